@@ -1,0 +1,3 @@
+//! The program `negmm`.
+
+fn main() {}

@@ -1,0 +1,61 @@
+//! Responsible for the numbers a network sees: rows × features and a standardised target.
+
+/// Every row is padded with zeros to a multiple of this many features, so that kernels load whole vectors.
+pub const ROW_ALIGN: usize = 16;
+
+/// Encoded rows: `x` is rows × `stride` (features, then zeros), `y` is the standardised target of each row.
+#[derive(Clone, Debug, Default)]
+pub struct Dataset {
+    features: usize,
+    stride: usize,
+    x: Vec<f32>,
+    y: Vec<f32>,
+}
+
+impl Dataset {
+    /// An empty set of rows with `features` numbers each.
+    pub fn new(features: usize) -> Self {
+        Self { features, stride: features.next_multiple_of(ROW_ALIGN).max(ROW_ALIGN), x: Vec::new(), y: Vec::new() }
+    }
+
+    /// Adds a row of `features` numbers and its target (0 where it is not known).
+    ///
+    /// # Panics
+    /// When `row` does not have as many numbers as the set has features.
+    pub fn push(&mut self, row: &[f32], y: f32) {
+        assert_eq!(row.len(), self.features, "a row has as many numbers as the set has features");
+        self.x.extend_from_slice(row);
+        self.x.resize(self.x.len() + self.stride - self.features, 0.0);
+        self.y.push(y);
+    }
+
+    /// Numbers in a row.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Floats from one row to the next in [`Dataset::x`].
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.y.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.y.is_empty()
+    }
+
+    /// All rows, padded.
+    pub fn x(&self) -> &[f32] {
+        &self.x
+    }
+
+    /// All targets.
+    pub fn y(&self) -> &[f32] {
+        &self.y
+    }
+}

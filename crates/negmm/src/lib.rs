@@ -1,0 +1,7 @@
+//! Predicts a whole distribution for every row of a data set.
+
+pub mod data;
+mod error;
+pub mod math;
+
+pub use error::{Error, ErrorKind, Result};
