@@ -3,5 +3,8 @@
 pub mod data;
 mod error;
 pub mod math;
+pub mod net;
+pub mod score;
+pub mod train;
 
 pub use error::{Error, ErrorKind, Result};

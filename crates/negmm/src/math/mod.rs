@@ -1,4 +1,11 @@
 //! Responsible for arithmetic: vector lanes, elementary functions, matrix products, the normal distribution, random streams.
 //! All `unsafe` code of the library lives here.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod functions;
+pub mod lanes;
+pub mod matmul;
 pub mod rng;

@@ -1,0 +1,180 @@
+//! Responsible for [`Lanes`] on processors with AVX2 and FMA: two registers hold eight lanes each.
+
+use std::arch::x86_64::*;
+use std::ops::{Add, Div, Mul, Sub};
+
+use super::lanes::{Chunk, Kernel, Lanes, MANTISSA_BITS, ONE_BITS, RSQRT_START, SQRT_HALF_BITS, WIDTH};
+
+/// Sixteen lanes in two 256-bit registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2(__m256, __m256);
+
+#[target_feature(enable = "avx2,fma")]
+fn enter<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run::<Avx2>()
+}
+
+impl Avx2 {
+    #[inline(always)]
+    fn map(self, f: impl Fn(__m256) -> __m256) -> Self {
+        Self(f(self.0), f(self.1))
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(__m256, __m256) -> __m256) -> Self {
+        Self(f(self.0, other.0), f(self.1, other.1))
+    }
+}
+
+impl Add for Avx2 {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: used only inside a kernel entered through `Isa::run`, which checked for AVX2 and FMA.
+        self.zip(other, |a, b| unsafe { _mm256_add_ps(a, b) })
+    }
+}
+
+impl Sub for Avx2 {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: as in `add`.
+        self.zip(other, |a, b| unsafe { _mm256_sub_ps(a, b) })
+    }
+}
+
+impl Mul for Avx2 {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        // SAFETY: as in `add`.
+        self.zip(other, |a, b| unsafe { _mm256_mul_ps(a, b) })
+    }
+}
+
+impl Div for Avx2 {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        // SAFETY: as in `add`.
+        self.zip(other, |a, b| unsafe { _mm256_div_ps(a, b) })
+    }
+}
+
+impl Lanes for Avx2 {
+    type Mask = (__m256, __m256);
+    const ROWS: usize = 4;
+    const WIDE: bool = false;
+
+    #[inline(never)]
+    fn call<K: Kernel>(kernel: K) -> K::Output {
+        // SAFETY: reached only from `Isa::run`, which checked for AVX2 and FMA, or from a kernel already running on them.
+        unsafe { enter(kernel) }
+    }
+
+    #[inline(always)]
+    fn splat(x: f32) -> Self {
+        // SAFETY: as in `add`.
+        let v = unsafe { _mm256_set1_ps(x) };
+        Self(v, v)
+    }
+    #[inline(always)]
+    fn load(chunk: &Chunk) -> Self {
+        // SAFETY: as in `add`; a chunk is sixteen floats aligned to 64 bytes.
+        unsafe { Self(_mm256_load_ps(chunk.0.as_ptr()), _mm256_load_ps(chunk.0.as_ptr().add(8))) }
+    }
+    #[inline(always)]
+    fn store(self, chunk: &mut Chunk) {
+        // SAFETY: as in `load`.
+        unsafe {
+            _mm256_store_ps(chunk.0.as_mut_ptr(), self.0);
+            _mm256_store_ps(chunk.0.as_mut_ptr().add(8), self.1);
+        }
+    }
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        // SAFETY: as in `add`.
+        unsafe { Self(_mm256_fmadd_ps(self.0, factor.0, addend.0), _mm256_fmadd_ps(self.1, factor.1, addend.1)) }
+    }
+    #[inline(always)]
+    fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
+        // SAFETY: as in `add`.
+        unsafe { Self(_mm256_fnmadd_ps(self.0, factor.0, addend.0), _mm256_fnmadd_ps(self.1, factor.1, addend.1)) }
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: as in `add`.
+        self.zip(other, |a, b| unsafe { _mm256_min_ps(a, b) })
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: as in `add`.
+        self.zip(other, |a, b| unsafe { _mm256_max_ps(a, b) })
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        // SAFETY: as in `add`.
+        self.map(|x| unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), x) })
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        // SAFETY: as in `add`.
+        self.map(|x| unsafe { _mm256_sqrt_ps(x) })
+    }
+    #[inline(always)]
+    fn round(self) -> Self {
+        // SAFETY: as in `add`.
+        self.map(|x| unsafe { _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x) })
+    }
+    #[inline(always)]
+    fn gt(self, other: Self) -> Self::Mask {
+        // SAFETY: as in `add`.
+        unsafe { (_mm256_cmp_ps::<_CMP_GT_OQ>(self.0, other.0), _mm256_cmp_ps::<_CMP_GT_OQ>(self.1, other.1)) }
+    }
+    #[inline(always)]
+    fn select(self, mask: Self::Mask, other: Self) -> Self {
+        // SAFETY: as in `add`.
+        unsafe { Self(_mm256_blendv_ps(other.0, self.0, mask.0), _mm256_blendv_ps(other.1, self.1, mask.1)) }
+    }
+    #[inline(always)]
+    fn scale(self, exponent: Self) -> Self {
+        // SAFETY: as in `add`.
+        self.zip(exponent, |x, e| unsafe {
+            let biased = _mm256_add_epi32(_mm256_cvtps_epi32(e), _mm256_set1_epi32(127));
+            _mm256_mul_ps(x, _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased)))
+        })
+    }
+    #[inline(always)]
+    fn split(self) -> (Self, Self) {
+        // SAFETY: as in `add`.
+        let shifted =
+            |x| unsafe { _mm256_add_epi32(_mm256_castps_si256(x), _mm256_set1_epi32(ONE_BITS - SQRT_HALF_BITS)) };
+        // SAFETY: as in `add`.
+        let mantissa = self.map(|x| unsafe {
+            let fraction = _mm256_and_si256(shifted(x), _mm256_set1_epi32(MANTISSA_BITS));
+            _mm256_castsi256_ps(_mm256_add_epi32(fraction, _mm256_set1_epi32(SQRT_HALF_BITS)))
+        });
+        // SAFETY: as in `add`.
+        let exponent = self.map(|x| unsafe {
+            _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_srai_epi32::<23>(shifted(x)), _mm256_set1_epi32(127)))
+        });
+        (mantissa, exponent)
+    }
+    #[inline(always)]
+    fn rsqrt_guess(self) -> Self {
+        // SAFETY: as in `add`.
+        self.map(|x| unsafe {
+            let half = _mm256_srai_epi32::<1>(_mm256_castps_si256(x));
+            _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(RSQRT_START), half))
+        })
+    }
+    #[inline(always)]
+    fn transpose(rows: [Self; WIDTH]) -> [Self; WIDTH] {
+        let mut cells = [Chunk::ZERO; WIDTH];
+        for (row, chunk) in rows.into_iter().zip(&mut cells) {
+            row.store(chunk);
+        }
+        std::array::from_fn(|column| Self::load(&Chunk(std::array::from_fn(|row| cells[row].0[column]))))
+    }
+}

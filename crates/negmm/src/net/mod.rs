@@ -1,0 +1,9 @@
+//! Responsible for networks: layers in one flat buffer, and heads that give their raw outputs a meaning.
+
+mod activation;
+mod head;
+mod network;
+
+pub use activation::Activation;
+pub use head::{MixtureHead, MixturePanel};
+pub use network::{Dropout, Layer, Network, PANEL, PANEL_CHUNKS, Pass};

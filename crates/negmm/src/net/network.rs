@@ -1,0 +1,263 @@
+//! Responsible for a fully connected network: where each weight lies in one flat buffer, forward and backward side by side.
+//!
+//! Rows travel in panels of [`PANEL`]: level `l` of a pass holds units × panel, so that a row is a lane and every product
+//! is "broadcast a weight, multiply a vector of rows". A bias is the weight of one more input that is always 1: level `l`
+//! has a last unit that holds ones, and the weight gradient's product yields the bias gradient with it.
+
+use serde::{Deserialize, Serialize};
+
+use super::activation::Activation;
+use crate::math::lanes::{Chunk, Lanes, WIDTH, floats};
+use crate::math::matmul::{Product, Start, Strided, transpose};
+use crate::math::rng::Rng;
+
+/// Rows that travel together: two vectors of sixteen.
+pub const PANEL: usize = 32;
+/// Chunks in a panel.
+pub const PANEL_CHUNKS: usize = PANEL / WIDTH;
+
+/// The shape of a fully connected network; the last layer is linear.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Network {
+    /// Numbers in a row.
+    pub inputs: usize,
+    /// Units of each hidden layer.
+    pub hidden: Vec<usize>,
+    /// What a hidden unit does to its sum.
+    pub activation: Activation,
+    /// Numbers given for each row.
+    pub outputs: usize,
+}
+
+/// One layer's place in the flat buffer: `outputs` rows of `stride` chunks, each `inputs` weights, the bias, zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// Units it reads.
+    pub inputs: usize,
+    /// Units it gives.
+    pub outputs: usize,
+    /// Chunks of one output's weights.
+    pub stride: usize,
+    /// First chunk in the flat buffer.
+    pub start: usize,
+}
+
+impl Layer {
+    /// Its chunks in the flat buffer.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.start..self.start + self.outputs * self.stride
+    }
+}
+
+/// Chunks of `units` and the constant one.
+fn chunks_with_one(units: usize) -> usize {
+    (units + 1).div_ceil(WIDTH)
+}
+
+impl Network {
+    /// The layers, first to last.
+    pub fn layers(&self) -> Vec<Layer> {
+        let mut start = 0;
+        let mut inputs = self.inputs;
+        let mut layers = Vec::with_capacity(self.hidden.len() + 1);
+        for &outputs in self.hidden.iter().chain([&self.outputs]) {
+            let layer = Layer { inputs, outputs, stride: chunks_with_one(inputs), start };
+            start = layer.range().end;
+            inputs = outputs;
+            layers.push(layer);
+        }
+        layers
+    }
+
+    /// Chunks of the flat buffer.
+    pub fn chunks(&self) -> usize {
+        self.layers().last().map_or(0, |layer| layer.range().end)
+    }
+
+    /// Weights and biases.
+    pub fn parameters(&self) -> usize {
+        self.layers().iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum()
+    }
+
+    /// Weights and biases uniform in ±1/sqrt(inputs of the layer), PyTorch's start for linear layers.
+    pub fn initial_weights(&self, rng: &mut Rng) -> Vec<Chunk> {
+        let mut weights = vec![Chunk::ZERO; self.chunks()];
+        for layer in self.layers() {
+            let bound = 1.0 / (layer.inputs.max(1) as f64).sqrt();
+            for row in weights[layer.range()].chunks_mut(layer.stride) {
+                for input in 0..=layer.inputs {
+                    row[input / WIDTH].0[input % WIDTH] = ((2.0 * rng.uniform() - 1.0) * bound) as f32;
+                }
+            }
+        }
+        weights
+    }
+}
+
+/// Everything a panel of rows leaves behind on its way through a network.
+#[derive(Clone, Debug)]
+pub struct Pass {
+    layers: Vec<Layer>,
+    levels: Vec<Level>,
+}
+
+/// What is known of one level: level 0 is the input, the last the output.
+#[derive(Clone, Debug)]
+struct Level {
+    /// units × panel, then ones, then zeros up to a multiple of sixteen units.
+    values: Vec<Chunk>,
+    /// panel × units: the same, turned.
+    rows: Vec<Chunk>,
+    /// units × panel: derivative of the activation.
+    slopes: Vec<Chunk>,
+    /// units × panel: derivative of the loss with respect to `values`.
+    deltas: Vec<Chunk>,
+}
+
+impl Level {
+    fn new(units: usize) -> Self {
+        let across = chunks_with_one(units);
+        let panel = |units: usize| vec![Chunk::ZERO; units * PANEL_CHUNKS];
+        let mut values = panel(across * WIDTH);
+        values[units * PANEL_CHUNKS..][..PANEL_CHUNKS].fill(Chunk([1.0; WIDTH]));
+        Self { values, rows: vec![Chunk::ZERO; PANEL * across], slopes: panel(units), deltas: panel(units) }
+    }
+}
+
+/// Units switched off at random during training: each survives with probability 1 - share and is scaled up for it.
+#[derive(Debug)]
+pub struct Dropout<'a> {
+    /// Share of units switched off.
+    pub share: f32,
+    /// Where the choices come from.
+    pub rng: &'a mut Rng,
+}
+
+impl Dropout<'_> {
+    /// Sixteen factors: 0 or 1 / (1 - share), each from sixteen random bits.
+    #[inline(always)]
+    fn mask(&mut self) -> Chunk {
+        let cut = (self.share * 65536.0) as u64;
+        let keep = 1.0 / (1.0 - self.share);
+        let mut mask = Chunk::ZERO;
+        for four in mask.0.chunks_mut(4) {
+            let bits = self.rng.bits();
+            for (lane, factor) in four.iter_mut().enumerate() {
+                *factor = if (bits >> (16 * lane)) & 0xffff >= cut { keep } else { 0.0 };
+            }
+        }
+        mask
+    }
+}
+
+impl Pass {
+    /// Room for one panel of rows through `network`.
+    pub fn new(network: &Network) -> Self {
+        let units = [network.inputs].into_iter().chain(network.hidden.iter().copied()).chain([network.outputs]);
+        Self { layers: network.layers(), levels: units.map(Level::new).collect() }
+    }
+
+    /// Brings in a panel of rows, each padded to `stride` floats.
+    #[inline(always)]
+    pub fn read<L: Lanes>(&mut self, x: &[f32], stride: usize, rows: &[u32; PANEL]) {
+        let layer = self.layers[0];
+        let level = &mut self.levels[0];
+        for (chunks, &row) in level.rows.chunks_exact_mut(layer.stride).zip(rows) {
+            let row = &x[row as usize * stride..][..stride];
+            for (chunk, part) in chunks.iter_mut().zip(row.chunks_exact(WIDTH)) {
+                chunk.0.copy_from_slice(part);
+            }
+            chunks[layer.inputs / WIDTH].0[layer.inputs % WIDTH] = 1.0;
+        }
+        transpose::<L>(&level.rows, layer.stride, PANEL, &mut level.values, layer.inputs);
+    }
+
+    /// Level after level. With dropout (training only) hidden units are switched off at random.
+    #[inline(always)]
+    pub fn forward<L: Lanes>(&mut self, activation: Activation, weights: &[Chunk], mut dropout: Option<Dropout<'_>>) {
+        for (index, layer) in self.layers.iter().enumerate() {
+            let (before, after) = self.levels.split_at_mut(index + 1);
+            let (input, output) = (&before[index], &mut after[0]);
+            L::call(Product {
+                a: Strided {
+                    values: floats(&weights[layer.range()]),
+                    row_stride: layer.stride * WIDTH,
+                    column_stride: 1,
+                },
+                b: &input.values,
+                c: &mut output.values,
+                start: Start::Zero,
+                rows: layer.outputs,
+                inner: layer.inputs + 1,
+                chunks: PANEL_CHUNKS,
+            });
+            if index + 1 == self.layers.len() {
+                return;
+            }
+            let units = layer.outputs * PANEL_CHUNKS;
+            activation.apply::<L>(&mut output.values[..units], &mut output.slopes);
+            if let Some(dropout) = &mut dropout {
+                for (value, slope) in output.values[..units].iter_mut().zip(&mut output.slopes) {
+                    let mask = L::load(&dropout.mask());
+                    (L::load(value) * mask).store(value);
+                    (L::load(slope) * mask).store(slope);
+                }
+            }
+        }
+    }
+
+    /// The last level: outputs × panel.
+    #[inline(always)]
+    pub fn outputs(&self) -> &[Chunk] {
+        let last = self.levels.len() - 1;
+        &self.levels[last].values[..self.layers[last - 1].outputs * PANEL_CHUNKS]
+    }
+
+    /// The last level and the place for the derivative of the loss with respect to it.
+    #[inline(always)]
+    pub fn outputs_and_deltas(&mut self) -> (&[Chunk], &mut [Chunk]) {
+        let last = self.levels.len() - 1;
+        let level = &mut self.levels[last];
+        (&level.values[..self.layers[last - 1].outputs * PANEL_CHUNKS], &mut level.deltas)
+    }
+
+    /// From the deltas of the last level back to the first; adds to `gradient`, which is laid out like `weights`.
+    #[inline(always)]
+    pub fn backward<L: Lanes>(&mut self, weights: &[Chunk], gradient: &mut [Chunk]) {
+        for (index, layer) in self.layers.iter().enumerate().rev() {
+            let (before, after) = self.levels.split_at_mut(index + 1);
+            let (input, deltas) = (&mut before[index], &after[0].deltas);
+            if index > 0 {
+                transpose::<L>(&input.values, PANEL_CHUNKS, layer.stride * WIDTH, &mut input.rows, PANEL);
+            }
+            L::call(Product {
+                a: Strided { values: floats(deltas), row_stride: PANEL, column_stride: 1 },
+                b: &input.rows,
+                c: &mut gradient[layer.range()],
+                start: Start::Itself,
+                rows: layer.outputs,
+                inner: PANEL,
+                chunks: layer.stride,
+            });
+            if index == 0 {
+                return;
+            }
+            L::call(Product {
+                a: Strided {
+                    values: floats(&weights[layer.range()]),
+                    row_stride: 1,
+                    column_stride: layer.stride * WIDTH,
+                },
+                b: deltas,
+                c: &mut input.deltas,
+                start: Start::Zero,
+                rows: layer.inputs,
+                inner: layer.outputs,
+                chunks: PANEL_CHUNKS,
+            });
+            for (delta, slope) in input.deltas.iter_mut().zip(&input.slopes) {
+                (L::load(delta) * L::load(slope)).store(delta);
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Responsible for scores.
+
+mod panel;
+
+pub use panel::{Scratch, Wanted};

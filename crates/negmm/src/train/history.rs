@@ -1,0 +1,41 @@
+//! Responsible for the record of a training: what each epoch did.
+
+use serde::{Deserialize, Serialize};
+
+/// Mean scores over the validation rows, in units of the standardised target.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Validation {
+    /// Logarithmic score.
+    pub nll: f64,
+    /// Energy score.
+    pub crps: f64,
+}
+
+/// One pass over the training rows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Mean loss over the steps taken, in units of the standardised target; `None` if no step was taken.
+    pub loss: Option<f64>,
+    /// Scores after it; `None` without validation rows, or where they are not finite.
+    pub validation: Option<Validation>,
+    /// The learning rate of its last step.
+    pub learning_rate: f64,
+    /// Steps not taken because the loss or a gradient was not finite.
+    pub skipped: usize,
+}
+
+/// All epochs of a training.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct History {
+    /// First to last.
+    pub epochs: Vec<Epoch>,
+    /// Index of the epoch whose weights were kept.
+    pub best_epoch: usize,
+}
+
+impl History {
+    /// Steps not taken, over all epochs.
+    pub fn skipped(&self) -> usize {
+        self.epochs.iter().map(|epoch| epoch.skipped).sum()
+    }
+}

@@ -1,0 +1,114 @@
+//! Responsible for saying what is to be trained: a network, an objective, rows, and how the epochs run.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Objective, Schedule, Selection};
+use crate::data::Dataset;
+use crate::net::Network;
+use crate::{Error, Result};
+
+/// One network to train.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// Its shape.
+    pub network: Network,
+    /// What its outputs mean and what is minimised.
+    pub objective: Objective,
+    /// All rows.
+    pub data: &'a Dataset,
+    /// The rows it learns from.
+    pub train: Vec<u32>,
+    /// The rows that decide which weights are kept; may be empty.
+    pub validation: Vec<u32>,
+    /// How the epochs run.
+    pub training: Training,
+    /// Where its random numbers start: initial weights, order of rows, dropout.
+    pub seed: u64,
+}
+
+/// How the epochs run.
+///
+/// | field | default | range | meaning |
+/// |---|---|---|---|
+/// | `epochs` | 400 | 1 … | passes over the training rows, at most |
+/// | `batch` | 32 | 1 … | rows of one step |
+/// | `learning_rate` | 0.01 | > 0 | Adam's step size at its highest |
+/// | `schedule` | cosine | | how the rate moves, see [`Schedule`] |
+/// | `patience` | 0 | 0 … | epochs without a better validation score before stopping; 0: never |
+/// | `validation` | 0.15 | 0 … 0.9 | share of the rows set aside to choose the weights that are kept |
+/// | `select` | nll | | the validation score that chooses, see [`Selection`] |
+/// | `averaging` | 0.98 | 0 … <1 | decay of the running average of the weights that is kept and predicts; 0: the weights themselves |
+/// | `dropout` | 0 | 0 … <1 | share of hidden units switched off in each step |
+/// | `weight_decay` | 0 | 0 … | decoupled: each step also shrinks weights (not biases) by rate × this |
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Training {
+    /// Passes over the training rows, at most.
+    pub epochs: usize,
+    /// Rows of one step.
+    pub batch: usize,
+    /// Adam's step size at its highest.
+    pub learning_rate: f64,
+    /// How the rate moves.
+    pub schedule: Schedule,
+    /// Epochs without a better validation score before stopping; 0: never.
+    pub patience: usize,
+    /// Share of the rows set aside.
+    pub validation: f64,
+    /// The score that chooses the weights that are kept.
+    pub select: Selection,
+    /// Decay of the running average of the weights.
+    pub averaging: f64,
+    /// Share of hidden units switched off.
+    pub dropout: f64,
+    /// Decoupled weight decay.
+    pub weight_decay: f64,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Self {
+            epochs: 400,
+            batch: 32,
+            learning_rate: 0.01,
+            schedule: Schedule::Cosine,
+            patience: 0,
+            validation: 0.15,
+            select: Selection::Nll,
+            averaging: 0.98,
+            dropout: 0.0,
+            weight_decay: 0.0,
+        }
+    }
+}
+
+impl Training {
+    /// Says which field is out of range, if one is.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name: &str, range: &str, found: String| {
+            Err(Error::options(format!("{name} must be {range}, found {found}")))
+        };
+        if self.epochs == 0 || self.epochs > 10_000_000 {
+            return refuse("epochs", "from 1 to 10000000", self.epochs.to_string());
+        }
+        if self.batch == 0 {
+            return refuse("batch", "at least 1", self.batch.to_string());
+        }
+        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
+            return refuse("learning-rate", "a positive number", self.learning_rate.to_string());
+        }
+        if !(0.0..=0.9).contains(&self.validation) {
+            return refuse("validation", "from 0 to 0.9", self.validation.to_string());
+        }
+        if !(0.0..1.0).contains(&self.averaging) {
+            return refuse("averaging", "at least 0 and below 1", self.averaging.to_string());
+        }
+        if !(0.0..1.0).contains(&self.dropout) {
+            return refuse("dropout", "at least 0 and below 1", self.dropout.to_string());
+        }
+        if !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
+            return refuse("weight-decay", "at least 0", self.weight_decay.to_string());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+//! Responsible for training: jobs, the engine that runs a batch of them, and what each leaves behind.
+
+mod adam;
+mod cpu;
+mod engine;
+mod history;
+mod job;
+mod objective;
+mod schedule;
+mod stopping;
+
+pub use cpu::CpuEngine;
+pub use engine::{Engine, Progress, Trained, Watch};
+pub use history::{Epoch, History, Validation};
+pub use job::{Job, Training};
+pub use objective::Objective;
+pub use schedule::Schedule;
+pub use stopping::Selection;

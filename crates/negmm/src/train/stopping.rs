@@ -1,0 +1,74 @@
+//! Responsible for which epoch's weights are kept and when to stop waiting for better ones.
+
+use serde::{Deserialize, Serialize};
+
+use super::Validation;
+
+/// The validation score that chooses the weights that are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Selection {
+    /// Mean logarithmic score.
+    Nll,
+    /// Mean energy score (CRPS).
+    Crps,
+}
+
+impl Selection {
+    pub(super) fn score(self, validation: &Validation) -> f64 {
+        match self {
+            Self::Nll => validation.nll,
+            Self::Crps => validation.crps,
+        }
+    }
+}
+
+/// The best epoch so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stopping {
+    patience: usize,
+    best: f64,
+    best_epoch: usize,
+}
+
+impl Stopping {
+    pub(super) fn new(patience: usize) -> Self {
+        Self { patience, best: f64::INFINITY, best_epoch: 0 }
+    }
+
+    /// Whether `score` in `epoch` is the best so far; a score that is not a number never is.
+    pub(super) fn improves(&mut self, epoch: usize, score: f64) -> bool {
+        let better = score < self.best;
+        if better {
+            self.best = score;
+            self.best_epoch = epoch;
+        }
+        better
+    }
+
+    pub(super) fn best_epoch(&self) -> usize {
+        self.best_epoch
+    }
+
+    /// Whether patience has run out in `epoch`.
+    pub(super) fn exhausted(&self, epoch: usize) -> bool {
+        self.patience > 0 && epoch - self.best_epoch >= self.patience
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stopping;
+
+    #[test]
+    fn stops_after_patience_epochs_without_a_better_score() {
+        let mut stopping = Stopping::new(2);
+        assert!(stopping.improves(0, 1.0));
+        assert!(!stopping.improves(1, f64::NAN));
+        assert!(!stopping.exhausted(1));
+        assert!(!stopping.improves(2, 1.0));
+        assert!(stopping.exhausted(2));
+        assert_eq!(stopping.best_epoch(), 0);
+        assert!(!Stopping::new(0).exhausted(1_000_000));
+    }
+}
