@@ -1,0 +1,38 @@
+//! Responsible for reading the value of one option from text.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+
+use crate::{Error, Result};
+
+/// A number.
+pub(super) fn parse<T: FromStr>(name: &str, value: &str) -> Result<T> {
+    value.trim().parse().map_err(|_| {
+        let kind = if value.trim().parse::<f64>().is_ok() { "a whole number, at least 0" } else { "a number" };
+        Error::options(format!("{name} must be {kind}, found {value:?}"))
+    })
+}
+
+/// A number, or `none`.
+pub(super) fn parse_optional<T: FromStr>(name: &str, value: &str) -> Result<Option<T>> {
+    if value.trim() == "none" { Ok(None) } else { parse(name, value).map(Some) }
+}
+
+/// Numbers with commas between them.
+pub(super) fn parse_list<T: FromStr>(name: &str, value: &str) -> Result<Vec<T>> {
+    value.split(',').map(|part| parse(name, part)).collect()
+}
+
+/// One of the words that the type has in files.
+pub(super) fn parse_word<T: DeserializeOwned>(name: &str, value: &str, words: &str) -> Result<T> {
+    T::deserialize(StrDeserializer::<ValueError>::new(value.trim()))
+        .map_err(|_| Error::options(format!("{name} must be one of {words}, found {value:?}")))
+}
+
+/// A value that cannot be.
+pub(super) fn out_of_range(name: &str, range: &str, found: impl Display) -> Error {
+    Error::options(format!("{name} must be {range}, found {found}"))
+}
