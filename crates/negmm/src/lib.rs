@@ -4,4 +4,5 @@ pub mod data;
 mod error;
 pub mod math;
 
+pub use data::{Encoder, Table};
 pub use error::{Error, ErrorKind, Result};
