@@ -52,7 +52,7 @@ impl<R: Read> Records<R> {
 
     fn read_header(&self) -> Result<Vec<String>> {
         let place = || format!("header (line {})", self.line());
-        self.check_text().map_err(|error| error.at(place()))?;
+        self.check_text(|column| format!("column {}", column + 1)).map_err(|error| error.at(place()))?;
         let mut names = Vec::with_capacity(self.record.len());
         for (position, name) in self.record.iter().enumerate() {
             let name = std::str::from_utf8(name.trim_ascii())
@@ -93,11 +93,12 @@ impl<R: Read> Records<R> {
             };
         }
         self.rows += 1;
-        self.check_text().map_err(|error| error.at(self.place()))?;
-        if self.record.len() != self.header.len() {
+        if self.record.len() != self.header.len() && !self.open_quote {
             let message = format!("expected {} cells, found {}", self.header.len(), self.record.len());
             return Err(Error::data(message).at(self.place()));
         }
+        self.check_text(|column| format!("column {}", quoted(&self.header[column])))
+            .map_err(|error| error.at(self.place()))?;
         Ok(true)
     }
 
@@ -111,12 +112,13 @@ impl<R: Read> Records<R> {
         Ok(there)
     }
 
-    fn check_text(&self) -> Result<()> {
-        if self.record.as_slice().contains(&0) {
-            return Err(Error::data("expected text in UTF-8, found a NUL byte"));
-        }
+    fn check_text(&self, column_place: impl Fn(usize) -> String) -> Result<()> {
         if self.open_quote {
             return Err(Error::data("a quote is opened and never closed"));
+        }
+        if self.record.as_slice().contains(&0) {
+            let column = self.record.iter().position(|cell| cell.contains(&0)).unwrap_or(0);
+            return Err(Error::data("expected text in UTF-8, found a NUL byte").at(column_place(column)));
         }
         Ok(())
     }
