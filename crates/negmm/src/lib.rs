@@ -7,4 +7,5 @@ pub mod net;
 pub mod score;
 pub mod train;
 
+pub use data::{Encoder, Table};
 pub use error::{Error, ErrorKind, Result};

@@ -18,6 +18,16 @@ impl Dataset {
         Self { features, stride: features.next_multiple_of(ROW_ALIGN).max(ROW_ALIGN), x: Vec::new(), y: Vec::new() }
     }
 
+    /// Rows that are already padded: `x` is rows × stride, where the stride is that of [`Dataset::new`].
+    ///
+    /// # Panics
+    /// When `x` is not as long as the rows of `y` need.
+    pub fn from_parts(features: usize, x: Vec<f32>, y: Vec<f32>) -> Self {
+        let set = Self { x, y, ..Self::new(features) };
+        assert_eq!(set.x.len(), set.y.len() * set.stride, "every row has as many numbers as the stride");
+        set
+    }
+
     /// Adds a row of `features` numbers and its target (0 where it is not known).
     ///
     /// # Panics

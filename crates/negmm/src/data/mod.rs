@@ -1,5 +1,18 @@
 //! Responsible for what comes in: tables with named columns, and how they become numbers a network can use.
 
+mod csv;
 mod dataset;
+mod encode;
+mod learn;
+mod message;
+mod source;
+pub mod split;
+mod stream;
+mod table;
+mod warnings;
 
 pub use dataset::{Dataset, ROW_ALIGN};
+pub use encode::{ENCODED_LIMIT, Encoder, Encoding, Input, Inputs, MAX_LEVELS, Target};
+pub use stream::{Chunk, CsvStream, KeptColumn, Kind, Schema};
+pub use table::{Column, MISSING, Table};
+pub use warnings::Warnings;

@@ -1,0 +1,318 @@
+//! Responsible for how columns become features (standardised, one-hot, missing flags) and how the target is scaled.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::csv::column_numbers;
+use super::learn;
+use super::message::{absent_columns, quoted};
+use super::{Column, Dataset, Kind, Schema, Table, Warnings};
+use crate::{Error, Result};
+
+/// Text columns keep this many of their most frequent levels; the others share one feature.
+pub const MAX_LEVELS: usize = 64;
+/// Encoded numbers are cut off here, in standard deviations: far beyond any data, and safe in 32-bit arithmetic.
+pub const ENCODED_LIMIT: f64 = 1e6;
+
+/// Which columns are inputs. The default is all but the target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inputs {
+    /// Only these, where given.
+    pub features: Option<Vec<String>>,
+    /// None of these.
+    pub ignore: Vec<String>,
+}
+
+/// How one input column becomes features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Encoding {
+    /// (x - mean) / sd, or 0 where x is missing, then a 0/1 flag for missing cells if training had some.
+    /// With sd 0 (a column that was constant or missing throughout) the first of these is left out.
+    Number {
+        /// Mean of the cells that are not missing.
+        mean: f64,
+        /// Their standard deviation (of the population: divided by n); 0 where they are all the same.
+        sd: f64,
+        /// Whether there is a flag for missing cells.
+        missing_flag: bool,
+    },
+    /// A 0/1 feature for each level, one for all other levels if training had more, one for missing cells if training
+    /// had some. Where this comes to a single feature there is none: it would be constant.
+    Text {
+        /// The levels with a feature of their own, the most frequent first.
+        levels: Vec<String>,
+        /// Whether the other levels share a feature.
+        pooled: bool,
+        /// Whether there is a feature for missing cells.
+        missing: bool,
+    },
+}
+
+impl Encoding {
+    /// Features that the column becomes.
+    pub fn features(&self) -> usize {
+        match self {
+            Self::Number { sd, missing_flag, .. } => usize::from(*sd > 0.0) + usize::from(*missing_flag),
+            Self::Text { levels, pooled, missing } => {
+                let count = levels.len() + usize::from(*pooled) + usize::from(*missing);
+                if count > 1 { count } else { 0 }
+            }
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Number { .. } => Kind::Number,
+            Self::Text { .. } => Kind::Text,
+        }
+    }
+}
+
+/// An input column and how it becomes features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// The name of the column.
+    pub name: String,
+    /// How it becomes features.
+    #[serde(flatten)]
+    pub encoding: Encoding,
+}
+
+/// The target column and its scale: networks see (y - mean) / scale.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// The name of the column.
+    pub name: String,
+    /// Mean in training.
+    pub mean: f64,
+    /// Standard deviation in training (of the population); a small positive number for a constant target.
+    pub scale: f64,
+    /// Whether the target was the same in all rows of training.
+    pub constant: bool,
+}
+
+/// How a table becomes a [`Dataset`], learnt from the training table and kept in the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Encoder {
+    inputs: Vec<Input>,
+    target: Target,
+}
+
+impl Encoder {
+    /// Learns from the training table.
+    pub fn fit(table: &Table, target: &str, inputs: &Inputs) -> Result<Self> {
+        let inputs = learn::inputs(table, target, inputs)?;
+        let target = learn::target(table, target)?;
+        Ok(Self { inputs, target })
+    }
+
+    /// The input columns, in the order of their features.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The target column.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Features of a row. None is possible: all inputs may be constant.
+    pub fn features(&self) -> usize {
+        self.inputs.iter().map(|input| input.encoding.features()).sum()
+    }
+
+    /// A name for each feature: `age`, `age (missing)`, `city=Paris`, `city=(other)`, `city (missing)`.
+    pub fn feature_names(&self) -> Vec<String> {
+        let mut names = Vec::with_capacity(self.features());
+        for Input { name, encoding } in self.inputs.iter().filter(|input| input.encoding.features() > 0) {
+            let missing = match encoding {
+                Encoding::Number { sd, missing_flag, .. } => {
+                    names.extend((*sd > 0.0).then(|| name.clone()));
+                    missing_flag
+                }
+                Encoding::Text { levels, pooled, missing } => {
+                    names.extend(levels.iter().map(|level| format!("{name}={level}")));
+                    names.extend(pooled.then(|| format!("{name}=(other)")));
+                    missing
+                }
+            };
+            names.extend(missing.then(|| format!("{name} (missing)")));
+        }
+        names
+    }
+
+    /// The columns that prediction needs: inputs that have features.
+    pub fn schema(&self) -> Schema {
+        let used = self.inputs.iter().filter(|input| input.encoding.features() > 0);
+        Schema { columns: used.map(|input| (input.name.clone(), input.encoding.kind())).collect(), keep: Vec::new() }
+    }
+
+    /// The columns that evaluation needs: inputs that have features, then the target.
+    pub fn schema_with_target(&self) -> Schema {
+        let mut schema = self.schema();
+        schema.columns.push((self.target.name.clone(), Kind::Number));
+        schema
+    }
+
+    /// Encodes inputs and, where the table has it, the target (0 where it has not).
+    pub fn encode(&self, table: &Table) -> Result<(Dataset, Warnings)> {
+        let (x, warnings) = self.encode_inputs(table)?;
+        let y = match table.column(&self.target.name) {
+            Some(_) => self.targets(table)?.iter().map(|y| self.scale_target(*y) as f32).collect(),
+            None => vec![0.0; table.rows()],
+        };
+        Ok((Dataset::from_parts(self.features(), x, y), warnings))
+    }
+
+    /// Encodes the inputs alone; all targets are 0, whatever the table says.
+    pub fn encode_features(&self, table: &Table) -> Result<(Dataset, Warnings)> {
+        let (x, warnings) = self.encode_inputs(table)?;
+        Ok((Dataset::from_parts(self.features(), x, vec![0.0; table.rows()]), warnings))
+    }
+
+    /// The target of each row in its own unit; a missing one is an error.
+    pub fn targets<'a>(&self, table: &'a Table) -> Result<Cow<'a, [f64]>> {
+        learn::target_numbers(table, &self.target.name)
+    }
+
+    /// From the target's own unit to the network's, cut off at ±[`ENCODED_LIMIT`].
+    pub fn scale_target(&self, y: f64) -> f64 {
+        ((y - self.target.mean) / self.target.scale).clamp(-ENCODED_LIMIT, ENCODED_LIMIT)
+    }
+
+    /// From the network's unit to the target's own.
+    pub fn unscale_target(&self, y: f64) -> f64 {
+        y * self.target.scale + self.target.mean
+    }
+
+    /// Whether an encoder that came from a file can be trusted with data.
+    pub fn validate(&self) -> Result<()> {
+        let mut names = HashSet::from([self.target.name.as_str()]);
+        for Input { name, encoding } in &self.inputs {
+            let wrong = |what: &str| Err(Error::model(format!("column {}: {what}", quoted(name))));
+            if !names.insert(name) {
+                return wrong("occurs twice in the encoder");
+            }
+            match encoding {
+                Encoding::Number { mean, sd, .. } => {
+                    if !(mean.is_finite() && sd.is_finite() && *sd >= 0.0) {
+                        return wrong("mean and sd must be finite and sd not negative");
+                    }
+                }
+                Encoding::Text { levels, .. } => {
+                    if levels.len() > MAX_LEVELS {
+                        return wrong(&format!("expected at most {MAX_LEVELS} levels, found {}", levels.len()));
+                    }
+                    if levels.iter().collect::<HashSet<_>>().len() < levels.len() {
+                        return wrong("a level occurs twice");
+                    }
+                }
+            }
+        }
+        let Target { name, mean, scale, .. } = &self.target;
+        if !(mean.is_finite() && scale.is_finite() && *scale > 0.0) {
+            let message = format!("target {}: mean and scale must be finite and scale positive", quoted(name));
+            return Err(Error::model(message));
+        }
+        Ok(())
+    }
+
+    /// rows × stride floats, a column at a time.
+    fn encode_inputs(&self, table: &Table) -> Result<(Vec<f32>, Warnings)> {
+        let columns: HashMap<&str, &Column> = table.columns().collect();
+        let used: Vec<&Input> = self.inputs.iter().filter(|input| input.encoding.features() > 0).collect();
+        let absent: Vec<&str> =
+            used.iter().map(|input| input.name.as_str()).filter(|name| !columns.contains_key(name)).collect();
+        if !absent.is_empty() {
+            return Err(table.blame(Error::data(absent_columns(&absent, table.columns().map(|(name, _)| name)))));
+        }
+        let stride = Dataset::new(self.features()).stride();
+        let mut x = vec![0.0; table.rows() * stride];
+        let mut warnings = Warnings::default();
+        let mut first = 0;
+        for Input { name, encoding } in used {
+            let column = columns[name.as_str()];
+            match encoding {
+                Encoding::Number { mean, sd, missing_flag } => {
+                    let numbers = column_numbers(column).map_err(|(row, error)| table.blame_cell(error, row, name))?;
+                    if *sd > 0.0 {
+                        write_numbers(&mut x[first..], stride, &numbers, *mean, *sd);
+                    }
+                    if *missing_flag {
+                        write_missing(&mut x[first + usize::from(*sd > 0.0)..], stride, &numbers);
+                    } else {
+                        let missing = numbers.iter().filter(|number| number.is_nan()).count();
+                        warnings.count_new_missing(name, missing as u64);
+                    }
+                }
+                Encoding::Text { levels, pooled, missing } => {
+                    let column = match column {
+                        Column::Numbers(numbers) => &numbers_as_text(numbers),
+                        text => text,
+                    };
+                    let other = pooled.then_some(levels.len());
+                    let missing = missing.then_some(levels.len() + usize::from(*pooled));
+                    let (new_categories, new_missing) =
+                        write_text(&mut x[first..], stride, column, levels, other, missing);
+                    warnings.count_new_categories(name, new_categories);
+                    warnings.count_new_missing(name, new_missing);
+                }
+            }
+            first += encoding.features();
+        }
+        Ok((x, warnings))
+    }
+}
+
+/// Writes (number - mean) / sd, or 0 for a missing one, into the first place of every row; `x` begins at that place.
+fn write_numbers(x: &mut [f32], stride: usize, numbers: &[f64], mean: f64, sd: f64) {
+    for (place, number) in x.iter_mut().step_by(stride).zip(numbers) {
+        // A division: 1 / sd can overflow where the quotient does not.
+        let scaled = ((number - mean) / sd).clamp(-ENCODED_LIMIT, ENCODED_LIMIT);
+        *place = if number.is_nan() { 0.0 } else { scaled as f32 };
+    }
+}
+
+/// Writes 1 for a missing number, 0 for another.
+fn write_missing(x: &mut [f32], stride: usize, numbers: &[f64]) {
+    for (place, number) in x.iter_mut().step_by(stride).zip(numbers) {
+        *place = f32::from(u8::from(number.is_nan()));
+    }
+}
+
+/// Writes a 1 at the place of each cell's level, into zeros; `other` and `missing` are the places of unknown levels and
+/// of missing cells. Gives the counts of unknown levels and of missing cells that have no place.
+fn write_text(
+    x: &mut [f32],
+    stride: usize,
+    column: &Column,
+    levels: &[String],
+    other: Option<usize>,
+    missing: Option<usize>,
+) -> (u64, u64) {
+    let Column::Text { codes, levels: found } = column else { return (0, 0) };
+    let known: HashMap<&str, usize> = levels.iter().map(String::as_str).zip(0..).collect();
+    let places: Vec<Option<usize>> = found.iter().map(|level| known.get(level.as_str()).copied().or(other)).collect();
+    let (mut new_categories, mut new_missing) = (0, 0);
+    for (row, code) in codes.iter().enumerate() {
+        let (place, unplaced) = match places.get(*code as usize) {
+            Some(place) => (*place, &mut new_categories),
+            None => (missing, &mut new_missing),
+        };
+        match place {
+            Some(place) => x[row * stride + place] = 1.0,
+            None => *unplaced += 1,
+        }
+    }
+    (new_categories, new_missing)
+}
+
+/// Numbers where training had text (a file in which every postcode is a number): each as it is usually written.
+fn numbers_as_text(numbers: &[f64]) -> Column {
+    let cells: Vec<Option<String>> =
+        numbers.iter().map(|number| (!number.is_nan()).then(|| number.to_string())).collect();
+    Column::text(cells.iter().map(Option::as_deref))
+}

@@ -1,0 +1,188 @@
+//! Responsible for the bytes under a table: gzip undone, byte order mark dropped, delimiter recognised, the end made plain.
+
+use std::io::{self, Chain, Cursor, Read};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use crate::{Error, Result};
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// The delimiter is looked for in at most this many bytes.
+const HEADER_BYTES: u64 = 1 << 16;
+/// A longer row is an error: most likely a quote was left open, and memory must not follow it to the end of the file.
+const ROW_BYTES: usize = 64 << 20;
+/// What is added at the end of the input. A row that reaches to the end of these lies inside an open quote.
+const TAIL: &[u8] = b"\n\n";
+
+/// What went wrong in reading `name`.
+pub(super) fn read_error(name: &str, error: &io::Error) -> Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(inner) => inner.clone().at(name),
+        None => Error::io(Path::new(name), error),
+    }
+}
+
+type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// A reader that undoes gzip where the first bytes say so.
+pub(super) enum Decoded<R: Read> {
+    Plain(Whole<R>),
+    Gzip(Box<MultiGzDecoder<Whole<R>>>),
+}
+
+impl<R: Read> Decoded<R> {
+    pub fn new(mut reader: R, name: &str) -> Result<Self> {
+        let mut start = Vec::new();
+        (&mut reader)
+            .take(GZIP_MAGIC.len() as u64)
+            .read_to_end(&mut start)
+            .map_err(|error| read_error(name, &error))?;
+        let gzip = start == GZIP_MAGIC;
+        let whole = Cursor::new(start).chain(reader);
+        Ok(if gzip { Self::Gzip(Box::new(MultiGzDecoder::new(whole))) } else { Self::Plain(whole) })
+    }
+}
+
+impl<R: Read> Read for Decoded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(reader) => reader.read(buffer),
+            Self::Gzip(reader) => reader.read(buffer).map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => io::Error::other(Error::data("the gzip stream is truncated")),
+                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+                    io::Error::other(Error::data("the gzip stream is corrupt"))
+                }
+                _ => error,
+            }),
+        }
+    }
+}
+
+/// Bytes on their way to the CSV parser.
+pub(super) struct Source<R> {
+    head: Cursor<Vec<u8>>,
+    reader: R,
+    tail: &'static [u8],
+    delivered: u64,
+    row_bytes: usize,
+    header: HeaderShape,
+}
+
+impl<R: Read> Source<R> {
+    /// `name` is a file name or what stands for one; one that ends in `.tsv` prefers tabs.
+    pub fn new(mut reader: R, name: &str) -> Result<Self> {
+        let mut head = Vec::new();
+        (&mut reader).take(HEADER_BYTES).read_to_end(&mut head).map_err(|error| read_error(name, &error))?;
+        if head.starts_with(BYTE_ORDER_MARK) {
+            head.drain(..BYTE_ORDER_MARK.len());
+        }
+        let header = HeaderShape::of(&head, prefers_tabs(name));
+        Ok(Self { head: Cursor::new(head), reader, tail: TAIL, delivered: 0, row_bytes: 0, header })
+    }
+
+    pub fn header(&self) -> HeaderShape {
+        self.header
+    }
+
+    /// Says that the parser has finished a row that ends before byte `end`; whether that row lies inside an open quote.
+    #[inline]
+    pub fn row_reaches_the_end(&mut self, end: u64) -> bool {
+        self.row_bytes = 0;
+        self.tail.is_empty() && end == self.delivered
+    }
+}
+
+impl<R: Read> Read for Source<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.row_bytes > ROW_BYTES {
+            let limit = ROW_BYTES >> 20;
+            let message = format!("a row is longer than {limit} MiB (is a quote left open?)");
+            return Err(io::Error::other(Error::data(message)));
+        }
+        let mut count = self.head.read(buffer)?;
+        if count == 0 {
+            count = self.reader.read(buffer)?;
+        }
+        if count == 0 && !buffer.is_empty() {
+            count = self.tail.read(buffer)?;
+        }
+        self.delivered += count as u64;
+        self.row_bytes += count;
+        Ok(count)
+    }
+}
+
+/// What the header line tells about the file.
+#[derive(Clone, Copy)]
+pub(super) struct HeaderShape {
+    pub delimiter: u8,
+    /// Lines end in a carriage return (and a line feed).
+    pub carriage_return: bool,
+}
+
+impl HeaderShape {
+    fn of(head: &[u8], prefer_tabs: bool) -> Self {
+        let (mut comma, mut semicolon, mut tab, mut quoted, mut started) = (false, false, false, false, false);
+        let mut carriage_return = false;
+        for &byte in head {
+            match byte {
+                b'"' => quoted = !quoted,
+                _ if quoted => {}
+                b',' => comma = true,
+                b';' => semicolon = true,
+                b'\t' => tab = true,
+                b'\r' | b'\n' if started => {
+                    carriage_return = byte == b'\r';
+                    break;
+                }
+                b'\r' | b'\n' => continue,
+                _ => {}
+            }
+            started = true;
+        }
+        let delimiter = match (comma, semicolon, tab) {
+            (_, _, true) if prefer_tabs => b'\t',
+            (true, _, _) => b',',
+            (_, true, _) => b';',
+            (_, _, true) => b'\t',
+            _ => b',',
+        };
+        Self { delimiter, carriage_return }
+    }
+}
+
+fn prefers_tabs(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_line_chooses_the_delimiter() {
+        for (head, delimiter) in [
+            ("a,b;c\n", b','),
+            ("a;b\n1,2\n", b';'),
+            ("a\tb\n", b'\t'),
+            ("\"a,b\";c\n", b';'),
+            ("\n\na\tb\n", b'\t'),
+            ("alone\n1,2", b','),
+        ] {
+            assert_eq!(HeaderShape::of(head.as_bytes(), false).delimiter, delimiter, "{head}");
+        }
+        assert_eq!(HeaderShape::of(b"a, in euro\tb\n", prefers_tabs("X.TSV.gz")).delimiter, b'\t');
+    }
+
+    #[test]
+    fn a_row_without_end_is_an_error() {
+        let endless = io::Cursor::new(b"a\n".to_vec()).chain(io::repeat(b'x'));
+        let mut source = Source::new(endless, "x.csv").unwrap();
+        let error = io::copy(&mut source, &mut io::sink()).unwrap_err();
+        let message = read_error("x.csv", &error).to_string();
+        assert_eq!(message, "x.csv: a row is longer than 64 MiB (is a quote left open?)");
+    }
+}

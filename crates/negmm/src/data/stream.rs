@@ -1,0 +1,170 @@
+//! Responsible for reading CSV files of any size piece by piece, by a schema that says which columns are wanted.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+use super::csv::Records;
+use super::message::absent_columns;
+use super::source::Decoded;
+use super::table::{Dictionary, open};
+use super::{Column, Table};
+use crate::{Error, Result};
+
+/// Room that is made at once for the rows of a chunk; more is made when they come.
+const ROWS_AT_ONCE: usize = 1 << 13;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers.
+    Number,
+    /// Text.
+    Text,
+}
+
+/// Which columns of a file are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schema {
+    /// Columns for the table, with what they hold.
+    pub columns: Vec<(String, Kind)>,
+    /// Columns to carry over as they stand; they may be among the others too.
+    pub keep: Vec<String>,
+}
+
+/// Some rows of a file.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    /// The columns of the schema.
+    pub table: Table,
+    /// The columns to carry over.
+    pub kept: Vec<KeptColumn>,
+}
+
+/// A column carried over: every cell as it stands in the file, one after the other.
+#[derive(Clone, Debug)]
+pub struct KeptColumn {
+    name: String,
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl KeptColumn {
+    /// The name of the column.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The cells from the first row to the last.
+    pub fn cells(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let cell = &self.text[start..*end];
+            start = *end;
+            cell
+        })
+    }
+
+    fn push(&mut self, cell: &str) {
+        self.text.push_str(cell);
+        self.ends.push(self.text.len());
+    }
+}
+
+/// A CSV file that is read piece by piece, in memory that does not grow with the file.
+/// Files are understood as by [`Table::read`], but the schema says what is numeric.
+pub struct CsvStream {
+    records: Records<Decoded<Box<dyn Read + Send>>>,
+    columns: Vec<(usize, Kind)>,
+    keep: Vec<usize>,
+}
+
+impl CsvStream {
+    /// Opens a file and finds the columns.
+    pub fn open(path: impl AsRef<Path>, schema: &Schema) -> Result<Self> {
+        Self::from_reader(open(path.as_ref())?, &path.as_ref().display().to_string(), schema)
+    }
+
+    /// Reads the header from any reader and finds the columns; messages call the reader `name`.
+    pub fn from_reader(reader: impl Read + Send + 'static, name: &str, schema: &Schema) -> Result<Self> {
+        let records = Records::new(Decoded::new(Box::new(reader) as Box<dyn Read + Send>, name)?, name)?;
+        let wanted: Vec<&str> = schema.columns.iter().map(|(column, _)| column.as_str()).collect();
+        let keep: Vec<&str> = schema.keep.iter().map(String::as_str).collect();
+        let positions = find(records.header(), &wanted).map_err(|message| Error::data(message).at(name))?;
+        let keep = find(records.header(), &keep).map_err(|message| Error::options(message).at(name))?;
+        let columns = positions.into_iter().zip(schema.columns.iter().map(|(_, kind)| *kind)).collect();
+        Ok(Self { records, columns, keep })
+    }
+
+    /// The names of all columns of the file.
+    pub fn header(&self) -> &[String] {
+        self.records.header()
+    }
+
+    /// The next rows, at most `max_rows` (and at least one), or none when the file is at its end.
+    pub fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        let before = self.records.rows();
+        let room = max_rows.min(ROWS_AT_ONCE);
+        let mut builders: Vec<Builder> = self.columns.iter().map(|(_, kind)| Builder::new(*kind, room)).collect();
+        let header = self.records.header();
+        let mut kept: Vec<KeptColumn> = self
+            .keep
+            .iter()
+            .map(|position| KeptColumn { name: header[*position].clone(), text: String::new(), ends: Vec::new() })
+            .collect();
+        while self.records.rows() - before < max_rows.max(1) && self.records.advance()? {
+            for ((position, _), builder) in self.columns.iter().zip(&mut builders) {
+                match builder {
+                    Builder::Numbers(numbers) => numbers.push(self.records.number(*position)?),
+                    Builder::Text(dictionary) => self.records.push_text(*position, dictionary)?,
+                }
+            }
+            for (position, column) in self.keep.iter().zip(&mut kept) {
+                column.push(self.records.text(*position)?);
+            }
+        }
+        let rows = self.records.rows() - before;
+        if rows == 0 {
+            return Ok(None);
+        }
+        let header = self.records.header();
+        let columns = self
+            .columns
+            .iter()
+            .zip(builders)
+            .map(|((position, _), builder)| (header[*position].clone(), builder.finish()));
+        let table = Table::of_checked(self.records.name(), columns, before, rows);
+        Ok(Some(Chunk { table, kept }))
+    }
+}
+
+enum Builder {
+    Numbers(Vec<f64>),
+    Text(Dictionary),
+}
+
+impl Builder {
+    fn new(kind: Kind, room: usize) -> Self {
+        match kind {
+            Kind::Number => Self::Numbers(Vec::with_capacity(room)),
+            Kind::Text => Self::Text(Dictionary::default()),
+        }
+    }
+
+    fn finish(self) -> Column {
+        match self {
+            Self::Numbers(numbers) => Column::Numbers(numbers),
+            Self::Text(dictionary) => dictionary.finish(),
+        }
+    }
+}
+
+/// Where the wanted columns stand, or a sentence about those that are not there.
+fn find(header: &[String], wanted: &[&str]) -> std::result::Result<Vec<usize>, String> {
+    let positions: HashMap<&str, usize> = header.iter().map(String::as_str).zip(0..).collect();
+    let absent: Vec<&str> = wanted.iter().copied().filter(|name| !positions.contains_key(name)).collect();
+    if !absent.is_empty() {
+        return Err(absent_columns(&absent, header.iter().map(String::as_str)));
+    }
+    Ok(wanted.iter().map(|name| positions[name]).collect())
+}

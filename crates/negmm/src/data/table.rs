@@ -1,0 +1,319 @@
+//! Responsible for tables: named columns of equal length, numbers or text, with missing cells.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::message::quoted;
+use super::{csv, source};
+use crate::{Error, Result};
+
+/// The code of a missing text cell.
+pub const MISSING: u32 = u32::MAX;
+
+/// One column.
+#[derive(Clone, Debug)]
+pub enum Column {
+    /// Numbers; a missing one is NaN, none is infinite.
+    Numbers(Vec<f64>),
+    /// Text: the cell of a row is `levels[codes[row]]`, or missing where the code is [`MISSING`]. No level occurs twice.
+    Text {
+        /// For each row the position of its text among the levels.
+        codes: Vec<u32>,
+        /// The different texts; some may be in no row.
+        levels: Vec<String>,
+    },
+}
+
+impl Column {
+    /// A text column of these cells (`None`: missing).
+    pub fn text<'a>(cells: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        let mut dictionary = Dictionary::default();
+        for cell in cells {
+            match cell {
+                Some(text) => dictionary.push(text),
+                None => dictionary.push_missing(),
+            }
+        }
+        dictionary.finish()
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Text { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn check(&self) -> Result<()> {
+        match self {
+            Self::Numbers(numbers) => match numbers.iter().position(|number| number.is_infinite()) {
+                Some(row) => Err(not_finite(&numbers[row].to_string()).at(format!("row {}", row + 1))),
+                None => Ok(()),
+            },
+            Self::Text { codes, levels } => {
+                let mut seen = HashSet::new();
+                if let Some(twice) = levels.iter().find(|level| !seen.insert(level.as_str())) {
+                    return Err(Error::data(format!("the level {} occurs twice", quoted(twice))));
+                }
+                match codes.iter().position(|code| *code != MISSING && *code as usize >= levels.len()) {
+                    Some(row) => {
+                        Err(Error::data(format!("expected one of {} levels, found code {}", levels.len(), codes[row]))
+                            .at(format!("row {}", row + 1)))
+                    }
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+/// The complaint about an infinite cell.
+pub(super) fn not_finite(cell: &str) -> Error {
+    Error::data(format!("the number {} is not finite", quoted(cell)))
+}
+
+/// Named columns of equal length.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    name: String,
+    names: Vec<String>,
+    columns: Vec<Column>,
+    rows: usize,
+    origin: Origin,
+}
+
+/// Where the rows stand in the file, for messages.
+#[derive(Clone, Debug)]
+enum Origin {
+    From(usize),
+    Selected(Vec<usize>),
+}
+
+impl Default for Origin {
+    fn default() -> Self {
+        Self::From(0)
+    }
+}
+
+impl Table {
+    /// A table of these columns: equally long, differently named, without infinite numbers.
+    pub fn new<N: Into<String>>(columns: Vec<(N, Column)>) -> Result<Self> {
+        let (names, columns): (Vec<String>, Vec<Column>) =
+            columns.into_iter().map(|(name, column)| (name.into(), column)).unzip();
+        check_names(&names)?;
+        let rows = columns.first().map_or(0, Column::len);
+        for (name, column) in names.iter().zip(&columns) {
+            let place = || format!("column {}", quoted(name));
+            if column.len() != rows {
+                return Err(Error::data(format!("expected {rows} rows, found {}", column.len())).at(place()));
+            }
+            column.check().map_err(|error| error.at(place()))?;
+        }
+        Ok(Self { name: String::new(), names, columns, rows, origin: Origin::default() })
+    }
+
+    /// Columns of `rows` rows that a reader has already checked; the first is row `before` + 1 of the file.
+    pub(super) fn of_checked(
+        name: &str,
+        columns: impl Iterator<Item = (String, Column)>,
+        before: usize,
+        rows: usize,
+    ) -> Self {
+        let (names, columns): (Vec<String>, Vec<Column>) = columns.unzip();
+        Self { name: name.to_string(), names, columns, rows, origin: Origin::From(before) }
+    }
+
+    /// Reads a CSV file (comma, semicolon or tab; plain or gzip). A column is numeric when every cell that is not
+    /// missing is a number, else text. Missing are empty cells and NA, N/A, NaN and null, whatever the case. Blanks
+    /// around a cell are dropped, empty lines are skipped, and a column without a name is called by its position,
+    /// `column 1`.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Self::read_from(open(path.as_ref())?, &path.as_ref().display().to_string())
+    }
+
+    /// Reads like [`Table::read`] from any reader; messages call it `name`.
+    pub fn read_from(reader: impl Read, name: &str) -> Result<Self> {
+        csv::read_whole(source::Decoded::new(reader, name)?, name)
+    }
+
+    /// The same table under a name (a file, say) for messages.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The name that messages give to the table: the path of a file, empty for a table made in code.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// All columns with their names, in order.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &Column)> + Clone {
+        self.names.iter().map(String::as_str).zip(&self.columns)
+    }
+
+    /// The names of all columns, in order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The column called `name`.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.names.iter().position(|other| other == name).map(|position| &self.columns[position])
+    }
+
+    /// A table of these rows, in this order; messages still give their numbers in the file.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        let columns = self.columns.iter().map(|column| match column {
+            Column::Numbers(numbers) => Column::Numbers(rows.iter().map(|row| numbers[*row]).collect()),
+            Column::Text { codes, levels } => {
+                Column::Text { codes: rows.iter().map(|row| codes[*row]).collect(), levels: levels.clone() }
+            }
+        });
+        Self {
+            name: self.name.clone(),
+            names: self.names.clone(),
+            columns: columns.collect(),
+            rows: rows.len(),
+            origin: Origin::Selected(rows.iter().map(|row| self.row_in_file(*row)).collect()),
+        }
+    }
+
+    fn row_in_file(&self, row: usize) -> usize {
+        match &self.origin {
+            Origin::From(before) => before + row,
+            Origin::Selected(rows) => rows[row],
+        }
+    }
+
+    /// Says that `error` is about this table.
+    pub(super) fn blame(&self, error: Error) -> Error {
+        if self.name.is_empty() { error } else { error.at(&self.name) }
+    }
+
+    /// Says that `error` is about a cell of this table.
+    pub(super) fn blame_cell(&self, error: Error, row: usize, column: &str) -> Error {
+        self.blame(error.at(format!("row {}, column {}", self.row_in_file(row) + 1, quoted(column))))
+    }
+}
+
+/// An error when two columns have the same name.
+pub(super) fn check_names(names: &[String]) -> Result<()> {
+    let mut seen = HashMap::new();
+    for (position, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(name, position) {
+            let message =
+                format!("the column name {} occurs twice (columns {} and {})", quoted(name), first + 1, position + 1);
+            return Err(Error::data(message));
+        }
+    }
+    Ok(())
+}
+
+/// Opens a file, with a plain word about a directory.
+pub(super) fn open(path: &Path) -> Result<File> {
+    let file = File::open(path).map_err(|error| Error::io(path, &error))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(Error::data("expected a file, found a directory").at(path.display().to_string()));
+    }
+    Ok(file)
+}
+
+/// A text column that is being made.
+#[derive(Default)]
+pub(super) struct Dictionary {
+    codes: Vec<u32>,
+    levels: HashMap<String, u32>,
+}
+
+impl Dictionary {
+    pub fn push_missing(&mut self) {
+        self.codes.push(MISSING);
+    }
+
+    pub fn push(&mut self, text: &str) {
+        let code = match self.levels.get(text) {
+            Some(code) => *code,
+            None => {
+                let code = self.levels.len() as u32;
+                self.levels.insert(text.to_string(), code);
+                code
+            }
+        };
+        self.codes.push(code);
+    }
+
+    pub fn finish(self) -> Column {
+        let mut levels = vec![String::new(); self.levels.len()];
+        for (level, code) in self.levels {
+            levels[code as usize] = level;
+        }
+        Column::Text { codes: self.codes, levels }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(numbers: &[f64]) -> Column {
+        Column::Numbers(numbers.to_vec())
+    }
+
+    fn complaint(columns: Vec<(&str, Column)>) -> String {
+        Table::new(columns).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_table_made_in_code_is_checked() {
+        assert_eq!(
+            complaint(vec![("a", numbers(&[1.0, 2.0])), ("b", numbers(&[1.0]))]),
+            "column \"b\": expected 2 rows, found 1"
+        );
+        assert_eq!(
+            complaint(vec![("a", numbers(&[1.0])), ("b", numbers(&[1.0])), ("a", numbers(&[2.0]))]),
+            "the column name \"a\" occurs twice (columns 1 and 3)"
+        );
+        assert_eq!(
+            complaint(vec![("a", numbers(&[f64::NAN, f64::NEG_INFINITY]))]),
+            "column \"a\", row 2: the number \"-inf\" is not finite"
+        );
+        assert_eq!(
+            complaint(vec![("a", Column::Text { codes: vec![0, MISSING, 1], levels: vec!["x".into()] })]),
+            "column \"a\", row 3: expected one of 1 levels, found code 1"
+        );
+        assert_eq!(
+            complaint(vec![("a", Column::Text { codes: vec![], levels: vec!["x".into(), "x".into()] })]),
+            "column \"a\": the level \"x\" occurs twice"
+        );
+    }
+
+    #[test]
+    fn rows_are_selected_and_keep_their_numbers() {
+        let text = Column::text([Some("x"), None, Some("y"), Some("x")]);
+        let table = Table::new(vec![("n", numbers(&[0.0, 1.0, 2.0, 3.0])), ("t", text)]).unwrap().with_name("f.csv");
+        let twice = table.select_rows(&[3, 1, 0]).select_rows(&[1, 1, 0]);
+        assert_eq!(twice.rows(), 3);
+        assert!(matches!(twice.column("n"), Some(Column::Numbers(n)) if n == &[1.0, 1.0, 3.0]));
+        assert!(matches!(twice.column("t"), Some(Column::Text { codes, .. }) if codes == &[MISSING, MISSING, 0]));
+        let error = twice.blame_cell(Error::data("wrong"), 2, "n");
+        assert_eq!(error.to_string(), "f.csv, row 4, column \"n\": wrong");
+    }
+}

@@ -1,0 +1,67 @@
+//! Responsible for what is odd in new data but no error: categories and missing cells that training had not seen.
+
+use std::collections::BTreeMap;
+
+use super::message::quoted;
+
+/// Counts of odd cells for each column; counts of chunks add up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Warnings {
+    new_categories: BTreeMap<String, u64>,
+    new_missing: BTreeMap<String, u64>,
+}
+
+impl Warnings {
+    /// Whether nothing was odd.
+    pub fn is_empty(&self) -> bool {
+        self.new_categories.is_empty() && self.new_missing.is_empty()
+    }
+
+    /// For each column how many cells hold a category that training had not seen.
+    pub fn new_categories(&self) -> &BTreeMap<String, u64> {
+        &self.new_categories
+    }
+
+    /// For each column how many cells are missing though none was in training.
+    pub fn new_missing(&self) -> &BTreeMap<String, u64> {
+        &self.new_missing
+    }
+
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for (column, count) in &other.new_categories {
+            self.count_new_categories(column, *count);
+        }
+        for (column, count) in &other.new_missing {
+            self.count_new_missing(column, *count);
+        }
+    }
+
+    /// One short sentence for each column and oddity.
+    pub fn sentences(&self) -> Vec<String> {
+        let cells = |count: &u64, one, many| format!("{count} {}", if *count == 1 { one } else { many });
+        let categories = self.new_categories.iter().map(|(column, count)| {
+            let cells = cells(count, "cell holds", "cells hold");
+            format!("column {}: {cells} a category never seen in training", quoted(column))
+        });
+        let missing = self.new_missing.iter().map(|(column, count)| {
+            let cells = cells(count, "cell is", "cells are");
+            format!("column {}: {cells} missing, none was in training", quoted(column))
+        });
+        categories.chain(missing).collect()
+    }
+
+    pub(super) fn count_new_categories(&mut self, column: &str, count: u64) {
+        add(&mut self.new_categories, column, count);
+    }
+
+    pub(super) fn count_new_missing(&mut self, column: &str, count: u64) {
+        add(&mut self.new_missing, column, count);
+    }
+}
+
+fn add(counts: &mut BTreeMap<String, u64>, column: &str, count: u64) {
+    if count > 0 {
+        *counts.entry(column.to_string()).or_default() += count;
+    }
+}
