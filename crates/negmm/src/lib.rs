@@ -3,5 +3,7 @@
 pub mod data;
 mod error;
 pub mod math;
+pub mod mixture;
 
 pub use error::{Error, ErrorKind, Result};
+pub use mixture::{Mixture, Mixtures};
