@@ -87,6 +87,7 @@ impl Mixture<'_> {
             let step = libm::log1p(excess / mass) * ((mass + excess) / density);
             let newton = x - step;
             if step.abs() <= f64::EPSILON * x.abs() {
+                x = newton.clamp(low, high);
                 break;
             }
             if newton > low && newton < high && 2.0 * step.abs() <= last_step {
