@@ -71,15 +71,18 @@ fn far_components_have_their_own_quantiles() {
 }
 
 #[test]
-fn near_a_plateau_the_digits_stay() {
-    // The level is the first weight exactly: the answer is where the two inner tails balance.
-    let pair = Mixture { weights: &[0.25, 0.75], means: &[0.0, 20.0], sds: &[1.0, 1.0] };
-    let quantile = pair.quantile(0.25);
-    let balance = 0.25 * normal::cdf(-quantile) - 0.75 * normal::cdf(quantile - 20.0);
-    let slope = 0.25 * normal::pdf(quantile) + 0.75 * normal::pdf(quantile - 20.0);
-    // One more Newton step of the balance would not move it, though F is 0.25 to double precision all around.
-    assert_eq!(pair.cdf(quantile + 1.0), pair.cdf(quantile - 1.0));
-    assert!((balance / slope).abs() < 1e-2 * quantile, "{quantile}");
+fn in_a_flat_stretch_the_digits_stay() {
+    // The level is the first weight exactly: the answer is where the two inner tails balance, though F is the level to
+    // double precision all around.
+    for (weight, separation, sds) in [(0.25, 20.0, [1.0, 1.0]), (0.5, 30.0, [1.0, 0.5]), (0.5, 60.0, [1.0, 2.0])] {
+        let pair = Mixture { weights: &[weight, 1.0 - weight], means: &[0.0, separation], sds: &sds };
+        let quantile = pair.quantile(weight);
+        assert_eq!(pair.cdf(quantile + 0.5), pair.cdf(quantile - 0.5));
+        let (above, below) = (quantile / sds[0], (quantile - separation) / sds[1]);
+        let balance = weight * normal::cdf(-above) - (1.0 - weight) * normal::cdf(below);
+        let slope = weight * normal::pdf(above) / sds[0] + (1.0 - weight) * normal::pdf(below) / sds[1];
+        assert!((balance / slope).abs() < 1e-10, "{quantile}: {}", balance / slope);
+    }
 }
 
 #[test]

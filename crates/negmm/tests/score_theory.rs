@@ -103,12 +103,3 @@ fn regret_of_the_energy_score_is_half_the_energy_distance() {
         assert!((regret - 0.5 * distance).abs() < 1e-10, "{regret} {distance}");
     }
 }
-
-#[test]
-fn regret_of_the_log_score_is_the_kullback_leibler_divergence() {
-    for other in OTHERS {
-        let regret = expected(|y| log::value(other, y)) - expected(|y| log::value(TRUTH, y));
-        let divergence = expected(|y| TRUTH.log_pdf(y) - other.log_pdf(y));
-        assert!((regret - divergence).abs() < 1e-10 && divergence > 0.0);
-    }
-}

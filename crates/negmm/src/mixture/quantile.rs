@@ -13,8 +13,11 @@ pub(super) enum Tail {
     Upper,
 }
 
-/// Relative error of a probability at which the search ends: what is left of a sum of rounded terms.
-const TOLERANCE: f64 = 64.0 * f64::EPSILON;
+/// Relative error of a probability at which the search may end: what is left of a sum of rounded terms.
+const PROBABILITY_TOLERANCE: f64 = 64.0 * f64::EPSILON;
+
+/// Distance to the quantile, in mean sds, at which it then does end. In a flat stretch the first alone would end it early.
+const DISTANCE_TOLERANCE: f64 = 1e-12;
 
 /// More than any search needs: each step halves the bracket or the step before, and a double has 2^11 powers of two.
 const MOST_STEPS: usize = 2200;
@@ -25,8 +28,8 @@ const NOTHING_BEYOND: f64 = 39.0;
 impl Mixture<'_> {
     /// The value that the variable stays below with probability `level`; -inf at 0, inf at 1, NaN outside [0, 1].
     ///
-    /// Exact to rounding for every level in between. Where the distribution function is flat to double precision (between
-    /// components far apart) each value of the flat stretch has this level, and one of them is returned.
+    /// Exact to rounding for every level in between, also where the distribution function is nearly flat between two
+    /// components. Where they are so far apart that even their tails are 0 in f64, one value of the flat stretch is returned.
     pub fn quantile(&self, level: f64) -> f64 {
         self.tail_quantile(level, Tail::Lower)
     }
@@ -62,12 +65,13 @@ impl Mixture<'_> {
             return f64::NEG_INFINITY;
         }
         let z = normal::quantile(mass);
-        let (mut low, mut high, mut x) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
+        let (mut low, mut high, mut x, mut scale) = (f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0);
         for (weight, mean, sd) in self.parts() {
             let component = (sign * mean + sd * z).clamp(f64::MIN, f64::MAX);
             low = component.min(low);
             high = component.max(high);
             x += weight * component;
+            scale += weight * sd;
         }
         x = x.clamp(low, high);
         let mut last_step = f64::INFINITY;
@@ -76,7 +80,8 @@ impl Mixture<'_> {
                 break;
             }
             let (excess, density) = self.excess(x, mass, sign);
-            if excess.abs() <= TOLERANCE * mass {
+            let near = excess.abs() <= PROBABILITY_TOLERANCE * mass;
+            if excess == 0.0 || near && excess.abs() <= DISTANCE_TOLERANCE * scale * density {
                 break;
             }
             if excess > 0.0 {
