@@ -7,7 +7,7 @@ use proptest::prelude::*;
 /// Mixtures of 1 to 8 components with weights, means and sds of ordinary and of quite different sizes.
 fn mixtures() -> impl Strategy<Value = Mixtures> {
     (1usize..9).prop_flat_map(|components| {
-        let sds = vec((-4.0..3.0f64).prop_map(|exponent| libm::exp10(exponent)), components);
+        let sds = vec((-4.0..3.0f64).prop_map(libm::exp10), components);
         (vec(0.001..1.0f64, components), vec(-50.0..50.0f64, components), sds)
             .prop_map(move |(weights, means, sds)| Mixtures::new(components, weights, means, sds).unwrap())
     })
@@ -15,7 +15,7 @@ fn mixtures() -> impl Strategy<Value = Mixtures> {
 
 /// Levels near both ends and in the middle.
 fn levels() -> impl Strategy<Value = f64> {
-    prop_oneof![0.001..0.999f64, (-250.0..-3.0f64).prop_map(|exponent| libm::exp10(exponent)), 1.0 - 1e-9..1.0 - 1e-15]
+    prop_oneof![0.001..0.999f64, (-250.0..-3.0f64).prop_map(libm::exp10), 1.0 - 1e-9..1.0 - 1e-15]
 }
 
 fn moved(mixtures: &Mixtures, shift: f64, scale: f64) -> Mixtures {
