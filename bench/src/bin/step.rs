@@ -14,7 +14,11 @@ fn main() {
     let hidden: Vec<usize> = arguments.next().map_or(vec![50], |a| a.split(',').map(|h| h.parse().unwrap()).collect());
     let components: usize = arguments.next().map_or(10, |a| a.parse().unwrap());
     let batch: usize = arguments.next().map_or(32, |a| a.parse().unwrap());
-    let activation = match arguments.next().as_deref() { Some("silu") => Activation::Silu, Some("tanh") => Activation::Tanh, _ => Activation::Relu };
+    let activation = match arguments.next().as_deref() {
+        Some("silu") => Activation::Silu,
+        Some("tanh") => Activation::Tanh,
+        _ => Activation::Relu,
+    };
     let rows = 512.max(batch * 4);
     let mut rng = Rng::new(1, 0);
     let mut data = Dataset::new(inputs);
@@ -31,7 +35,14 @@ fn main() {
             data: &data,
             train: (0..rows as u32).collect(),
             validation: vec![],
-            training: Training { epochs, batch, learning_rate: 1e-3, schedule: Schedule::Constant, averaging: 0.0, ..Training::default() },
+            training: Training {
+                epochs,
+                batch,
+                learning_rate: 1e-3,
+                schedule: Schedule::Constant,
+                averaging: 0.0,
+                ..Training::default()
+            },
             seed: 1,
         };
         let engine = CpuEngine { threads: 1, isa };
@@ -42,8 +53,15 @@ fn main() {
     for isa in [Isa::Avx512, Isa::Avx2] {
         let steps = rows.div_ceil(batch);
         let fresh = (0..20).map(|_| run(20, isa).0 / (20 * steps) as f64).fold(f64::INFINITY, f64::min);
-        let long_epochs = if hidden.iter().sum::<usize>() > 300 { 20 } else { 2000 }; let (long, trained) = run(long_epochs, isa);
+        let long_epochs = if hidden.iter().sum::<usize>() > 300 { 20 } else { 2000 };
+        let (long, trained) = run(long_epochs, isa);
         let (short, _) = run(long_epochs / 2, isa);
-        println!("{isa:?} fresh {:.2} us, converged {:.2} us, loss {:?} -> {:?}", fresh * 1e6, (long - short) / (long_epochs / 2 * steps) as f64 * 1e6, trained.history.epochs[0].loss, trained.history.epochs.last().unwrap().loss);
+        println!(
+            "{isa:?} fresh {:.2} us, converged {:.2} us, loss {:?} -> {:?}",
+            fresh * 1e6,
+            (long - short) / (long_epochs / 2 * steps) as f64 * 1e6,
+            trained.history.epochs[0].loss,
+            trained.history.epochs.last().unwrap().loss
+        );
     }
 }

@@ -204,7 +204,7 @@ impl Table {
     }
 
     /// Says that `error` is about this table.
-    pub(super) fn blame(&self, error: Error) -> Error {
+    pub(crate) fn blame(&self, error: Error) -> Error {
         if self.name.is_empty() { error } else { error.at(&self.name) }
     }
 

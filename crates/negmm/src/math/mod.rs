@@ -8,4 +8,5 @@ mod avx512;
 pub mod functions;
 pub mod lanes;
 pub mod matmul;
+pub mod normal;
 pub mod rng;

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::option::{out_of_range, parse, parse_list, parse_optional, parse_word};
 use crate::Result;
-use crate::data::{Dataset, holdout};
+use crate::data::Dataset;
+use crate::data::split::holdout;
 use crate::math::rng::Rng;
 use crate::net::{Activation, MixtureHead, Network};
 use crate::train::{Job, Objective, Training};
@@ -112,8 +113,7 @@ impl MixtureNetwork {
 
     /// The one network to train.
     pub(super) fn job<'a>(&self, data: &'a Dataset, eta: f64, seed: u64) -> Job<'a> {
-        let (train, validation) =
-            holdout(data.len(), self.training.validation, &mut Rng::new(seed, SPLIT_STREAM));
+        let (train, validation) = holdout(data.len(), self.training.validation, &mut Rng::new(seed, SPLIT_STREAM));
         let head = MixtureHead {
             components: self.components,
             sd_floor: self.sigma_min as f32,

@@ -1,0 +1,211 @@
+//! Responsible for scoring predictions against known targets: errors, proper scores, calibration and sharpness.
+
+use crate::mixture::Mixture;
+use crate::predictive::Predictions;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Bins of the histogram of the probability integral transform.
+pub const PIT_BINS: usize = 20;
+
+/// Coverages of the central intervals that are checked, and their names in [`Metrics`].
+pub const COVERAGES: [(f64, &str); 3] = [(0.5, "0.5"), (0.9, "0.9"), (0.95, "0.95")];
+
+/// How good a set of predictions is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Rows scored.
+    pub rows: u64,
+    /// Root of the mean squared error of the predicted mean.
+    pub rmse: f64,
+    /// Mean absolute error of the predicted mean.
+    pub mae: f64,
+    /// Mean logarithmic score: negative log likelihood of a row.
+    pub nll: f64,
+    /// Mean continuous ranked probability score.
+    pub crps: f64,
+    /// Share of targets inside the central interval of each coverage (see [`COVERAGES`]): its name when calibrated.
+    pub coverage: BTreeMap<String, f64>,
+    /// Mean width of the central interval of each coverage.
+    pub width: BTreeMap<String, f64>,
+    /// How many targets fall into each twentieth of their predicted distribution: equal counts when calibrated.
+    pub pit: [u64; PIT_BINS],
+}
+
+impl Metrics {
+    /// Scores `predictions` against the target `y` of each row.
+    ///
+    /// # Errors
+    /// When `y` does not have one finite number for each row, or there is no row.
+    pub fn of(predictions: &Predictions, y: &[f64]) -> Result<Self> {
+        let mut tally = Tally::default();
+        tally.add(predictions, y)?;
+        tally.finish()
+    }
+}
+
+/// A running sum of scores, for predictions that come chunk after chunk. The chunks do not change the result.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    rows: u64,
+    squared_error: f64,
+    absolute_error: f64,
+    nll: f64,
+    crps: f64,
+    inside: [u64; COVERAGES.len()],
+    width: [f64; COVERAGES.len()],
+    pit: [u64; PIT_BINS],
+}
+
+/// What one row adds to a tally.
+struct RowScores {
+    error: f64,
+    nll: f64,
+    crps: f64,
+    intervals: [(f64, f64); COVERAGES.len()],
+    pit: f64,
+}
+
+impl RowScores {
+    fn of(mixture: Mixture<'_>, y: f64) -> Self {
+        Self {
+            error: mixture.mean() - y,
+            nll: -mixture.log_pdf(y),
+            crps: mixture.energy_score(y),
+            intervals: COVERAGES.map(|(coverage, _)| mixture.interval(coverage)),
+            pit: mixture.cdf(y),
+        }
+    }
+}
+
+impl Tally {
+    /// Adds rows and their targets.
+    ///
+    /// # Errors
+    /// When `y` does not have one finite number for each row; nothing is added then.
+    pub fn add(&mut self, predictions: &Predictions, y: &[f64]) -> Result<()> {
+        if let Some(row) = y.iter().position(|y| !y.is_finite()) {
+            return Err(Error::data(format!("expected a finite target, found {}", y[row])).at(format!("row {row}")));
+        }
+        let scores = predictions.each_with(y, RowScores::of)?;
+        // Summed row by row, in order, so that neither threads nor chunks change a bit.
+        for (row, &y) in scores.iter().zip(y) {
+            self.rows += 1;
+            self.squared_error += row.error * row.error;
+            self.absolute_error += row.error.abs();
+            self.nll += row.nll;
+            self.crps += row.crps;
+            for (at, &(lower, upper)) in row.intervals.iter().enumerate() {
+                self.inside[at] += u64::from(lower <= y && y <= upper);
+                self.width[at] += upper - lower;
+            }
+            self.pit[((row.pit * PIT_BINS as f64) as usize).min(PIT_BINS - 1)] += 1;
+        }
+        Ok(())
+    }
+
+    /// The means over all rows added.
+    ///
+    /// # Errors
+    /// When no row was added.
+    pub fn finish(&self) -> Result<Metrics> {
+        if self.rows == 0 {
+            return Err(Error::data("expected at least 1 row with a known target, found none"));
+        }
+        let mean = |sum: f64| sum / self.rows as f64;
+        let named = |values: [f64; COVERAGES.len()]| {
+            COVERAGES.iter().zip(values).map(|((_, name), value)| ((*name).to_owned(), mean(value))).collect()
+        };
+        Ok(Metrics {
+            rows: self.rows,
+            rmse: mean(self.squared_error).sqrt(),
+            mae: mean(self.absolute_error),
+            nll: mean(self.nll),
+            crps: mean(self.crps),
+            coverage: named(self.inside.map(|count| count as f64)),
+            width: named(self.width),
+            pit: self.pit,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::math::normal;
+    use crate::mixture::Mixtures;
+
+    /// `rows` standard normal predictions.
+    fn standard(rows: usize) -> Predictions {
+        Mixtures::new(1, vec![1.0; rows], vec![0.0; rows], vec![1.0; rows]).unwrap().into()
+    }
+
+    /// Targets spread evenly over their predicted distribution.
+    fn calibrated(rows: usize) -> Vec<f64> {
+        (0..rows).map(|row| normal::quantile((row as f64 + 0.5) / rows as f64)).collect()
+    }
+
+    #[test]
+    fn calibrated_predictions_score_as_they_should() {
+        let rows = 2000;
+        let metrics = Metrics::of(&standard(rows), &calibrated(rows)).unwrap();
+        assert_eq!(metrics.rows, 2000);
+        assert!((metrics.rmse - 1.0).abs() < 2e-3);
+        // E|Z| = sqrt(2 / pi), entropy ln(2 pi e) / 2, expected CRPS 1 / sqrt(pi).
+        assert!((metrics.mae - 0.797_885).abs() < 1e-3);
+        assert!((metrics.nll - 1.418_939).abs() < 2e-3);
+        assert!((metrics.crps - 0.564_190).abs() < 1e-3);
+        for (coverage, name) in COVERAGES {
+            assert!((metrics.coverage[name] - coverage).abs() < 1e-3);
+            assert!((metrics.width[name] - 2.0 * normal::quantile(0.5 + 0.5 * coverage)).abs() < 1e-12);
+        }
+        assert_eq!(metrics.pit, [100; PIT_BINS]);
+    }
+
+    #[test]
+    fn chunks_change_nothing() {
+        let y = calibrated(100);
+        let mut tally = Tally::default();
+        for chunk in y.chunks(7) {
+            tally.add(&standard(chunk.len()), chunk).unwrap();
+        }
+        assert_eq!(tally.finish().unwrap(), Metrics::of(&standard(100), &y).unwrap());
+    }
+
+    #[test]
+    fn json_has_exactly_these_fields() {
+        let metrics = Metrics::of(&standard(4), &[0.0, 0.1, -3.0, 100.0]).unwrap();
+        let json = serde_json::to_value(&metrics).unwrap();
+        let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let text = serde_json::to_string(&metrics).unwrap();
+        let order = [
+            "{\"rows\":4,",
+            "\"rmse\":",
+            "\"mae\":",
+            "\"nll\":",
+            "\"crps\":",
+            "\"coverage\":",
+            "\"width\":",
+            "\"pit\":",
+        ];
+        assert!(order.map(|key| text.find(key).expect(key)).is_sorted());
+        assert_eq!(keys(&json).len(), order.len());
+        assert_eq!(keys(&json["coverage"]), ["0.5", "0.9", "0.95"]);
+        assert_eq!(keys(&json["width"]), ["0.5", "0.9", "0.95"]);
+        assert_eq!(json["coverage"]["0.9"], 0.5);
+        assert_eq!(json["pit"].as_array().unwrap().len(), 20);
+        assert_eq!(json["pit"][19], 1);
+        assert_eq!(serde_json::from_str::<Metrics>(&text).unwrap(), metrics);
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_scored() {
+        assert_eq!(Tally::default().finish().unwrap_err().kind(), ErrorKind::Data);
+        let mut tally = Tally::default();
+        assert!(tally.add(&standard(2), &[0.0]).is_err());
+        assert!(tally.add(&standard(2), &[0.0, f64::INFINITY]).is_err());
+        assert_eq!(tally.rows, 0);
+    }
+}

@@ -1,0 +1,67 @@
+//! Responsible for the mean of a mixture's tails: expected shortfall, exactly.
+
+use super::Mixture;
+use super::quantile::Tail;
+use crate::math::normal;
+
+impl Mixture<'_> {
+    /// Mean of the lowest `level` share of values, E[Y | Y <= q] with q the quantile at `level` in (0, 1).
+    ///
+    /// With a_k = (q - mean_k) / sd_k it is sum_k weight_k (mean_k cdf(a_k) - sd_k pdf(a_k)) / level. Far out in a tail that
+    /// is a difference of nearly equal numbers, so it is computed as what it means: each component's own tail mean,
+    /// q - sd_k (a_k + pdf(a_k) / cdf(a_k)), averaged with the component's share of the tail, weight_k cdf(a_k).
+    pub fn shortfall_below(&self, level: f64) -> f64 {
+        self.tail_mean(level, Tail::Lower)
+    }
+
+    /// Mean of the highest `level` share of values, E[Y | Y >= q] with q the quantile at 1 - `level`.
+    pub fn shortfall_above(&self, level: f64) -> f64 {
+        self.tail_mean(level, Tail::Upper)
+    }
+
+    fn tail_mean(&self, level: f64, tail: Tail) -> f64 {
+        // The upper tail is the lower tail of the mirrored variable.
+        let sign = if tail == Tail::Lower { 1.0 } else { -1.0 };
+        let quantile = sign * self.tail_quantile(level, tail);
+        let (mut total, mut share) = (0.0, 0.0);
+        for (weight, mean, sd) in self.parts() {
+            let a = (quantile - sign * mean) / sd;
+            let mass = weight * normal::cdf(a);
+            if mass > 0.0 {
+                total += mass * own_tail_mean(quantile, sign * mean, sd, a);
+                share += mass;
+            }
+        }
+        // A tail too small for a double has no room between its quantile and its mean.
+        sign * if share > 0.0 { total / share } else { quantile }
+    }
+}
+
+/// E[Y | Y <= quantile] of one component, counted from the nearer of its mean and the quantile.
+fn own_tail_mean(quantile: f64, mean: f64, sd: f64, a: f64) -> f64 {
+    if a < 0.0 { quantile - sd * normal::mean_depth_below(a) } else { mean - sd * (normal::pdf(a) / normal::cdf(a)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_tails_agree_with_high_precision() {
+        let one = Mixture { weights: &[1.0], means: &[0.0], sds: &[1.0] };
+        // Python mpmath, 50 digits: -npdf(z) / level with z the quantile at level.
+        for (level, expected) in [(0.05, -2.062_712_807_507_426), (0.5, -0.797_884_560_802_865_4)] {
+            assert!((one.shortfall_below(level) - expected).abs() < 1e-14);
+            assert!((one.shortfall_above(level) + expected).abs() < 1e-14);
+        }
+        let far = one.shortfall_below(1e-300);
+        assert!((far - -37.074_049_776_735_23).abs() < 1e-13, "{far}");
+    }
+
+    #[test]
+    fn tail_that_is_one_whole_component_has_its_mean() {
+        let far = Mixture { weights: &[0.25, 0.75], means: &[3.0, 1e9], sds: &[1.0, 1.0] };
+        assert!((far.shortfall_below(0.25) - 3.0).abs() < 1e-9);
+        assert!((far.shortfall_above(0.75) - 1e9).abs() < 1e-6);
+    }
+}

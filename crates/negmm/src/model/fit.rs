@@ -1,0 +1,91 @@
+//! Responsible for fitting: a table and a method in, a model out.
+
+use super::{Model, Record};
+use crate::data::{Encoder, Inputs, Table};
+use crate::method::Method;
+use crate::metrics::Metrics;
+use crate::train::{CpuEngine, Engine, Watch};
+use crate::{Error, Result};
+
+/// What a fit may be told beside the method.
+#[derive(Clone, Copy)]
+pub struct FitOptions<'a> {
+    /// Starts all random choices: the same seed gives the same model.
+    pub seed: u64,
+    /// Which columns are inputs.
+    pub inputs: &'a Inputs,
+    /// What trains the networks.
+    pub engine: &'a dyn Engine,
+    /// How the caller follows the training and stops it.
+    pub watch: Watch<'a>,
+}
+
+/// What a fit gives.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// The model.
+    pub model: Model,
+    /// Sentences about the data that the caller should pass on.
+    pub warnings: Vec<String>,
+}
+
+/// Fits `method` to predict `target` from all other columns, with default options.
+pub fn fit(table: &Table, target: &str, method: &Method) -> Result<Model> {
+    let (inputs, engine) = (Inputs::default(), CpuEngine::default());
+    let options = FitOptions { seed: 0, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
+    fit_with(table, target, method, &options).map(|fitted| fitted.model)
+}
+
+/// Fits `method` to predict `target`.
+pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptions<'_>) -> Result<Fitted> {
+    method.check()?;
+    let encoder = Encoder::fit(table, target, options.inputs)?;
+    if table.rows() < method.least_rows() {
+        return Err(table.blame(Error::data(format!(
+            "method {} needs at least {} rows, found {}",
+            method.name(),
+            method.least_rows(),
+            table.rows()
+        ))));
+    }
+    let mut warnings = Vec::new();
+    if encoder.target().constant {
+        warnings.push(format!(
+            "the target {target:?} is {} in every row: every prediction will be that, with a tiny sd",
+            encoder.target().mean
+        ));
+    }
+    if encoder.features() == 0 {
+        warnings.push("no input column varies: every row will get the same prediction".into());
+    }
+    let (data, _) = encoder.encode(table)?;
+    let jobs = method.jobs(&data, options.seed);
+    let trained = options.engine.train(&jobs, &options.watch).into_iter().collect::<Result<Vec<_>>>()?;
+    let histories: Vec<_> = trained.iter().map(|trained| trained.history.clone()).collect();
+    let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
+    if skipped > 0 {
+        warnings.push(format!("{skipped} training steps were not finite and were not taken"));
+    }
+    let validation_rows: Vec<usize> =
+        jobs.first().map_or(Vec::new(), |job| job.validation.iter().map(|row| *row as usize).collect());
+    let predictor = method.predictor(&jobs, trained);
+    let mut model = Model {
+        method: method.clone(),
+        encoder,
+        predictor,
+        record: Record {
+            version: env!("CARGO_PKG_VERSION").into(),
+            seed: options.seed,
+            rows: table.rows(),
+            validation_rows: validation_rows.len(),
+            validation: None,
+            histories,
+        },
+    };
+    if !validation_rows.is_empty() {
+        let held_out = table.select_rows(&validation_rows);
+        let y = model.encoder.targets(&held_out)?.into_owned();
+        model.record.validation = Some(Metrics::of(&model.predict(&held_out)?, &y)?);
+    }
+    Ok(Fitted { model, warnings })
+}

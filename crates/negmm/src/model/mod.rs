@@ -1,0 +1,78 @@
+//! Responsible for models: a fitted encoder and predictor with the record of their training, and their file.
+
+mod file;
+mod fit;
+mod record;
+
+use std::path::Path;
+
+pub use fit::{FitOptions, Fitted, fit, fit_with};
+pub use record::Record;
+
+use crate::data::{Dataset, Encoder, Table, Warnings};
+use crate::math::lanes::Isa;
+use crate::method::{Method, Predictor};
+use crate::{Predictions, Result};
+
+/// Everything needed to predict, and how it came to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    method: Method,
+    encoder: Encoder,
+    predictor: Predictor,
+    record: Record,
+}
+
+impl Model {
+    /// One distribution for each row of `table`, in the target's own unit.
+    pub fn predict(&self, table: &Table) -> Result<Predictions> {
+        self.predict_with_warnings(table).map(|(predictions, _)| predictions)
+    }
+
+    /// As [`Model::predict`], and what was odd about the rows: new categories, missing cells where training had none.
+    pub fn predict_with_warnings(&self, table: &Table) -> Result<(Predictions, Warnings)> {
+        let (data, warnings) = self.encoder.encode_features(table)?;
+        Ok((self.predict_encoded(&data), warnings))
+    }
+
+    /// As [`Model::predict`], for rows that [`Model::encoder`] has encoded.
+    pub fn predict_encoded(&self, data: &Dataset) -> Predictions {
+        let target = self.encoder.target();
+        self.predictor.predict(data, Isa::best()).rescale(target.mean, target.scale).into()
+    }
+
+    /// The method and its settings.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// How columns become features.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// What predicts.
+    pub fn predictor(&self) -> &Predictor {
+        &self.predictor
+    }
+
+    /// How it was trained.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Reads a model file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        file::load(path.as_ref())
+    }
+
+    /// Reads the bytes of a model file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        file::from_bytes(bytes)
+    }
+
+    /// The bytes of the model file: the same model gives the same bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        file::to_bytes(self)
+    }
+}

@@ -1,0 +1,23 @@
+//! Responsible for what a model remembers of its training.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Metrics;
+use crate::train::History;
+
+/// How a model was trained. It holds no clock time: the same training leaves the same record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The version of negmm that trained it.
+    pub version: String,
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// Rows given, the validation rows among them.
+    pub rows: usize,
+    /// Rows that chose the weights.
+    pub validation_rows: usize,
+    /// Scores on the validation rows in the target's own unit. They chose the weights, so they are a little too good.
+    pub validation: Option<Metrics>,
+    /// The training of each network.
+    pub histories: Vec<History>,
+}

@@ -1,0 +1,282 @@
+//! Responsible for what every method predicts, one distribution for each row, and for every question one may ask of it.
+
+use crate::math::rng::Rng;
+use crate::mixture::{Mixture, Mixtures};
+use crate::{Error, Result};
+use rayon::prelude::*;
+
+/// A predicted distribution for each row, in the target's own unit.
+///
+/// Every answer has one value for each row, in order, and does not depend on the number of threads.
+///
+/// ```
+/// use negmm::{Mixtures, Predictions};
+///
+/// let weights = vec![0.5, 0.5, 1.0, 0.0];
+/// let predictions = Predictions::from(Mixtures::new(2, weights, vec![-3.0, 3.0, 7.0, 0.0], vec![1.0; 4])?);
+/// assert_eq!(predictions.mean(), [0.0, 7.0]);
+/// let (lower, upper) = predictions.interval(0.9)?;
+/// assert!(lower[0] < -3.0 && 3.0 < upper[0]);
+/// # Ok::<(), negmm::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predictions {
+    mixtures: Mixtures,
+}
+
+impl From<Mixtures> for Predictions {
+    fn from(mixtures: Mixtures) -> Self {
+        Self { mixtures }
+    }
+}
+
+impl Predictions {
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.mixtures.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.mixtures.is_empty()
+    }
+
+    /// The mixture of each row.
+    pub fn mixtures(&self) -> &Mixtures {
+        &self.mixtures
+    }
+
+    /// Mean.
+    pub fn mean(&self) -> Vec<f64> {
+        self.each(|row| row.mean())
+    }
+
+    /// Standard deviation.
+    pub fn sd(&self) -> Vec<f64> {
+        self.each(|row| row.sd())
+    }
+
+    /// Variance.
+    pub fn variance(&self) -> Vec<f64> {
+        self.each(|row| row.variance())
+    }
+
+    /// The two parts of the variance: within the components (local noise) and between them (their disagreement).
+    pub fn variance_parts(&self) -> (Vec<f64>, Vec<f64>) {
+        (self.each(|row| row.variance_within()), self.each(|row| row.variance_between()))
+    }
+
+    /// The value that the target stays below with probability `level`.
+    ///
+    /// # Errors
+    /// When `level` is not strictly between 0 and 1.
+    pub fn quantile(&self, level: f64) -> Result<Vec<f64>> {
+        check_share("level", level)?;
+        Ok(self.each(|row| row.quantile(level)))
+    }
+
+    /// Lower and upper ends of the central interval that holds the target with probability `coverage`.
+    ///
+    /// # Errors
+    /// When `coverage` is not strictly between 0 and 1.
+    pub fn interval(&self, coverage: f64) -> Result<(Vec<f64>, Vec<f64>)> {
+        check_share("coverage", coverage)?;
+        Ok(self.each(|row| row.interval(coverage)).into_iter().unzip())
+    }
+
+    /// Density at a value for each row.
+    ///
+    /// # Errors
+    /// When `y` does not have one number for each row.
+    pub fn pdf(&self, y: &[f64]) -> Result<Vec<f64>> {
+        self.each_with(y, |row, y| row.pdf(y))
+    }
+
+    /// Probability of a target up to a value for each row.
+    ///
+    /// # Errors
+    /// When `y` does not have one number for each row.
+    pub fn cdf(&self, y: &[f64]) -> Result<Vec<f64>> {
+        self.each_with(y, |row, y| row.cdf(y))
+    }
+
+    /// Probability of a target above `threshold`.
+    ///
+    /// # Errors
+    /// When `threshold` is not a number.
+    pub fn above(&self, threshold: f64) -> Result<Vec<f64>> {
+        check_threshold(threshold)?;
+        Ok(self.each(|row| row.survival(threshold)))
+    }
+
+    /// Probability of a target up to `threshold`.
+    ///
+    /// # Errors
+    /// When `threshold` is not a number.
+    pub fn below(&self, threshold: f64) -> Result<Vec<f64>> {
+        check_threshold(threshold)?;
+        Ok(self.each(|row| row.cdf(threshold)))
+    }
+
+    /// Expected shortfall: the mean of the lowest `level` share of targets.
+    ///
+    /// # Errors
+    /// When `level` is not strictly between 0 and 1.
+    pub fn shortfall(&self, level: f64) -> Result<Vec<f64>> {
+        check_share("level", level)?;
+        Ok(self.each(|row| row.shortfall_below(level)))
+    }
+
+    /// The mean of the highest `level` share of targets.
+    ///
+    /// # Errors
+    /// When `level` is not strictly between 0 and 1.
+    pub fn shortfall_above(&self, level: f64) -> Result<Vec<f64>> {
+        check_share("level", level)?;
+        Ok(self.each(|row| row.shortfall_above(level)))
+    }
+
+    /// Random targets: rows × `draws`, row after row.
+    ///
+    /// Each row has its own random stream, numbered from `first_row` on: rows predicted in chunks get the same draws as all
+    /// at once, when `first_row` is the number of rows before the chunk.
+    pub fn sample(&self, draws: usize, seed: u64, first_row: u64) -> Vec<f64> {
+        let mut samples = vec![0.0; self.len() * draws];
+        if draws > 0 {
+            samples.par_chunks_exact_mut(draws).enumerate().for_each(|(row, samples)| {
+                let mut rng = Rng::new(seed, first_row.wrapping_add(row as u64));
+                let mixture = self.mixtures.row(row);
+                samples.iter_mut().for_each(|sample| *sample = mixture.sample(&mut rng));
+            });
+        }
+        samples
+    }
+
+    /// Logarithmic score (negative log likelihood) of the target of each row.
+    ///
+    /// # Errors
+    /// When `y` does not have one number for each row.
+    pub fn nll(&self, y: &[f64]) -> Result<Vec<f64>> {
+        self.each_with(y, |row, y| -row.log_pdf(y))
+    }
+
+    /// Continuous ranked probability score, which is the energy score in one dimension, of the target of each row.
+    ///
+    /// # Errors
+    /// When `y` does not have one number for each row.
+    pub fn crps(&self, y: &[f64]) -> Result<Vec<f64>> {
+        self.each_with(y, |row, y| row.energy_score(y))
+    }
+
+    /// Probability integral transform: the predicted probability of a target up to the one observed. Uniform over the rows
+    /// when the predictions are calibrated.
+    ///
+    /// # Errors
+    /// When `y` does not have one number for each row.
+    pub fn pit(&self, y: &[f64]) -> Result<Vec<f64>> {
+        self.cdf(y)
+    }
+
+    /// One answer for each row.
+    pub(crate) fn each<T: Send>(&self, answer: impl Fn(Mixture<'_>) -> T + Sync) -> Vec<T> {
+        (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(|row| answer(self.mixtures.row(row))).collect()
+    }
+
+    /// One answer for each row and its value.
+    pub(crate) fn each_with<T: Send>(
+        &self,
+        y: &[f64],
+        answer: impl Fn(Mixture<'_>, f64) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        if y.len() != self.len() {
+            return Err(Error::data(format!(
+                "expected {} values of y, one for each row, found {}",
+                self.len(),
+                y.len()
+            )));
+        }
+        if let Some(row) = y.iter().position(|y| y.is_nan()) {
+            return Err(Error::data("expected a number as y, found NaN").at(format!("row {row}")));
+        }
+        let rows = y.par_iter().with_min_len(LEAST_ROWS).enumerate();
+        Ok(rows.map(|(row, &y)| answer(self.mixtures.row(row), y)).collect())
+    }
+}
+
+/// Fewer rows than this are not worth another thread.
+const LEAST_ROWS: usize = 256;
+
+fn check_share(name: &str, share: f64) -> Result<()> {
+    if share > 0.0 && share < 1.0 {
+        Ok(())
+    } else {
+        Err(Error::options(format!("expected a {name} strictly between 0 and 1, found {share}")))
+    }
+}
+
+fn check_threshold(threshold: f64) -> Result<()> {
+    if threshold.is_nan() { Err(Error::options("expected a number as threshold, found NaN")) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    fn predictions(rows: usize) -> Predictions {
+        let means = (0..2 * rows).map(|value| (value % 7) as f64).collect();
+        Mixtures::new(2, vec![0.5; 2 * rows], means, vec![1.5; 2 * rows]).unwrap().into()
+    }
+
+    #[test]
+    fn shares_lie_strictly_between_0_and_1() {
+        let predictions = predictions(3);
+        for share in [0.0, 1.0, -0.5, 1.5, f64::NAN] {
+            assert_eq!(predictions.quantile(share).unwrap_err().kind(), ErrorKind::Options);
+            assert_eq!(predictions.interval(share).unwrap_err().kind(), ErrorKind::Options);
+            assert_eq!(predictions.shortfall(share).unwrap_err().kind(), ErrorKind::Options);
+            assert_eq!(predictions.shortfall_above(share).unwrap_err().kind(), ErrorKind::Options);
+        }
+        assert_eq!(predictions.above(f64::NAN).unwrap_err().kind(), ErrorKind::Options);
+        assert_eq!(predictions.below(f64::NAN).unwrap_err().kind(), ErrorKind::Options);
+    }
+
+    #[test]
+    fn y_has_one_number_for_each_row() {
+        let predictions = predictions(3);
+        type Question = fn(&Predictions, &[f64]) -> Result<Vec<f64>>;
+        let questions: [Question; 5] =
+            [Predictions::pdf, Predictions::cdf, Predictions::nll, Predictions::crps, Predictions::pit];
+        for question in questions {
+            assert_eq!(question(&predictions, &[1.0; 2]).unwrap_err().kind(), ErrorKind::Data);
+            let error = question(&predictions, &[0.0, f64::NAN, 0.0]).unwrap_err();
+            assert!(error.to_string().starts_with("row 1:"), "{error}");
+            assert_eq!(question(&predictions, &[1.0; 3]).unwrap().len(), 3);
+        }
+    }
+
+    #[test]
+    fn answers_are_those_of_the_rows_in_order() {
+        let predictions = predictions(1000);
+        let quantiles = predictions.quantile(0.2).unwrap();
+        let y: Vec<f64> = (0..1000).map(|row| (row % 5) as f64).collect();
+        let (nll, crps, above) =
+            (predictions.nll(&y).unwrap(), predictions.crps(&y).unwrap(), predictions.above(1.0).unwrap());
+        for (row, mixture) in predictions.mixtures().rows().enumerate() {
+            assert_eq!(quantiles[row], mixture.quantile(0.2));
+            assert_eq!(nll[row], -mixture.log_pdf(y[row]));
+            assert_eq!(crps[row], mixture.energy_score(y[row]));
+            assert_eq!(above[row], mixture.survival(1.0));
+        }
+    }
+
+    #[test]
+    fn draws_do_not_depend_on_chunks() {
+        let whole = predictions(14).sample(3, 42, 0);
+        // Seven rows on, the means repeat.
+        let second = predictions(7).sample(3, 42, 7);
+        assert_eq!(whole[21..], second);
+        assert_ne!(whole[..21], whole[21..]);
+        assert!(predictions(2).sample(0, 42, 0).is_empty());
+    }
+}

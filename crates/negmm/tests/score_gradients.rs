@@ -1,0 +1,122 @@
+//! Gradients of the scores against central differences, through the parameters and through softmax logits.
+
+use negmm::Mixture;
+use negmm::score::{Gradient, energy, hybrid, log, logit_gradient};
+
+/// Step and tolerance of a central difference in f64: truncation is of order STEP^2, rounding of order 1e-16 / STEP.
+const STEP: f64 = 1e-5;
+const TOLERANCE: f64 = 1e-8;
+
+/// Parameters by name: weights, means, sds.
+#[derive(Clone)]
+struct Parameters([Vec<f64>; 3]);
+
+impl Parameters {
+    fn mixture(&self) -> Mixture<'_> {
+        Mixture { weights: &self.0[0], means: &self.0[1], sds: &self.0[2] }
+    }
+
+    /// Derivative of `score` with respect to parameter `kind` of component `k`.
+    fn difference(&self, kind: usize, k: usize, score: &dyn Fn(Mixture<'_>) -> f64) -> f64 {
+        let at = |step: f64| {
+            let mut moved = self.clone();
+            moved.0[kind][k] += step;
+            score(moved.mixture())
+        };
+        (at(STEP) - at(-STEP)) / (2.0 * STEP)
+    }
+}
+
+fn cases() -> Vec<Parameters> {
+    [
+        [vec![1.0], vec![0.4], vec![0.8]],
+        [vec![0.3, 0.7], vec![-1.0, 2.0], vec![0.5, 1.5]],
+        [vec![0.2, 0.2, 0.6], vec![0.0, 0.0, 3.0], vec![1.0, 1.0, 0.3]],
+        [vec![0.1, 0.2, 0.3, 0.15, 0.25], vec![-4.0, -1.0, 0.0, 0.5, 6.0], vec![2.0, 0.4, 0.7, 1.0, 3.0]],
+    ]
+    .into_iter()
+    .map(Parameters)
+    .collect()
+}
+
+fn assert_gradient(
+    name: &str,
+    score: impl Fn(Mixture<'_>, f64) -> f64,
+    gradient: impl Fn(Mixture<'_>, f64) -> Gradient,
+) {
+    for parameters in cases() {
+        for y in [-3.0, -1.0, 0.1, 0.6, 2.5] {
+            let found = gradient(parameters.mixture(), y);
+            for (kind, found) in [&found.weights, &found.means, &found.sds].into_iter().enumerate() {
+                assert_eq!(found.len(), parameters.0[0].len());
+                for (k, &found) in found.iter().enumerate() {
+                    let expected = parameters.difference(kind, k, &|mixture| score(mixture, y));
+                    let allowed = TOLERANCE * (1.0 + expected.abs());
+                    assert!(
+                        (found - expected).abs() < allowed,
+                        "{name}, kind {kind}, k {k}, y {y}: {found} {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn log_score() {
+    assert_gradient("log", log::value, log::gradient);
+}
+
+#[test]
+fn energy_score() {
+    assert_gradient("energy", energy::value, energy::gradient);
+}
+
+#[test]
+fn hybrid_score() {
+    for eta in [0.0, 0.3, 1.0] {
+        assert_gradient(
+            "hybrid",
+            |mixture, y| hybrid::value(mixture, y, eta),
+            |mixture, y| hybrid::gradient(mixture, y, eta),
+        );
+    }
+}
+
+fn softmax(logits: &[f64]) -> Vec<f64> {
+    let exponentials: Vec<f64> = logits.iter().map(|&logit| libm::exp(logit)).collect();
+    let sum: f64 = exponentials.iter().sum();
+    exponentials.iter().map(|value| value / sum).collect()
+}
+
+#[test]
+fn through_softmax_logits() {
+    let logits = [0.3, -1.2, 2.0];
+    let (means, sds) = ([-1.0, 0.5, 2.0], [0.7, 1.3, 0.4]);
+    for (y, eta) in [(0.2, 0.0), (0.2, 1.0), (-2.0, 0.4), (3.0, 0.7)] {
+        let score =
+            |logits: &[f64]| hybrid::value(Mixture { weights: &softmax(logits), means: &means, sds: &sds }, y, eta);
+        let weights = softmax(&logits);
+        let mixture = Mixture { weights: &weights, means: &means, sds: &sds };
+        let found = logit_gradient(&weights, &hybrid::gradient(mixture, y, eta).weights);
+        for k in 0..3 {
+            let at = |step: f64| {
+                let mut moved = logits;
+                moved[k] += step;
+                score(&moved)
+            };
+            let expected = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+            assert!((found[k] - expected).abs() < TOLERANCE, "y {y}, eta {eta}: {} {expected}", found[k]);
+        }
+    }
+}
+
+#[test]
+fn log_score_through_logits_is_weight_less_responsibility() {
+    // Also where every density underflows: y is 60 sds away from both.
+    let mixture = Mixture { weights: &[0.4, 0.6], means: &[0.0, 1.0], sds: &[1.0, 1.0] };
+    let gradient = log::gradient(mixture, 60.0);
+    let found = logit_gradient(mixture.weights, &gradient.weights);
+    assert!((found[0] - 0.4).abs() < 1e-12 && (found[1] + 0.4).abs() < 1e-12, "{found:?}");
+    assert!((gradient.means[1] + 59.0).abs() < 1e-9, "{gradient:?}");
+}
