@@ -232,6 +232,9 @@ impl Encoder {
         let stride = Dataset::new(self.features()).stride();
         let mut x = vec![0.0; table.rows() * stride];
         let mut warnings = Warnings::default();
+        if x.is_empty() {
+            return Ok((x, warnings));
+        }
         let mut first = 0;
         for Input { name, encoding } in used {
             let column = columns[name.as_str()];

@@ -1,0 +1,53 @@
+//! The ten UCI sets: read with the row counts that their README gives, whole and streamed, and encoded.
+//! The files are looked for in `NEGMM_DATA`, else beside the workspace; without them the test only says so.
+
+use std::path::PathBuf;
+
+use negmm::data::{CsvStream, Inputs};
+use negmm::{Encoder, Table};
+
+/// File, rows, inputs, target, and further targets that are not inputs.
+const SETS: [(&str, usize, usize, &str, &[&str]); 10] = [
+    ("boston", 506, 13, "medv", &[]),
+    ("concrete", 1030, 8, "compressive_strength", &[]),
+    ("energy", 768, 8, "heating_load", &["cooling_load"]),
+    ("kin8nm", 8192, 8, "y", &[]),
+    ("naval", 11934, 16, "gt_compressor_decay", &["gt_turbine_decay"]),
+    ("protein", 45730, 9, "rmsd", &[]),
+    ("superconductivity", 21263, 81, "critical_temp", &[]),
+    ("wine_red", 1599, 11, "quality", &[]),
+    ("wine_white", 4898, 11, "quality", &[]),
+    ("yacht", 308, 6, "residuary_resistance", &[]),
+];
+
+#[test]
+fn uci_sets_are_read_and_encoded() {
+    let folder = std::env::var_os("NEGMM_DATA")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
+    if !folder.join("uci").is_dir() {
+        eprintln!("skipped: no data in {}", folder.display());
+        return;
+    }
+    for (name, rows, inputs, target, ignore) in SETS {
+        let path = folder.join(format!("uci/{name}.csv.gz"));
+        let table = Table::read(&path).unwrap();
+        assert_eq!(table.rows(), rows, "{name}");
+        let ignore = ignore.iter().map(|name| name.to_string()).collect();
+        let encoder = Encoder::fit(&table, target, &Inputs { features: None, ignore }).unwrap();
+        assert_eq!(encoder.inputs().len(), inputs, "{name}");
+        let constant = if name == "naval" { 2 } else { 0 };
+        assert_eq!(encoder.features(), inputs - constant, "{name}");
+        let (whole, warnings) = encoder.encode(&table).unwrap();
+        assert!(warnings.is_empty(), "{name}");
+
+        let mut stream = CsvStream::open(&path, &encoder.schema_with_target()).unwrap();
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        while let Some(chunk) = stream.next_chunk(1000).unwrap() {
+            let (set, _) = encoder.encode(&chunk.table).unwrap();
+            x.extend_from_slice(set.x());
+            y.extend_from_slice(set.y());
+        }
+        assert!(x == whole.x() && y == whole.y(), "{name}");
+    }
+}
