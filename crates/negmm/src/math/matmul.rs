@@ -4,6 +4,9 @@
 //! (forward), by its transpose (backward) and accumulates a weight gradient (C += delta · activationsᵀ). Every element of C
 //! is summed over k in order, whatever the blocking, so all instruction sets give the same bits.
 
+// Loops over constant ranges index several register arrays at once; as iterators they would not unroll as surely.
+#![allow(clippy::needless_range_loop)]
+
 use super::lanes::{Chunk, Kernel, Lanes, WIDTH};
 
 /// A as `values[row * row_stride + column * column_stride]`.
