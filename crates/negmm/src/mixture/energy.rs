@@ -54,8 +54,8 @@ impl Mixture<'_> {
         }
         // Distances left the range of a double: scale the unit down, and the score back up.
         const UNIT: f64 = 1.0 / 64.0;
-        let scaled = |values: &[f64]| values.iter().map(|value| value * UNIT).collect::<Vec<_>>();
-        let (means, sds) = (scaled(self.means), scaled(self.sds));
+        let means: Vec<f64> = self.means.iter().map(|mean| mean * UNIT).collect();
+        let sds: Vec<f64> = self.sds.iter().map(|sd| (sd * UNIT).max(f64::MIN_POSITIVE)).collect();
         Mixture { weights: self.weights, means: &means, sds: &sds }.energy_score_unscaled(y * UNIT).max(0.0) / UNIT
     }
 
@@ -92,9 +92,10 @@ mod tests {
 
     #[test]
     fn far_shortcut_changes_no_bit_that_counts() {
-        for w in [8.99f64, 9.01] {
+        for hundredths in 600..1200 {
+            let w = f64::from(hundredths) / 100.0;
             let full = SQRT_2_OVER_PI * libm::exp(-0.5 * w * w) + w * libm::erf(w * FRAC_1_SQRT_2);
-            assert_eq!(folded_mean(w, 1.0), full);
+            assert_eq!(folded_mean(w, 1.0), full, "{w}");
             assert_eq!(folded_mean(-w, 1.0), full);
         }
     }
@@ -111,6 +112,14 @@ mod tests {
             for y in [0.0, 1.0, 1e150, f64::MAX] {
                 assert!(mixture.energy_score(y) >= 0.0, "{means:?} {sds:?} {y}");
             }
+        }
+        // The score is measured in the unit of y, also where squares of it leave the range of a double.
+        let score = |unit: f64| {
+            let (means, sds) = ([0.5 * unit, -unit], [unit, 2.0 * unit]);
+            Mixture { weights: &[0.5, 0.5], means: &means, sds: &sds }.energy_score(unit) / unit
+        };
+        for unit in [1e-300, 1e-170, 1e200, 1e307] {
+            assert!((score(unit) - score(1.0)).abs() < 1e-14, "{unit:e}");
         }
         // E|Y - 0| = m and E|Y - Y'| = m for the pair at -m and m.
         let pair = Mixture { weights: &[0.5, 0.5], means: &[-1e308, 1e308], sds: &[1.0, 1.0] };
