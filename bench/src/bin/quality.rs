@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let tests = test_rows(&folder, name, table.rows())?;
         for method_name in &methods {
             let mut method = Method::by_name(method_name)?;
-            for (option, value) in options.iter().filter(|(option, _)| method.clone().has(option)) {
+            for (option, value) in &options {
                 method.set(option, value)?;
             }
             let inputs = Inputs { ignore: ignore.iter().map(|name| name.to_string()).collect(), ..Inputs::default() };
