@@ -1,4 +1,38 @@
-//! Predicts a whole distribution for every row of a data set.
+//! Predicts a whole distribution for every row of a data set: a neural network maps the row to a Gaussian mixture and is
+//! trained with the logarithmic score and the closed-form energy score. Mean, sd, quantiles, intervals, tail probabilities
+//! and samples of the prediction are exact.
+//!
+//! ```
+//! use negmm::{Method, Model, Toy, fit};
+//!
+//! // One input, two branches: y is near x³ or near -x³.
+//! let table = Toy::Bimodal.sample(500, &mut negmm::math::rng::Rng::new(1, 0));
+//! let mut method = Method::default(); // NE-GMM
+//! method.set("epochs", "50")?;
+//! let model = fit(&table, "y", &method)?;
+//!
+//! let predictions = model.predict(&table)?;
+//! let (lower, upper) = predictions.interval(0.9)?;
+//! let probability_above_20 = predictions.above(20.0)?;
+//! let crps = predictions.crps(&model.encoder().targets(&table)?)?;
+//!
+//! let again = Model::from_bytes(&model.to_bytes()?)?;
+//! assert_eq!(predictions.quantile(0.95)?, again.predict(&table)?.quantile(0.95)?);
+//! # let _ = (lower, upper, probability_above_20, crps);
+//! # Ok::<(), negmm::Error>(())
+//! ```
+//!
+//! The way of a number, and the rooms it goes through:
+//!
+//! | from | to | room |
+//! |---|---|---|
+//! | a CSV file | [`Table`] | [`data`] |
+//! | [`Table`] | [`data::Dataset`], by an [`Encoder`] that is kept | [`data`] |
+//! | [`data::Dataset`] | [`train::Job`]s, by a [`Method`] | [`method`] |
+//! | [`train::Job`]s | trained weights, by an [`train::Engine`] with [`net`] and [`score`] | [`train`] |
+//! | weights and encoder | [`Model`] and its file | [`model`] |
+//! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] in the target's own unit | [`mixture`] |
+//! | [`Predictions`] and targets | [`Metrics`] | [`metrics`] |
 
 pub mod data;
 mod error;
@@ -10,6 +44,7 @@ pub mod model;
 pub mod net;
 mod predictive;
 pub mod score;
+mod toy;
 pub mod train;
 
 pub use data::{Encoder, Table};
@@ -19,3 +54,4 @@ pub use metrics::Metrics;
 pub use mixture::{Mixture, Mixtures};
 pub use model::{FitOptions, Model, fit, fit_with};
 pub use predictive::Predictions;
+pub use toy::Toy;

@@ -79,6 +79,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
             rows: table.rows(),
             validation_rows: validation_rows.len(),
             validation: None,
+            baseline: None,
             histories,
         },
     };
@@ -86,6 +87,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
         let held_out = table.select_rows(&validation_rows);
         let y = model.encoder.targets(&held_out)?.into_owned();
         model.record.validation = Some(Metrics::of(&model.predict(&held_out)?, &y)?);
+        model.record.baseline = Some(Metrics::of(&model.baseline(y.len()), &y)?);
     }
     Ok(Fitted { model, warnings })
 }

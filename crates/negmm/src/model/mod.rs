@@ -12,7 +12,7 @@ pub use record::Record;
 use crate::data::{Dataset, Encoder, Table, Warnings};
 use crate::math::lanes::Isa;
 use crate::method::{Method, Predictor};
-use crate::{Predictions, Result};
+use crate::{Mixtures, Predictions, Result};
 
 /// Everything needed to predict, and how it came to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +39,12 @@ impl Model {
     pub fn predict_encoded(&self, data: &Dataset) -> Predictions {
         let target = self.encoder.target();
         self.predictor.predict(data, Isa::best()).rescale(target.mean, target.scale).into()
+    }
+
+    /// The baseline for as many rows: the normal distribution with the training targets' own mean and sd.
+    pub fn baseline(&self, rows: usize) -> Predictions {
+        let target = self.encoder.target();
+        Mixtures::from_parts_unchecked(1, vec![1.0; rows], vec![target.mean; rows], vec![target.scale; rows]).into()
     }
 
     /// The method and its settings.

@@ -18,6 +18,8 @@ pub struct Record {
     pub validation_rows: usize,
     /// Scores on the validation rows in the target's own unit. They chose the weights, so they are a little too good.
     pub validation: Option<Metrics>,
+    /// What the training targets' own mean and sd score on the same rows: the level to beat.
+    pub baseline: Option<Metrics>,
     /// The training of each network.
     pub histories: Vec<History>,
 }
