@@ -1,3 +1,52 @@
-//! The program `negmm`.
+//! The program `negmm`: predictive distributions from CSV files.
 
-fn main() {}
+mod arguments;
+mod chart;
+mod command;
+mod config;
+mod input;
+mod interrupt;
+mod output;
+mod progress;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use negmm::{Error, ErrorKind};
+
+use arguments::{Arguments, Command};
+
+/// The data or the model is at fault.
+const DATA_FAULT: u8 = 1;
+/// The command line is at fault.
+const COMMAND_FAULT: u8 = 2;
+/// Stopped by Ctrl-C, as shells count it.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(match error.kind() {
+                ErrorKind::Options => COMMAND_FAULT,
+                ErrorKind::Cancelled => INTERRUPTED,
+                _ => DATA_FAULT,
+            })
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Error> {
+    interrupt::watch();
+    let shared = &arguments.shared;
+    match &arguments.command {
+        Command::Demo(demo) => command::demo::run(demo, shared),
+        Command::Fit(fit) => command::fit::run(fit, shared),
+        Command::Predict(predict) => command::predict::run(predict, shared),
+        Command::Evaluate(evaluate) => command::evaluate::run(evaluate, shared),
+        Command::Inspect(inspect) => command::inspect::run(inspect, shared),
+    }
+}

@@ -1,0 +1,213 @@
+//! Responsible for what can be typed: the command line as text, before anything is looked up or checked.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// A whole predictive distribution for every row of a data set.
+#[derive(Debug, Parser)]
+#[command(name = "negmm", version, about, max_term_width = 110)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// What every command takes.
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub struct Shared {
+    /// Print one machine-readable object on standard output and nothing else there
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// No progress, no warnings
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Threads to use [default: all cores]; results do not depend on it
+    #[arg(long, global = true, value_name = "N")]
+    pub threads: Option<String>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make the paper's example, fit, score, draw: the product in one command, no data needed
+    Demo(Demo),
+    /// Train on a CSV file
+    Fit(Box<Fit>),
+    /// One row out for every row in
+    Predict(Predict),
+    /// Score predictions against known targets
+    Evaluate(Evaluate),
+    /// What a model is and was trained on
+    Inspect(Inspect),
+}
+
+/// `negmm demo`
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// toy1 (noise that grows with x) or toy2 (two branches)
+    #[arg(default_value = "toy2")]
+    pub toy: String,
+    /// Starts all random choices
+    #[arg(long, default_value = "0")]
+    pub seed: String,
+    /// Also write the data and the model into this folder, to go on with
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+}
+
+/// `negmm fit`
+#[derive(Debug, Args)]
+pub struct Fit {
+    /// CSV file, plain or gzip; - for standard input
+    pub data: String,
+    /// The model file to write
+    #[arg(long, short, value_name = "MODEL")]
+    pub output: PathBuf,
+    /// A TOML file with any of the options below by the same names; a flag wins over it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The options that a config file may hold too.
+    #[command(flatten)]
+    pub options: FitFlags,
+}
+
+/// Declares the flags of `fit` and lists them by name, so that flags and config file go the same way.
+macro_rules! fit_flags {
+    ($($(#[doc = $doc:literal])* $heading:literal $value:literal $field:ident $name:literal,)*) => {
+        /// The options of `fit` that a config file may hold too, as they were typed.
+        #[derive(Debug, Args)]
+        pub struct FitFlags {
+            $($(#[doc = $doc])* #[arg(long = $name, value_name = $value, help_heading = $heading, allow_hyphen_values = true)]
+            pub $field: Option<String>,)*
+        }
+
+        impl FitFlags {
+            /// Every flag that was given: its name and its text.
+            pub fn given(&self) -> Vec<(&'static str, &str)> {
+                [$(($name, self.$field.as_deref()),)*].into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+            }
+        }
+    };
+}
+
+fit_flags! {
+    /// The column to predict
+    "Data" "COL" target "target",
+    /// Use only these columns as inputs [default: all but the target]
+    "Data" "COL,…" features "features",
+    /// Do not use these columns
+    "Data" "COL,…" ignore "ignore",
+    /// Starts all random choices; the same seed gives the same model [default: 0]
+    "Data" "N" seed "seed",
+    /// ne-gmm, mdn or constant [default: ne-gmm]
+    "Method" "NAME" method "method",
+    /// Components of the mixture
+    "Method" "K" components "components",
+    /// Share of the logarithmic score in the loss, the rest is the energy score
+    "Method" "E" eta "eta",
+    /// Units of each hidden layer, such as 50 or 64,64
+    "Network" "UNITS" hidden "hidden",
+    /// relu, tanh or silu
+    "Network" "NAME" activation "activation",
+    /// Smallest sd of a component, in sds of the target
+    "Network" "SD" sigma_min "sigma-min",
+    /// Largest sd of a component, in sds of the target, or none
+    "Network" "SD" sigma_max "sigma-max",
+    /// Largest distance of a component from the target's mean, in sds of the target, or none
+    "Network" "SD" mean_bound "mean-bound",
+    /// Passes over the training rows, at most
+    "Training" "N" epochs "epochs",
+    /// Rows of one step
+    "Training" "N" batch "batch",
+    /// Adam's step size at its highest
+    "Training" "RATE" learning_rate "learning-rate",
+    /// constant or cosine (warm-up, then down to zero)
+    "Training" "NAME" schedule "schedule",
+    /// Epochs without a better validation score before stopping; 0: no early stopping
+    "Training" "N" patience "patience",
+    /// Share of the rows set aside to choose the weights that are kept
+    "Training" "SHARE" validation "validation",
+    /// nll or crps: the validation score that chooses
+    "Training" "SCORE" select "select",
+    /// Decay of the running average of the weights; 0: no averaging
+    "Training" "DECAY" averaging "averaging",
+    /// Share of hidden units switched off in each step
+    "Training" "SHARE" dropout "dropout",
+    /// Decoupled weight decay
+    "Training" "DECAY" weight_decay "weight-decay",
+}
+
+/// `negmm predict`
+#[derive(Debug, Args)]
+pub struct Predict {
+    /// The model file
+    pub model: PathBuf,
+    /// CSV file, plain or gzip; - for standard input
+    pub data: String,
+    /// Where to write [default: standard output]
+    #[arg(long, short, default_value = "-")]
+    pub output: String,
+    /// Central intervals of these coverages: lower_0.9, upper_0.9 …
+    #[arg(long, value_name = "COVERAGE,…", allow_hyphen_values = true)]
+    pub interval: Option<String>,
+    /// Quantiles of these levels: q0.05 …
+    #[arg(long, value_name = "LEVEL,…", allow_hyphen_values = true)]
+    pub quantiles: Option<String>,
+    /// Probability that the target is above these values: p_above_50 …
+    #[arg(long, value_name = "VALUE,…", allow_hyphen_values = true)]
+    pub above: Option<String>,
+    /// Probability that the target is below these values: p_below_50 …
+    #[arg(long, value_name = "VALUE,…", allow_hyphen_values = true)]
+    pub below: Option<String>,
+    /// Mean of the lowest share of outcomes (expected shortfall): shortfall_0.05 …
+    #[arg(long, value_name = "SHARE,…", allow_hyphen_values = true)]
+    pub shortfall: Option<String>,
+    /// The variance in its two parts: variance_within (noise) and variance_between (several possible outcomes)
+    #[arg(long)]
+    pub parts: bool,
+    /// The mixture itself: weight_1 …, mean_1 …, sd_1 …
+    #[arg(long)]
+    pub components: bool,
+    /// Random draws: draw_1 …
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub draws: Option<String>,
+    /// Starts the random draws
+    #[arg(long, default_value = "0", value_name = "N")]
+    pub seed: String,
+    /// Columns to carry over, as they stand
+    #[arg(long, value_name = "COL,…")]
+    pub keep: Option<String>,
+}
+
+/// `negmm evaluate`
+#[derive(Debug, Args)]
+pub struct Evaluate {
+    /// The model file
+    pub model: PathBuf,
+    /// CSV file with the target column, plain or gzip; - for standard input
+    pub data: String,
+}
+
+/// `negmm inspect`
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// The model file
+    pub model: PathBuf,
+}
+
+impl Shared {
+    /// Threads to use, 0 for all cores. Also makes them the number for everything outside training.
+    pub fn threads(&self) -> Result<usize, negmm::Error> {
+        let threads = match &self.threads {
+            None => 0,
+            Some(text) => super::input::number("threads", text)?,
+        };
+        // Fails only when the threads are already there: then they stay as they are.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        Ok(threads)
+    }
+}

@@ -1,0 +1,52 @@
+//! Responsible for pictures made of characters: a predictive density over one input.
+
+use negmm::Mixtures;
+
+/// From no density to the most.
+const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
+
+/// The density of each of `columns` (one mixture a column, from left to right) over y, and observed points as dots.
+///
+/// Every column is shaded against its own highest density, so that wide distributions stay visible beside narrow ones.
+pub fn density(columns: &Mixtures, x: (f64, f64), points: &[(f64, f64)], height: usize) -> String {
+    let (low, high) = columns
+        .rows()
+        .map(|column| column.interval(0.998))
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (lower, upper)| (low.min(lower), high.max(upper)));
+    let width = columns.len();
+    let step = (high - low) / height as f64;
+    let mut cells = vec![vec![SHADES[0]; width]; height];
+    for (at, column) in columns.rows().enumerate() {
+        let inside = |line: usize| {
+            let top = high - line as f64 * step;
+            column.cdf(top) - column.cdf(top - step)
+        };
+        let shares: Vec<f64> = (0..height).map(inside).collect();
+        let most = shares.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        for (line, share) in shares.iter().enumerate() {
+            let shade = (share / most * SHADES.len() as f64) as usize;
+            cells[line][at] = SHADES[shade.min(SHADES.len() - 1)];
+        }
+    }
+    for (px, py) in points {
+        let at = ((px - x.0) / (x.1 - x.0) * width as f64) as usize;
+        let line = (high - py) / step;
+        if at < width && line >= 0.0 && (line as usize) < height && cells[line as usize][at] == SHADES[0] {
+            cells[line as usize][at] = '·';
+        }
+    }
+    let mut text = String::new();
+    for (line, cells) in cells.iter().enumerate() {
+        let label = match line {
+            0 => format!("{high:>8.1}"),
+            _ if line == height / 2 => format!("{:>8.1}", high - (line as f64 + 0.5) * step),
+            _ if line == height - 1 => format!("{low:>8.1}"),
+            _ => " ".repeat(8),
+        };
+        text.push_str(&format!("{label} │{}\n", cells.iter().collect::<String>().trim_end()));
+    }
+    text.push_str(&format!("{:>8} └{}\n", "", "─".repeat(width)));
+    let (left, right) = (format!("{:.0}", x.0), format!("{:.0}", x.1));
+    text.push_str(&format!("{:>8}  {left}{}{right}", "y over x", " ".repeat(width - left.len() - right.len())));
+    text
+}

@@ -1,0 +1,45 @@
+//! Responsible for `negmm evaluate`: score a model's predictions against known targets, chunk after chunk.
+
+use negmm::data::Warnings;
+use negmm::metrics::Tally;
+use negmm::{Error, Model};
+
+use crate::arguments::{Evaluate, Shared};
+use crate::output::{say, say_json, warn};
+use crate::progress::Bar;
+use crate::{input, interrupt, report};
+
+/// Rows read at once.
+const CHUNK: usize = 16_384;
+
+/// Runs it.
+pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
+    shared.threads()?;
+    let model = Model::load(&evaluate.model)?;
+    let mut stream = input::stream(&evaluate.data, &model.encoder().schema_with_target())?;
+    let (mut tally, mut constant, mut warnings) = (Tally::default(), Tally::default(), Warnings::default());
+    let bar = Bar::rows(shared);
+    while let Some(chunk) = stream.next_chunk(CHUNK)? {
+        interrupt::check()?;
+        let y = model.encoder().targets(&chunk.table)?;
+        let (predictions, odd) = model.predict_with_warnings(&chunk.table)?;
+        warnings.merge(&odd);
+        tally.add(&predictions, &y)?;
+        constant.add(&model.baseline(y.len()), &y)?;
+        bar.add(y.len());
+    }
+    bar.clear();
+    warn(shared.quiet, &warnings.sentences());
+    let (metrics, baseline) = (tally.finish()?, constant.finish()?);
+    if shared.json {
+        return say_json(&metrics);
+    }
+    let scores = report::scores(&[(model.method().name(), &metrics), ("constant", &baseline)]);
+    let rows = report::count(metrics.rows as usize);
+    say(&format!(
+        "{rows} rows, target {:?}\n{scores}\n\nPIT  {}  (flat when calibrated, U when too narrow, hump when too wide)",
+        model.encoder().target().name,
+        report::bars(&metrics.pit),
+    ));
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! Responsible for `negmm inspect`: what a model is and was trained on.
+
+use negmm::data::Encoding;
+use negmm::{Error, Model};
+use serde_json::json;
+
+use crate::arguments::{Inspect, Shared};
+use crate::command::fit;
+use crate::output::{say, say_json};
+use crate::report;
+
+/// Levels of a text column that are shown.
+const LEVELS_SHOWN: usize = 8;
+
+/// Runs it.
+pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
+    let model = Model::load(&inspect.model)?;
+    let (encoder, record) = (model.encoder(), model.record());
+    if shared.json {
+        let (epochs, best_epoch) = fit::epochs(&model);
+        return say_json(&json!({
+            "method": model.method(),
+            "target": encoder.target(),
+            "inputs": encoder.inputs(),
+            "features": encoder.feature_names(),
+            "parameters": model.predictor().parameters(),
+            "components": model.predictor().components(),
+            "epochs": epochs,
+            "best_epoch": best_epoch,
+            "record": record,
+        }));
+    }
+    let mut text = fit::summary(&model);
+    let target = encoder.target();
+    text.push_str(&format!(
+        "\ntrained by negmm {}, seed {}; target mean {}, sd {}\n\n",
+        record.version,
+        record.seed,
+        report::number(target.mean),
+        if target.constant { "0 (constant)".into() } else { report::number(target.scale) },
+    ));
+    let inputs = encoder.inputs().iter().map(|input| vec![input.name.clone(), describe(&input.encoding)]);
+    text.push_str(&left_aligned(&inputs.collect::<Vec<_>>()));
+    if let (Ok(serde_json::Value::Object(settings)), false) =
+        (serde_json::to_value(model.method()), record.histories.is_empty())
+    {
+        let settings = settings.iter().filter(|(name, _)| *name != "name");
+        let settings = settings.map(|(name, value)| vec![name.clone(), value.to_string().replace('"', "")]);
+        text.push_str(&format!("\n\n{}", left_aligned(&settings.collect::<Vec<_>>())));
+    }
+    if let (epochs, Some(best)) = fit::epochs(&model) {
+        let skipped: usize = record.histories.iter().map(|history| history.skipped()).sum();
+        text.push_str(&format!("\n\n{epochs} epochs, kept epoch {best}, {skipped} steps skipped as not finite"));
+    }
+    if let (Some(validation), Some(baseline)) = (&record.validation, &record.baseline) {
+        let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
+        let rows = report::count(record.validation_rows);
+        text.push_str(&format!("\n\nscores on the {rows} rows that chose the weights (a little too good):\n{scores}"));
+    }
+    say(&text);
+    Ok(())
+}
+
+fn describe(encoding: &Encoding) -> String {
+    match encoding {
+        Encoding::Number { sd: 0.0, missing_flag: false, .. } => "constant, not used".into(),
+        Encoding::Number { mean, sd, missing_flag } => {
+            let flag = if *missing_flag { ", with missing cells" } else { "" };
+            format!("number, mean {}, sd {}{flag}", report::number(*mean), report::number(*sd))
+        }
+        Encoding::Text { .. } if encoding.features() == 0 => "constant, not used".into(),
+        Encoding::Text { levels, pooled, missing } => {
+            let shown: Vec<&str> = levels.iter().take(LEVELS_SHOWN).map(String::as_str).collect();
+            let more = if levels.len() > shown.len() { ", …" } else { "" };
+            let pooled = if *pooled { ", others pooled" } else { "" };
+            let missing = if *missing { ", with missing cells" } else { "" };
+            format!("text, {} levels: {}{more}{pooled}{missing}", levels.len(), shown.join(", "))
+        }
+    }
+}
+
+fn left_aligned(lines: &[Vec<String>]) -> String {
+    let width = lines.iter().map(|line| line[0].chars().count()).max().unwrap_or(0);
+    let line = |line: &Vec<String>| format!("  {:width$}  {}", line[0], line[1]);
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+}

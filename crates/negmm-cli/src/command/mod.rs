@@ -1,0 +1,7 @@
+//! Responsible for what each command does: one file a command.
+
+pub mod demo;
+pub mod evaluate;
+pub mod fit;
+pub mod inspect;
+pub mod predict;

@@ -1,0 +1,207 @@
+//! Responsible for `negmm predict`: one row out for every row in, in memory that does not grow with the file.
+
+use std::io::Write;
+
+use negmm::data::{Chunk, CsvStream, Warnings};
+use negmm::{Error, Model, Predictions};
+use rayon::prelude::*;
+
+use crate::arguments::{Predict, Shared};
+use crate::output::{Output, warn};
+use crate::progress::Bar;
+use crate::{input, interrupt};
+
+/// Rows that one thread works on at once.
+const CHUNK: usize = 4096;
+/// Draws of a row at most.
+const MOST_DRAWS: usize = 100_000;
+
+/// Runs it.
+pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
+    let questions = Questions::new(predict)?;
+    shared.threads()?;
+    let model = Model::load(&predict.model)?;
+    let mut schema = model.encoder().schema();
+    schema.keep = questions.keep.clone();
+    let mut stream = input::stream(&predict.data, &schema)?;
+    let mut output = Output::create(&predict.output)?;
+    output.write(&questions.header(model.predictor().components()))?;
+    let bar = Bar::rows(shared);
+    let mut warnings = Warnings::default();
+    let mut batch = read(&mut stream, 0)?;
+    while !batch.is_empty() {
+        interrupt::check()?;
+        let rows_before = batch[batch.len() - 1].0 + batch[batch.len() - 1].1.table.rows() as u64;
+        // The next rows are read while these are answered.
+        let (answers, next) = rayon::join(
+            || batch.par_iter().map(|(first, chunk)| questions.answer(&model, chunk, *first)).collect::<Vec<_>>(),
+            || read(&mut stream, rows_before),
+        );
+        for answer in answers {
+            let (text, odd) = answer?;
+            warnings.merge(&odd);
+            output.write(&text)?;
+        }
+        bar.add(batch.iter().map(|(_, chunk)| chunk.table.rows()).sum());
+        batch = next?;
+    }
+    bar.clear();
+    output.finish()?;
+    warn(shared.quiet, &warnings.sentences());
+    Ok(())
+}
+
+/// As many chunks as there are threads, each with the number of rows before it.
+fn read(stream: &mut CsvStream, mut rows_before: u64) -> Result<Vec<(u64, Chunk)>, Error> {
+    let mut batch = Vec::new();
+    while batch.len() < rayon::current_num_threads() {
+        let Some(chunk) = stream.next_chunk(CHUNK)? else { break };
+        let rows = chunk.table.rows() as u64;
+        batch.push((rows_before, chunk));
+        rows_before += rows;
+    }
+    Ok(batch)
+}
+
+/// What is asked of every row; each number goes with its text, which names its column.
+struct Questions {
+    keep: Vec<String>,
+    quantiles: Vec<(String, f64)>,
+    intervals: Vec<(String, f64)>,
+    above: Vec<(String, f64)>,
+    below: Vec<(String, f64)>,
+    shortfall: Vec<(String, f64)>,
+    parts: bool,
+    components: bool,
+    draws: usize,
+    seed: u64,
+}
+
+impl Questions {
+    fn new(predict: &Predict) -> Result<Self, Error> {
+        let draws = predict.draws.as_deref().map_or(Ok(0), |text| input::number("draws", text))?;
+        if draws > MOST_DRAWS {
+            return Err(Error::options(format!("draws must be at most {MOST_DRAWS}, found {draws}")));
+        }
+        Ok(Self {
+            keep: input::names(predict.keep.as_deref()),
+            quantiles: input::levels("quantiles", predict.quantiles.as_deref())?,
+            intervals: input::levels("interval", predict.interval.as_deref())?,
+            above: input::numbers("above", predict.above.as_deref())?,
+            below: input::numbers("below", predict.below.as_deref())?,
+            shortfall: input::levels("shortfall", predict.shortfall.as_deref())?,
+            parts: predict.parts,
+            components: predict.components,
+            draws,
+            seed: input::number("seed", &predict.seed)?,
+        })
+    }
+
+    /// The names of all columns.
+    fn header(&self, components: usize) -> Vec<u8> {
+        let mut names = self.keep.clone();
+        names.extend(["mean".to_string(), "sd".to_string()]);
+        names.extend(self.quantiles.iter().map(|(text, _)| format!("q{text}")));
+        names.extend(self.intervals.iter().flat_map(|(text, _)| [format!("lower_{text}"), format!("upper_{text}")]));
+        names.extend(self.above.iter().map(|(text, _)| format!("p_above_{text}")));
+        names.extend(self.below.iter().map(|(text, _)| format!("p_below_{text}")));
+        names.extend(self.shortfall.iter().map(|(text, _)| format!("shortfall_{text}")));
+        if self.parts {
+            names.extend(["variance_within".to_string(), "variance_between".to_string()]);
+        }
+        if self.components {
+            for part in ["weight", "mean", "sd"] {
+                names.extend((1..=components).map(|component| format!("{part}_{component}")));
+            }
+        }
+        names.extend((1..=self.draws).map(|draw| format!("draw_{draw}")));
+        let mut line = Line::default();
+        names.iter().for_each(|name| line.text(name));
+        line.end();
+        line.bytes
+    }
+
+    /// The lines of one chunk; `first` rows came before it.
+    fn answer(&self, model: &Model, chunk: &Chunk, first: u64) -> Result<(Vec<u8>, Warnings), Error> {
+        let (predictions, warnings) = model.predict_with_warnings(&chunk.table)?;
+        let columns = self.columns(&predictions)?;
+        let draws = predictions.sample(self.draws, self.seed, first);
+        let mut kept: Vec<_> = chunk.kept.iter().map(|column| column.cells()).collect();
+        let mut line = Line::default();
+        for (row, mixture) in predictions.mixtures().rows().enumerate() {
+            kept.iter_mut().for_each(|cells| line.text(cells.next().unwrap_or_default()));
+            columns.iter().for_each(|column| line.number(column[row]));
+            if self.components {
+                for part in [mixture.weights, mixture.means, mixture.sds] {
+                    part.iter().for_each(|x| line.number(*x));
+                }
+            }
+            draws[row * self.draws..][..self.draws].iter().for_each(|draw| line.number(*draw));
+            line.end();
+        }
+        Ok((line.bytes, warnings))
+    }
+
+    /// Every answer that is one number a row, in the order of the header.
+    fn columns(&self, predictions: &Predictions) -> Result<Vec<Vec<f64>>, Error> {
+        let mut columns = vec![predictions.mean(), predictions.sd()];
+        for (_, level) in &self.quantiles {
+            columns.push(predictions.quantile(*level)?);
+        }
+        for (_, coverage) in &self.intervals {
+            let (lower, upper) = predictions.interval(*coverage)?;
+            columns.extend([lower, upper]);
+        }
+        for (_, threshold) in &self.above {
+            columns.push(predictions.above(*threshold)?);
+        }
+        for (_, threshold) in &self.below {
+            columns.push(predictions.below(*threshold)?);
+        }
+        for (_, level) in &self.shortfall {
+            columns.push(predictions.shortfall(*level)?);
+        }
+        if self.parts {
+            let (within, between) = predictions.variance_parts();
+            columns.extend([within, between]);
+        }
+        Ok(columns)
+    }
+}
+
+/// Lines of CSV.
+#[derive(Default)]
+struct Line {
+    bytes: Vec<u8>,
+    begun: bool,
+}
+
+impl Line {
+    fn comma(&mut self) {
+        if self.begun {
+            self.bytes.push(b',');
+        }
+        self.begun = true;
+    }
+
+    fn text(&mut self, text: &str) {
+        self.comma();
+        if text.contains([',', '"', '\n', '\r']) {
+            let quoted = format!("\"{}\"", text.replace('"', "\"\""));
+            self.bytes.extend_from_slice(quoted.as_bytes());
+        } else {
+            self.bytes.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    fn number(&mut self, x: f64) {
+        self.comma();
+        // Shortest text that reads back as the same number; writing to memory does not fail.
+        let _ = write!(self.bytes, "{x:?}");
+    }
+
+    fn end(&mut self) {
+        self.bytes.push(b'\n');
+        self.begun = false;
+    }
+}

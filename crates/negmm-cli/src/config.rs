@@ -1,0 +1,96 @@
+//! Responsible for what the options of `fit` mean: config file and flags together become a method, a target and inputs.
+
+use std::path::Path;
+
+use negmm::data::Inputs;
+use negmm::{Error, Method};
+
+use crate::arguments::FitFlags;
+use crate::input;
+
+/// What `fit` is to do.
+#[derive(Debug)]
+pub struct FitConfig {
+    /// The column to predict.
+    pub target: String,
+    /// Which columns are inputs.
+    pub inputs: Inputs,
+    /// Starts all random choices.
+    pub seed: u64,
+    /// The method with its settings.
+    pub method: Method,
+}
+
+impl FitConfig {
+    /// The config file first, then the flags, which win over it.
+    pub fn new(file: Option<&Path>, flags: &FitFlags) -> Result<Self, Error> {
+        let mut settings = file.map_or(Ok(Vec::new()), read)?;
+        for (name, text) in flags.given() {
+            settings.retain(|setting| setting.name != name);
+            settings.push(Setting { name: name.into(), text: text.into(), place: None });
+        }
+        let take = |settings: &mut Vec<Setting>, name: &str| {
+            let at = settings.iter().position(|setting| setting.name == name)?;
+            Some(settings.remove(at))
+        };
+        let target = take(&mut settings, "target")
+            .ok_or_else(|| Error::options("which column is to be predicted? Say --target COL"))?
+            .text;
+        let features = take(&mut settings, "features").map(|setting| input::names(Some(&setting.text)));
+        let ignore = input::names(take(&mut settings, "ignore").map(|setting| setting.text).as_deref());
+        let seed = match take(&mut settings, "seed") {
+            Some(setting) => input::number("seed", &setting.text).map_err(|error| setting.blame(error))?,
+            None => 0,
+        };
+        let mut method = match take(&mut settings, "method") {
+            Some(setting) => Method::by_name(&setting.text).map_err(|error| setting.blame(error))?,
+            None => Method::default(),
+        };
+        for setting in settings {
+            method.set(&setting.name, &setting.text).map_err(|error| setting.blame(error))?;
+        }
+        Ok(Self { target, inputs: Inputs { features, ignore }, seed, method })
+    }
+}
+
+/// One option, and the file it is from.
+struct Setting {
+    name: String,
+    text: String,
+    place: Option<String>,
+}
+
+impl Setting {
+    fn blame(&self, error: Error) -> Error {
+        match &self.place {
+            Some(place) => error.at(place.clone()),
+            None => error,
+        }
+    }
+}
+
+/// The settings of a TOML file: `name = value`, where a value is text, a number, or a list of these.
+fn read(path: &Path) -> Result<Vec<Setting>, Error> {
+    let place = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, &error))?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
+        Error::options(error.message().to_string()).at(format!("{place}, line {line}"))
+    })?;
+    let word = |name: &str, value: &toml::Value| match value {
+        toml::Value::String(text) => Ok(text.clone()),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        toml::Value::Float(number) => Ok(number.to_string()),
+        _ => Err(Error::options(format!("{name} must be text, a number, or a list of these")).at(place.clone())),
+    };
+    let setting = |(name, value): (&String, &toml::Value)| {
+        let text = match value {
+            toml::Value::Array(items) => {
+                items.iter().map(|item| word(name, item)).collect::<Result<Vec<_>, _>>()?.join(",")
+            }
+            _ => word(name, value)?,
+        };
+        Ok(Setting { name: name.clone(), text, place: Some(place.clone()) })
+    };
+    table.iter().map(setting).collect()
+}

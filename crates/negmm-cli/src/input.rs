@@ -1,0 +1,55 @@
+//! Responsible for reading what was typed: numbers, lists, and data from a file or standard input.
+
+use std::str::FromStr;
+
+use negmm::data::{CsvStream, Schema};
+use negmm::{Error, Table};
+
+/// What messages call standard input.
+const STANDARD_INPUT: &str = "standard input";
+
+/// A whole number.
+pub fn number<T: FromStr>(name: &str, text: &str) -> Result<T, Error> {
+    text.trim()
+        .parse()
+        .map_err(|_| Error::options(format!("{name} must be a whole number, at least 0, found {text:?}")))
+}
+
+/// Numbers with commas between them, each with its text.
+pub fn numbers(name: &str, text: Option<&str>) -> Result<Vec<(String, f64)>, Error> {
+    let read = |part: &str| match part.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok((part.trim().to_string(), number)),
+        _ => {
+            Err(Error::options(format!("{name} must be numbers with commas between them, found {text:?}", text = part)))
+        }
+    };
+    text.map_or(Ok(Vec::new()), |text| text.split(',').map(read).collect())
+}
+
+/// As [`numbers`], each strictly between 0 and 1.
+pub fn levels(name: &str, text: Option<&str>) -> Result<Vec<(String, f64)>, Error> {
+    let levels = numbers(name, text)?;
+    match levels.iter().find(|(_, level)| !(*level > 0.0 && *level < 1.0)) {
+        Some((text, _)) => Err(Error::options(format!("{name} must lie strictly between 0 and 1, found {text}"))),
+        None => Ok(levels),
+    }
+}
+
+/// Column names with commas between them.
+pub fn names(text: Option<&str>) -> Vec<String> {
+    text.map_or(Vec::new(), |text| text.split(',').map(|name| name.trim().to_string()).collect())
+}
+
+/// A whole table from a file, or from standard input for `-`.
+pub fn table(data: &str) -> Result<Table, Error> {
+    if data == "-" { Table::read_from(std::io::stdin(), STANDARD_INPUT) } else { Table::read(data) }
+}
+
+/// A stream of rows from a file, or from standard input for `-`.
+pub fn stream(data: &str, schema: &Schema) -> Result<CsvStream, Error> {
+    if data == "-" {
+        CsvStream::from_reader(std::io::stdin(), STANDARD_INPUT, schema)
+    } else {
+        CsvStream::open(data, schema)
+    }
+}

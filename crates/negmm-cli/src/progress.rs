@@ -1,0 +1,55 @@
+//! Responsible for progress on standard error: only on a terminal, and only when nobody asked for quiet.
+
+use std::io::{IsTerminal, stderr};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use negmm::train::Progress;
+
+use crate::arguments::Shared;
+
+/// A bar, or nothing.
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    /// For training.
+    pub fn training(shared: &Shared) -> Self {
+        let bar = Self::new(shared);
+        bar.0.set_style(style("training {wide_bar} epoch {pos} of {len}, {eta} left {msg}"));
+        bar
+    }
+
+    /// For rows of a file whose length is not known.
+    pub fn rows(shared: &Shared) -> Self {
+        let bar = Self::new(shared);
+        bar.0.set_style(style("{spinner} {pos} rows, {per_sec}"));
+        bar
+    }
+
+    fn new(shared: &Shared) -> Self {
+        let shown = stderr().is_terminal() && !shared.quiet && !shared.json;
+        Self(if shown { ProgressBar::no_length() } else { ProgressBar::hidden() })
+    }
+
+    /// An epoch of a job is done.
+    pub fn epoch(&self, progress: &Progress) {
+        self.0.set_length((progress.epochs * progress.jobs) as u64);
+        self.0.inc(1);
+        if let Some(best) = progress.best {
+            self.0.set_message(format!("(best validation score {best:.4})"));
+        }
+    }
+
+    /// More rows are done.
+    pub fn add(&self, rows: usize) {
+        self.0.inc(rows as u64);
+    }
+
+    /// Takes it off the screen.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

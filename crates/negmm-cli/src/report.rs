@@ -1,0 +1,84 @@
+//! Responsible for tables of scores on a terminal.
+
+use negmm::Metrics;
+
+/// Lines of cells in columns: the first left-aligned, the others right-aligned.
+pub fn table(lines: &[Vec<String>]) -> String {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |cells: &Vec<String>| {
+        let cells = cells.iter().enumerate().map(|(column, cell)| {
+            let gap = " ".repeat(widths[column] - cell.chars().count());
+            if column == 0 { format!("{cell}{gap}") } else { format!("{gap}{cell}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_string()
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Scores of several predictions of the same rows, one line each.
+pub fn scores(lines: &[(&str, &Metrics)]) -> String {
+    let heading = ["", "NLL", "CRPS", "RMSE", "MAE", "in 50 %", "in 90 %", "in 95 %", "width 95 %"];
+    let mut cells = vec![heading.map(str::to_string).to_vec()];
+    for (name, metrics) in lines {
+        let mut line = vec![name.to_string()];
+        line.extend([metrics.nll, metrics.crps, metrics.rmse, metrics.mae].map(number));
+        line.extend(["0.5", "0.9", "0.95"].map(|level| format!("{:.1} %", 100.0 * metrics.coverage[level])));
+        line.push(number(metrics.width["0.95"]));
+        cells.push(line);
+    }
+    table(&cells)
+}
+
+/// Four significant digits.
+pub fn number(x: f64) -> String {
+    if x != 0.0 && !(1e-4..1e7).contains(&x.abs()) {
+        return format!("{x:.3e}");
+    }
+    let before = if x == 0.0 { 0 } else { x.abs().log10().floor() as i32 };
+    format!("{x:.*}", (3 - before).clamp(0, 7) as usize)
+}
+
+/// A whole number with a comma between thousands.
+pub fn count(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Counts as a row of bars of eight heights.
+pub fn bars(counts: &[u64]) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    counts.iter().map(|count| BARS[(count * 7).div_ceil(most) as usize]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        assert_eq!(number(0.012345), "0.01235");
+        assert_eq!(number(-2.5), "-2.500");
+        assert_eq!(number(1234.56), "1235");
+        assert_eq!(number(1e-9), "1.000e-9");
+        assert_eq!(number(0.0), "0.000");
+        assert_eq!(count(1234567), "1,234,567");
+    }
+
+    #[test]
+    fn cells_line_up() {
+        let lines = [vec!["a".into(), "10".into()], vec!["long".into(), "2".into()]];
+        assert_eq!(table(&lines), "a     10\nlong   2");
+    }
+}
