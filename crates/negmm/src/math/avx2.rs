@@ -139,27 +139,12 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn scale(self, exponent: Self) -> Self {
-        // SAFETY: as in `add`.
-        self.zip(exponent, |x, e| unsafe {
-            let biased = _mm256_add_epi32(_mm256_cvtps_epi32(e), _mm256_set1_epi32(127));
-            _mm256_mul_ps(x, _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased)))
-        })
+        Self(scale_half(self.0, exponent.0), scale_half(self.1, exponent.1))
     }
     #[inline(always)]
     fn split(self) -> (Self, Self) {
-        // SAFETY: as in `add`.
-        let shifted =
-            |x| unsafe { _mm256_add_epi32(_mm256_castps_si256(x), _mm256_set1_epi32(ONE_BITS - SQRT_HALF_BITS)) };
-        // SAFETY: as in `add`.
-        let mantissa = self.map(|x| unsafe {
-            let fraction = _mm256_and_si256(shifted(x), _mm256_set1_epi32(MANTISSA_BITS));
-            _mm256_castsi256_ps(_mm256_add_epi32(fraction, _mm256_set1_epi32(SQRT_HALF_BITS)))
-        });
-        // SAFETY: as in `add`.
-        let exponent = self.map(|x| unsafe {
-            _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_srai_epi32::<23>(shifted(x)), _mm256_set1_epi32(127)))
-        });
-        (mantissa, exponent)
+        let (low, high) = (split_half(self.0), split_half(self.1));
+        (Self(low.0, high.0), Self(low.1, high.1))
     }
     #[inline(always)]
     fn rsqrt_guess(self) -> Self {
@@ -176,5 +161,27 @@ impl Lanes for Avx2 {
             row.store(chunk);
         }
         std::array::from_fn(|column| Self::load(&Chunk(std::array::from_fn(|row| cells[row].0[column]))))
+    }
+}
+
+// Functions instead of closures: a closure cannot be told to be inlined.
+#[inline(always)]
+fn scale_half(x: __m256, exponent: __m256) -> __m256 {
+    // SAFETY: as in `add`.
+    unsafe {
+        let biased = _mm256_add_epi32(_mm256_cvtps_epi32(exponent), _mm256_set1_epi32(127));
+        _mm256_mul_ps(x, _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased)))
+    }
+}
+
+#[inline(always)]
+fn split_half(x: __m256) -> (__m256, __m256) {
+    // SAFETY: as in `add`.
+    unsafe {
+        let shifted = _mm256_add_epi32(_mm256_castps_si256(x), _mm256_set1_epi32(ONE_BITS - SQRT_HALF_BITS));
+        let fraction = _mm256_and_si256(shifted, _mm256_set1_epi32(MANTISSA_BITS));
+        let mantissa = _mm256_castsi256_ps(_mm256_add_epi32(fraction, _mm256_set1_epi32(SQRT_HALF_BITS)));
+        let exponent = _mm256_sub_epi32(_mm256_srai_epi32::<23>(shifted), _mm256_set1_epi32(127));
+        (mantissa, _mm256_cvtepi32_ps(exponent))
     }
 }

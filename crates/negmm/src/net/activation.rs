@@ -21,30 +21,34 @@ impl Activation {
     /// Replaces each sum z by the unit's value and writes dvalue/dz to `slopes`.
     #[inline(always)]
     pub(super) fn apply<L: Lanes>(self, values: &mut [Chunk], slopes: &mut [Chunk]) {
-        let one = L::splat(1.0);
-        match self {
-            Self::Relu => each::<L>(values, slopes, |z| {
-                let zero = L::splat(0.0);
-                (z.max(zero), one.select(z.gt(zero), zero))
-            }),
-            Self::Tanh => each::<L>(values, slopes, |z| {
-                let value = tanh(z);
-                (value, value.neg_mul_add(value, one))
-            }),
-            Self::Silu => each::<L>(values, slopes, |z| {
-                let gate = sigmoid(z);
-                let value = z * gate;
-                (value, (one - gate).mul_add(value, gate))
-            }),
+        for (value, slope) in values.iter_mut().zip(slopes) {
+            let z = L::load(value);
+            let (v, s) = match self {
+                Self::Relu => relu(z),
+                Self::Tanh => tanh_unit(z),
+                Self::Silu => silu(z),
+            };
+            v.store(value);
+            s.store(slope);
         }
     }
 }
 
 #[inline(always)]
-fn each<L: Lanes>(values: &mut [Chunk], slopes: &mut [Chunk], unit: impl Fn(L) -> (L, L)) {
-    for (value, slope) in values.iter_mut().zip(slopes) {
-        let (v, s) = unit(L::load(value));
-        v.store(value);
-        s.store(slope);
-    }
+fn relu<L: Lanes>(z: L) -> (L, L) {
+    let zero = L::splat(0.0);
+    (z.max(zero), L::splat(1.0).select(z.gt(zero), zero))
+}
+
+#[inline(always)]
+fn tanh_unit<L: Lanes>(z: L) -> (L, L) {
+    let value = tanh(z);
+    (value, value.neg_mul_add(value, L::splat(1.0)))
+}
+
+#[inline(always)]
+fn silu<L: Lanes>(z: L) -> (L, L) {
+    let gate = sigmoid(z);
+    let value = z * gate;
+    (value, (L::splat(1.0) - gate).mul_add(value, gate))
 }
