@@ -101,6 +101,8 @@ fit_flags! {
     "Data" "COL,…" features "features",
     /// Do not use these columns
     "Data" "COL,…" ignore "ignore",
+    /// The column that says how much each row counts; it is no input
+    "Data" "COL" weight "weight",
     /// Starts all random choices; the same seed gives the same model [default: 0]
     "Data" "N" seed "seed",
     /// ne-gmm, mdn or constant [default: ne-gmm]
@@ -190,6 +192,9 @@ pub struct Evaluate {
     pub model: PathBuf,
     /// CSV file with the target column, plain or gzip; - for standard input
     pub data: String,
+    /// The column that says how much each row counts
+    #[arg(long, value_name = "COL")]
+    pub weight: Option<String>,
 }
 
 /// `negmm inspect`

@@ -38,6 +38,7 @@ impl FitConfig {
             .text;
         let features = take(&mut settings, "features").map(|setting| input::names(Some(&setting.text)));
         let ignore = input::names(take(&mut settings, "ignore").map(|setting| setting.text).as_deref());
+        let weight = take(&mut settings, "weight").map(|setting| setting.text);
         let seed = match take(&mut settings, "seed") {
             Some(setting) => input::number("seed", &setting.text).map_err(|error| setting.blame(error))?,
             None => 0,
@@ -49,7 +50,7 @@ impl FitConfig {
         for setting in settings {
             method.set(&setting.name, &setting.text).map_err(|error| setting.blame(error))?;
         }
-        Ok(Self { target, inputs: Inputs { features, ignore }, seed, method })
+        Ok(Self { target, inputs: Inputs { features, ignore, weight }, seed, method })
     }
 }
 

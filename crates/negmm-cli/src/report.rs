@@ -56,10 +56,10 @@ pub fn count(n: usize) -> String {
 }
 
 /// Counts as a row of bars of eight heights.
-pub fn bars(counts: &[u64]) -> String {
+pub fn bars(counts: &[f64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let most = counts.iter().copied().max().unwrap_or(0).max(1);
-    counts.iter().map(|count| BARS[(count * 7).div_ceil(most) as usize]).collect()
+    let most = counts.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    counts.iter().map(|count| BARS[(count / most * 7.0).ceil() as usize]).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::mixture::Mixture;
 use crate::predictive::Predictions;
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// Bins of the histogram of the probability integral transform.
@@ -30,7 +30,18 @@ pub struct Metrics {
     /// Mean width of the central interval of each coverage.
     pub width: BTreeMap<String, f64>,
     /// How many targets fall into each twentieth of their predicted distribution: equal counts when calibrated.
-    pub pit: [u64; PIT_BINS],
+    /// With weights, the weight that falls there.
+    #[serde(serialize_with = "whole_where_whole")]
+    pub pit: [f64; PIT_BINS],
+}
+
+/// Counts are written as whole numbers; sums of weights may have decimals.
+fn whole_where_whole<S: Serializer>(counts: &[f64; PIT_BINS], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    if counts.iter().all(|count| count.fract() == 0.0 && *count < 9e15) {
+        counts.map(|count| count as u64).serialize(serializer)
+    } else {
+        counts.serialize(serializer)
+    }
 }
 
 impl Metrics {
@@ -39,8 +50,16 @@ impl Metrics {
     /// # Errors
     /// When `y` does not have one finite number for each row, or there is no row.
     pub fn of(predictions: &Predictions, y: &[f64]) -> Result<Self> {
+        Self::weighted(predictions, y, None)
+    }
+
+    /// As [`Metrics::of`], each row counting as much as its weight says.
+    ///
+    /// # Errors
+    /// Also when a weight is negative or not finite, or all are 0.
+    pub fn weighted(predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<Self> {
         let mut tally = Tally::default();
-        tally.add(predictions, y)?;
+        tally.add(predictions, y, weights)?;
         tally.finish()
     }
 }
@@ -49,13 +68,14 @@ impl Metrics {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     rows: u64,
+    weight: f64,
     squared_error: f64,
     absolute_error: f64,
     nll: f64,
     crps: f64,
-    inside: [u64; COVERAGES.len()],
+    inside: [f64; COVERAGES.len()],
     width: [f64; COVERAGES.len()],
-    pit: [u64; PIT_BINS],
+    pit: [f64; PIT_BINS],
 }
 
 /// What one row adds to a tally.
@@ -80,27 +100,38 @@ impl RowScores {
 }
 
 impl Tally {
-    /// Adds rows and their targets.
+    /// Adds rows, their targets, and how much each counts (1 without weights).
     ///
     /// # Errors
-    /// When `y` does not have one finite number for each row; nothing is added then.
-    pub fn add(&mut self, predictions: &Predictions, y: &[f64]) -> Result<()> {
+    /// When `y` does not have one finite number for each row, or `weights` one that is not negative; nothing is added then.
+    pub fn add(&mut self, predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<()> {
         if let Some(row) = y.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(format!("expected a finite target, found {}", y[row])).at(format!("row {row}")));
         }
+        if let Some(weights) = weights {
+            if weights.len() != y.len() {
+                return Err(Error::data(format!("expected {} weights, found {}", y.len(), weights.len())));
+            }
+            if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+                let message = format!("expected a weight, at least 0, found {}", weights[row]);
+                return Err(Error::data(message).at(format!("row {row}")));
+            }
+        }
         let scores = predictions.each_with(y, RowScores::of)?;
         // Summed row by row, in order, so that neither threads nor chunks change a bit.
-        for (row, &y) in scores.iter().zip(y) {
+        for (number, (row, &y)) in scores.iter().zip(y).enumerate() {
+            let weight = weights.map_or(1.0, |weights| weights[number]);
             self.rows += 1;
-            self.squared_error += row.error * row.error;
-            self.absolute_error += row.error.abs();
-            self.nll += row.nll;
-            self.crps += row.crps;
+            self.weight += weight;
+            self.squared_error += weight * (row.error * row.error);
+            self.absolute_error += weight * row.error.abs();
+            self.nll += weight * row.nll;
+            self.crps += weight * row.crps;
             for (at, &(lower, upper)) in row.intervals.iter().enumerate() {
-                self.inside[at] += u64::from(lower <= y && y <= upper);
-                self.width[at] += upper - lower;
+                self.inside[at] += if lower <= y && y <= upper { weight } else { 0.0 };
+                self.width[at] += weight * (upper - lower);
             }
-            self.pit[((row.pit * PIT_BINS as f64) as usize).min(PIT_BINS - 1)] += 1;
+            self.pit[((row.pit * PIT_BINS as f64) as usize).min(PIT_BINS - 1)] += weight;
         }
         Ok(())
     }
@@ -113,7 +144,10 @@ impl Tally {
         if self.rows == 0 {
             return Err(Error::data("expected at least 1 row with a known target, found none"));
         }
-        let mean = |sum: f64| sum / self.rows as f64;
+        if self.weight == 0.0 {
+            return Err(Error::data("all weights are 0"));
+        }
+        let mean = |sum: f64| sum / self.weight;
         let named = |values: [f64; COVERAGES.len()]| {
             COVERAGES.iter().zip(values).map(|((_, name), value)| ((*name).to_owned(), mean(value))).collect()
         };
@@ -123,7 +157,7 @@ impl Tally {
             mae: mean(self.absolute_error),
             nll: mean(self.nll),
             crps: mean(self.crps),
-            coverage: named(self.inside.map(|count| count as f64)),
+            coverage: named(self.inside),
             width: named(self.width),
             pit: self.pit,
         })
@@ -161,7 +195,15 @@ mod tests {
             assert!((metrics.coverage[name] - coverage).abs() < 1e-3);
             assert!((metrics.width[name] - 2.0 * normal::quantile(0.5 + 0.5 * coverage)).abs() < 1e-12);
         }
-        assert_eq!(metrics.pit, [100; PIT_BINS]);
+        assert_eq!(metrics.pit, [100.0; PIT_BINS]);
+    }
+
+    #[test]
+    fn a_weight_counts_as_so_many_rows() {
+        let weighted = Metrics::weighted(&standard(3), &[0.1, -2.0, 1.0], Some(&[2.0, 1.0, 0.0])).unwrap();
+        let repeated = Metrics::of(&standard(3), &[0.1, 0.1, -2.0]).unwrap();
+        assert_eq!(weighted, repeated);
+        assert!(Metrics::weighted(&standard(1), &[0.1], Some(&[0.0])).is_err());
     }
 
     #[test]
@@ -169,7 +211,7 @@ mod tests {
         let y = calibrated(100);
         let mut tally = Tally::default();
         for chunk in y.chunks(7) {
-            tally.add(&standard(chunk.len()), chunk).unwrap();
+            tally.add(&standard(chunk.len()), chunk, None).unwrap();
         }
         assert_eq!(tally.finish().unwrap(), Metrics::of(&standard(100), &y).unwrap());
     }
@@ -204,8 +246,10 @@ mod tests {
     fn refuses_what_cannot_be_scored() {
         assert_eq!(Tally::default().finish().unwrap_err().kind(), ErrorKind::Data);
         let mut tally = Tally::default();
-        assert!(tally.add(&standard(2), &[0.0]).is_err());
-        assert!(tally.add(&standard(2), &[0.0, f64::INFINITY]).is_err());
+        assert!(tally.add(&standard(2), &[0.0], None).is_err());
+        assert!(tally.add(&standard(2), &[0.0, f64::INFINITY], None).is_err());
+        assert!(tally.add(&standard(2), &[0.0, 0.0], Some(&[1.0])).is_err());
+        assert!(tally.add(&standard(2), &[0.0, 0.0], Some(&[1.0, -1.0])).is_err());
         assert_eq!(tally.rows, 0);
     }
 }

@@ -92,7 +92,7 @@ mod tests {
             };
             let metrics = Metrics::of(&toy.truth(x).into(), y).unwrap();
             assert!((metrics.coverage["0.9"] - 0.9).abs() < 0.02, "{toy:?} {metrics:?}");
-            assert!(metrics.pit.iter().all(|count| (140..=260).contains(count)), "{toy:?} {metrics:?}");
+            assert!(metrics.pit.iter().all(|count| (140.0..=260.0).contains(count)), "{toy:?} {metrics:?}");
         }
     }
 }

@@ -34,7 +34,7 @@ fn uci_sets_are_read_and_encoded() {
         let table = Table::read(&path).unwrap();
         assert_eq!(table.rows(), rows, "{name}");
         let ignore = ignore.iter().map(|name| name.to_string()).collect();
-        let encoder = Encoder::fit(&table, target, &Inputs { features: None, ignore }).unwrap();
+        let encoder = Encoder::fit(&table, target, &Inputs { ignore, ..Inputs::default() }).unwrap();
         assert_eq!(encoder.inputs().len(), inputs, "{name}");
         let constant = if name == "naval" { 2 } else { 0 };
         assert_eq!(encoder.features(), inputs - constant, "{name}");

@@ -1,6 +1,6 @@
 //! Responsible for `negmm evaluate`: score a model's predictions against known targets, chunk after chunk.
 
-use negmm::data::Warnings;
+use negmm::data::{Kind, Warnings};
 use negmm::metrics::Tally;
 use negmm::{Error, Model};
 
@@ -16,16 +16,19 @@ const CHUNK: usize = 16_384;
 pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     shared.threads()?;
     let model = Model::load(&evaluate.model)?;
-    let mut stream = input::stream(&evaluate.data, &model.encoder().schema_with_target())?;
+    let mut schema = model.encoder().schema_with_target();
+    schema.columns.extend(evaluate.weight.iter().map(|name| (name.clone(), Kind::Number)));
+    let mut stream = input::stream(&evaluate.data, &schema)?;
     let (mut tally, mut constant, mut warnings) = (Tally::default(), Tally::default(), Warnings::default());
     let bar = Bar::rows(shared);
     while let Some(chunk) = stream.next_chunk(CHUNK)? {
         interrupt::check()?;
         let y = model.encoder().targets(&chunk.table)?;
+        let weights = evaluate.weight.as_deref().map(|name| chunk.table.weights(name)).transpose()?;
         let (predictions, odd) = model.predict_with_warnings(&chunk.table)?;
         warnings.merge(&odd);
-        tally.add(&predictions, &y)?;
-        constant.add(&model.baseline(y.len()), &y)?;
+        tally.add(&predictions, &y, weights.as_deref())?;
+        constant.add(&model.baseline(y.len()), &y, weights.as_deref())?;
         bar.add(y.len());
     }
     bar.clear();

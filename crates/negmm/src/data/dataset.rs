@@ -3,19 +3,27 @@
 /// Every row is padded with zeros to a multiple of this many features, so that kernels load whole vectors.
 pub const ROW_ALIGN: usize = 16;
 
-/// Encoded rows: `x` is rows × `stride` (features, then zeros), `y` is the standardised target of each row.
+/// Encoded rows: `x` is rows × `stride` (features, then zeros), `y` is the standardised target of each row, and
+/// `weights` says how much each row counts (1 on average).
 #[derive(Clone, Debug, Default)]
 pub struct Dataset {
     features: usize,
     stride: usize,
     x: Vec<f32>,
     y: Vec<f32>,
+    weights: Vec<f32>,
 }
 
 impl Dataset {
     /// An empty set of rows with `features` numbers each.
     pub fn new(features: usize) -> Self {
-        Self { features, stride: features.next_multiple_of(ROW_ALIGN).max(ROW_ALIGN), x: Vec::new(), y: Vec::new() }
+        Self {
+            features,
+            stride: features.next_multiple_of(ROW_ALIGN).max(ROW_ALIGN),
+            x: Vec::new(),
+            y: Vec::new(),
+            weights: Vec::new(),
+        }
     }
 
     /// Rows that are already padded: `x` is rows × stride, where the stride is that of [`Dataset::new`].
@@ -23,7 +31,7 @@ impl Dataset {
     /// # Panics
     /// When `x` is not as long as the rows of `y` need.
     pub fn from_parts(features: usize, x: Vec<f32>, y: Vec<f32>) -> Self {
-        let set = Self { x, y, ..Self::new(features) };
+        let set = Self { x, weights: vec![1.0; y.len()], y, ..Self::new(features) };
         assert_eq!(set.x.len(), set.y.len() * set.stride, "every row has as many numbers as the stride");
         set
     }
@@ -37,6 +45,25 @@ impl Dataset {
         self.x.extend_from_slice(row);
         self.x.resize(self.x.len() + self.stride - self.features, 0.0);
         self.y.push(y);
+        self.weights.push(1.0);
+    }
+
+    /// Says how much each row counts; brought to an average of 1.
+    ///
+    /// # Panics
+    /// When there is not one weight for each row.
+    #[must_use]
+    pub fn with_weights(mut self, weights: &[f64]) -> Self {
+        assert_eq!(weights.len(), self.len(), "one weight for each row");
+        let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let mean = weights.iter().map(|weight| weight / largest).sum::<f64>() / weights.len() as f64;
+        self.weights = weights.iter().map(|weight| (weight / largest / mean) as f32).collect();
+        self
+    }
+
+    /// How much each row counts.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
     }
 
     /// Numbers in a row.

@@ -23,6 +23,9 @@ pub struct Inputs {
     pub features: Option<Vec<String>>,
     /// None of these.
     pub ignore: Vec<String>,
+    /// The column that says how much each row counts; it is no input.
+    #[serde(default)]
+    pub weight: Option<String>,
 }
 
 /// How one input column becomes features.
@@ -104,8 +107,9 @@ pub struct Encoder {
 impl Encoder {
     /// Learns from the training table.
     pub fn fit(table: &Table, target: &str, inputs: &Inputs) -> Result<Self> {
-        let inputs = learn::inputs(table, target, inputs)?;
-        let target = learn::target(table, target)?;
+        let weights = inputs.weight.as_deref().map(|name| table.weights(name)).transpose()?;
+        let inputs = learn::inputs(table, target, inputs, weights.as_deref())?;
+        let target = learn::target(table, target, weights.as_deref())?;
         Ok(Self { inputs, target })
     }
 

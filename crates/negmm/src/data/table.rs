@@ -1,12 +1,13 @@
 //! Responsible for tables: named columns of equal length, numbers or text, with missing cells.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use super::message::quoted;
-use super::{csv, source};
+use super::{csv, learn, source};
 use crate::{Error, Result};
 
 /// The code of a missing text cell.
@@ -129,6 +130,11 @@ impl Table {
     ) -> Self {
         let (names, columns): (Vec<String>, Vec<Column>) = columns.unzip();
         Self { name: name.to_string(), names, columns, rows, origin: Origin::From(before) }
+    }
+
+    /// How much each row counts, from the column of that name: finite numbers, none negative, not all zero.
+    pub fn weights(&self, column: &str) -> Result<Cow<'_, [f64]>> {
+        learn::weight_numbers(self, column)
     }
 
     /// Reads a CSV file (comma, semicolon or tab; plain or gzip). A column is numeric when every cell that is not

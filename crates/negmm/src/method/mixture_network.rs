@@ -22,7 +22,7 @@ const SPLIT_STREAM: u64 = 3;
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
-/// | `components` | 5 | 1 … 1000 | K, components of the mixture |
+/// | `components` | 8 | 1 … 1000 | K, components of the mixture |
 /// | `hidden` | 64, 64 | 0 … 64 layers | units of each hidden layer |
 /// | `activation` | silu | | what a hidden unit does to its sum |
 /// | `sigma_min` | 0.001 | > 0 | smallest sd of a component, in sds of the target |
@@ -52,7 +52,7 @@ pub struct MixtureNetwork {
 impl Default for MixtureNetwork {
     fn default() -> Self {
         Self {
-            components: 5,
+            components: 8,
             hidden: vec![64, 64],
             activation: Activation::Silu,
             sigma_min: 1e-3,

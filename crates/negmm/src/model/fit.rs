@@ -5,7 +5,7 @@ use crate::data::{Encoder, Inputs, Table};
 use crate::method::Method;
 use crate::metrics::Metrics;
 use crate::train::{CpuEngine, Engine, Watch};
-use crate::{Error, Result};
+use crate::{Error, Predictions, Result};
 
 /// What a fit may be told beside the method.
 #[derive(Clone, Copy)]
@@ -58,7 +58,11 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
     if encoder.features() == 0 {
         warnings.push("no input column varies: every row will get the same prediction".into());
     }
-    let (data, _) = encoder.encode(table)?;
+    let weights = options.inputs.weight.as_deref().map(|name| table.weights(name)).transpose()?;
+    let (mut data, _) = encoder.encode(table)?;
+    if let Some(weights) = &weights {
+        data = data.with_weights(weights);
+    }
     let jobs = method.jobs(&data, options.seed);
     let trained = options.engine.train(&jobs, &options.watch).into_iter().collect::<Result<Vec<_>>>()?;
     let histories: Vec<_> = trained.iter().map(|trained| trained.history.clone()).collect();
@@ -86,8 +90,14 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
     if !validation_rows.is_empty() {
         let held_out = table.select_rows(&validation_rows);
         let y = model.encoder.targets(&held_out)?.into_owned();
-        model.record.validation = Some(Metrics::of(&model.predict(&held_out)?, &y)?);
-        model.record.baseline = Some(Metrics::of(&model.baseline(y.len()), &y)?);
+        let weights: Option<Vec<f64>> =
+            weights.map(|weights| validation_rows.iter().map(|row| weights[*row]).collect());
+        // Validation rows that all count for nothing have no score.
+        if weights.as_ref().is_none_or(|weights| weights.iter().any(|weight| *weight > 0.0)) {
+            let score = |predictions: &Predictions| Metrics::weighted(predictions, &y, weights.as_deref()).map(Some);
+            model.record.validation = score(&model.predict(&held_out)?)?;
+            model.record.baseline = score(&model.baseline(y.len()))?;
+        }
     }
     Ok(Fitted { model, warnings })
 }

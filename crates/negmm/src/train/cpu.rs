@@ -167,8 +167,11 @@ impl<'a> Trainer<'a> {
         let Self { job, pass, weights, gradient, .. } = self;
         gradient.fill(Chunk::ZERO);
         let mut loss = 0.0;
+        let total: f64 = rows.iter().map(|row| f64::from(job.data.weights()[*row as usize])).sum();
+        // Rows that all count for nothing have nothing to say.
+        let share = if total > 0.0 { (1.0 / total) as f32 } else { 0.0 };
         for panel in rows.chunks(PANEL) {
-            let (y, row_weights) = bring_in::<L>(job, pass, panel, 1.0 / rows.len() as f32);
+            let (y, row_weights) = bring_in::<L>(job, pass, panel, share);
             let share = job.training.dropout as f32;
             let dropout = (share > 0.0).then_some(Dropout { share, rng: &mut self.dropout_rng });
             pass.forward::<L>(job.network.activation, weights, dropout);
@@ -206,19 +209,19 @@ impl<'a> Trainer<'a> {
             nll += f64::from(scores.0);
             crps += f64::from(scores.1);
         }
-        let count = rows.len() as f64;
-        let validation = Validation { nll: nll / count, crps: crps / count };
+        let total: f64 = rows.iter().map(|row| f64::from(self.job.data.weights()[*row as usize])).sum();
+        let validation = Validation { nll: nll / total, crps: crps / total };
         (validation.nll.is_finite() && validation.crps.is_finite()).then_some(validation)
     }
 }
 
-/// Brings at most a panel of rows into `pass`. The first row stands in for those that are missing, with weight zero.
+/// Brings at most a panel of rows into `pass`, each with its weight times `share`. The first row stands in for those that are missing, with weight zero.
 #[inline(always)]
 fn bring_in<L: Lanes>(
     job: &Job<'_>,
     pass: &mut Pass,
     rows: &[u32],
-    weight: f32,
+    share: f32,
 ) -> ([Chunk; PANEL_CHUNKS], [Chunk; PANEL_CHUNKS]) {
     let mut padded = [rows[0]; PANEL];
     padded[..rows.len()].copy_from_slice(rows);
@@ -226,7 +229,8 @@ fn bring_in<L: Lanes>(
     let (mut y, mut weights) = ([Chunk::ZERO; PANEL_CHUNKS], [Chunk::ZERO; PANEL_CHUNKS]);
     for (at, &row) in padded.iter().enumerate() {
         y[at / WIDTH].0[at % WIDTH] = job.data.y()[row as usize];
-        weights[at / WIDTH].0[at % WIDTH] = if at < rows.len() { weight } else { 0.0 };
+        weights[at / WIDTH].0[at % WIDTH] =
+            if at < rows.len() { share * job.data.weights()[row as usize] } else { 0.0 };
     }
     (y, weights)
 }

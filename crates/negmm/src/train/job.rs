@@ -32,12 +32,12 @@ pub struct Job<'a> {
 /// |---|---|---|---|
 /// | `epochs` | 400 | 1 … | passes over the training rows, at most |
 /// | `batch` | 32 | 1 … | rows of one step |
-/// | `learning_rate` | 0.01 | > 0 | Adam's step size at its highest |
+/// | `learning_rate` | 0.005 | > 0 | Adam's step size at its highest |
 /// | `schedule` | cosine | | how the rate moves, see [`Schedule`] |
 /// | `patience` | 0 | 0 … | epochs without a better validation score before stopping; 0: never |
 /// | `validation` | 0.15 | 0 … 0.9 | share of the rows set aside to choose the weights that are kept |
 /// | `select` | nll | | the validation score that chooses, see [`Selection`] |
-/// | `averaging` | 0.98 | 0 … <1 | decay of the running average of the weights that is kept and predicts; 0: the weights themselves |
+/// | `averaging` | 0.99 | 0 … <1 | decay of the running average of the weights that is kept and predicts; 0: the weights themselves |
 /// | `dropout` | 0 | 0 … <1 | share of hidden units switched off in each step |
 /// | `weight_decay` | 0 | 0 … | decoupled: each step also shrinks weights (not biases) by rate × this |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,12 +70,12 @@ impl Default for Training {
         Self {
             epochs: 400,
             batch: 32,
-            learning_rate: 0.01,
+            learning_rate: 0.005,
             schedule: Schedule::Cosine,
             patience: 0,
             validation: 0.15,
             select: Selection::Nll,
-            averaging: 0.98,
+            averaging: 0.99,
             dropout: 0.0,
             weight_decay: 0.0,
         }
