@@ -85,7 +85,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
     if !validation_rows.is_empty() {
         let held_out = table.select_rows(&validation_rows);
         let y = model.encoder.targets(&held_out)?.into_owned();
-        model.record.validation = Some(Metrics::of(&model.predict(&held_out)?, &y)?);
+        model.record.validation = Some(Metrics::of(&model.predict(&held_out)?, &y)?).filter(Metrics::is_finite);
     }
     Ok(Fitted { model, warnings })
 }
