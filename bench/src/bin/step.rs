@@ -31,7 +31,7 @@ fn main() {
         let head = MixtureHead { components, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
         let job = Job {
             network: Network { inputs, hidden: hidden.clone(), activation, outputs: head.outputs() },
-            objective: Objective { head, eta: 0.5 },
+            objective: Objective::hybrid(head, 0.5),
             data: &data,
             train: (0..rows as u32).collect(),
             validation: vec![],

@@ -22,11 +22,12 @@ use rayon::prelude::*;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
     mixtures: Mixtures,
+    members: usize,
 }
 
 impl From<Mixtures> for Predictions {
     fn from(mixtures: Mixtures) -> Self {
-        Self { mixtures }
+        Self { mixtures, members: 1 }
     }
 }
 
@@ -44,6 +45,48 @@ impl Predictions {
     /// The mixture of each row.
     pub fn mixtures(&self) -> &Mixtures {
         &self.mixtures
+    }
+
+    /// Says that the components are those of `members` models, one after the other, as many of each.
+    ///
+    /// # Panics
+    /// When the components cannot be shared out.
+    #[must_use]
+    pub fn of_members(mut self, members: usize) -> Self {
+        assert!(members > 0 && self.mixtures.components() % members == 0, "as many components for each member");
+        self.members = members;
+        self
+    }
+
+    /// Models that were pooled.
+    pub fn members(&self) -> usize {
+        self.members
+    }
+
+    /// The Gaussian with the mean and sd of each row.
+    #[must_use]
+    pub fn moment_matched(&self) -> Self {
+        Mixtures::from_parts_unchecked(1, vec![1.0; self.len()], self.mean(), self.sd()).into()
+    }
+
+    /// The variance in two parts: the mean of the members' own variances (aleatoric: noise that every member expects) and
+    /// the variance of their means (epistemic: what they do not agree on; 0 for one member).
+    pub fn variance_by_members(&self) -> (Vec<f64>, Vec<f64>) {
+        let each = self.mixtures.components() / self.members;
+        let split = |row: Mixture<'_>| {
+            let mean = row.mean();
+            let (mut aleatoric, mut epistemic) = (0.0, 0.0);
+            for first in (0..row.weights.len()).step_by(each) {
+                let part = first..first + each;
+                let share: f64 = row.weights[part.clone()].iter().sum();
+                let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / share).collect();
+                let member = Mixture { weights: &weights, means: &row.means[part.clone()], sds: &row.sds[part] };
+                aleatoric += share * member.variance();
+                epistemic += share * (member.mean() - mean) * (member.mean() - mean);
+            }
+            (aleatoric, epistemic)
+        };
+        self.each(split).into_iter().unzip()
     }
 
     /// Mean.
@@ -226,6 +269,20 @@ mod tests {
     fn predictions(rows: usize) -> Predictions {
         let means = (0..2 * rows).map(|value| (value % 7) as f64).collect();
         Mixtures::new(2, vec![0.5; 2 * rows], means, vec![1.5; 2 * rows]).unwrap().into()
+    }
+
+    #[test]
+    fn the_parts_of_members_add_up_to_the_variance() {
+        let weights = vec![0.1, 0.4, 0.3, 0.2];
+        let mixtures = Mixtures::new(4, weights, vec![0.0, 1.0, 5.0, -2.0], vec![1.0, 0.5, 0.2, 2.0]).unwrap();
+        let predictions = Predictions::from(mixtures).of_members(2);
+        let (aleatoric, epistemic) = predictions.variance_by_members();
+        assert!((aleatoric[0] + epistemic[0] - predictions.variance()[0]).abs() < 1e-12);
+        // Member means 0.8 and 2.2, each with half of the weight.
+        assert!((epistemic[0] - 0.49).abs() < 1e-12, "{epistemic:?}");
+        assert_eq!(predictions.clone().of_members(1).variance_by_members().1, [0.0]);
+        let matched = predictions.moment_matched();
+        assert_eq!((matched.mean(), matched.sd()), (predictions.mean(), predictions.sd()));
     }
 
     #[test]

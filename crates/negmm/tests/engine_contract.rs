@@ -12,7 +12,7 @@ use negmm::method::{Predictor, TrainedNetwork};
 use negmm::mixture::Mixtures;
 use negmm::net::{Activation, Layer, MixtureHead, Network};
 use negmm::score::{energy, hybrid, log};
-use negmm::train::{CpuEngine, Engine, Job, Objective, Progress, Schedule, Selection, Trained, Training, Watch};
+use negmm::train::{CpuEngine, Engine, Job, Loss, Objective, Progress, Schedule, Selection, Trained, Training, Watch};
 use negmm::{ErrorKind, Mixture};
 
 /// y is near sin(2 x) or near 1.5 + x, by a coin that no input tells.
@@ -49,7 +49,7 @@ fn job(data: &Dataset, seed: u64, training: Training) -> Job<'_> {
             activation: Activation::Tanh,
             outputs: head.outputs(),
         },
-        objective: Objective { head, eta: 0.5 },
+        objective: Objective::hybrid(head, 0.5),
         data,
         train: (0..cut).collect(),
         validation: (cut..rows).collect(),
@@ -97,7 +97,7 @@ fn several(data: &Dataset) -> Vec<Job<'_>> {
     jobs[0].network.hidden = vec![16, 31];
     jobs[1].network.activation = Activation::Silu;
     jobs[2].network.hidden = vec![];
-    jobs[3].objective.eta = 0.0;
+    jobs[3].objective = Objective::hybrid(head(3), 0.0);
     jobs[4].network.activation = Activation::Relu;
     jobs
 }
@@ -304,7 +304,7 @@ fn a_step_that_is_not_finite_is_not_taken() {
             let base = Job {
                 train: (0..65).collect(),
                 validation: vec![],
-                objective: Objective { head: head(3), eta },
+                objective: Objective::hybrid(head(3), eta),
                 ..job(&data, 1, Training { batch: 8, ..plain_training(5) })
             };
             let trained = train(&base);
@@ -449,7 +449,7 @@ fn three_steps_of_adam_by_hand() {
     data.push(&[], 0.8);
     let job = |epochs: usize| Job {
         network: Network { inputs: 0, hidden: vec![], activation: Activation::Relu, outputs: 3 },
-        objective: Objective { head: head(1), eta: 1.0 },
+        objective: Objective::hybrid(head(1), 1.0),
         data: &data,
         train: vec![0],
         validation: vec![],
@@ -515,7 +515,7 @@ fn a_bimodal_target_is_learnt() {
     };
     for eta in [0.0, 0.5, 1.0] {
         let base = job(&data, 1, Training { epochs: 60, ..Training::default() });
-        let job = Job { objective: Objective { eta, ..base.objective }, ..base };
+        let job = Job { objective: Objective { loss: Loss::Hybrid { eta }, ..base.objective }, ..base };
         let trained = train(&job);
         let nll = mean_score(&job, &trained.weights, &rows, log::value);
         let crps = mean_score(&job, &trained.weights, &rows, energy::value);

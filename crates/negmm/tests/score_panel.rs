@@ -149,8 +149,8 @@ impl Kernel for Evaluate<'_> {
             let (log, energy) = (wanted.log.then_some(log_factor), wanted.energy.then_some(energy_factor));
             scratch.gradient::<L>(&panel, lane, log, energy, &mut gradient);
         }
-        let mut raw_gradient = gradient.clone();
-        head.backward::<L>(&panel, &mut raw_gradient);
+        let mut raw_gradient = vec![Chunk([7.0; WIDTH]); raw.len()];
+        head.backward::<L>(&panel, &gradient, &mut raw_gradient);
         Evaluated { panel, scores, gradient, raw_gradient }
     }
 }

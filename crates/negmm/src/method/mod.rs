@@ -1,19 +1,27 @@
 //! Responsible for methods: plain configuration that turns a data set into jobs, and trained networks into a predictor.
 
+mod beta_nll;
 mod constant;
+mod ensemble;
 mod mdn;
 mod mixture_network;
 mod ne_gmm;
+mod network_settings;
 mod option;
 mod predictor;
 
 use serde::{Deserialize, Serialize};
 
+pub use beta_nll::BetaNll;
 pub use constant::Constant;
+pub use ensemble::{Ensemble, Pool};
 pub use mdn::Mdn;
 pub use mixture_network::MixtureNetwork;
 pub use ne_gmm::NeGmm;
+pub use network_settings::NetworkSettings;
 pub use predictor::{Predictor, TrainedNetwork};
+
+use network_settings::Seed;
 
 use crate::data::Dataset;
 use crate::train::{Job, Trained};
@@ -37,6 +45,10 @@ pub enum Method {
     NeGmm(NeGmm),
     /// A mixture density network: the logarithmic score alone.
     Mdn(Mdn),
+    /// One Gaussian, trained with the logarithmic score weighted by variance^beta.
+    BetaNll(BetaNll),
+    /// Several networks pooled.
+    Ensemble(Ensemble),
     /// The training targets' own mean and sd, whatever the inputs.
     Constant(Constant),
 }
@@ -50,7 +62,13 @@ impl Default for Method {
 impl Method {
     /// Every method with its default settings.
     pub fn all() -> Vec<Self> {
-        vec![Self::NeGmm(NeGmm::default()), Self::Mdn(Mdn::default()), Self::Constant(Constant::default())]
+        vec![
+            Self::NeGmm(NeGmm::default()),
+            Self::Mdn(Mdn::default()),
+            Self::BetaNll(BetaNll::default()),
+            Self::Ensemble(Ensemble::default()),
+            Self::Constant(Constant::default()),
+        ]
     }
 
     /// The method of that name with its default settings.
@@ -66,6 +84,8 @@ impl Method {
         match self {
             Self::NeGmm(_) => "ne-gmm",
             Self::Mdn(_) => "mdn",
+            Self::BetaNll(_) => "beta-nll",
+            Self::Ensemble(_) => "ensemble",
             Self::Constant(_) => "constant",
         }
     }
@@ -94,6 +114,8 @@ impl Method {
         let known = match self {
             Self::NeGmm(method) => method.set(option, value),
             Self::Mdn(method) => method.network.set(option, value),
+            Self::BetaNll(method) => method.set(option, value),
+            Self::Ensemble(method) => method.set(option, value),
             Self::Constant(_) => Ok(false),
         }?;
         if known {
@@ -107,6 +129,8 @@ impl Method {
         match self {
             Self::NeGmm(method) => method.check(),
             Self::Mdn(method) => method.network.check(),
+            Self::BetaNll(method) => method.check(),
+            Self::Ensemble(method) => method.check(),
             Self::Constant(_) => Ok(()),
         }
     }
@@ -114,16 +138,22 @@ impl Method {
     /// Rows it cannot do without.
     pub fn least_rows(&self) -> usize {
         match self {
-            Self::NeGmm(_) | Self::Mdn(_) => 2,
             Self::Constant(_) => 1,
+            _ => 2,
         }
     }
 
     /// The networks to train; `seed` starts all random choices.
     pub fn jobs<'a>(&self, data: &'a Dataset, seed: u64) -> Vec<Job<'a>> {
+        self.jobs_from(data, Seed::single(seed))
+    }
+
+    fn jobs_from<'a>(&self, data: &'a Dataset, seed: Seed) -> Vec<Job<'a>> {
         match self {
             Self::NeGmm(method) => vec![method.network.job(data, method.eta, seed)],
             Self::Mdn(method) => vec![method.network.job(data, 1.0, seed)],
+            Self::BetaNll(method) => vec![method.job(data, seed)],
+            Self::Ensemble(method) => method.jobs(data, seed),
             Self::Constant(_) => vec![],
         }
     }
@@ -139,6 +169,14 @@ impl Method {
                     .collect(),
                 head: job.objective.head,
             },
+        }
+    }
+
+    /// How the predictions of several networks become one.
+    pub fn pool(&self) -> Pool {
+        match self {
+            Self::Ensemble(method) => method.pool,
+            _ => Pool::Mixture,
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::data::Dataset;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, floats};
 use crate::mixture::Mixtures;
-use crate::net::{MixtureHead, MixturePanel, Network, PANEL, Pass};
+use crate::net::{Head, MixturePanel, Network, PANEL, Pass};
 
 /// Raw outputs are held to this in either direction: also weights so large that their sums overflow predict distributions.
 const OUTPUT_LIMIT: f32 = 1e18;
@@ -18,7 +18,7 @@ pub enum Predictor {
         /// One or more.
         networks: Vec<TrainedNetwork>,
         /// What their outputs mean.
-        head: MixtureHead,
+        head: Head,
     },
 }
 
@@ -40,11 +40,19 @@ impl Predictor {
         }
     }
 
+    /// Models that are pooled.
+    pub fn members(&self) -> usize {
+        match self {
+            Self::Constant => 1,
+            Self::Networks { networks, .. } => networks.len(),
+        }
+    }
+
     /// Components of what it predicts.
     pub fn components(&self) -> usize {
         match self {
             Self::Constant => 1,
-            Self::Networks { networks, head } => networks.len() * head.components,
+            Self::Networks { networks, head } => networks.len() * head.components(),
         }
     }
 
@@ -80,7 +88,7 @@ impl Parts {
 /// One network over all rows.
 struct Predict<'a> {
     trained: &'a TrainedNetwork,
-    head: &'a MixtureHead,
+    head: &'a Head,
     data: &'a Dataset,
     parts: &'a mut Parts,
     member: usize,
@@ -95,8 +103,8 @@ impl Kernel for Predict<'_> {
         let Self { trained, head, data, parts, member, members } = self;
         let mut pass = Pass::new(&trained.network);
         let mut outputs = pass.outputs().to_vec();
-        let mut panel = MixturePanel::new(head.components);
-        let components = head.components;
+        let mut panel = MixturePanel::new(head.components());
+        let components = head.components();
         for first in (0..data.len()).step_by(PANEL) {
             let rows = PANEL.min(data.len() - first);
             let numbers: [u32; PANEL] = std::array::from_fn(|at| (first + at.min(rows - 1)) as u32);

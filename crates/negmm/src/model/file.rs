@@ -16,7 +16,7 @@ use super::{Model, Record};
 use crate::data::Encoder;
 use crate::math::lanes::{Chunk, WIDTH};
 use crate::method::{Method, Predictor, TrainedNetwork};
-use crate::net::{MixtureHead, Network};
+use crate::net::{Head, Network};
 use crate::{Error, Result};
 
 /// The newest format this version writes; it reads all up to it.
@@ -36,7 +36,7 @@ struct Metadata {
     method: Method,
     encoder: Encoder,
     networks: Vec<Network>,
-    head: Option<MixtureHead>,
+    head: Option<Head>,
     record: Record,
 }
 
@@ -116,14 +116,14 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     let predictor = match metadata.head {
         None => Predictor::Constant,
         Some(head) => {
-            check_head(&head).map_err(|what| damaged(&what))?;
+            head.check().map_err(&damaged)?;
             if metadata.networks.is_empty() {
                 return Err(damaged("it has no network"));
             }
             let features = metadata.encoder.features();
             let mut networks = Vec::new();
             for (number, network) in metadata.networks.into_iter().enumerate() {
-                if network.inputs != features || head.components.checked_mul(3) != Some(network.outputs) {
+                if network.inputs != features || head.outputs() != network.outputs {
                     return Err(damaged("a network does not fit its inputs and outputs"));
                 }
                 let weights = read_weights(&tensors, number, &network).map_err(|what| damaged(&what))?;
@@ -133,14 +133,6 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
         }
     };
     Ok(Model { method: metadata.method, encoder: metadata.encoder, predictor, record: metadata.record })
-}
-
-fn check_head(head: &MixtureHead) -> std::result::Result<(), String> {
-    let positive = |x: f32| x > 0.0 && x.is_finite();
-    let bounds_hold = positive(head.sd_floor)
-        && head.sd_ceiling.is_none_or(|ceiling| positive(ceiling) && ceiling > head.sd_floor)
-        && head.mean_bound.is_none_or(positive);
-    if head.components > 0 && bounds_hold { Ok(()) } else { Err("its head is out of range".into()) }
 }
 
 /// The weights of network `number`, its tensors checked against its shape before room is made for them.

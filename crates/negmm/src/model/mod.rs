@@ -11,7 +11,7 @@ pub use record::Record;
 
 use crate::data::{Dataset, Encoder, Table, Warnings};
 use crate::math::lanes::Isa;
-use crate::method::{Method, Predictor};
+use crate::method::{Method, Pool, Predictor};
 use crate::{Mixtures, Predictions, Result};
 
 /// Everything needed to predict, and how it came to be.
@@ -38,7 +38,12 @@ impl Model {
     /// As [`Model::predict`], for rows that [`Model::encoder`] has encoded.
     pub fn predict_encoded(&self, data: &Dataset) -> Predictions {
         let target = self.encoder.target();
-        self.predictor.predict(data, Isa::best()).rescale(target.mean, target.scale).into()
+        let mixtures = self.predictor.predict(data, Isa::best()).rescale(target.mean, target.scale);
+        let predictions = Predictions::from(mixtures).of_members(self.predictor.members());
+        match self.method.pool() {
+            Pool::Mixture => predictions,
+            Pool::Gaussian => predictions.moment_matched(),
+        }
     }
 
     /// The baseline for as many rows: the normal distribution with the training targets' own mean and sd.

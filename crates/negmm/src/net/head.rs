@@ -2,9 +2,68 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::gaussian_head::GaussianHead;
 use super::network::PANEL_CHUNKS;
 use crate::math::functions::{decay, ln, softplus, tanh};
 use crate::math::lanes::{Chunk, Lanes};
+
+/// Components at most: the energy score visits every pair.
+pub const MOST_COMPONENTS: usize = 1000;
+
+/// What a network's raw outputs mean.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Head {
+    /// A Gaussian mixture.
+    Mixture(MixtureHead),
+    /// One Gaussian, by mean and variance.
+    Gaussian(GaussianHead),
+}
+
+impl Head {
+    /// Raw numbers for each row.
+    pub fn outputs(&self) -> usize {
+        match self {
+            Self::Mixture(head) => head.outputs(),
+            Self::Gaussian(_) => GaussianHead::OUTPUTS,
+        }
+    }
+
+    /// Components of the mixture.
+    pub fn components(&self) -> usize {
+        match self {
+            Self::Mixture(head) => head.components,
+            Self::Gaussian(_) => 1,
+        }
+    }
+
+    /// Says what is out of range, if something is.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let sound = match self {
+            Self::Mixture(head) => head.is_sound(),
+            Self::Gaussian(head) => head.is_sound(),
+        };
+        if sound { Ok(()) } else { Err("its head is out of range") }
+    }
+
+    /// `raw` is outputs × panel.
+    #[inline(always)]
+    pub fn forward<L: Lanes>(&self, raw: &[Chunk], panel: &mut MixturePanel) {
+        match self {
+            Self::Mixture(head) => head.forward::<L>(raw, panel),
+            Self::Gaussian(head) => head.forward::<L>(raw, panel),
+        }
+    }
+
+    /// Turns derivatives with respect to (logits, means, sds) into derivatives with respect to the raw outputs.
+    #[inline(always)]
+    pub fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]) {
+        match self {
+            Self::Mixture(head) => head.backward::<L>(panel, parameters, raw),
+            Self::Gaussian(head) => head.backward::<L>(panel, parameters, raw),
+        }
+    }
+}
 
 /// How 3 K raw numbers (K logits, K means, K raw sds) become a mixture of K components:
 ///
@@ -38,8 +97,8 @@ pub struct MixturePanel {
     pub means: Vec<Chunk>,
     /// Standard deviations.
     pub sds: Vec<Chunk>,
-    mean_slopes: Vec<Chunk>,
-    sd_slopes: Vec<Chunk>,
+    pub(super) mean_slopes: Vec<Chunk>,
+    pub(super) sd_slopes: Vec<Chunk>,
 }
 
 impl MixturePanel {
@@ -104,19 +163,29 @@ impl MixtureHead {
         }
     }
 
-    /// Turns derivatives with respect to (logits, means, sds) into derivatives with respect to the raw outputs, in place.
+    fn is_sound(&self) -> bool {
+        let positive = |x: f32| x > 0.0 && x.is_finite();
+        (1..=MOST_COMPONENTS).contains(&self.components)
+            && positive(self.sd_floor)
+            && self.sd_ceiling.is_none_or(|ceiling| positive(ceiling) && ceiling > self.sd_floor)
+            && self.mean_bound.is_none_or(positive)
+    }
+
+    /// Turns derivatives with respect to (logits, means, sds) into derivatives with respect to the raw outputs.
     #[inline(always)]
-    pub fn backward<L: Lanes>(&self, panel: &MixturePanel, deltas: &mut [Chunk]) {
+    pub fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]) {
         let size = self.components * PANEL_CHUNKS;
-        let (means, sds) = deltas[size..].split_at_mut(size);
-        if self.mean_bound.is_some() {
-            for (delta, slope) in means.iter_mut().zip(&panel.mean_slopes) {
-                (L::load(delta) * L::load(slope)).store(delta);
-            }
-        }
-        for (delta, slope) in sds.iter_mut().zip(&panel.sd_slopes) {
-            (L::load(delta) * L::load(slope)).store(delta);
-        }
+        raw[..size].copy_from_slice(&parameters[..size]);
+        multiply::<L>(&parameters[size..], &panel.mean_slopes, &mut raw[size..]);
+        multiply::<L>(&parameters[2 * size..], &panel.sd_slopes, &mut raw[2 * size..]);
+    }
+}
+
+/// out = deltas · slopes, as many as there are slopes.
+#[inline(always)]
+pub(super) fn multiply<L: Lanes>(deltas: &[Chunk], slopes: &[Chunk], out: &mut [Chunk]) {
+    for ((delta, slope), out) in deltas.iter().zip(slopes).zip(out) {
+        (L::load(delta) * L::load(slope)).store(out);
     }
 }
 

@@ -1,9 +1,11 @@
 //! Responsible for networks: layers in one flat buffer, and heads that give their raw outputs a meaning.
 
 mod activation;
+mod gaussian_head;
 mod head;
 mod network;
 
 pub use activation::Activation;
-pub use head::{MixtureHead, MixturePanel};
+pub use gaussian_head::GaussianHead;
+pub use head::{Head, MOST_COMPONENTS, MixtureHead, MixturePanel};
 pub use network::{Dropout, Layer, Network, PANEL, PANEL_CHUNKS, Pass};

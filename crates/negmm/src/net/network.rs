@@ -221,9 +221,10 @@ impl Pass {
         (&level.values[..self.layers[last - 1].outputs * PANEL_CHUNKS], &mut level.deltas)
     }
 
-    /// From the deltas of the last level back to the first; adds to `gradient`, which is laid out like `weights`.
+    /// From the deltas of the last level back to the first; adds to `gradient`, which is laid out like `weights`. The
+    /// deltas of the inputs themselves are computed only if `to_inputs`.
     #[inline(always)]
-    pub fn backward<L: Lanes>(&mut self, weights: &[Chunk], gradient: &mut [Chunk]) {
+    pub fn backward<L: Lanes>(&mut self, weights: &[Chunk], gradient: &mut [Chunk], to_inputs: bool) {
         for (index, layer) in self.layers.iter().enumerate().rev() {
             let (before, after) = self.levels.split_at_mut(index + 1);
             let (input, deltas) = (&mut before[index], &after[0].deltas);
@@ -239,7 +240,7 @@ impl Pass {
                 inner: PANEL,
                 chunks: layer.stride,
             });
-            if index == 0 {
+            if index == 0 && !to_inputs {
                 return;
             }
             L::call(Product {
@@ -255,9 +256,30 @@ impl Pass {
                 inner: layer.outputs,
                 chunks: PANEL_CHUNKS,
             });
+            if index == 0 {
+                return;
+            }
             for (delta, slope) in input.deltas.iter_mut().zip(&input.slopes) {
                 (L::load(delta) * L::load(slope)).store(delta);
             }
         }
+    }
+
+    /// Moves every input by its step (one for each) in the direction in which the loss grows, after [`Pass::backward`] to
+    /// the inputs.
+    #[inline(always)]
+    pub fn move_inputs<L: Lanes>(&mut self, steps: &[f32]) {
+        let zero = L::splat(0.0);
+        let level = &mut self.levels[0];
+        for (input, step) in steps.iter().enumerate() {
+            for at in input * PANEL_CHUNKS..(input + 1) * PANEL_CHUNKS {
+                let (value, delta) = (L::load(&level.values[at]), L::load(&level.deltas[at]));
+                let up = L::splat(*step).select(delta.gt(zero), zero);
+                let down = L::splat(*step).select(zero.gt(delta), zero);
+                (value + up - down).store(&mut level.values[at]);
+            }
+        }
+        let stride = self.layers[0].stride;
+        transpose::<L>(&level.values, PANEL_CHUNKS, stride * WIDTH, &mut level.rows, PANEL);
     }
 }

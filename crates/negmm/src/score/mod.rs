@@ -4,6 +4,7 @@
 //! many rows at once, in f32, as training needs them. A weight is treated as free when a derivative is
 //! taken with respect to it; [`logit_gradient`] then leads on to the logits of a softmax.
 
+pub mod beta_nll;
 pub mod energy;
 pub mod hybrid;
 pub mod log;

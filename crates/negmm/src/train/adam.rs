@@ -75,13 +75,14 @@ pub(super) fn average<L: Lanes>(average: &mut [Chunk], weights: &[Chunk], keep: 
     }
 }
 
-/// Whether every number is finite.
+/// Whether every number and its square are finite: Adam sums squares, and would be stuck with an infinite one.
 #[inline(always)]
 pub(super) fn all_finite<L: Lanes>(chunks: &[Chunk]) -> bool {
     let zero = L::splat(0.0);
     let mut sum = zero;
     for chunk in chunks {
-        sum = L::load(chunk).mul_add(zero, sum);
+        let number = L::load(chunk);
+        sum = (number * number).mul_add(zero, sum);
     }
     sum.sum() == 0.0
 }

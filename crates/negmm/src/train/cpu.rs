@@ -137,6 +137,8 @@ struct Trainer<'a> {
     pass: Pass,
     workspace: Workspace,
     dropout_rng: Rng,
+    /// How far each input is moved in adversarial training; empty without it.
+    adversarial_steps: Vec<f32>,
     steps: u32,
 }
 
@@ -151,6 +153,7 @@ impl<'a> Trainer<'a> {
             pass: Pass::new(&job.network),
             workspace: job.objective.workspace(),
             dropout_rng: Rng::new(job.seed, DROPOUT_STREAM),
+            adversarial_steps: adversarial_steps(job),
             steps: 0,
             job,
             weights,
@@ -171,13 +174,22 @@ impl<'a> Trainer<'a> {
         // Rows that all count for nothing have nothing to say.
         let share = if total > 0.0 { (1.0 / total) as f32 } else { 0.0 };
         for panel in rows.chunks(PANEL) {
-            let (y, row_weights) = bring_in::<L>(job, pass, panel, share);
-            let share = job.training.dropout as f32;
-            let dropout = (share > 0.0).then_some(Dropout { share, rng: &mut self.dropout_rng });
-            pass.forward::<L>(job.network.activation, weights, dropout);
-            let (outputs, deltas) = pass.outputs_and_deltas();
-            loss += job.objective.loss::<L>(outputs, &y, &row_weights, deltas, &mut self.workspace);
-            pass.backward::<L>(weights, gradient);
+            let adversarial = !self.adversarial_steps.is_empty();
+            let (y, row_weights) = bring_in::<L>(job, pass, panel, if adversarial { 0.5 * share } else { share });
+            for moved in [false, true] {
+                if moved {
+                    if !adversarial {
+                        break;
+                    }
+                    pass.move_inputs::<L>(&self.adversarial_steps);
+                }
+                let share = job.training.dropout as f32;
+                let dropout = (share > 0.0).then_some(Dropout { share, rng: &mut self.dropout_rng });
+                pass.forward::<L>(job.network.activation, weights, dropout);
+                let (outputs, deltas) = pass.outputs_and_deltas();
+                loss += job.objective.loss::<L>(outputs, &y, &row_weights, deltas, &mut self.workspace);
+                pass.backward::<L>(weights, gradient, adversarial && !moved);
+            }
         }
         loss
     }
@@ -223,6 +235,20 @@ impl<'a> Trainer<'a> {
     }
 }
 
+/// The option's share of each input's range over the training rows; nothing without adversarial training.
+fn adversarial_steps(job: &Job<'_>) -> Vec<f32> {
+    let (data, share) = (job.data, job.training.adversarial as f32);
+    if share == 0.0 {
+        return Vec::new();
+    }
+    let range = |input: usize| {
+        let values = job.train.iter().map(|row| data.x()[*row as usize * data.stride() + input]);
+        let (low, high) = values.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(x), high.max(x)));
+        share * (high - low)
+    };
+    (0..data.features()).map(range).collect()
+}
+
 /// Brings at most a panel of rows into `pass`, each with its weight times `share`. The first row stands in for those that are missing, with weight zero.
 #[inline(always)]
 fn bring_in<L: Lanes>(
@@ -252,9 +278,9 @@ mod tests {
     use crate::data::Dataset;
     use crate::math::lanes::floats;
     use crate::mixture::Mixture;
-    use crate::net::{Activation, MixtureHead, Network};
+    use crate::net::{Activation, Head, MixtureHead, Network};
     use crate::score::hybrid;
-    use crate::train::{Objective, Training};
+    use crate::train::{Loss, Objective, Training};
 
     /// The loss and gradient of a step on `rows`, without the step.
     struct Differentiate<'a> {
@@ -291,11 +317,14 @@ mod tests {
                 floats(weights)[start..=start + layer.inputs].iter().map(|w| f64::from(*w)).collect()
             };
             let layers = job.network.layers();
+            let (Head::Mixture(head), Loss::Hybrid { eta }) = (job.objective.head, job.objective.loss) else {
+                panic!("the reference knows mixtures and the hybrid loss");
+            };
             Self {
                 layers: layers.iter().map(|layer| (0..layer.outputs).map(|at| row(layer, at)).collect()).collect(),
                 activation: job.network.activation,
-                head: job.objective.head,
-                eta: f64::from(job.objective.eta),
+                head,
+                eta: f64::from(eta),
             }
         }
 
@@ -364,7 +393,7 @@ mod tests {
         let network = Network { inputs, hidden: hidden.to_vec(), activation, outputs: head.outputs() };
         let job = Job {
             network,
-            objective: Objective { head, eta },
+            objective: Objective::hybrid(head, eta),
             data: &data,
             train: (0..100).collect(),
             validation: vec![],
@@ -442,7 +471,7 @@ mod tests {
         let head = MixtureHead { components: 2, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
         let job = Job {
             network: Network { inputs: 3, hidden: vec![6, 5], activation: Activation::Tanh, outputs: head.outputs() },
-            objective: Objective { head, eta: 0.5 },
+            objective: Objective::hybrid(head, 0.5),
             data: &data,
             train: (0..40).collect(),
             validation: vec![],

@@ -39,6 +39,7 @@ pub struct Job<'a> {
 /// | `select` | nll | | the validation score that chooses, see [`Selection`] |
 /// | `averaging` | 0.99 | 0 … <1 | decay of the running average of the weights that is kept and predicts; 0: the weights themselves |
 /// | `dropout` | 0 | 0 … <1 | share of hidden units switched off in each step |
+/// | `adversarial` | 0 | 0 … 1 | half of the loss is that of inputs moved by this share of their range to where the loss grows; 0: off |
 /// | `weight_decay` | 0 | 0 … | decoupled: each step also shrinks weights (not biases) by rate × this |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -63,6 +64,8 @@ pub struct Training {
     pub dropout: f64,
     /// Decoupled weight decay.
     pub weight_decay: f64,
+    /// Share of each input's range by which adversarial inputs are moved.
+    pub adversarial: f64,
 }
 
 impl Default for Training {
@@ -78,6 +81,7 @@ impl Default for Training {
             averaging: 0.99,
             dropout: 0.0,
             weight_decay: 0.0,
+            adversarial: 0.0,
         }
     }
 }
@@ -106,6 +110,9 @@ impl Training {
         }
         if !(0.0..1.0).contains(&self.dropout) {
             return refuse("dropout", "at least 0 and below 1", self.dropout.to_string());
+        }
+        if !(0.0..=1.0).contains(&self.adversarial) {
+            return refuse("adversarial", "from 0 to 1", self.adversarial.to_string());
         }
         if !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
             return refuse("weight-decay", "at least 0", self.weight_decay.to_string());

@@ -13,6 +13,6 @@ pub use cpu::CpuEngine;
 pub use engine::{Engine, Progress, Trained, Watch};
 pub use history::{Epoch, History, Validation};
 pub use job::{Job, Training};
-pub use objective::Objective;
+pub use objective::{Loss, Objective};
 pub use schedule::Schedule;
 pub use stopping::Selection;

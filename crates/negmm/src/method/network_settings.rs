@@ -1,0 +1,127 @@
+//! Responsible for the settings that all neural methods share: the network's shape, the floor of its sds, its training.
+
+use serde::{Deserialize, Serialize};
+
+use super::option::{out_of_range, parse, parse_list, parse_word};
+use crate::Result;
+use crate::data::Dataset;
+use crate::data::split::holdout;
+use crate::math::rng::Rng;
+use crate::net::{Activation, Network};
+use crate::train::{Job, Objective, Training};
+
+/// Units in one hidden layer, and hidden layers, at most.
+const MOST_UNITS: usize = 16_384;
+const MOST_LAYERS: usize = 64;
+/// The stream of a seed that chooses the validation rows.
+const SPLIT_STREAM: u64 = 3;
+
+/// A network and its training.
+///
+/// | field | default | range | meaning |
+/// |---|---|---|---|
+/// | `hidden` | 64, 64 | 0 … 64 layers | units of each hidden layer |
+/// | `activation` | silu | | what a hidden unit does to its sum |
+/// | `sigma_min` | 0.001 | 1e-6 … 1e6 | smallest sd of a component, in sds of the target |
+/// | `training` | | | see [`Training`] |
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct NetworkSettings {
+    /// Units of each hidden layer.
+    pub hidden: Vec<usize>,
+    /// What a hidden unit does to its sum.
+    pub activation: Activation,
+    /// Smallest sd.
+    pub sigma_min: f64,
+    /// How the epochs run.
+    #[serde(flatten)]
+    pub training: Training,
+}
+
+impl Default for NetworkSettings {
+    fn default() -> Self {
+        Self { hidden: vec![64, 64], activation: Activation::Silu, sigma_min: 1e-3, training: Training::default() }
+    }
+}
+
+impl NetworkSettings {
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<bool> {
+        let training = &mut self.training;
+        match name {
+            "hidden" => self.hidden = parse_list(name, value)?,
+            "activation" => self.activation = parse_word(name, value, "relu, tanh, silu")?,
+            "sigma-min" => self.sigma_min = parse(name, value)?,
+            "epochs" => training.epochs = parse(name, value)?,
+            "batch" => training.batch = parse(name, value)?,
+            "learning-rate" => training.learning_rate = parse(name, value)?,
+            "schedule" => training.schedule = parse_word(name, value, "constant, cosine")?,
+            "patience" => training.patience = parse(name, value)?,
+            "validation" => training.validation = parse(name, value)?,
+            "select" => training.select = parse_word(name, value, "nll, crps")?,
+            "averaging" => training.averaging = parse(name, value)?,
+            "dropout" => training.dropout = parse(name, value)?,
+            "weight-decay" => training.weight_decay = parse(name, value)?,
+            "adversarial" => training.adversarial = parse(name, value)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if self.hidden.len() > MOST_LAYERS {
+            return Err(out_of_range("hidden", "at most 64 layers", self.hidden.len()));
+        }
+        if let Some(units) = self.hidden.iter().find(|units| !(1..=MOST_UNITS).contains(*units)) {
+            return Err(out_of_range("hidden", "from 1 to 16384 units", units));
+        }
+        // Below 1e-6 the square of an sd is too close to the smallest f32.
+        if !(self.sigma_min >= 1e-6 && self.sigma_min <= 1e6) {
+            return Err(out_of_range("sigma-min", "from 1e-6 to 1e6", self.sigma_min));
+        }
+        self.training.check()
+    }
+
+    /// One network to train; `seed.split` chooses the validation rows.
+    pub(super) fn job<'a>(&self, data: &'a Dataset, objective: Objective, seed: Seed) -> Job<'a> {
+        let (train, validation) =
+            holdout(data.len(), self.training.validation, &mut Rng::new(seed.split, SPLIT_STREAM));
+        Job {
+            network: Network {
+                inputs: data.features(),
+                hidden: self.hidden.clone(),
+                activation: self.activation,
+                outputs: objective.head.outputs(),
+            },
+            objective,
+            data,
+            train,
+            validation,
+            training: self.training.clone(),
+            seed: seed.network,
+        }
+    }
+}
+
+/// Where a job's random choices start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seed {
+    /// Of the validation rows: the same for all members of an ensemble, so that its held-out score means something.
+    pub(super) split: u64,
+    /// Of the weights, the order of rows, dropout.
+    pub(super) network: u64,
+}
+
+/// The streams of a seed from which members take their own seeds start here.
+const MEMBER_STREAM: u64 = 1000;
+
+impl Seed {
+    /// Of the only network.
+    pub(super) fn single(seed: u64) -> Self {
+        Self { split: seed, network: seed }
+    }
+
+    /// Of member `member` of an ensemble.
+    pub(super) fn member(self, member: usize) -> Self {
+        Self { network: Rng::new(self.network, MEMBER_STREAM + member as u64).bits(), ..self }
+    }
+}
