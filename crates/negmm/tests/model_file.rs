@@ -246,8 +246,11 @@ fn an_ordinary_safetensors_file_is_called_one() {
     }
 }
 
+/// Name, shape and bytes.
+type Tensor = (String, Vec<usize>, Vec<u8>);
+
 /// FNV-1a over the text and over name, shape and bytes of every tensor in the order of their names.
-fn checksum(text: &str, tensors: &[(String, Vec<usize>, Vec<u8>)]) -> u64 {
+fn checksum(text: &str, tensors: &[Tensor]) -> u64 {
     let mut parts = text.as_bytes().to_vec();
     let mut sorted: Vec<_> = tensors.iter().collect();
     sorted.sort();
@@ -260,16 +263,16 @@ fn checksum(text: &str, tensors: &[(String, Vec<usize>, Vec<u8>)]) -> u64 {
 }
 
 /// What a forger changes: the description and the tensors.
-type Forgery<'a> = &'a dyn Fn(&mut serde_json::Value, &mut Vec<(String, Vec<usize>, Vec<u8>)>);
+type Forgery = dyn Fn(&mut serde_json::Value, &mut Vec<Tensor>);
 
 /// A file whose checksum fits, whatever else does not.
-fn forged(bytes: &[u8], change: Forgery<'_>) -> Vec<u8> {
+fn forged(bytes: &[u8], change: &Forgery) -> Vec<u8> {
     let tensors = SafeTensors::deserialize(bytes).unwrap();
     let (_, header) = SafeTensors::read_metadata(bytes).unwrap();
     let text = &header.metadata().as_ref().unwrap()["negmm"];
     let mut description: serde_json::Value = serde_json::from_str(text).unwrap();
     let others = tensors.iter().filter(|(name, _)| *name != "checksum");
-    let mut list: Vec<(String, Vec<usize>, Vec<u8>)> =
+    let mut list: Vec<Tensor> =
         others.map(|(name, view)| (name.to_string(), view.shape().to_vec(), view.data().to_vec())).collect();
     change(&mut description, &mut list);
     let text = description.to_string();
@@ -287,14 +290,14 @@ fn a_forged_file_is_refused_before_room_is_made() {
     let bytes = small_model().to_bytes().unwrap();
     assert!(Model::from_bytes(&forged(&bytes, &|_, _| {})).is_ok(), "the checksum of this test is the library's");
     let set = |path: &'static str, value: serde_json::Value| {
-        move |description: &mut serde_json::Value, _: &mut Vec<_>| {
+        move |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
             let place = description.pointer_mut(path).unwrap_or_else(|| panic!("{path} is in the description"));
             *place = value.clone();
         }
     };
     use serde_json::json;
     let huge = 1_u64 << 60;
-    let changes: Vec<(&str, Box<dyn Fn(&mut serde_json::Value, &mut Vec<(String, Vec<usize>, Vec<u8>)>)>)> = vec![
+    let changes: Vec<(&str, Box<Forgery>)> = vec![
         ("wide", Box::new(set("/networks/0/hidden", json!([huge])))),
         ("many layers", Box::new(set("/networks/0/hidden", json!(vec![7; 1000])))),
         ("narrow", Box::new(set("/networks/0/hidden", json!([5])))),
@@ -339,7 +342,7 @@ fn a_forged_file_is_refused_before_room_is_made() {
 
 #[test]
 fn weights_of_any_size_predict_distributions() {
-    let largest = |_: &mut serde_json::Value, tensors: &mut Vec<(String, Vec<usize>, Vec<u8>)>| {
+    let largest = |_: &mut serde_json::Value, tensors: &mut Vec<Tensor>| {
         for (at, (_, _, bytes)) in tensors.iter_mut().enumerate() {
             for (number, place) in bytes.chunks_exact_mut(4).enumerate() {
                 let sign = if (at + number) % 3 == 0 { -1.0 } else { 1.0 };

@@ -118,7 +118,7 @@ impl Evaluated {
     fn bits(&self) -> Vec<u32> {
         let lists = [&self.scores[..], &self.gradient, &self.raw_gradient, &self.panel.log_weights];
         let parts = [&self.panel.weights[..], &self.panel.means, &self.panel.sds];
-        lists.into_iter().chain(parts).flat_map(|list| floats(list)).map(|x| x.to_bits()).collect()
+        lists.into_iter().chain(parts).flat_map(floats).map(|x| x.to_bits()).collect()
     }
 }
 
