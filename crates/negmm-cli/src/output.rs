@@ -79,7 +79,12 @@ impl Output {
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         let mut unfinished = interrupt::unfinished();
-        let file = builder.tempfile_in(folder).map_err(|error| failed(&error))?;
+        let file = builder.tempfile_in(folder).map_err(|error| match error.kind() {
+            // The folder is there, so it is one that takes no files.
+            ErrorKind::NotFound => Error::data(format!("no file can be made in the folder {}", folder.display()))
+                .at(typed.display().to_string()),
+            _ => failed(&error),
+        })?;
         unfinished.push(file.path().to_path_buf());
         if let Some(metadata) = existing {
             // Where this is not allowed the new file has the usual permissions, which does no harm.

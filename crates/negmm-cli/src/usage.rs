@@ -60,19 +60,22 @@ fn sentence(error: &clap::Error) -> String {
         Some(ContextValue::Strings(texts)) => texts.join(", "),
         _ => String::new(),
     };
-    let near = |kind| match context(kind) {
-        name if name.is_empty() => String::new(),
-        name => format!(" (did you mean {name}?)"),
+    let near = |kind, typed: &str| match context(kind) {
+        // What begins with another letter is no slip of the finger.
+        name if !typed.is_empty() && name.chars().find(|c| *c != '-') == typed.chars().find(|c| *c != '-') => {
+            format!(" (did you mean {name}?)")
+        }
+        _ => String::new(),
     };
     let argument = context(ContextKind::InvalidArg);
     let what = match error.kind() {
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
-            format!("there is no option {argument}{}", near(ContextKind::SuggestedArg))
+            format!("there is no option {argument}{}", near(ContextKind::SuggestedArg, &argument))
         }
         ErrorKind::UnknownArgument => format!("{argument:?} is one argument too many"),
         ErrorKind::InvalidSubcommand => {
             let command = context(ContextKind::InvalidSubcommand);
-            format!("there is no command {command:?}{}", near(ContextKind::SuggestedSubcommand))
+            format!("there is no command {command:?}{}", near(ContextKind::SuggestedSubcommand, &command))
         }
         ErrorKind::MissingRequiredArgument => format!("the command line lacks {argument}"),
         ErrorKind::ArgumentConflict => format!("{argument} is given twice"),

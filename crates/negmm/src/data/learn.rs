@@ -37,7 +37,7 @@ pub(super) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<
             named.push_str(&format!(" and {} more", names.len() - NAMED_COLUMNS));
         }
         let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
-        sentences.push(format!("{columns} {named}: {are} {why} and not used"));
+        sentences.push(format!("{columns} {named} {are} {why} and not used"));
     }
     for name in inputs.iter().map(|input| &input.name).chain([&target.name]) {
         let Some(Ok(numbers)) = table.column(name).map(column_numbers) else { continue };
