@@ -20,13 +20,13 @@ pub struct Arguments {
 #[derive(Debug, Args)]
 pub struct Shared {
     /// Print one machine-readable object on standard output and nothing else there
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "General")]
     pub json: bool,
     /// No progress, no warnings
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = "General")]
     pub quiet: bool,
-    /// Threads to use [default: all cores]; results do not depend on it
-    #[arg(long, global = true, value_name = "N")]
+    /// Threads to use, 0 for all cores; results do not depend on it [default: 0]
+    #[arg(long, global = true, value_name = "N", help_heading = "General", allow_hyphen_values = true)]
     pub threads: Option<String>,
 }
 
@@ -52,7 +52,7 @@ pub struct Demo {
     #[arg(default_value = "toy2")]
     pub toy: String,
     /// Starts all random choices
-    #[arg(long, default_value = "0")]
+    #[arg(long, default_value = "0", value_name = "N", allow_hyphen_values = true)]
     pub seed: String,
     /// Also write the data and the model into this folder, to go on with
     #[arg(long, value_name = "DIR")]
@@ -62,12 +62,12 @@ pub struct Demo {
 /// `negmm fit`
 #[derive(Debug, Args)]
 pub struct Fit {
-    /// CSV file, plain or gzip; - for standard input
+    /// CSV file with a header line, plain or gzip; - for standard input
     pub data: String,
-    /// The model file to write
+    /// The model file to write; - for standard output
     #[arg(long, short, value_name = "MODEL")]
     pub output: PathBuf,
-    /// A TOML file with any of the options below by the same names; a flag wins over it
+    /// A TOML file with any of the options below by the same names (hidden = [64, 64]); a flag wins over it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// The options that a config file may hold too.
@@ -99,18 +99,26 @@ fit_flags! {
     "Data" "COL" target "target",
     /// Use only these columns as inputs [default: all but the target]
     "Data" "COL,…" features "features",
-    /// Do not use these columns
+    /// Do not use these columns; a name with a comma goes in quotes
     "Data" "COL,…" ignore "ignore",
     /// The column that says how much each row counts; it is no input
     "Data" "COL" weight "weight",
     /// Starts all random choices; the same seed gives the same model [default: 0]
     "Data" "N" seed "seed",
-    /// ne-gmm, mdn or constant [default: ne-gmm]
+    /// How to learn
     "Method" "NAME" method "method",
     /// Components of the mixture
     "Method" "K" components "components",
     /// Share of the logarithmic score in the loss, the rest is the energy score
     "Method" "E" eta "eta",
+    /// Power of the variance that weighs each row in the loss
+    "Method" "B" beta "beta",
+    /// Networks of the ensemble
+    "Method" "T" members "members",
+    /// The neural method that each member is; its options are given beside this
+    "Method" "NAME" member "member",
+    /// mixture (exact) or gaussian (its mean and variance): what the members become
+    "Method" "NAME" pool "pool",
     /// Units of each hidden layer, such as 50 or 64,64
     "Network" "UNITS" hidden "hidden",
     /// relu, tanh or silu
@@ -141,6 +149,8 @@ fit_flags! {
     "Training" "SHARE" dropout "dropout",
     /// Decoupled weight decay
     "Training" "DECAY" weight_decay "weight-decay",
+    /// Share of each input's range by which adversarial inputs are moved; 0: no adversarial training
+    "Training" "SHARE" adversarial "adversarial",
 }
 
 /// `negmm predict`
@@ -148,10 +158,10 @@ fit_flags! {
 pub struct Predict {
     /// The model file
     pub model: PathBuf,
-    /// CSV file, plain or gzip; - for standard input
+    /// CSV file with a header line, plain or gzip; - for standard input
     pub data: String,
-    /// Where to write [default: standard output]
-    #[arg(long, short, default_value = "-")]
+    /// The CSV file to write; - for standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: String,
     /// Central intervals of these coverages: lower_0.9, upper_0.9 …
     #[arg(long, value_name = "COVERAGE,…", allow_hyphen_values = true)]
@@ -174,13 +184,13 @@ pub struct Predict {
     /// The mixture itself: weight_1 …, mean_1 …, sd_1 …
     #[arg(long)]
     pub components: bool,
-    /// Random draws: draw_1 …
+    /// This many random draws: draw_1 …
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub draws: Option<String>,
     /// Starts the random draws
-    #[arg(long, default_value = "0", value_name = "N")]
+    #[arg(long, default_value = "0", value_name = "N", allow_hyphen_values = true)]
     pub seed: String,
-    /// Columns to carry over, as they stand
+    /// Columns of the data to carry over, as they stand; a name with a comma goes in quotes
     #[arg(long, value_name = "COL,…")]
     pub keep: Option<String>,
 }
@@ -204,13 +214,20 @@ pub struct Inspect {
     pub model: PathBuf,
 }
 
+/// Threads at most: far more than any machine has, and few enough to start.
+const MOST_THREADS: usize = 1024;
+
 impl Shared {
-    /// Threads to use, 0 for all cores. Also makes them the number for everything outside training.
-    pub fn threads(&self) -> Result<usize, negmm::Error> {
-        let threads = match &self.threads {
+    /// Threads to use, 0 for all cores; `otherwise` where no flag says it.
+    /// Also makes them the number for everything outside training.
+    pub fn threads(&self, otherwise: Option<&str>) -> Result<usize, negmm::Error> {
+        let threads = match self.threads.as_deref().or(otherwise) {
             None => 0,
             Some(text) => super::input::number("threads", text)?,
         };
+        if threads > MOST_THREADS {
+            return Err(negmm::Error::options(format!("threads must be at most {MOST_THREADS}, found {threads}")));
+        }
         // Fails only when the threads are already there: then they stay as they are.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         Ok(threads)

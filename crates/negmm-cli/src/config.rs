@@ -1,5 +1,6 @@
 //! Responsible for what the options of `fit` mean: config file and flags together become a method, a target and inputs.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use negmm::data::Inputs;
@@ -17,6 +18,8 @@ pub struct FitConfig {
     pub inputs: Inputs,
     /// Starts all random choices.
     pub seed: u64,
+    /// Threads to use, where the file says so.
+    pub threads: Option<String>,
     /// The method with its settings.
     pub method: Method,
 }
@@ -36,9 +39,10 @@ impl FitConfig {
         let target = take(&mut settings, "target")
             .ok_or_else(|| Error::options("which column is to be predicted? Say --target COL"))?
             .text;
-        let features = take(&mut settings, "features").map(|setting| input::names(Some(&setting.text)));
-        let ignore = input::names(take(&mut settings, "ignore").map(|setting| setting.text).as_deref());
+        let features = take(&mut settings, "features").map(|setting| input::names(&setting.text));
+        let ignore = take(&mut settings, "ignore").map_or(Vec::new(), |setting| input::names(&setting.text));
         let weight = take(&mut settings, "weight").map(|setting| setting.text);
+        let threads = take(&mut settings, "threads").map(|setting| setting.text);
         let seed = match take(&mut settings, "seed") {
             Some(setting) => input::number("seed", &setting.text).map_err(|error| setting.blame(error))?,
             None => 0,
@@ -47,10 +51,12 @@ impl FitConfig {
             Some(setting) => Method::by_name(&setting.text).map_err(|error| setting.blame(error))?,
             None => Method::default(),
         };
+        // What the members are comes before their options.
+        settings.sort_by_key(|setting| setting.name != "member");
         for setting in settings {
             method.set(&setting.name, &setting.text).map_err(|error| setting.blame(error))?;
         }
-        Ok(Self { target, inputs: Inputs { features, ignore, weight }, seed, method })
+        Ok(Self { target, inputs: Inputs { features, ignore, weight }, seed, threads, method })
     }
 }
 
@@ -73,25 +79,34 @@ impl Setting {
 /// The settings of a TOML file: `name = value`, where a value is text, a number, or a list of these.
 fn read(path: &Path) -> Result<Vec<Setting>, Error> {
     let place = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, &error))?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
-        Error::options(error.message().to_string()).at(format!("{place}, line {line}"))
-    })?;
+    // The command line named the file, so the command line is at fault.
+    let text = std::fs::read_to_string(path).map_err(|error| Error::options(Error::io(path, &error).to_string()))?;
+    let line_of = |at: usize| format!("{place}, line {}", text[..at].matches('\n').count() + 1);
+    let malformed = |error: toml::de::Error| {
+        let message = format!("this is not valid TOML ({})", error.message().replace('\n', " "));
+        Error::options(message).at(line_of(error.span().map_or(0, |span| span.start)))
+    };
+    let lines = toml::de::DeTable::parse(&text).map_err(malformed)?;
+    let lines: HashMap<&str, String> =
+        lines.get_ref().keys().map(|key| (key.get_ref().as_ref(), line_of(key.span().start))).collect();
+    let table: toml::Table = text.parse().map_err(malformed)?;
     let word = |name: &str, value: &toml::Value| match value {
         toml::Value::String(text) => Ok(text.clone()),
         toml::Value::Integer(number) => Ok(number.to_string()),
         toml::Value::Float(number) => Ok(number.to_string()),
-        _ => Err(Error::options(format!("{name} must be text, a number, or a list of these")).at(place.clone())),
+        _ => {
+            Err(Error::options(format!("{name:?} must be text, a number, or a list of these")).at(lines[name].clone()))
+        }
     };
     let setting = |(name, value): (&String, &toml::Value)| {
         let text = match value {
             toml::Value::Array(items) => {
-                items.iter().map(|item| word(name, item)).collect::<Result<Vec<_>, _>>()?.join(",")
+                let words = items.iter().map(|item| word(name, item).map(|word| input::quoted_name(&word)));
+                words.collect::<Result<Vec<_>, _>>()?.join(",")
             }
             _ => word(name, value)?,
         };
-        Ok(Setting { name: name.clone(), text, place: Some(place.clone()) })
+        Ok(Setting { name: name.clone(), text, place: lines.get(name.as_str()).cloned() })
     };
     table.iter().map(setting).collect()
 }

@@ -35,9 +35,25 @@ pub fn levels(name: &str, text: Option<&str>) -> Result<Vec<(String, f64)>, Erro
     }
 }
 
-/// Column names with commas between them.
-pub fn names(text: Option<&str>) -> Vec<String> {
-    text.map_or(Vec::new(), |text| text.split(',').map(|name| name.trim().to_string()).collect())
+/// Column names with commas between them; a name that has a comma stands in quotes, with its own quotes doubled.
+pub fn names(text: &str) -> Vec<String> {
+    let (mut names, mut name, mut quoted) = (Vec::new(), String::new(), false);
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' if quoted && characters.next_if_eq(&'"').is_some() => name.push('"'),
+            '"' if quoted || name.trim().is_empty() => quoted = !quoted,
+            ',' if !quoted => names.push(std::mem::take(&mut name).trim().to_string()),
+            _ => name.push(character),
+        }
+    }
+    names.push(name.trim().to_string());
+    names
+}
+
+/// A name as [`names`] reads it.
+pub fn quoted_name(name: &str) -> String {
+    if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_string() }
 }
 
 /// A whole table from a file, or from standard input for `-`.
@@ -51,5 +67,19 @@ pub fn stream(data: &str, schema: &Schema) -> Result<CsvStream, Error> {
         CsvStream::from_reader(std::io::stdin(), STANDARD_INPUT, schema)
     } else {
         CsvStream::open(data, schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_commas_and_quotes() {
+        assert_eq!(names("a, b"), ["a", "b"]);
+        assert_eq!(names(r#""price, in €",b"#), ["price, in €", "b"]);
+        let odd = ["5\" pipe", "a,b", "plain", "\"x\",y"];
+        assert_eq!(names(&odd.map(quoted_name).join(",")), odd);
+        assert_eq!(names("5\" pipe,b"), ["5\" pipe", "b"]);
     }
 }

@@ -9,10 +9,10 @@ mod interrupt;
 mod output;
 mod progress;
 mod report;
+mod usage;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use negmm::{Error, ErrorKind};
 
 use arguments::{Arguments, Command};
@@ -25,8 +25,7 @@ const COMMAND_FAULT: u8 = 2;
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match run(&arguments) {
+    match usage::parse().and_then(|arguments| run(&arguments)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

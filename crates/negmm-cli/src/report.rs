@@ -47,12 +47,17 @@ pub fn count(n: usize) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
     }
     text
+}
+
+/// So many things: `1 row`, `1,200 rows`.
+pub fn counted(n: usize, thing: &str) -> String {
+    format!("{} {thing}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 /// Counts as a row of bars of eight heights.
@@ -74,6 +79,8 @@ mod tests {
         assert_eq!(number(1e-9), "1.000e-9");
         assert_eq!(number(0.0), "0.000");
         assert_eq!(count(1234567), "1,234,567");
+        assert_eq!(counted(1, "row"), "1 row");
+        assert_eq!(counted(2000, "row"), "2,000 rows");
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Error {
 
     /// Reading or writing `path` failed.
     pub fn io(path: &Path, error: &std::io::Error) -> Self {
-        Self::new(ErrorKind::Io, error.to_string()).at(path.display().to_string())
+        Self::new(ErrorKind::Io, plain(error)).at(path.display().to_string())
     }
 
     fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -75,6 +75,26 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
+}
+
+/// What the system said, in plain words and without its number.
+fn plain(error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    let known = match error.kind() {
+        ErrorKind::NotFound => "there is no such file or folder",
+        ErrorKind::PermissionDenied => "permission denied",
+        ErrorKind::IsADirectory => "expected a file, found a directory",
+        ErrorKind::NotADirectory => "a part of the path is a file and not a folder",
+        ErrorKind::AlreadyExists => "a file of that name is already there",
+        ErrorKind::StorageFull => "the disk is full",
+        ErrorKind::ReadOnlyFilesystem => "the disk can only be read",
+        ErrorKind::InvalidData => "expected text in UTF-8, found other bytes",
+        _ => {
+            let text = error.to_string();
+            return text.split(" (os error").next().unwrap_or_default().to_string();
+        }
+    };
+    known.to_string()
 }
 
 impl fmt::Display for Error {

@@ -53,7 +53,10 @@ impl Predictions {
     /// When the components cannot be shared out.
     #[must_use]
     pub fn of_members(mut self, members: usize) -> Self {
-        assert!(members > 0 && self.mixtures.components() % members == 0, "as many components for each member");
+        assert!(
+            members > 0 && self.mixtures.components().is_multiple_of(members),
+            "as many components for each member"
+        );
         self.members = members;
         self
     }

@@ -13,7 +13,7 @@ use crate::config::FitConfig;
 use crate::output::{Output, say, say_json};
 use crate::{chart, input, report};
 
-/// The paper's numbers of rows: train and validation together, and test.
+/// Rows to score on, as in the paper.
 const TEST_ROWS: usize = 300;
 /// Size of the picture in characters.
 const WIDTH: usize = 80;
@@ -25,14 +25,18 @@ const POINTS: usize = 150;
 pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let toy = Toy::by_name(&demo.toy)?;
     let seed: u64 = input::number("seed", &demo.seed)?;
-    let threads = shared.threads()?;
+    let threads = shared.threads(None)?;
     let (rows, about) = match toy {
         Toy::Heteroscedastic => (720, "y = x sin x + noise that grows with x"),
         Toy::Bimodal => (1200, "y is near x³ (70 %) or near -x³ (30 %), with noise of sd 3"),
     };
     let mut rng = Rng::new(seed, 0);
     let (train, test) = (toy.sample(rows, &mut rng), toy.sample(TEST_ROWS, &mut rng));
-    let config = FitConfig { target: "y".into(), inputs: Inputs::default(), seed, method: Method::default() };
+    let config =
+        FitConfig { target: "y".into(), inputs: Inputs::default(), seed, threads: None, method: Method::default() };
+    if let Some(folder) = &demo.save {
+        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+    }
     let model = fit::train(&train, &config, threads, shared)?.model;
 
     let (x, y) = (numbers(&test, "x"), numbers(&test, "y"));
@@ -40,7 +44,6 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let ours = Metrics::of(&model.predict(&test)?, y)?;
     let constant = Metrics::of(&model.baseline(y.len()), y)?;
     if let Some(folder) = &demo.save {
-        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
         let place = |name: String| folder.join(name).display().to_string();
         let mut files = vec![(place(format!("{}.csv", toy.name())), csv(&train))];
         files.push((place(format!("{}-test.csv", toy.name())), csv(&test)));

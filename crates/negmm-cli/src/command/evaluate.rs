@@ -7,14 +7,14 @@ use negmm::{Error, Model};
 use crate::arguments::{Evaluate, Shared};
 use crate::output::{say, say_json, warn};
 use crate::progress::Bar;
-use crate::{input, interrupt, report};
+use crate::{input, report};
 
 /// Rows read at once.
 const CHUNK: usize = 16_384;
 
 /// Runs it.
 pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
-    shared.threads()?;
+    shared.threads(None)?;
     let model = Model::load(&evaluate.model)?;
     let mut schema = model.encoder().schema_with_target();
     schema.columns.extend(evaluate.weight.iter().map(|name| (name.clone(), Kind::Number)));
@@ -22,7 +22,6 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     let (mut tally, mut constant, mut warnings) = (Tally::default(), Tally::default(), Warnings::default());
     let bar = Bar::rows(shared);
     while let Some(chunk) = stream.next_chunk(CHUNK)? {
-        interrupt::check()?;
         let y = model.encoder().targets(&chunk.table)?;
         let weights = evaluate.weight.as_deref().map(|name| chunk.table.weights(name)).transpose()?;
         let (predictions, odd) = model.predict_with_warnings(&chunk.table)?;
@@ -38,9 +37,9 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
         return say_json(&metrics);
     }
     let scores = report::scores(&[(model.method().name(), &metrics), ("constant", &baseline)]);
-    let rows = report::count(metrics.rows as usize);
+    let rows = report::counted(metrics.rows as usize, "row");
     say(&format!(
-        "{rows} rows, target {:?}\n{scores}\n\nPIT  {}  (flat when calibrated, U when too narrow, hump when too wide)",
+        "{rows}, target {:?}\n{scores}\n\nPIT  {}  (flat when calibrated, U when too narrow, hump when too wide)",
         model.encoder().target().name,
         report::bars(&metrics.pit),
     ));

@@ -1,25 +1,34 @@
 //! Responsible for `negmm fit`: train on a file, say how good it is, save the model.
 
+use std::path::Path;
 use std::time::Instant;
 
+use negmm::method::Predictor;
 use negmm::model::{FitOptions, Fitted};
 use negmm::train::{CpuEngine, Watch};
-use negmm::{Error, Method, Model, Table, fit_with};
+use negmm::{Error, Model, Table, fit_with};
 use serde_json::json;
 
 use crate::arguments::{Fit, Shared};
 use crate::config::FitConfig;
-use crate::interrupt::CANCEL;
-use crate::output::{Output, say, say_json, warn};
+use crate::output::{Output, replaces, say, say_json, warn};
 use crate::progress::Bar;
 use crate::{input, report};
 
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let config = FitConfig::new(fit.config.as_deref(), &fit.options)?;
-    let threads = shared.threads()?;
+    let threads = shared.threads(config.threads.as_deref())?;
+    let place = fit.output.display().to_string();
+    let to_standard_output = place == "-";
+    if to_standard_output && shared.json {
+        return Err(Error::options("the model and --json cannot both go to standard output: say -o FILE"));
+    }
+    if replaces(&place, Path::new(&fit.data)) {
+        return Err(Error::options(format!("the model would replace the data in {place}: say another -o MODEL")));
+    }
     // Opened first: a place that cannot be written to is better known before training than after.
-    let mut output = Output::create(&fit.output.display().to_string())?;
+    let mut output = Output::create(&place)?;
     let table = input::table(&fit.data)?;
     let start = Instant::now();
     let Fitted { model, warnings } = train(&table, &config, threads, shared)?;
@@ -40,11 +49,15 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "seconds": seconds,
             "validation": record.validation,
             "baseline": record.baseline,
-            "model": fit.output.display().to_string(),
+            "model": place,
         }));
     }
-    let saved = format!("saved {}", fit.output.display());
-    say(&format!("{}\n{}\n{saved}", summary(&model), trained(&model, seconds)));
+    let summary = format!("{}\n{}", summary(&model), trained(&model, seconds));
+    match to_standard_output {
+        false => say(&format!("{summary}\nsaved {place}")),
+        true if !shared.quiet => eprintln!("{summary}"),
+        true => {}
+    }
     Ok(())
 }
 
@@ -52,7 +65,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
 pub fn train(table: &Table, config: &FitConfig, threads: usize, shared: &Shared) -> Result<Fitted, Error> {
     let bar = Bar::training(shared);
     let engine = CpuEngine::new(threads);
-    let watch = Watch { progress: &|progress| bar.epoch(progress), cancel: &CANCEL };
+    let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
     let options = FitOptions { seed: config.seed, inputs: &config.inputs, engine: &engine, watch };
     let fitted = fit_with(table, &config.target, &config.method, &options);
     bar.clear();
@@ -69,25 +82,23 @@ pub fn epochs(model: &Model) -> (usize, Option<usize>) {
 /// What the model is, in two lines.
 pub fn summary(model: &Model) -> String {
     let encoder = model.encoder();
-    let network = match model.method() {
-        Method::NeGmm(method) => Some(&method.network),
-        Method::Mdn(method) => Some(&method.network),
-        Method::Constant(_) => None,
+    let shape = match model.predictor() {
+        Predictor::Networks { networks, head } => {
+            let hidden: Vec<String> = networks[0].network.hidden.iter().map(usize::to_string).collect();
+            let components = report::counted(head.components(), "component");
+            let each = if networks.len() > 1 { format!(" in {} networks", networks.len()) } else { String::new() };
+            format!("{each}, {components}, hidden {}", hidden.join(","))
+        }
+        Predictor::Constant => String::new(),
     };
-    let shape = network.map_or(String::new(), |network| {
-        let hidden: Vec<String> = network.hidden.iter().map(usize::to_string).collect();
-        let components = network.components;
-        let plural = if components == 1 { "" } else { "s" };
-        format!(", {components} component{plural}, hidden {}", hidden.join(","))
-    });
     format!(
-        "{} for {:?} from {} inputs ({} features), {} rows\n{} parameters{shape}",
+        "{} for {:?} from {} ({}), {}\n{}{shape}",
         model.method().name(),
         encoder.target().name,
-        encoder.inputs().len(),
-        encoder.features(),
-        report::count(model.record().rows),
-        report::count(model.predictor().parameters()),
+        report::counted(encoder.inputs().len(), "input"),
+        report::counted(encoder.features(), "feature"),
+        report::counted(model.record().rows, "row"),
+        report::counted(model.predictor().parameters(), "parameter"),
     )
 }
 
@@ -95,13 +106,15 @@ pub fn summary(model: &Model) -> String {
 fn trained(model: &Model, seconds: f64) -> String {
     let record = model.record();
     let mut text = match epochs(model) {
-        (epochs, Some(best)) => format!("trained {epochs} epochs in {seconds:.1} s, kept epoch {best}\n"),
+        (epochs, Some(best)) => {
+            format!("trained {} in {seconds:.1} s, kept epoch {best}\n", report::counted(epochs, "epoch"))
+        }
         _ => String::new(),
     };
     if let (Some(validation), Some(baseline)) = (&record.validation, &record.baseline) {
         let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
-        let rows = report::count(record.validation_rows);
-        text.push_str(&format!("\nscores on the {rows} rows that chose the weights (a little too good):\n{scores}\n"));
+        let rows = report::counted(record.validation_rows, "row");
+        text.push_str(&format!("\nscores on the {rows} that chose the weights (a little too good):\n{scores}\n"));
     }
     text
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::arguments::{Inspect, Shared};
 use crate::command::fit;
 use crate::output::{say, say_json};
-use crate::report;
+use crate::{report, usage};
 
 /// Levels of a text column that are shown.
 const LEVELS_SHOWN: usize = 8;
@@ -45,17 +45,20 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
         (serde_json::to_value(model.method()), record.histories.is_empty())
     {
         let settings = settings.iter().filter(|(name, _)| *name != "name");
-        let settings = settings.map(|(name, value)| vec![name.clone(), value.to_string().replace('"', "")]);
+        let settings = settings.map(|(name, value)| vec![name.clone(), usage::typed(value)]);
         text.push_str(&format!("\n\n{}", left_aligned(&settings.collect::<Vec<_>>())));
     }
     if let (epochs, Some(best)) = fit::epochs(&model) {
         let skipped: usize = record.histories.iter().map(|history| history.skipped()).sum();
-        text.push_str(&format!("\n\n{epochs} epochs, kept epoch {best}, {skipped} steps skipped as not finite"));
+        text.push_str(&format!("\n\n{}, kept epoch {best}", report::counted(epochs, "epoch")));
+        if skipped > 0 {
+            text.push_str(&format!(", {} skipped as not finite", report::counted(skipped, "step")));
+        }
     }
     if let (Some(validation), Some(baseline)) = (&record.validation, &record.baseline) {
         let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
-        let rows = report::count(record.validation_rows);
-        text.push_str(&format!("\n\nscores on the {rows} rows that chose the weights (a little too good):\n{scores}"));
+        let rows = report::counted(record.validation_rows, "row");
+        text.push_str(&format!("\n\nscores on the {rows} that chose the weights (a little too good):\n{scores}"));
     }
     say(&text);
     Ok(())
@@ -74,7 +77,7 @@ fn describe(encoding: &Encoding) -> String {
             let more = if levels.len() > shown.len() { ", …" } else { "" };
             let pooled = if *pooled { ", others pooled" } else { "" };
             let missing = if *missing { ", with missing cells" } else { "" };
-            format!("text, {} levels: {}{more}{pooled}{missing}", levels.len(), shown.join(", "))
+            format!("text, {}: {}{more}{pooled}{missing}", report::counted(levels.len(), "level"), shown.join(", "))
         }
     }
 }

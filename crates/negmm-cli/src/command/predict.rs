@@ -1,15 +1,18 @@
 //! Responsible for `negmm predict`: one row out for every row in, in memory that does not grow with the file.
 
+use std::collections::HashSet;
 use std::io::Write;
+use std::path::Path;
 
 use negmm::data::{Chunk, CsvStream, Warnings};
 use negmm::{Error, Model, Predictions};
 use rayon::prelude::*;
+use serde_json::json;
 
 use crate::arguments::{Predict, Shared};
-use crate::output::{Output, warn};
+use crate::input;
+use crate::output::{Output, replaces, say_json, warn};
 use crate::progress::Bar;
-use crate::{input, interrupt};
 
 /// Rows that one thread works on at once.
 const CHUNK: usize = 4096;
@@ -19,35 +22,55 @@ const MOST_DRAWS: usize = 100_000;
 /// Runs it.
 pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let questions = Questions::new(predict)?;
-    shared.threads()?;
+    shared.threads(None)?;
+    let place = &predict.output;
+    if shared.json && place == "-" {
+        return Err(Error::options("the predictions and --json cannot both go to standard output: say -o FILE"));
+    }
+    for (file, what) in [(&*predict.model, "model"), (Path::new(&predict.data), "data")] {
+        if replaces(place, file) {
+            return Err(Error::options(format!(
+                "the predictions would replace the {what} in {place}: say another -o FILE"
+            )));
+        }
+    }
     let model = Model::load(&predict.model)?;
+    let names = questions.names(model.predictor().components())?;
     let mut schema = model.encoder().schema();
     schema.keep = questions.keep.clone();
     let mut stream = input::stream(&predict.data, &schema)?;
-    let mut output = Output::create(&predict.output)?;
-    output.write(&questions.header(model.predictor().components()))?;
+    let mut output = Output::create(place)?;
     let bar = Bar::rows(shared);
     let mut warnings = Warnings::default();
+    let mut rows = 0;
     let mut batch = read(&mut stream, 0)?;
     while !batch.is_empty() {
-        interrupt::check()?;
         let rows_before = batch[batch.len() - 1].0 + batch[batch.len() - 1].1.table.rows() as u64;
         // The next rows are read while these are answered.
         let (answers, next) = rayon::join(
             || batch.par_iter().map(|(first, chunk)| questions.answer(&model, chunk, *first)).collect::<Vec<_>>(),
             || read(&mut stream, rows_before),
         );
-        for answer in answers {
-            let (text, odd) = answer?;
+        let answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let next = next?;
+        if rows == 0 {
+            // Only now: a file that is wrong from the start leaves nothing on standard output.
+            output.write(&line(&names))?;
+        }
+        for (text, odd) in answers {
             warnings.merge(&odd);
             output.write(&text)?;
         }
-        bar.add(batch.iter().map(|(_, chunk)| chunk.table.rows()).sum());
-        batch = next?;
+        bar.add((rows_before - rows) as usize);
+        rows = rows_before;
+        batch = next;
     }
     bar.clear();
     output.finish()?;
     warn(shared.quiet, &warnings.sentences());
+    if shared.json {
+        return say_json(&json!({"rows": rows, "columns": names, "output": place}));
+    }
     Ok(())
 }
 
@@ -84,7 +107,7 @@ impl Questions {
             return Err(Error::options(format!("draws must be at most {MOST_DRAWS}, found {draws}")));
         }
         Ok(Self {
-            keep: input::names(predict.keep.as_deref()),
+            keep: predict.keep.as_deref().map_or(Vec::new(), input::names),
             quantiles: input::levels("quantiles", predict.quantiles.as_deref())?,
             intervals: input::levels("interval", predict.interval.as_deref())?,
             above: input::numbers("above", predict.above.as_deref())?,
@@ -97,8 +120,8 @@ impl Questions {
         })
     }
 
-    /// The names of all columns.
-    fn header(&self, components: usize) -> Vec<u8> {
+    /// The names of all columns; none may occur twice.
+    fn names(&self, components: usize) -> Result<Vec<String>, Error> {
         let mut names = self.keep.clone();
         names.extend(["mean".to_string(), "sd".to_string()]);
         names.extend(self.quantiles.iter().map(|(text, _)| format!("q{text}")));
@@ -115,10 +138,11 @@ impl Questions {
             }
         }
         names.extend((1..=self.draws).map(|draw| format!("draw_{draw}")));
-        let mut line = Line::default();
-        names.iter().for_each(|name| line.text(name));
-        line.end();
-        line.bytes
+        let mut seen = HashSet::new();
+        match names.iter().find(|name| !seen.insert(name.as_str())) {
+            Some(twice) => Err(Error::options(format!("two columns of the output would be called {twice:?}"))),
+            None => Ok(names),
+        }
     }
 
     /// The lines of one chunk; `first` rows came before it.
@@ -167,6 +191,14 @@ impl Questions {
         }
         Ok(columns)
     }
+}
+
+/// One line of text cells.
+fn line(cells: &[String]) -> Vec<u8> {
+    let mut line = Line::default();
+    cells.iter().for_each(|cell| line.text(cell));
+    line.end();
+    line.bytes
 }
 
 /// Lines of CSV.

@@ -113,6 +113,11 @@ impl Encoder {
         Ok(Self { inputs, target })
     }
 
+    /// Sentences about what a person should know of the training table: columns that tell nothing, rows that stand alone.
+    pub(crate) fn oddities(&self, table: &Table) -> Vec<String> {
+        learn::oddities(table, &self.inputs, &self.target)
+    }
+
     /// The input columns, in the order of their features.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs

@@ -12,6 +12,59 @@ use crate::{Error, Result};
 /// A constant target is given this scale, relative to its size (absolute below 1), so that scaling stays defined.
 const CONSTANT_TARGET_SCALE: f64 = 1e-6;
 
+/// Larger targets are refused: squares of errors would overflow.
+const LARGEST_TARGET: f64 = 1e150;
+/// A row stands alone when all other rows together make less than this share of a column's variance.
+const REST_OF_VARIANCE: f64 = 1e-6;
+/// Columns that a warning names.
+const NAMED_COLUMNS: usize = 5;
+
+/// Sentences about what a person should know of the training data: columns that tell nothing, rows that stand alone.
+pub(super) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<String> {
+    let unused = inputs.iter().filter(|input| input.encoding.features() == 0).map(|input| input.name.as_str());
+    let is_missing = |name: &&str| match table.column(name) {
+        Some(Column::Numbers(numbers)) => numbers.iter().all(|number| number.is_nan()),
+        _ => false,
+    };
+    let (missing, constant): (Vec<&str>, Vec<&str>) = unused.partition(is_missing);
+    let mut sentences = Vec::new();
+    for (names, why) in [(missing, "missing in every row"), (constant, "the same in every row")] {
+        if names.is_empty() {
+            continue;
+        }
+        let mut named = names.iter().take(NAMED_COLUMNS).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+        if names.len() > NAMED_COLUMNS {
+            named.push_str(&format!(" and {} more", names.len() - NAMED_COLUMNS));
+        }
+        let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
+        sentences.push(format!("{columns} {named} {are} {why} and not used"));
+    }
+    for name in inputs.iter().map(|input| &input.name).chain([&target.name]) {
+        let Some(Ok(numbers)) = table.column(name).map(column_numbers) else { continue };
+        if let Some(row) = lonely(&numbers) {
+            sentences.push(format!(
+                "row {}, column {}: {:e} is so far from all other rows that they look the same beside it",
+                row + 1,
+                quoted(name),
+                numbers[row]
+            ));
+        }
+    }
+    sentences
+}
+
+/// The row beside which all others, though not the same, hardly vary.
+fn lonely(numbers: &[f64]) -> Option<usize> {
+    let (mean, sd) = mean_and_sd(numbers, None)?;
+    let far = |row: &usize| (numbers[*row] - mean).abs();
+    let present = (0..numbers.len()).filter(|row| !numbers[*row].is_nan());
+    let row = present.max_by(|a, b| far(a).total_cmp(&far(b)))?;
+    let mut others = numbers.to_vec();
+    others[row] = f64::NAN;
+    let (_, rest) = mean_and_sd(&others, None)?;
+    (rest > 0.0 && rest / sd < REST_OF_VARIANCE.sqrt()).then_some(row)
+}
+
 /// The input columns, in the order of the table.
 pub(super) fn inputs(table: &Table, target: &str, choice: &Inputs, weights: Option<&[f64]>) -> Result<Vec<Input>> {
     let asked = choice.features.iter().flatten().chain(&choice.ignore).chain(&choice.weight).map(String::as_str);
@@ -69,6 +122,10 @@ pub(super) fn weight_numbers<'a>(table: &'a Table, name: &str) -> Result<Cow<'a,
 /// The target's mean and scale.
 pub(super) fn target(table: &Table, name: &str, weights: Option<&[f64]>) -> Result<Target> {
     let numbers = target_numbers(table, name)?;
+    if let Some(row) = numbers.iter().position(|number| number.abs() > LARGEST_TARGET) {
+        let message = format!("the target must lie between -1e150 and 1e150, found {:e}", numbers[row]);
+        return Err(table.blame_cell(Error::data(message), row, name));
+    }
     let Some((mean, sd)) = mean_and_sd(&numbers, weights) else {
         return Err(table.blame(Error::data("there is no row to learn from")));
     };
@@ -172,6 +229,21 @@ mod tests {
         let weighted = mean_and_sd(&[1.0, 5.0, f64::NAN, 9.0], Some(&[2.0, 1.0, 7.0, 0.0])).unwrap();
         let repeated = mean_and_sd(&[1.0, 1.0, 5.0], None).unwrap();
         assert!((weighted.0 - repeated.0).abs() < 1e-15 && (weighted.1 - repeated.1).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_row_that_stands_alone_is_found() {
+        let mut numbers: Vec<f64> = (0..50).map(f64::from).collect();
+        assert_eq!(lonely(&numbers), None);
+        numbers[7] = f64::NAN;
+        numbers[9] = -1e30;
+        assert_eq!(lonely(&numbers), Some(9));
+        // A rare flag is no outlier.
+        let mut flag = vec![0.0; 5000];
+        flag[3] = 1.0;
+        assert_eq!(lonely(&flag), None);
+        assert_eq!(lonely(&[1.0, 2.0]), None);
+        assert_eq!(lonely(&[f64::NAN, 2.0]), None);
     }
 
     #[test]

@@ -7,6 +7,9 @@ use crate::metrics::Metrics;
 use crate::train::{CpuEngine, Engine, Watch};
 use crate::{Error, Predictions, Result};
 
+/// Parameters of a network at most: training keeps several numbers for each.
+const MOST_PARAMETERS: usize = 100_000_000;
+
 /// What a fit may be told beside the method.
 #[derive(Clone, Copy)]
 pub struct FitOptions<'a> {
@@ -48,7 +51,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
             table.rows()
         ))));
     }
-    let mut warnings = Vec::new();
+    let mut warnings = encoder.oddities(table);
     if encoder.target().constant {
         warnings.push(format!(
             "the target {target:?} is {} in every row: every prediction will be that, with a tiny sd",
@@ -64,6 +67,12 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
         data = data.with_weights(weights);
     }
     let jobs = method.jobs(&data, options.seed);
+    if let Some(job) = jobs.iter().find(|job| job.network.parameters() > MOST_PARAMETERS) {
+        let parameters = job.network.parameters();
+        return Err(Error::options(format!(
+            "a network may have {MOST_PARAMETERS} parameters at most, and this one would have {parameters}: use fewer hidden units"
+        )));
+    }
     let trained = options.engine.train(&jobs, &options.watch).into_iter().collect::<Result<Vec<_>>>()?;
     let histories: Vec<_> = trained.iter().map(|trained| trained.history.clone()).collect();
     let skipped: usize = histories.iter().map(|history| history.skipped()).sum();

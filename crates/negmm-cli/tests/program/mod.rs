@@ -1,0 +1,145 @@
+//! Responsible for running the program in a folder of its own and looking at what it leaves there.
+
+#![allow(dead_code)]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// What a run gave.
+pub struct Outcome {
+    pub code: Option<i32>,
+    pub out: Vec<u8>,
+    pub err: String,
+}
+
+impl Outcome {
+    /// Standard output as text.
+    pub fn text(&self) -> String {
+        String::from_utf8(self.out.clone()).unwrap()
+    }
+
+    /// Standard output as the one line of JSON it must be.
+    pub fn json(&self) -> serde_json::Value {
+        let text = self.text();
+        assert_eq!(text.matches('\n').count(), 1, "{text}");
+        serde_json::from_str(&text).unwrap()
+    }
+}
+
+/// A folder that vanishes.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    /// With `ok.csv` (x, c, y; 60 rows) and a model of it, `ok.negmm`.
+    pub fn with_model() -> Self {
+        let folder = Self::new();
+        folder.write("ok.csv", rows(60));
+        folder.fit("ok.csv", "ok.negmm", &[]);
+        folder
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), bytes).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    /// The names of all files, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The program, about to run in the folder.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_negmm"));
+        command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Outcome {
+        self.run_with_input(arguments, b"")
+    }
+
+    /// Runs with `input` on standard input.
+    pub fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Outcome {
+        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        // A program that does not want its input closes it.
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        Outcome { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() }
+    }
+
+    /// Runs and expects success.
+    pub fn done(&self, arguments: &[&str]) -> Outcome {
+        let outcome = self.run(arguments);
+        assert_eq!(outcome.code, Some(0), "{arguments:?}: {}", outcome.err);
+        outcome
+    }
+
+    /// A small fit of `y`.
+    pub fn fit(&self, data: &str, model: &str, more: &[&str]) -> Outcome {
+        let mut arguments = vec!["fit", data, "--target", "y", "-o", model, "--epochs", "3", "--hidden", "4"];
+        arguments.extend(more);
+        self.done(&arguments)
+    }
+
+    /// Runs and expects exit code `code`, `message` as the one line on standard error, nothing on standard output and no
+    /// file more or less than before.
+    #[track_caller]
+    pub fn refused(&self, arguments: &[&str], code: i32, message: &str) {
+        let before = self.names();
+        let outcome = self.run(arguments);
+        assert_eq!(outcome.err, format!("error: {message}\n"), "{arguments:?}");
+        assert_eq!(outcome.code, Some(code), "{arguments:?}");
+        assert!(outcome.out.is_empty(), "{arguments:?}: {}", outcome.text());
+        assert_eq!(self.names(), before, "{arguments:?}");
+    }
+
+    /// As [`Folder::refused`], for a small fit of `y` from `data.csv` with these bytes.
+    #[track_caller]
+    pub fn data_refused(&self, bytes: impl AsRef<[u8]>, message: &str) {
+        self.write("data.csv", bytes);
+        let fit = ["fit", "data.csv", "--target", "y", "-o", "new.negmm", "--epochs", "2", "--hidden", "4"];
+        self.refused(&fit, 1, message);
+    }
+}
+
+/// A CSV text of x, c and y.
+pub fn rows(count: usize) -> String {
+    let mut text = String::from("x,c,y\n");
+    for row in 0..count {
+        // A cheap scatter in [0, 1).
+        let x = (row as f64 * 0.618_033_988_749).fract();
+        let noise = (row as f64 * 0.414_213_562_373).fract();
+        let c = if row % 3 == 0 { "a" } else { "b" };
+        text.push_str(&format!("{x},{c},{}\n", 2.0 * x + noise));
+    }
+    text
+}
+
+/// `bytes` as gzip.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
