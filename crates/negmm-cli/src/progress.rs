@@ -35,7 +35,7 @@ impl Bar {
         self.0.set_length((progress.epochs * progress.jobs) as u64);
         self.0.inc(1);
         if let Some(best) = progress.best {
-            self.0.set_message(format!("(best validation score {best:.4})"));
+            self.0.set_message(format!("(best score {best:.4})"));
         }
     }
 

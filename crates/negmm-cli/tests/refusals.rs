@@ -48,7 +48,7 @@ fn numbers_that_are_none() {
     folder.data_refused("x,y\n1,NA\n2,NA\n", "data.csv, row 1, column \"y\": the target is missing");
     folder.data_refused(
         "x,y\n1,2\n2,1e308\n",
-        "data.csv, row 2, column \"y\": the target must lie between -1e150 and 1e150, found 1e308",
+        "data.csv, row 2, column \"y\": the target must lie between -1e100 and 1e100, found 1e308",
     );
 }
 
@@ -119,7 +119,7 @@ fn options_out_of_range() {
         ("eta", "1.5", "eta must be from 0 to 1, found 1.5"),
         ("eta", "-0.1", "eta must be from 0 to 1, found -0.1"),
         ("eta", "nan", "eta must be from 0 to 1, found NaN"),
-        ("learning-rate", "-1", "learning-rate must be a positive number, found -1"),
+        ("learning-rate", "-1", "learning-rate must be above 0 and at most 1000, found -1"),
         ("weight-decay", "-1", "weight-decay must be at least 0, found -1"),
         ("validation", "1", "validation must be from 0 to 0.9, found 1"),
         ("validation", "-0.5", "validation must be from 0 to 0.9, found -0.5"),
@@ -266,6 +266,9 @@ fn rows_and_questions_that_a_model_cannot_answer() {
     folder.refused(&predict("narrow.csv", &["-o", "p.csv"]), 1, message);
     let message = "text.csv: there is no column \"y\"; the columns are \"x\", \"c\"";
     folder.refused(&["evaluate", "ok.negmm", "text.csv"], 1, message);
+    folder.write("far.csv", "x,c,y\n1,a,1\n1,a,-1e200\n");
+    let message = "far.csv, row 2, column \"y\": the target must lie between -1e100 and 1e100, found -1e200";
+    folder.refused(&["evaluate", "ok.negmm", "far.csv", "--json"], 1, message);
     for (flag, value, message) in [
         ("--quantiles", "0", "quantiles must lie strictly between 0 and 1, found 0"),
         ("--quantiles", "0.5,1", "quantiles must lie strictly between 0 and 1, found 1"),

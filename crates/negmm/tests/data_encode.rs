@@ -250,7 +250,7 @@ proptest! {
         let training = Table::new(vec![
             ("a", Column::Numbers(train.iter().map(|row| row.0).collect())),
             ("t", text(train.iter().map(|row| row.2.as_str()).collect())),
-            ("y", Column::Numbers(train.iter().map(|row| if row.1.is_nan() { 0.0 } else { row.1.clamp(-1e150, 1e150) }).collect())),
+            ("y", Column::Numbers(train.iter().map(|row| if row.1.is_nan() { 0.0 } else { row.1.clamp(-1e100, 1e100) }).collect())),
         ]).unwrap();
         let encoder = Encoder::fit(&training, "y", &Inputs::default()).unwrap();
         encoder.validate().unwrap();

@@ -170,7 +170,9 @@ impl Encoder {
     pub fn encode(&self, table: &Table) -> Result<(Dataset, Warnings)> {
         let (x, warnings) = self.encode_inputs(table)?;
         let y = match table.column(&self.target.name) {
-            Some(_) => self.targets(table)?.iter().map(|y| self.scale_target(*y) as f32).collect(),
+            Some(_) => {
+                learn::target_numbers(table, &self.target.name)?.iter().map(|y| self.scale_target(*y) as f32).collect()
+            }
             None => vec![0.0; table.rows()],
         };
         Ok((Dataset::from_parts(self.features(), x, y), warnings))
@@ -182,9 +184,9 @@ impl Encoder {
         Ok((Dataset::from_parts(self.features(), x, vec![0.0; table.rows()]), warnings))
     }
 
-    /// The target of each row in its own unit; a missing one is an error.
+    /// The target of each row in its own unit; a missing one is an error, and so is one too large to compute with.
     pub fn targets<'a>(&self, table: &'a Table) -> Result<Cow<'a, [f64]>> {
-        learn::target_numbers(table, &self.target.name)
+        learn::moderate_targets(table, &self.target.name)
     }
 
     /// From the target's own unit to the network's, cut off at ±[`ENCODED_LIMIT`].

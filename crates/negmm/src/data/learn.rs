@@ -12,8 +12,8 @@ use crate::{Error, Result};
 /// A constant target is given this scale, relative to its size (absolute below 1), so that scaling stays defined.
 const CONSTANT_TARGET_SCALE: f64 = 1e-6;
 
-/// Larger targets are refused: squares of errors would overflow.
-const LARGEST_TARGET: f64 = 1e150;
+/// Larger targets are refused: squares of errors, in any sd, would overflow.
+const LARGEST_TARGET: f64 = 1e100;
 /// A row stands alone when all other rows together make less than this share of a column's variance.
 const REST_OF_VARIANCE: f64 = 1e-6;
 /// Columns that a warning names.
@@ -122,16 +122,25 @@ pub(super) fn weight_numbers<'a>(table: &'a Table, name: &str) -> Result<Cow<'a,
 /// The target's mean and scale.
 pub(super) fn target(table: &Table, name: &str, weights: Option<&[f64]>) -> Result<Target> {
     let numbers = target_numbers(table, name)?;
-    if let Some(row) = numbers.iter().position(|number| number.abs() > LARGEST_TARGET) {
-        let message = format!("the target must lie between -1e150 and 1e150, found {:e}", numbers[row]);
-        return Err(table.blame_cell(Error::data(message), row, name));
-    }
     let Some((mean, sd)) = mean_and_sd(&numbers, weights) else {
         return Err(table.blame(Error::data("there is no row to learn from")));
     };
     let constant = sd == 0.0;
     let scale = if constant { CONSTANT_TARGET_SCALE * mean.abs().max(1.0) } else { sd };
     Ok(Target { name: name.to_string(), mean, scale, constant })
+}
+
+/// As [`target_numbers`]; one that is too large to compute with is an error.
+pub(super) fn moderate_targets<'a>(table: &'a Table, name: &str) -> Result<Cow<'a, [f64]>> {
+    let numbers = target_numbers(table, name)?;
+    match numbers.iter().position(|number| number.abs() > LARGEST_TARGET) {
+        Some(row) => {
+            let range = format!("between -{LARGEST_TARGET:e} and {LARGEST_TARGET:e}");
+            let message = format!("the target must lie {range}, found {:e}", numbers[row]);
+            Err(table.blame_cell(Error::data(message), row, name))
+        }
+        None => Ok(numbers),
+    }
 }
 
 /// The target of every row in its own unit.

@@ -43,6 +43,8 @@ pub fn fit(table: &Table, target: &str, method: &Method) -> Result<Model> {
 pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptions<'_>) -> Result<Fitted> {
     method.check()?;
     let encoder = Encoder::fit(table, target, options.inputs)?;
+    // Refuses targets too large to score.
+    encoder.targets(table)?;
     if table.rows() < method.least_rows() {
         return Err(table.blame(Error::data(format!(
             "method {} needs at least {} rows, found {}",
