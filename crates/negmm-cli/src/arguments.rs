@@ -41,6 +41,8 @@ pub enum Command {
     Predict(Predict),
     /// Score predictions against known targets
     Evaluate(Evaluate),
+    /// Cross-validate methods on one data set, one table
+    Compare(Compare),
     /// What a model is and was trained on
     Inspect(Inspect),
 }
@@ -205,6 +207,43 @@ pub struct Evaluate {
     /// The column that says how much each row counts
     #[arg(long, value_name = "COL")]
     pub weight: Option<String>,
+}
+
+/// `negmm compare`
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// CSV file with a header line, plain or gzip; - for standard input
+    pub data: String,
+    /// The column to predict
+    #[arg(long, value_name = "COL")]
+    pub target: String,
+    /// Compare only these [default: all]
+    #[arg(long, value_name = "NAME,…")]
+    pub methods: Option<String>,
+    /// Parts of the data, each scored once by models that learnt from the others
+    #[arg(long, value_name = "K", default_value = "5", allow_hyphen_values = true)]
+    pub folds: String,
+    /// Instead of folds: so many times another random share is scored
+    #[arg(long, value_name = "N", conflicts_with = "folds", allow_hyphen_values = true)]
+    pub repeats: Option<String>,
+    /// The share that --repeats scores
+    #[arg(long, value_name = "SHARE", default_value = "0.1", allow_hyphen_values = true)]
+    pub test: String,
+    /// An option for every method that has it, such as epochs=100; may be given again
+    #[arg(long, value_name = "OPTION=VALUE")]
+    pub set: Vec<String>,
+    /// Use only these columns as inputs [default: all but the target]
+    #[arg(long, value_name = "COL,…")]
+    pub features: Option<String>,
+    /// Do not use these columns
+    #[arg(long, value_name = "COL,…")]
+    pub ignore: Option<String>,
+    /// The column that says how much each row counts; it is no input
+    #[arg(long, value_name = "COL")]
+    pub weight: Option<String>,
+    /// Starts all random choices
+    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
+    pub seed: String,
 }
 
 /// `negmm inspect`

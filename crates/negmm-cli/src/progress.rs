@@ -18,6 +18,14 @@ impl Bar {
         bar
     }
 
+    /// For a known number of fits.
+    pub fn fits(shared: &Shared, fits: usize) -> Self {
+        let bar = Self::new(shared);
+        bar.0.set_style(style("comparing {wide_bar} fit {pos} of {len}, {eta} left"));
+        bar.0.set_length(fits as u64);
+        bar
+    }
+
     /// For rows of a file whose length is not known.
     pub fn rows(shared: &Shared) -> Self {
         let bar = Self::new(shared);
@@ -39,9 +47,9 @@ impl Bar {
         }
     }
 
-    /// More rows are done.
-    pub fn add(&self, rows: usize) {
-        self.0.inc(rows as u64);
+    /// More rows or fits are done.
+    pub fn add(&self, done: usize) {
+        self.0.inc(done as u64);
     }
 
     /// Takes it off the screen.

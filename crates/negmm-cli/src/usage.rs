@@ -50,6 +50,8 @@ pub fn typed(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(typed).collect::<Vec<_>>().join(","),
         Value::Number(number) => number.as_f64().map_or(number.to_string(), |number| number.to_string()),
+        // A method inside a method goes by its name.
+        Value::Object(settings) => settings.get("name").map_or(String::new(), typed),
         other => other.to_string(),
     }
 }

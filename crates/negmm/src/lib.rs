@@ -34,6 +34,7 @@
 //! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] in the target's own unit | [`mixture`] |
 //! | [`Predictions`] and targets | [`Metrics`] | [`metrics`] |
 
+pub mod compare;
 pub mod data;
 mod error;
 pub mod math;

@@ -1,5 +1,6 @@
 //! Responsible for what each command does: one file a command.
 
+pub mod compare;
 pub mod demo;
 pub mod evaluate;
 pub mod fit;

@@ -1,0 +1,113 @@
+//! Responsible for `negmm compare`: all methods on one file, the same splits for each, one table.
+
+use std::path::Path;
+use std::time::Instant;
+
+use negmm::compare::{CompareOptions, Comparison, Metric, Split, compare};
+use negmm::data::Inputs;
+use negmm::train::Watch;
+use negmm::{Error, Method};
+use serde_json::json;
+
+use crate::arguments::{Compare, Shared};
+use crate::output::{say, say_json};
+use crate::progress::Bar;
+use crate::{input, report};
+
+/// Runs it.
+pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
+    let methods = methods(arguments)?;
+    let seed = input::number("seed", &arguments.seed)?;
+    let threads = shared.threads(None)?;
+    let inputs = Inputs {
+        features: arguments.features.as_deref().map(input::names),
+        ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
+        weight: arguments.weight.clone(),
+    };
+    let table = input::table(&arguments.data)?;
+    let splits = match &arguments.repeats {
+        Some(repeats) => {
+            let share = arguments.test.parse().map_err(|_| Error::options("test must be a share between 0 and 1"))?;
+            Split::repeats(table.rows(), input::number("repeats", repeats)?, share, seed)?
+        }
+        None => Split::folds(table.rows(), input::number("folds", &arguments.folds)?, seed)?,
+    };
+    let bar = Bar::fits(shared, methods.len() * splits.len());
+    let fitted = || bar.add(1);
+    let options = CompareOptions { seed, inputs: &inputs, threads, watch: Watch::nothing(), fitted: &fitted };
+    let start = Instant::now();
+    let comparison = compare(&table, &arguments.target, &methods, &splits, &options);
+    bar.clear();
+    let (comparison, seconds) = (comparison?, start.elapsed().as_secs_f64());
+    let name =
+        Path::new(&arguments.data).file_name().map_or(arguments.data.clone(), |name| name.to_string_lossy().into());
+    let name = name.split('.').next().unwrap_or_default().to_string();
+    if shared.json {
+        return say_json(&json!({ "table": entries(&name, &methods, &comparison), "seconds": seconds }));
+    }
+    say(&format!(
+        "{name}: {} rows, target {:?}, {} splits, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits; * best, by more than two standard errors of the paired difference",
+        report::count(table.rows()),
+        arguments.target,
+        splits.len(),
+        table_text(&methods, &comparison),
+    ));
+    Ok(())
+}
+
+/// The methods asked for, with the options given for all.
+fn methods(arguments: &Compare) -> Result<Vec<Method>, Error> {
+    let mut methods = match &arguments.methods {
+        Some(names) => input::names(names).iter().map(|name| Method::by_name(name)).collect::<Result<Vec<_>, _>>()?,
+        None => Method::all(),
+    };
+    for setting in &arguments.set {
+        let (option, value) = setting
+            .split_once('=')
+            .ok_or_else(|| Error::options(format!("set must be OPTION=VALUE, found {setting:?}")))?;
+        if !methods.iter().any(|method| method.has(option)) {
+            return Err(Error::options(format!("none of the methods compared has an option {option:?}")));
+        }
+        for method in methods.iter_mut().filter(|method| method.has(option)) {
+            method.set(option, value)?;
+        }
+    }
+    Ok(methods)
+}
+
+fn table_text(methods: &[Method], comparison: &Comparison) -> String {
+    let heading = ["", "RMSE", "NLL", "CRPS", "in 95 %", "width 95 %", "seconds"];
+    let mut lines = vec![heading.map(str::to_string).to_vec()];
+    for (at, method) in methods.iter().enumerate() {
+        let mut line = vec![method.name().to_string()];
+        for metric in Metric::ALL {
+            let summary = comparison.summary(at, metric);
+            let mark = if comparison.best(metric) == Some(at) && metric != Metric::Seconds { "*" } else { " " };
+            line.push(match metric {
+                Metric::Coverage => format!("{:.1} % ({:.1})", 100.0 * summary.mean, 100.0 * summary.se),
+                _ => format!("{} ({}){mark}", report::number(summary.mean), report::number(summary.se)),
+            });
+        }
+        lines.push(line);
+    }
+    report::table(&lines)
+}
+
+fn entries(data: &str, methods: &[Method], comparison: &Comparison) -> Vec<serde_json::Value> {
+    let entry = |at: usize, metric: Metric| {
+        let summary = comparison.summary(at, metric);
+        json!({
+            "data": data,
+            "method": methods[at].name(),
+            "metric": metric.name(),
+            "selection": null,
+            "mean": summary.mean,
+            "sd": summary.sd,
+            "se": summary.se,
+            "repeats": summary.repeats,
+            "best": comparison.best(metric) == Some(at),
+            "paper": null,
+        })
+    };
+    (0..methods.len()).flat_map(|at| Metric::ALL.map(|metric| entry(at, metric))).collect()
+}

@@ -1,0 +1,284 @@
+//! Responsible for comparing methods on one table: the same splits for all, their scores, and which differences are real.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use crate::data::split::{holdout, k_folds};
+use crate::data::{Inputs, Table};
+use crate::math::rng::Rng;
+use crate::train::{CpuEngine, Watch};
+use crate::{Error, FitOptions, Method, Metrics, Result, fit_with};
+
+/// Rows to learn from and rows to score on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Rows to learn from.
+    pub train: Vec<usize>,
+    /// Rows to score on.
+    pub test: Vec<usize>,
+}
+
+impl Split {
+    /// All other rows are to learn from.
+    pub fn with_test(rows: usize, test: Vec<usize>) -> Self {
+        let mut is_test = vec![false; rows];
+        test.iter().for_each(|row| is_test[*row] = true);
+        Self { train: (0..rows).filter(|row| !is_test[*row]).collect(), test }
+    }
+
+    /// Each row is scored once, in one of `folds` parts.
+    pub fn folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<Self>> {
+        if folds < 2 || folds > rows {
+            return Err(Error::options(format!("folds must be from 2 to the number of rows ({rows}), found {folds}")));
+        }
+        let parts = k_folds(rows, folds, &mut Rng::new(seed, 0));
+        Ok(parts
+            .into_iter()
+            .map(|part| Self::with_test(rows, part.into_iter().map(|row| row as usize).collect()))
+            .collect())
+    }
+
+    /// `repeats` times another random share of the rows is scored.
+    pub fn repeats(rows: usize, repeats: usize, share: f64, seed: u64) -> Result<Vec<Self>> {
+        if repeats == 0 || !(share > 0.0 && share < 1.0) || rows < 2 {
+            return Err(Error::options(
+                "repeats must be at least 1, with a test share between 0 and 1 of 2 rows or more",
+            ));
+        }
+        let draw = |repeat: usize| {
+            let (_, test) = holdout(rows, share, &mut Rng::new(seed, repeat as u64));
+            Self::with_test(rows, test.into_iter().map(|row| row as usize).collect())
+        };
+        Ok((0..repeats).map(draw).collect())
+    }
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Root mean squared error of the mean.
+    Rmse,
+    /// Logarithmic score.
+    Nll,
+    /// Energy score.
+    Crps,
+    /// Share of targets inside the 95 % interval.
+    Coverage,
+    /// Mean width of the 95 % interval.
+    Width,
+    /// Of one fit, on one core beside others.
+    Seconds,
+}
+
+impl Metric {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Rmse, Self::Nll, Self::Crps, Self::Coverage, Self::Width, Self::Seconds];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rmse => "rmse",
+            Self::Nll => "nll",
+            Self::Crps => "crps",
+            Self::Coverage => "picp",
+            Self::Width => "mpiw",
+            Self::Seconds => "seconds",
+        }
+    }
+
+    /// Whether less is better by itself; coverage and width mean something only together.
+    pub fn less_is_better(self) -> bool {
+        !matches!(self, Self::Coverage | Self::Width)
+    }
+}
+
+/// One method on one split.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// Scores of the test rows.
+    pub metrics: Metrics,
+    /// What the fit took.
+    pub seconds: f64,
+}
+
+impl Score {
+    /// One of its numbers.
+    pub fn get(&self, metric: Metric) -> f64 {
+        match metric {
+            Metric::Rmse => self.metrics.rmse,
+            Metric::Nll => self.metrics.nll,
+            Metric::Crps => self.metrics.crps,
+            Metric::Coverage => self.metrics.coverage["0.95"],
+            Metric::Width => self.metrics.width["0.95"],
+            Metric::Seconds => self.seconds,
+        }
+    }
+}
+
+/// Mean and spread over splits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation (divided by n - 1; 0 for one split).
+    pub sd: f64,
+    /// Standard error: sd / sqrt(n). Splits overlap, so it is a little too small.
+    pub se: f64,
+    /// Splits.
+    pub repeats: usize,
+}
+
+impl Summary {
+    /// Of these numbers.
+    pub fn of(numbers: &[f64]) -> Self {
+        let count = numbers.len() as f64;
+        let mean = numbers.iter().sum::<f64>() / count;
+        let squares: f64 = numbers.iter().map(|number| (number - mean) * (number - mean)).sum();
+        let sd = (squares / (count - 1.0).max(1.0)).sqrt();
+        Self { mean, sd, se: sd / count.sqrt(), repeats: numbers.len() }
+    }
+}
+
+/// All methods on all splits.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// For each method its score on each split.
+    pub scores: Vec<Vec<Score>>,
+}
+
+impl Comparison {
+    /// Mean and spread of one method's metric.
+    pub fn summary(&self, method: usize, metric: Metric) -> Summary {
+        Summary::of(&self.numbers(method, metric))
+    }
+
+    /// The method with the smallest mean, if its paired difference to every other is beyond two standard errors.
+    pub fn best(&self, metric: Metric) -> Option<usize> {
+        let mean = |method: usize| self.summary(method, metric).mean;
+        let best = (0..self.scores.len()).min_by(|a, b| mean(*a).total_cmp(&mean(*b)))?;
+        let ahead = |other: usize| {
+            let pairs = self.numbers(other, metric).into_iter().zip(self.numbers(best, metric));
+            let difference = Summary::of(&pairs.map(|(other, best)| other - best).collect::<Vec<_>>());
+            difference.repeats > 1 && difference.mean > 2.0 * difference.se
+        };
+        let others = (0..self.scores.len()).filter(|other| *other != best);
+        (metric.less_is_better() && self.scores.len() > 1 && others.into_iter().all(ahead)).then_some(best)
+    }
+
+    fn numbers(&self, method: usize, metric: Metric) -> Vec<f64> {
+        self.scores[method].iter().map(|score| score.get(metric)).collect()
+    }
+}
+
+/// What a comparison may be told.
+#[derive(Clone, Copy)]
+pub struct CompareOptions<'a> {
+    /// Starts all random choices of split `s` at `seed` + s.
+    pub seed: u64,
+    /// Which columns are inputs.
+    pub inputs: &'a Inputs,
+    /// Fits that run at once; 0: as many as there are cores.
+    pub threads: usize,
+    /// `progress` is called through `fitted`; `cancel` stops everything.
+    pub watch: Watch<'a>,
+    /// Called after every fit.
+    pub fitted: &'a (dyn Fn() + Sync),
+}
+
+/// Fits every method on every split, several at once, and scores it on the split's test rows.
+pub fn compare(
+    table: &Table,
+    target: &str,
+    methods: &[Method],
+    splits: &[Split],
+    options: &CompareOptions<'_>,
+) -> Result<Comparison> {
+    let run = |(method, split): (usize, usize)| -> Result<Score> {
+        if options.watch.cancel.load(Ordering::Relaxed) {
+            return Err(Error::cancelled());
+        }
+        let Split { train, test } = &splits[split];
+        let engine = CpuEngine::new(1);
+        let fit_options = FitOptions {
+            seed: options.seed.wrapping_add(split as u64),
+            inputs: options.inputs,
+            engine: &engine,
+            watch: options.watch,
+        };
+        let start = Instant::now();
+        let model = fit_with(&table.select_rows(train), target, &methods[method], &fit_options)?.model;
+        let seconds = start.elapsed().as_secs_f64();
+        let test = table.select_rows(test);
+        let weights = options.inputs.weight.as_deref().map(|name| test.weights(name)).transpose()?;
+        let y = model.encoder().targets(&test)?;
+        let metrics = Metrics::weighted(&model.predict(&test)?, &y, weights.as_deref())?;
+        (options.fitted)();
+        Ok(Score { metrics, seconds })
+    };
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(options.threads)
+        .build()
+        .map_err(|error| Error::options(format!("the threads cannot be started: {error}")))?;
+    let pairs: Vec<(usize, usize)> =
+        (0..splits.len()).flat_map(|split| (0..methods.len()).map(move |method| (method, split))).collect();
+    let results: Vec<Result<Score>> =
+        pool.install(|| pairs.par_iter().with_max_len(1).map(|pair| run(*pair)).collect());
+    let mut scores = vec![Vec::with_capacity(splits.len()); methods.len()];
+    for ((method, _), score) in pairs.into_iter().zip(results) {
+        scores[method].push(score?);
+    }
+    Ok(Comparison { scores })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Toy;
+
+    #[test]
+    fn folds_score_every_row_once() {
+        let splits = Split::folds(23, 5, 1).unwrap();
+        let mut rows: Vec<usize> = splits.iter().flat_map(|split| split.test.clone()).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, (0..23).collect::<Vec<_>>());
+        assert!(splits.iter().all(|split| split.train.len() + split.test.len() == 23));
+        assert!(Split::folds(3, 4, 1).is_err() && Split::repeats(9, 0, 0.1, 1).is_err());
+    }
+
+    #[test]
+    fn the_best_is_marked_only_when_it_is_clear() {
+        let score = |nll: f64| Score { metrics: Metrics { nll, ..blank_metrics() }, seconds: 1.0 };
+        let comparison =
+            |lists: [[f64; 3]; 2]| Comparison { scores: lists.map(|list| list.map(score).to_vec()).to_vec() };
+        assert_eq!(comparison([[1.0, 2.0, 3.0], [1.5, 2.4, 3.6]]).best(Metric::Nll), Some(0));
+        assert_eq!(comparison([[1.0, 2.0, 3.0], [1.5, 1.4, 3.2]]).best(Metric::Nll), None);
+        assert_eq!(comparison([[1.0; 3]; 2]).best(Metric::Coverage), None);
+    }
+
+    fn blank_metrics() -> Metrics {
+        let table = Toy::Bimodal.sample(2, &mut Rng::new(1, 0));
+        let model = crate::fit(&table, "y", &Method::by_name("constant").unwrap()).unwrap();
+        Metrics::of(&model.predict(&table).unwrap(), &[0.0, 1.0]).unwrap()
+    }
+
+    #[test]
+    fn scores_do_not_depend_on_threads() {
+        let table = Toy::Bimodal.sample(120, &mut Rng::new(1, 0));
+        let mut method = Method::default();
+        method.set("epochs", "20").unwrap();
+        let methods = [method, Method::by_name("constant").unwrap()];
+        let splits = Split::folds(120, 4, 7).unwrap();
+        let inputs = Inputs::default();
+        let run = |threads| {
+            let options = CompareOptions { seed: 3, inputs: &inputs, threads, watch: Watch::nothing(), fitted: &|| {} };
+            compare(&table, "y", &methods, &splits, &options).unwrap()
+        };
+        let (one, two) = (run(1), run(2));
+        for (a, b) in one.scores.iter().flatten().zip(two.scores.iter().flatten()) {
+            assert_eq!(a.metrics, b.metrics);
+        }
+        assert!(one.summary(0, Metric::Crps).mean < one.summary(1, Metric::Crps).mean);
+    }
+}
