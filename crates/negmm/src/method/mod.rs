@@ -4,6 +4,7 @@ mod constant;
 mod mdn;
 mod mixture_network;
 mod ne_gmm;
+pub mod ngboost;
 mod option;
 mod predictor;
 
@@ -13,6 +14,7 @@ pub use constant::Constant;
 pub use mdn::Mdn;
 pub use mixture_network::MixtureNetwork;
 pub use ne_gmm::NeGmm;
+pub use ngboost::NgBoost;
 pub use predictor::{Predictor, TrainedNetwork};
 
 use crate::data::Dataset;
