@@ -16,6 +16,9 @@ use negmm::method::NgBoost;
 use negmm::method::ngboost::{Boosted, Columns};
 use negmm::train::Watch;
 
+/// One prediction is too short for the clock.
+const PREDICTIONS: u32 = 10;
+
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Outcome<()> {
@@ -128,8 +131,10 @@ fn seconds(data: &Data, settings: &NgBoost) -> Outcome<(f64, f64, usize)> {
         let (model, _) = fit(data, &train, settings, 0)?;
         best.0 = clock.seconds().min(best.0);
         let clock = Clock::start();
-        model.predict(&columns)?;
-        best.1 = clock.seconds().min(best.1);
+        for _ in 0..PREDICTIONS {
+            model.predict(&columns)?;
+        }
+        best.1 = (clock.seconds() / f64::from(PREDICTIONS)).min(best.1);
     }
     Ok(best)
 }

@@ -93,8 +93,8 @@ pub(super) fn boost(
         }
         let patience_over =
             validation.is_some() && settings.patience > 0 && number - stopping.best_round >= settings.patience;
-        // Not "less than": a norm that is not a number ends it too.
-        let last = number == settings.rounds || patience_over || !(norm >= TOLERANCE);
+        let done = norm < TOLERANCE || norm.is_nan();
+        let last = number == settings.rounds || patience_over || done;
         (watched.watch.progress)(&Progress {
             job: watched.job,
             jobs: watched.jobs,

@@ -145,8 +145,8 @@ impl Parameters {
             for (tree, leaves) in round.trees.iter().zip(&mut leaves) {
                 tree.leaves(columns, first, &mut leaves[..rows]);
             }
-            for at in 0..rows {
-                self.step(first + at, &steps, [leaves[0][at] as usize, leaves[1][at] as usize]);
+            for (at, (mean, log_sd)) in leaves[0][..rows].iter().zip(&leaves[1]).enumerate() {
+                self.step(first + at, &steps, [*mean as usize, *log_sd as usize]);
             }
         }
     }

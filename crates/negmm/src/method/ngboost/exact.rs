@@ -3,7 +3,7 @@
 
 use super::Columns;
 use super::grow::{Level, Rows};
-use super::split::{Best, Total};
+use super::split::{Bar, Best, Total};
 
 /// The rows in the order of one column.
 struct Sorted {
@@ -18,13 +18,14 @@ pub(super) struct Exact {
     columns: Vec<Sorted>,
 }
 
-/// A node while a column is passed.
+/// A node while a column is passed: one cache line.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Running {
     left: Total,
+    bar: Bar,
     /// The value of the last row; infinite before the first.
     last: f32,
-    best: Best,
 }
 
 impl Exact {
@@ -63,25 +64,29 @@ struct Pass {
     first: [u16; 2],
     open: [u16; 2],
     nodes: [Vec<Running>; 2],
+    bests: [Vec<Best>; 2],
     missing: [Vec<Total>; 2],
 }
 
 impl Pass {
     fn new(levels: [&Level; 2]) -> Self {
-        let running = |best| Running { left: Total::default(), last: f32::INFINITY, best };
         // No comparison with NaN is true: nothing improves the slot of closed rows.
         let closed = Best::none(Total { sum: f64::NAN, weight: 0.0, rows: 0.0 }, 1);
         Self {
             first: levels.map(|level| level.first),
             open: levels.map(|level| level.bests.len() as u16),
-            nodes: levels.map(|level| level.bests.iter().chain([&closed]).map(|best| running(*best)).collect()),
+            nodes: levels.map(|level| {
+                let running = |best: &Best| Running { left: Total::default(), bar: best.bar, last: f32::INFINITY };
+                level.bests.iter().chain([&closed]).map(running).collect()
+            }),
+            bests: levels.map(|level| level.bests.iter().copied().chain([closed]).collect()),
             missing: levels.map(|level| vec![Total::default(); level.bests.len() + 1]),
         }
     }
 
     fn write(self, levels: [&mut Level; 2]) {
-        for (level, nodes) in levels.into_iter().zip(self.nodes) {
-            level.bests.iter_mut().zip(nodes).for_each(|(best, node)| *best = node.best);
+        for (level, bests) in levels.into_iter().zip(self.bests) {
+            level.bests.iter_mut().zip(bests).for_each(|(best, found)| *best = found);
         }
     }
 
@@ -99,7 +104,7 @@ impl Pass {
                 let Some(parts) = parts::<WEIGHTED>(rows, row) else { continue };
                 for tree in 0..2 {
                     let missing = MISSING.then(|| &self.missing[tree][0]);
-                    step(&mut nodes[tree], &parts[tree], value, feature, missing);
+                    step::<WEIGHTED>(&mut nodes[tree], &mut self.bests[tree][0], &parts[tree], value, feature, missing);
                 }
             }
             (self.nodes[0][0], self.nodes[1][0]) = (nodes[0], nodes[1]);
@@ -110,14 +115,20 @@ impl Pass {
                 for tree in 0..2 {
                     let slot = nodes[tree].wrapping_sub(self.first[tree]).min(self.open[tree]) as usize;
                     let missing = MISSING.then(|| &self.missing[tree][slot]);
-                    step(&mut self.nodes[tree][slot], &parts[tree], value, feature, missing);
+                    let (node, best) = (&mut self.nodes[tree][slot], &mut self.bests[tree][slot]);
+                    step::<WEIGHTED>(node, best, &parts[tree], value, feature, missing);
                 }
             }
         }
         if MISSING {
-            for (nodes, missing) in self.nodes.iter_mut().zip(&self.missing) {
-                for (node, missing) in nodes.iter_mut().zip(missing).filter(|(_, missing)| missing.rows > 0.0) {
-                    node.best.consider(feature, &node.left, Some(missing), node.last, None);
+            for tree in 0..2 {
+                for ((node, best), missing) in
+                    self.nodes[tree].iter_mut().zip(&mut self.bests[tree]).zip(&self.missing[tree])
+                {
+                    if missing.rows > 0.0 {
+                        best.consider(feature, &node.left::<WEIGHTED>(), Some(missing), node.last, None);
+                        node.bar = best.bar;
+                    }
                 }
             }
         }
@@ -127,9 +138,9 @@ impl Pass {
         self.missing.iter_mut().flatten().for_each(|missing| *missing = Total::default());
         for &row in order {
             let Some(parts) = parts::<WEIGHTED>(rows, row) else { continue };
-            for tree in 0..2 {
+            for (tree, part) in parts.iter().enumerate() {
                 let slot = rows.node[row as usize][tree].wrapping_sub(self.first[tree]).min(self.open[tree]);
-                self.missing[tree][slot as usize].add(&parts[tree]);
+                self.missing[tree][slot as usize].add(part);
             }
         }
     }
@@ -146,12 +157,32 @@ fn parts<const WEIGHTED: bool>(rows: &Rows<'_>, row: u32) -> Option<[Total; 2]> 
     (!WEIGHTED || weight > 0.0).then(|| gradient.map(|sum| Total { sum, weight, rows: 1.0 }))
 }
 
+impl Running {
+    /// What lies below. Rows are counted only where their weights are not 1.
+    #[inline(always)]
+    fn left<const WEIGHTED: bool>(&self) -> Total {
+        if WEIGHTED { self.left } else { Total { rows: self.left.weight, ..self.left } }
+    }
+}
+
 /// Considers the split before a row, then adds the row.
 #[inline(always)]
-fn step(node: &mut Running, part: &Total, value: f32, feature: u32, missing: Option<&Total>) {
-    if value > node.last {
-        node.best.consider(feature, &node.left, missing, node.last, Some(value));
+fn step<const WEIGHTED: bool>(
+    node: &mut Running,
+    best: &mut Best,
+    part: &Total,
+    value: f32,
+    feature: u32,
+    missing: Option<&Total>,
+) {
+    if value > node.last && (missing.is_some() || node.bar.is_passed(node.left.sum, node.left.weight)) {
+        best.consider(feature, &node.left::<WEIGHTED>(), missing, node.last, Some(value));
+        node.bar = best.bar;
     }
-    node.left.add(part);
+    node.left.sum += part.sum;
+    node.left.weight += part.weight;
+    if WEIGHTED {
+        node.left.rows += part.rows;
+    }
     node.last = value;
 }

@@ -165,3 +165,6 @@ impl Growing {
         Grown { tree: Tree { nodes: self.nodes }, gains: self.gains }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -51,7 +51,7 @@ impl Histogram {
                         if bin.rows == 0.0 {
                             continue;
                         }
-                        if lower > last {
+                        if lower > last && (missing.is_some() || best.bar.is_passed(left.sum, left.weight)) {
                             best.consider(feature, &left, missing, last, Some(lower));
                         }
                         left.add(bin);
@@ -68,6 +68,9 @@ impl Histogram {
     /// The histograms of all open nodes of a tree, from those of their parents.
     fn fill(&mut self, tree: usize, rows: &Rows<'_>, features: &[u32], level: &Level) {
         let size = features.len() * STRIDE;
+        if level.bests.is_empty() {
+            return;
+        }
         let starts = self.sort_rows(tree, rows, level);
         let mut parents = std::mem::take(&mut self.held[tree]);
         if level.parents.is_empty() {

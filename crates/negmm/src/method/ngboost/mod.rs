@@ -31,6 +31,8 @@ use boost::{Sample, Watched, boost};
 const MOST_EXACT_ROWS: usize = 10_000;
 /// Levels of splits at most, so that node numbers fit into 16 bits.
 const MOST_DEPTH: usize = 12;
+/// Targets and weights stay below, so that sums of their squares are finite.
+const LARGEST: f64 = 1e100;
 /// The stream of a seed that chooses the validation rows.
 const SPLIT_STREAM: u64 = 3;
 
@@ -47,7 +49,7 @@ const SPLIT_STREAM: u64 = 3;
 /// | `min_leaf` | 1 | ≥ 1 | rows in a leaf at least |
 /// | `splits` | auto | auto, exact, histogram | which splits are tried, see [`Splits`] |
 /// | `sigma_min` | 0.001 | > 0 | smallest sd, in sds of the target |
-/// | `validation` | 0.1 | 0 … 1, not 1 | the part of the rows that chooses the number of rounds; 0: none |
+/// | `validation` | 0.2 | 0 … 1, not 1 | the part of the rows that chooses the number of rounds; 0: none |
 /// | `patience` | 100 | | rounds without a better validation score before it stops; 0: never stops early |
 /// | `refit` | true | | boost all rows again, as many rounds as were best |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,7 +106,7 @@ impl Default for NgBoost {
             min_leaf: 1,
             splits: Splits::Auto,
             sigma_min: 1e-3,
-            validation: 0.1,
+            validation: 0.2,
             patience: 100,
             refit: true,
         }
@@ -234,19 +236,15 @@ fn check_targets(columns: &Columns<'_>, y: &[f64], weights: Option<&[f64]>) -> R
             columns.rows()
         )));
     }
-    // Squares of targets are summed.
-    if let Some(row) = y.iter().position(|y| !(y.abs() < 1e100)) {
-        return Err(Error::data(format!("expected a finite target in row {row}, found {}", y[row])));
+    if let Some(row) = y.iter().position(|y| y.is_nan() || y.abs() >= LARGEST) {
+        return Err(Error::data(format!("expected a target below 1e100 in row {row}, found {}", y[row])));
     }
     let Some(weights) = weights else { return Ok(()) };
     if weights.len() != y.len() {
         return Err(Error::data(format!("expected {} weights, found {}", y.len(), weights.len())));
     }
-    if let Some(row) = weights.iter().position(|weight| !(*weight >= 0.0 && *weight < 1e100)) {
-        return Err(Error::data(format!(
-            "expected a finite weight, not negative, in row {row}, found {}",
-            weights[row]
-        )));
+    if let Some(row) = weights.iter().position(|weight| !(*weight >= 0.0 && *weight < LARGEST)) {
+        return Err(Error::data(format!("expected a weight from 0 to 1e100 in row {row}, found {}", weights[row])));
     }
     if weights.iter().all(|weight| *weight == 0.0) {
         return Err(Error::data("expected a positive weight, found only 0"));
