@@ -121,6 +121,22 @@ fit_flags! {
     "Method" "NAME" member "member",
     /// mixture (exact) or gaussian (its mean and variance): what the members become
     "Method" "NAME" pool "pool",
+    /// Rounds of boosting, at most
+    "Method" "N" rounds "rounds",
+    /// Levels of splits in a tree
+    "Method" "N" depth "depth",
+    /// log, crps or crps-original: what boosting lowers
+    "Method" "NAME" score "score",
+    /// Share of the rows that a round learns from
+    "Method" "SHARE" rows_share "rows-share",
+    /// Share of the features that a round may use
+    "Method" "SHARE" columns_share "columns-share",
+    /// Rows in a leaf, at least
+    "Method" "N" min_leaf "min-leaf",
+    /// auto, exact or histogram: which splits are tried
+    "Method" "NAME" splits "splits",
+    /// Whether all rows are boosted again with the rounds that were best
+    "Method" "BOOL" refit "refit",
     /// Units of each hidden layer, such as 50 or 64,64
     "Network" "UNITS" hidden "hidden",
     /// relu, tanh or silu

@@ -61,6 +61,12 @@ impl Predictions {
         self
     }
 
+    /// In another unit: every value y becomes y · `scale` + `shift`.
+    #[must_use]
+    pub fn rescale(self, shift: f64, scale: f64) -> Self {
+        Self { mixtures: self.mixtures.rescale(shift, scale), ..self }
+    }
+
     /// Models that were pooled.
     pub fn members(&self) -> usize {
         self.members

@@ -89,6 +89,7 @@ pub fn summary(model: &Model) -> String {
             let each = if networks.len() > 1 { format!(" in {} networks", networks.len()) } else { String::new() };
             format!("{each}, {components}, hidden {}", hidden.join(","))
         }
+        Predictor::Trees(boosted) => format!(", {} of two trees", report::counted(boosted.rounds.len(), "round")),
         Predictor::Constant => String::new(),
     };
     format!(

@@ -66,6 +66,28 @@ impl Dataset {
         &self.weights
     }
 
+    /// Some of the rows.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[u32]) -> Self {
+        let row = |row: &u32| &self.x[*row as usize * self.stride..][..self.stride];
+        Self {
+            features: self.features,
+            stride: self.stride,
+            x: rows.iter().flat_map(row).copied().collect(),
+            y: rows.iter().map(|row| self.y[*row as usize]).collect(),
+            weights: rows.iter().map(|row| self.weights[*row as usize]).collect(),
+        }
+    }
+
+    /// Feature after feature, each with a number for every row.
+    pub fn columns(&self) -> Vec<Vec<f32>> {
+        let column = |feature: usize| self.x.iter().skip(feature).step_by(self.stride).copied().collect();
+        (0..self.features).map(column).collect()
+    }
+
     /// Numbers in a row.
     pub fn features(&self) -> usize {
         self.features

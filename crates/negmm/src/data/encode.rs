@@ -102,6 +102,9 @@ pub struct Target {
 pub struct Encoder {
     inputs: Vec<Input>,
     target: Target,
+    /// Whether missing numbers stay missing (NaN), for methods that know what to do with them.
+    #[serde(default)]
+    keeps_missing: bool,
 }
 
 impl Encoder {
@@ -110,12 +113,19 @@ impl Encoder {
         let weights = inputs.weight.as_deref().map(|name| table.weights(name)).transpose()?;
         let inputs = learn::inputs(table, target, inputs, weights.as_deref())?;
         let target = learn::target(table, target, weights.as_deref())?;
-        Ok(Self { inputs, target })
+        Ok(Self { inputs, target, keeps_missing: false })
     }
 
     /// Sentences about what a person should know of the training table: columns that tell nothing, rows that stand alone.
     pub(crate) fn oddities(&self, table: &Table) -> Vec<String> {
         learn::oddities(table, &self.inputs, &self.target)
+    }
+
+    /// Missing numbers stay missing (NaN) instead of becoming 0, for methods that know what to do with them.
+    #[must_use]
+    pub fn keeping_missing(mut self, keeps: bool) -> Self {
+        self.keeps_missing = keeps;
+        self
     }
 
     /// The input columns, in the order of their features.
@@ -253,7 +263,8 @@ impl Encoder {
                 Encoding::Number { mean, sd, missing_flag } => {
                     let numbers = column_numbers(column).map_err(|(row, error)| table.blame_cell(error, row, name))?;
                     if *sd > 0.0 {
-                        write_numbers(&mut x[first..], stride, &numbers, *mean, *sd);
+                        let missing = if self.keeps_missing { f32::NAN } else { 0.0 };
+                        write_numbers(&mut x[first..], stride, &numbers, (*mean, *sd), missing);
                     }
                     if *missing_flag {
                         write_missing(&mut x[first + usize::from(*sd > 0.0)..], stride, &numbers);
@@ -281,12 +292,12 @@ impl Encoder {
     }
 }
 
-/// Writes (number - mean) / sd, or 0 for a missing one, into the first place of every row; `x` begins at that place.
-fn write_numbers(x: &mut [f32], stride: usize, numbers: &[f64], mean: f64, sd: f64) {
+/// Writes (number - mean) / sd, or `missing` for a missing one, into the first place of every row; `x` begins at that place.
+fn write_numbers(x: &mut [f32], stride: usize, numbers: &[f64], (mean, sd): (f64, f64), missing: f32) {
     for (place, number) in x.iter_mut().step_by(stride).zip(numbers) {
         // A division: 1 / sd can overflow where the quotient does not.
         let scaled = ((number - mean) / sd).clamp(-ENCODED_LIMIT, ENCODED_LIMIT);
-        *place = if number.is_nan() { 0.0 } else { scaled as f32 };
+        *place = if number.is_nan() { missing } else { scaled as f32 };
     }
 }
 

@@ -3,10 +3,12 @@
 mod beta_nll;
 mod constant;
 mod ensemble;
+mod learn;
 mod mdn;
 mod mixture_network;
 mod ne_gmm;
 mod network_settings;
+pub mod ngboost;
 mod option;
 mod predictor;
 
@@ -15,16 +17,18 @@ use serde::{Deserialize, Serialize};
 pub use beta_nll::BetaNll;
 pub use constant::Constant;
 pub use ensemble::{Ensemble, Pool};
+pub use learn::{HeldOut, Learnt};
 pub use mdn::Mdn;
 pub use mixture_network::MixtureNetwork;
 pub use ne_gmm::NeGmm;
 pub use network_settings::NetworkSettings;
+pub use ngboost::NgBoost;
 pub use predictor::{Predictor, TrainedNetwork};
 
 use network_settings::Seed;
 
 use crate::data::Dataset;
-use crate::train::{Job, Trained};
+use crate::train::{Engine, Job, Watch};
 use crate::{Error, Result};
 
 /// A way to learn a distribution for every row, with its settings.
@@ -49,6 +53,9 @@ pub enum Method {
     BetaNll(BetaNll),
     /// Several networks pooled.
     Ensemble(Ensemble),
+    /// Boosted trees along natural gradients, one Gaussian.
+    #[serde(rename = "ngboost")]
+    NgBoost(NgBoost),
     /// The training targets' own mean and sd, whatever the inputs.
     Constant(Constant),
 }
@@ -67,6 +74,7 @@ impl Method {
             Self::Mdn(Mdn::default()),
             Self::BetaNll(BetaNll::default()),
             Self::Ensemble(Ensemble::default()),
+            Self::NgBoost(NgBoost::default()),
             Self::Constant(Constant::default()),
         ]
     }
@@ -86,6 +94,7 @@ impl Method {
             Self::Mdn(_) => "mdn",
             Self::BetaNll(_) => "beta-nll",
             Self::Ensemble(_) => "ensemble",
+            Self::NgBoost(_) => "ngboost",
             Self::Constant(_) => "constant",
         }
     }
@@ -116,6 +125,7 @@ impl Method {
             Self::Mdn(method) => method.network.set(option, value),
             Self::BetaNll(method) => method.set(option, value),
             Self::Ensemble(method) => method.set(option, value),
+            Self::NgBoost(method) => method.set(option, value),
             Self::Constant(_) => Ok(false),
         }?;
         if known {
@@ -131,6 +141,7 @@ impl Method {
             Self::Mdn(method) => method.network.check(),
             Self::BetaNll(method) => method.check(),
             Self::Ensemble(method) => method.check(),
+            Self::NgBoost(method) => method.check(),
             Self::Constant(_) => Ok(()),
         }
     }
@@ -138,14 +149,22 @@ impl Method {
     /// Rows it cannot do without.
     pub fn least_rows(&self) -> usize {
         match self {
-            Self::Constant(_) => 1,
+            Self::Constant(_) | Self::NgBoost(_) => 1,
             _ => 2,
         }
     }
 
-    /// The networks to train; `seed` starts all random choices.
-    pub fn jobs<'a>(&self, data: &'a Dataset, seed: u64) -> Vec<Job<'a>> {
-        self.jobs_from(data, Seed::single(seed))
+    /// Whether it knows what to do with missing numbers, so that they are not filled for it.
+    pub fn keeps_missing(&self) -> bool {
+        matches!(self, Self::NgBoost(_))
+    }
+
+    /// Learns from all rows; `seed` starts all random choices.
+    pub fn learn(&self, data: &Dataset, seed: u64, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Learnt> {
+        match self {
+            Self::NgBoost(method) => learn::boost(method, data, seed, watch),
+            _ => learn::train(&self.jobs_from(data, Seed::single(seed)), engine, watch),
+        }
     }
 
     fn jobs_from<'a>(&self, data: &'a Dataset, seed: Seed) -> Vec<Job<'a>> {
@@ -154,21 +173,7 @@ impl Method {
             Self::Mdn(method) => vec![method.network.job(data, 1.0, seed)],
             Self::BetaNll(method) => vec![method.job(data, seed)],
             Self::Ensemble(method) => method.jobs(data, seed),
-            Self::Constant(_) => vec![],
-        }
-    }
-
-    /// What predicts, from the jobs and what training left behind.
-    pub fn predictor(&self, jobs: &[Job<'_>], trained: Vec<Trained>) -> Predictor {
-        match jobs.first() {
-            None => Predictor::Constant,
-            Some(job) => Predictor::Networks {
-                networks: trained
-                    .into_iter()
-                    .map(|trained| TrainedNetwork { network: job.network.clone(), weights: trained.weights })
-                    .collect(),
-                head: job.objective.head,
-            },
+            Self::NgBoost(_) | Self::Constant(_) => vec![],
         }
     }
 

@@ -1,9 +1,11 @@
 //! Responsible for predicting: encoded rows in, mixtures in units of the standardised target out.
 
+use super::ngboost::Boosted;
 use crate::data::Dataset;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, floats};
 use crate::mixture::Mixtures;
 use crate::net::{Head, MixturePanel, Network, PANEL, Pass};
+use crate::predictive::Predictions;
 
 /// Raw outputs are held to this in either direction: also weights so large that their sums overflow predict distributions.
 const OUTPUT_LIMIT: f32 = 1e18;
@@ -20,6 +22,8 @@ pub enum Predictor {
         /// What their outputs mean.
         head: Head,
     },
+    /// Boosted trees.
+    Trees(Boosted),
 }
 
 /// A network with its weights.
@@ -32,18 +36,19 @@ pub struct TrainedNetwork {
 }
 
 impl Predictor {
-    /// Weights and biases.
+    /// Numbers that were learnt: weights and biases, or the values of leaves.
     pub fn parameters(&self) -> usize {
         match self {
             Self::Constant => 2,
             Self::Networks { networks, .. } => networks.iter().map(|trained| trained.network.parameters()).sum(),
+            Self::Trees(boosted) => boosted.leaves(),
         }
     }
 
     /// Models that are pooled.
     pub fn members(&self) -> usize {
         match self {
-            Self::Constant => 1,
+            Self::Constant | Self::Trees(_) => 1,
             Self::Networks { networks, .. } => networks.len(),
         }
     }
@@ -51,24 +56,30 @@ impl Predictor {
     /// Components of what it predicts.
     pub fn components(&self) -> usize {
         match self {
-            Self::Constant => 1,
+            Self::Constant | Self::Trees(_) => 1,
             Self::Networks { networks, head } => networks.len() * head.components(),
         }
     }
 
-    /// One mixture for each row.
-    pub fn predict(&self, data: &Dataset, isa: Isa) -> Mixtures {
+    /// One distribution for each row.
+    pub fn predict(&self, data: &Dataset, isa: Isa) -> Predictions {
         let (components, rows) = (self.components(), data.len());
-        let mut parts = Parts::new(rows * components);
-        match self {
-            Self::Constant => parts = Parts { weights: vec![1.0; rows], means: vec![0.0; rows], sds: vec![1.0; rows] },
+        let parts = match self {
+            Self::Constant => Parts { weights: vec![1.0; rows], means: vec![0.0; rows], sds: vec![1.0; rows] },
             Self::Networks { networks, head } => {
+                let mut parts = Parts::new(rows * components);
                 for (member, trained) in networks.iter().enumerate() {
                     isa.run(Predict { trained, head, data, parts: &mut parts, member, members: networks.len() });
                 }
+                parts
             }
-        }
-        Mixtures::from_parts_unchecked(components, parts.weights, parts.means, parts.sds)
+            Self::Trees(boosted) => {
+                let (means, sds) = boosted.predict_rows(data);
+                Parts { weights: vec![1.0; rows], means, sds }
+            }
+        };
+        let mixtures = Mixtures::from_parts_unchecked(components, parts.weights, parts.means, parts.sds);
+        Predictions::from(mixtures).of_members(self.members())
     }
 }
 

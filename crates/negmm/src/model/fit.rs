@@ -2,13 +2,10 @@
 
 use super::{Model, Record};
 use crate::data::{Encoder, Inputs, Table};
-use crate::method::Method;
+use crate::method::{Learnt, Method};
 use crate::metrics::Metrics;
 use crate::train::{CpuEngine, Engine, Watch};
 use crate::{Error, Predictions, Result};
-
-/// Parameters of a network at most: training keeps several numbers for each.
-const MOST_PARAMETERS: usize = 100_000_000;
 
 /// What a fit may be told beside the method.
 #[derive(Clone, Copy)]
@@ -42,7 +39,7 @@ pub fn fit(table: &Table, target: &str, method: &Method) -> Result<Model> {
 /// Fits `method` to predict `target`.
 pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptions<'_>) -> Result<Fitted> {
     method.check()?;
-    let encoder = Encoder::fit(table, target, options.inputs)?;
+    let encoder = Encoder::fit(table, target, options.inputs)?.keeping_missing(method.keeps_missing());
     // Refuses targets too large to score.
     encoder.targets(table)?;
     if table.rows() < method.least_rows() {
@@ -68,22 +65,12 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
     if let Some(weights) = &weights {
         data = data.with_weights(weights);
     }
-    let jobs = method.jobs(&data, options.seed);
-    if let Some(job) = jobs.iter().find(|job| job.network.parameters() > MOST_PARAMETERS) {
-        let parameters = job.network.parameters();
-        return Err(Error::options(format!(
-            "a network may have {MOST_PARAMETERS} parameters at most, and this one would have {parameters}: use fewer hidden units"
-        )));
-    }
-    let trained = options.engine.train(&jobs, &options.watch).into_iter().collect::<Result<Vec<_>>>()?;
-    let histories: Vec<_> = trained.iter().map(|trained| trained.history.clone()).collect();
+    let Learnt { predictor, histories, held_out } =
+        method.learn(&data, options.seed, options.engine, &options.watch)?;
     let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
     if skipped > 0 {
         warnings.push(format!("{skipped} training steps were not finite and were not taken"));
     }
-    let validation_rows: Vec<usize> =
-        jobs.first().map_or(Vec::new(), |job| job.validation.iter().map(|row| *row as usize).collect());
-    let predictor = method.predictor(&jobs, trained);
     let mut model = Model {
         method: method.clone(),
         encoder,
@@ -92,26 +79,23 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
             version: env!("CARGO_PKG_VERSION").into(),
             seed: options.seed,
             rows: table.rows(),
-            validation_rows: validation_rows.len(),
+            validation_rows: held_out.rows.len(),
             validation: None,
             baseline: None,
             histories,
         },
     };
-    if !validation_rows.is_empty() {
-        let held_out = table.select_rows(&validation_rows);
-        let y = model.encoder.targets(&held_out)?.into_owned();
-        let weights: Option<Vec<f64>> =
-            weights.map(|weights| validation_rows.iter().map(|row| weights[*row]).collect());
-        // Validation rows that all count for nothing have no score.
-        if weights.as_ref().is_none_or(|weights| weights.iter().any(|weight| *weight > 0.0)) {
-            let score = |predictions: &Predictions| {
-                Metrics::weighted(predictions, &y, weights.as_deref())
-                    .map(|metrics| Some(metrics).filter(Metrics::is_finite))
-            };
-            model.record.validation = score(&model.predict(&held_out)?)?;
-            model.record.baseline = score(&model.baseline(y.len()))?;
-        }
+    let pick = |list: &[f64]| held_out.rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
+    let y = pick(&model.encoder.targets(table)?);
+    let weights = weights.map(|weights| pick(&weights));
+    // Validation rows that all count for nothing have no score.
+    if !y.is_empty() && weights.as_ref().is_none_or(|weights| weights.iter().any(|weight| *weight > 0.0)) {
+        let score = |predictions: &Predictions| {
+            Metrics::weighted(predictions, &y, weights.as_deref())
+                .map(|metrics| Some(metrics).filter(Metrics::is_finite))
+        };
+        model.record.validation = score(&model.in_target_unit(held_out.predictions))?;
+        model.record.baseline = score(&model.baseline(y.len()))?;
     }
     Ok(Fitted { model, warnings })
 }

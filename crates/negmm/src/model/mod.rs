@@ -3,6 +3,7 @@
 mod file;
 mod fit;
 mod record;
+mod tensors;
 
 use std::path::Path;
 
@@ -37,9 +38,13 @@ impl Model {
 
     /// As [`Model::predict`], for rows that [`Model::encoder`] has encoded.
     pub fn predict_encoded(&self, data: &Dataset) -> Predictions {
+        self.in_target_unit(self.predictor.predict(data, Isa::best()))
+    }
+
+    /// From units of the standardised target, pooled as the method says.
+    fn in_target_unit(&self, predictions: Predictions) -> Predictions {
         let target = self.encoder.target();
-        let mixtures = self.predictor.predict(data, Isa::best()).rescale(target.mean, target.scale);
-        let predictions = Predictions::from(mixtures).of_members(self.predictor.members());
+        let predictions = predictions.rescale(target.mean, target.scale);
         match self.method.pool() {
             Pool::Mixture => predictions,
             Pool::Gaussian => predictions.moment_matched(),

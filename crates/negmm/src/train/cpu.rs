@@ -230,8 +230,8 @@ impl<'a> Trainer<'a> {
             crps += f64::from(scores.1);
         }
         let total: f64 = rows.iter().map(|row| f64::from(self.job.data.weights()[*row as usize])).sum();
-        let validation = Validation { nll: nll / total, crps: crps / total };
-        (validation.nll.is_finite() && validation.crps.is_finite()).then_some(validation)
+        let (nll, crps) = (nll / total, crps / total);
+        (nll.is_finite() && crps.is_finite()).then_some(Validation { nll: Some(nll), crps: Some(crps) })
     }
 }
 

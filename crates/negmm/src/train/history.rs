@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 /// Mean scores over the validation rows, in units of the standardised target.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
-    /// Logarithmic score.
-    pub nll: f64,
-    /// Energy score.
-    pub crps: f64,
+    /// Logarithmic score, where it was computed.
+    pub nll: Option<f64>,
+    /// Energy score, where it was computed.
+    pub crps: Option<f64>,
 }
 
 /// One pass over the training rows.

@@ -16,10 +16,11 @@ pub enum Selection {
 
 impl Selection {
     pub(super) fn score(self, validation: &Validation) -> f64 {
-        match self {
+        let score = match self {
             Self::Nll => validation.nll,
             Self::Crps => validation.crps,
-        }
+        };
+        score.unwrap_or(f64::NAN)
     }
 }
 

@@ -1,0 +1,188 @@
+//! Responsible for the best splits among all there are: columns are sorted once, then each level of both trees takes one pass
+//! over every column, with running sums for each node.
+
+use super::Columns;
+use super::grow::{Level, Rows};
+use super::split::{Bar, Best, Total};
+
+/// The rows in the order of one column.
+struct Sorted {
+    /// Rows with a value, ascending by value, then the rows without.
+    order: Vec<u32>,
+    /// Their values, ascending.
+    values: Vec<f32>,
+}
+
+/// All columns, sorted.
+pub(super) struct Exact {
+    columns: Vec<Sorted>,
+}
+
+/// A node while a column is passed: one cache line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Running {
+    left: Total,
+    bar: Bar,
+    /// The value of the last row; infinite before the first.
+    last: f32,
+}
+
+impl Exact {
+    pub fn new(columns: &Columns<'_>) -> Self {
+        let sort = |column: &[f32]| {
+            let (mut order, missing): (Vec<u32>, Vec<u32>) =
+                (0..column.len() as u32).partition(|&row| !column[row as usize].is_nan());
+            order.sort_by(|&a, &b| column[a as usize].total_cmp(&column[b as usize]));
+            let values = order.iter().map(|&row| column[row as usize]).collect();
+            order.extend(missing);
+            Sorted { order, values }
+        };
+        Self { columns: (0..columns.features()).map(|feature| sort(columns.column(feature))).collect() }
+    }
+
+    /// Finds the best split of every open node of both trees.
+    pub fn find(&self, rows: &Rows<'_>, features: &[u32], levels: [&mut Level; 2]) {
+        let [mean, log_sd] = levels;
+        let mut pass = Pass::new([mean, log_sd]);
+        for &feature in features {
+            let column = &self.columns[feature as usize];
+            let missing = column.values.len() < column.order.len();
+            match (rows.weight.is_some(), missing) {
+                (false, false) => pass.run::<false, false>(column, feature, rows),
+                (false, true) => pass.run::<false, true>(column, feature, rows),
+                (true, false) => pass.run::<true, false>(column, feature, rows),
+                (true, true) => pass.run::<true, true>(column, feature, rows),
+            }
+        }
+        pass.write([mean, log_sd]);
+    }
+}
+
+/// The open nodes of both trees, and one more slot in each for rows that already are in a leaf.
+struct Pass {
+    first: [u16; 2],
+    open: [u16; 2],
+    nodes: [Vec<Running>; 2],
+    bests: [Vec<Best>; 2],
+    missing: [Vec<Total>; 2],
+}
+
+impl Pass {
+    fn new(levels: [&Level; 2]) -> Self {
+        // No comparison with NaN is true: nothing improves the slot of closed rows.
+        let closed = Best::none(Total { sum: f64::NAN, weight: 0.0, rows: 0.0 }, 1);
+        Self {
+            first: levels.map(|level| level.first),
+            open: levels.map(|level| level.bests.len() as u16),
+            nodes: levels.map(|level| {
+                let running = |best: &Best| Running { left: Total::default(), bar: best.bar, last: f32::INFINITY };
+                level.bests.iter().chain([&closed]).map(running).collect()
+            }),
+            bests: levels.map(|level| level.bests.iter().copied().chain([closed]).collect()),
+            missing: levels.map(|level| vec![Total::default(); level.bests.len() + 1]),
+        }
+    }
+
+    fn write(self, levels: [&mut Level; 2]) {
+        for (level, bests) in levels.into_iter().zip(self.bests) {
+            level.bests.iter_mut().zip(bests).for_each(|(best, found)| *best = found);
+        }
+    }
+
+    fn run<const WEIGHTED: bool, const MISSING: bool>(&mut self, column: &Sorted, feature: u32, rows: &Rows<'_>) {
+        for node in self.nodes.iter_mut().flatten() {
+            (node.left, node.last) = (Total::default(), f32::INFINITY);
+        }
+        if MISSING {
+            self.add_missing::<WEIGHTED>(&column.order[column.values.len()..], rows);
+        }
+        if self.open == [1, 1] && self.first == [0, 0] {
+            // At the root there is nothing to look up, and the running sums stay in registers.
+            let mut nodes = [self.nodes[0][0], self.nodes[1][0]];
+            for (&row, &value) in column.order.iter().zip(&column.values) {
+                let Some(parts) = parts::<WEIGHTED>(rows, row) else { continue };
+                for tree in 0..2 {
+                    let missing = MISSING.then(|| &self.missing[tree][0]);
+                    step::<WEIGHTED>(&mut nodes[tree], &mut self.bests[tree][0], &parts[tree], value, feature, missing);
+                }
+            }
+            (self.nodes[0][0], self.nodes[1][0]) = (nodes[0], nodes[1]);
+        } else {
+            for (&row, &value) in column.order.iter().zip(&column.values) {
+                let Some(parts) = parts::<WEIGHTED>(rows, row) else { continue };
+                let nodes = rows.node[row as usize];
+                for tree in 0..2 {
+                    let slot = nodes[tree].wrapping_sub(self.first[tree]).min(self.open[tree]) as usize;
+                    let missing = MISSING.then(|| &self.missing[tree][slot]);
+                    let (node, best) = (&mut self.nodes[tree][slot], &mut self.bests[tree][slot]);
+                    step::<WEIGHTED>(node, best, &parts[tree], value, feature, missing);
+                }
+            }
+        }
+        if MISSING {
+            for tree in 0..2 {
+                for ((node, best), missing) in
+                    self.nodes[tree].iter_mut().zip(&mut self.bests[tree]).zip(&self.missing[tree])
+                {
+                    if missing.rows > 0.0 {
+                        best.consider(feature, &node.left::<WEIGHTED>(), Some(missing), node.last, None);
+                        node.bar = best.bar;
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_missing<const WEIGHTED: bool>(&mut self, order: &[u32], rows: &Rows<'_>) {
+        self.missing.iter_mut().flatten().for_each(|missing| *missing = Total::default());
+        for &row in order {
+            let Some(parts) = parts::<WEIGHTED>(rows, row) else { continue };
+            for (tree, part) in parts.iter().enumerate() {
+                let slot = rows.node[row as usize][tree].wrapping_sub(self.first[tree]).min(self.open[tree]);
+                self.missing[tree][slot as usize].add(part);
+            }
+        }
+    }
+}
+
+/// What a row adds to the sums of each tree; nothing when its weight is 0.
+#[inline(always)]
+fn parts<const WEIGHTED: bool>(rows: &Rows<'_>, row: u32) -> Option<[Total; 2]> {
+    let gradient = rows.gradient[row as usize];
+    let weight = match rows.weight {
+        Some(weight) if WEIGHTED => weight[row as usize],
+        _ => 1.0,
+    };
+    (!WEIGHTED || weight > 0.0).then(|| gradient.map(|sum| Total { sum, weight, rows: 1.0 }))
+}
+
+impl Running {
+    /// What lies below. Rows are counted only where their weights are not 1.
+    #[inline(always)]
+    fn left<const WEIGHTED: bool>(&self) -> Total {
+        if WEIGHTED { self.left } else { Total { rows: self.left.weight, ..self.left } }
+    }
+}
+
+/// Considers the split before a row, then adds the row.
+#[inline(always)]
+fn step<const WEIGHTED: bool>(
+    node: &mut Running,
+    best: &mut Best,
+    part: &Total,
+    value: f32,
+    feature: u32,
+    missing: Option<&Total>,
+) {
+    if value > node.last && (missing.is_some() || node.bar.is_passed(node.left.sum, node.left.weight)) {
+        best.consider(feature, &node.left::<WEIGHTED>(), missing, node.last, Some(value));
+        node.bar = best.bar;
+    }
+    node.left.sum += part.sum;
+    node.left.weight += part.weight;
+    if WEIGHTED {
+        node.left.rows += part.rows;
+    }
+    node.last = value;
+}

@@ -1,0 +1,170 @@
+//! Responsible for growing the two trees of a round, level by level, by least squares.
+
+use super::Columns;
+use super::exact::Exact;
+use super::histogram::Histogram;
+use super::split::{Best, Total};
+use super::tree::{Node, Tree};
+
+/// What a round's trees are fitted to.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    /// For each row, times its weight: what each tree is to predict.
+    pub gradient: &'a [[f64; 2]],
+    /// Not negative; a row of weight 0 is not there. `None`: all are 1.
+    pub weight: Option<&'a [f64]>,
+    /// The node that each row is in.
+    pub node: &'a [[u16; 2]],
+}
+
+/// The open nodes of a tree: `first` and those that follow.
+pub(super) struct Level {
+    pub first: u16,
+    pub bests: Vec<Best>,
+    /// For each pair of siblings their parent's place in the level before; empty at the root.
+    pub parents: Vec<u16>,
+}
+
+/// Where splits come from.
+pub(super) enum Finder {
+    Exact(Exact),
+    Histogram(Histogram),
+}
+
+/// A tree, and for each of its splits the feature and by how much it lowers the weighted sum of squares.
+pub(super) struct Grown {
+    pub tree: Tree,
+    pub gains: Vec<(u32, f64)>,
+}
+
+/// Grows trees on the same columns, round after round.
+pub(super) struct Grower<'a> {
+    columns: &'a Columns<'a>,
+    finder: Finder,
+    depth: usize,
+    min_leaf: usize,
+    /// The node that each row is in; the leaf, once the trees are grown.
+    pub node: Vec<[u16; 2]>,
+}
+
+/// A tree while it grows.
+struct Growing {
+    nodes: Vec<Node>,
+    totals: Vec<Total>,
+    level: Level,
+    gains: Vec<(u32, f64)>,
+}
+
+impl<'a> Grower<'a> {
+    pub fn new(columns: &'a Columns<'a>, histogram: bool, depth: usize, min_leaf: usize) -> Self {
+        let finder =
+            if histogram { Finder::Histogram(Histogram::new(columns)) } else { Finder::Exact(Exact::new(columns)) };
+        Self { columns, finder, depth, min_leaf, node: vec![[0; 2]; columns.rows()] }
+    }
+
+    /// Two trees that predict the two gradients from `features`. Rows of weight 0 find their leaves all the same.
+    pub fn grow(&mut self, gradient: &[[f64; 2]], weight: Option<&[f64]>, features: &[u32]) -> [Grown; 2] {
+        self.node.fill([0; 2]);
+        let root = |tree: usize| {
+            let mut total = Total::default();
+            for (row, gradient) in gradient.iter().enumerate() {
+                let weight = weight.map_or(1.0, |weight| weight[row]);
+                total.add(&Total { sum: gradient[tree], weight, rows: f64::from(u8::from(weight > 0.0)) });
+            }
+            Growing {
+                nodes: vec![Node::leaf(0.0)],
+                totals: vec![total],
+                level: Level { first: 0, bests: vec![Best::none(total, self.min_leaf)], parents: Vec::new() },
+                gains: Vec::new(),
+            }
+        };
+        let mut trees = [root(0), root(1)];
+        for _ in 0..self.depth {
+            let rows = Rows { gradient, weight, node: &self.node };
+            let [mean, log_sd] = &mut trees;
+            let levels = [&mut mean.level, &mut log_sd.level];
+            match &mut self.finder {
+                Finder::Exact(exact) => exact.find(&rows, features, levels),
+                Finder::Histogram(histogram) => histogram.find(&rows, features, levels),
+            }
+            for (number, tree) in trees.iter_mut().enumerate() {
+                let first = tree.split();
+                self.descend(number, tree, first, gradient, weight);
+                tree.open(first, self.min_leaf);
+            }
+            if trees.iter().all(|tree| tree.level.bests.is_empty()) {
+                break;
+            }
+        }
+        trees.map(Growing::finish)
+    }
+
+    /// Sends the rows of the level `from` to their children, and adds them up there.
+    fn descend(
+        &mut self,
+        number: usize,
+        tree: &mut Growing,
+        children: u16,
+        gradient: &[[f64; 2]],
+        weight: Option<&[f64]>,
+    ) {
+        let first = tree.level.first;
+        let open: Vec<(Node, &[f32])> = tree.nodes[first as usize..children as usize]
+            .iter()
+            .map(|node| (*node, if node.is_leaf() { &[][..] } else { self.columns.column(node.feature as usize) }))
+            .collect();
+        if open.iter().all(|(node, _)| node.is_leaf()) {
+            return;
+        }
+        for (row, nodes) in self.node.iter_mut().enumerate() {
+            let node = &mut nodes[number];
+            let Some((split, column)) = open.get(node.wrapping_sub(first) as usize) else { continue };
+            if split.is_leaf() {
+                continue;
+            }
+            *node = split.child + split.side(column[row]);
+            let total = &mut tree.totals[*node as usize];
+            let weight = weight.map_or(1.0, |weight| weight[row]);
+            total.sum += gradient[row][number];
+            total.weight += weight;
+            total.rows += f64::from(u8::from(weight > 0.0));
+        }
+    }
+}
+
+impl Growing {
+    /// Gives two children to every open node that has a split; the number of the first child.
+    fn split(&mut self) -> u16 {
+        let children = self.nodes.len() as u16;
+        let mut parents = Vec::new();
+        for (slot, best) in self.level.bests.iter().enumerate() {
+            let Some((place, gain)) = best.found() else { continue };
+            let child = self.nodes.len() as u16;
+            self.nodes[self.level.first as usize + slot] =
+                Node { feature: place.feature, number: place.threshold, child, missing_right: place.missing_right };
+            self.nodes.extend([Node::leaf(0.0); 2]);
+            self.totals.extend([Total::default(); 2]);
+            self.gains.push((place.feature, gain));
+            parents.push(slot as u16);
+        }
+        self.level.parents = parents;
+        children
+    }
+
+    /// Makes the nodes from `first` on the open ones.
+    fn open(&mut self, first: u16, min_leaf: usize) {
+        self.level.first = first;
+        self.level.bests = self.totals[first as usize..].iter().map(|total| Best::none(*total, min_leaf)).collect();
+    }
+
+    fn finish(mut self) -> Grown {
+        for (node, total) in self.nodes.iter_mut().zip(&self.totals).filter(|(node, _)| node.is_leaf()) {
+            let mean = (total.sum / total.weight) as f32;
+            node.number = if mean.is_finite() { mean } else { 0.0 };
+        }
+        Grown { tree: Tree { nodes: self.nodes }, gains: self.gains }
+    }
+}
+
+#[cfg(test)]
+mod tests;
