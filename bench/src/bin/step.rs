@@ -1,43 +1,217 @@
-//! Times one training step of NE-GMM, on a fresh and on a converged network.
+//! Times one training step of NE-GMM on one core, on a fresh and on a converged network, beside the arithmetic floor and,
+//! with `--peers PYTHON`, beside the same step in JAX and PyTorch.
+//!
+//! | option | meaning | default |
+//! |---|---|---|
+//! | `--inputs --hidden --components --batch` | sizes; `--hidden 50,50` for two layers | 13, 50, 10, 32 |
+//! | `--activation` | `relu`, `tanh` or `silu` | relu |
+//! | `--rows` | rows of an epoch; the short last batch is left out | 506, at least 8 batches |
+//! | `--epochs` | training before the converged timing | 500 |
+//! | `--rounds` | how often everything is measured | 3 |
+//! | `--seconds` | time for each of the two timings in a round | 1 |
+//! | `--core` | the core to run on (needs `taskset`) | 0 |
+//! | `--peers` | a Python with jax and torch; else `NEGMM_PEERS_PYTHON` | none |
+//!
+//! A timing is the fastest run of whole epochs, at least 200 steps long: shuffle, gather, forward, loss, gradient, Adam.
+//! Ours and the peers' take turns, round by round, so that all see the same noise; the fastest of all rounds counts.
+//! How the floor is counted is said in `bench/src/floor.rs`.
 
+use std::sync::Mutex;
 use std::time::Instant;
 
 use negmm::data::Dataset;
 use negmm::math::lanes::Isa;
+use negmm::math::normal;
 use negmm::math::rng::Rng;
-use negmm::net::{Activation, MixtureHead, Network};
-use negmm::train::{CpuEngine, Engine, Job, Objective, Schedule, Training, Watch};
+use negmm::net::{MixtureHead, Network};
+use negmm::train::{CpuEngine, Engine, Job, Objective, Schedule, Trained, Training, Watch};
+use negmm_bench::options::{Options, activation};
+use negmm_bench::peers::{PEERS, pin};
+use negmm_bench::{fastest, floor};
 
-fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let inputs: usize = arguments.next().map_or(13, |a| a.parse().unwrap());
-    let hidden: Vec<usize> = arguments.next().map_or(vec![50], |a| a.split(',').map(|h| h.parse().unwrap()).collect());
-    let components: usize = arguments.next().map_or(10, |a| a.parse().unwrap());
-    let batch: usize = arguments.next().map_or(32, |a| a.parse().unwrap());
-    let activation = match arguments.next().as_deref() {
-        Some("silu") => Activation::Silu,
-        Some("tanh") => Activation::Tanh,
-        _ => Activation::Relu,
-    };
-    let rows = 512.max(batch * 4);
-    let mut rng = Rng::new(1, 0);
-    let mut data = Dataset::new(inputs);
-    for _ in 0..rows {
-        let x: Vec<f32> = (0..inputs).map(|_| (2.0 * rng.uniform() - 1.0) as f32 * 1.7).collect();
-        let y = (x[0] * 1.5).sin() + 0.5 * x[1 % inputs] * x[2 % inputs] + 0.3 * (rng.uniform() as f32 - 0.5);
-        data.push(&x, y);
+/// A timed run is at least this many steps long.
+const TIMED_STEPS: usize = 200;
+
+const OPTIONS: [&str; 11] = [
+    "--inputs",
+    "--hidden",
+    "--components",
+    "--batch",
+    "--activation",
+    "--rows",
+    "--epochs",
+    "--rounds",
+    "--seconds",
+    "--core",
+    "--peers",
+];
+
+fn main() -> Result<(), String> {
+    let options = Options::read(&OPTIONS)?;
+    let step = Step::new(&options)?;
+    let (rounds, core) = (options.get("--rounds", 3)?, options.get("--core", 0)?);
+    let python = options.text("--peers").map(str::to_string).or(std::env::var("NEGMM_PEERS_PYTHON").ok());
+    println!("{}, {}", step.title(), if pin(core) { format!("core {core}") } else { "any core".to_string() });
+
+    let mut sets: Vec<Isa> = Isa::ALL.into_iter().filter(|isa| isa.available()).collect();
+    if sets.len() > 1 {
+        // Plain Rust takes a hundred times as long where a multiply-add is a call: it gets one epoch, below.
+        sets.retain(|isa| *isa != Isa::Plain);
     }
-    let run = |epochs: usize, isa: Isa| {
-        let head = MixtureHead { components, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
+    let mut ours = vec![[f64::INFINITY; 2]; sets.len()];
+    let mut peers = [[f64::INFINITY; 2]; PEERS.len()];
+    let (mut peak, mut losses) = (0.0, Vec::new());
+    for _ in 0..rounds {
+        peak = floor::peak().max(peak);
+        for (isa, best) in sets.iter().zip(&mut ours) {
+            let (microseconds, first_and_last) = step.measure(*isa);
+            keep_least(best, microseconds);
+            losses.push(first_and_last);
+        }
+        if let Some(python) = &python {
+            for (peer, best) in PEERS.iter().zip(&mut peers) {
+                keep_least(best, peer.run(python, &step.peer_arguments())?);
+            }
+        }
+    }
+    if losses.iter().any(|loss| *loss != losses[0]) {
+        return Err(format!("the instruction sets do not agree: losses {losses:?}"));
+    }
+
+    let operations = floor::operations(&step.network, step.components, step.batch);
+    let least = operations as f64 / peak * 1e6;
+    println!("loss {:.4} in the first epoch, {:.4} in the last, on every instruction set", losses[0].0, losses[0].1);
+    println!("floor {least:.2} us: {operations} operations a step, {:.1} billion multiply-adds a second\n", peak / 1e9);
+    println!("| | fresh us | converged us | x floor | x floor |");
+    println!("|---|---|---|---|---|");
+    for (isa, [fresh, converged]) in sets.iter().zip(&ours) {
+        let (a, b) = (fresh / least, converged / least);
+        println!("| negmm, {isa:?} | {fresh:.2} | {converged:.2} | {a:.2} | {b:.2} |");
+    }
+    if !sets.contains(&Isa::Plain) {
+        let (microseconds, loss) = step.measure_once(Isa::Plain);
+        if loss != losses[0].0 {
+            return Err(format!("plain Rust does not agree: loss {loss}"));
+        }
+        println!("| negmm, Plain | {microseconds:.0} | | {:.0} | |", microseconds / least);
+    }
+    if python.is_some() {
+        println!("\n| | fresh us | converged us | x negmm | x negmm |");
+        println!("|---|---|---|---|---|");
+        for (peer, [fresh, converged]) in PEERS.iter().zip(&peers) {
+            let (a, b) = (fresh / ours[0][0], converged / ours[0][1]);
+            println!("| {} | {fresh:.1} | {converged:.1} | {a:.1} | {b:.1} |", peer.name);
+        }
+    }
+    Ok(())
+}
+
+fn keep_least(best: &mut [f64; 2], new: [f64; 2]) {
+    for (best, new) in best.iter_mut().zip(new) {
+        *best = best.min(new);
+    }
+}
+
+/// The step to time.
+struct Step {
+    network: Network,
+    components: usize,
+    batch: usize,
+    rows: usize,
+    epochs: usize,
+    seconds: f64,
+    data: Dataset,
+}
+
+impl Step {
+    fn new(options: &Options) -> Result<Self, String> {
+        let inputs = options.get("--inputs", 13)?;
+        let components = options.get("--components", 10)?;
+        let batch: usize = options.get("--batch", 32)?;
+        let rows = options.get("--rows", 506.max(8 * batch))?;
+        if inputs == 0 || components == 0 || !(1..=rows).contains(&batch) {
+            return Err("inputs and components are at least 1, and a batch has at least 1 row and at most all".into());
+        }
+        let hidden = options.list("--hidden", vec![50])?;
+        Ok(Self {
+            network: Network { inputs, hidden, activation: activation(options)?, outputs: 3 * components },
+            components,
+            batch,
+            rows,
+            epochs: options.get("--epochs", 500)?,
+            seconds: options.get("--seconds", 1.0)?,
+            data: noisy_curve(rows, inputs),
+        })
+    }
+
+    fn hidden(&self) -> String {
+        self.network.hidden.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+    }
+
+    fn activation(&self) -> String {
+        format!("{:?}", self.network.activation).to_lowercase()
+    }
+
+    fn title(&self) -> String {
+        let Self { network, components, batch, .. } = self;
+        let (inputs, hidden, activation) = (network.inputs, self.hidden(), self.activation());
+        format!("{inputs} inputs, {hidden} hidden {activation} units, {components} components, batch {batch}")
+    }
+
+    /// The same step for a peer's script.
+    fn peer_arguments(&self) -> Vec<String> {
+        [
+            ("--inputs", self.network.inputs.to_string()),
+            ("--hidden", self.hidden()),
+            ("--components", self.components.to_string()),
+            ("--batch", self.batch.to_string()),
+            ("--activation", self.activation()),
+            ("--rows", self.rows.to_string()),
+            ("--epochs", self.epochs.to_string()),
+            ("--seconds", self.seconds.to_string()),
+        ]
+        .into_iter()
+        .flat_map(|(name, value)| [name.to_string(), value])
+        .collect()
+    }
+
+    /// Microseconds a step, fresh and converged, and the losses of the first and the last epoch before the second timing.
+    fn measure(&self, isa: Isa) -> ([f64; 2], (f64, f64)) {
+        let steps = self.rows / self.batch;
+        let timed = TIMED_STEPS.div_ceil(steps);
+        let fresh = fastest(self.seconds, || drop(self.train(timed, isa))) / (timed * steps) as f64;
+        // As many timed runs as fit into the time, all behind the training that comes first.
+        let runs = (self.seconds / (fresh * (timed * steps) as f64)).ceil().max(5.0) as usize;
+        let (ends, trained) = self.train(self.epochs + runs * timed, isa);
+        let lengths = (0..runs).map(|run| {
+            let first = self.epochs - 1 + run * timed;
+            (ends[first + timed] - ends[first]).as_secs_f64()
+        });
+        let converged = lengths.fold(f64::INFINITY, f64::min) / (timed * steps) as f64;
+        let loss = |epoch: usize| trained.history.epochs[epoch].loss.unwrap_or(f64::NAN);
+        ([fresh * 1e6, converged * 1e6], (loss(0), loss(self.epochs - 1)))
+    }
+
+    /// Microseconds a step in the first epoch, and its loss.
+    fn measure_once(&self, isa: Isa) -> (f64, f64) {
+        let start = Instant::now();
+        let (ends, trained) = self.train(1, isa);
+        let steps = (self.rows / self.batch) as f64;
+        ((ends[0] - start).as_secs_f64() / steps * 1e6, trained.history.epochs[0].loss.unwrap_or(f64::NAN))
+    }
+
+    /// Trains from the start; gives the moment at which each epoch ended.
+    fn train(&self, epochs: usize, isa: Isa) -> (Vec<Instant>, Trained) {
+        let head = MixtureHead { components: self.components, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
         let job = Job {
-            network: Network { inputs, hidden: hidden.clone(), activation, outputs: head.outputs() },
+            network: self.network.clone(),
             objective: Objective::hybrid(head, 0.5),
-            data: &data,
-            train: (0..rows as u32).collect(),
+            data: &self.data,
+            train: (0..(self.rows / self.batch * self.batch) as u32).collect(),
             validation: vec![],
             training: Training {
                 epochs,
-                batch,
+                batch: self.batch,
                 learning_rate: 1e-3,
                 schedule: Schedule::Constant,
                 averaging: 0.0,
@@ -45,23 +219,34 @@ fn main() {
             },
             seed: 1,
         };
-        let engine = CpuEngine { threads: 1, isa };
-        let start = Instant::now();
-        let trained = engine.train(&[job], &Watch::nothing()).pop().unwrap().unwrap();
-        (start.elapsed().as_secs_f64(), trained)
-    };
-    for isa in [Isa::Avx512, Isa::Avx2] {
-        let steps = rows.div_ceil(batch);
-        let fresh = (0..20).map(|_| run(20, isa).0 / (20 * steps) as f64).fold(f64::INFINITY, f64::min);
-        let long_epochs = if hidden.iter().sum::<usize>() > 300 { 20 } else { 2000 };
-        let (long, trained) = run(long_epochs, isa);
-        let (short, _) = run(long_epochs / 2, isa);
-        println!(
-            "{isa:?} fresh {:.2} us, converged {:.2} us, loss {:?} -> {:?}",
-            fresh * 1e6,
-            (long - short) / (long_epochs / 2 * steps) as f64 * 1e6,
-            trained.history.epochs[0].loss,
-            trained.history.epochs.last().unwrap().loss
-        );
+        let ends = Mutex::new(Vec::with_capacity(epochs));
+        let note = |_: &_| ends.lock().expect("one thread").push(Instant::now());
+        let watch = Watch { progress: &note, ..Watch::nothing() };
+        let trained = CpuEngine { threads: 1, isa }.train(&[job], &watch).pop().expect("one job in, one result out");
+        (ends.into_inner().expect("one thread"), trained.expect("a valid job"))
     }
+}
+
+/// Nonlinear regression with noise that depends on the input, standardised: the peers' data but for the random numbers.
+fn noisy_curve(rows: usize, inputs: usize) -> Dataset {
+    let mut rng = Rng::new(1, 0);
+    let mut draw = || normal::quantile(rng.uniform());
+    let slopes: Vec<f64> = (0..inputs).map(|_| draw() / (inputs as f64).sqrt()).collect();
+    let x: Vec<Vec<f64>> = (0..rows).map(|_| (0..inputs).map(|_| draw()).collect()).collect();
+    let y: Vec<f64> = x
+        .iter()
+        .map(|x| {
+            let linear: f64 = x.iter().zip(&slopes).map(|(x, slope)| x * slope).sum();
+            let noise = 0.2 + 0.3 / (1.0 + (-2.0 * x[0]).exp());
+            linear + (2.0 * x[0]).sin() + 0.5 * x[inputs - 1].powi(2) + noise * draw()
+        })
+        .collect();
+    let mean = y.iter().sum::<f64>() / rows as f64;
+    let sd = (y.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / rows as f64).sqrt();
+    let mut data = Dataset::new(inputs);
+    for (x, y) in x.iter().zip(&y) {
+        let x: Vec<f32> = x.iter().map(|x| *x as f32).collect();
+        data.push(&x, ((y - mean) / sd) as f32);
+    }
+    data
 }

@@ -156,11 +156,26 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn transpose(rows: [Self; WIDTH]) -> [Self; WIDTH] {
-        let mut cells = [Chunk::ZERO; WIDTH];
-        for (row, chunk) in rows.into_iter().zip(&mut cells) {
-            row.store(chunk);
+        // Four squares of eight; the two beside the diagonal change places.
+        let mut out = [Self::splat(0.0); WIDTH];
+        for half in 0..2 {
+            let (mut low, mut high) = ([rows[0].0; 8], [rows[0].0; 8]);
+            for row in 0..8 {
+                low[row] = rows[8 * half + row].0;
+                high[row] = rows[8 * half + row].1;
+            }
+            let (low, high) = (transpose_square(low), transpose_square(high));
+            for column in 0..8 {
+                if half == 0 {
+                    out[column].0 = low[column];
+                    out[8 + column].0 = high[column];
+                } else {
+                    out[column].1 = low[column];
+                    out[8 + column].1 = high[column];
+                }
+            }
         }
-        std::array::from_fn(|column| Self::load(&Chunk(std::array::from_fn(|row| cells[row].0[column]))))
+        out
     }
 }
 
@@ -183,5 +198,32 @@ fn split_half(x: __m256) -> (__m256, __m256) {
         let mantissa = _mm256_castsi256_ps(_mm256_add_epi32(fraction, _mm256_set1_epi32(SQRT_HALF_BITS)));
         let exponent = _mm256_sub_epi32(_mm256_srai_epi32::<23>(shifted), _mm256_set1_epi32(127));
         (mantissa, _mm256_cvtepi32_ps(exponent))
+    }
+}
+
+/// Three rounds, each exchanging halves of pairs of rows: single floats, pairs, quarters.
+#[inline(always)]
+fn transpose_square(rows: [__m256; 8]) -> [__m256; 8] {
+    // SAFETY: as in `add`.
+    unsafe {
+        let mut t = rows;
+        for pair in 0..4 {
+            let (a, b) = (rows[2 * pair], rows[2 * pair + 1]);
+            t[2 * pair] = _mm256_unpacklo_ps(a, b);
+            t[2 * pair + 1] = _mm256_unpackhi_ps(a, b);
+        }
+        let mut u = t;
+        for four in [0, 4] {
+            u[four] = _mm256_shuffle_ps::<0x44>(t[four], t[four + 2]);
+            u[four + 1] = _mm256_shuffle_ps::<0xee>(t[four], t[four + 2]);
+            u[four + 2] = _mm256_shuffle_ps::<0x44>(t[four + 1], t[four + 3]);
+            u[four + 3] = _mm256_shuffle_ps::<0xee>(t[four + 1], t[four + 3]);
+        }
+        let mut out = u;
+        for column in 0..4 {
+            out[column] = _mm256_permute2f128_ps::<0x20>(u[column], u[4 + column]);
+            out[4 + column] = _mm256_permute2f128_ps::<0x31>(u[column], u[4 + column]);
+        }
+        out
     }
 }

@@ -1,0 +1,121 @@
+//! Times `negmm predict --threads 1` on a large CSV file of eight numeric columns, and watches its memory.
+//!
+//! | option | meaning | default |
+//! |---|---|---|
+//! | `--megabytes` | size of the file, 10^6 bytes each | 1000 |
+//! | `--negmm` | the program | `negmm` beside this bench |
+//! | `--core` | the core to run on (needs `taskset`) | 0 |
+//!
+//! The file lies in a temporary folder (`TMPDIR`) that is removed at the end; predictions (mean and sd) go to nowhere.
+//! Memory is the kernel's high-water mark of resident memory, processor time its count over all threads; both need Linux.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use negmm::math::rng::Rng;
+use negmm_bench::options::Options;
+use negmm_bench::peers::pin;
+
+const COLUMNS: usize = 8;
+const TRAINING_ROWS: usize = 2000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::read(&["--megabytes", "--negmm", "--core"])?;
+    let size = options.get("--megabytes", 1000)? * 1_000_000;
+    let beside = std::env::current_exe()?.with_file_name("negmm");
+    let program = options.text("--negmm").map_or(beside, PathBuf::from);
+    pin(options.get("--core", 0)?);
+
+    let folder = tempfile::tempdir()?;
+    let [training, large, model] = ["training.csv", "large.csv", "model.negmm"].map(|name| folder.path().join(name));
+    write_rows(&training, |rows, _| rows < TRAINING_ROWS)?;
+    write_rows(&large, |_, bytes| bytes < size)?;
+    let fitted = Command::new(&program)
+        .arg("fit")
+        .arg(&training)
+        .args(["--target", "y", "--epochs", "20", "--quiet", "--output"])
+        .arg(&model)
+        .stdout(Stdio::null())
+        .status();
+    if !fitted.map_err(|error| format!("{}: {error}", program.display()))?.success() {
+        return Err("fit failed".into());
+    }
+
+    let start = Instant::now();
+    let mut predict = Command::new(&program)
+        .arg("predict")
+        .args([&model, &large])
+        .args(["--threads", "1", "--quiet"])
+        .stdout(Stdio::null())
+        .spawn()?;
+    let mut used = Used::default();
+    let status = loop {
+        if let Some(status) = predict.try_wait()? {
+            break status;
+        }
+        used.look(predict.id());
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    if !status.success() {
+        return Err("predict failed".into());
+    }
+    let megabytes = fs::metadata(&large)?.len() as f64 / 1e6;
+    println!("| MB | MB/s | MB/s of processor time | peak memory MB |");
+    println!("|---|---|---|---|");
+    let (rate, processor) = (megabytes / seconds, megabytes / used.processor.as_secs_f64());
+    println!("| {megabytes:.0} | {rate:.1} | {processor:.1} | {:.1} |", used.memory as f64 / 1e6);
+    Ok(())
+}
+
+/// A header and rows of x1 … x8, y with six decimals, as long as `more` (rows, bytes so far) says.
+fn write_rows(path: &Path, more: impl Fn(usize, usize) -> bool) -> std::io::Result<()> {
+    let mut out = BufWriter::new(fs::File::create(path)?);
+    let mut rng = Rng::new(1, 0);
+    let mut line: String = (1..=COLUMNS).map(|column| format!("x{column},")).collect();
+    line.push_str("y\n");
+    let (mut rows, mut bytes) = (0, 0);
+    loop {
+        out.write_all(line.as_bytes())?;
+        bytes += line.len();
+        if !more(rows, bytes) {
+            return out.flush();
+        }
+        rows += 1;
+        line.clear();
+        let mut sum = 0.0;
+        for _ in 0..COLUMNS {
+            let x = 200.0 * rng.uniform() - 100.0;
+            sum += x;
+            let _ = write!(line, "{x:.6},");
+        }
+        let _ = writeln!(line, "{:.6}", sum + 50.0 * rng.uniform());
+    }
+}
+
+/// What a process used up to the last look.
+#[derive(Default)]
+struct Used {
+    memory: u64,
+    processor: Duration,
+}
+
+impl Used {
+    /// A process that is just ending has nothing to see: then the look before stays.
+    fn look(&mut self, process: u32) {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
+        self.memory = peak.map_or(self.memory, |kibibytes: u64| kibibytes * 1024);
+        let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+        let nanoseconds = threads
+            .filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok())
+            .filter_map(|text| text.split_whitespace().next()?.parse::<u64>().ok())
+            .sum();
+        self.processor = self.processor.max(Duration::from_nanos(nanoseconds));
+    }
+}

@@ -1,0 +1,124 @@
+//! Times prediction on one core: encoded rows to mixtures, their means and sds, and exact answers about mixtures.
+//!
+//! | option | meaning | default |
+//! |---|---|---|
+//! | `--inputs --hidden --components` | sizes of the network | 8, 50, 5 |
+//! | `--activation` | `relu`, `tanh` or `silu` | relu |
+//! | `--rows` | rows predicted at once | 4096 |
+//! | `--seconds` | time for each timing | 1 |
+//! | `--core` | the core to run on (needs `taskset`) | 0 |
+//!
+//! Each number is from the fastest of many runs. Answers come with their cost as a multiple of one cdf.
+
+use std::hint::black_box;
+
+use negmm::data::Dataset;
+use negmm::math::lanes::Isa;
+use negmm::math::rng::Rng;
+use negmm::method::{Predictor, TrainedNetwork};
+use negmm::net::{Head, MixtureHead, Network};
+use negmm::{Mixture, Mixtures};
+use negmm_bench::fastest;
+use negmm_bench::options::{Options, activation};
+use negmm_bench::peers::pin;
+
+const OPTIONS: [&str; 7] = ["--inputs", "--hidden", "--components", "--activation", "--rows", "--seconds", "--core"];
+
+fn main() -> Result<(), String> {
+    let options = Options::read(&OPTIONS)?;
+    let rows = options.get("--rows", 4096)?;
+    let seconds = options.get("--seconds", 1.0)?;
+    let core = options.get("--core", 0)?;
+    let components = options.get("--components", 5)?;
+    let network = Network {
+        inputs: options.get("--inputs", 8)?,
+        hidden: options.list("--hidden", vec![50])?,
+        activation: activation(&options)?,
+        outputs: 3 * components,
+    };
+    let place = if pin(core) { format!("core {core}") } else { "any core".to_string() };
+    println!("{} inputs, {:?} hidden units, {components} components, {place}\n", network.inputs, network.hidden);
+    predictions(&network, components, rows, seconds);
+    println!();
+    answers(rows, seconds);
+    Ok(())
+}
+
+/// Encoded rows to mixtures, and to means and sds.
+fn predictions(network: &Network, components: usize, rows: usize, seconds: f64) {
+    let mut rng = Rng::new(1, 0);
+    let mut data = Dataset::new(network.inputs);
+    for _ in 0..rows {
+        let x: Vec<f32> = (0..network.inputs).map(|_| 4.0 * rng.uniform() as f32 - 2.0).collect();
+        data.push(&x, 0.0);
+    }
+    let head = MixtureHead { components, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
+    let weights = network.initial_weights(&mut rng);
+    let networks = vec![TrainedNetwork { network: network.clone(), weights }];
+    let predictor = Predictor::Networks { networks, head: Head::Mixture(head) };
+    println!("| rows/s | mixtures | mixtures, means, sds |");
+    println!("|---|---|---|");
+    for isa in Isa::ALL.into_iter().filter(|isa| isa.available()) {
+        let mixtures = fastest(seconds, || drop(black_box(predictor.predict(&data, isa))));
+        let moments = fastest(seconds, || {
+            let mixtures = predictor.predict(&data, isa);
+            mixtures.mixtures().rows().for_each(|row| _ = black_box((row.mean(), row.sd())));
+        });
+        println!("| {isa:?} | {:.0} | {:.0} |", rows as f64 / mixtures, rows as f64 / moments);
+    }
+}
+
+/// Exact answers about mixtures, at levels and values that go through the whole distribution.
+fn answers(rows: usize, seconds: f64) {
+    println!("| answers/s | 1 component | 5 | 10 | 50 |");
+    println!("|---|---|---|---|---|");
+    let mixtures = [1, 5, 10, 50].map(|components| mixtures(components, rows));
+    let cdf = mixtures.each_ref().map(|mixtures| time(mixtures, seconds, |row, level| row.cdf(value(level))));
+    print("cdf", cdf, cdf);
+    for (name, answer) in ANSWERS {
+        let times = mixtures.each_ref().map(|mixtures| time(mixtures, seconds, answer));
+        print(name, times, cdf);
+    }
+}
+
+type Answer = fn(Mixture<'_>, f64) -> f64;
+
+const ANSWERS: [(&str, Answer); 6] = [
+    ("quantile", |row, level| row.quantile(level)),
+    ("quantile 0.95", |row, _| row.quantile(0.95)),
+    ("far quantile", |row, level| row.quantile(level * 1e-12)),
+    ("mean and sd", |row, _| row.mean() + row.sd()),
+    ("energy score", |row, level| row.energy_score(value(level))),
+    ("log density", |row, level| row.log_pdf(value(level))),
+];
+
+/// From the lowest mean to the highest.
+fn value(level: f64) -> f64 {
+    4.0 * level - 2.0
+}
+
+fn print(name: &str, times: [f64; 4], cdf: [f64; 4]) {
+    let cells: String = times.iter().zip(cdf).map(|(t, cdf)| format!(" {:.0} ({:.1}) |", 1.0 / t, t / cdf)).collect();
+    println!("| {name} |{cells}");
+}
+
+/// Seconds for one row.
+fn time(mixtures: &Mixtures, seconds: f64, answer: impl Fn(Mixture<'_>, f64) -> f64) -> f64 {
+    let rows = mixtures.len() as f64;
+    let all = || {
+        for (row, mixture) in mixtures.rows().enumerate() {
+            black_box(answer(mixture, (row as f64 + 0.5) / rows));
+        }
+    };
+    fastest(seconds, all) / rows
+}
+
+/// Overlapping components: weights, means and sds at random.
+fn mixtures(components: usize, rows: usize) -> Mixtures {
+    let mut rng = Rng::new(1, components as u64);
+    let mut draw = |low: f64, high: f64| -> Vec<f64> {
+        (0..rows * components).map(|_| low + (high - low) * rng.uniform()).collect()
+    };
+    let (weights, means, sds) = (draw(0.01, 1.0), draw(-2.0, 2.0), draw(0.1, 1.0));
+    Mixtures::new(components, weights, means, sds).expect("a valid mixture")
+}

@@ -1,0 +1,109 @@
+//! Responsible for the arithmetic floor of a training step: the operations it cannot do without, at the speed of light.
+//!
+//! The speed of light is measured: [`peak`] runs independent chains of fused multiply-adds in registers, without memory.
+//! An operation is one addition, multiplication or fused multiply-add of one `f32`, all at that one rate. A division and
+//! a square root also count as one, though every processor takes several times as long for them. Nothing else counts:
+//! comparisons, bit operations, loads, stores, transposes, shuffling and gathering rows are free. So no implementation
+//! of these formulas on this core reaches the floor, and the ratio to it bounds what any rewriting could still gain.
+//! (A core that adds beside its multiply-add units could do better than the floor on the part that is additions.)
+
+use std::hint::black_box;
+
+use negmm::math::lanes::{Isa, Kernel, Lanes, WIDTH};
+use negmm::net::{Activation, Network};
+
+/// e^x: range reduction 3, polynomial of degree 6 with 7, scaling 1.
+const EXP: usize = 11;
+/// ln x: polynomial of degree 10 with 12, putting the exponent back 2.
+const LN: usize = 14;
+/// softplus and its derivative: e^x, a polynomial of degree 10 with 10, 4 more.
+const SOFTPLUS: usize = EXP + 14;
+/// 2 cdf(x) - 1 of the normal distribution: polynomials of degrees 6 and 5 in x², 3 more.
+const CENTRED_CDF: usize = 14;
+/// 1 / sqrt(x) from an integer guess: three Newton steps of three.
+const RSQRT: usize = 10;
+/// Adam: two moments 2 + 3, the root and its correction 2, quotient and step 2.
+const ADAM: usize = 9;
+
+/// Operations of one training step on `batch` rows.
+///
+/// With W weights and biases, W' weights behind the first layer, K components and P = K (K - 1) / 2 pairs, a row costs
+///
+/// ```text
+/// forward                          W
+/// weight gradient                  W
+/// gradient of hidden units         W'
+/// activation, its slope and use    2 a unit; tanh 14, SiLU 17
+/// softmax                          K (exp + 4)
+/// sds                              K (softplus + 2)
+/// log score and its gradient       K (exp + ln + 16)
+/// energy score, its gradient       K (exp + cdf + 26) + P (rsqrt + exp + cdf + 16)
+/// ```
+///
+/// and the step W times Adam more.
+pub fn operations(network: &Network, components: usize, batch: usize) -> usize {
+    let layers = network.layers();
+    let behind_first: usize = layers.iter().skip(1).map(|layer| layer.inputs * layer.outputs).sum();
+    let units: usize = network.hidden.iter().sum();
+    let unit = match network.activation {
+        Activation::Relu => 2,
+        Activation::Tanh => 14,
+        Activation::Silu => EXP + 6,
+    };
+    let pairs = components * (components - 1) / 2;
+    let component = (EXP + 4) + (SOFTPLUS + 2) + (EXP + LN + 16) + (EXP + CENTRED_CDF + 26);
+    let pair = RSQRT + EXP + CENTRED_CDF + 16;
+    let row = 2 * network.parameters() + behind_first + units * unit + components * component + pairs * pair;
+    batch * row + network.parameters() * ADAM
+}
+
+/// Chains that run side by side: more than the units of any processor times the steps a multiply-add takes.
+const CHAINS: usize = 12;
+const STEPS: usize = 20_000;
+
+/// A chain is sum = sum * factor + 1.
+struct MultiplyAdds {
+    factor: f32,
+}
+
+impl Kernel for MultiplyAdds {
+    type Output = f32;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> f32 {
+        let factor = L::splat(self.factor);
+        // Two registers hold sixteen lanes where vectors are short: then half as many chains fill as many registers.
+        let sum = if L::WIDE { chains::<L, CHAINS>(factor) } else { chains::<L, { CHAINS / 2 }>(factor) };
+        sum.sum()
+    }
+}
+
+/// `STEPS * CHAINS` multiply-adds of sixteen lanes, in `N` chains that start apart, or they would become one.
+#[inline(always)]
+fn chains<L: Lanes, const N: usize>(factor: L) -> L {
+    let one = L::splat(1.0);
+    let mut sums = [one; N];
+    for at in 1..N {
+        sums[at] = sums[at - 1] + one;
+    }
+    for _ in 0..STEPS * CHAINS / N {
+        for sum in &mut sums {
+            *sum = sum.mul_add(factor, one);
+        }
+    }
+    let mut total = L::splat(0.0);
+    for sum in sums {
+        total = total + sum;
+    }
+    total
+}
+
+/// Fused multiply-adds of `f32` a second on one core: the best of what the instruction sets and many runs give.
+pub fn peak() -> f64 {
+    let seconds = [Isa::Avx512, Isa::Avx2]
+        .into_iter()
+        .filter(|isa| isa.available())
+        .map(|isa| crate::fastest(0.05, || _ = black_box(isa.run(MultiplyAdds { factor: black_box(0.5) }))))
+        .fold(f64::INFINITY, f64::min);
+    (STEPS * CHAINS * WIDTH) as f64 / seconds
+}

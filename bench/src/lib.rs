@@ -1,0 +1,20 @@
+//! What the benches share: named options, the arithmetic floor of a training step, and the peers in Python.
+
+pub mod floor;
+pub mod options;
+pub mod peers;
+
+use std::time::Instant;
+
+/// Seconds of the fastest of as many runs as fit into `seconds`, at least five.
+pub fn fastest(seconds: f64, mut run: impl FnMut()) -> f64 {
+    let begun = Instant::now();
+    let (mut best, mut runs) = (f64::INFINITY, 0);
+    while runs < 5 || begun.elapsed().as_secs_f64() < seconds {
+        let start = Instant::now();
+        run();
+        best = best.min(start.elapsed().as_secs_f64());
+        runs += 1;
+    }
+    best
+}

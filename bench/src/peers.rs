@@ -1,0 +1,47 @@
+//! Responsible for the peers: the scripts in `bench/peers`, run on the same core.
+
+use std::path::Path;
+use std::process::Command;
+
+/// One way to run one of the scripts.
+#[derive(Debug)]
+pub struct Peer {
+    /// What tables call it.
+    pub name: &'static str,
+    script: &'static str,
+    arguments: &'static [&'static str],
+}
+
+/// JAX as one would write it, JAX as one would write it after profiling, PyTorch without compilation.
+pub const PEERS: [Peer; 3] = [
+    Peer { name: "JAX, jit and scan over epochs", script: "jax_step.py", arguments: &["--form", "plain"] },
+    Peer { name: "JAX, loss tuned by hand", script: "jax_step.py", arguments: &["--form", "tuned"] },
+    Peer { name: "PyTorch, eager", script: "torch_step.py", arguments: &["--form", "plain"] },
+];
+
+impl Peer {
+    /// Microseconds a step of a fresh and of a converged network.
+    pub fn run(&self, python: &str, arguments: &[String]) -> Result<[f64; 2], String> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(self.script);
+        let output = Command::new(python)
+            .arg(&script)
+            .args(self.arguments)
+            .args(arguments)
+            .output()
+            .map_err(|error| format!("{python}: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("{}: {}", script.display(), String::from_utf8_lossy(&output.stderr)));
+        }
+        let line: serde_json::Value =
+            serde_json::from_slice(&output.stdout).map_err(|error| format!("{}: {error}", script.display()))?;
+        let number = |name: &str| line[name].as_f64().ok_or(format!("{}: no {name}", script.display()));
+        Ok([number("fresh_us")?, number("converged_us")?])
+    }
+}
+
+/// Ties this process, and what it starts from now on, to one core; whether that worked.
+pub fn pin(core: usize) -> bool {
+    let process = std::process::id().to_string();
+    let taskset = Command::new("taskset").args(["-cp", &core.to_string(), &process]).output();
+    taskset.is_ok_and(|output| output.status.success())
+}
