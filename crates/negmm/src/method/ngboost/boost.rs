@@ -6,8 +6,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::boosted::{Boosted, Parameters, Round, RoundScore, Steps, weighted_mean};
+use super::boosted::{Boosted, Round, RoundScore};
 use super::grow::Grower;
+use super::parameters::{Parameters, Steps, weighted_mean};
 use super::tree::Tree;
 use super::{Columns, NgBoost};
 use crate::math::rng::Rng;

@@ -99,7 +99,7 @@ impl<'a> Grower<'a> {
         trees.map(Growing::finish)
     }
 
-    /// Sends the rows of the level `from` to their children, and adds them up there.
+    /// Sends the rows of the open nodes to their children, which start at number `children`, and adds them up there.
     fn descend(
         &mut self,
         number: usize,

@@ -7,6 +7,7 @@ mod columns;
 mod exact;
 mod grow;
 mod histogram;
+mod parameters;
 mod parts;
 mod score;
 mod split;
@@ -28,7 +29,7 @@ use crate::{Error, Result};
 use boost::{Sample, Watched, boost};
 
 /// Rows up to which `splits = auto` is exact.
-const MOST_EXACT_ROWS: usize = 10_000;
+const MOST_EXACT_ROWS: usize = 1000;
 /// Levels of splits at most, so that node numbers fit into 16 bits.
 const MOST_DEPTH: usize = 12;
 /// Targets and weights stay below, so that sums of their squares are finite.
@@ -85,7 +86,7 @@ pub struct NgBoost {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Splits {
-    /// Exact up to 10 000 rows, histogram above.
+    /// Exact up to 1000 rows, histogram above: there it is faster, and no worse on the standard splits.
     #[default]
     Auto,
     /// Between any two neighbouring values.

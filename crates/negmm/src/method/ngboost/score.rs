@@ -9,7 +9,7 @@
 //! | log | log sd + z²/2 + ln √(2π) | (-r/sd², 1 - z²) | diag(1/sd², 2) | (-r, (1 - z²)/2) |
 //! | crps | sd [z (2Φ(z) - 1) + 2φ(z) - 1/√π] | (1 - 2Φ(z), value + r d₁) | diag(2/sd, sd) / (2√π) | √π (sd d₁, 2 d₂/sd) |
 //!
-//! M for the CRPS is E over the predicted normal of (∂Φ/∂θ)(∂Φ/∂θ)ᵀ integrated over y, times 2. The original software has
+//! With the predicted distribution function F(y) = Φ(z), M for the CRPS is 2 ∫ (∂F/∂θ)(∂F/∂θ)ᵀ dy. The original software has
 //! sd M in its place, that is diag(2, sd²) / (2√π), so that its natural gradient lacks a factor sd:
 //! [`Score::CrpsOriginal`].
 

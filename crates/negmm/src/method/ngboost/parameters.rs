@@ -1,0 +1,113 @@
+//! Responsible for where rows with known targets stand while rounds pass: their parameters, scores and natural gradients.
+
+use super::boosted::Round;
+use super::tree::{BLOCK, Tree};
+use super::{Columns, Score};
+
+/// Where rows with known targets stand: y - mean, log sd and 1/sd of each.
+pub(super) struct Parameters {
+    pub residual: Vec<f64>,
+    pub log_sd: Vec<f64>,
+    pub inverse_sd: Vec<f64>,
+    least_log_sd: f64,
+    most_inverse_sd: f64,
+}
+
+impl Parameters {
+    pub fn new(y: &[f64], start: [f64; 2], sigma_min: f64) -> Self {
+        Self {
+            residual: y.iter().map(|y| y - start[0]).collect(),
+            log_sd: vec![start[1]; y.len()],
+            inverse_sd: vec![libm::exp(-start[1]); y.len()],
+            least_log_sd: libm::log(sigma_min),
+            most_inverse_sd: 1.0 / sigma_min,
+        }
+    }
+
+    /// Takes one round's step for rows whose leaves are not known.
+    pub fn descend(&mut self, columns: &Columns<'_>, round: &Round, learning_rate: f64) {
+        let mut leaves = [[0; BLOCK]; 2];
+        let steps = Steps::new(&round.trees, learning_rate * round.scale);
+        for first in (0..columns.rows()).step_by(BLOCK) {
+            let rows = BLOCK.min(columns.rows() - first);
+            for (tree, leaves) in round.trees.iter().zip(&mut leaves) {
+                tree.leaves(columns, first, &mut leaves[..rows]);
+            }
+            for (at, (mean, log_sd)) in leaves[0][..rows].iter().zip(&leaves[1]).enumerate() {
+                self.step(first + at, &steps, [*mean as usize, *log_sd as usize]);
+            }
+        }
+    }
+
+    /// Takes one step for a row in these leaves.
+    #[inline(always)]
+    pub fn step(&mut self, row: usize, steps: &Steps, leaves: [usize; 2]) {
+        self.residual[row] += steps.mean[leaves[0]];
+        let (log_sd, factor) = steps.log_sd[leaves[1]];
+        self.log_sd[row] -= log_sd;
+        self.inverse_sd[row] *= factor;
+    }
+
+    /// The mean score, weighted if there are weights.
+    pub fn mean_score(&self, score: Score, weight: Option<&[f64]>) -> f64 {
+        let value = |row: usize| self.value(score, self.residual[row], self.log_sd[row], self.inverse_sd[row]);
+        weighted_mean(self.residual.len(), weight, value)
+    }
+
+    /// What the mean score would be after a step, for rows in these leaves.
+    pub fn mean_score_after(&self, score: Score, weight: Option<&[f64]>, steps: &Steps, leaves: &[[u16; 2]]) -> f64 {
+        let value = |row: usize| {
+            let [mean, log_sd] = leaves[row];
+            let (change, factor) = steps.log_sd[log_sd as usize];
+            let residual = self.residual[row] + steps.mean[mean as usize];
+            self.value(score, residual, self.log_sd[row] - change, self.inverse_sd[row] * factor)
+        };
+        weighted_mean(leaves.len(), weight, value)
+    }
+
+    /// The natural gradient at a row. At the smallest sd it does not ask for a smaller one.
+    #[inline(always)]
+    pub fn natural_gradient(&self, score: Score, row: usize) -> [f64; 2] {
+        let [mean, log_sd] = score.natural_gradient(self.residual[row], self.inverse_sd[row].min(self.most_inverse_sd));
+        [mean, if self.log_sd[row] > self.least_log_sd { log_sd } else { log_sd.min(0.0) }]
+    }
+
+    #[inline(always)]
+    fn value(&self, score: Score, residual: f64, log_sd: f64, inverse_sd: f64) -> f64 {
+        score.value(residual, log_sd.max(self.least_log_sd), inverse_sd.min(self.most_inverse_sd))
+    }
+}
+
+/// A step as each leaf of two trees takes it: what the mean loses, what log sd loses, and the factor of 1/sd that follows.
+pub(super) struct Steps {
+    mean: Vec<f64>,
+    log_sd: Vec<(f64, f64)>,
+}
+
+impl Steps {
+    pub fn new(trees: &[Tree; 2], scale: f64) -> Self {
+        let values =
+            |tree: &Tree| -> Vec<f64> { tree.nodes().iter().map(|node| scale * f64::from(node.number)).collect() };
+        Self {
+            mean: values(&trees[0]),
+            log_sd: values(&trees[1]).into_iter().map(|step| (step, libm::exp(step))).collect(),
+        }
+    }
+}
+
+/// The mean of `value` over rows; four sums side by side, so that one need not wait for the other.
+#[inline(always)]
+pub(super) fn weighted_mean(rows: usize, weight: Option<&[f64]>, value: impl Fn(usize) -> f64) -> f64 {
+    let mut sums = [0.0; 4];
+    match weight {
+        None => {
+            (0..rows).for_each(|row| sums[row % 4] += value(row));
+            sums.iter().sum::<f64>() / rows as f64
+        }
+        Some(weight) => {
+            // A row of weight 0 is not there, even if its score is infinite.
+            (0..rows).filter(|row| weight[*row] > 0.0).for_each(|row| sums[row % 4] += weight[row] * value(row));
+            sums.iter().sum::<f64>() / weight.iter().sum::<f64>()
+        }
+    }
+}
