@@ -2,8 +2,12 @@
 
 mod activation;
 mod head;
+mod lstm;
+mod lstm_pass;
 mod network;
 
 pub use activation::Activation;
 pub use head::{MixtureHead, MixturePanel};
+pub use lstm::{Lstm, LstmLayer, LstmTensor};
+pub use lstm_pass::LstmPass;
 pub use network::{Dropout, Layer, Network, PANEL, PANEL_CHUNKS, Pass};
