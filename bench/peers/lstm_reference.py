@@ -53,7 +53,7 @@ def main():
         "coefficients": numbers(coefficients),
         "outputs": numbers(outputs),
         "layers": layers,
-    }, indent=1))
+    }))
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ const HEAD: MixtureHead = MixtureHead { components: 5, sd_floor: 1e-3, sd_ceilin
 const ETA: f32 = 0.5;
 const RATE: f64 = 1e-3;
 const ROWS: usize = 512;
-const STEPS: usize = 20;
-const REPEATS: usize = 60;
+/// Steps timed, each for itself: the shortest is what the step costs when nothing else runs.
+const STEPS: usize = 1500;
 
 /// Chunks of one output of the linear layer between the LSTM and the head: its weights, the bias, zeros.
 const LINEAR_STRIDE: usize = (LSTM.hidden + 1).div_ceil(WIDTH);
@@ -217,7 +217,7 @@ enum Part {
 
 struct Run<'a> {
     trainer: &'a mut Trainer,
-    order: &'a [u32],
+    batch: &'a [u32],
     part: Part,
 }
 
@@ -226,21 +226,80 @@ impl Kernel for Run<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> f32 {
-        let Self { trainer, order, part } = self;
+        let Self { trainer, batch, part } = self;
         let own = LSTM.chunks();
-        let mut loss = 0.0;
-        for batch in order.chunks_exact(PANEL) {
-            match part {
-                Part::Step => loss = trainer.step::<L>(batch),
-                Part::Forward => trainer.pass.forward::<L>(&trainer.rows, &trainer.weights[..own], None),
-                Part::Backward => {
-                    trainer.pass.backward::<L>(&trainer.deltas, &trainer.weights[..own], &mut trainer.gradient[..own])
-                }
-                Part::Adam => trainer.adam::<L>(),
+        match part {
+            Part::Step => return trainer.step::<L>(batch),
+            Part::Forward => trainer.pass.forward::<L>(&trainer.rows, &trainer.weights[..own], None),
+            Part::Backward => {
+                let gradient = &mut trainer.gradient[..own];
+                trainer.pass.backward::<L>(&trainer.deltas, &trainer.weights[..own], gradient);
+            }
+            Part::Adam => trainer.adam::<L>(),
+        }
+        0.0
+    }
+}
+
+/// Nothing but multiply-adds in registers: the most that any product can reach.
+struct Peak;
+
+impl Peak {
+    const ROUNDS: usize = 20_000;
+    /// Enough independent sums to hide the latency of one.
+    const SUMS: usize = 16;
+}
+
+impl Kernel for Peak {
+    type Output = f32;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> f32 {
+        let mut sums = [L::splat(0.1); Self::SUMS];
+        let (factor, addend) = (L::splat(0.999), L::splat(1e-3));
+        for _ in 0..Self::ROUNDS {
+            for sum in &mut sums {
+                *sum = sum.mul_add(factor, addend);
             }
         }
-        loss
+        let mut total = 0.0;
+        for sum in sums {
+            total += sum.sum();
+        }
+        total
     }
+}
+
+/// The product of one step of one layer, U h: 256 gates × 64 units × 32 rows.
+struct Recurrent<'a>(&'a [Chunk], &'a [Chunk], &'a mut [Chunk]);
+
+impl Kernel for Recurrent<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> f32 {
+        L::call(Product {
+            a: Strided { values: floats(self.0), row_stride: 1, column_stride: 4 * LSTM.hidden },
+            b: self.1,
+            c: self.2,
+            start: Start::Zero,
+            rows: 4 * LSTM.hidden,
+            inner: LSTM.hidden,
+            chunks: PANEL_CHUNKS,
+        });
+        0.0
+    }
+}
+
+/// Seconds of the shortest of many runs.
+fn shortest(mut run: impl FnMut() -> f32) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..STEPS {
+        let start = Instant::now();
+        std::hint::black_box(run());
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    best
 }
 
 fn main() {
@@ -253,18 +312,25 @@ fn main() {
     let mut best_step = f64::INFINITY;
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.available()) {
         let mut trainer = Trainer::new();
+        let gates = &mut vec![Chunk::ZERO; 4 * LSTM.hidden * PANEL_CHUNKS];
+        let peak = (2 * Peak::ROUNDS * Peak::SUMS * WIDTH) as f64 / shortest(|| isa.run(Peak));
+        let product = (2 * 4 * LSTM.hidden * LSTM.hidden * PANEL) as f64
+            / shortest(|| isa.run(Recurrent(&trainer.weights, &trainer.level, gates)));
+        println!("{isa:?} at most {:.1} GFLOP/s, one 32x64x256 product {:.1} GFLOP/s", peak / 1e9, product / 1e9);
         let mut rng = Rng::new(2, 0);
-        let mut order: Vec<u32> = (0..ROWS as u32).chain(0..ROWS as u32).take(STEPS * PANEL).collect();
-        let mut losses = Vec::new();
+        let mut order: Vec<u32> = (0..ROWS as u32).collect();
+        let mut losses = Vec::with_capacity(STEPS);
         let mut time = |part: Part| {
             let mut best = f64::INFINITY;
-            for _ in 0..REPEATS {
+            for _ in 0..STEPS / (ROWS / PANEL) {
                 rng.shuffle(&mut order);
-                let start = Instant::now();
-                let loss = isa.run(Run { trainer: &mut trainer, order: &order, part });
-                best = best.min(start.elapsed().as_secs_f64() / STEPS as f64);
-                if part == Part::Step {
-                    losses.push(loss);
+                for batch in order.chunks_exact(PANEL) {
+                    let start = Instant::now();
+                    let loss = isa.run(Run { trainer: &mut trainer, batch, part });
+                    best = best.min(start.elapsed().as_secs_f64());
+                    if part == Part::Step {
+                        losses.push(loss);
+                    }
                 }
             }
             best

@@ -2,7 +2,7 @@
 
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
 use negmm::math::rng::Rng;
-use negmm::net::{Dropout, Lstm, LstmPass, PANEL, PANEL_CHUNKS};
+use negmm::net::{Dropout, Lstm, LstmLayer, LstmPass, PANEL, PANEL_CHUNKS};
 use serde::Deserialize;
 
 /// Forward and backward of one panel.
@@ -66,19 +66,18 @@ impl Case {
     }
 }
 
-/// A layer's tensors as a framework has them.
+/// A layer's weight_hh, weight_ih and bias as a framework has them.
 struct Reference {
     inputs: usize,
     hidden: usize,
-    weight_hh: Vec<f64>,
-    weight_ih: Vec<f64>,
-    bias: Vec<f64>,
+    tensors: [Vec<f64>; 3],
 }
 
 fn reference(lstm: &Lstm, weights: &[Chunk]) -> Vec<Reference> {
-    let layer = |layer: negmm::net::LstmLayer| {
-        let [weight_hh, weight_ih, bias] = layer.tensors().map(|t| t.read(weights).map(f64::from).collect());
-        Reference { inputs: layer.inputs, hidden: layer.hidden, weight_hh, weight_ih, bias }
+    let layer = |layer: LstmLayer| Reference {
+        inputs: layer.inputs,
+        hidden: layer.hidden,
+        tensors: layer.tensors().map(|tensor| tensor.read(weights).map(f64::from).collect()),
     };
     lstm.layout(0).into_iter().map(layer).collect()
 }
@@ -88,15 +87,15 @@ fn outputs(layers: &[Reference], window: usize, row: &[f64]) -> Vec<f64> {
     let mut sequence: Vec<Vec<f64>> = row.chunks(row.len() / window).map(<[f64]>::to_vec).collect();
     let sigmoid = |z: f64| 1.0 / (1.0 + (-z).exp());
     for layer in layers {
-        let n = layer.hidden;
+        let (n, m) = (layer.hidden, layer.inputs);
+        let [weight_hh, weight_ih, bias] = &layer.tensors;
         let (mut h, mut c) = (vec![0.0; n], vec![0.0; n]);
         for x in &mut sequence {
             let z: Vec<f64> = (0..4 * n)
                 .map(|gate| {
-                    let own: f64 = (0..n).map(|unit| layer.weight_hh[gate * n + unit] * h[unit]).sum();
-                    let given: f64 =
-                        (0..layer.inputs).map(|input| layer.weight_ih[gate * layer.inputs + input] * x[input]).sum();
-                    own + given + layer.bias[gate]
+                    let own: f64 = (0..n).map(|unit| weight_hh[gate * n + unit] * h[unit]).sum();
+                    let given: f64 = (0..m).map(|input| weight_ih[gate * m + input] * x[input]).sum();
+                    own + given + bias[gate]
                 })
                 .collect();
             for unit in 0..n {
@@ -138,8 +137,8 @@ fn forward_equals_the_plain_reference() {
 #[test]
 fn gradients_equal_central_differences() {
     const STEP: f64 = 1e-5;
-    // One row at each end of both vectors of a panel.
-    let counted = [0, 15, 16, 31];
+    // One row in each vector of a panel.
+    let counted = [3, 28];
     for lstm in shapes() {
         let case = Case::random(lstm, &counted);
         let (_, gradient) = case.run(Isa::best(), &mut LstmPass::new(&lstm), None);
@@ -157,19 +156,13 @@ fn gradients_equal_central_differences() {
         for (index, layer) in lstm.layout(0).into_iter().enumerate() {
             for (kind, tensor) in layer.tensors().into_iter().enumerate() {
                 for (at, found) in tensor.read(&gradient).enumerate() {
+                    let kept = layers[index].tensors[kind][at];
                     let mut moved = |step: f64| {
-                        let layer = &mut layers[index];
-                        let list = [&mut layer.weight_hh, &mut layer.weight_ih, &mut layer.bias];
-                        let place = &mut list.into_iter().nth(kind).unwrap()[at];
-                        let kept = *place;
-                        *place += step;
-                        let value = loss(&layers);
-                        let layer = &mut layers[index];
-                        [&mut layer.weight_hh, &mut layer.weight_ih, &mut layer.bias].into_iter().nth(kind).unwrap()
-                            [at] = kept;
-                        value
+                        layers[index].tensors[kind][at] = kept + step;
+                        loss(&layers)
                     };
                     let expected = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
+                    layers[index].tensors[kind][at] = kept;
                     let error = (f64::from(found) - expected).abs();
                     assert!(
                         error < 4e-6 * (1.0 + expected.abs()),
