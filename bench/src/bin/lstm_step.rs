@@ -241,43 +241,43 @@ impl Kernel for Run<'_> {
     }
 }
 
-/// Nothing but multiply-adds in registers: the most that any product can reach.
+/// Nothing but multiply-adds in registers: the most that any product can reach. Gives how many there were.
 struct Peak;
 
-impl Peak {
-    const ROUNDS: usize = 20_000;
-    /// Enough independent sums to hide the latency of one.
-    const SUMS: usize = 16;
-}
-
 impl Kernel for Peak {
-    type Output = f32;
+    type Output = usize;
 
     #[inline(always)]
-    fn run<L: Lanes>(self) -> f32 {
-        let mut sums = [L::splat(0.1); Self::SUMS];
-        let (factor, addend) = (L::splat(0.999), L::splat(1e-3));
-        for _ in 0..Self::ROUNDS {
-            for sum in &mut sums {
-                *sum = sum.mul_add(factor, addend);
-            }
-        }
-        let mut total = 0.0;
-        for sum in sums {
-            total += sum.sum();
-        }
-        total
+    fn run<L: Lanes>(self) -> usize {
+        // As many sums as hide the latency of one and still fit the registers.
+        if L::WIDE { sums::<L, 16>() } else { sums::<L, 6>() }
     }
+}
+
+#[inline(always)]
+fn sums<L: Lanes, const SUMS: usize>() -> usize {
+    const ROUNDS: usize = 20_000;
+    let mut sums = [L::splat(0.1); SUMS];
+    let (factor, addend) = (L::splat(0.999), L::splat(1e-3));
+    for _ in 0..ROUNDS {
+        for sum in &mut sums {
+            *sum = sum.mul_add(factor, addend);
+        }
+    }
+    for sum in sums {
+        std::hint::black_box(sum.sum());
+    }
+    ROUNDS * SUMS * WIDTH
 }
 
 /// The product of one step of one layer, U h: 256 gates × 64 units × 32 rows.
 struct Recurrent<'a>(&'a [Chunk], &'a [Chunk], &'a mut [Chunk]);
 
 impl Kernel for Recurrent<'_> {
-    type Output = f32;
+    type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self) -> f32 {
+    fn run<L: Lanes>(self) {
         L::call(Product {
             a: Strided { values: floats(self.0), row_stride: 1, column_stride: 4 * LSTM.hidden },
             b: self.1,
@@ -287,16 +287,15 @@ impl Kernel for Recurrent<'_> {
             inner: LSTM.hidden,
             chunks: PANEL_CHUNKS,
         });
-        0.0
     }
 }
 
 /// Seconds of the shortest of many runs.
-fn shortest(mut run: impl FnMut() -> f32) -> f64 {
+fn shortest(mut run: impl FnMut()) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..STEPS {
         let start = Instant::now();
-        std::hint::black_box(run());
+        run();
         best = best.min(start.elapsed().as_secs_f64());
     }
     best
@@ -313,7 +312,7 @@ fn main() {
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.available()) {
         let mut trainer = Trainer::new();
         let gates = &mut vec![Chunk::ZERO; 4 * LSTM.hidden * PANEL_CHUNKS];
-        let peak = (2 * Peak::ROUNDS * Peak::SUMS * WIDTH) as f64 / shortest(|| isa.run(Peak));
+        let peak = 2.0 * isa.run(Peak) as f64 / shortest(|| _ = isa.run(Peak));
         let product = (2 * 4 * LSTM.hidden * LSTM.hidden * PANEL) as f64
             / shortest(|| isa.run(Recurrent(&trainer.weights, &trainer.level, gates)));
         println!("{isa:?} at most {:.1} GFLOP/s, one 32x64x256 product {:.1} GFLOP/s", peak / 1e9, product / 1e9);
