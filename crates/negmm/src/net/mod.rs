@@ -3,9 +3,13 @@
 mod activation;
 mod gaussian_head;
 mod head;
+mod lstm;
+mod lstm_pass;
 mod network;
 
 pub use activation::Activation;
 pub use gaussian_head::GaussianHead;
 pub use head::{Head, MOST_COMPONENTS, MixtureHead, MixturePanel};
+pub use lstm::{Lstm, LstmLayer, LstmTensor};
+pub use lstm_pass::LstmPass;
 pub use network::{Dropout, Layer, Network, PANEL, PANEL_CHUNKS, Pass};

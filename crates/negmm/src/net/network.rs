@@ -136,7 +136,7 @@ pub struct Dropout<'a> {
 impl Dropout<'_> {
     /// Sixteen factors: 0 or 1 / (1 - share), each from sixteen random bits.
     #[inline(always)]
-    fn mask(&mut self) -> Chunk {
+    pub(super) fn mask(&mut self) -> Chunk {
         let cut = (self.share * 65536.0) as u64;
         let keep = 1.0 / (1.0 - self.share);
         let mut mask = Chunk::ZERO;

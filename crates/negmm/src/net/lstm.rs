@@ -1,0 +1,186 @@
+//! Responsible for the shape of a long short-term memory network (LSTM): where each weight lies in one flat buffer.
+//!
+//! A layer reads the steps of a sequence one after the other. With x_t what it is given at step t, h and c its hidden state
+//! and its cell (both zero before the first step), σ the sigmoid and · elementwise (Hochreiter & Schmidhuber, 1997, with the
+//! forget gate of Gers, Schmidhuber & Cummins, 2000; gates in PyTorch's order):
+//!
+//! ```text
+//! z_t = W x_t + U h_(t-1) + b          (i, f, g, o) = (σ z_i, σ z_f, tanh z_g, σ z_o)      each hidden × 1
+//! c_t = f · c_(t-1) + i · g            h_t = o · tanh c_t
+//! ```
+//!
+//! PyTorch has two biases, of W x and of U h, that only ever appear as a sum; here b is that sum.
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::lanes::{Chunk, WIDTH, floats, floats_mut};
+use crate::math::rng::Rng;
+use crate::{Error, Result};
+
+/// i, f, g, o.
+pub(super) const GATES: usize = 4;
+/// The forget gate among them.
+const FORGET: usize = 1;
+
+/// The shape of an LSTM, to be checked once with [`Lstm::check`]: a row of `window · channels` numbers (all channels of the oldest step first) goes through `layers`
+/// layers of `hidden` units; it gives the last layer's hidden state after the last step.
+///
+/// | field | range | meaning |
+/// |---|---|---|
+/// | `channels` | 1 … | numbers given at each step |
+/// | `window` | 1 … | steps |
+/// | `hidden` | 1 … | units of each layer |
+/// | `layers` | 1 … | layers, each reading the hidden states of the one before |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lstm {
+    /// Numbers given at each step.
+    pub channels: usize,
+    /// Steps.
+    pub window: usize,
+    /// Units of each layer.
+    pub hidden: usize,
+    /// Layers.
+    pub layers: usize,
+}
+
+/// One layer's place in a flat buffer: a row of `stride` chunks, the four gates of all units and zeros, for each unit that
+/// the gates read. These are the layer's own hidden units (U transposed), its inputs (W transposed) and a constant one (b).
+///
+/// With the gates side by side every product of a step runs over exactly the numbers it needs: a gradient has no lanes that
+/// are thrown away, however few the inputs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LstmLayer {
+    /// Numbers it is given at each step.
+    pub inputs: usize,
+    /// Its units.
+    pub hidden: usize,
+    /// Chunks of the gates that read one unit.
+    pub stride: usize,
+    /// First chunk in the flat buffer.
+    pub start: usize,
+}
+
+impl LstmLayer {
+    /// Its chunks in the flat buffer.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.start..self.start + self.units() * self.stride
+    }
+
+    /// Gates of all its units.
+    pub fn gates(&self) -> usize {
+        GATES * self.hidden
+    }
+
+    /// Units that its gates read: hidden units, inputs and the constant one.
+    pub(super) fn units(&self) -> usize {
+        self.hidden + self.inputs + 1
+    }
+
+    /// Its tensors by PyTorch's names, in the order of the flat buffer.
+    pub fn tensors(&self) -> [LstmTensor; 3] {
+        let tensor = |name, first: usize, columns| LstmTensor {
+            name,
+            gates: self.gates(),
+            columns,
+            stride: self.stride,
+            start: self.start + first * self.stride,
+        };
+        [
+            tensor("weight_hh", 0, self.hidden),
+            tensor("weight_ih", self.hidden, self.inputs),
+            tensor("bias", self.hidden + self.inputs, 1),
+        ]
+    }
+}
+
+/// One named tensor of a layer, gates × columns, without the padding it has in the flat buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LstmTensor {
+    /// `weight_hh` (gates × hidden), `weight_ih` (gates × inputs) or `bias` (gates × 1).
+    pub name: &'static str,
+    /// All units' i, then f, g and o.
+    pub gates: usize,
+    /// Units that the gates read by it.
+    pub columns: usize,
+    stride: usize,
+    start: usize,
+}
+
+impl LstmTensor {
+    /// Its chunks in the flat buffer, with padding.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.start..self.start + self.columns * self.stride
+    }
+
+    /// Its numbers from the flat buffer, gate after gate as any framework lays them out.
+    pub fn read<'a>(&self, weights: &'a [Chunk]) -> impl Iterator<Item = f32> + 'a {
+        let (values, columns, stride) = (floats(&weights[self.range()]), self.columns, self.stride * WIDTH);
+        (0..self.gates).flat_map(move |gate| (0..columns).map(move |column| values[column * stride + gate]))
+    }
+
+    /// Puts `values`, in the order in which [`LstmTensor::read`] gives them, into the flat buffer.
+    pub fn write(&self, weights: &mut [Chunk], values: &[f32]) {
+        let (columns, stride) = (self.columns, self.stride * WIDTH);
+        let flat = floats_mut(&mut weights[self.range()]);
+        for (at, &value) in values.iter().enumerate().take(self.gates * columns) {
+            flat[(at % columns) * stride + at / columns] = value;
+        }
+    }
+}
+
+impl Lstm {
+    /// Says which field is out of range, if one is.
+    pub fn check(&self) -> Result<()> {
+        let fields =
+            [("channels", self.channels), ("window", self.window), ("hidden", self.hidden), ("layers", self.layers)];
+        match fields.into_iter().find(|(_, value)| *value == 0) {
+            None => Ok(()),
+            Some((name, value)) => Err(Error::options(format!("{name} must be at least 1, found {value}"))),
+        }
+    }
+
+    /// Numbers in a row.
+    pub fn inputs(&self) -> usize {
+        self.window * self.channels
+    }
+
+    /// The layers, first to last, in a flat buffer where the first one starts at chunk `start`.
+    pub fn layout(&self, start: usize) -> Vec<LstmLayer> {
+        let stride = (GATES * self.hidden).div_ceil(WIDTH);
+        let mut layers: Vec<LstmLayer> = Vec::with_capacity(self.layers);
+        for index in 0..self.layers {
+            let start = layers.last().map_or(start, |layer| layer.range().end);
+            let inputs = if index == 0 { self.channels } else { self.hidden };
+            layers.push(LstmLayer { inputs, hidden: self.hidden, stride, start });
+        }
+        layers
+    }
+
+    /// Chunks in the flat buffer.
+    pub fn chunks(&self) -> usize {
+        self.layout(0).last().map_or(0, |layer| layer.range().end)
+    }
+
+    /// Weights and biases.
+    pub fn parameters(&self) -> usize {
+        self.layout(0).iter().map(|layer| layer.units() * layer.gates()).sum()
+    }
+
+    /// Weights and biases uniform in ±1/sqrt(hidden), PyTorch's start, and 1 on top of the forget gates' biases: a fresh
+    /// cell keeps 73 % of itself from step to step instead of half, so that the first gradients reach the start of a
+    /// window (after 30 steps a share of 8e-5 is left, against 9e-10; Jozefowicz, Zaremba & Sutskever, 2015).
+    pub fn initial_weights(&self, rng: &mut Rng) -> Vec<Chunk> {
+        let mut weights = vec![Chunk::ZERO; self.chunks()];
+        let bound = 1.0 / (self.hidden.max(1) as f64).sqrt();
+        for layer in self.layout(0) {
+            let one = layer.units() - 1;
+            for (unit, row) in weights[layer.range()].chunks_exact_mut(layer.stride).enumerate() {
+                for (gate, weight) in floats_mut(row).iter_mut().enumerate().take(layer.gates()) {
+                    let extra = if unit == one && gate / layer.hidden == FORGET { 1.0 } else { 0.0 };
+                    *weight = ((2.0 * rng.uniform() - 1.0) * bound + extra) as f32;
+                }
+            }
+        }
+        weights
+    }
+}
