@@ -62,6 +62,12 @@ impl Metrics {
         tally.add(predictions, y, weights)?;
         tally.finish()
     }
+
+    /// Whether every score is a finite number: squares of errors beyond 1e154 are not, and a file has no place for them.
+    pub(crate) fn is_finite(&self) -> bool {
+        let widths = self.width.values().copied();
+        [self.rmse, self.mae, self.nll, self.crps].into_iter().chain(widths).all(f64::is_finite)
+    }
 }
 
 /// A running sum of scores, for predictions that come chunk after chunk. The chunks do not change the result.

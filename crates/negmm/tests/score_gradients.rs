@@ -120,3 +120,26 @@ fn log_score_through_logits_is_weight_less_responsibility() {
     assert!((found[0] - 0.4).abs() < 1e-12 && (found[1] + 0.4).abs() < 1e-12, "{found:?}");
     assert!((gradient.means[1] + 59.0).abs() < 1e-9, "{gradient:?}");
 }
+
+#[test]
+fn posterior_weights_of_the_log_score_sum_to_1_however_far_y_is() {
+    // d S_l / d weight_k = -posterior_k / weight_k. At 1e7 sds ln p is -5e13, and rounding it costs 1e-2.
+    let mixture = Mixture { weights: &[0.4, 0.6], means: &[0.0, 0.0], sds: &[0.02, 0.019] };
+    for y in [10.0, 1e5, 2e5, -1e7] {
+        let gradient = log::gradient(mixture, y);
+        let posteriors = [0, 1].map(|k| -gradient.weights[k] * mixture.weights[k]);
+        assert!((posteriors[0] + posteriors[1] - 1.0).abs() < 1e-14, "{y}: {posteriors:?}");
+        assert!((gradient.means[0] / ((0.0 - y) / (0.02 * 0.02)) - 1.0).abs() < 1e-14, "{y}: {gradient:?}");
+    }
+}
+
+#[test]
+fn a_component_without_weight_has_the_derivative_of_its_limit() {
+    let with = |weight: f64| {
+        let weights = [1.0 - weight, weight];
+        log::gradient(Mixture { weights: &weights, means: &[0.0, 2.0], sds: &[1.0, 0.5] }, 1.5)
+    };
+    let (none, little) = (with(0.0), with(1e-12));
+    assert!((none.weights[1] / little.weights[1] - 1.0).abs() < 1e-10, "{none:?} {little:?}");
+    assert_eq!((none.means[1], none.sds[1]), (0.0, 0.0));
+}

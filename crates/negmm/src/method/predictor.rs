@@ -5,6 +5,9 @@ use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, floats};
 use crate::mixture::Mixtures;
 use crate::net::{MixtureHead, MixturePanel, Network, PANEL, Pass};
 
+/// Raw outputs are held to this in either direction: also weights so large that their sums overflow predict distributions.
+const OUTPUT_LIMIT: f32 = 1e18;
+
 /// What predicts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Predictor {
@@ -91,6 +94,7 @@ impl Kernel for Predict<'_> {
     fn run<L: Lanes>(self) {
         let Self { trained, head, data, parts, member, members } = self;
         let mut pass = Pass::new(&trained.network);
+        let mut outputs = pass.outputs().to_vec();
         let mut panel = MixturePanel::new(head.components);
         let components = head.components;
         for first in (0..data.len()).step_by(PANEL) {
@@ -98,7 +102,10 @@ impl Kernel for Predict<'_> {
             let numbers: [u32; PANEL] = std::array::from_fn(|at| (first + at.min(rows - 1)) as u32);
             pass.read::<L>(data.x(), data.stride(), &numbers);
             pass.forward::<L>(trained.network.activation, &trained.weights, None);
-            head.forward::<L>(pass.outputs(), &mut panel);
+            for (held, output) in outputs.iter_mut().zip(pass.outputs()) {
+                L::load(output).max(L::splat(-OUTPUT_LIMIT)).min(L::splat(OUTPUT_LIMIT)).store(held);
+            }
+            head.forward::<L>(&outputs, &mut panel);
             let (weights, means, sds) = (floats(&panel.weights), floats(&panel.means), floats(&panel.sds));
             for row in 0..rows {
                 let start = ((first + row) * members + member) * components;

@@ -94,7 +94,10 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
             weights.map(|weights| validation_rows.iter().map(|row| weights[*row]).collect());
         // Validation rows that all count for nothing have no score.
         if weights.as_ref().is_none_or(|weights| weights.iter().any(|weight| *weight > 0.0)) {
-            let score = |predictions: &Predictions| Metrics::weighted(predictions, &y, weights.as_deref()).map(Some);
+            let score = |predictions: &Predictions| {
+                Metrics::weighted(predictions, &y, weights.as_deref())
+                    .map(|metrics| Some(metrics).filter(Metrics::is_finite))
+            };
             model.record.validation = score(&model.predict(&held_out)?)?;
             model.record.baseline = score(&model.baseline(y.len()))?;
         }

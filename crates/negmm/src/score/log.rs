@@ -19,16 +19,22 @@ pub fn value(mixture: Mixture<'_>, y: f64) -> f64 {
 
 /// Its derivatives, for `y` within 1e150 sds of a component.
 pub fn gradient(mixture: Mixture<'_>, y: f64) -> Gradient {
-    let log_p = mixture.log_pdf(y);
+    let Mixture { weights, means, sds } = mixture;
+    // In logarithms: the densities alone would underflow far from y. And relative to the largest term, not to ln p: there
+    // ln p is so large that rounding it would spoil the shares, which sum to 1.
+    let log_densities: Vec<f64> =
+        means.iter().zip(sds).map(|(mean, sd)| normal::log_pdf((y - mean) / sd) - libm::log(*sd)).collect();
+    let terms = || weights.iter().zip(&log_densities).map(|(weight, density)| libm::log(*weight) + density);
+    let largest = terms().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = terms().map(|term| libm::exp(term - largest)).sum();
     let mut gradient = Gradient { weights: Vec::new(), means: Vec::new(), sds: Vec::new() };
-    for ((&weight, &mean), &sd) in mixture.weights.iter().zip(mixture.means).zip(mixture.sds) {
-        let z = (y - mean) / sd;
-        // In logarithms: the densities alone would underflow far from y.
-        let log_r = normal::log_pdf(z) - libm::log(sd) - log_p;
-        let share = libm::exp(libm::log(weight) + log_r);
-        gradient.weights.push(-libm::exp(log_r));
-        gradient.means.push(-share * z / sd);
-        gradient.sds.push(share * (1.0 - z * z) / sd);
+    for (k, term) in terms().enumerate() {
+        let z = (y - means[k]) / sds[k];
+        let share = libm::exp(term - largest) / sum;
+        let r = if weights[k] > 0.0 { share / weights[k] } else { libm::exp(log_densities[k] - largest) / sum };
+        gradient.weights.push(-r);
+        gradient.means.push(-share * z / sds[k]);
+        gradient.sds.push(share * (1.0 - z * z) / sds[k]);
     }
     gradient
 }

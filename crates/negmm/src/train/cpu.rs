@@ -161,9 +161,9 @@ impl<'a> Trainer<'a> {
         if self.averaged.is_empty() { &self.weights } else { &self.averaged }
     }
 
-    /// One step on `rows`. Gives their mean loss, or nothing if it or a gradient is not finite: then nothing has changed.
+    /// The mean loss of `rows`; leaves its gradient in `self.gradient`.
     #[inline(always)]
-    fn step<L: Lanes>(&mut self, rows: &[u32], rate: f64) -> Option<f32> {
+    fn differentiate<L: Lanes>(&mut self, rows: &[u32]) -> f32 {
         let Self { job, pass, weights, gradient, .. } = self;
         gradient.fill(Chunk::ZERO);
         let mut loss = 0.0;
@@ -179,6 +179,14 @@ impl<'a> Trainer<'a> {
             loss += job.objective.loss::<L>(outputs, &y, &row_weights, deltas, &mut self.workspace);
             pass.backward::<L>(weights, gradient);
         }
+        loss
+    }
+
+    /// One step on `rows`. Gives their mean loss, or nothing if it or a gradient is not finite: then nothing has changed.
+    #[inline(always)]
+    fn step<L: Lanes>(&mut self, rows: &[u32], rate: f64) -> Option<f32> {
+        let loss = self.differentiate::<L>(rows);
+        let Self { job, weights, gradient, .. } = self;
         if !(loss.is_finite() && adam::all_finite::<L>(gradient)) {
             return None;
         }
@@ -233,4 +241,231 @@ fn bring_in<L: Lanes>(
             if at < rows.len() { share * job.data.weights()[row as usize] } else { 0.0 };
     }
     (y, weights)
+}
+
+#[cfg(test)]
+mod tests {
+    //! The gradient of a batch with respect to every weight and bias, against central differences of a network written in
+    //! plain f64 loops.
+
+    use super::*;
+    use crate::data::Dataset;
+    use crate::math::lanes::floats;
+    use crate::mixture::Mixture;
+    use crate::net::{Activation, MixtureHead, Network};
+    use crate::score::hybrid;
+    use crate::train::{Objective, Training};
+
+    /// The loss and gradient of a step on `rows`, without the step.
+    struct Differentiate<'a> {
+        job: &'a Job<'a>,
+        weights: &'a [Chunk],
+        rows: &'a [u32],
+    }
+
+    impl Kernel for Differentiate<'_> {
+        type Output = (f32, Vec<Chunk>);
+
+        #[inline(always)]
+        fn run<L: Lanes>(self) -> Self::Output {
+            let mut trainer = Trainer::new(self.job);
+            trainer.weights.copy_from_slice(self.weights);
+            // A gradient is that of its own rows: what an earlier batch left behind must not matter.
+            trainer.differentiate::<L>(&self.job.train);
+            (trainer.differentiate::<L>(self.rows), trainer.gradient)
+        }
+    }
+
+    /// The reference network: a layer is outputs × (inputs + 1), the bias last.
+    struct Reference {
+        layers: Vec<Vec<Vec<f64>>>,
+        activation: Activation,
+        head: MixtureHead,
+        eta: f64,
+    }
+
+    impl Reference {
+        fn new(job: &Job<'_>, weights: &[Chunk]) -> Self {
+            let row = |layer: &crate::net::Layer, output: usize| {
+                let start = (layer.start + output * layer.stride) * WIDTH;
+                floats(weights)[start..=start + layer.inputs].iter().map(|w| f64::from(*w)).collect()
+            };
+            let layers = job.network.layers();
+            Self {
+                layers: layers.iter().map(|layer| (0..layer.outputs).map(|at| row(layer, at)).collect()).collect(),
+                activation: job.network.activation,
+                head: job.objective.head,
+                eta: f64::from(job.objective.eta),
+            }
+        }
+
+        fn outputs(&self, x: &[f64]) -> Vec<f64> {
+            let mut values = x.to_vec();
+            for (index, layer) in self.layers.iter().enumerate() {
+                values.push(1.0);
+                let last = index + 1 == self.layers.len();
+                let unit = |weights: &Vec<f64>| {
+                    let z: f64 = weights.iter().zip(&values).map(|(w, x)| w * x).sum();
+                    match self.activation {
+                        _ if last => z,
+                        Activation::Relu => z.max(0.0),
+                        Activation::Tanh => libm::tanh(z),
+                        Activation::Silu => z / (1.0 + libm::exp(-z)),
+                    }
+                };
+                values = layer.iter().map(unit).collect();
+            }
+            values
+        }
+
+        fn loss(&self, data: &Dataset, rows: &[u32]) -> f64 {
+            let k = self.head.components;
+            let of_row = |&row: &u32| {
+                let x = &data.x()[row as usize * data.stride()..][..data.features()];
+                let outputs = self.outputs(&x.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
+                let sum: f64 = outputs[..k].iter().map(|logit| libm::exp(*logit)).sum();
+                let weights: Vec<f64> = outputs[..k].iter().map(|logit| libm::exp(*logit) / sum).collect();
+                let sd = |raw: &f64| f64::from(self.head.sd_floor) + libm::log1p(libm::exp(*raw));
+                let sds: Vec<f64> = outputs[2 * k..].iter().map(sd).collect();
+                let mixture = Mixture { weights: &weights, means: &outputs[k..2 * k], sds: &sds };
+                hybrid::value(mixture, f64::from(data.y()[row as usize]), self.eta)
+            };
+            rows.iter().map(of_row).sum::<f64>() / rows.len() as f64
+        }
+
+        /// Central difference with respect to one number.
+        fn difference(&mut self, (layer, output, input): (usize, usize, usize), data: &Dataset, rows: &[u32]) -> f64 {
+            const STEP: f64 = 1e-5;
+            let weight = self.layers[layer][output][input];
+            let mut at = |step: f64| {
+                self.layers[layer][output][input] = weight + step;
+                self.loss(data, rows)
+            };
+            let difference = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+            self.layers[layer][output][input] = weight;
+            difference
+        }
+    }
+
+    fn data(features: usize, rows: usize) -> Dataset {
+        let mut rng = Rng::new(5, features as u64);
+        let mut data = Dataset::new(features);
+        for _ in 0..rows {
+            let x: Vec<f32> = (0..features).map(|_| 4.0 * rng.uniform() as f32 - 2.0).collect();
+            data.push(&x, 3.0 * rng.uniform() as f32 - 1.5);
+        }
+        data
+    }
+
+    fn assert_gradient(inputs: usize, hidden: &[usize], activation: Activation, eta: f32, rows: usize) {
+        let case = format!("{inputs} inputs, hidden {hidden:?}, {activation:?}, eta {eta}, {rows} rows");
+        let data = data(inputs, 100);
+        let head = MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
+        let network = Network { inputs, hidden: hidden.to_vec(), activation, outputs: head.outputs() };
+        let job = Job {
+            network,
+            objective: Objective { head, eta },
+            data: &data,
+            train: (0..100).collect(),
+            validation: vec![],
+            training: Training::default(),
+            seed: 9,
+        };
+        let weights = job.network.initial_weights(&mut Rng::new(21, 0));
+        // Not the first rows, not in order.
+        let rows: Vec<u32> = (0..rows as u32).map(|row| (row * 37 + 11) % 100).collect();
+        let (loss, gradient) = Isa::best().run(Differentiate { job: &job, weights: &weights, rows: &rows });
+        for isa in Isa::ALL {
+            let other = isa.run(Differentiate { job: &job, weights: &weights, rows: &rows });
+            assert_eq!((loss, &gradient), (other.0, &other.1), "{case}, {isa:?}");
+        }
+        let mut reference = Reference::new(&job, &weights);
+        let expected = reference.loss(&data, &rows);
+        assert!((f64::from(loss) - expected).abs() < 2e-6 * (1.0 + expected.abs()), "{case}: {loss} {expected}");
+        let scale = floats(&gradient).iter().fold(0.0_f64, |scale, g| scale.max(f64::from(g.abs())));
+        assert!(scale > 1e-2, "{case}: {scale}");
+        for (number, layer) in job.network.layers().into_iter().enumerate() {
+            for output in 0..layer.outputs {
+                let row = &floats(&gradient)[(layer.start + output * layer.stride) * WIDTH..][..layer.stride * WIDTH];
+                for (input, found) in row.iter().enumerate().map(|(input, g)| (input, f64::from(*g))) {
+                    if input > layer.inputs {
+                        assert_eq!(found, 0.0, "{case}: padding");
+                        continue;
+                    }
+                    let expected = reference.difference((number, output, input), &data, &rows);
+                    assert!(
+                        (found - expected).abs() < 2e-6 * (scale + expected.abs()),
+                        "{case}: layer {number}, output {output}, input {input}: {found} {expected}"
+                    );
+                }
+            }
+        }
+    }
+
+    const ACTIVATIONS: [Activation; 3] = [Activation::Relu, Activation::Tanh, Activation::Silu];
+
+    #[test]
+    fn gradient_of_every_depth_and_activation() {
+        for activation in ACTIVATIONS {
+            for hidden in [&[][..], &[7], &[17, 5], &[5, 19, 3]] {
+                for inputs in [1, 20] {
+                    assert_gradient(inputs, hidden, activation, 0.5, 32);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn gradient_of_any_number_of_rows() {
+        for rows in [1, 2, 16, 17, 31, 33, 64, 75] {
+            assert_gradient(4, &[6], Activation::Tanh, 0.3, rows);
+        }
+    }
+
+    #[test]
+    fn gradient_of_each_score_alone() {
+        for eta in [0.0, 1.0] {
+            assert_gradient(3, &[9], Activation::Silu, eta, 40);
+        }
+    }
+
+    #[test]
+    fn gradient_without_inputs_and_at_full_widths() {
+        assert_gradient(0, &[], Activation::Relu, 0.5, 20);
+        assert_gradient(0, &[4], Activation::Silu, 0.5, 20);
+        // The constant one then opens a chunk of its own.
+        assert_gradient(16, &[16, 15], Activation::Tanh, 0.5, 20);
+    }
+    #[test]
+    fn gradient_goes_through_the_units_that_dropout_left() {
+        let data = data(3, 40);
+        let head = MixtureHead { components: 2, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
+        let job = Job {
+            network: Network { inputs: 3, hidden: vec![6, 5], activation: Activation::Tanh, outputs: head.outputs() },
+            objective: Objective { head, eta: 0.5 },
+            data: &data,
+            train: (0..40).collect(),
+            validation: vec![],
+            training: Training { dropout: 0.5, ..Training::default() },
+            seed: 2,
+        };
+        let weights = job.network.initial_weights(&mut Rng::new(4, 0));
+        // Each call begins the same random stream: the same units are left.
+        let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
+        let (loss, gradient) = at(&weights);
+        let whole = Job { training: Training::default(), ..job.clone() };
+        assert_ne!(loss, Isa::best().run(Differentiate { job: &whole, weights: &weights, rows: &job.train }).0);
+        let scale = floats(&gradient).iter().fold(0.0_f32, |scale, g| scale.max(g.abs()));
+        const STEP: f32 = 0.01;
+        for (chunk, lane) in (0..weights.len()).flat_map(|chunk| (0..4).map(move |lane| (chunk, lane))) {
+            let moved = |step: f32| {
+                let mut moved = weights.clone();
+                moved[chunk].0[lane] += step;
+                at(&moved).0
+            };
+            let expected = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
+            let found = gradient[chunk].0[lane];
+            assert!((found - expected).abs() < 1e-3 * scale, "chunk {chunk}, lane {lane}: {found} {expected}");
+        }
+    }
 }

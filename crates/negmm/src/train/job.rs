@@ -32,7 +32,7 @@ pub struct Job<'a> {
 /// |---|---|---|---|
 /// | `epochs` | 400 | 1 … | passes over the training rows, at most |
 /// | `batch` | 32 | 1 … | rows of one step |
-/// | `learning_rate` | 0.005 | > 0 | Adam's step size at its highest |
+/// | `learning_rate` | 0.005 | >0 … 1000 | Adam's step size at its highest |
 /// | `schedule` | cosine | | how the rate moves, see [`Schedule`] |
 /// | `patience` | 0 | 0 … | epochs without a better validation score before stopping; 0: never |
 /// | `validation` | 0.15 | 0 … 0.9 | share of the rows set aside to choose the weights that are kept |
@@ -94,8 +94,9 @@ impl Training {
         if self.batch == 0 {
             return refuse("batch", "at least 1", self.batch.to_string());
         }
-        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
-            return refuse("learning-rate", "a positive number", self.learning_rate.to_string());
+        // A step moves a weight by a few times the rate: with this bound no number of steps leaves the range of f32.
+        if !(self.learning_rate > 0.0 && self.learning_rate <= 1000.0) {
+            return refuse("learning-rate", "above 0 and at most 1000", self.learning_rate.to_string());
         }
         if !(0.0..=0.9).contains(&self.validation) {
             return refuse("validation", "from 0 to 0.9", self.validation.to_string());
