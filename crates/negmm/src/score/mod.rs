@@ -8,6 +8,7 @@ pub mod energy;
 pub mod hybrid;
 pub mod log;
 mod panel;
+pub mod sample_energy;
 
 pub use panel::{Scratch, Wanted};
 
