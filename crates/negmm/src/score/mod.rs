@@ -9,6 +9,7 @@ pub mod hybrid;
 pub mod log;
 mod panel;
 pub mod sample_energy;
+pub mod sinkhorn;
 
 pub use panel::{Scratch, Wanted};
 

@@ -58,6 +58,8 @@ fn sign(x: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub struct SampleScratch {
     sorted: Vec<Sorted>,
+    /// Derivative of the score with respect to the sample at each place.
+    slopes: Vec<Chunk>,
     exchanges: Vec<Exchange>,
 }
 
@@ -67,8 +69,6 @@ struct Sorted {
     value: Chunk,
     /// Which sample it is: its number as the bits of a float, only ever moved.
     number: Chunk,
-    /// Derivative of the score with respect to it.
-    slope: Chunk,
 }
 
 /// Two places whose samples change places when the first is larger.
@@ -81,8 +81,8 @@ struct Exchange {
 impl SampleScratch {
     /// Room for `samples` samples a row.
     pub fn new(samples: usize) -> Self {
-        let empty = Sorted { value: Chunk::ZERO, number: Chunk::ZERO, slope: Chunk::ZERO };
-        Self { sorted: vec![empty; samples], exchanges: merge_exchange(samples) }
+        let empty = Sorted { value: Chunk::ZERO, number: Chunk::ZERO };
+        Self { sorted: vec![empty; samples], slopes: vec![Chunk::ZERO; samples], exchanges: merge_exchange(samples) }
     }
 
     /// The score of each row in lane `lane` of the panel; leaves its gradient behind.
@@ -104,10 +104,10 @@ impl SampleScratch {
         let count = self.sorted.len();
         let (y, zero) = (L::load(y), L::splat(0.0));
         let (mut last, mut above) = (zero, L::splat(f32::INFINITY));
-        for (place, sorted) in self.sorted.iter_mut().enumerate().rev() {
+        for (place, (sorted, slope)) in self.sorted.iter().zip(&mut self.slopes).enumerate().rev() {
             let value = L::load(&sorted.value);
             last = L::splat(place as f32).select(above.gt(value), last);
-            last.store(&mut sorted.slope);
+            last.store(slope);
             above = value;
         }
         let share = L::splat(1.0 / count as f32);
@@ -117,13 +117,13 @@ impl SampleScratch {
         let middle = L::splat(1.0 - count as f32);
         let (mut first, mut below) = (zero, L::splat(f32::NEG_INFINITY));
         let mut sum = zero;
-        for (place, sorted) in self.sorted.iter_mut().enumerate() {
+        for (place, (sorted, kept)) in self.sorted.iter().zip(&mut self.slopes).enumerate() {
             let value = L::load(&sorted.value);
             first = L::splat(place as f32).select(value.gt(below), first);
             below = value;
             let side = share.select(value.gt(y), minus_share.select(y.gt(value), zero));
-            let slope = (first + L::load(&sorted.slope) + middle).neg_mul_add(square_share, side);
-            slope.store(&mut sorted.slope);
+            let slope = (first + L::load(kept) + middle).neg_mul_add(square_share, side);
+            slope.store(kept);
             sum = (value - y).mul_add(slope, sum);
         }
         sum
@@ -134,9 +134,9 @@ impl SampleScratch {
     #[inline(always)]
     pub fn gradient<L: Lanes>(&self, lane: usize, factor: L, deltas: &mut [Chunk]) {
         let deltas = floats_mut(deltas);
-        for sorted in &self.sorted {
+        for (sorted, slope) in self.sorted.iter().zip(&self.slopes) {
             let mut slopes = Chunk::ZERO;
-            (factor * L::load(&sorted.slope)).store(&mut slopes);
+            (factor * L::load(slope)).store(&mut slopes);
             for (row, (slope, number)) in slopes.0.iter().zip(&sorted.number.0).enumerate() {
                 deltas[number.to_bits() as usize * PANEL + lane * WIDTH + row] = *slope;
             }
@@ -177,14 +177,15 @@ impl Kernel for Sort<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         for exchange in self.exchanges {
-            let (low, high) = (exchange.low as usize, exchange.high as usize);
-            let (a, b) = (L::load(&self.sorted[low].value), L::load(&self.sorted[high].value));
-            let (a_number, b_number) = (L::load(&self.sorted[low].number), L::load(&self.sorted[high].number));
+            let (before, from) = self.sorted.split_at_mut(exchange.high as usize);
+            let (low, high) = (&mut before[exchange.low as usize], &mut from[0]);
+            let (a, b) = (L::load(&low.value), L::load(&high.value));
+            let (a_number, b_number) = (L::load(&low.number), L::load(&high.number));
             let wrong = a.gt(b);
-            b.select(wrong, a).store(&mut self.sorted[low].value);
-            a.select(wrong, b).store(&mut self.sorted[high].value);
-            b_number.select(wrong, a_number).store(&mut self.sorted[low].number);
-            a_number.select(wrong, b_number).store(&mut self.sorted[high].number);
+            b.select(wrong, a).store(&mut low.value);
+            a.select(wrong, b).store(&mut high.value);
+            b_number.select(wrong, a_number).store(&mut low.number);
+            a_number.select(wrong, b_number).store(&mut high.number);
         }
     }
 }
