@@ -158,8 +158,10 @@ impl SinkhornScratch {
         let (mut smallest, mut largest) = (L::load(&self.y[0]), L::load(&self.y[samples - 1]));
         for lane in 0..PANEL_CHUNKS {
             let x = &mut self.x[lane * samples..][..samples];
+            // Distances from the first sample: in them are the digits that count when all lie close together.
+            let anchor = L::load(&outputs[lane]);
             for (sample, x) in x.iter_mut().enumerate() {
-                *x = outputs[sample * PANEL_CHUNKS + lane];
+                (L::load(&outputs[sample * PANEL_CHUNKS + lane]) - anchor).store(x);
             }
             let (centre, scale) = match prior {
                 Prior::Uniform => range::<L>(x),
