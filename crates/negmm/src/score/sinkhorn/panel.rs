@@ -17,7 +17,7 @@
 //!
 //! and samples that are smallest or largest together share that part of the gradient.
 
-use super::softmin::{Potential, Update};
+use super::softmin::{Potential, Round, Update};
 use super::{BLUR, temperatures};
 use crate::math::lanes::{Chunk, Lanes, WIDTH, floats, floats_mut};
 use crate::math::{normal, rng::Rng};
@@ -189,10 +189,10 @@ impl SinkhornScratch {
     fn solve_draws<L: Lanes>(&mut self, diameter: f64) {
         let Self { y, packed, own_y, .. } = self;
         own_y.values.fill(Chunk::ZERO);
-        for Round { temperature, keep, .. } in rounds(diameter) {
-            own_y.lay_out_packed(y, temperature);
+        for round in rounds(diameter) {
+            own_y.lay_out_packed(y, round.temperature);
             let Potential { values, offsets } = own_y;
-            L::call(Update::<false> { at: packed, points: y, offsets, temperature, keep, values, means: &mut [] });
+            L::call(Update::<false> { at: packed, points: y, offsets, round, values, means: &mut [] });
         }
     }
 
@@ -205,22 +205,22 @@ impl SinkhornScratch {
         for potential in [&mut *cross_x, cross_y, own_x] {
             potential.values.fill(Chunk::ZERO);
         }
-        for Round { temperature, keep, last } in rounds(diameter) {
-            cross_x.lay_out::<L>(x, temperature);
-            cross_y.lay_out::<L>(y, temperature);
-            own_x.lay_out::<L>(x, temperature);
+        for round in rounds(diameter) {
+            cross_x.lay_out::<L>(x, round.temperature);
+            cross_y.lay_out::<L>(y, round.temperature);
+            own_x.lay_out::<L>(x, round.temperature);
             let (offsets, values) = (&cross_x.offsets, &mut cross_y.values);
-            L::call(Update::<false> { at: y, points: x, offsets, temperature, keep, values, means: &mut [] });
+            L::call(Update::<false> { at: y, points: x, offsets, round, values, means: &mut [] });
             let (offsets, values, means) = (&cross_y.offsets, &mut cross_x.values, &mut *cross_means);
-            let cross = Update::<true> { at: x, points: y, offsets, temperature, keep, values, means };
-            if last {
+            let cross = Update::<true> { at: x, points: y, offsets, round, values, means };
+            if round.last {
                 L::call(cross)
             } else {
                 L::call(cross.without_means())
             }
             let (offsets, values, means) = (&own_x.offsets, &mut own_x.values, &mut *own_means);
-            let own = Update::<true> { at: x, points: x, offsets, temperature, keep, values, means };
-            if last { L::call(own) } else { L::call(own.without_means()) }
+            let own = Update::<true> { at: x, points: x, offsets, round, values, means };
+            if round.last { L::call(own) } else { L::call(own.without_means()) }
         }
         let mut sum = L::splat(0.0);
         for (cross, own) in self.cross_x.values.iter().zip(&self.own_x.values) {
@@ -313,18 +313,14 @@ fn moments<L: Lanes>(x: &[Chunk]) -> (L, L) {
     (mean, L::splat(1.0) / (variance + L::splat(VARIANCE_FLOOR)).sqrt())
 }
 
-/// One update of all potentials: how much of the old ones is kept, and whether it is the last.
-#[derive(Clone, Copy, Debug)]
-struct Round {
-    temperature: f32,
-    keep: f32,
-    last: bool,
-}
-
 /// The softmin of nothing at the first temperature, half an update at each, and a whole one at the last.
 fn rounds(diameter: f64) -> impl Iterator<Item = Round> {
-    let round = |temperature: f64, keep: f32, last: bool| Round { temperature: temperature as f32, keep, last };
-    let first = temperatures(diameter).take(1).map(move |temperature| round(temperature, 0.0, false));
-    let middle = temperatures(diameter).map(move |temperature| round(temperature, 0.5, false));
-    first.chain(middle).chain([round(BLUR * BLUR, 0.0, true)])
+    let round =
+        |temperature: f64, keep: f32| Round { temperature: temperature as f32, keep, hottest: false, last: false };
+    let first = temperatures(diameter).take(1).map(move |temperature| round(temperature, 0.0));
+    let middle = temperatures(diameter).map(move |temperature| round(temperature, 0.5));
+    let rounds = first.chain(middle).enumerate();
+    // Twice in the list of temperatures and once before it.
+    let rounds = rounds.map(|(place, round)| Round { hottest: place < 3, ..round });
+    rounds.chain([Round { last: true, ..round(BLUR * BLUR, 0.0) }])
 }
