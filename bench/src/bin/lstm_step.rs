@@ -201,7 +201,8 @@ impl Kernel for Loss<'_> {
             sum = log.mul_add(log_factor, energy.mul_add(energy_factor, sum));
             self.scratch.gradient::<L>(self.panel, lane, Some(log_factor), Some(energy_factor), self.deltas);
         }
-        HEAD.backward::<L>(self.panel, self.deltas);
+        let parameters = self.deltas.to_vec();
+        HEAD.backward::<L>(self.panel, &parameters, self.deltas);
         sum.sum()
     }
 }

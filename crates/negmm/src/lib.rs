@@ -44,6 +44,7 @@ pub mod mixture;
 pub mod model;
 pub mod net;
 mod predictive;
+pub mod samples;
 pub mod score;
 mod toy;
 pub mod train;

@@ -9,6 +9,8 @@ pub mod energy;
 pub mod hybrid;
 pub mod log;
 mod panel;
+pub mod sample_energy;
+pub mod sinkhorn;
 
 pub use panel::{Scratch, Wanted};
 
