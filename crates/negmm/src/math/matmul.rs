@@ -31,7 +31,7 @@ pub enum Start<'a> {
     Itself,
 }
 
-/// C[m][n] = start + sum over k of A[m][k] B[k][n]; B and C are row-major in chunks.
+/// `C[m][n] = start + sum over k of A[m][k] B[k][n]`; B and C are row-major in chunks.
 pub struct Product<'a> {
     /// rows × inner.
     pub a: Strided<'a>,
