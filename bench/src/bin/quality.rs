@@ -1,19 +1,23 @@
-//! Scores methods on the standard splits of the UCI sets and prints a Markdown table: mean and standard error over splits.
+//! Scores methods on the standard splits of the UCI sets and prints a Markdown table: mean (standard error) over splits, bold where
+//! a method is best by more than two standard errors of the paired difference.
 //!
-//! `quality [--sets a,b] [--splits N] [--methods a,b] [OPTION=VALUE …]`; data from `NEGMM_DATA`, else `../shared/data`.
+//! ```text
+//! quality [--sets a,b] [--methods a,b] [--splits N] [--threads N] [--set OPTION=VALUE,OPTION=VALUE]
+//! ```
+//!
+//! Data from the folder `NEGMM_DATA`, else `../shared/data`. wine_white and superconductivity have no standard splits: tenths drawn with seed 0.
+//! An option is set for every method that has it.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
+use negmm::compare::{CompareOptions, Metric, Split, compare};
 use negmm::data::Inputs;
-use negmm::data::split::k_folds;
-use negmm::math::rng::Rng;
-use negmm::train::{CpuEngine, Watch};
-use negmm::{FitOptions, Method, Metrics, Table, fit_with};
+use negmm::train::Watch;
+use negmm::{Method, Table};
+use negmm_bench::options::Options;
 
-/// name, target, column to leave out
+/// Name, target, column to leave out.
 const SETS: [(&str, &str, Option<&str>); 10] = [
     ("boston", "medv", None),
     ("concrete", "compressive_strength", None),
@@ -28,89 +32,57 @@ const SETS: [(&str, &str, Option<&str>); 10] = [
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut sets: Vec<String> = SETS[..6].iter().map(|set| set.0.to_string()).collect();
-    let (mut splits, mut methods, mut options) = (20, vec!["ne-gmm".to_string()], Vec::new());
-    let mut arguments = std::env::args().skip(1);
-    let list = |text: String| text.split(',').map(str::to_string).collect::<Vec<_>>();
-    while let Some(argument) = arguments.next() {
-        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
-        match argument.as_str() {
-            "--sets" => sets = list(value()?),
-            "--methods" => methods = list(value()?),
-            "--splits" => splits = value()?.parse()?,
-            _ => {
-                let (name, value) = argument.split_once('=').ok_or(format!("what is {argument}?"))?;
-                options.push((name.to_string(), value.to_string()));
-            }
+    let options = Options::read(&["--sets", "--methods", "--splits", "--threads", "--set"])?;
+    let list = |name: &str, default: &str| -> Vec<String> {
+        options.text(name).unwrap_or(default).split(',').filter(|part| !part.is_empty()).map(str::to_string).collect()
+    };
+    let names = list("--methods", &Method::all().iter().map(Method::name).collect::<Vec<_>>().join(","));
+    let mut methods = names.iter().map(|name| Method::by_name(name)).collect::<Result<Vec<_>, _>>()?;
+    for setting in list("--set", "") {
+        let (option, value) = setting.split_once('=').ok_or(format!("what is {setting}?"))?;
+        for method in methods.iter_mut().filter(|method| method.has(option)) {
+            method.set(option, value)?;
         }
     }
+    let splits: usize = options.get("--splits", 20)?;
+    let threads: usize = options.get("--threads", 0)?;
     let folder = std::env::var("NEGMM_DATA").map_or(PathBuf::from("../shared/data"), PathBuf::from).join("uci");
     println!("| set | method | splits | NLL | CRPS | RMSE | cover 95 | width 95 | seconds a fit |");
     println!("|---|---|---|---|---|---|---|---|---|");
-    for set in &sets {
-        let (name, target, ignore) = SETS.iter().find(|known| known.0 == *set).ok_or(format!("no set {set}"))?;
+    for name in list("--sets", &SETS.map(|set| set.0).join(",")) {
+        let (name, target, ignore) = *SETS.iter().find(|set| set.0 == name).ok_or(format!("no set {name}"))?;
         let table = Table::read(folder.join(format!("{name}.csv.gz")))?;
-        let tests = test_rows(&folder, name, table.rows())?;
-        for method_name in &methods {
-            let mut method = Method::by_name(method_name)?;
-            for (option, value) in &options {
-                method.set(option, value)?;
-            }
-            let inputs = Inputs { ignore: ignore.iter().map(|name| name.to_string()).collect(), ..Inputs::default() };
-            let engine = CpuEngine::new(1);
-            let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-            for (split, test) in tests.iter().take(splits).enumerate() {
-                let mut is_test = vec![false; table.rows()];
-                test.iter().for_each(|row| is_test[*row] = true);
-                let train: Vec<usize> = (0..table.rows()).filter(|row| !is_test[*row]).collect();
-                let start = Instant::now();
-                let options =
-                    FitOptions { seed: split as u64, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
-                let model = fit_with(&table.select_rows(&train), target, &method, &options)?.model;
-                let seconds = start.elapsed().as_secs_f64();
-                let test = table.select_rows(test);
-                let metrics = Metrics::of(&model.predict(&test)?, &model.encoder().targets(&test)?)?;
-                for (metric, score) in [
-                    ("nll", metrics.nll),
-                    ("crps", metrics.crps),
-                    ("rmse", metrics.rmse),
-                    ("cover", metrics.coverage["0.95"]),
-                    ("width", metrics.width["0.95"]),
-                    ("seconds", seconds),
-                ] {
-                    scores.entry(metric).or_default().push(score);
-                }
-            }
-            let cell = |metric: &str| {
-                let scores = &scores[metric];
-                let count = scores.len() as f64;
-                let mean = scores.iter().sum::<f64>() / count;
-                let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-                format!("{mean:.4} ({:.4})", (variance / count).sqrt())
+        let splits: Vec<Split> = standard_splits(&folder, name, table.rows())?.into_iter().take(splits).collect();
+        let inputs = Inputs { ignore: ignore.iter().map(|name| name.to_string()).collect(), ..Inputs::default() };
+        let options = CompareOptions { seed: 0, inputs: &inputs, threads, watch: Watch::nothing(), fitted: &|| {} };
+        let comparison = compare(&table, target, &methods, &splits, &options)?;
+        for (at, method) in methods.iter().enumerate() {
+            let cell = |metric: Metric| {
+                let summary = comparison.summary(at, metric);
+                let digits = (3 - summary.mean.abs().max(1e-9).log10().floor() as i32).clamp(1, 7) as usize;
+                let text = format!("{:.digits$} ({:.digits$})", summary.mean, summary.se);
+                let best = metric != Metric::Seconds && comparison.best(metric) == Some(at);
+                if best { format!("**{text}**") } else { text }
             };
-            println!(
-                "| {name} | {method_name} | {} | {} | {} | {} | {} | {} | {} |",
-                scores["nll"].len(),
-                cell("nll"),
-                cell("crps"),
-                cell("rmse"),
-                cell("cover"),
-                cell("width"),
-                cell("seconds")
-            );
+            let cells = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width, Metric::Seconds];
+            println!("| {name} | {} | {} | {} |", method.name(), splits.len(), cells.map(cell).join(" | "));
         }
     }
     Ok(())
 }
 
-/// The test rows of each standard split; tenths drawn with a fixed seed where there are none.
-fn test_rows(folder: &Path, name: &str, rows: usize) -> Result<Vec<Vec<usize>>, Box<dyn std::error::Error>> {
+/// The standard splits, or tenths drawn with a fixed seed where there are none.
+fn standard_splits(folder: &Path, name: &str, rows: usize) -> Result<Vec<Split>, Box<dyn std::error::Error>> {
     let path = folder.join("splits").join(format!("{name}.txt.gz"));
     if !path.exists() {
-        let folds = k_folds(rows, 10, &mut Rng::new(0, 0));
-        return Ok(folds.into_iter().map(|fold| fold.into_iter().map(|row| row as usize).collect()).collect());
+        return Ok(Split::folds(rows, 10, 0)?);
     }
     let mut text = String::new();
     flate2::read::GzDecoder::new(std::fs::File::open(path)?).read_to_string(&mut text)?;
-    text.lines().map(|line| Ok(line.split_whitespace().map(str::parse).collect::<Result<_, _>>()?)).collect()
+    let mut splits = Vec::new();
+    for line in text.lines() {
+        let test = line.split_whitespace().map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+        splits.push(Split::with_test(rows, test));
+    }
+    Ok(splits)
 }

@@ -1,0 +1,60 @@
+//! Default NE-GMM, one network, on the standard splits of real data: mean scores no worse than limits.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use negmm::compare::{CompareOptions, Metric, Split, compare};
+use negmm::data::Inputs;
+use negmm::train::Watch;
+use negmm::{Method, Table};
+
+/// Set, target, column to leave out, splits, metric, and the most its mean over the splits may be.
+type Case = (&'static str, &'static str, Option<&'static str>, usize, Metric, f64);
+
+const CASES: [Case; 6] = [
+    ("boston", "medv", None, 20, Metric::Nll, 2.70),
+    ("concrete", "compressive_strength", None, 20, Metric::Nll, 3.25),
+    ("energy", "heating_load", Some("cooling_load"), 20, Metric::Nll, 1.0),
+    ("yacht", "residuary_resistance", None, 20, Metric::Nll, 1.0),
+    ("kin8nm", "y", None, 5, Metric::Nll, -1.1),
+    // Whole-number targets: the NLL only measures the smallest sd.
+    ("wine_red", "quality", None, 20, Metric::Crps, 0.33),
+];
+
+fn folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("NEGMM_DATA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
+    let uci = folder.join("uci");
+    if !uci.is_dir() {
+        eprintln!("skipped: no data in {} (set NEGMM_DATA)", folder.display());
+        return None;
+    }
+    Some(uci)
+}
+
+fn test_rows(folder: &Path, name: &str) -> Vec<Vec<usize>> {
+    let file = std::fs::File::open(folder.join("splits").join(format!("{name}.txt.gz"))).unwrap();
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    text.lines().map(|line| line.split_whitespace().map(|row| row.parse().unwrap()).collect()).collect()
+}
+
+#[test]
+fn default_network_on_the_standard_splits() {
+    let Some(folder) = folder() else { return };
+    for (name, target, ignore, splits, metric, limit) in CASES {
+        let table = Table::read(folder.join(format!("{name}.csv.gz"))).unwrap();
+        let splits: Vec<Split> = test_rows(&folder, name)
+            .into_iter()
+            .take(splits)
+            .map(|test| Split::with_test(table.rows(), test))
+            .collect();
+        let inputs = Inputs { ignore: ignore.iter().map(|name| name.to_string()).collect(), ..Inputs::default() };
+        let options = CompareOptions { seed: 0, inputs: &inputs, threads: 0, watch: Watch::nothing(), fitted: &|| {} };
+        let method = Method::by_name("ne-gmm").unwrap();
+        let comparison = compare(&table, target, &[method], &splits, &options).unwrap();
+        let found = comparison.summary(0, metric);
+        println!("{name}: {} {:.4} ({:.4}), at most {limit}", metric.name(), found.mean, found.se);
+        assert!(found.mean <= limit, "{name}: {} {} is above {limit}", metric.name(), found.mean);
+    }
+}
