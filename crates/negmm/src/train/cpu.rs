@@ -17,6 +17,8 @@ use crate::{Error, Result};
 const WEIGHTS_STREAM: u64 = 0;
 const ORDER_STREAM: u64 = 1;
 const DROPOUT_STREAM: u64 = 2;
+/// 3 chooses the validation rows.
+const OBJECTIVE_STREAM: u64 = 4;
 
 /// Trains jobs on the processor's cores.
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +139,8 @@ struct Trainer<'a> {
     pass: Pass,
     workspace: Workspace,
     dropout_rng: Rng,
+    /// For what an objective draws in each step.
+    objective_rng: Rng,
     /// How far each input is moved in adversarial training; empty without it.
     adversarial_steps: Vec<f32>,
     steps: u32,
@@ -153,6 +157,7 @@ impl<'a> Trainer<'a> {
             pass: Pass::new(&job.network),
             workspace: job.objective.workspace(),
             dropout_rng: Rng::new(job.seed, DROPOUT_STREAM),
+            objective_rng: Rng::new(job.seed, OBJECTIVE_STREAM),
             adversarial_steps: adversarial_steps(job),
             steps: 0,
             job,
@@ -167,6 +172,7 @@ impl<'a> Trainer<'a> {
     /// The mean loss of `rows`; leaves its gradient in `self.gradient`.
     #[inline(always)]
     fn differentiate<L: Lanes>(&mut self, rows: &[u32]) -> f32 {
+        self.job.objective.begin_step(&mut self.objective_rng, &mut self.workspace);
         let Self { job, pass, weights, gradient, .. } = self;
         gradient.fill(Chunk::ZERO);
         let mut loss = 0.0;
