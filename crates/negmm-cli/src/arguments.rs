@@ -115,6 +115,12 @@ fit_flags! {
     "Method" "E" eta "eta",
     /// Power of the variance that weighs each row in the loss
     "Method" "B" beta "beta",
+    /// Samples of each row, which are what the network learns
+    "Method" "M" samples "samples",
+    /// Weight of the Sinkhorn divergence that draws the samples' shape towards a prior; 0: off (on, training is many times slower)
+    "Method" "W" sinkhorn "sinkhorn",
+    /// uniform or normal: that prior
+    "Method" "NAME" prior "prior",
     /// Networks of the ensemble
     "Method" "T" members "members",
     /// The neural method that each member is; its options are given beside this

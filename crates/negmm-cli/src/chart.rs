@@ -1,22 +1,23 @@
 //! Responsible for pictures made of characters: a predictive density over one input.
 
-use negmm::Mixtures;
+use negmm::Predictions;
 
 /// From no density to the most.
 const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 
-/// The density of each of `columns` (one mixture a column, from left to right) over y, and observed points as dots.
+/// The density of each of `columns` (one row a column, from left to right) over y, and observed points as dots.
 ///
 /// Every column is shaded against its own highest density, so that wide distributions stay visible beside narrow ones.
-pub fn density(columns: &Mixtures, x: (f64, f64), points: &[(f64, f64)], height: usize) -> String {
-    let (low, high) = columns
-        .rows()
+pub fn density(columns: &Predictions, x: (f64, f64), points: &[(f64, f64)], height: usize) -> String {
+    let (low, high) = (0..columns.len())
+        .map(|at| columns.row(at))
         .map(|column| column.interval(0.998))
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (lower, upper)| (low.min(lower), high.max(upper)));
     let width = columns.len();
     let step = (high - low) / height as f64;
     let mut cells = vec![vec![SHADES[0]; width]; height];
-    for (at, column) in columns.rows().enumerate() {
+    for at in 0..width {
+        let column = columns.row(at);
         let inside = |line: usize| {
             let top = high - line as f64 * step;
             column.cdf(top) - column.cdf(top - step)

@@ -31,7 +31,7 @@
 //! | [`data::Dataset`] | [`train::Job`]s, by a [`Method`] | [`method`] |
 //! | [`train::Job`]s | trained weights, by an [`train::Engine`] with [`net`] and [`score`] | [`train`] |
 //! | weights and encoder | [`Model`] and its file | [`model`] |
-//! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] in the target's own unit | [`mixture`] |
+//! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] or [`samples`] in the target's own unit | [`mixture`] |
 //! | [`Predictions`] and targets | [`Metrics`] | [`metrics`] |
 
 pub mod compare;
@@ -44,6 +44,7 @@ pub mod mixture;
 pub mod model;
 pub mod net;
 mod predictive;
+mod row;
 pub mod samples;
 pub mod score;
 mod toy;
@@ -56,4 +57,5 @@ pub use metrics::Metrics;
 pub use mixture::{Mixture, Mixtures};
 pub use model::{FitOptions, Model, fit, fit_with};
 pub use predictive::Predictions;
+pub use row::Row;
 pub use toy::Toy;

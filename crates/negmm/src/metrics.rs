@@ -1,7 +1,7 @@
 //! Responsible for scoring predictions against known targets: errors, proper scores, calibration and sharpness.
 
-use crate::mixture::Mixture;
 use crate::predictive::Predictions;
+use crate::row::Row;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -94,13 +94,13 @@ struct RowScores {
 }
 
 impl RowScores {
-    fn of(mixture: Mixture<'_>, y: f64) -> Self {
+    fn of(row: Row<'_>, y: f64) -> Self {
         Self {
-            error: mixture.mean() - y,
-            nll: -mixture.log_pdf(y),
-            crps: mixture.energy_score(y),
-            intervals: COVERAGES.map(|(coverage, _)| mixture.interval(coverage)),
-            pit: mixture.cdf(y),
+            error: row.mean() - y,
+            nll: -row.log_pdf(y),
+            crps: row.energy_score(y),
+            intervals: COVERAGES.map(|(coverage, _)| row.interval(coverage)),
+            pit: row.cdf(y),
         }
     }
 }

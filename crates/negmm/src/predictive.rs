@@ -2,6 +2,8 @@
 
 use crate::math::rng::Rng;
 use crate::mixture::{Mixture, Mixtures};
+use crate::row::Row;
+use crate::samples::SampleSets;
 use crate::{Error, Result};
 use rayon::prelude::*;
 
@@ -21,50 +23,116 @@ use rayon::prelude::*;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
-    mixtures: Mixtures,
+    form: Form,
     members: usize,
+}
+
+/// What the distributions are.
+#[derive(Clone, Debug, PartialEq)]
+enum Form {
+    Mixtures(Mixtures),
+    Samples {
+        /// Those of all members.
+        pooled: SampleSets,
+        /// The part of each row's variance that is between members; empty for one member.
+        between_members: Vec<f64>,
+    },
 }
 
 impl From<Mixtures> for Predictions {
     fn from(mixtures: Mixtures) -> Self {
-        Self { mixtures, members: 1 }
+        Self { form: Form::Mixtures(mixtures), members: 1 }
+    }
+}
+
+impl From<SampleSets> for Predictions {
+    fn from(pooled: SampleSets) -> Self {
+        Self { form: Form::Samples { pooled, between_members: Vec::new() }, members: 1 }
     }
 }
 
 impl Predictions {
     /// Rows.
     pub fn len(&self) -> usize {
-        self.mixtures.len()
+        match &self.form {
+            Form::Mixtures(mixtures) => mixtures.len(),
+            Form::Samples { pooled, .. } => pooled.len(),
+        }
     }
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.mixtures.is_empty()
+        self.len() == 0
     }
 
-    /// The mixture of each row.
-    pub fn mixtures(&self) -> &Mixtures {
-        &self.mixtures
+    /// The mixture of each row, where the predictions are mixtures.
+    pub fn mixtures(&self) -> Option<&Mixtures> {
+        match &self.form {
+            Form::Mixtures(mixtures) => Some(mixtures),
+            Form::Samples { .. } => None,
+        }
+    }
+
+    /// The samples of each row, where the predictions are samples.
+    pub fn samples(&self) -> Option<&SampleSets> {
+        match &self.form {
+            Form::Mixtures(_) => None,
+            Form::Samples { pooled, .. } => Some(pooled),
+        }
+    }
+
+    /// The distribution of one row.
+    ///
+    /// # Panics
+    /// When there is no row `row`.
+    #[inline]
+    pub fn row(&self, row: usize) -> Row<'_> {
+        match &self.form {
+            Form::Mixtures(mixtures) => Row::Mixture(mixtures.row(row)),
+            Form::Samples { pooled, .. } => Row::Samples(pooled.row(row)),
+        }
     }
 
     /// Says that the components are those of `members` models, one after the other, as many of each.
     ///
     /// # Panics
-    /// When the components cannot be shared out.
+    /// When these are no mixtures, or the components cannot be shared out.
     #[must_use]
     pub fn of_members(mut self, members: usize) -> Self {
-        assert!(
-            members > 0 && self.mixtures.components().is_multiple_of(members),
-            "as many components for each member"
-        );
+        let components = self.mixtures().map_or(1, Mixtures::components);
+        assert!(members > 0 && components.is_multiple_of(members), "as many components for each member");
         self.members = members;
         self
+    }
+
+    /// The samples of several models, each model's row with as many, pooled: rows × members × samples, finite.
+    pub(crate) fn of_sample_members(members: usize, samples: usize, values: Vec<f64>, sd_floor: f64) -> Self {
+        if members == 1 {
+            return SampleSets::from_finite(samples, values, sd_floor).into();
+        }
+        let each = SampleSets::from_finite(samples, values.clone(), sd_floor);
+        let means: Vec<f64> = each.rows().map(|member| member.mean()).collect();
+        let pooled = SampleSets::from_finite(members * samples, values, sd_floor);
+        let between = |(row, means): (usize, &[f64])| {
+            let mean = pooled.row(row).mean();
+            let squares: f64 = means.iter().map(|member| (member - mean) * (member - mean)).sum();
+            squares * samples as f64 / (members * samples - 1) as f64
+        };
+        let between_members = means.chunks_exact(members).enumerate().map(between).collect();
+        Self { form: Form::Samples { pooled, between_members }, members }
     }
 
     /// In another unit: every value y becomes y · `scale` + `shift`.
     #[must_use]
     pub fn rescale(self, shift: f64, scale: f64) -> Self {
-        Self { mixtures: self.mixtures.rescale(shift, scale), ..self }
+        let form = match self.form {
+            Form::Mixtures(mixtures) => Form::Mixtures(mixtures.rescale(shift, scale)),
+            Form::Samples { pooled, mut between_members } => {
+                between_members.iter_mut().for_each(|part| *part *= scale * scale);
+                Form::Samples { pooled: pooled.rescale(shift, scale), between_members }
+            }
+        };
+        Self { form, ..self }
     }
 
     /// Models that were pooled.
@@ -75,14 +143,35 @@ impl Predictions {
     /// The Gaussian with the mean and sd of each row.
     #[must_use]
     pub fn moment_matched(&self) -> Self {
-        Mixtures::from_parts_unchecked(1, vec![1.0; self.len()], self.mean(), self.sd()).into()
+        Mixtures::from_parts_unchecked(1, vec![1.0; self.len()], self.mean(), self.each(|row| row.normal_sd())).into()
     }
 
     /// The variance in two parts: the mean of the members' own variances (aleatoric: noise that every member expects) and
     /// the variance of their means (epistemic: what they do not agree on; 0 for one member).
+    ///
+    /// For T members with M samples each, v_t and m_t their unbiased variances and means, m the mean of all samples:
+    ///
+    /// ```text
+    /// aleatoric = sum_t (M - 1) v_t / (T M - 1)        epistemic = sum_t M (m_t - m)² / (T M - 1)
+    /// ```
+    ///
+    /// which add up to the unbiased variance of all samples.
     pub fn variance_by_members(&self) -> (Vec<f64>, Vec<f64>) {
-        let each = self.mixtures.components() / self.members;
-        let split = |row: Mixture<'_>| {
+        let mixtures = match &self.form {
+            Form::Mixtures(mixtures) => mixtures,
+            Form::Samples { between_members, .. } => {
+                let variance = self.variance();
+                if between_members.is_empty() {
+                    let nothing = vec![0.0; variance.len()];
+                    return (variance, nothing);
+                }
+                let within = variance.iter().zip(between_members).map(|(all, between)| (all - between).max(0.0));
+                return (within.collect(), between_members.clone());
+            }
+        };
+        let each = mixtures.components() / self.members;
+        let split = |row: usize| {
+            let row = mixtures.row(row);
             let mean = row.mean();
             let (mut aleatoric, mut epistemic) = (0.0, 0.0);
             for first in (0..row.weights.len()).step_by(each) {
@@ -95,7 +184,7 @@ impl Predictions {
             }
             (aleatoric, epistemic)
         };
-        self.each(split).into_iter().unzip()
+        (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(split).unzip()
     }
 
     /// Mean.
@@ -113,7 +202,8 @@ impl Predictions {
         self.each(|row| row.variance())
     }
 
-    /// The two parts of the variance: within the components (local noise) and between them (their disagreement).
+    /// The two parts of the variance: within the components (local noise) and between them (their disagreement). All of the
+    /// variance of samples is within.
     pub fn variance_parts(&self) -> (Vec<f64>, Vec<f64>) {
         (self.each(|row| row.variance_within()), self.each(|row| row.variance_between()))
     }
@@ -136,7 +226,7 @@ impl Predictions {
         Ok(self.each(|row| row.interval(coverage)).into_iter().unzip())
     }
 
-    /// Density at a value for each row.
+    /// Density at a value for each row; for samples that of the normal distribution with their mean and sd.
     ///
     /// # Errors
     /// When `y` does not have one number for each row.
@@ -197,14 +287,14 @@ impl Predictions {
         if draws > 0 {
             samples.par_chunks_exact_mut(draws).enumerate().for_each(|(row, samples)| {
                 let mut rng = Rng::new(seed, first_row.wrapping_add(row as u64));
-                let mixture = self.mixtures.row(row);
-                samples.iter_mut().for_each(|sample| *sample = mixture.sample(&mut rng));
+                let row = self.row(row);
+                samples.iter_mut().for_each(|sample| *sample = row.sample(&mut rng));
             });
         }
         samples
     }
 
-    /// Logarithmic score (negative log likelihood) of the target of each row.
+    /// Logarithmic score (negative log likelihood) of the target of each row, by [`Predictions::pdf`]'s density.
     ///
     /// # Errors
     /// When `y` does not have one number for each row.
@@ -230,16 +320,12 @@ impl Predictions {
     }
 
     /// One answer for each row.
-    pub(crate) fn each<T: Send>(&self, answer: impl Fn(Mixture<'_>) -> T + Sync) -> Vec<T> {
-        (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(|row| answer(self.mixtures.row(row))).collect()
+    pub(crate) fn each<T: Send>(&self, answer: impl Fn(Row<'_>) -> T + Sync) -> Vec<T> {
+        (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(|row| answer(self.row(row))).collect()
     }
 
     /// One answer for each row and its value.
-    pub(crate) fn each_with<T: Send>(
-        &self,
-        y: &[f64],
-        answer: impl Fn(Mixture<'_>, f64) -> T + Sync,
-    ) -> Result<Vec<T>> {
+    pub(crate) fn each_with<T: Send>(&self, y: &[f64], answer: impl Fn(Row<'_>, f64) -> T + Sync) -> Result<Vec<T>> {
         if y.len() != self.len() {
             return Err(Error::data(format!(
                 "expected {} values of y, one for each row, found {}",
@@ -251,7 +337,7 @@ impl Predictions {
             return Err(Error::data("expected a number as y, found NaN").at(format!("row {row}")));
         }
         let rows = y.par_iter().with_min_len(LEAST_ROWS).enumerate();
-        Ok(rows.map(|(row, &y)| answer(self.mixtures.row(row), y)).collect())
+        Ok(rows.map(|(row, &y)| answer(self.row(row), y)).collect())
     }
 }
 
@@ -328,7 +414,7 @@ mod tests {
         let y: Vec<f64> = (0..1000).map(|row| (row % 5) as f64).collect();
         let (nll, crps, above) =
             (predictions.nll(&y).unwrap(), predictions.crps(&y).unwrap(), predictions.above(1.0).unwrap());
-        for (row, mixture) in predictions.mixtures().rows().enumerate() {
+        for (row, mixture) in predictions.mixtures().unwrap().rows().enumerate() {
             assert_eq!(quantiles[row], mixture.quantile(0.2));
             assert_eq!(nll[row], -mixture.log_pdf(y[row]));
             assert_eq!(crps[row], mixture.energy_score(y[row]));

@@ -34,7 +34,7 @@ impl SampleSets {
     ///
     /// # Errors
     /// When a shape or a number is not as described; the message names the row.
-    pub fn new(samples: usize, mut values: Vec<f64>, sd_floor: f64) -> Result<Self> {
+    pub fn new(samples: usize, values: Vec<f64>, sd_floor: f64) -> Result<Self> {
         if samples == 0 {
             return Err(Error::data("a set has at least 1 sample, found 0"));
         }
@@ -53,8 +53,13 @@ impl SampleSets {
                 at % samples
             )));
         }
+        Ok(Self::from_finite(samples, values, sd_floor))
+    }
+
+    /// As [`SampleSets::new`], for numbers that are known to be as described there.
+    pub(crate) fn from_finite(samples: usize, mut values: Vec<f64>, sd_floor: f64) -> Self {
         values.chunks_exact_mut(samples).for_each(|row| row.sort_unstable_by(f64::total_cmp));
-        Ok(Self { samples, values, sd_floor })
+        Self { samples, values, sd_floor }
     }
 
     /// Rows: how many sets there are.

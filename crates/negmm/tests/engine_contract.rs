@@ -12,7 +12,7 @@ use negmm::method::{Predictor, TrainedNetwork};
 use negmm::mixture::Mixtures;
 use negmm::net::{Activation, Layer, MixtureHead, Network};
 use negmm::score::{energy, hybrid, log};
-use negmm::train::{CpuEngine, Engine, Job, Loss, Objective, Progress, Schedule, Selection, Trained, Training, Watch};
+use negmm::train::{CpuEngine, Engine, Job, Objective, Progress, Schedule, Selection, Trained, Training, Watch};
 use negmm::{ErrorKind, Mixture};
 
 /// y is near sin(2 x) or near 1.5 + x, by a coin that no input tells.
@@ -74,7 +74,8 @@ fn initial_weights(of: &Job<'_>) -> Vec<Chunk> {
 
 fn mixtures(job: &Job<'_>, weights: &[Chunk], isa: Isa) -> Mixtures {
     let networks = vec![TrainedNetwork { network: job.network.clone(), weights: weights.to_vec() }];
-    Predictor::Networks { networks, head: job.objective.head }.predict(job.data, isa).mixtures().clone()
+    let Objective::Mixture { head, .. } = job.objective else { panic!("mixtures") };
+    Predictor::Networks { networks, head }.predict(job.data, isa).mixtures().unwrap().clone()
 }
 
 /// The mean of a score over rows, in f64.
@@ -514,7 +515,7 @@ fn a_bimodal_target_is_learnt() {
     };
     for eta in [0.0, 0.5, 1.0] {
         let base = job(&data, 1, Training { epochs: 60, ..Training::default() });
-        let job = Job { objective: Objective { loss: Loss::Hybrid { eta }, ..base.objective }, ..base };
+        let job = Job { objective: Objective::hybrid(head(3), eta), ..base };
         let trained = train(&job);
         let nll = mean_score(&job, &trained.weights, &rows, log::value);
         let crps = mean_score(&job, &trained.weights, &rows, energy::value);

@@ -8,7 +8,7 @@ use negmm::data::{Column, Inputs};
 use negmm::math::lanes::Isa;
 use negmm::math::rng::Rng;
 use negmm::train::{CpuEngine, Watch};
-use negmm::{ErrorKind, FitOptions, Method, Model, Predictions, Table, fit, fit_with};
+use negmm::{ErrorKind, FitOptions, Method, Mixtures, Model, Predictions, Table, fit, fit_with};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 /// Counts what the current thread holds, and the most it ever held.
@@ -87,13 +87,18 @@ fn method(name: &str, options: &[(&str, &str)]) -> Method {
 
 const SHORT: [(&str, &str); 3] = [("epochs", "4"), ("hidden", "7"), ("components", "2")];
 
+const SAMPLES: [(&str, &str); 3] = [("epochs", "3"), ("hidden", "7"), ("samples", "5")];
+
 fn small_model() -> Model {
     fit(&table(60, 1), "y", &method("ne-gmm", &SHORT)).unwrap()
 }
 
 fn bits(predictions: &Predictions) -> Vec<u64> {
-    let mixtures = predictions.mixtures();
-    [mixtures.weights(), mixtures.means(), mixtures.sds()].into_iter().flatten().map(|x| x.to_bits()).collect()
+    let numbers = match predictions.mixtures() {
+        Some(mixtures) => vec![mixtures.weights(), mixtures.means(), mixtures.sds()],
+        None => vec![predictions.samples().unwrap().values()],
+    };
+    numbers.into_iter().flatten().map(|x| x.to_bits()).collect()
 }
 
 #[test]
@@ -105,6 +110,9 @@ fn what_is_loaded_predicts_the_same_bits() {
         method("ne-gmm", &bounded),
         method("mdn", &[("epochs", "3"), ("hidden", "17,5"), ("activation", "relu")]),
         method("constant", &[]),
+        method("sample-net", &SAMPLES),
+        method("sample-net", &[&SAMPLES[..], &[("sinkhorn", "0.1"), ("prior", "normal")]].concat()),
+        method("ensemble", &[&[("member", "sample-net"), ("members", "2")], &SAMPLES[..]].concat()),
     ] {
         let model = fit(&training, "y", &method).unwrap();
         let path = std::env::temp_dir().join(format!("negmm-{}-{}.model", std::process::id(), method.name()));
@@ -148,7 +156,7 @@ fn tensors_are_where_any_framework_expects_them() {
     for k in 0..2 {
         let row = &weight[(2 + k) * 7..][..7];
         let mean = bias[2 + k] + row.iter().zip(&hidden).map(|(w, x)| w * x).sum::<f64>();
-        let found = (predicted.mixtures().means()[k] - target.mean) / target.scale;
+        let found = (predicted.mixtures().unwrap().means()[k] - target.mean) / target.scale;
         assert!((found - mean).abs() < 1e-5, "{found} {mean}");
     }
 }
@@ -341,6 +349,39 @@ fn a_forged_file_is_refused_before_room_is_made() {
 }
 
 #[test]
+fn a_forged_file_of_samples_is_refused() {
+    use serde_json::json;
+    let bytes = fit(&table(40, 1), "y", &method("sample-net", &SAMPLES)).unwrap().to_bytes().unwrap();
+    assert!(Model::from_bytes(&forged(&bytes, &|_, _| {})).is_ok());
+    let huge = 1_u64 << 60;
+    let mixture = json!({"kind": "mixture", "components": 5, "sd_floor": 1e-3, "sd_ceiling": null, "mean_bound": null});
+    for (path, value) in [
+        ("/predictor/head/samples", json!(huge)),
+        ("/predictor/head/samples", json!(0)),
+        ("/predictor/head/samples", json!(1)),
+        ("/predictor/head/samples", json!(4)),
+        ("/predictor/head/samples", json!(-5)),
+        ("/predictor/head/sd_floor", json!(0.0)),
+        ("/predictor/head/sd_floor", json!(-1.0)),
+        ("/predictor/head/sd_floor", json!(null)),
+        ("/predictor/head", mixture),
+        ("/predictor/kind", json!("networks")),
+        ("/predictor/networks", json!([])),
+        ("/predictor/networks/0/outputs", json!(huge)),
+        ("/method/samples", json!(1001)),
+        ("/method/sinkhorn", json!(-1.0)),
+        ("/method/prior", json!("cauchy")),
+        ("/method/name", json!("mdn")),
+    ] {
+        let change = |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
+            *description.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = value.clone();
+        };
+        let case = format!("{path} = {value}");
+        assert!(!assert_harmless(&case, &forged(&bytes, &change), &table(1, 1), &[]), "{case} was accepted");
+    }
+}
+
+#[test]
 fn weights_of_any_size_predict_distributions() {
     let largest = |_: &mut serde_json::Value, tensors: &mut Vec<Tensor>| {
         for (at, (_, _, bytes)) in tensors.iter_mut().enumerate() {
@@ -352,7 +393,7 @@ fn weights_of_any_size_predict_distributions() {
     };
     let model = Model::from_bytes(&forged(&small_model().to_bytes().unwrap(), &largest)).unwrap();
     let predicted = model.predict(&table(40, 4)).unwrap();
-    for mixture in predicted.mixtures().rows() {
+    for mixture in predicted.mixtures().unwrap().rows() {
         assert!((mixture.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(mixture.means.iter().all(|mean| mean.is_finite()));
         assert!(mixture.sds.iter().all(|sd| sd.is_finite() && *sd > 0.0));
@@ -396,7 +437,7 @@ fn a_row_is_predicted_the_same_alone_and_among_others() {
     let whole = model.predict(&rows).unwrap();
     for row in [0, 31, 32, 74] {
         let alone = model.predict(&rows.select_rows(&[row])).unwrap();
-        let (alone, among) = (alone.mixtures().row(0), whole.mixtures().row(row));
+        let (alone, among) = (alone.mixtures().unwrap().row(0), whole.mixtures().unwrap().row(row));
         assert_eq!((alone.weights, alone.means, alone.sds), (among.weights, among.means, among.sds));
     }
     assert_eq!(model.predict(&rows.select_rows(&[])).unwrap().len(), 0);
@@ -416,11 +457,12 @@ fn fit_anyway(rows: &Table, name: &str) -> (Model, Predictions, Vec<String>) {
     let fitted = fit_with(rows, "y", &method(name, settings), &options).unwrap();
     let predictions = fitted.model.predict(rows).unwrap();
     assert_eq!(predictions.len(), rows.rows());
-    for mixture in predictions.mixtures().rows() {
+    for mixture in predictions.mixtures().into_iter().flat_map(Mixtures::rows) {
         assert!((mixture.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(mixture.means.iter().all(|mean| mean.is_finite()));
         assert!(mixture.sds.iter().all(|sd| sd.is_finite() && *sd > 0.0));
     }
+    assert!(predictions.samples().is_none_or(|sets| sets.values().iter().all(|sample| sample.is_finite())));
     let loaded = Model::from_bytes(&fitted.model.to_bytes().unwrap()).unwrap();
     assert_eq!(bits(&loaded.predict(rows).unwrap()), bits(&predictions));
     (fitted.model, predictions, fitted.warnings)
@@ -429,14 +471,14 @@ fn fit_anyway(rows: &Table, name: &str) -> (Model, Predictions, Vec<String>) {
 #[test]
 fn one_row_is_too_few_for_a_network() {
     let one = numbers(&[("x", &[1.0]), ("y", &[2.0])]);
-    for name in ["ne-gmm", "mdn"] {
+    for name in ["ne-gmm", "mdn", "sample-net"] {
         let error = fit(&one, "y", &method(name, &[])).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Data);
         assert!(error.to_string().contains("at least 2 rows, found 1"), "{error}");
     }
     fit_anyway(&one, "constant");
     let none = numbers(&[("x", &[]), ("y", &[])]);
-    for name in ["ne-gmm", "mdn", "constant"] {
+    for name in ["ne-gmm", "mdn", "sample-net", "constant"] {
         assert_eq!(fit(&none, "y", &method(name, &[])).unwrap_err().kind(), ErrorKind::Data);
     }
 }
@@ -446,14 +488,14 @@ fn identical_rows_and_a_constant_target_are_answered_narrowly() {
     let identical = numbers(&[("x", &[1.0, 1.0]), ("y", &[2.0, 2.0])]);
     let x: Vec<f64> = (0..50).map(f64::from).collect();
     let constant = numbers(&[("x", &x), ("y", &[-1234.5; 50])]);
-    for name in ["ne-gmm", "mdn", "constant"] {
+    for name in ["ne-gmm", "mdn", "sample-net", "constant"] {
         for (rows, y) in [(&identical, 2.0), (&constant, -1234.5)] {
             let (_, predictions, warnings) = fit_anyway(rows, name);
             assert!(warnings.iter().any(|warning| warning.contains("in every row")), "{warnings:?}");
-            for mixture in predictions.mixtures().rows() {
+            for row in (0..predictions.len()).map(|row| predictions.row(row)) {
                 let scale = f64::abs(y).max(1.0);
-                assert!((mixture.mean() - y).abs() < 1e-5 * scale, "{name}: {}", mixture.mean());
-                assert!(mixture.sd() < 1e-5 * scale, "{name}: {}", mixture.sd());
+                assert!((row.mean() - y).abs() < 1e-5 * scale, "{name}: {}", row.mean());
+                assert!(row.sd() < 1e-5 * scale, "{name}: {}", row.sd());
             }
         }
     }
@@ -464,14 +506,14 @@ fn outliers_of_1e30_are_survived() {
     let mut rng = Rng::new(3, 0);
     let mut x: Vec<f64> = (0..60).map(|_| rng.uniform()).collect();
     let mut y: Vec<f64> = x.iter().map(|x| 2.0 * x + 0.1 * rng.uniform()).collect();
-    for name in ["ne-gmm", "mdn", "constant"] {
+    for name in ["ne-gmm", "mdn", "sample-net", "constant"] {
         x[7] = 1e30;
         fit_anyway(&numbers(&[("x", &x), ("y", &y)]), name);
         // And in prediction alone, where it is a 1e30 sds away.
         x[7] = 0.5;
         let (model, ..) = fit_anyway(&numbers(&[("x", &x), ("y", &y)]), name);
         let far = model.predict(&numbers(&[("x", &[1e30, -1e30, f64::MAX])])).unwrap();
-        assert!(far.mixtures().means().iter().all(|mean| mean.is_finite()));
+        assert!(far.mean().iter().all(|mean| mean.is_finite()));
         for outlier in [1e30, -1e100] {
             let ordinary = y[9];
             y[9] = outlier;
@@ -495,7 +537,7 @@ fn targets_too_large_to_score_are_refused() {
 fn columns_without_a_number_and_tables_without_an_input() {
     let y: Vec<f64> = (0..40).map(|row| f64::from(row % 7)).collect();
     let missing = vec![f64::NAN; 40];
-    for name in ["ne-gmm", "mdn", "constant"] {
+    for name in ["ne-gmm", "mdn", "sample-net", "constant"] {
         let x: Vec<f64> = (0..40).map(|row| f64::from(row % 7) * 2.0).collect();
         let (model, ..) = fit_anyway(&numbers(&[("x", &x), ("empty", &missing), ("y", &y)]), name);
         assert_eq!(model.encoder().features(), 1);
@@ -504,10 +546,10 @@ fn columns_without_a_number_and_tables_without_an_input() {
             let (model, predictions, warnings) = fit_anyway(&rows, name);
             assert_eq!(model.encoder().features(), 0);
             assert!(warnings.iter().any(|warning| warning.contains("no input column varies")), "{warnings:?}");
-            let mixture = predictions.mixtures().row(0);
-            assert!((mixture.mean() - 2.9).abs() < 1.0 && mixture.sd() > 1.0, "{name}: {}", mixture.mean());
-            let same = predictions.mixtures().rows().all(|row| row.means == mixture.means);
-            assert!(same, "{name}");
+            let row = predictions.row(0);
+            assert!((row.mean() - 2.9).abs() < 1.0 && row.sd() > 1.0, "{name}: {}", row.mean());
+            let (means, sds) = (predictions.mean(), predictions.sd());
+            assert!(means.iter().all(|mean| *mean == means[0]) && sds.iter().all(|sd| *sd == sds[0]), "{name}");
         }
     }
 }

@@ -70,7 +70,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let grid: Vec<f64> = (0..WIDTH).map(middle).collect();
     let grid = Table::new(vec![("x", Column::Numbers(grid))])?;
     let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).take(POINTS).collect();
-    let picture = chart::density(model.predict(&grid)?.mixtures(), range, &points, HEIGHT);
+    let picture = chart::density(&model.predict(&grid)?, range, &points, HEIGHT);
     let scores = report::scores(&[("truth", &truth), (model.method().name(), &ours), ("constant", &constant)]);
     let mut text =
         format!("{}: {about}\n{rows} rows to learn from, {TEST_ROWS} to score on\n\n{scores}\n\n", toy.name());

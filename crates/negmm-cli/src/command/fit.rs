@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use negmm::method::Predictor;
+use negmm::method::{Predictor, TrainedNetwork};
 use negmm::model::{FitOptions, Fitted};
 use negmm::train::{CpuEngine, Watch};
 use negmm::{Error, Model, Table, fit_with};
@@ -83,12 +83,8 @@ pub fn epochs(model: &Model) -> (usize, Option<usize>) {
 pub fn summary(model: &Model) -> String {
     let encoder = model.encoder();
     let shape = match model.predictor() {
-        Predictor::Networks { networks, head } => {
-            let hidden: Vec<String> = networks[0].network.hidden.iter().map(usize::to_string).collect();
-            let components = report::counted(head.components(), "component");
-            let each = if networks.len() > 1 { format!(" in {} networks", networks.len()) } else { String::new() };
-            format!("{each}, {components}, hidden {}", hidden.join(","))
-        }
+        Predictor::Networks { networks, head } => shape(networks, &report::counted(head.components(), "component")),
+        Predictor::Samplers { networks, head } => shape(networks, &report::counted(head.samples, "sample")),
         Predictor::Trees(boosted) => format!(", {} of two trees", report::counted(boosted.rounds.len(), "round")),
         Predictor::Constant => String::new(),
     };
@@ -101,6 +97,13 @@ pub fn summary(model: &Model) -> String {
         report::counted(model.record().rows, "row"),
         report::counted(model.predictor().parameters(), "parameter"),
     )
+}
+
+/// What networks are and what each of them gives.
+fn shape(networks: &[TrainedNetwork], outputs: &str) -> String {
+    let hidden: Vec<String> = networks[0].network.hidden.iter().map(usize::to_string).collect();
+    let each = if networks.len() > 1 { format!(" in {} networks", networks.len()) } else { String::new() };
+    format!("{each}, {outputs}, hidden {}", hidden.join(","))
 }
 
 /// How the training went, and the scores of the rows that were held out.

@@ -24,7 +24,7 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
             "inputs": encoder.inputs(),
             "features": encoder.feature_names(),
             "parameters": model.predictor().parameters(),
-            "components": model.predictor().components(),
+            "components": model.components(),
             "epochs": epochs,
             "best_epoch": best_epoch,
             "record": record,

@@ -35,7 +35,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
         }
     }
     let model = Model::load(&predict.model)?;
-    let names = questions.names(model.predictor().components())?;
+    let names = questions.names(&model)?;
     let mut schema = model.encoder().schema();
     schema.keep = questions.keep.clone();
     let mut stream = input::stream(&predict.data, &schema)?;
@@ -121,7 +121,7 @@ impl Questions {
     }
 
     /// The names of all columns; none may occur twice.
-    fn names(&self, components: usize) -> Result<Vec<String>, Error> {
+    fn names(&self, model: &Model) -> Result<Vec<String>, Error> {
         let mut names = self.keep.clone();
         names.extend(["mean".to_string(), "sd".to_string()]);
         names.extend(self.quantiles.iter().map(|(text, _)| format!("q{text}")));
@@ -133,6 +133,12 @@ impl Questions {
             names.extend(["variance_within".to_string(), "variance_between".to_string()]);
         }
         if self.components {
+            let Some(components) = model.components() else {
+                let method = model.method().name();
+                return Err(Error::options(format!(
+                    "--components: {method} predicts samples, not a mixture; use --draws or --quantiles"
+                )));
+            };
             for part in ["weight", "mean", "sd"] {
                 names.extend((1..=components).map(|component| format!("{part}_{component}")));
             }
@@ -152,10 +158,11 @@ impl Questions {
         let draws = predictions.sample(self.draws, self.seed, first);
         let mut kept: Vec<_> = chunk.kept.iter().map(|column| column.cells()).collect();
         let mut line = Line::default();
-        for (row, mixture) in predictions.mixtures().rows().enumerate() {
+        for row in 0..predictions.len() {
             kept.iter_mut().for_each(|cells| line.text(cells.next().unwrap_or_default()));
             columns.iter().for_each(|column| line.number(column[row]));
-            if self.components {
+            if let (true, Some(mixtures)) = (self.components, predictions.mixtures()) {
+                let mixture = mixtures.row(row);
                 for part in [mixture.weights, mixture.means, mixture.sds] {
                     part.iter().for_each(|x| line.number(*x));
                 }

@@ -60,6 +60,6 @@ impl BetaNll {
     pub(super) fn job<'a>(&self, data: &'a Dataset, seed: Seed) -> Job<'a> {
         let floor = self.settings.sigma_min as f32;
         let head = Head::Gaussian(GaussianHead { variance_floor: floor * floor, variance_ceiling: VARIANCE_CEILING });
-        self.settings.job(data, Objective { head, loss: Loss::BetaNll { beta: self.beta as f32 } }, seed)
+        self.settings.job(data, Objective::Mixture { head, loss: Loss::BetaNll { beta: self.beta as f32 } }, seed)
     }
 }

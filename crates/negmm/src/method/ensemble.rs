@@ -19,7 +19,7 @@ const MOST_MEMBERS: usize = 1000;
 /// |---|---|---|---|
 /// | `members` | 5 | 1 … 1000 | T, networks to train |
 /// | `member` | mdn with 1 component | a neural method | what each member is; its options are given beside these |
-/// | `pool` | mixture | mixture, gaussian | the exact mixture of T members, or the Gaussian with its mean and variance |
+/// | `pool` | mixture | mixture, gaussian | the exact mixture of T members (of samples: all of them), or the Gaussian with its mean and variance |
 ///
 /// As in the original every member sees all rows that train, and the default member is a Gaussian trained with the
 /// logarithmic score; adversarial training is the option `adversarial` of any neural method, off by default. Different:
@@ -39,7 +39,7 @@ pub struct Ensemble {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pool {
-    /// All components of all members, exactly.
+    /// All components or samples of all members, exactly.
     Mixture,
     /// One Gaussian with the mixture's mean and variance.
     Gaussian,
@@ -81,7 +81,9 @@ impl Ensemble {
 fn neural(name: &str) -> Result<Method> {
     let method = Method::by_name(name)?;
     match method {
-        Method::NeGmm(_) | Method::Mdn(_) | Method::BetaNll(_) => Ok(method),
-        _ => Err(Error::options(format!("member must be a neural method (ne-gmm, mdn, beta-nll), found {name:?}"))),
+        Method::NeGmm(_) | Method::Mdn(_) | Method::BetaNll(_) | Method::SampleNet(_) => Ok(method),
+        _ => Err(Error::options(format!(
+            "member must be a neural method (ne-gmm, mdn, beta-nll, sample-net), found {name:?}"
+        ))),
     }
 }

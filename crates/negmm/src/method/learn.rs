@@ -6,7 +6,7 @@ use crate::data::Dataset;
 use crate::data::split::holdout;
 use crate::math::lanes::Isa;
 use crate::math::rng::Rng;
-use crate::train::{Engine, Epoch, History, Job, Validation, Watch};
+use crate::train::{Engine, Epoch, History, Job, Objective, Validation, Watch};
 use crate::{Error, Mixtures, Predictions, Result};
 
 /// Weights and biases of one network at most: beyond this it is a slip of the keyboard.
@@ -51,7 +51,10 @@ pub(super) fn train(jobs: &[Job<'_>], engine: &dyn Engine, watch: &Watch<'_>) ->
     };
     let network = |weights| TrainedNetwork { network: job.network.clone(), weights };
     let networks = trained.into_iter().map(|trained| network(trained.weights)).collect();
-    let predictor = Predictor::Networks { networks, head: job.objective.head };
+    let predictor = match job.objective {
+        Objective::Mixture { head, .. } => Predictor::Networks { networks, head },
+        Objective::Samples { head, .. } => Predictor::Samplers { networks, head },
+    };
     let predictions = predictor.predict(&job.data.select(&job.validation), Isa::best());
     Ok(Learnt { predictor, histories, held_out: HeldOut { rows: job.validation.clone(), predictions } })
 }

@@ -70,6 +70,6 @@ impl MixtureNetwork {
             sd_ceiling: self.sigma_max.map(|most| most as f32),
             mean_bound: self.mean_bound.map(|bound| bound as f32),
         });
-        self.settings.job(data, Objective { head, loss: Loss::Hybrid { eta: eta as f32 } }, seed)
+        self.settings.job(data, Objective::Mixture { head, loss: Loss::Hybrid { eta: eta as f32 } }, seed)
     }
 }

@@ -11,6 +11,7 @@ mod network_settings;
 pub mod ngboost;
 mod option;
 mod predictor;
+mod sample_net;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,7 @@ pub use ne_gmm::NeGmm;
 pub use network_settings::NetworkSettings;
 pub use ngboost::NgBoost;
 pub use predictor::{Predictor, TrainedNetwork};
+pub use sample_net::SampleNet;
 
 use network_settings::Seed;
 
@@ -51,6 +53,8 @@ pub enum Method {
     Mdn(Mdn),
     /// One Gaussian, trained with the logarithmic score weighted by variance^beta.
     BetaNll(BetaNll),
+    /// Samples, trained with their energy score.
+    SampleNet(SampleNet),
     /// Several networks pooled.
     Ensemble(Ensemble),
     /// Boosted trees along natural gradients, one Gaussian.
@@ -73,6 +77,7 @@ impl Method {
             Self::NeGmm(NeGmm::default()),
             Self::Mdn(Mdn::default()),
             Self::BetaNll(BetaNll::default()),
+            Self::SampleNet(SampleNet::default()),
             Self::Ensemble(Ensemble::default()),
             Self::NgBoost(NgBoost::default()),
             Self::Constant(Constant::default()),
@@ -93,6 +98,7 @@ impl Method {
             Self::NeGmm(_) => "ne-gmm",
             Self::Mdn(_) => "mdn",
             Self::BetaNll(_) => "beta-nll",
+            Self::SampleNet(_) => "sample-net",
             Self::Ensemble(_) => "ensemble",
             Self::NgBoost(_) => "ngboost",
             Self::Constant(_) => "constant",
@@ -124,6 +130,7 @@ impl Method {
             Self::NeGmm(method) => method.set(option, value),
             Self::Mdn(method) => method.network.set(option, value),
             Self::BetaNll(method) => method.set(option, value),
+            Self::SampleNet(method) => method.set(option, value),
             Self::Ensemble(method) => method.set(option, value),
             Self::NgBoost(method) => method.set(option, value),
             Self::Constant(_) => Ok(false),
@@ -140,6 +147,7 @@ impl Method {
             Self::NeGmm(method) => method.check(),
             Self::Mdn(method) => method.network.check(),
             Self::BetaNll(method) => method.check(),
+            Self::SampleNet(method) => method.check(),
             Self::Ensemble(method) => method.check(),
             Self::NgBoost(method) => method.check(),
             Self::Constant(_) => Ok(()),
@@ -172,6 +180,7 @@ impl Method {
             Self::NeGmm(method) => vec![method.network.job(data, method.eta, seed)],
             Self::Mdn(method) => vec![method.network.job(data, 1.0, seed)],
             Self::BetaNll(method) => vec![method.job(data, seed)],
+            Self::SampleNet(method) => vec![method.job(data, seed)],
             Self::Ensemble(method) => method.jobs(data, seed),
             Self::NgBoost(_) | Self::Constant(_) => vec![],
         }

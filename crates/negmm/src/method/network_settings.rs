@@ -90,7 +90,7 @@ impl NetworkSettings {
                 inputs: data.features(),
                 hidden: self.hidden.clone(),
                 activation: self.activation,
-                outputs: objective.head.outputs(),
+                outputs: objective.outputs(),
             },
             objective,
             data,

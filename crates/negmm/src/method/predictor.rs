@@ -1,10 +1,10 @@
-//! Responsible for predicting: encoded rows in, mixtures in units of the standardised target out.
+//! Responsible for predicting: encoded rows in, mixtures or samples in units of the standardised target out.
 
 use super::ngboost::Boosted;
 use crate::data::Dataset;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, floats};
 use crate::mixture::Mixtures;
-use crate::net::{Head, MixturePanel, Network, PANEL, Pass};
+use crate::net::{Head, MixturePanel, Network, PANEL, Pass, SampleHead};
 use crate::predictive::Predictions;
 
 /// Raw outputs are held to this in either direction: also weights so large that their sums overflow predict distributions.
@@ -21,6 +21,13 @@ pub enum Predictor {
         networks: Vec<TrainedNetwork>,
         /// What their outputs mean.
         head: Head,
+    },
+    /// Networks whose outputs are samples; their samples are pooled.
+    Samplers {
+        /// One or more.
+        networks: Vec<TrainedNetwork>,
+        /// What their outputs mean.
+        head: SampleHead,
     },
     /// Boosted trees.
     Trees(Boosted),
@@ -40,7 +47,9 @@ impl Predictor {
     pub fn parameters(&self) -> usize {
         match self {
             Self::Constant => 2,
-            Self::Networks { networks, .. } => networks.iter().map(|trained| trained.network.parameters()).sum(),
+            Self::Networks { networks, .. } | Self::Samplers { networks, .. } => {
+                networks.iter().map(|trained| trained.network.parameters()).sum()
+            }
             Self::Trees(boosted) => boosted.leaves(),
         }
     }
@@ -49,73 +58,139 @@ impl Predictor {
     pub fn members(&self) -> usize {
         match self {
             Self::Constant | Self::Trees(_) => 1,
-            Self::Networks { networks, .. } => networks.len(),
+            Self::Networks { networks, .. } | Self::Samplers { networks, .. } => networks.len(),
         }
     }
 
-    /// Components of what it predicts.
-    pub fn components(&self) -> usize {
+    /// Components of the mixtures it predicts, if it predicts mixtures.
+    pub fn components(&self) -> Option<usize> {
         match self {
-            Self::Constant | Self::Trees(_) => 1,
-            Self::Networks { networks, head } => networks.len() * head.components(),
+            Self::Constant | Self::Trees(_) => Some(1),
+            Self::Networks { networks, head } => Some(networks.len() * head.components()),
+            Self::Samplers { .. } => None,
         }
     }
 
     /// One distribution for each row.
     pub fn predict(&self, data: &Dataset, isa: Isa) -> Predictions {
-        let (components, rows) = (self.components(), data.len());
-        let parts = match self {
-            Self::Constant => Parts { weights: vec![1.0; rows], means: vec![0.0; rows], sds: vec![1.0; rows] },
-            Self::Networks { networks, head } => {
-                let mut parts = Parts::new(rows * components);
-                for (member, trained) in networks.iter().enumerate() {
-                    isa.run(Predict { trained, head, data, parts: &mut parts, member, members: networks.len() });
-                }
-                parts
-            }
+        let rows = data.len();
+        let normal = |means, sds| Mixtures::from_parts_unchecked(1, vec![1.0; rows], means, sds).into();
+        match self {
+            Self::Constant => normal(vec![0.0; rows], vec![1.0; rows]),
             Self::Trees(boosted) => {
                 let (means, sds) = boosted.predict_rows(data);
-                Parts { weights: vec![1.0; rows], means, sds }
+                normal(means, sds)
             }
-        };
-        let mixtures = Mixtures::from_parts_unchecked(components, parts.weights, parts.means, parts.sds);
-        Predictions::from(mixtures).of_members(self.members())
+            Self::Networks { networks, head } => {
+                let parts = Parts::new(head, networks.len(), rows);
+                let Parts { weights, means, sds, .. } = run(networks, data, isa, parts);
+                let components = networks.len() * head.components();
+                let mixtures = Mixtures::from_parts_unchecked(components, weights, means, sds);
+                Predictions::from(mixtures).of_members(networks.len())
+            }
+            Self::Samplers { networks, head } => {
+                let members = networks.len();
+                let samples = Samples { members, values: vec![0.0; rows * members * head.samples] };
+                let Samples { values, .. } = run(networks, data, isa, samples);
+                Predictions::of_sample_members(members, head.samples, values, f64::from(head.sd_floor))
+            }
+        }
     }
 }
 
-/// rows × components.
-struct Parts {
+/// Runs all networks over all rows.
+fn run<G: Gather>(networks: &[TrainedNetwork], data: &Dataset, isa: Isa, mut gather: G) -> G {
+    for (member, trained) in networks.iter().enumerate() {
+        isa.run(Predict { trained, data, gather: &mut gather, member });
+    }
+    gather
+}
+
+/// Takes what the raw outputs of a panel mean.
+trait Gather {
+    /// `outputs` is outputs × panel, of member `member`, for `rows` rows from `first` on.
+    fn gather<L: Lanes>(&mut self, outputs: &[Chunk], member: usize, first: usize, rows: usize);
+}
+
+/// Mixtures, each list rows × members × components.
+struct Parts<'a> {
+    head: &'a Head,
+    members: usize,
+    panel: MixturePanel,
     weights: Vec<f64>,
     means: Vec<f64>,
     sds: Vec<f64>,
 }
 
-impl Parts {
-    fn new(size: usize) -> Self {
-        Self { weights: vec![0.0; size], means: vec![0.0; size], sds: vec![0.0; size] }
+impl<'a> Parts<'a> {
+    fn new(head: &'a Head, members: usize, rows: usize) -> Self {
+        let (panel, list) = (MixturePanel::new(head.components()), vec![0.0; rows * members * head.components()]);
+        Self { head, members, panel, weights: list.clone(), means: list.clone(), sds: list }
+    }
+}
+
+impl Gather for Parts<'_> {
+    #[inline(always)]
+    fn gather<L: Lanes>(&mut self, outputs: &[Chunk], member: usize, first: usize, rows: usize) {
+        let (components, members) = (self.head.components(), self.members);
+        self.head.forward::<L>(outputs, &mut self.panel);
+        let (weights, means, sds) = (floats(&self.panel.weights), floats(&self.panel.means), floats(&self.panel.sds));
+        for row in 0..rows {
+            let start = ((first + row) * members + member) * components;
+            let lane = |list: &[f32], k: usize| f64::from(list[k * PANEL + row]);
+            // In f32 the weights sum to one only nearly.
+            let total: f64 = (0..components).map(|k| lane(weights, k)).sum();
+            let share = 1.0 / (total * members as f64);
+            let target = start..start + components;
+            for (k, out) in self.weights[target.clone()].iter_mut().enumerate() {
+                *out = lane(weights, k) * share;
+            }
+            for (k, out) in self.means[target.clone()].iter_mut().enumerate() {
+                *out = lane(means, k);
+            }
+            for (k, out) in self.sds[target].iter_mut().enumerate() {
+                *out = lane(sds, k);
+            }
+        }
+    }
+}
+
+/// Samples, rows × members × samples.
+struct Samples {
+    members: usize,
+    values: Vec<f64>,
+}
+
+impl Gather for Samples {
+    #[inline(always)]
+    fn gather<L: Lanes>(&mut self, outputs: &[Chunk], member: usize, first: usize, rows: usize) {
+        let outputs = floats(outputs);
+        let samples = outputs.len() / PANEL;
+        for row in 0..rows {
+            let start = ((first + row) * self.members + member) * samples;
+            for (sample, out) in self.values[start..start + samples].iter_mut().enumerate() {
+                *out = f64::from(outputs[sample * PANEL + row]);
+            }
+        }
     }
 }
 
 /// One network over all rows.
-struct Predict<'a> {
+struct Predict<'a, G> {
     trained: &'a TrainedNetwork,
-    head: &'a Head,
     data: &'a Dataset,
-    parts: &'a mut Parts,
+    gather: &'a mut G,
     member: usize,
-    members: usize,
 }
 
-impl Kernel for Predict<'_> {
+impl<G: Gather> Kernel for Predict<'_, G> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { trained, head, data, parts, member, members } = self;
+        let Self { trained, data, gather, member } = self;
         let mut pass = Pass::new(&trained.network);
         let mut outputs = pass.outputs().to_vec();
-        let mut panel = MixturePanel::new(head.components());
-        let components = head.components();
         for first in (0..data.len()).step_by(PANEL) {
             let rows = PANEL.min(data.len() - first);
             let numbers: [u32; PANEL] = std::array::from_fn(|at| (first + at.min(rows - 1)) as u32);
@@ -124,25 +199,7 @@ impl Kernel for Predict<'_> {
             for (held, output) in outputs.iter_mut().zip(pass.outputs()) {
                 L::load(output).max(L::splat(-OUTPUT_LIMIT)).min(L::splat(OUTPUT_LIMIT)).store(held);
             }
-            head.forward::<L>(&outputs, &mut panel);
-            let (weights, means, sds) = (floats(&panel.weights), floats(&panel.means), floats(&panel.sds));
-            for row in 0..rows {
-                let start = ((first + row) * members + member) * components;
-                let lane = |list: &[f32], k: usize| f64::from(list[k * PANEL + row]);
-                // In f32 the weights sum to one only nearly.
-                let total: f64 = (0..components).map(|k| lane(weights, k)).sum();
-                let share = 1.0 / (total * members as f64);
-                let target = start..start + components;
-                for (k, out) in parts.weights[target.clone()].iter_mut().enumerate() {
-                    *out = lane(weights, k) * share;
-                }
-                for (k, out) in parts.means[target.clone()].iter_mut().enumerate() {
-                    *out = lane(means, k);
-                }
-                for (k, out) in parts.sds[target].iter_mut().enumerate() {
-                    *out = lane(sds, k);
-                }
-            }
+            gather.gather::<L>(&outputs, member, first, rows);
         }
     }
 }

@@ -62,6 +62,14 @@ impl Model {
         &self.method
     }
 
+    /// Components of the mixtures it predicts, if it predicts mixtures.
+    pub fn components(&self) -> Option<usize> {
+        match self.method.pool() {
+            Pool::Mixture => self.predictor.components(),
+            Pool::Gaussian => Some(1),
+        }
+    }
+
     /// How columns become features.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder

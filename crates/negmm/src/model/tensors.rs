@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::lanes::{Chunk, WIDTH};
 use crate::method::ngboost::{Boosted, Parts};
 use crate::method::{Method, Predictor, TrainedNetwork};
-use crate::net::{Head, Network};
+use crate::net::{Head, Network, SampleHead};
 
 /// What is wrong with a file, for a person.
 type Flaw = String;
@@ -23,6 +23,13 @@ pub(super) enum Shape {
         networks: Vec<Network>,
         /// What their outputs mean.
         head: Head,
+    },
+    /// Networks of these shapes.
+    Samplers {
+        /// First to last.
+        networks: Vec<Network>,
+        /// What their outputs mean.
+        head: SampleHead,
     },
     /// Boosted trees.
     Trees,
@@ -80,9 +87,12 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
     match predictor {
         Predictor::Constant => (Shape::Constant, Vec::new()),
         Predictor::Networks { networks, head } => {
-            let tensors = networks.iter().enumerate().flat_map(|(number, trained)| write_network(number, trained));
-            let shapes = networks.iter().map(|trained| trained.network.clone()).collect();
-            (Shape::Networks { networks: shapes, head: *head }, tensors.collect())
+            let (networks, tensors) = write_networks(networks);
+            (Shape::Networks { networks, head: *head }, tensors)
+        }
+        Predictor::Samplers { networks, head } => {
+            let (networks, tensors) = write_networks(networks);
+            (Shape::Samplers { networks, head: *head }, tensors)
         }
         Predictor::Trees(boosted) => (Shape::Trees, write_trees(&boosted.to_parts())),
     }
@@ -97,7 +107,10 @@ pub(super) fn read(
 ) -> Result<Predictor, Flaw> {
     let fits = match (&shape, method) {
         (Shape::Constant, Method::Constant(_)) | (Shape::Trees, Method::NgBoost(_)) => true,
-        (Shape::Networks { .. }, method) => !matches!(method, Method::Constant(_) | Method::NgBoost(_)),
+        (Shape::Networks { .. }, method) => {
+            !matches!(method, Method::Constant(_) | Method::NgBoost(_)) && !predicts_samples(method)
+        }
+        (Shape::Samplers { .. }, method) => predicts_samples(method),
         _ => false,
     };
     if !fits {
@@ -107,24 +120,51 @@ pub(super) fn read(
         Shape::Constant => Ok(Predictor::Constant),
         Shape::Networks { networks, head } => {
             head.check()?;
-            if networks.is_empty() {
-                return Err("it has no network".into());
-            }
-            let read_one = |(number, network): (usize, Network)| {
-                if network.inputs != features || network.outputs != head.outputs() {
-                    return Err("a network does not fit its inputs and outputs".to_string());
-                }
-                let weights = read_network(tensors, number, &network)?;
-                Ok(TrainedNetwork { network, weights })
-            };
-            let networks = networks.into_iter().enumerate().map(read_one).collect::<Result<_, _>>()?;
+            let networks = read_networks(tensors, networks, (features, head.outputs()))?;
             Ok(Predictor::Networks { networks, head })
+        }
+        Shape::Samplers { networks, head } => {
+            head.check()?;
+            let networks = read_networks(tensors, networks, (features, head.outputs()))?;
+            Ok(Predictor::Samplers { networks, head })
         }
         Shape::Trees => {
             let parts = read_trees(tensors)?;
             Boosted::from_parts(&parts, features).map(Predictor::Trees).map_err(|error| error.to_string())
         }
     }
+}
+
+fn predicts_samples(method: &Method) -> bool {
+    match method {
+        Method::SampleNet(_) => true,
+        Method::Ensemble(ensemble) => predicts_samples(&ensemble.member),
+        _ => false,
+    }
+}
+
+fn write_networks(networks: &[TrainedNetwork]) -> (Vec<Network>, Vec<Tensor>) {
+    let tensors = networks.iter().enumerate().flat_map(|(number, trained)| write_network(number, trained));
+    (networks.iter().map(|trained| trained.network.clone()).collect(), tensors.collect())
+}
+
+/// One network or more, each with so many inputs and outputs.
+fn read_networks(
+    tensors: &SafeTensors<'_>,
+    networks: Vec<Network>,
+    (inputs, outputs): (usize, usize),
+) -> Result<Vec<TrainedNetwork>, Flaw> {
+    if networks.is_empty() {
+        return Err("it has no network".into());
+    }
+    let read_one = |(number, network): (usize, Network)| {
+        if network.inputs != inputs || network.outputs != outputs {
+            return Err("a network does not fit its inputs and outputs".to_string());
+        }
+        let weights = read_network(tensors, number, &network)?;
+        Ok(TrainedNetwork { network, weights })
+    };
+    networks.into_iter().enumerate().map(read_one).collect()
 }
 
 fn weight_name(number: usize, layer: usize) -> String {

@@ -6,6 +6,7 @@ mod head;
 mod lstm;
 mod lstm_pass;
 mod network;
+mod sample_head;
 
 pub use activation::Activation;
 pub use gaussian_head::GaussianHead;
@@ -13,3 +14,4 @@ pub use head::{Head, MOST_COMPONENTS, MixtureHead, MixturePanel};
 pub use lstm::{Lstm, LstmLayer, LstmTensor};
 pub use lstm_pass::LstmPass;
 pub use network::{Dropout, Layer, Network, PANEL, PANEL_CHUNKS, Pass};
+pub use sample_head::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};

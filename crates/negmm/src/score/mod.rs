@@ -10,6 +10,7 @@ pub mod hybrid;
 pub mod log;
 mod panel;
 pub mod sample_energy;
+pub mod sample_log;
 pub mod sinkhorn;
 
 pub use panel::{Scratch, Wanted};

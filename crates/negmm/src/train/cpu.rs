@@ -17,6 +17,8 @@ use crate::{Error, Result};
 const WEIGHTS_STREAM: u64 = 0;
 const ORDER_STREAM: u64 = 1;
 const DROPOUT_STREAM: u64 = 2;
+/// 3 chooses the validation rows.
+const OBJECTIVE_STREAM: u64 = 4;
 
 /// Trains jobs on the processor's cores.
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +139,8 @@ struct Trainer<'a> {
     pass: Pass,
     workspace: Workspace,
     dropout_rng: Rng,
+    /// For what an objective draws in each step.
+    objective_rng: Rng,
     /// How far each input is moved in adversarial training; empty without it.
     adversarial_steps: Vec<f32>,
     steps: u32,
@@ -153,6 +157,7 @@ impl<'a> Trainer<'a> {
             pass: Pass::new(&job.network),
             workspace: job.objective.workspace(),
             dropout_rng: Rng::new(job.seed, DROPOUT_STREAM),
+            objective_rng: Rng::new(job.seed, OBJECTIVE_STREAM),
             adversarial_steps: adversarial_steps(job),
             steps: 0,
             job,
@@ -167,6 +172,7 @@ impl<'a> Trainer<'a> {
     /// The mean loss of `rows`; leaves its gradient in `self.gradient`.
     #[inline(always)]
     fn differentiate<L: Lanes>(&mut self, rows: &[u32]) -> f32 {
+        self.job.objective.begin_step(&mut self.objective_rng, &mut self.workspace);
         let Self { job, pass, weights, gradient, .. } = self;
         gradient.fill(Chunk::ZERO);
         let mut loss = 0.0;
@@ -278,9 +284,10 @@ mod tests {
     use crate::data::Dataset;
     use crate::math::lanes::floats;
     use crate::mixture::Mixture;
-    use crate::net::{Activation, Head, MixtureHead, Network};
-    use crate::score::hybrid;
-    use crate::train::{Loss, Objective, Training};
+    use crate::net::{Activation, MixtureHead, Network, SampleHead};
+    use crate::score::sinkhorn::{self, Prior, Sinkhorn, SinkhornScratch};
+    use crate::score::{hybrid, sample_energy};
+    use crate::train::{Objective, Training};
 
     /// The loss and gradient of a step on `rows`, without the step.
     struct Differentiate<'a> {
@@ -306,8 +313,6 @@ mod tests {
     struct Reference {
         layers: Vec<Vec<Vec<f64>>>,
         activation: Activation,
-        head: MixtureHead,
-        eta: f64,
     }
 
     impl Reference {
@@ -317,14 +322,9 @@ mod tests {
                 floats(weights)[start..=start + layer.inputs].iter().map(|w| f64::from(*w)).collect()
             };
             let layers = job.network.layers();
-            let (Head::Mixture(head), Loss::Hybrid { eta }) = (job.objective.head, job.objective.loss) else {
-                panic!("the reference knows mixtures and the hybrid loss");
-            };
             Self {
                 layers: layers.iter().map(|layer| (0..layer.outputs).map(|at| row(layer, at)).collect()).collect(),
                 activation: job.network.activation,
-                head,
-                eta: f64::from(eta),
             }
         }
 
@@ -347,32 +347,48 @@ mod tests {
             values
         }
 
-        fn loss(&self, data: &Dataset, rows: &[u32]) -> f64 {
-            let k = self.head.components;
-            let of_row = |&row: &u32| {
+        /// The mean over rows of a loss of (place among `rows`, outputs, target).
+        fn loss(&self, data: &Dataset, rows: &[u32], loss: &RowLoss<'_>) -> f64 {
+            let of_row = |(place, &row): (usize, &u32)| {
                 let x = &data.x()[row as usize * data.stride()..][..data.features()];
                 let outputs = self.outputs(&x.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
-                let sum: f64 = outputs[..k].iter().map(|logit| libm::exp(*logit)).sum();
-                let weights: Vec<f64> = outputs[..k].iter().map(|logit| libm::exp(*logit) / sum).collect();
-                let sd = |raw: &f64| f64::from(self.head.sd_floor) + libm::log1p(libm::exp(*raw));
-                let sds: Vec<f64> = outputs[2 * k..].iter().map(sd).collect();
-                let mixture = Mixture { weights: &weights, means: &outputs[k..2 * k], sds: &sds };
-                hybrid::value(mixture, f64::from(data.y()[row as usize]), self.eta)
+                loss(place, &outputs, f64::from(data.y()[row as usize]))
             };
-            rows.iter().map(of_row).sum::<f64>() / rows.len() as f64
+            rows.iter().enumerate().map(of_row).sum::<f64>() / rows.len() as f64
         }
 
         /// Central difference with respect to one number.
-        fn difference(&mut self, (layer, output, input): (usize, usize, usize), data: &Dataset, rows: &[u32]) -> f64 {
-            const STEP: f64 = 1e-5;
+        fn difference(
+            &mut self,
+            (layer, output, input): (usize, usize, usize),
+            data: &Dataset,
+            rows: &[u32],
+            (loss, step): (&RowLoss<'_>, f64),
+        ) -> f64 {
             let weight = self.layers[layer][output][input];
             let mut at = |step: f64| {
                 self.layers[layer][output][input] = weight + step;
-                self.loss(data, rows)
+                self.loss(data, rows, loss)
             };
-            let difference = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+            let difference = (at(step) - at(-step)) / (2.0 * step);
             self.layers[layer][output][input] = weight;
             difference
+        }
+    }
+
+    /// Of (place among the rows, outputs, target).
+    type RowLoss<'a> = dyn Fn(usize, &[f64], f64) -> f64 + 'a;
+
+    /// The hybrid loss of the mixture that raw outputs mean.
+    fn hybrid_loss(head: MixtureHead, eta: f32) -> impl Fn(usize, &[f64], f64) -> f64 {
+        move |_, outputs, y| {
+            let k = head.components;
+            let sum: f64 = outputs[..k].iter().map(|logit| libm::exp(*logit)).sum();
+            let weights: Vec<f64> = outputs[..k].iter().map(|logit| libm::exp(*logit) / sum).collect();
+            let sd = |raw: &f64| f64::from(head.sd_floor) + libm::log1p(libm::exp(*raw));
+            let sds: Vec<f64> = outputs[2 * k..].iter().map(sd).collect();
+            let mixture = Mixture { weights: &weights, means: &outputs[k..2 * k], sds: &sds };
+            hybrid::value(mixture, y, f64::from(eta))
         }
     }
 
@@ -409,25 +425,111 @@ mod tests {
             assert_eq!((loss, &gradient), (other.0, &other.1), "{case}, {isa:?}");
         }
         let mut reference = Reference::new(&job, &weights);
-        let expected = reference.loss(&data, &rows);
+        let row_loss = hybrid_loss(head, eta);
+        let expected = reference.loss(&data, &rows, &row_loss);
         assert!((f64::from(loss) - expected).abs() < 2e-6 * (1.0 + expected.abs()), "{case}: {loss} {expected}");
-        let scale = floats(&gradient).iter().fold(0.0_f64, |scale, g| scale.max(f64::from(g.abs())));
+        assert_differences(&case, (&job, &rows), &gradient, &mut reference, (&row_loss, 1e-5));
+    }
+
+    /// Compares a gradient with central differences, number by number.
+    fn assert_differences(
+        case: &str,
+        (job, rows): (&Job<'_>, &[u32]),
+        gradient: &[Chunk],
+        reference: &mut Reference,
+        loss: (&RowLoss<'_>, f64),
+    ) {
+        let scale = floats(gradient).iter().fold(0.0_f64, |scale, g| scale.max(f64::from(g.abs())));
         assert!(scale > 1e-2, "{case}: {scale}");
         for (number, layer) in job.network.layers().into_iter().enumerate() {
             for output in 0..layer.outputs {
-                let row = &floats(&gradient)[(layer.start + output * layer.stride) * WIDTH..][..layer.stride * WIDTH];
+                let row = &floats(gradient)[(layer.start + output * layer.stride) * WIDTH..][..layer.stride * WIDTH];
                 for (input, found) in row.iter().enumerate().map(|(input, g)| (input, f64::from(*g))) {
                     if input > layer.inputs {
                         assert_eq!(found, 0.0, "{case}: padding");
                         continue;
                     }
-                    let expected = reference.difference((number, output, input), &data, &rows);
+                    let expected = reference.difference((number, output, input), job.data, rows, loss);
                     assert!(
                         (found - expected).abs() < 2e-6 * (scale + expected.abs()),
                         "{case}: layer {number}, output {output}, input {input}: {found} {expected}"
                     );
                 }
             }
+        }
+    }
+
+    /// Samples scaled to their range, as the regulariser with the uniform prior sees them.
+    fn scaled(samples: &[f64]) -> Vec<f64> {
+        let low = samples.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        samples.iter().map(|sample| (sample - 0.5 * (low + high)) / (high - low)).collect()
+    }
+
+    fn assert_sample_gradient(inputs: usize, hidden: &[usize], samples: usize, weight: f32, rows: usize) {
+        let case = format!("{inputs} inputs, hidden {hidden:?}, {samples} samples, sinkhorn {weight}, {rows} rows");
+        let data = data(inputs, 100);
+        let head = SampleHead { samples, sd_floor: 1e-3 };
+        let sinkhorn = (weight > 0.0).then_some(Sinkhorn { prior: Prior::Uniform, weight });
+        let job = Job {
+            network: Network { inputs, hidden: hidden.to_vec(), activation: Activation::Tanh, outputs: samples },
+            objective: Objective::Samples { head, sinkhorn },
+            data: &data,
+            train: (0..100).collect(),
+            validation: vec![],
+            training: Training::default(),
+            seed: 9,
+        };
+        let weights = job.network.initial_weights(&mut Rng::new(21, 0));
+        let rows: Vec<u32> = (0..rows as u32).map(|row| (row * 37 + 11) % 100).collect();
+        let (loss, gradient) = Isa::best().run(Differentiate { job: &job, weights: &weights, rows: &rows });
+        for isa in Isa::ALL {
+            let other = isa.run(Differentiate { job: &job, weights: &weights, rows: &rows });
+            assert_eq!((loss, &gradient), (other.0, &other.1), "{case}, {isa:?}");
+        }
+        // The draws of the second step: Differentiate takes two.
+        let mut draws = vec![0.0; samples];
+        if let Some(sinkhorn) = sinkhorn {
+            let (mut rng, mut scratch) = (Rng::new(job.seed, OBJECTIVE_STREAM), SinkhornScratch::new(samples));
+            sinkhorn.draw(&mut rng, &mut scratch);
+            sinkhorn.draw(&mut rng, &mut scratch);
+            draws.iter_mut().zip(scratch.draws()).for_each(|(kept, draw)| *kept = f64::from(draw));
+        }
+        let weight = f64::from(weight);
+        let mut reference = Reference::new(&job, &weights);
+        let whole = |_: usize, outputs: &[f64], y: f64| {
+            let shape = if weight > 0.0 { sinkhorn::value(&scaled(outputs), &draws) } else { 0.0 };
+            sample_energy::value(outputs, y) + weight * shape
+        };
+        let expected = reference.loss(&data, &rows, &whole);
+        assert!((f64::from(loss) - expected).abs() < 5e-6 * (1.0 + expected.abs()), "{case}: {loss} {expected}");
+        // The regulariser's gradient holds its potentials fixed: what it differentiates is this, linear in the scaled samples.
+        let pulls = std::cell::RefCell::new(vec![Vec::new(); rows.len()]);
+        let remember = |place: usize, outputs: &[f64], _: f64| {
+            pulls.borrow_mut()[place] = sinkhorn::gradient(&scaled(outputs), &draws);
+            0.0
+        };
+        reference.loss(&data, &rows, &remember);
+        let fixed = |place: usize, outputs: &[f64], y: f64| {
+            let pulled: f64 = scaled(outputs).iter().zip(&pulls.borrow()[place]).map(|(u, pull)| u * pull).sum();
+            sample_energy::value(outputs, y) + weight * pulled
+        };
+        // Small, so that no two samples change places on the way.
+        assert_differences(&case, (&job, &rows), &gradient, &mut reference, (&fixed, 1e-7));
+    }
+
+    #[test]
+    fn gradient_of_samples() {
+        for (hidden, samples, rows) in [(&[][..], 2, 1), (&[7], 5, 32), (&[17, 5], 16, 40), (&[5], 33, 75)] {
+            assert_sample_gradient(4, hidden, samples, 0.0, rows);
+        }
+        assert_sample_gradient(0, &[], 6, 0.0, 20);
+    }
+
+    #[test]
+    fn gradient_of_samples_drawn_towards_a_prior() {
+        for (hidden, samples, rows) in [(&[][..], 3, 1), (&[7], 6, 32), (&[6, 5], 17, 40)] {
+            assert_sample_gradient(4, hidden, samples, 0.5, rows);
         }
     }
 

@@ -17,6 +17,8 @@
 //!
 //! and samples that are smallest or largest together share that part of the gradient.
 
+use serde::{Deserialize, Serialize};
+
 use super::softmin::{Potential, Round, Update};
 use super::{BLUR, temperatures};
 use crate::math::lanes::{Chunk, Lanes, WIDTH, floats, floats_mut};
@@ -29,7 +31,8 @@ const SMALLEST_RANGE: f32 = 1e-6;
 const VARIANCE_FLOOR: f32 = 1e-8;
 
 /// The distribution that the shape of the samples is drawn towards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Prior {
     /// Uniform, for samples scaled to their range.
     Uniform,

@@ -1,0 +1,31 @@
+//! Responsible for outputs that are samples: each raw number is one.
+
+use serde::{Deserialize, Serialize};
+
+/// Samples of a row, at least: one has no spread.
+pub const LEAST_SAMPLES: usize = 2;
+/// Samples of a row, at most.
+pub const MOST_SAMPLES: usize = 1000;
+
+/// M raw numbers are M equally likely samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SampleHead {
+    /// M.
+    pub samples: usize,
+    /// Smallest sd of the normal distribution that stands in for their density, in units of the standardised target.
+    pub sd_floor: f32,
+}
+
+impl SampleHead {
+    /// Raw numbers for each row.
+    pub fn outputs(&self) -> usize {
+        self.samples
+    }
+
+    /// Says what is out of range, if something is.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let sound =
+            (LEAST_SAMPLES..=MOST_SAMPLES).contains(&self.samples) && self.sd_floor > 0.0 && self.sd_floor.is_finite();
+        if sound { Ok(()) } else { Err("its head is out of range") }
+    }
+}
