@@ -47,10 +47,8 @@ impl Split {
             return Err(Error::options(format!("folds must be from 1 to the rows ({rows}) but one, found {folds}")));
         }
         let cut = |block: usize| block * rows / (folds + 1);
-        let fold = |block: usize| Self {
-            train: (0..cut(block)).collect(),
-            test: (cut(block)..cut(block + 1)).collect(),
-        };
+        let fold =
+            |block: usize| Self { train: (0..cut(block)).collect(), test: (cut(block)..cut(block + 1)).collect() };
         Ok((1..=folds).map(fold).collect())
     }
 

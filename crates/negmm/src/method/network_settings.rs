@@ -114,8 +114,7 @@ impl NetworkSettings {
 
     /// One network to train; `seed.split` chooses the validation rows.
     pub(super) fn job<'a>(&self, data: &'a Dataset, objective: Objective, seed: Seed) -> Job<'a> {
-        let (train, validation) =
-            data.holdout(self.training.validation, &mut Rng::new(seed.split, SPLIT_STREAM));
+        let (train, validation) = data.holdout(self.training.validation, &mut Rng::new(seed.split, SPLIT_STREAM));
         let stem = data.window().map(|window| Lstm {
             channels: data.features() / window,
             window,
