@@ -32,6 +32,7 @@ fn main() -> Result<(), String> {
     let components = options.get("--components", 5)?;
     let network = Network {
         inputs: options.get("--inputs", 8)?,
+        stem: None,
         hidden: options.list("--hidden", vec![50])?,
         activation: activation(&options)?,
         outputs: 3 * components,

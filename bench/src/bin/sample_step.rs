@@ -105,7 +105,13 @@ const STRIDE: usize = INPUTS.next_multiple_of(16);
 
 impl Bench {
     fn new(samples: usize) -> Self {
-        let network = Network { inputs: INPUTS, hidden: vec![HIDDEN], activation: Activation::Relu, outputs: samples };
+        let network = Network {
+            inputs: INPUTS,
+            stem: None,
+            hidden: vec![HIDDEN],
+            activation: Activation::Relu,
+            outputs: samples,
+        };
         let mut rng = Rng::new(1, 0);
         let mut x = vec![0.0; ROWS * STRIDE];
         let mut y = Vec::new();

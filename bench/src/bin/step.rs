@@ -134,7 +134,7 @@ impl Step {
         }
         let hidden = options.list("--hidden", vec![50])?;
         Ok(Self {
-            network: Network { inputs, hidden, activation: activation(options)?, outputs: 3 * components },
+            network: Network { inputs, stem: None, hidden, activation: activation(options)?, outputs: 3 * components },
             components,
             batch,
             rows,

@@ -37,7 +37,7 @@ pub enum Command {
     Demo(Demo),
     /// Train on a CSV file
     Fit(Box<Fit>),
-    /// One row out for every row in
+    /// One row out for every row in; of a sequence for every row that has a window before it, and for the next step
     Predict(Predict),
     /// Score predictions against known targets
     Evaluate(Evaluate),
@@ -105,6 +105,10 @@ fit_flags! {
     "Data" "COL,…" ignore "ignore",
     /// The column that says how much each row counts; it is no input
     "Data" "COL" weight "weight",
+    /// Rows are steps in time, oldest first: predict the next step from a window of this column; --features join it
+    "Data" "COL" sequence "sequence",
+    /// Steps that a prediction of a sequence looks back [default: 30]
+    "Data" "N" window "window",
     /// Starts all random choices; the same seed gives the same model [default: 0]
     "Data" "N" seed "seed",
     /// How to learn
@@ -143,10 +147,14 @@ fit_flags! {
     "Method" "NAME" splits "splits",
     /// Whether all rows are boosted again with the rounds that were best
     "Method" "BOOL" refit "refit",
-    /// Units of each hidden layer, such as 50 or 64,64
+    /// Units of each hidden layer, such as 50 or 64,64, or none; with --sequence those after the LSTM, none unless given
     "Network" "UNITS" hidden "hidden",
     /// relu, tanh or silu
     "Network" "NAME" activation "activation",
+    /// Units of each layer of the LSTM that reads a sequence
+    "Network" "UNITS" lstm_hidden "lstm-hidden",
+    /// Layers of the LSTM that reads a sequence
+    "Network" "N" lstm_layers "lstm-layers",
     /// Smallest sd of a component, in sds of the target
     "Network" "SD" sigma_min "sigma-min",
     /// Largest sd of a component, in sds of the target, or none
@@ -263,6 +271,12 @@ pub struct Compare {
     /// The column that says how much each row counts; it is no input
     #[arg(long, value_name = "COL")]
     pub weight: Option<String>,
+    /// Rows are steps in time, oldest first: each fold learns from the rows before it
+    #[arg(long, value_name = "COL")]
+    pub sequence: Option<String>,
+    /// Steps that a prediction of a sequence looks back [default: 30]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub window: Option<String>,
     /// Starts all random choices
     #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
     pub seed: String,

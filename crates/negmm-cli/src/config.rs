@@ -47,16 +47,25 @@ impl FitConfig {
             Some(setting) => input::number("seed", &setting.text).map_err(|error| setting.blame(error))?,
             None => 0,
         };
+        let column = take(&mut settings, "sequence").map(|setting| setting.text);
+        let window = take(&mut settings, "window");
+        let sequence = input::sequence(column, window.as_ref().map(|setting| setting.text.as_str()));
+        let sequence = sequence.map_err(|error| window.iter().fold(error, |error, setting| setting.blame(error)))?;
         let mut method = match take(&mut settings, "method") {
             Some(setting) => Method::by_name(&setting.text).map_err(|error| setting.blame(error))?,
             None => Method::default(),
         };
         // What the members are comes before their options.
-        settings.sort_by_key(|setting| setting.name != "member");
+        if let Some(setting) = take(&mut settings, "member") {
+            method.set(&setting.name, &setting.text).map_err(|error| setting.blame(error))?;
+        }
+        if sequence.is_some() {
+            method = method.for_sequences();
+        }
         for setting in settings {
             method.set(&setting.name, &setting.text).map_err(|error| setting.blame(error))?;
         }
-        Ok(Self { target, inputs: Inputs { features, ignore, weight }, seed, threads, method })
+        Ok(Self { target, inputs: Inputs { features, ignore, weight, sequence }, seed, threads, method })
     }
 }
 

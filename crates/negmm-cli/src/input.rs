@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use negmm::data::{CsvStream, Schema};
+use negmm::data::{CsvStream, Schema, Sequence};
 use negmm::{Error, Table};
 
 /// What messages call standard input.
@@ -13,6 +13,23 @@ pub fn number<T: FromStr>(name: &str, text: &str) -> Result<T, Error> {
     text.trim()
         .parse()
         .map_err(|_| Error::options(format!("{name} must be a whole number, at least 0, found {text:?}")))
+}
+
+/// The window where none is given.
+const WINDOW: usize = 30;
+
+/// The sequence and window that were asked for.
+pub fn sequence(column: Option<String>, window: Option<&str>) -> Result<Option<Sequence>, Error> {
+    match (column, window) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(Error::options("a window is one of a sequence: say --sequence COL too")),
+        (Some(column), window) => {
+            let window = window.map_or(Ok(WINDOW), |window| number("window", window))?;
+            let sequence = Sequence { column, window };
+            sequence.check()?;
+            Ok(Some(sequence))
+        }
+    }
 }
 
 /// Numbers with commas between them, each with its text.

@@ -40,6 +40,18 @@ impl Split {
             .collect())
     }
 
+    /// For rows in the order of time: cuts them into `folds` + 1 blocks; each block but the first is scored by models that
+    /// learnt from all blocks before it, so nothing looks into the future.
+    pub fn expanding(rows: usize, folds: usize) -> Result<Vec<Self>> {
+        if folds == 0 || folds >= rows {
+            return Err(Error::options(format!("folds must be from 1 to the rows ({rows}) but one, found {folds}")));
+        }
+        let cut = |block: usize| block * rows / (folds + 1);
+        let fold =
+            |block: usize| Self { train: (0..cut(block)).collect(), test: (cut(block)..cut(block + 1)).collect() };
+        Ok((1..=folds).map(fold).collect())
+    }
+
     /// `repeats` times another random share of the rows is scored.
     pub fn repeats(rows: usize, repeats: usize, share: f64, seed: u64) -> Result<Vec<Self>> {
         if repeats == 0 || !(share > 0.0 && share < 1.0) || rows < 2 {
@@ -188,6 +200,9 @@ pub struct CompareOptions<'a> {
 }
 
 /// Fits every method on every split, several at once, and scores it on the split's test rows.
+///
+/// For a sequence the splits are those of [`Split::expanding`]; the windows of the first test rows reach back into the rows
+/// before them.
 pub fn compare(
     table: &Table,
     target: &str,
@@ -210,10 +225,16 @@ pub fn compare(
         let start = Instant::now();
         let model = fit_with(&table.select_rows(train), target, &methods[method], &fit_options)?.model;
         let seconds = start.elapsed().as_secs_f64();
-        let test = table.select_rows(test);
+        let first = test.first().copied().unwrap_or(0);
+        let window = first.saturating_sub(model.encoder().first_row())..first;
+        let test = match model.encoder().sequence() {
+            Some(_) => table.select_rows(&window.chain(test.iter().copied()).collect::<Vec<_>>()),
+            None => table.select_rows(test),
+        };
         let weights = options.inputs.weight.as_deref().map(|name| test.weights(name)).transpose()?;
+        let weights = weights.map(|weights| model.encoder().of_encoded(weights));
         let y = model.encoder().targets(&test)?;
-        let metrics = Metrics::weighted(&model.predict(&test)?, &y, weights.as_deref())?;
+        let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref())?;
         (options.fitted)();
         Ok(Score { metrics, seconds })
     };
@@ -245,6 +266,17 @@ mod tests {
         assert_eq!(rows, (0..23).collect::<Vec<_>>());
         assert!(splits.iter().all(|split| split.train.len() + split.test.len() == 23));
         assert!(Split::folds(3, 4, 1).is_err() && Split::repeats(9, 0, 0.1, 1).is_err());
+    }
+
+    #[test]
+    fn expanding_folds_learn_from_the_past_alone() {
+        let splits = Split::expanding(10, 3).unwrap();
+        assert_eq!(splits.len(), 3);
+        assert_eq!(splits[0], Split { train: vec![0, 1], test: vec![2, 3, 4] });
+        assert!(splits.iter().all(|split| split.train.len() == split.test[0]));
+        let scored: Vec<usize> = splits.into_iter().flat_map(|split| split.test).collect();
+        assert_eq!(scored, (2..10).collect::<Vec<_>>());
+        assert!(Split::expanding(10, 0).is_err() && Split::expanding(3, 3).is_err());
     }
 
     #[test]

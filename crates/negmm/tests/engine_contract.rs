@@ -45,6 +45,7 @@ fn job(data: &Dataset, seed: u64, training: Training) -> Job<'_> {
     Job {
         network: Network {
             inputs: data.features(),
+            stem: None,
             hidden: vec![9],
             activation: Activation::Tanh,
             outputs: head.outputs(),
@@ -448,7 +449,7 @@ fn three_steps_of_adam_by_hand() {
     let mut data = Dataset::new(0);
     data.push(&[], 0.8);
     let job = |epochs: usize| Job {
-        network: Network { inputs: 0, hidden: vec![], activation: Activation::Relu, outputs: 3 },
+        network: Network { inputs: 0, stem: None, hidden: vec![], activation: Activation::Relu, outputs: 3 },
         objective: Objective::hybrid(head(1), 1.0),
         data: &data,
         train: vec![0],

@@ -373,10 +373,10 @@ fn a_forged_file_of_samples_is_refused() {
         ("/method/prior", json!("cauchy")),
         ("/method/name", json!("mdn")),
     ] {
-        let change = |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
+        let case = format!("{path} = {value}");
+        let change = move |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
             *description.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = value.clone();
         };
-        let case = format!("{path} = {value}");
         assert!(!assert_harmless(&case, &forged(&bytes, &change), &table(1, 1), &[]), "{case} was accepted");
     }
 }
@@ -547,7 +547,7 @@ fn columns_without_a_number_and_tables_without_an_input() {
             assert_eq!(model.encoder().features(), 0);
             assert!(warnings.iter().any(|warning| warning.contains("no input column varies")), "{warnings:?}");
             let row = predictions.row(0);
-            assert!((row.mean() - 2.9).abs() < 1.0 && row.sd() > 1.0, "{name}: {}", row.mean());
+            assert!((row.mean() - 2.9).abs() < 1.0 && row.sd() > 0.5, "{name}: {}", row.mean());
             let (means, sds) = (predictions.mean(), predictions.sd());
             assert!(means.iter().all(|mean| *mean == means[0]) && sds.iter().all(|sd| *sd == sds[0]), "{name}");
         }

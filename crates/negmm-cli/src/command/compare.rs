@@ -16,16 +16,24 @@ use crate::{input, report};
 
 /// Runs it.
 pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
-    let methods = methods(arguments)?;
+    let sequence = input::sequence(arguments.sequence.clone(), arguments.window.as_deref())?;
+    let methods = methods(arguments, sequence.is_some())?;
     let seed = input::number("seed", &arguments.seed)?;
     let threads = shared.threads(None)?;
     let inputs = Inputs {
         features: arguments.features.as_deref().map(input::names),
         ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
         weight: arguments.weight.clone(),
+        sequence,
     };
     let table = input::table(&arguments.data)?;
     let splits = match &arguments.repeats {
+        Some(_) if inputs.sequence.is_some() => {
+            return Err(Error::options(
+                "random rows of a sequence would be scored from their own future: say --folds K",
+            ));
+        }
+        None if inputs.sequence.is_some() => Split::expanding(table.rows(), input::number("folds", &arguments.folds)?)?,
         Some(repeats) => {
             let share = arguments.test.parse().map_err(|_| Error::options("test must be a share between 0 and 1"))?;
             Split::repeats(table.rows(), input::number("repeats", repeats)?, share, seed)?
@@ -56,11 +64,14 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
 }
 
 /// The methods asked for, with the options given for all.
-fn methods(arguments: &Compare) -> Result<Vec<Method>, Error> {
+fn methods(arguments: &Compare, sequence: bool) -> Result<Vec<Method>, Error> {
     let mut methods = match &arguments.methods {
         Some(names) => input::names(names).iter().map(|name| Method::by_name(name)).collect::<Result<Vec<_>, _>>()?,
         None => Method::all(),
     };
+    if sequence {
+        methods = methods.into_iter().map(Method::for_sequences).collect();
+    }
     for setting in &arguments.set {
         let (option, value) = setting
             .split_once('=')

@@ -21,10 +21,13 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     let mut stream = input::stream(&evaluate.data, &schema)?;
     let (mut tally, mut constant, mut warnings) = (Tally::default(), Tally::default(), Warnings::default());
     let bar = Bar::rows(shared);
-    while let Some(chunk) = stream.next_chunk(CHUNK)? {
+    // A sequence is read whole: windows do not end where chunks do.
+    let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
+    while let Some(chunk) = stream.next_chunk(at_once)? {
         let y = model.encoder().targets(&chunk.table)?;
         let weights = evaluate.weight.as_deref().map(|name| chunk.table.weights(name)).transpose()?;
-        let (predictions, odd) = model.predict_with_warnings(&chunk.table)?;
+        let weights = weights.map(|weights| model.encoder().of_encoded(weights));
+        let (predictions, odd) = model.predict_known(&chunk.table)?;
         warnings.merge(&odd);
         tally.add(&predictions, &y, weights.as_deref())?;
         constant.add(&model.baseline(y.len()), &y, weights.as_deref())?;

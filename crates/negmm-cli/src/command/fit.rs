@@ -88,8 +88,12 @@ pub fn summary(model: &Model) -> String {
         Predictor::Trees(boosted) => format!(", {} of two trees", report::counted(boosted.rounds.len(), "round")),
         Predictor::Constant => String::new(),
     };
+    let window = match encoder.sequence() {
+        Some(sequence) => format!(" over the {} before it", report::counted(sequence.window, "step")),
+        None => String::new(),
+    };
     format!(
-        "{} for {:?} from {} ({}), {}\n{}{shape}",
+        "{} for {:?} from {}{window} ({}), {}\n{}{shape}",
         model.method().name(),
         encoder.target().name,
         report::counted(encoder.inputs().len(), "input"),
@@ -101,9 +105,15 @@ pub fn summary(model: &Model) -> String {
 
 /// What networks are and what each of them gives.
 fn shape(networks: &[TrainedNetwork], outputs: &str) -> String {
-    let hidden: Vec<String> = networks[0].network.hidden.iter().map(usize::to_string).collect();
+    let network = &networks[0].network;
+    let hidden: Vec<String> = network.hidden.iter().map(usize::to_string).collect();
+    let hidden = if hidden.is_empty() { "none".into() } else { hidden.join(",") };
+    let stem = match network.stem {
+        Some(lstm) => format!(", LSTM of {} of {} units", report::counted(lstm.layers, "layer"), lstm.hidden),
+        None => String::new(),
+    };
     let each = if networks.len() > 1 { format!(" in {} networks", networks.len()) } else { String::new() };
-    format!("{each}, {outputs}, hidden {}", hidden.join(","))
+    format!("{each}, {outputs}{stem}, hidden {hidden}")
 }
 
 /// How the training went, and the scores of the rows that were held out.

@@ -1,4 +1,5 @@
-//! Responsible for `negmm predict`: one row out for every row in, in memory that does not grow with the file.
+//! Responsible for `negmm predict`: one row out for every row in, in memory that does not grow with the file; a sequence
+//! is read whole, and has one row out for every row that a window comes before and for the step after the last.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -35,6 +36,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
         }
     }
     let model = Model::load(&predict.model)?;
+    let window = model.encoder().sequence().map(|sequence| sequence.window);
     let names = questions.names(&model)?;
     let mut schema = model.encoder().schema();
     schema.keep = questions.keep.clone();
@@ -43,13 +45,15 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let bar = Bar::rows(shared);
     let mut warnings = Warnings::default();
     let mut rows = 0;
-    let mut batch = read(&mut stream, 0)?;
+    let at_once = if window.is_some() { usize::MAX } else { CHUNK };
+    let mut batch = read(&mut stream, 0, at_once)?;
+    let mut lines = 0;
     while !batch.is_empty() {
         let rows_before = batch[batch.len() - 1].0 + batch[batch.len() - 1].1.table.rows() as u64;
         // The next rows are read while these are answered.
         let (answers, next) = rayon::join(
             || batch.par_iter().map(|(first, chunk)| questions.answer(&model, chunk, *first)).collect::<Vec<_>>(),
-            || read(&mut stream, rows_before),
+            || read(&mut stream, rows_before, at_once),
         );
         let answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
         let next = next?;
@@ -57,9 +61,10 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
             // Only now: a file that is wrong from the start leaves nothing on standard output.
             output.write(&line(&names))?;
         }
-        for (text, odd) in answers {
-            warnings.merge(&odd);
-            output.write(&text)?;
+        for answer in answers {
+            warnings.merge(&answer.warnings);
+            output.write(&answer.text)?;
+            lines += answer.rows;
         }
         bar.add((rows_before - rows) as usize);
         rows = rows_before;
@@ -69,21 +74,28 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     output.finish()?;
     warn(shared.quiet, &warnings.sentences());
     if shared.json {
-        return say_json(&json!({"rows": rows, "columns": names, "output": place}));
+        return say_json(&json!({"rows": lines, "columns": names, "output": place}));
     }
     Ok(())
 }
 
-/// As many chunks as there are threads, each with the number of rows before it.
-fn read(stream: &mut CsvStream, mut rows_before: u64) -> Result<Vec<(u64, Chunk)>, Error> {
+/// As many chunks as there are threads, each of `at_once` rows and with the number of rows before it.
+fn read(stream: &mut CsvStream, mut rows_before: u64, at_once: usize) -> Result<Vec<(u64, Chunk)>, Error> {
     let mut batch = Vec::new();
     while batch.len() < rayon::current_num_threads() {
-        let Some(chunk) = stream.next_chunk(CHUNK)? else { break };
+        let Some(chunk) = stream.next_chunk(at_once)? else { break };
         let rows = chunk.table.rows() as u64;
         batch.push((rows_before, chunk));
         rows_before += rows;
     }
     Ok(batch)
+}
+
+/// What is said of one chunk.
+struct Answer {
+    text: Vec<u8>,
+    rows: usize,
+    warnings: Warnings,
 }
 
 /// What is asked of every row; each number goes with its text, which names its column.
@@ -120,9 +132,10 @@ impl Questions {
         })
     }
 
-    /// The names of all columns; none may occur twice.
+    /// The names of all columns; none may occur twice. Those of a sequence begin with the number of the row.
     fn names(&self, model: &Model) -> Result<Vec<String>, Error> {
-        let mut names = self.keep.clone();
+        let number = model.encoder().sequence().map(|_| "row".to_string());
+        let mut names: Vec<String> = number.into_iter().chain(self.keep.clone()).collect();
         names.extend(["mean".to_string(), "sd".to_string()]);
         names.extend(self.quantiles.iter().map(|(text, _)| format!("q{text}")));
         names.extend(self.intervals.iter().flat_map(|(text, _)| [format!("lower_{text}"), format!("upper_{text}")]));
@@ -152,13 +165,18 @@ impl Questions {
     }
 
     /// The lines of one chunk; `first` rows came before it.
-    fn answer(&self, model: &Model, chunk: &Chunk, first: u64) -> Result<(Vec<u8>, Warnings), Error> {
+    fn answer(&self, model: &Model, chunk: &Chunk, first: u64) -> Result<Answer, Error> {
         let (predictions, warnings) = model.predict_with_warnings(&chunk.table)?;
         let columns = self.columns(&predictions)?;
         let draws = predictions.sample(self.draws, self.seed, first);
-        let mut kept: Vec<_> = chunk.kept.iter().map(|column| column.cells()).collect();
+        // A sequence has no answer for its first rows, and one more after the last: no cells are kept for that.
+        let (skipped, numbered) = (model.encoder().first_row(), model.encoder().sequence().is_some());
+        let mut kept: Vec<_> = chunk.kept.iter().map(|column| column.cells().skip(skipped)).collect();
         let mut line = Line::default();
         for row in 0..predictions.len() {
+            if numbered {
+                line.text(&(skipped + row + 1).to_string());
+            }
             kept.iter_mut().for_each(|cells| line.text(cells.next().unwrap_or_default()));
             columns.iter().for_each(|column| line.number(column[row]));
             if let (true, Some(mixtures)) = (self.components, predictions.mixtures()) {
@@ -170,7 +188,7 @@ impl Questions {
             draws[row * self.draws..][..self.draws].iter().for_each(|draw| line.number(*draw));
             line.end();
         }
-        Ok((line.bytes, warnings))
+        Ok(Answer { text: line.bytes, rows: predictions.len(), warnings })
     }
 
     /// Every answer that is one number a row, in the order of the header.

@@ -1,5 +1,8 @@
 //! Responsible for the numbers a network sees: rows × features and a standardised target.
 
+use super::split::{holdout, tail};
+use crate::math::rng::Rng;
+
 /// Every row is padded with zeros to a multiple of this many features, so that kernels load whole vectors.
 pub const ROW_ALIGN: usize = 16;
 
@@ -12,6 +15,7 @@ pub struct Dataset {
     x: Vec<f32>,
     y: Vec<f32>,
     weights: Vec<f32>,
+    window: Option<usize>,
 }
 
 impl Dataset {
@@ -23,6 +27,7 @@ impl Dataset {
             x: Vec::new(),
             y: Vec::new(),
             weights: Vec::new(),
+            window: None,
         }
     }
 
@@ -61,6 +66,27 @@ impl Dataset {
         self
     }
 
+    /// Says that rows are windows of so many steps in time, and that they are in the order of time.
+    #[must_use]
+    pub(super) fn in_windows(mut self, window: usize) -> Self {
+        self.window = Some(window);
+        self
+    }
+
+    /// Steps of a row, where rows are windows in the order of time.
+    pub fn window(&self) -> Option<usize> {
+        self.window
+    }
+
+    /// Divides the rows into training and validation, `share` of them for validation: windows of a sequence at a point in
+    /// time, the last for validation; others at random.
+    pub fn holdout(&self, share: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
+        match self.window {
+            Some(_) => tail(self.len(), share),
+            None => holdout(self.len(), share, rng),
+        }
+    }
+
     /// How much each row counts.
     pub fn weights(&self) -> &[f32] {
         &self.weights
@@ -79,6 +105,7 @@ impl Dataset {
             x: rows.iter().flat_map(row).copied().collect(),
             y: rows.iter().map(|row| self.y[*row as usize]).collect(),
             weights: rows.iter().map(|row| self.weights[*row as usize]).collect(),
+            window: self.window,
         }
     }
 

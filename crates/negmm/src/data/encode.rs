@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::csv::column_numbers;
 use super::learn;
 use super::message::{absent_columns, quoted};
+use super::windows::{Sequence, windows};
 use super::{Column, Dataset, Kind, Schema, Table, Warnings};
 use crate::{Error, Result};
 
@@ -16,7 +17,7 @@ pub const MAX_LEVELS: usize = 64;
 /// Encoded numbers are cut off here, in standard deviations: far beyond any data, and safe in 32-bit arithmetic.
 pub const ENCODED_LIMIT: f64 = 1e6;
 
-/// Which columns are inputs. The default is all but the target.
+/// Which columns are inputs. The default is all but the target; of a sequence, its own column alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inputs {
     /// Only these, where given.
@@ -26,6 +27,9 @@ pub struct Inputs {
     /// The column that says how much each row counts; it is no input.
     #[serde(default)]
     pub weight: Option<String>,
+    /// Where rows are steps in time and each is predicted from those before it; then the target may be an input too.
+    #[serde(default)]
+    pub sequence: Option<Sequence>,
 }
 
 /// How one input column becomes features.
@@ -105,15 +109,49 @@ pub struct Encoder {
     /// Whether missing numbers stay missing (NaN), for methods that know what to do with them.
     #[serde(default)]
     keeps_missing: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sequence: Option<Sequence>,
 }
 
 impl Encoder {
     /// Learns from the training table.
     pub fn fit(table: &Table, target: &str, inputs: &Inputs) -> Result<Self> {
+        if let Some(sequence) = &inputs.sequence {
+            sequence.check()?;
+        }
         let weights = inputs.weight.as_deref().map(|name| table.weights(name)).transpose()?;
-        let inputs = learn::inputs(table, target, inputs, weights.as_deref())?;
+        let mut columns = learn::inputs(table, target, inputs, weights.as_deref())?;
         let target = learn::target(table, target, weights.as_deref())?;
-        Ok(Self { inputs, target, keeps_missing: false })
+        let Some(sequence) = inputs.sequence.clone() else {
+            return Ok(Self { inputs: columns, target, keeps_missing: false, sequence: None });
+        };
+        // What is predicted and what it is predicted from are numbers of the same scale.
+        for input in columns.iter_mut().filter(|input| input.name == target.name) {
+            input.encoding = Encoding::Number { mean: target.mean, sd: target.scale, missing_flag: false };
+        }
+        let varies = |input: &Input| input.name != sequence.column || input.encoding.features() > 0;
+        if !columns.iter().all(varies) {
+            let message = format!("the sequence {} is the same in every row", quoted(&sequence.column));
+            return Err(table.blame(Error::data(message)));
+        }
+        let encoder = Self { inputs: columns, target, keeps_missing: false, sequence: Some(sequence) };
+        encoder.check_length(table, 2)?;
+        Ok(encoder)
+    }
+
+    /// Whether a table has `more` rows after its first window.
+    fn check_length(&self, table: &Table, more: usize) -> Result<()> {
+        let Some(sequence) = &self.sequence else { return Ok(()) };
+        sequence.check_size(self.channels(), table.rows())?;
+        if table.rows() < sequence.window + more {
+            return Err(table.blame(Error::data(format!(
+                "a window of {} steps needs at least {} rows here, found {}",
+                sequence.window,
+                sequence.window + more,
+                table.rows()
+            ))));
+        }
+        Ok(())
     }
 
     /// Sentences about what a person should know of the training table: columns that tell nothing, rows that stand alone.
@@ -138,14 +176,42 @@ impl Encoder {
         &self.target
     }
 
-    /// Features of a row. None is possible: all inputs may be constant.
-    pub fn features(&self) -> usize {
+    /// The sequence, where rows are steps in time.
+    pub fn sequence(&self) -> Option<&Sequence> {
+        self.sequence.as_ref()
+    }
+
+    /// Rows at the start of a table that have no prediction, because they are the first one's window.
+    pub fn first_row(&self) -> usize {
+        self.sequence.as_ref().map_or(0, |sequence| sequence.window)
+    }
+
+    /// Numbers that a row of a table becomes.
+    pub fn channels(&self) -> usize {
         self.inputs.iter().map(|input| input.encoding.features()).sum()
     }
 
-    /// A name for each feature: `age`, `age (missing)`, `city=Paris`, `city=(other)`, `city (missing)`.
+    /// Features of a prediction: the channels of a row, or of all steps of a window. None is possible: all inputs may be
+    /// constant.
+    pub fn features(&self) -> usize {
+        self.channels() * self.sequence.as_ref().map_or(1, |sequence| sequence.window)
+    }
+
+    /// A name for each feature: `age`, `age (missing)`, `city=Paris`, `city=(other)`, `city (missing)`; of a sequence with
+    /// the steps back to it, `close 30` to `close 1`.
     pub fn feature_names(&self) -> Vec<String> {
-        let mut names = Vec::with_capacity(self.features());
+        let names = self.channel_names();
+        match &self.sequence {
+            None => names,
+            Some(sequence) => {
+                let step = |back: usize| names.iter().map(move |name| format!("{name} {back}"));
+                (1..=sequence.window).rev().flat_map(step).collect()
+            }
+        }
+    }
+
+    fn channel_names(&self) -> Vec<String> {
+        let mut names = Vec::with_capacity(self.channels());
         for Input { name, encoding } in self.inputs.iter().filter(|input| input.encoding.features() > 0) {
             let missing = match encoding {
                 Encoding::Number { sd, missing_flag, .. } => {
@@ -172,12 +238,16 @@ impl Encoder {
     /// The columns that evaluation needs: inputs that have features, then the target.
     pub fn schema_with_target(&self) -> Schema {
         let mut schema = self.schema();
-        schema.columns.push((self.target.name.clone(), Kind::Number));
+        if !schema.columns.iter().any(|(name, _)| *name == self.target.name) {
+            schema.columns.push((self.target.name.clone(), Kind::Number));
+        }
         schema
     }
 
-    /// Encodes inputs and, where the table has it, the target (0 where it has not).
+    /// Encodes inputs and, where the table has it, the target (0 where it has not). Of a sequence these are the windows of
+    /// all rows but the first, see [`Encoder::first_row`].
     pub fn encode(&self, table: &Table) -> Result<(Dataset, Warnings)> {
+        self.check_length(table, 1)?;
         let (x, warnings) = self.encode_inputs(table)?;
         let y = match table.column(&self.target.name) {
             Some(_) => {
@@ -185,18 +255,39 @@ impl Encoder {
             }
             None => vec![0.0; table.rows()],
         };
-        Ok((Dataset::from_parts(self.features(), x, y), warnings))
+        Ok((self.in_windows(Dataset::from_parts(self.channels(), x, y), false), warnings))
     }
 
-    /// Encodes the inputs alone; all targets are 0, whatever the table says.
+    /// Encodes the inputs alone; all targets are 0, whatever the table says. Of a sequence these are the windows of all rows
+    /// but the first, and one more: that of the step after the last row.
     pub fn encode_features(&self, table: &Table) -> Result<(Dataset, Warnings)> {
+        self.check_length(table, 0)?;
         let (x, warnings) = self.encode_inputs(table)?;
-        Ok((Dataset::from_parts(self.features(), x, vec![0.0; table.rows()]), warnings))
+        let rows = Dataset::from_parts(self.channels(), x, vec![0.0; table.rows()]);
+        Ok((self.in_windows(rows, true), warnings))
     }
 
-    /// The target of each row in its own unit; a missing one is an error, and so is one too large to compute with.
+    fn in_windows(&self, rows: Dataset, forecast: bool) -> Dataset {
+        match &self.sequence {
+            None => rows,
+            Some(sequence) => windows(&rows, sequence.window, forecast),
+        }
+    }
+
+    /// The targets of the rows that [`Encoder::encode`] gives, in their own unit; a missing one is an error, and so is one
+    /// too large to compute with.
     pub fn targets<'a>(&self, table: &'a Table) -> Result<Cow<'a, [f64]>> {
-        learn::moderate_targets(table, &self.target.name)
+        self.check_length(table, 1)?;
+        learn::moderate_targets(table, &self.target.name).map(|targets| self.of_encoded(targets))
+    }
+
+    /// Of one number for each row of a table, those of the rows that [`Encoder::encode`] gives.
+    pub fn of_encoded<'a>(&self, numbers: Cow<'a, [f64]>) -> Cow<'a, [f64]> {
+        let first = self.first_row().min(numbers.len());
+        match numbers {
+            Cow::Borrowed(numbers) => Cow::Borrowed(&numbers[first..]),
+            Cow::Owned(mut numbers) => Cow::Owned(numbers.split_off(first)),
+        }
     }
 
     /// From the target's own unit to the network's, cut off at ±[`ENCODED_LIMIT`].
@@ -211,7 +302,16 @@ impl Encoder {
 
     /// Whether an encoder that came from a file can be trusted with data.
     pub fn validate(&self) -> Result<()> {
-        let mut names = HashSet::from([self.target.name.as_str()]);
+        let mut names = HashSet::new();
+        if let Some(sequence) = &self.sequence {
+            let sound = sequence.check().and_then(|()| sequence.check_size(self.channels(), 1));
+            sound.map_err(|error| Error::model(error.to_string()))?;
+            if !self.inputs.iter().any(|input| input.name == sequence.column && input.encoding.features() > 0) {
+                return Err(Error::model(format!("the sequence {} is no input", quoted(&sequence.column))));
+            }
+        } else {
+            names.insert(self.target.name.as_str());
+        }
         for Input { name, encoding } in &self.inputs {
             let wrong = |what: &str| Err(Error::model(format!("column {}: {what}", quoted(name))));
             if !names.insert(name) {
@@ -250,7 +350,7 @@ impl Encoder {
         if !absent.is_empty() {
             return Err(table.blame(Error::data(absent_columns(&absent, table.columns().map(|(name, _)| name)))));
         }
-        let stride = Dataset::new(self.features()).stride();
+        let stride = Dataset::new(self.channels()).stride();
         let mut x = vec![0.0; table.rows() * stride];
         let mut warnings = Warnings::default();
         if x.is_empty() {

@@ -39,7 +39,8 @@ pub(super) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<
         let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
         sentences.push(format!("{columns} {named} {are} {why} and not used"));
     }
-    for name in inputs.iter().map(|input| &input.name).chain([&target.name]) {
+    let also = (!inputs.iter().any(|input| input.name == target.name)).then_some(&target.name);
+    for name in inputs.iter().map(|input| &input.name).chain(also) {
         let Some(Ok(numbers)) = table.column(name).map(column_numbers) else { continue };
         if let Some(row) = lonely(&numbers) {
             sentences.push(format!(
@@ -67,22 +68,28 @@ fn lonely(numbers: &[f64]) -> Option<usize> {
 
 /// The input columns, in the order of the table.
 pub(super) fn inputs(table: &Table, target: &str, choice: &Inputs, weights: Option<&[f64]>) -> Result<Vec<Input>> {
-    let asked = choice.features.iter().flatten().chain(&choice.ignore).chain(&choice.weight).map(String::as_str);
+    let sequence = choice.sequence.as_ref().map(|sequence| &sequence.column);
+    let asked = choice.features.iter().flatten().chain(&choice.ignore).chain(&choice.weight).chain(sequence);
+    let asked = asked.map(String::as_str);
     let absent: Vec<&str> = asked.chain([target]).filter(|name| table.column(name).is_none()).collect();
     if !absent.is_empty() {
         return Err(table.blame(Error::options(absent_columns(&absent, table.names().iter().map(String::as_str)))));
     }
-    if choice.features.iter().flatten().any(|name| name == target) {
+    if let Some(sequence) = sequence {
+        check_sequence(table, sequence, choice)?;
+    } else if choice.features.iter().flatten().any(|name| name == target) {
         return Err(table.blame(Error::options(format!("the target {} cannot be an input too", quoted(target)))));
     }
     if choice.weight.as_deref() == Some(target) {
         return Err(table.blame(Error::options(format!("the target {} cannot be the weight too", quoted(target)))));
     }
     let wanted = |name: &str| {
-        name != target
-            && choice.weight.as_deref() != Some(name)
-            && choice.features.as_ref().is_none_or(|features| features.iter().any(|feature| feature == name))
-            && !choice.ignore.iter().any(|ignored| ignored == name)
+        let asked = |features: &Vec<String>| features.iter().any(|feature| feature == name);
+        let among = match sequence {
+            Some(sequence) => sequence == name || choice.features.as_ref().is_some_and(asked),
+            None => name != target && choice.features.as_ref().is_none_or(asked),
+        };
+        among && choice.weight.as_deref() != Some(name) && !choice.ignore.iter().any(|ignored| ignored == name)
     };
     let inputs: Vec<Input> = table
         .columns()
@@ -99,6 +106,23 @@ pub(super) fn inputs(table: &Table, target: &str, choice: &Inputs, weights: Opti
         return Err(table.blame(Error::data(format!("there is no input column beside the target {}", quoted(target)))));
     }
     Ok(inputs)
+}
+
+/// Whether a column can be a sequence: numbers that differ, and an input.
+fn check_sequence(table: &Table, name: &str, choice: &Inputs) -> Result<()> {
+    let refuse = |what: &str| Err(table.blame(Error::options(format!("the sequence {} {what}", quoted(name)))));
+    if choice.weight.as_deref() == Some(name) {
+        return refuse("cannot be the weight too");
+    }
+    if choice.ignore.iter().any(|ignored| ignored == name) {
+        return refuse("cannot be ignored");
+    }
+    let Some(column) = table.column(name) else { return Ok(()) };
+    let numbers = column_numbers(column).map_err(|(row, error)| table.blame_cell(error, row, name))?;
+    if numbers.iter().all(|number| number.is_nan()) {
+        return Err(table.blame(Error::data(format!("the sequence {} is missing in every row", quoted(name)))));
+    }
+    Ok(())
 }
 
 /// The weight of every row: finite, not negative, not all zero.

@@ -10,9 +10,11 @@ pub mod split;
 mod stream;
 mod table;
 mod warnings;
+mod windows;
 
 pub use dataset::{Dataset, ROW_ALIGN};
 pub use encode::{ENCODED_LIMIT, Encoder, Encoding, Input, Inputs, MAX_LEVELS, Target};
 pub use stream::{Chunk, CsvStream, KeptColumn, Kind, Schema};
 pub use table::{Column, MISSING, Table};
 pub use warnings::Warnings;
+pub use windows::{MOST_WINDOW, Sequence, windows};

@@ -1,4 +1,4 @@
-//! Responsible for dividing rows at random: training and validation, and folds.
+//! Responsible for dividing rows, at random or in time: training and validation, and folds.
 
 use crate::math::rng::Rng;
 
@@ -11,9 +11,23 @@ use crate::math::rng::Rng;
 /// When `rows` does not fit into 32 bits.
 pub fn holdout(rows: usize, share: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
     let mut train = shuffled(rows, rng);
-    let held = if share > 0.0 && rows >= 2 { ((rows as f64 * share).round() as usize).clamp(1, rows - 1) } else { 0 };
-    let validation = train.split_off(rows - held);
+    let validation = train.split_off(rows - held(rows, share));
     (train, validation)
+}
+
+/// As [`holdout`] in time: the last rows are for validation, and both parts are in order.
+///
+/// # Panics
+/// When `rows` does not fit into 32 bits.
+pub fn tail(rows: usize, share: f64) -> (Vec<u32>, Vec<u32>) {
+    let mut train = in_order(rows);
+    let validation = train.split_off(rows - held(rows, share));
+    (train, validation)
+}
+
+/// Rows for validation.
+fn held(rows: usize, share: f64) -> usize {
+    if share > 0.0 && rows >= 2 { ((rows as f64 * share).round() as usize).clamp(1, rows - 1) } else { 0 }
 }
 
 /// Divides 0 .. `rows` at random into `k` parts whose sizes differ by at most one (some are empty when `k` > `rows`).
@@ -26,10 +40,14 @@ pub fn k_folds(rows: usize, k: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
 }
 
 fn shuffled(rows: usize, rng: &mut Rng) -> Vec<u32> {
-    assert!(u32::try_from(rows).is_ok(), "row numbers fit into 32 bits");
-    let mut order: Vec<u32> = (0..rows as u32).collect();
+    let mut order = in_order(rows);
     rng.shuffle(&mut order);
     order
+}
+
+fn in_order(rows: usize) -> Vec<u32> {
+    assert!(u32::try_from(rows).is_ok(), "row numbers fit into 32 bits");
+    (0..rows as u32).collect()
 }
 
 #[cfg(test)]
@@ -50,6 +68,13 @@ mod tests {
             assert_eq!(validation.len(), held, "{rows} {share}");
             assert_eq!(sorted(&[train, validation]), (0..rows as u32).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn the_tail_is_the_last_in_time() {
+        assert_eq!(tail(5, 0.4), (vec![0, 1, 2], vec![3, 4]));
+        assert_eq!(tail(5, 0.0), (vec![0, 1, 2, 3, 4], vec![]));
+        assert_eq!((tail(1, 0.5), tail(0, 0.5)), ((vec![0], vec![]), (vec![], vec![])));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use super::ngboost::{Columns, NgBoost};
 use super::{Predictor, TrainedNetwork};
 use crate::data::Dataset;
-use crate::data::split::holdout;
 use crate::math::lanes::Isa;
 use crate::math::rng::Rng;
 use crate::train::{Engine, Epoch, History, Job, Objective, Validation, Watch};
@@ -36,6 +35,9 @@ pub struct HeldOut {
 
 /// Trains networks and pools them.
 pub(super) fn train(jobs: &[Job<'_>], engine: &dyn Engine, watch: &Watch<'_>) -> Result<Learnt> {
+    for job in jobs {
+        job.network.stem.map_or(Ok(()), |lstm| lstm.check())?;
+    }
     if let Some(job) = jobs.iter().find(|job| job.network.parameters() > MOST_PARAMETERS) {
         let parameters = job.network.parameters();
         return Err(Error::options(format!(
@@ -65,7 +67,7 @@ pub(super) fn boost(method: &NgBoost, data: &Dataset, seed: u64, watch: &Watch<'
     let columns = Columns::new(&columns, data.len())?;
     let y: Vec<f64> = data.y().iter().map(|y| f64::from(*y)).collect();
     let weights: Vec<f64> = data.weights().iter().map(|weight| f64::from(*weight)).collect();
-    let (train, held) = holdout(data.len(), method.validation, &mut Rng::new(seed, SPLIT_STREAM));
+    let (train, held) = data.holdout(method.validation, &mut Rng::new(seed, SPLIT_STREAM));
     let fit = method.fit_split(&columns, &y, Some(&weights), (&train, &held), seed, watch)?;
     let (means, sds) = fit.held_out.unwrap_or_default();
     let rows = if means.is_empty() { Vec::new() } else { held };

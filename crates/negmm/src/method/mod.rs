@@ -105,6 +105,27 @@ impl Method {
         }
     }
 
+    /// The same with the defaults for sequences: the LSTM's last state goes straight to the head, without hidden layers.
+    #[must_use]
+    pub fn for_sequences(mut self) -> Self {
+        if let Some(settings) = self.network_settings() {
+            settings.hidden = Vec::new();
+        }
+        self
+    }
+
+    /// The settings of its networks, where it has some.
+    fn network_settings(&mut self) -> Option<&mut NetworkSettings> {
+        match self {
+            Self::NeGmm(method) => Some(&mut method.network.settings),
+            Self::Mdn(method) => Some(&mut method.network.settings),
+            Self::BetaNll(method) => Some(&mut method.settings),
+            Self::SampleNet(method) => Some(&mut method.settings),
+            Self::Ensemble(method) => method.member.network_settings(),
+            Self::NgBoost(_) | Self::Constant(_) => None,
+        }
+    }
+
     /// Sets one option by its name on the command line. Says which methods have it when this one does not.
     pub fn set(&mut self, option: &str, value: &str) -> Result<()> {
         if self.try_set(option, value)? {

@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::option::{out_of_range, parse, parse_list, parse_word};
 use crate::Result;
 use crate::data::Dataset;
-use crate::data::split::holdout;
 use crate::math::rng::Rng;
-use crate::net::{Activation, Network};
+use crate::net::{Activation, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network};
 use crate::train::{Job, Objective, Training};
 
 /// Units in one hidden layer, and hidden layers, at most.
@@ -20,8 +19,10 @@ const SPLIT_STREAM: u64 = 3;
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
-/// | `hidden` | 64, 64 | 0 … 64 layers | units of each hidden layer |
+/// | `hidden` | 64, 64 | 0 … 64 layers | units of each hidden layer; of a sequence those after the LSTM |
 /// | `activation` | silu | | what a hidden unit does to its sum |
+/// | `lstm_hidden` | 64 | 1 … 16384 | units of each layer of the LSTM that reads a sequence; not used without one |
+/// | `lstm_layers` | 2 | 1 … 64 | layers of that LSTM |
 /// | `sigma_min` | 0.001 | 1e-6 … 1e6 | smallest sd of a component, in sds of the target |
 /// | `training` | | | see [`Training`] |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +32,12 @@ pub struct NetworkSettings {
     pub hidden: Vec<usize>,
     /// What a hidden unit does to its sum.
     pub activation: Activation,
+    /// Units of each layer of the LSTM.
+    #[serde(default = "lstm_hidden")]
+    pub lstm_hidden: usize,
+    /// Layers of the LSTM.
+    #[serde(default = "lstm_layers")]
+    pub lstm_layers: usize,
     /// Smallest sd.
     pub sigma_min: f64,
     /// How the epochs run.
@@ -38,9 +45,24 @@ pub struct NetworkSettings {
     pub training: Training,
 }
 
+fn lstm_hidden() -> usize {
+    64
+}
+
+fn lstm_layers() -> usize {
+    2
+}
+
 impl Default for NetworkSettings {
     fn default() -> Self {
-        Self { hidden: vec![64, 64], activation: Activation::Silu, sigma_min: 1e-3, training: Training::default() }
+        Self {
+            hidden: vec![64, 64],
+            activation: Activation::Silu,
+            lstm_hidden: lstm_hidden(),
+            lstm_layers: lstm_layers(),
+            sigma_min: 1e-3,
+            training: Training::default(),
+        }
     }
 }
 
@@ -48,7 +70,10 @@ impl NetworkSettings {
     pub(super) fn set(&mut self, name: &str, value: &str) -> Result<bool> {
         let training = &mut self.training;
         match name {
+            "hidden" if value.trim() == "none" => self.hidden = Vec::new(),
             "hidden" => self.hidden = parse_list(name, value)?,
+            "lstm-hidden" => self.lstm_hidden = parse(name, value)?,
+            "lstm-layers" => self.lstm_layers = parse(name, value)?,
             "activation" => self.activation = parse_word(name, value, "relu, tanh, silu")?,
             "sigma-min" => self.sigma_min = parse(name, value)?,
             "epochs" => training.epochs = parse(name, value)?,
@@ -74,6 +99,12 @@ impl NetworkSettings {
         if let Some(units) = self.hidden.iter().find(|units| !(1..=MOST_UNITS).contains(*units)) {
             return Err(out_of_range("hidden", "from 1 to 16384 units", units));
         }
+        if !(1..=MOST_LSTM_UNITS).contains(&self.lstm_hidden) {
+            return Err(out_of_range("lstm-hidden", "from 1 to 16384 units", self.lstm_hidden));
+        }
+        if !(1..=MOST_LSTM_LAYERS).contains(&self.lstm_layers) {
+            return Err(out_of_range("lstm-layers", "from 1 to 64", self.lstm_layers));
+        }
         // Below 1e-6 the square of an sd is too close to the smallest f32.
         if !(self.sigma_min >= 1e-6 && self.sigma_min <= 1e6) {
             return Err(out_of_range("sigma-min", "from 1e-6 to 1e6", self.sigma_min));
@@ -83,11 +114,17 @@ impl NetworkSettings {
 
     /// One network to train; `seed.split` chooses the validation rows.
     pub(super) fn job<'a>(&self, data: &'a Dataset, objective: Objective, seed: Seed) -> Job<'a> {
-        let (train, validation) =
-            holdout(data.len(), self.training.validation, &mut Rng::new(seed.split, SPLIT_STREAM));
+        let (train, validation) = data.holdout(self.training.validation, &mut Rng::new(seed.split, SPLIT_STREAM));
+        let stem = data.window().map(|window| Lstm {
+            channels: data.features() / window,
+            window,
+            hidden: self.lstm_hidden,
+            layers: self.lstm_layers,
+        });
         Job {
             network: Network {
                 inputs: data.features(),
+                stem,
                 hidden: self.hidden.clone(),
                 activation: self.activation,
                 outputs: objective.outputs(),

@@ -2,7 +2,8 @@
 //!
 //! `__metadata__` has one entry, `negmm`, a JSON text with the format's version, method, encoder, shape of what predicts and
 //! record. Network `n` has tensors `network.n.layer.l.weight` (outputs × inputs) and `network.n.layer.l.bias`, as any
-//! framework lays out a linear layer. The tensor `checksum` covers the text and all other tensors, so a damaged file is
+//! framework lays out a linear layer; one that reads a sequence has `network.n.lstm.l.weight_ih` (4 hidden × inputs),
+//! `weight_hh` (4 hidden × hidden) and `bias` too, with the gates in PyTorch's order (its two biases added up). The tensor `checksum` covers the text and all other tensors, so a damaged file is
 //! refused instead of predicting nonsense.
 
 use std::collections::HashMap;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::tensors::{self, Shape, Tensor};
 use super::{Model, Record};
 use crate::data::Encoder;
-use crate::method::Method;
+use crate::method::{Method, Predictor};
 use crate::{Error, Result};
 
 /// The newest format this version writes; it reads all up to it.
@@ -94,7 +95,18 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
     let predictor = tensors::read(predictor, &method, encoder.features(), &tensors).map_err(damaged)?;
+    check_windows(&predictor, &encoder).map_err(damaged)?;
     Ok(Model { method, encoder, predictor, record })
+}
+
+/// Whether networks read the windows that the encoder gives.
+fn check_windows(predictor: &Predictor, encoder: &Encoder) -> std::result::Result<(), String> {
+    let Predictor::Networks { networks, .. } = predictor else { return Ok(()) };
+    let window = encoder.sequence().map(|sequence| sequence.window);
+    if networks.iter().any(|trained| trained.network.stem.map(|lstm| lstm.window) != window) {
+        return Err("a network does not read the windows of its sequence".into());
+    }
+    Ok(())
 }
 
 /// FNV-1a (64 bits) of the text, then of every tensor's name, shape and bytes. Changing any one byte changes it.

@@ -61,6 +61,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
         warnings.push("no input column varies: every row will get the same prediction".into());
     }
     let weights = options.inputs.weight.as_deref().map(|name| table.weights(name)).transpose()?;
+    let weights = weights.map(|weights| encoder.of_encoded(weights));
     let (mut data, _) = encoder.encode(table)?;
     if let Some(weights) = &weights {
         data = data.with_weights(weights);

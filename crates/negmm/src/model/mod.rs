@@ -26,6 +26,9 @@ pub struct Model {
 
 impl Model {
     /// One distribution for each row of `table`, in the target's own unit.
+    ///
+    /// Of a sequence with window w, a table of n rows has n - w + 1: for the rows from the w-th (counted from 0) to the last,
+    /// and for the step after the last row. Each looks at the w rows before its own.
     pub fn predict(&self, table: &Table) -> Result<Predictions> {
         self.predict_with_warnings(table).map(|(predictions, _)| predictions)
     }
@@ -33,6 +36,15 @@ impl Model {
     /// As [`Model::predict`], and what was odd about the rows: new categories, missing cells where training had none.
     pub fn predict_with_warnings(&self, table: &Table) -> Result<(Predictions, Warnings)> {
         let (data, warnings) = self.encoder.encode_features(table)?;
+        Ok((self.predict_encoded(&data), warnings))
+    }
+
+    /// As [`Model::predict`], for the rows whose target [`Encoder::targets`] gives: without the step after the last row.
+    pub fn predict_known(&self, table: &Table) -> Result<(Predictions, Warnings)> {
+        let (data, warnings) = match self.encoder.sequence() {
+            Some(_) => self.encoder.encode(table)?,
+            None => self.encoder.encode_features(table)?,
+        };
         Ok((self.predict_encoded(&data), warnings))
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::lanes::{Chunk, WIDTH};
 use crate::method::ngboost::{Boosted, Parts};
 use crate::method::{Method, Predictor, TrainedNetwork};
-use crate::net::{Head, Network, SampleHead};
+use crate::net::{Head, LstmTensor, Network, SampleHead};
 
 /// What is wrong with a file, for a person.
 type Flaw = String;
@@ -161,6 +161,12 @@ fn read_networks(
         if network.inputs != inputs || network.outputs != outputs {
             return Err("a network does not fit its inputs and outputs".to_string());
         }
+        if let Some(lstm) = &network.stem {
+            lstm.check().map_err(|error| error.to_string())?;
+            if lstm.inputs() != network.inputs {
+                return Err("a network does not fit its window".to_string());
+            }
+        }
         let weights = read_network(tensors, number, &network)?;
         Ok(TrainedNetwork { network, weights })
     };
@@ -175,8 +181,26 @@ fn bias_name(number: usize, layer: usize) -> String {
     format!("network.{number}.layer.{layer}.bias")
 }
 
+/// The tensors of the stem of network `number`, each with its name and shape in the file.
+fn stem_tensors(number: usize, network: &Network) -> Vec<(LstmTensor, String, Vec<usize>)> {
+    let layers = network.stem.map_or(Vec::new(), |lstm| lstm.layout(0));
+    let named = |(index, tensor): (usize, LstmTensor)| {
+        let name = format!("network.{number}.lstm.{index}.{}", tensor.name);
+        let shape = if tensor.name == "bias" { vec![tensor.gates] } else { vec![tensor.gates, tensor.columns] };
+        (tensor, name, shape)
+    };
+    layers
+        .iter()
+        .enumerate()
+        .flat_map(|(index, layer)| layer.tensors().map(|tensor| (index, tensor)))
+        .map(named)
+        .collect()
+}
+
 fn write_network(number: usize, trained: &TrainedNetwork) -> Vec<Tensor> {
-    let mut tensors = Vec::new();
+    let stem = stem_tensors(number, &trained.network).into_iter();
+    let mut tensors: Vec<Tensor> =
+        stem.map(|(tensor, name, shape)| Tensor::new(name, shape, tensor.read(&trained.weights))).collect();
     for (index, layer) in trained.network.layers().iter().enumerate() {
         let rows = || trained.weights[layer.range()].chunks_exact(layer.stride);
         let at = |row: &[Chunk], input: usize| row[input / WIDTH].0[input % WIDTH];
@@ -190,7 +214,15 @@ fn write_network(number: usize, trained: &TrainedNetwork) -> Vec<Tensor> {
 
 /// The weights of network `number`, its tensors checked against its shape before room is made for them.
 fn read_network(tensors: &SafeTensors<'_>, number: usize, network: &Network) -> Result<Vec<Chunk>, Flaw> {
-    let mut inputs = network.inputs;
+    let mut stem = Vec::new();
+    for (tensor, name, shape) in stem_tensors(number, network) {
+        let values: Vec<f32> = numbers_of(tensors, &name, Some(&shape))?;
+        if !values.iter().all(|number| number.is_finite()) {
+            return Err(format!("tensor {name:?} is not finite"));
+        }
+        stem.push((tensor, values));
+    }
+    let mut inputs = network.layer_inputs();
     let mut numbers = Vec::new();
     for (index, &outputs) in network.hidden.iter().chain([&network.outputs]).enumerate() {
         let weight: Vec<f32> = numbers_of(tensors, &weight_name(number, index), Some(&[outputs, inputs]))?;
@@ -202,6 +234,9 @@ fn read_network(tensors: &SafeTensors<'_>, number: usize, network: &Network) -> 
         inputs = outputs;
     }
     let mut weights = vec![Chunk::ZERO; network.chunks()];
+    for (tensor, values) in &stem {
+        tensor.write(&mut weights, values);
+    }
     for (layer, (weight, bias)) in network.layers().iter().zip(&numbers) {
         for (output, row) in weights[layer.range()].chunks_exact_mut(layer.stride).enumerate() {
             let inputs = &weight[output * layer.inputs..][..layer.inputs];

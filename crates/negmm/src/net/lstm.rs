@@ -22,15 +22,23 @@ pub(super) const GATES: usize = 4;
 /// The forget gate among them.
 const FORGET: usize = 1;
 
-/// The shape of an LSTM, to be checked once with [`Lstm::check`]: a row of `window · channels` numbers (all channels of the oldest step first) goes through `layers`
-/// layers of `hidden` units; it gives the last layer's hidden state after the last step.
+/// Units of a layer, and layers, at most.
+pub const MOST_LSTM_UNITS: usize = 16_384;
+/// See [`MOST_LSTM_UNITS`].
+pub const MOST_LSTM_LAYERS: usize = 64;
+/// Numbers that a row may leave behind on its way through all steps: for a panel of 32 rows these are 4 GiB.
+const MOST_TRACED: usize = 1 << 25;
+
+/// The shape of an LSTM, to be checked once with [`Lstm::check`]: a row of `window · channels` numbers (all channels of the
+/// oldest step first) goes through `layers` layers of `hidden` units; it gives the last layer's hidden state after the last
+/// step.
 ///
 /// | field | range | meaning |
 /// |---|---|---|
 /// | `channels` | 1 … | numbers given at each step |
 /// | `window` | 1 … | steps |
-/// | `hidden` | 1 … | units of each layer |
-/// | `layers` | 1 … | layers, each reading the hidden states of the one before |
+/// | `hidden` | 1 … 16384 | units of each layer |
+/// | `layers` | 1 … 64 | layers, each reading the hidden states of the one before |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lstm {
     /// Numbers given at each step.
@@ -131,12 +139,33 @@ impl LstmTensor {
 impl Lstm {
     /// Says which field is out of range, if one is.
     pub fn check(&self) -> Result<()> {
-        let fields =
-            [("channels", self.channels), ("window", self.window), ("hidden", self.hidden), ("layers", self.layers)];
-        match fields.into_iter().find(|(_, value)| *value == 0) {
-            None => Ok(()),
-            Some((name, value)) => Err(Error::options(format!("{name} must be at least 1, found {value}"))),
+        let fields = [
+            ("channels", self.channels, usize::MAX),
+            ("window", self.window, usize::MAX),
+            ("lstm-hidden", self.hidden, MOST_LSTM_UNITS),
+            ("lstm-layers", self.layers, MOST_LSTM_LAYERS),
+        ];
+        for (name, value, most) in fields {
+            if value == 0 {
+                return Err(Error::options(format!("{name} must be at least 1, found {value}")));
+            }
+            if value > most {
+                return Err(Error::options(format!("{name} must be at most {most}, found {value}")));
+            }
         }
+        if self.traced().is_none_or(|numbers| numbers > MOST_TRACED) {
+            return Err(Error::options(format!(
+                "an LSTM of {} layers of {} units over {} steps of {} numbers is too large: use a shorter window or fewer units",
+                self.layers, self.hidden, self.window, self.channels
+            )));
+        }
+        Ok(())
+    }
+
+    /// Numbers that one row leaves behind: at each step of each layer what it sees, its gates, its cells twice, its masks.
+    fn traced(&self) -> Option<usize> {
+        let of_all = (2 * GATES).checked_mul(self.hidden)?.checked_mul(self.layers)?;
+        of_all.checked_add(self.channels)?.checked_add(self.hidden.checked_mul(self.layers)?)?.checked_mul(self.window)
     }
 
     /// Numbers in a row.

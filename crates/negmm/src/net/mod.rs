@@ -7,11 +7,12 @@ mod lstm;
 mod lstm_pass;
 mod network;
 mod sample_head;
+mod stem_pass;
 
 pub use activation::Activation;
 pub use gaussian_head::GaussianHead;
 pub use head::{Head, MOST_COMPONENTS, MixtureHead, MixturePanel};
-pub use lstm::{Lstm, LstmLayer, LstmTensor};
+pub use lstm::{Lstm, LstmLayer, LstmTensor, MOST_LSTM_LAYERS, MOST_LSTM_UNITS};
 pub use lstm_pass::LstmPass;
 pub use network::{Dropout, Layer, Network, PANEL, PANEL_CHUNKS, Pass};
 pub use sample_head::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};

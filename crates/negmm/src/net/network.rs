@@ -1,4 +1,4 @@
-//! Responsible for a fully connected network: where each weight lies in one flat buffer, forward and backward side by side.
+//! Responsible for a network of fully connected layers, with or without an LSTM before them: where each weight lies in one flat buffer, forward and backward side by side.
 //!
 //! Rows travel in panels of [`PANEL`]: level `l` of a pass holds units × panel, so that a row is a lane and every product
 //! is "broadcast a weight, multiply a vector of rows". A bias is the weight of one more input that is always 1: level `l`
@@ -7,6 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::activation::Activation;
+use super::lstm::Lstm;
+use super::stem_pass::StemPass;
 use crate::math::lanes::{Chunk, Lanes, WIDTH, floats};
 use crate::math::matmul::{Product, Start, Strided, transpose};
 use crate::math::rng::Rng;
@@ -16,11 +18,15 @@ pub const PANEL: usize = 32;
 /// Chunks in a panel.
 pub const PANEL_CHUNKS: usize = PANEL / WIDTH;
 
-/// The shape of a fully connected network; the last layer is linear.
+/// The shape of a network: fully connected layers, the last of them linear. With a stem a row is a window of a sequence, and
+/// the layers read what an LSTM makes of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     /// Numbers in a row.
     pub inputs: usize,
+    /// What a row goes through before the layers; its weights come first in the flat buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stem: Option<Lstm>,
     /// Units of each hidden layer.
     pub hidden: Vec<usize>,
     /// What a hidden unit does to its sum.
@@ -57,8 +63,8 @@ fn chunks_with_one(units: usize) -> usize {
 impl Network {
     /// The layers, first to last.
     pub fn layers(&self) -> Vec<Layer> {
-        let mut start = 0;
-        let mut inputs = self.inputs;
+        let mut start = self.stem.map_or(0, |lstm| lstm.chunks());
+        let mut inputs = self.layer_inputs();
         let mut layers = Vec::with_capacity(self.hidden.len() + 1);
         for &outputs in self.hidden.iter().chain([&self.outputs]) {
             let layer = Layer { inputs, outputs, stride: chunks_with_one(inputs), start };
@@ -69,6 +75,11 @@ impl Network {
         layers
     }
 
+    /// Numbers that the first layer reads.
+    pub fn layer_inputs(&self) -> usize {
+        self.stem.map_or(self.inputs, |lstm| lstm.hidden)
+    }
+
     /// Chunks of the flat buffer.
     pub fn chunks(&self) -> usize {
         self.layers().last().map_or(0, |layer| layer.range().end)
@@ -76,12 +87,15 @@ impl Network {
 
     /// Weights and biases.
     pub fn parameters(&self) -> usize {
-        self.layers().iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum()
+        let layers: usize = self.layers().iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum();
+        layers + self.stem.map_or(0, |lstm| lstm.parameters())
     }
 
-    /// Weights and biases uniform in ±1/sqrt(inputs of the layer), PyTorch's start for linear layers.
+    /// Weights and biases uniform in ±1/sqrt(inputs of the layer), PyTorch's start for linear layers; the stem starts as
+    /// [`Lstm::initial_weights`] says.
     pub fn initial_weights(&self, rng: &mut Rng) -> Vec<Chunk> {
-        let mut weights = vec![Chunk::ZERO; self.chunks()];
+        let mut weights = self.stem.map_or(Vec::new(), |lstm| lstm.initial_weights(rng));
+        weights.resize(self.chunks(), Chunk::ZERO);
         for layer in self.layers() {
             let bound = 1.0 / (layer.inputs.max(1) as f64).sqrt();
             for row in weights[layer.range()].chunks_mut(layer.stride) {
@@ -97,11 +111,12 @@ impl Network {
 /// Everything a panel of rows leaves behind on its way through a network.
 #[derive(Clone, Debug)]
 pub struct Pass {
+    stem: Option<StemPass>,
     layers: Vec<Layer>,
     levels: Vec<Level>,
 }
 
-/// What is known of one level: level 0 is the input, the last the output.
+/// What is known of one level: level 0 is the input of the first layer, the last the output.
 #[derive(Clone, Debug)]
 struct Level {
     /// units × panel, then ones, then zeros up to a multiple of sixteen units.
@@ -153,13 +168,20 @@ impl Dropout<'_> {
 impl Pass {
     /// Room for one panel of rows through `network`.
     pub fn new(network: &Network) -> Self {
-        let units = [network.inputs].into_iter().chain(network.hidden.iter().copied()).chain([network.outputs]);
-        Self { layers: network.layers(), levels: units.map(Level::new).collect() }
+        let units = [network.layer_inputs()].into_iter().chain(network.hidden.iter().copied()).chain([network.outputs]);
+        Self {
+            stem: network.stem.as_ref().map(StemPass::new),
+            layers: network.layers(),
+            levels: units.map(Level::new).collect(),
+        }
     }
 
     /// Brings in a panel of rows, each padded to `stride` floats.
     #[inline(always)]
     pub fn read<L: Lanes>(&mut self, x: &[f32], stride: usize, rows: &[u32; PANEL]) {
+        if let Some(stem) = &mut self.stem {
+            return stem.read::<L>(x, stride, rows);
+        }
         let layer = self.layers[0];
         let level = &mut self.levels[0];
         for (chunks, &row) in level.rows.chunks_exact_mut(layer.stride).zip(rows) {
@@ -172,9 +194,14 @@ impl Pass {
         transpose::<L>(&level.rows, layer.stride, PANEL, &mut level.values, layer.inputs);
     }
 
-    /// Level after level. With dropout (training only) hidden units are switched off at random.
+    /// Level after level. With dropout (training only) hidden units, those of the stem too, are switched off at random.
     #[inline(always)]
     pub fn forward<L: Lanes>(&mut self, activation: Activation, weights: &[Chunk], mut dropout: Option<Dropout<'_>>) {
+        if let Some(stem) = &mut self.stem {
+            let level = &mut self.levels[0];
+            let units = level.slopes.len();
+            stem.forward::<L>(weights, dropout.as_mut(), &mut level.values[..units], &mut level.slopes);
+        }
         for (index, layer) in self.layers.iter().enumerate() {
             let (before, after) = self.levels.split_at_mut(index + 1);
             let (input, output) = (&before[index], &mut after[0]);
@@ -222,13 +249,13 @@ impl Pass {
     }
 
     /// From the deltas of the last level back to the first; adds to `gradient`, which is laid out like `weights`. The
-    /// deltas of the inputs themselves are computed only if `to_inputs`.
+    /// deltas of the inputs themselves are computed only if `to_inputs`, and not through a stem.
     #[inline(always)]
     pub fn backward<L: Lanes>(&mut self, weights: &[Chunk], gradient: &mut [Chunk], to_inputs: bool) {
         for (index, layer) in self.layers.iter().enumerate().rev() {
             let (before, after) = self.levels.split_at_mut(index + 1);
             let (input, deltas) = (&mut before[index], &after[0].deltas);
-            if index > 0 {
+            if index > 0 || self.stem.is_some() {
                 transpose::<L>(&input.values, PANEL_CHUNKS, layer.stride * WIDTH, &mut input.rows, PANEL);
             }
             L::call(Product {
@@ -240,7 +267,7 @@ impl Pass {
                 inner: PANEL,
                 chunks: layer.stride,
             });
-            if index == 0 && !to_inputs {
+            if index == 0 && !to_inputs && self.stem.is_none() {
                 return;
             }
             L::call(Product {
@@ -256,11 +283,14 @@ impl Pass {
                 inner: layer.outputs,
                 chunks: PANEL_CHUNKS,
             });
-            if index == 0 {
+            if index == 0 && self.stem.is_none() {
                 return;
             }
             for (delta, slope) in input.deltas.iter_mut().zip(&input.slopes) {
                 (L::load(delta) * L::load(slope)).store(delta);
+            }
+            if let (0, Some(stem)) = (index, &mut self.stem) {
+                stem.backward::<L>(&input.deltas, weights, gradient);
             }
         }
     }

@@ -71,6 +71,9 @@ impl Kernel for Run<'_> {
     fn run<L: Lanes>(self) -> Result<Trained> {
         let Self { job, index, jobs, watch } = self;
         job.training.check()?;
+        if job.network.stem.is_some() && job.training.adversarial > 0.0 {
+            return Err(Error::options("adversarial training is not there for sequences: leave adversarial at 0"));
+        }
         if job.train.is_empty() {
             return Err(Error::data("there is no row to train on"));
         }
@@ -213,6 +216,9 @@ impl<'a> Trainer<'a> {
         if training.weight_decay > 0.0 {
             let shrink = (1.0 - rate * training.weight_decay).max(0.0) as f32;
             adam::decay_weights::<L>(weights, &job.network.layers(), shrink);
+            if let Some(lstm) = &job.network.stem {
+                adam::decay_stem::<L>(weights, lstm, shrink);
+            }
         }
         self.steps += 1;
         if !self.averaged.is_empty() {
@@ -406,7 +412,7 @@ mod tests {
         let case = format!("{inputs} inputs, hidden {hidden:?}, {activation:?}, eta {eta}, {rows} rows");
         let data = data(inputs, 100);
         let head = MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
-        let network = Network { inputs, hidden: hidden.to_vec(), activation, outputs: head.outputs() };
+        let network = Network { inputs, stem: None, hidden: hidden.to_vec(), activation, outputs: head.outputs() };
         let job = Job {
             network,
             objective: Objective::hybrid(head, eta),
@@ -472,7 +478,13 @@ mod tests {
         let head = SampleHead { samples, sd_floor: 1e-3 };
         let sinkhorn = (weight > 0.0).then_some(Sinkhorn { prior: Prior::Uniform, weight });
         let job = Job {
-            network: Network { inputs, hidden: hidden.to_vec(), activation: Activation::Tanh, outputs: samples },
+            network: Network {
+                inputs,
+                stem: None,
+                hidden: hidden.to_vec(),
+                activation: Activation::Tanh,
+                outputs: samples,
+            },
             objective: Objective::Samples { head, sinkhorn },
             data: &data,
             train: (0..100).collect(),
@@ -572,7 +584,13 @@ mod tests {
         let data = data(3, 40);
         let head = MixtureHead { components: 2, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
         let job = Job {
-            network: Network { inputs: 3, hidden: vec![6, 5], activation: Activation::Tanh, outputs: head.outputs() },
+            network: Network {
+                inputs: 3,
+                stem: None,
+                hidden: vec![6, 5],
+                activation: Activation::Tanh,
+                outputs: head.outputs(),
+            },
             objective: Objective::hybrid(head, 0.5),
             data: &data,
             train: (0..40).collect(),
