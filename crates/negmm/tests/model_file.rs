@@ -373,8 +373,9 @@ fn a_forged_file_of_samples_is_refused() {
         ("/method/prior", json!("cauchy")),
         ("/method/name", json!("mdn")),
     ] {
-        let change = |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
-            *description.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = value.clone();
+        let forgery = value.clone();
+        let change = move |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
+            *description.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = forgery.clone();
         };
         let case = format!("{path} = {value}");
         assert!(!assert_harmless(&case, &forged(&bytes, &change), &table(1, 1), &[]), "{case} was accepted");
