@@ -498,7 +498,7 @@ fn identical_rows_and_a_constant_target_are_answered_narrowly() {
         for (rows, y) in [(&identical, 2.0), (&constant, -1234.5)] {
             let (_, predictions, warnings) = fit_anyway(rows, name);
             assert!(warnings.iter().any(|warning| warning.contains("in every row")), "{warnings:?}");
-            for row in (0..predictions.len()).map(|row| predictions.row(row)) {
+            for row in predictions.rows() {
                 let scale = f64::abs(y).max(1.0);
                 assert!((row.mean() - y).abs() < 1e-5 * scale, "{name}: {}", row.mean());
                 assert!(row.sd() < 1e-5 * scale, "{name}: {}", row.sd());
