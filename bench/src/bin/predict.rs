@@ -63,8 +63,7 @@ fn predictions(network: &Network, components: usize, rows: usize, seconds: f64) 
         let mixtures = fastest(seconds, || drop(black_box(predictor.predict(&data, isa))));
         let moments = fastest(seconds, || {
             let predictions = predictor.predict(&data, isa);
-            let rows = (0..predictions.len()).map(|row| predictions.row(row));
-            rows.for_each(|row| _ = black_box((row.mean(), row.sd())));
+            predictions.rows().for_each(|row| _ = black_box((row.mean(), row.sd())));
         });
         println!("| {isa:?} | {:.0} | {:.0} |", rows as f64 / mixtures, rows as f64 / moments);
     }

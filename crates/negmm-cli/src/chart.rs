@@ -9,15 +9,14 @@ const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 ///
 /// Every column is shaded against its own highest density, so that wide distributions stay visible beside narrow ones.
 pub fn density(columns: &Predictions, x: (f64, f64), points: &[(f64, f64)], height: usize) -> String {
-    let (low, high) = (0..columns.len())
-        .map(|at| columns.row(at))
+    let (low, high) = columns
+        .rows()
         .map(|column| column.interval(0.998))
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (lower, upper)| (low.min(lower), high.max(upper)));
     let width = columns.len();
     let step = (high - low) / height as f64;
     let mut cells = vec![vec![SHADES[0]; width]; height];
-    for at in 0..width {
-        let column = columns.row(at);
+    for (at, column) in columns.rows().enumerate() {
         let inside = |line: usize| {
             let top = high - line as f64 * step;
             column.cdf(top) - column.cdf(top - step)

@@ -42,6 +42,39 @@ fn columns_have_their_names_and_order() {
 }
 
 #[test]
+fn samples_answer_everything_but_components() {
+    let folder = Folder::new();
+    folder.write("ok.csv", rows(60));
+    let fitted = folder.fit("ok.csv", "m", &["--method", "sample-net", "--samples", "12", "--sinkhorn", "0.1"]).text();
+    assert!(fitted.contains("12 samples, hidden 4"), "{fitted}");
+    let inspected = folder.done(&["inspect", "m"]).text();
+    assert!(inspected.contains("sinkhorn") && inspected.contains("prior"), "{inspected}");
+    assert!(folder.done(&["inspect", "m", "--json"]).json()["components"].is_null());
+    let questions: Vec<&str> = EVERYTHING.into_iter().filter(|question| *question != "--components").collect();
+    let text = folder.done(&[&["predict", "m", "ok.csv"], &questions[..]].concat()).text();
+    assert_eq!(text.lines().count(), 61);
+    assert!(text.lines().all(|line| line.split(',').count() == 18));
+    folder.refused(
+        &["predict", "m", "ok.csv", "--components", "-o", "out.csv"],
+        2,
+        "--components: sample-net predicts samples, not a mixture; use --draws or --quantiles",
+    );
+}
+
+#[test]
+fn components_of_a_pooled_gaussian_are_one() {
+    let folder = Folder::new();
+    folder.write("ok.csv", rows(60));
+    for member in ["mdn", "sample-net"] {
+        let ensemble = ["--method", "ensemble", "--member", member, "--members", "2", "--pool", "gaussian"];
+        folder.fit("ok.csv", "m", &ensemble);
+        let text = folder.done(&["predict", "m", "ok.csv", "--components"]).text();
+        assert_eq!(text.lines().next().unwrap(), "mean,sd,weight_1,mean_1,sd_1", "{member}");
+        assert!(text.lines().all(|line| line.split(',').count() == 5), "{member}");
+    }
+}
+
+#[test]
 fn numbers_read_back_as_they_were() {
     let folder = Folder::with_model();
     let text = folder.done(&["predict", "ok.negmm", "ok.csv", "--quantiles", "0.05", "--above", "1"]).text();

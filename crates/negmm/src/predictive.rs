@@ -93,6 +93,11 @@ impl Predictions {
         }
     }
 
+    /// The distributions, one after the other.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        (0..self.len()).map(|row| self.row(row))
+    }
+
     /// Says that the components are those of `members` models, one after the other, as many of each.
     ///
     /// # Panics

@@ -373,10 +373,11 @@ fn a_forged_file_of_samples_is_refused() {
         ("/method/prior", json!("cauchy")),
         ("/method/name", json!("mdn")),
     ] {
-        let case = format!("{path} = {value}");
+        let forgery = value.clone();
         let change = move |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
-            *description.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = value.clone();
+            *description.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = forgery.clone();
         };
+        let case = format!("{path} = {value}");
         assert!(!assert_harmless(&case, &forged(&bytes, &change), &table(1, 1), &[]), "{case} was accepted");
     }
 }
@@ -453,7 +454,12 @@ fn fit_anyway(rows: &Table, name: &str) -> (Model, Predictions, Vec<String>) {
     let inputs = Inputs::default();
     let engine = CpuEngine::new(1);
     let options = FitOptions { seed: 1, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
-    let settings: &[(&str, &str)] = if name == "constant" { &[] } else { &[("epochs", "20"), ("hidden", "8")] };
+    let settings: &[(&str, &str)] = match name {
+        "constant" => &[],
+        // Samples start close together and take a while to spread.
+        "sample-net" => &[("epochs", "200"), ("hidden", "8")],
+        _ => &[("epochs", "20"), ("hidden", "8")],
+    };
     let fitted = fit_with(rows, "y", &method(name, settings), &options).unwrap();
     let predictions = fitted.model.predict(rows).unwrap();
     assert_eq!(predictions.len(), rows.rows());
@@ -492,7 +498,7 @@ fn identical_rows_and_a_constant_target_are_answered_narrowly() {
         for (rows, y) in [(&identical, 2.0), (&constant, -1234.5)] {
             let (_, predictions, warnings) = fit_anyway(rows, name);
             assert!(warnings.iter().any(|warning| warning.contains("in every row")), "{warnings:?}");
-            for row in (0..predictions.len()).map(|row| predictions.row(row)) {
+            for row in predictions.rows() {
                 let scale = f64::abs(y).max(1.0);
                 assert!((row.mean() - y).abs() < 1e-5 * scale, "{name}: {}", row.mean());
                 assert!(row.sd() < 1e-5 * scale, "{name}: {}", row.sd());
@@ -547,7 +553,7 @@ fn columns_without_a_number_and_tables_without_an_input() {
             assert_eq!(model.encoder().features(), 0);
             assert!(warnings.iter().any(|warning| warning.contains("no input column varies")), "{warnings:?}");
             let row = predictions.row(0);
-            assert!((row.mean() - 2.9).abs() < 1.0 && row.sd() > 0.5, "{name}: {}", row.mean());
+            assert!((row.mean() - 2.9).abs() < 1.0 && row.sd() > 1.0, "{name}: {}", row.mean());
             let (means, sds) = (predictions.mean(), predictions.sd());
             assert!(means.iter().all(|mean| *mean == means[0]) && sds.iter().all(|sd| *sd == sds[0]), "{name}");
         }

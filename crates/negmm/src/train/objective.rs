@@ -59,7 +59,7 @@ pub(super) struct MixtureWorkspace {
 #[derive(Clone, Debug)]
 pub(super) struct SampleWorkspace {
     energy: SampleScratch,
-    sinkhorn: Option<SinkhornScratch>,
+    sinkhorn: Option<Box<SinkhornScratch>>,
 }
 
 impl Objective {
@@ -88,7 +88,7 @@ impl Objective {
             }
             Self::Samples { head, sinkhorn } => Workspace::Samples(SampleWorkspace {
                 energy: SampleScratch::new(head.samples),
-                sinkhorn: sinkhorn.map(|_| SinkhornScratch::new(head.samples)),
+                sinkhorn: sinkhorn.map(|_| Box::new(SinkhornScratch::new(head.samples))),
             }),
         }
     }
