@@ -18,7 +18,9 @@ fn of(column: &str, window: usize) -> Inputs {
 /// A noisy sine wave of 12 steps, and a second column.
 fn wave(rows: usize, seed: u64) -> Table {
     let mut rng = Rng::new(seed, 0);
-    let y: Vec<f64> = (0..rows).map(|t| 50.0 + 10.0 * libm::sin(t as f64 * 0.523_6) + 3.4 * rng.uniform()).collect();
+    let y: Vec<f64> = (0..rows)
+        .map(|t| 50.0 + 10.0 * libm::sin(t as f64 * std::f64::consts::FRAC_PI_6) + 3.4 * rng.uniform())
+        .collect();
     let volume: Vec<f64> = (0..rows).map(|_| rng.uniform()).collect();
     let table = Table::new(vec![("y", Column::Numbers(y)), ("volume", Column::Numbers(volume))]).unwrap();
     table.with_name("wave.csv")
