@@ -282,6 +282,9 @@ fn bring_in<L: Lanes>(
 }
 
 #[cfg(test)]
+mod stem_tests;
+
+#[cfg(test)]
 mod tests {
     //! The gradient of a batch with respect to every weight and bias, against central differences of a network written in
     //! plain f64 loops.
@@ -296,10 +299,10 @@ mod tests {
     use crate::train::{Objective, Training};
 
     /// The loss and gradient of a step on `rows`, without the step.
-    struct Differentiate<'a> {
-        job: &'a Job<'a>,
-        weights: &'a [Chunk],
-        rows: &'a [u32],
+    pub(super) struct Differentiate<'a> {
+        pub(super) job: &'a Job<'a>,
+        pub(super) weights: &'a [Chunk],
+        pub(super) rows: &'a [u32],
     }
 
     impl Kernel for Differentiate<'_> {

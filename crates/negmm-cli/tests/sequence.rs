@@ -1,0 +1,148 @@
+//! Sequences on the command line: from a file of prices to the next one.
+
+mod program;
+
+use std::path::PathBuf;
+
+use program::Folder;
+
+fn series(rows: usize) -> String {
+    let mut text = String::from("day,price,volume\n");
+    for row in 0..rows {
+        let noise = (row as f64 * 0.414_213_562_373).fract();
+        let price = 20.0 + 5.0 * (row as f64 * 0.5).sin() + noise;
+        text.push_str(&format!("d{row},{price},{noise}\n"));
+    }
+    text
+}
+
+const FIT: [&str; 16] = [
+    "fit",
+    "s.csv",
+    "--target",
+    "price",
+    "--sequence",
+    "price",
+    "-o",
+    "s.negmm",
+    "--epochs",
+    "3",
+    "--lstm-hidden",
+    "6",
+    "--lstm-layers",
+    "1",
+    "--window",
+    "7",
+];
+
+#[test]
+fn the_next_step_is_predicted() {
+    let folder = Folder::new();
+    folder.write("s.csv", series(50));
+    let text = folder.done(&FIT).text();
+    assert!(
+        text.starts_with("ne-gmm for \"price\" from 1 input over the 7 steps before it (7 features), 50 rows"),
+        "{text}"
+    );
+    assert!(text.contains("LSTM of 1 layer of 6 units, hidden none"), "{text}");
+    let out = folder.done(&["predict", "s.negmm", "s.csv", "--keep", "day,price"]).text();
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (1 + 44, "row,day,price,mean,sd"));
+    assert!(lines[1].starts_with("8,d7,"), "{}", lines[1]);
+    assert!(lines[43].starts_with("50,d49,"), "{}", lines[43]);
+    assert!(lines[44].starts_with("51,,,"), "{}", lines[44]);
+    let json = folder.done(&["predict", "s.negmm", "s.csv", "-o", "p.csv", "--json"]).json();
+    assert_eq!(json["rows"], 44);
+    assert_eq!(folder.done(&["evaluate", "s.negmm", "s.csv", "--json"]).json()["rows"], 43);
+    assert!(folder.done(&["inspect", "s.negmm"]).text().contains("lstm-hidden    6"));
+}
+
+#[test]
+fn a_config_file_says_the_same() {
+    let folder = Folder::new();
+    folder.write("s.csv", series(50));
+    folder.done(&FIT);
+    let config = "target = \"price\"\nsequence = \"price\"\nwindow = 7\nepochs = 3\nlstm-hidden = 6\nlstm-layers = 1\n";
+    folder.write("c.toml", config);
+    folder.done(&["fit", "s.csv", "--config", "c.toml", "-o", "c.negmm"]);
+    assert!(folder.read("c.negmm") == folder.read("s.negmm"));
+}
+
+#[test]
+fn other_columns_join_and_hidden_layers_follow_the_lstm() {
+    let folder = Folder::new();
+    folder.write("s.csv", series(50));
+    let more =
+        ["--features", "price,volume", "--hidden", "5", "--method", "ensemble", "--members", "2", "--member", "mdn"];
+    let text = folder.done(&[&FIT[..], &more].concat()).text();
+    assert!(text.contains("from 2 inputs over the 7 steps before it (14 features)"), "{text}");
+    assert!(text.contains("hidden 5"), "{text}");
+}
+
+#[test]
+fn comparing_goes_forward_in_time() {
+    let folder = Folder::new();
+    folder.write("s.csv", series(90));
+    let compare = ["compare", "s.csv", "--target", "price", "--sequence", "price", "--window", "4"];
+    let few =
+        ["--folds", "2", "--set", "epochs=2", "--set", "lstm-hidden=4", "--set", "rounds=5", "--set", "members=2"];
+    let text = folder.done(&[&compare[..], &few].concat()).text();
+    assert!(text.contains("ngboost") && text.contains("2 splits"), "{text}");
+    let repeats = [&compare[..], &["--repeats", "2"]].concat();
+    folder.refused(&repeats, 2, "random rows of a sequence would be scored from their own future: say --folds K");
+}
+
+#[test]
+fn sequences_that_are_refused() {
+    let folder = Folder::new();
+    folder.write("s.csv", series(20));
+    let fit = |more: &[&'static str]| [&["fit", "s.csv", "-o", "s.negmm", "--target", "price"], more].concat();
+    let columns = "the columns are \"day\", \"price\", \"volume\"";
+    folder.refused(
+        &fit(&["--sequence", "prize"]),
+        2,
+        &format!("s.csv: there is no column \"prize\" (did you mean \"price\"?); {columns}"),
+    );
+    let text = "s.csv, row 1, column \"day\": expected a number, found \"d0\"";
+    folder.refused(&fit(&["--sequence", "day", "--window", "3"]), 1, text);
+    folder.refused(&fit(&["--window", "3"]), 2, "a window is one of a sequence: say --sequence COL too");
+    folder.refused(&fit(&["--sequence", "price", "--window", "0"]), 2, "window must be from 1 to 10000, found 0");
+    let half = "window must be a whole number, at least 0, found \"1.5\"";
+    folder.refused(&fit(&["--sequence", "price", "--window", "1.5"]), 2, half);
+    let short = "s.csv: a window of 30 steps needs at least 32 rows here, found 20";
+    folder.refused(&fit(&["--sequence", "price"]), 1, short);
+    let adversarial = ["--sequence", "price", "--window", "3", "--adversarial", "0.01"];
+    let message = "adversarial training is not there for sequences: leave adversarial at 0";
+    folder.refused(&fit(&adversarial), 2, message);
+    let units = "lstm-hidden must be from 1 to 16384 units, found 0";
+    folder.refused(&fit(&["--sequence", "price", "--window", "3", "--lstm-hidden", "0"]), 2, units);
+    folder.done(&FIT);
+    folder.write("short.csv", series(5));
+    let short = "short.csv: a window of 7 steps needs at least 7 rows here, found 5";
+    folder.refused(&["predict", "s.negmm", "short.csv"], 1, short);
+    folder.write("other.csv", "x\n1\n");
+    let absent = "other.csv: there is no column \"price\"; the columns are \"x\"";
+    folder.refused(&["predict", "s.negmm", "other.csv"], 1, absent);
+}
+
+/// The data are looked for in `NEGMM_DATA`, else beside the workspace; without them the test only says so.
+#[test]
+fn a_share_price() {
+    let folder = std::env::var_os("NEGMM_DATA")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
+    let goog = folder.join("stocks/goog.csv");
+    if !goog.is_file() {
+        eprintln!("skipped: no data in {}", folder.display());
+        return;
+    }
+    let (goog, folder) = (goog.to_str().unwrap(), Folder::new());
+    let fit = ["fit", goog, "--target", "close", "--sequence", "close", "-o", "g.negmm", "--epochs", "8"];
+    folder.done(&[&fit[..], &["--lstm-hidden", "16", "--window", "30"]].concat());
+    let scores = folder.done(&["evaluate", "g.negmm", goog, "--json"]).json();
+    assert_eq!(scores["rows"], 1059);
+    assert!(scores["crps"].as_f64().unwrap() < 6.0, "{scores}");
+    let text = folder.done(&["predict", "g.negmm", goog, "--keep", "date"]).text();
+    assert!(text.lines().nth(1).unwrap().starts_with("31,2019-01-17,"), "{text}");
+    assert!(text.lines().last().unwrap().starts_with("1090,,"), "{text}");
+}

@@ -1,0 +1,197 @@
+//! The gradient of a batch through an LSTM and the layers after it, against central differences of the same network in plain
+//! f64 loops.
+
+use super::tests::Differentiate;
+use super::*;
+use crate::data::Dataset;
+use crate::math::lanes::floats;
+use crate::mixture::Mixture;
+use crate::net::{Activation, Lstm, MixtureHead, Network};
+use crate::score::hybrid;
+use crate::train::{Objective, Training};
+
+const SD_FLOOR: f32 = 1e-3;
+const ETA: f32 = 0.5;
+
+fn sigmoid(z: f64) -> f64 {
+    1.0 / (1.0 + libm::exp(-z))
+}
+
+/// The last layer's state after the last step; `flat` is the flat buffer.
+fn lstm_state(lstm: &Lstm, flat: &[f64], row: &[f64]) -> Vec<f64> {
+    let mut steps: Vec<Vec<f64>> = row.chunks(lstm.channels).map(<[f64]>::to_vec).collect();
+    for layer in lstm.layout(0) {
+        let (mut state, mut cell) = (vec![0.0; layer.hidden], vec![0.0; layer.hidden]);
+        for step in &mut steps {
+            let seen: Vec<f64> = state.iter().chain(step.iter()).copied().chain([1.0]).collect();
+            let sum = |gate: usize| -> f64 {
+                let weight = |unit: usize| flat[(layer.start + unit * layer.stride) * WIDTH + gate];
+                seen.iter().enumerate().map(|(unit, value)| weight(unit) * value).sum()
+            };
+            for unit in 0..layer.hidden {
+                let [i, f, g, o] = [0, 1, 2, 3].map(|gate| sum(gate * layer.hidden + unit));
+                cell[unit] = sigmoid(f) * cell[unit] + sigmoid(i) * libm::tanh(g);
+                state[unit] = sigmoid(o) * libm::tanh(cell[unit]);
+            }
+            *step = state.clone();
+        }
+    }
+    steps.pop().unwrap()
+}
+
+fn outputs(network: &Network, flat: &[f64], row: &[f64]) -> Vec<f64> {
+    let mut values = lstm_state(network.stem.as_ref().unwrap(), flat, row);
+    let layers = network.layers();
+    for (index, layer) in layers.iter().enumerate() {
+        values.push(1.0);
+        let unit = |output: usize| {
+            let weights = &flat[(layer.start + output * layer.stride) * WIDTH..];
+            let z: f64 = weights.iter().zip(&values).map(|(weight, value)| weight * value).sum();
+            if index + 1 == layers.len() { z } else { libm::tanh(z) }
+        };
+        values = (0..layer.outputs).map(unit).collect();
+    }
+    values
+}
+
+fn loss(network: &Network, flat: &[f64], data: &Dataset, rows: &[u32]) -> f64 {
+    let k = network.outputs / 3;
+    let of_row = |&row: &u32| {
+        let x = &data.x()[row as usize * data.stride()..][..data.features()];
+        let outputs = outputs(network, flat, &x.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
+        let sum: f64 = outputs[..k].iter().map(|logit| libm::exp(*logit)).sum();
+        let weights: Vec<f64> = outputs[..k].iter().map(|logit| libm::exp(*logit) / sum).collect();
+        let sd = |raw: &f64| f64::from(SD_FLOOR) + libm::log1p(libm::exp(*raw));
+        let sds: Vec<f64> = outputs[2 * k..].iter().map(sd).collect();
+        let mixture = Mixture { weights: &weights, means: &outputs[k..2 * k], sds: &sds };
+        hybrid::value(mixture, f64::from(data.y()[row as usize]), f64::from(ETA))
+    };
+    rows.iter().map(of_row).sum::<f64>() / rows.len() as f64
+}
+
+fn data(features: usize) -> Dataset {
+    let mut rng = Rng::new(8, 0);
+    let mut data = Dataset::new(features);
+    for _ in 0..60 {
+        let x: Vec<f32> = (0..features).map(|_| 4.0 * rng.uniform() as f32 - 2.0).collect();
+        data.push(&x, 3.0 * rng.uniform() as f32 - 1.5);
+    }
+    data
+}
+
+fn job<'a>(data: &'a Dataset, lstm: Lstm, hidden: &[usize], training: Training) -> Job<'a> {
+    let head = MixtureHead { components: 2, sd_floor: SD_FLOOR, sd_ceiling: None, mean_bound: None };
+    Job {
+        network: Network {
+            inputs: lstm.inputs(),
+            stem: Some(lstm),
+            hidden: hidden.to_vec(),
+            activation: Activation::Tanh,
+            outputs: head.outputs(),
+        },
+        objective: Objective::hybrid(head, ETA),
+        data,
+        train: (0..60).collect(),
+        validation: vec![],
+        training,
+        seed: 3,
+    }
+}
+
+#[test]
+fn gradient_through_the_stem_and_the_layers() {
+    const STEP: f64 = 1e-5;
+    for (channels, window, hidden, layers, dense) in
+        [(1, 5, 4, 1, &[][..]), (2, 3, 5, 2, &[]), (2, 3, 5, 2, &[4]), (1, 1, 3, 1, &[3, 2]), (17, 1, 2, 3, &[])]
+    {
+        let lstm = Lstm { channels, window, hidden, layers };
+        let case = format!("{lstm:?}, hidden {dense:?}");
+        let data = data(lstm.inputs());
+        let job = job(&data, lstm, dense, Training::default());
+        let weights = job.network.initial_weights(&mut Rng::new(5, 0));
+        let rows: Vec<u32> = (0..37).map(|row| (row * 7 + 11) % 60).collect();
+        let (found_loss, gradient) = Isa::best().run(Differentiate { job: &job, weights: &weights, rows: &rows });
+        for isa in Isa::ALL {
+            let other = isa.run(Differentiate { job: &job, weights: &weights, rows: &rows });
+            assert_eq!((found_loss, &gradient), (other.0, &other.1), "{case}, {isa:?}");
+        }
+        let mut flat: Vec<f64> = floats(&weights).iter().map(|weight| f64::from(*weight)).collect();
+        let expected = loss(&job.network, &flat, &data, &rows);
+        assert!((f64::from(found_loss) - expected).abs() < 2e-6 * (1.0 + expected.abs()), "{case}");
+        let scale = floats(&gradient).iter().fold(0.0_f64, |scale, g| scale.max(f64::from(g.abs())));
+        assert!(scale > 1e-2, "{case}: {scale}");
+        for (at, found) in floats(&gradient).iter().enumerate() {
+            let weight = flat[at];
+            let mut moved = |step: f64| {
+                flat[at] = weight + step;
+                loss(&job.network, &flat, &data, &rows)
+            };
+            let expected = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
+            flat[at] = weight;
+            let wrong = (f64::from(*found) - expected).abs();
+            assert!(wrong < 2e-6 * (scale + expected.abs()), "{case}: weight {at}: {found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn gradient_goes_through_the_units_of_the_stem_that_dropout_left() {
+    const STEP: f32 = 0.01;
+    let lstm = Lstm { channels: 1, window: 4, hidden: 6, layers: 2 };
+    let data = data(lstm.inputs());
+    let job = job(&data, lstm, &[], Training { dropout: 0.5, ..Training::default() });
+    let weights = job.network.initial_weights(&mut Rng::new(4, 0));
+    let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
+    let (loss, gradient) = at(&weights);
+    let whole = Job { training: Training::default(), ..job.clone() };
+    assert_ne!(loss, Isa::best().run(Differentiate { job: &whole, weights: &weights, rows: &job.train }).0);
+    let scale = floats(&gradient).iter().fold(0.0_f32, |scale, g| scale.max(g.abs()));
+    for (chunk, lane) in (0..weights.len()).flat_map(|chunk| (0..4).map(move |lane| (chunk, lane))) {
+        let moved = |step: f32| {
+            let mut moved = weights.clone();
+            moved[chunk].0[lane] += step;
+            at(&moved).0
+        };
+        let expected = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
+        let found = gradient[chunk].0[lane];
+        assert!((found - expected).abs() < 1e-3 * scale, "chunk {chunk}, lane {lane}: {found} {expected}");
+    }
+}
+
+/// One step without a gradient to speak of: weights shrink, biases stay.
+struct Step<'a>(&'a Job<'a>);
+
+impl Kernel for Step<'_> {
+    type Output = (Vec<Chunk>, Vec<Chunk>);
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Self::Output {
+        let mut trainer = Trainer::new(self.0);
+        let before = trainer.weights.clone();
+        trainer.step::<L>(&self.0.train, 1e-6);
+        (before, trainer.weights)
+    }
+}
+
+#[test]
+fn weight_decay_spares_the_biases_of_the_stem() {
+    let lstm = Lstm { channels: 1, window: 3, hidden: 4, layers: 2 };
+    let data = data(lstm.inputs());
+    let job = job(&data, lstm, &[], Training { weight_decay: 5e5, ..Training::default() });
+    let (before, after) = Isa::best().run(Step(&job));
+    for tensor in lstm.layout(0).iter().flat_map(|layer| layer.tensors()) {
+        let share = if tensor.name == "bias" { 1.0 } else { 0.5 };
+        for (before, after) in tensor.read(&before).zip(tensor.read(&after)) {
+            assert!((after - share * before).abs() < 1e-5, "{}: {before} {after}", tensor.name);
+        }
+    }
+}
+
+#[test]
+fn adversarial_training_of_a_sequence_is_refused() {
+    let lstm = Lstm { channels: 1, window: 3, hidden: 4, layers: 1 };
+    let data = data(lstm.inputs());
+    let job = job(&data, lstm, &[], Training { adversarial: 0.01, ..Training::default() });
+    let error = CpuEngine::new(1).train(&[job], &Watch::nothing()).remove(0).unwrap_err();
+    assert_eq!(error.to_string(), "adversarial training is not there for sequences: leave adversarial at 0");
+}
