@@ -579,7 +579,7 @@ fn an_option_belongs_to_the_methods_that_have_it() {
                 if option != "member" {
                     assert_eq!(changed, *method, "{name}: {option} is {value}");
                 }
-                assert_refused(name, changed.set(option, "?"), ErrorKind::Options, option);
+                assert_refused(name, changed.set(option, "?"), ErrorKind::Options, "\"?\"");
             } else {
                 assert!(!method.has(option), "{name}: {option}");
                 let having = methods.iter().filter(|other| options_of(other).iter().any(|(name, _)| name == option));
