@@ -196,7 +196,7 @@ fn assert_sane(name: &str, predictions: &Predictions, rows: usize) {
     let ordered = |pair: &[Vec<f64>]| pair[0].iter().zip(&pair[1]).all(|(low, high)| low <= high);
     for (level, quantiles) in levels.iter().zip(&quantiles) {
         finite("quantile", quantiles);
-        // The probability up to a quantile is its level; samples reach it in steps, of at most half of one here.
+        // The probability up to a quantile is its level; samples reach it in steps.
         let cdf = predictions.cdf(quantiles).unwrap();
         let step = predictions.samples().map_or(1e-6, |sets| 1.0 / sets.samples() as f64);
         assert!(cdf.iter().all(|found| (found - level).abs() <= step), "{name}: cdf at quantile {level}: {cdf:?}");
@@ -282,32 +282,38 @@ fn what_is_loaded_predicts_the_same_bits() {
     });
 }
 
-/// How far two trainings may drift apart that see the same numbers up to rounding, in units of the target (whose sd is
-/// about 4): networks sum gradients in 32 bits, and the leaves of trees are 32-bit numbers.
+/// How far two trainings may drift apart that see the same numbers up to rounding, in units of the target, whose sd is
+/// about 4. Networks sum gradients in 32 bits in another order (up to 1.5e-6 was seen); trees grow from 64-bit sums, with
+/// 32-bit weights of the rows (1e-8); the constant is a 64-bit mean.
 fn rounding(method: &Method) -> f64 {
-    if matches!(method, Method::Constant(_) | Method::NgBoost(_)) { 1e-5 } else { 2e-3 }
+    match method {
+        Method::Constant(_) => 1e-12,
+        Method::NgBoost(_) => 1e-6,
+        _ => 2e-5,
+    }
 }
 
 #[test]
 fn a_weight_counts_as_so_many_rows() {
-    let (training, new) = (table(50, 1), table(40, 2));
+    let training = table(50, 1);
     let weights: Vec<f64> = (0..50).map(|row| [1.0, 3.0, 1.0, 2.0, 6.0][row % 5]).collect();
     let repeat = |row: usize| std::iter::repeat_n(row, weights[row] as usize);
     let repeated = training.select_rows(&(0..50).flat_map(repeat).collect::<Vec<_>>());
     let weighted = with_weights(&training, &weights);
+    // Of splits that part the training rows in the same way rounding chooses one, so these are the rows to compare.
     for_every_method(WHOLE, |name, method| {
-        let expected = fit(&repeated, "y", method).unwrap().predict(&new).unwrap();
-        let far = farthest(&fit_weighted(&weighted, method).predict(&new).unwrap(), &expected, 0.0, 1.0);
+        let expected = fit(&repeated, "y", method).unwrap().predict(&training).unwrap();
+        let far = farthest(&fit_weighted(&weighted, method).predict(&training).unwrap(), &expected, 0.0, 1.0);
         assert!(far < rounding(method), "{name}: {far}");
-        let unweighted = fit(&training, "y", method).unwrap().predict(&new).unwrap();
+        let unweighted = fit(&training, "y", method).unwrap().predict(&training).unwrap();
         let far = farthest(&unweighted, &expected, 0.0, 1.0);
-        assert!(far > 10.0 * rounding(method), "{name}: weights matter, {far}");
+        assert!(far > 0.05, "{name}: weights matter, {far}");
     });
 }
 
 #[test]
 fn a_row_of_weight_0_is_not_there() {
-    let (training, new) = (table(50, 1), table(40, 2));
+    let training = table(50, 1);
     // The rows that do not count have numbers, missing cells and a place of their own.
     let none = |row: usize| row % 3 == 1;
     let odd = changed(&training, "y", |row, y| if none(row) { 1000.0 - y } else { y });
@@ -327,10 +333,10 @@ fn a_row_of_weight_0_is_not_there() {
         let expected = fit(&kept, "y", method).unwrap();
         let found = fit_weighted(&weighted, method);
         assert_eq!(found.encoder().inputs(), expected.encoder().inputs(), "{name}");
-        let far = farthest(&found.predict(&new).unwrap(), &expected.predict(&new).unwrap(), 0.0, 1.0);
+        let far = farthest(&found.predict(&kept).unwrap(), &expected.predict(&kept).unwrap(), 0.0, 1.0);
         assert!(far < rounding(method), "{name}: {far}");
-        let unweighted = fit(&odd, "y", method).unwrap().predict(&new).unwrap();
-        assert!(farthest(&unweighted, &expected.predict(&new).unwrap(), 0.0, 1.0) > 1.0, "{name}");
+        let unweighted = fit(&odd, "y", method).unwrap().predict(&kept).unwrap();
+        assert!(farthest(&unweighted, &expected.predict(&kept).unwrap(), 0.0, 1.0) > 1.0, "{name}");
     });
 }
 
