@@ -340,6 +340,21 @@ fn a_row_of_weight_0_is_not_there() {
     });
 }
 
+/// More different values than a histogram has bins.
+#[test]
+fn bins_count_rows_by_their_weight() {
+    let training = table(600, 1);
+    let weights: Vec<f64> = (0..600).map(|row| [1.0, 0.0, 3.0, 2.0, 0.0, 5.0][row % 6]).collect();
+    let repeat = |row: usize| std::iter::repeat_n(row, weights[row] as usize);
+    let repeated = training.select_rows(&(0..600).flat_map(repeat).collect::<Vec<_>>());
+    let weighted = with_weights(&training, &weights);
+    let mut method = Method::by_name("ngboost").unwrap();
+    set_all(&mut method, &[WHOLE, &[("splits", "histogram")]].concat());
+    let expected = fit(&repeated, "y", &method).unwrap().predict(&repeated).unwrap();
+    let far = farthest(&fit_weighted(&weighted, &method).predict(&repeated).unwrap(), &expected, 0.0, 1.0);
+    assert!(far < rounding(&method), "{far}");
+}
+
 #[test]
 fn the_unit_of_the_target_does_not_matter() {
     let (training, new) = (table(60, 1), table(40, 2));
