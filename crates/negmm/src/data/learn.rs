@@ -1,7 +1,6 @@
 //! Responsible for what an encoder learns from the training table: which inputs, their means and levels, the target's scale.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 
 use super::csv::column_numbers;
 use super::encode::{Encoding, Input, Inputs, MAX_LEVELS, Target};
@@ -97,7 +96,7 @@ pub(super) fn inputs(table: &Table, target: &str, choice: &Inputs, weights: Opti
         .map(|(name, column)| {
             let encoding = match column {
                 Column::Numbers(numbers) => number_encoding(numbers, weights),
-                Column::Text { codes, levels } => text_encoding(codes, levels),
+                Column::Text { codes, levels } => text_encoding(codes, levels, weights),
             };
             Input { name: name.to_string(), encoding }
         })
@@ -181,39 +180,44 @@ pub(super) fn target_numbers<'a>(table: &'a Table, name: &str) -> Result<Cow<'a,
 }
 
 fn number_encoding(numbers: &[f64], weights: Option<&[f64]>) -> Encoding {
-    let missing_flag = numbers.iter().any(|number| number.is_nan());
+    let missing_flag = (0..numbers.len()).any(|row| numbers[row].is_nan() && weight_of(weights, row) > 0.0);
     match mean_and_sd(numbers, weights) {
         Some((mean, sd)) => Encoding::Number { mean, sd, missing_flag },
         None => Encoding::Number { mean: 0.0, sd: 0.0, missing_flag: false },
     }
 }
 
-fn text_encoding(codes: &[u32], levels: &[String]) -> Encoding {
-    let mut counts = vec![0_u64; levels.len()];
+fn text_encoding(codes: &[u32], levels: &[String], weights: Option<&[f64]>) -> Encoding {
+    let mut totals = vec![0.0; levels.len()];
     let mut missing = false;
-    for code in codes {
-        match counts.get_mut(*code as usize) {
-            Some(count) => *count += 1,
-            None => missing = true,
+    for (row, code) in codes.iter().enumerate() {
+        let weight = weight_of(weights, row);
+        match totals.get_mut(*code as usize) {
+            Some(total) => *total += weight,
+            None => missing |= weight > 0.0,
         }
     }
-    let mut frequent: Vec<(u64, &String)> = counts.into_iter().zip(levels).filter(|(count, _)| *count > 0).collect();
-    frequent.sort_unstable_by_key(|(count, level)| (Reverse(*count), *level));
+    let mut frequent: Vec<(f64, &String)> = totals.into_iter().zip(levels).filter(|(total, _)| *total > 0.0).collect();
+    frequent.sort_unstable_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
     let pooled = frequent.len() > MAX_LEVELS;
     let levels = frequent.into_iter().take(MAX_LEVELS).map(|(_, level)| level.clone()).collect();
     Encoding::Text { levels, pooled, missing }
+}
+
+/// How much a row counts.
+fn weight_of(weights: Option<&[f64]>, row: usize) -> f64 {
+    weights.map_or(1.0, |weights| weights[row])
 }
 
 /// Mean and standard deviation (divided by the sum of the weights) of the numbers that are not missing, none without
 /// such a number or without weight. Works in a unit near the largest number, a power of two, so that neither sums nor
 /// squares overflow or vanish and nothing is rounded.
 fn mean_and_sd(numbers: &[f64], weights: Option<&[f64]>) -> Option<(f64, f64)> {
-    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let present = || {
         numbers
             .iter()
             .enumerate()
-            .map(move |(row, number)| (*number, weight(row)))
+            .map(|(row, number)| (*number, weight_of(weights, row)))
             .filter(|(x, w)| !x.is_nan() && *w > 0.0)
     };
     let (first, _) = present().next()?;
@@ -282,16 +286,29 @@ mod tests {
     #[test]
     fn levels_come_by_frequency_then_name() {
         let levels: Vec<String> = ["b", "never", "a", "c"].map(String::from).to_vec();
-        let encoding = text_encoding(&[3, 0, 2, 3], &levels);
+        let encoding = text_encoding(&[3, 0, 2, 3], &levels, None);
         let levels = ["c", "a", "b"].map(String::from).to_vec();
         assert_eq!(encoding, Encoding::Text { levels, pooled: false, missing: false });
+    }
+
+    #[test]
+    fn levels_and_missing_cells_count_by_weight() {
+        let levels: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
+        let encoding = text_encoding(&[0, 0, 1, 2, u32::MAX], &levels, Some(&[1.0, 1.0, 3.0, 0.0, 0.0]));
+        let levels = ["b", "a"].map(String::from).to_vec();
+        assert_eq!(encoding, Encoding::Text { levels, pooled: false, missing: false });
+        let flag = |weight: f64| match number_encoding(&[1.0, 2.0, f64::NAN], Some(&[1.0, 1.0, weight])) {
+            Encoding::Number { missing_flag, .. } => missing_flag,
+            Encoding::Text { .. } => panic!("numbers"),
+        };
+        assert_eq!((flag(0.0), flag(0.5)), (false, true));
     }
 
     #[test]
     fn rare_levels_are_pooled() {
         let levels: Vec<String> = (0..70).map(|level| format!("{level:02}")).collect();
         let codes: Vec<u32> = (0..70).chain([69, 69]).collect();
-        let Encoding::Text { levels, pooled, .. } = text_encoding(&codes, &levels) else { panic!("text") };
+        let Encoding::Text { levels, pooled, .. } = text_encoding(&codes, &levels, None) else { panic!("text") };
         assert!(pooled);
         assert_eq!(levels.len(), MAX_LEVELS);
         assert_eq!((levels[0].as_str(), levels[63].as_str()), ("69", "62"));

@@ -53,7 +53,7 @@ pub(super) fn boost(
     if let Some((held, parameters)) = &held {
         stopping.see(0, parameters.mean_score(score, held.weight));
     }
-    let mut grower = Grower::new(&train.columns, settings.bins(rows), settings.depth, settings.min_leaf);
+    let mut grower = Grower::new(&train.columns, train.weight, settings.bins(rows), settings.depth, settings.min_leaf);
     let mut draws = Draws::new(settings, train, seed);
     let (mut rounds, mut gains, mut history) = (Vec::new(), Vec::new(), Vec::new());
     let mut gradient = vec![[0.0; 2]; rows];

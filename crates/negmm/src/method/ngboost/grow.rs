@@ -56,9 +56,18 @@ struct Growing {
 }
 
 impl<'a> Grower<'a> {
-    pub fn new(columns: &'a Columns<'a>, histogram: bool, depth: usize, min_leaf: usize) -> Self {
-        let finder =
-            if histogram { Finder::Histogram(Histogram::new(columns)) } else { Finder::Exact(Exact::new(columns)) };
+    pub fn new(
+        columns: &'a Columns<'a>,
+        weight: Option<&[f64]>,
+        histogram: bool,
+        depth: usize,
+        min_leaf: usize,
+    ) -> Self {
+        let finder = if histogram {
+            Finder::Histogram(Histogram::new(columns, weight))
+        } else {
+            Finder::Exact(Exact::new(columns))
+        };
         Self { columns, finder, depth, min_leaf, node: vec![[0; 2]; columns.rows()] }
     }
 

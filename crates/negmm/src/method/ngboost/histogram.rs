@@ -1,4 +1,4 @@
-//! Responsible for good splits quickly: every column is cut once into at most 255 bins of about as many rows, and only the
+//! Responsible for good splits quickly: every column is cut once into at most 255 bins of about as much weight, and only the
 //! borders of bins are split candidates.
 //!
 //! A column with at most 255 different values loses nothing. The histogram of one of two siblings, the smaller, is counted;
@@ -33,8 +33,8 @@ pub(super) struct Histogram {
 }
 
 impl Histogram {
-    pub fn new(columns: &Columns<'_>) -> Self {
-        let columns = (0..columns.features()).map(|feature| Binned::new(columns.column(feature))).collect();
+    pub fn new(columns: &Columns<'_>, weight: Option<&[f64]>) -> Self {
+        let columns = (0..columns.features()).map(|feature| Binned::new(columns.column(feature), weight)).collect();
         Self { columns, held: [Vec::new(), Vec::new()], spare: Vec::new(), rows: Vec::new() }
     }
 
@@ -145,7 +145,7 @@ impl Histogram {
 }
 
 impl Binned {
-    fn new(column: &[f32]) -> Self {
+    fn new(column: &[f32], weight: Option<&[f64]>) -> Self {
         let (mut order, missing): (Vec<u32>, Vec<u32>) =
             (0..column.len() as u32).partition(|&row| !column[row as usize].is_nan());
         order.sort_by(|&a, &b| column[a as usize].total_cmp(&column[b as usize]));
@@ -153,12 +153,14 @@ impl Binned {
         let different = 1 + (1..order.len()).filter(|&at| value(at) > value(at - 1)).count();
         let mut bin = vec![MISSING; column.len()];
         let (mut lower, mut upper): (Vec<f32>, Vec<f32>) = (Vec::new(), Vec::new());
-        let mut end = 0.0;
+        let weight = |at: usize| weight.map_or(1.0, |weight| weight[order[at] as usize]);
+        let total: f64 = (0..order.len()).map(weight).sum();
+        let (mut below, mut end) = (0.0, 0.0);
         for at in 0..order.len() {
             let new_value = at == 0 || value(at) > value(at - 1);
-            // A bin is full when it has its share of the rows that the bins before it left over.
-            if new_value && (different <= BINS || at as f64 >= end) && lower.len() < BINS {
-                end = at as f64 + (order.len() - at) as f64 / (BINS - lower.len()) as f64;
+            // A bin is full when it has its share of the weight that the bins before it left over.
+            if new_value && (different <= BINS || below >= end) && lower.len() < BINS {
+                end = below + (total - below) / (BINS - lower.len()) as f64;
                 lower.push(value(at));
                 upper.push(value(at));
             }
@@ -166,6 +168,7 @@ impl Binned {
                 *upper = value(at);
             }
             bin[order[at] as usize] = (lower.len() - 1) as u8;
+            below += weight(at);
         }
         Self { bin, lower, upper, missing: !missing.is_empty() }
     }
@@ -181,7 +184,7 @@ mod tests {
         let mut rng = Rng::new(1, 0);
         for (rows, levels) in [(1, 1), (10, 3), (5000, 255), (5000, 256), (20_000, 1_000_000)] {
             let column: Vec<f32> = (0..rows).map(|_| rng.below(levels) as f32).collect();
-            let binned = Binned::new(&column);
+            let binned = Binned::new(&column, None);
             assert!(binned.lower.len() <= BINS && !binned.missing);
             assert!(binned.lower.iter().zip(&binned.upper).all(|(lower, upper)| lower <= upper));
             assert!(binned.upper.iter().zip(&binned.lower[1..]).all(|(upper, next)| upper < next));
@@ -197,8 +200,8 @@ mod tests {
                 assert!(counts.iter().all(|count| (60..=100).contains(count)), "{counts:?}");
             }
         }
-        let missing = Binned::new(&[f32::NAN, 1.0, f32::NAN]);
+        let missing = Binned::new(&[f32::NAN, 1.0, f32::NAN], None);
         assert_eq!((missing.bin, missing.missing, missing.lower), (vec![MISSING, 0, MISSING], true, vec![1.0]));
-        assert!(Binned::new(&[f32::NAN]).lower.is_empty() && Binned::new(&[]).lower.is_empty());
+        assert!(Binned::new(&[f32::NAN], None).lower.is_empty() && Binned::new(&[], None).lower.is_empty());
     }
 }

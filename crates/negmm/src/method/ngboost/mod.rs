@@ -91,7 +91,7 @@ pub enum Splits {
     Auto,
     /// Between any two neighbouring values.
     Exact,
-    /// Between neighbouring bins of up to 255, of about as many rows each.
+    /// Between neighbouring bins of up to 255, of about as much weight each.
     Histogram,
 }
 
@@ -197,21 +197,29 @@ impl NgBoost {
     ) -> Result<Fit> {
         self.check()?;
         check_targets(columns, y, weights)?;
-        let positive = |rows: &[u32]| weights.is_none_or(|weights| rows.iter().any(|&row| weights[row as usize] > 0.0));
         let whole = Sample { columns: columns.clone(), y, weight: weights };
-        if held.is_empty() || !positive(train) || !positive(held) {
-            let boosted = boost(self, &whole, None, seed, Watched { watch, job: 0, jobs: 1 })?;
+        // A row of weight 0 is not there: it is no row of a bin or of a drawn share either.
+        let counts = |row: &u32| weights.is_none_or(|weights| weights[*row as usize] > 0.0);
+        let train: Vec<u32> = train.iter().copied().filter(counts).collect();
+        let all: Vec<u32> = (0..y.len() as u32).filter(counts).collect();
+        let counted = if all.len() < y.len() { Some(Owned::select(&whole, &all)) } else { None };
+        let counted = match &counted {
+            Some(rows) => &rows.sample()?,
+            None => &whole,
+        };
+        if held.is_empty() || train.is_empty() || !held.iter().any(counts) {
+            let boosted = boost(self, counted, None, seed, Watched { watch, job: 0, jobs: 1 })?;
             return Ok(Fit { boosted, held_out: None });
         }
         let jobs = if self.refit { 2 } else { 1 };
-        let (train, held) = (Owned::select(&whole, train), Owned::select(&whole, held));
+        let (train, held) = (Owned::select(&whole, &train), Owned::select(&whole, held));
         let chosen = boost(self, &train.sample()?, Some(&held.sample()?), seed, Watched { watch, job: 0, jobs })?;
         let held_out = Some(chosen.predict(&held.sample()?.columns)?);
         if !self.refit || chosen.rounds.is_empty() {
             return Ok(Fit { boosted: chosen, held_out });
         }
         let settings = Self { rounds: chosen.rounds.len(), ..self.clone() };
-        let again = boost(&settings, &whole, None, seed, Watched { watch, job: 1, jobs })?;
+        let again = boost(&settings, counted, None, seed, Watched { watch, job: 1, jobs })?;
         Ok(Fit { boosted: Boosted { history: chosen.history, ..again }, held_out })
     }
 

@@ -103,7 +103,7 @@ fn no_split_is_better_than_the_one_that_was_chosen() {
         let present: Vec<usize> = (0..rows).filter(|row| weight[*row] > 0.0).collect();
         let all: Vec<u32> = (0..features as u32).collect();
         for histogram in [false, true] {
-            let mut grower = Grower::new(&view, histogram, 3, min_leaf);
+            let mut grower = Grower::new(&view, None, histogram, 3, min_leaf);
             // The second time, to see that nothing is left over from the first.
             grower.grow(&products, weighted.then_some(&weight), &all);
             let grown = grower.grow(&products, weighted.then_some(&weight), &all);
