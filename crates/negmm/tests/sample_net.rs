@@ -27,7 +27,7 @@ fn data(rows: usize) -> Dataset {
 fn job(data: &Dataset, samples: usize, sinkhorn: Option<Sinkhorn>, training: Training) -> Job<'_> {
     let (rows, cut) = (data.len() as u32, data.len() as u32 * 4 / 5);
     Job {
-        network: Network { inputs: 2, hidden: vec![9], activation: Activation::Tanh, outputs: samples },
+        network: Network { inputs: 2, stem: None, hidden: vec![9], activation: Activation::Tanh, outputs: samples },
         objective: Objective::Samples { head: SampleHead { samples, sd_floor: 1e-3 }, sinkhorn },
         data,
         train: (0..cut).collect(),

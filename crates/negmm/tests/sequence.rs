@@ -55,7 +55,7 @@ fn small(name: &str) -> (Table, Model) {
 }
 
 fn bits(predictions: &Predictions) -> Vec<u64> {
-    let mixtures = predictions.mixtures();
+    let mixtures = predictions.mixtures().expect("a mixture");
     [mixtures.weights(), mixtures.means(), mixtures.sds()].into_iter().flatten().map(|x| x.to_bits()).collect()
 }
 
