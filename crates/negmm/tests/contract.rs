@@ -291,7 +291,7 @@ fn what_is_loaded_predicts_the_same_bits() {
 }
 
 /// How far two trainings may drift apart that see the same numbers up to rounding, in units of the target, whose sd is
-/// about 4. Networks sum gradients in 32 bits in another order (up to 1.5e-6 was seen); trees grow from 64-bit sums, with
+/// about 4. Networks sum gradients in 32 bits in another order (less than 1e-5 in eight tables); trees grow from 64-bit sums, with
 /// 32-bit weights of the rows (1e-8); the constant is a 64-bit mean.
 fn rounding(method: &Method) -> f64 {
     match method {
@@ -309,8 +309,8 @@ fn a_weight_counts_as_so_many_rows() {
     let repeated = training.select_rows(&(0..50).flat_map(repeat).collect::<Vec<_>>());
     let weighted = with_weights(&training, &weights);
     // Of splits that part the training rows in the same way rounding chooses one, so these are the rows to compare.
-    // The energy score of samples has kinks: where rounding moves a sample to the other side of a target, as in about one
-    // table of eight, trainings of samplers part by up to 0.02. In this table it does not.
+    // The energy score of samples has kinks: where rounding moves a sample to the other side of a target, as in one
+    // of eight tables tried, trainings of samplers part by up to 0.02. In this table it does not.
     for_every_method(WHOLE, |name, method| {
         let expected = fit(&repeated, "y", method).unwrap().predict(&training).unwrap();
         let far = farthest(&fit_weighted(&weighted, method).predict(&training).unwrap(), &expected, 0.0, 1.0);
