@@ -178,12 +178,12 @@ def make_train(x, y, batch, loss_of):
 
 
 def time_step(run, steps, seconds):
-    """Least microseconds a step over repeats of `run`: at least 5 of them."""
+    """Least microseconds of processor time a step over repeats of `run`: at least 5 of them."""
     best, repeats, end = float("inf"), 0, time.perf_counter() + seconds
     while repeats < 5 or time.perf_counter() < end:
-        start = time.perf_counter()
+        start = time.process_time()
         run()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
         repeats += 1
     return best / steps * 1e6
 

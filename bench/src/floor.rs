@@ -3,9 +3,9 @@
 //! The speed of light is measured: [`peak`] runs independent chains of fused multiply-adds in registers, without memory.
 //! An operation is one addition, multiplication or fused multiply-add of one `f32`, all at that one rate. A division and
 //! a square root also count as one, though every processor takes several times as long for them. Nothing else counts:
-//! comparisons, bit operations, loads, stores, transposes, shuffling and gathering rows are free. So no implementation
-//! of these formulas on this core reaches the floor, and the ratio to it bounds what any rewriting could still gain.
-//! (A core that adds beside its multiply-add units could do better than the floor on the part that is additions.)
+//! comparisons, bit operations, loads, stores, transposes, shuffling and gathering rows are free. So the ratio to the floor
+//! bounds what could still be gained without changing the formulas, but for one thing: a core that has adders beside its
+//! multiply-add units can do the additions at the same time.
 
 use std::hint::black_box;
 
@@ -20,8 +20,8 @@ const LN: usize = 14;
 const SOFTPLUS: usize = EXP + 14;
 /// 2 cdf(x) - 1 of the normal distribution: polynomials of degrees 6 and 5 in x², 3 more.
 const CENTRED_CDF: usize = 14;
-/// 1 / sqrt(x) from an integer guess: three Newton steps of three.
-const RSQRT: usize = 10;
+/// 1 / sqrt(x) from an integer guess: a step of second order with 5, one of first with 4.
+const RSQRT: usize = 9;
 /// Adam: two moments 2 + 3, the root and its correction 2, quotient and step 2.
 const ADAM: usize = 9;
 

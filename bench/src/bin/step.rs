@@ -14,6 +14,7 @@
 //!
 //! A timing is the fastest run of whole epochs, at least 200 steps long: shuffle, gather, forward, loss, gradient, Adam.
 //! Ours and the peers' take turns, round by round, so that all see the same noise; the fastest of all rounds counts.
+//! Ours is time on the clock, the peers' is processor time: what else runs on the core is held against us alone.
 //! How the floor is counted is said in `bench/src/floor.rs`.
 
 use std::sync::Mutex;
