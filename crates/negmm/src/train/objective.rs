@@ -43,7 +43,6 @@ pub enum Loss {
 
 /// Room for one panel.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each training, and it stays where it is")]
 pub(super) enum Workspace {
     Mixture(MixtureWorkspace),
     Samples(SampleWorkspace),
