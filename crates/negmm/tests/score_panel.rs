@@ -1,7 +1,7 @@
 //! The scores that train (f32, a row in each lane) against the reference in f64, with the head before and behind them,
 //! where it is easy and where it is hard, on every instruction set.
 
-use libm::{exp, expm1, log, log1p, tanh};
+use libm::{exp, log, log1p, tanh};
 use negmm::Mixture;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
 use negmm::math::rng::Rng;
