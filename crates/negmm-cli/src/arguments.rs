@@ -210,7 +210,8 @@ pub struct Predict {
     /// Mean of the lowest share of outcomes (expected shortfall): shortfall_0.05 …
     #[arg(long, value_name = "SHARE,…", allow_hyphen_values = true)]
     pub shortfall: Option<String>,
-    /// The variance in its two parts: variance_within (noise) and variance_between (several possible outcomes)
+    /// The variance in its two parts: variance_within (noise) and variance_between (several possible outcomes); for an ensemble
+    /// also variance_aleatoric (noise that all members expect) and variance_epistemic (what they do not agree on)
     #[arg(long)]
     pub parts: bool,
     /// The mixture itself: weight_1 …, mean_1 …, sd_1 …

@@ -533,3 +533,19 @@ fn a_bimodal_target_is_learnt() {
         }
     }
 }
+
+#[test]
+fn adversarial_inputs_raise_the_loss_a_little() {
+    let data = bimodal(90, 6);
+    // All rows in one step: the loss of the first epoch is that of the initial weights.
+    let first = |adversarial: f64| {
+        let trained = train(&job(&data, 3, Training { batch: 1000, adversarial, ..plain_training(2) }));
+        (trained.history.epochs[0].loss.unwrap(), bits(&trained.weights))
+    };
+    let (plain, weights) = first(0.0);
+    let (moved, other) = first(0.01);
+    let (further, _) = first(0.1);
+    assert!(plain < moved && moved < further && further < plain + 1.0, "{plain} {moved} {further}");
+    assert_ne!(weights, other);
+    assert_eq!(first(0.01).1, other);
+}

@@ -144,6 +144,9 @@ impl Questions {
         names.extend(self.shortfall.iter().map(|(text, _)| format!("shortfall_{text}")));
         if self.parts {
             names.extend(["variance_within".to_string(), "variance_between".to_string()]);
+            if model.members() > 1 {
+                names.extend(["variance_aleatoric".to_string(), "variance_epistemic".to_string()]);
+            }
         }
         if self.components {
             let Some(components) = model.components() else {
@@ -213,6 +216,10 @@ impl Questions {
         if self.parts {
             let (within, between) = predictions.variance_parts();
             columns.extend([within, between]);
+            if predictions.members() > 1 {
+                let (aleatoric, epistemic) = predictions.variance_by_members();
+                columns.extend([aleatoric, epistemic]);
+            }
         }
         Ok(columns)
     }

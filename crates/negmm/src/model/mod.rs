@@ -82,6 +82,14 @@ impl Model {
         }
     }
 
+    /// Models that its predictions pool and still tell apart.
+    pub fn members(&self) -> usize {
+        match self.method.pool() {
+            Pool::Mixture => self.predictor.members(),
+            Pool::Gaussian => 1,
+        }
+    }
+
     /// How columns become features.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
