@@ -1,7 +1,7 @@
 //! Responsible for learning: data and a method's plan in, a predictor and what it says of rows it has not seen out.
 
 use super::ngboost::{Columns, NgBoost};
-use super::{Predictor, TrainedNetwork};
+use super::{Predictor, SPLIT_STREAM, TrainedNetwork};
 use crate::data::Dataset;
 use crate::math::lanes::Isa;
 use crate::math::rng::Rng;
@@ -10,8 +10,6 @@ use crate::{Error, Mixtures, Predictions, Result};
 
 /// Weights and biases of one network at most: beyond this it is a slip of the keyboard.
 const MOST_PARAMETERS: usize = 100_000_000;
-/// The stream of a seed that chooses NGBoost's validation rows.
-const SPLIT_STREAM: u64 = 3;
 
 /// What learning leaves behind.
 #[derive(Clone, Debug)]

@@ -33,6 +33,9 @@ use crate::data::Dataset;
 use crate::train::{Engine, Job, Watch};
 use crate::{Error, Result};
 
+/// The stream of a seed that chooses the validation rows, the same for every method.
+const SPLIT_STREAM: u64 = 3;
+
 /// A way to learn a distribution for every row, with its settings.
 ///
 /// ```

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::SPLIT_STREAM;
 use super::option::{out_of_range, parse, parse_list, parse_word};
 use crate::Result;
 use crate::data::Dataset;
@@ -12,8 +13,6 @@ use crate::train::{Job, Objective, Training};
 /// Units in one hidden layer, and hidden layers, at most.
 const MOST_UNITS: usize = 16_384;
 const MOST_LAYERS: usize = 64;
-/// The stream of a seed that chooses the validation rows.
-const SPLIT_STREAM: u64 = 3;
 
 /// A network and its training.
 ///

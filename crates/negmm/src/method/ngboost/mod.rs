@@ -21,6 +21,7 @@ pub use parts::Parts;
 pub use score::Score;
 pub use tree::{Node, Tree};
 
+use super::SPLIT_STREAM;
 use super::option::{out_of_range, parse, parse_word};
 use crate::data::split::holdout;
 use crate::math::rng::Rng;
@@ -34,8 +35,6 @@ const MOST_EXACT_ROWS: usize = 1000;
 const MOST_DEPTH: usize = 12;
 /// Targets and weights stay below, so that sums of their squares are finite.
 const LARGEST: f64 = 1e100;
-/// The stream of a seed that chooses the validation rows.
-const SPLIT_STREAM: u64 = 3;
 
 /// NGBoost and its settings.
 ///
