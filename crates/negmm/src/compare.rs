@@ -9,7 +9,7 @@ use crate::data::split::{holdout, k_folds};
 use crate::data::{Inputs, Table};
 use crate::math::rng::Rng;
 use crate::train::{CpuEngine, Watch};
-use crate::{Error, FitOptions, Method, Metrics, Result, fit_with};
+use crate::{Error, FitOptions, Method, Metrics, Model, Result, fit_with};
 
 /// Rows to learn from and rows to score on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,10 +199,40 @@ pub struct CompareOptions<'a> {
     pub fitted: &'a (dyn Fn() + Sync),
 }
 
+/// Fits a method on a split's training rows, in this thread, and scores it on the test rows.
+///
+/// Of a sequence the windows of the first test rows reach back into the rows before them.
+pub fn fit_and_score(
+    table: &Table,
+    target: &str,
+    method: &Method,
+    split: &Split,
+    seed: u64,
+    inputs: &Inputs,
+    watch: Watch<'_>,
+) -> Result<(Score, Model)> {
+    let Split { train, test } = split;
+    let engine = CpuEngine::new(1);
+    let start = Instant::now();
+    let fit_options = FitOptions { seed, inputs, engine: &engine, watch };
+    let model = fit_with(&table.select_rows(train), target, method, &fit_options)?.model;
+    let seconds = start.elapsed().as_secs_f64();
+    let first = test.first().copied().unwrap_or(0);
+    let window = first.saturating_sub(model.encoder().first_row())..first;
+    let test = match model.encoder().sequence() {
+        Some(_) => table.select_rows(&window.chain(test.iter().copied()).collect::<Vec<_>>()),
+        None => table.select_rows(test),
+    };
+    let weights = inputs.weight.as_deref().map(|name| test.weights(name)).transpose()?;
+    let weights = weights.map(|weights| model.encoder().of_encoded(weights));
+    let y = model.encoder().targets(&test)?;
+    let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref())?;
+    Ok((Score { metrics, seconds }, model))
+}
+
 /// Fits every method on every split, several at once, and scores it on the split's test rows.
 ///
-/// For a sequence the splits are those of [`Split::expanding`]; the windows of the first test rows reach back into the rows
-/// before them.
+/// For a sequence the splits are those of [`Split::expanding`].
 pub fn compare(
     table: &Table,
     target: &str,
@@ -214,29 +244,11 @@ pub fn compare(
         if options.watch.cancel.load(Ordering::Relaxed) {
             return Err(Error::cancelled());
         }
-        let Split { train, test } = &splits[split];
-        let engine = CpuEngine::new(1);
-        let fit_options = FitOptions {
-            seed: options.seed.wrapping_add(split as u64),
-            inputs: options.inputs,
-            engine: &engine,
-            watch: options.watch,
-        };
-        let start = Instant::now();
-        let model = fit_with(&table.select_rows(train), target, &methods[method], &fit_options)?.model;
-        let seconds = start.elapsed().as_secs_f64();
-        let first = test.first().copied().unwrap_or(0);
-        let window = first.saturating_sub(model.encoder().first_row())..first;
-        let test = match model.encoder().sequence() {
-            Some(_) => table.select_rows(&window.chain(test.iter().copied()).collect::<Vec<_>>()),
-            None => table.select_rows(test),
-        };
-        let weights = options.inputs.weight.as_deref().map(|name| test.weights(name)).transpose()?;
-        let weights = weights.map(|weights| model.encoder().of_encoded(weights));
-        let y = model.encoder().targets(&test)?;
-        let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref())?;
+        let seed = options.seed.wrapping_add(split as u64);
+        let (score, _) =
+            fit_and_score(table, target, &methods[method], &splits[split], seed, options.inputs, options.watch)?;
         (options.fitted)();
-        Ok(Score { metrics, seconds })
+        Ok(score)
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(options.threads)

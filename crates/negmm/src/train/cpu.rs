@@ -84,6 +84,7 @@ impl Kernel for Run<'_> {
         let mut stopping = Stopping::new(training.patience);
         let mut history = History::default();
         let mut kept = trainer.predicting_weights().to_vec();
+        let mut snapshots = Vec::new();
         let batch = training.batch.min(order.len());
         let steps = training.epochs * order.len().div_ceil(batch);
         for epoch in 0..training.epochs {
@@ -119,6 +120,9 @@ impl Kernel for Run<'_> {
             if better {
                 kept.copy_from_slice(trainer.predicting_weights());
             }
+            if training.snapshots > 0 && (epoch + 1) % training.snapshots == 0 {
+                snapshots.push(trainer.predicting_weights().to_vec());
+            }
             let last = epoch + 1 == training.epochs || stopping.exhausted(epoch);
             let best = history.epochs[stopping.best_epoch()].validation.map(|scores| training.select.score(&scores));
             (watch.progress)(&Progress { job: index, jobs, epoch: epoch + 1, epochs: training.epochs, best, last });
@@ -127,7 +131,7 @@ impl Kernel for Run<'_> {
             }
         }
         history.best_epoch = stopping.best_epoch();
-        Ok(Trained { weights: kept, history })
+        Ok(Trained { weights: kept, history, snapshots })
     }
 }
 
