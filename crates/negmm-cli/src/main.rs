@@ -6,6 +6,7 @@ mod command;
 mod config;
 mod input;
 mod interrupt;
+mod journal;
 mod output;
 mod progress;
 mod report;
@@ -47,6 +48,8 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         Command::Predict(predict) => command::predict::run(predict, shared),
         Command::Evaluate(evaluate) => command::evaluate::run(evaluate, shared),
         Command::Compare(compare) => command::compare::run(compare, shared),
+        Command::Tune(tune) => command::tune::run(tune, shared),
+        Command::Paper(paper) => command::paper::run(paper, shared),
         Command::Inspect(inspect) => command::inspect::run(inspect, shared),
     }
 }

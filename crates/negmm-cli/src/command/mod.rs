@@ -5,4 +5,6 @@ pub mod demo;
 pub mod evaluate;
 pub mod fit;
 pub mod inspect;
+pub mod paper;
 pub mod predict;
+pub mod tune;
