@@ -29,10 +29,21 @@ impl Effort {
     }
 }
 
-/// `method` with every combination of `options` that it has.
-pub(crate) fn combinations(method: Method, options: &[&str]) -> Result<Vec<Configuration>> {
+/// Settings that somebody wants to be other than the paper's, for every method that has them.
+pub type Overrides = Vec<(String, String)>;
+
+/// `method` with `overrides`, and every combination of the `options` that it has and that are not among them.
+pub(crate) fn combinations(mut method: Method, options: &[&str], overrides: &Overrides) -> Result<Vec<Configuration>> {
+    for (option, value) in overrides {
+        if method.has(option) {
+            method.set(option, value)?;
+        }
+    }
     let dimensions = options.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>>>()?;
-    let dimensions = dimensions.into_iter().filter(|dimension| method.has(&dimension.option)).collect();
+    let open = |dimension: &Dimension| {
+        method.has(&dimension.option) && !overrides.iter().any(|(option, _)| *option == dimension.option)
+    };
+    let dimensions = dimensions.into_iter().filter(open).collect();
     Space::new(vec![method], dimensions)?.grid()
 }
 
@@ -96,7 +107,7 @@ mod tests {
     use super::*;
 
     fn count(name: &str, options: &[&str]) -> usize {
-        combinations(Method::by_name(name).unwrap(), options).unwrap().len()
+        combinations(Method::by_name(name).unwrap(), options, &Vec::new()).unwrap().len()
     }
 
     #[test]

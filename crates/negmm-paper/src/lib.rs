@@ -21,7 +21,7 @@ pub mod toy;
 pub mod uci;
 
 pub use entry::{Entry, Mark};
-pub use grid::{Effort, METHODS};
+pub use grid::{Effort, METHODS, Overrides};
 pub use printed::Printed;
 pub use report::{Block, Report};
 pub use scores::Scores;

@@ -110,6 +110,9 @@ pub struct Paper {
     /// One or two settings a method instead of the paper's grids, and for uci fewer splits and steps
     #[arg(long)]
     pub quick: bool,
+    /// A setting other than the paper's, such as epochs=100, for every method that has it; may be given again
+    #[arg(long, value_name = "OPTION=VALUE")]
+    pub set: Vec<String>,
     /// The paper's grid of sample-net, too, which takes many times as long as all else together
     #[arg(long, conflicts_with = "quick")]
     pub full: bool,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use negmm::tune::{Journal, RunOptions};
 use negmm::{Error, Method, Toy};
-use negmm_paper::{Effort, METHODS, Report, finance, toy, uci};
+use negmm_paper::{Effort, METHODS, Overrides, Report, finance, toy, uci};
 use serde_json::{Map, Value};
 
 use crate::arguments::{Paper, Shared};
@@ -32,6 +32,7 @@ impl Experiment {
             (_, true) => Effort::Full,
             _ => Effort::Usual,
         };
+        let overrides = overrides(arguments)?;
         let sets = arguments.sets.as_deref().map(input::names);
         let repeats = arguments.repeats.as_deref().map(|repeats| at_least_one("repeats", repeats)).transpose()?;
         let splits = arguments.splits.as_deref().map(|splits| at_least_one("splits", splits)).transpose()?;
@@ -45,7 +46,7 @@ impl Experiment {
                 none(splits.is_some(), "splits")?;
                 let toy = Toy::by_name(&arguments.experiment)?;
                 let repeats = repeats.unwrap_or(REPEATS);
-                Ok(Self::Toy(toy::Plan { toy, repeats, methods: methods(arguments, &[])?, effort, seed }))
+                Ok(Self::Toy(toy::Plan { toy, repeats, methods: methods(arguments, &[])?, effort, overrides, seed }))
             }
             "uci" => {
                 none(repeats.is_some(), "repeats")?;
@@ -55,7 +56,7 @@ impl Experiment {
                 };
                 let protocol = uci::Protocol::by_name(&arguments.protocol)?;
                 let methods = methods(arguments, &["constant", "auto"])?;
-                Ok(Self::Uci(uci::Plan { sets, methods, protocol, splits, effort, seed }, data(arguments)?))
+                Ok(Self::Uci(uci::Plan { sets, methods, protocol, splits, effort, overrides, seed }, data(arguments)?))
             }
             "finance" => {
                 none(splits.is_some(), "splits")?;
@@ -65,7 +66,7 @@ impl Experiment {
                 };
                 let methods = methods(arguments, &["constant"])?;
                 let runs = repeats.unwrap_or(RUNS);
-                Ok(Self::Finance(finance::Plan { stocks, methods, runs, effort, seed }, data(arguments)?))
+                Ok(Self::Finance(finance::Plan { stocks, methods, runs, effort, overrides, seed }, data(arguments)?))
             }
             other => {
                 Err(Error::options(format!("there is no experiment {other:?}; there are toy1, toy2, uci and finance")))
@@ -151,6 +152,20 @@ fn methods(arguments: &Paper, more: &[&str]) -> Result<Vec<String>, Error> {
     };
     names.iter().try_for_each(|name| Method::by_name(name).map(drop))?;
     Ok(names)
+}
+
+/// The settings to be changed; each must be one of a method that is run.
+fn overrides(arguments: &Paper) -> Result<Overrides, Error> {
+    let read = |setting: &String| {
+        let (option, value) = setting
+            .split_once('=')
+            .ok_or_else(|| Error::options(format!("set must be OPTION=VALUE, found {setting:?}")))?;
+        if !Method::all().iter().any(|method| method.has(option)) {
+            return Err(Error::options(format!("there is no option {option:?}")));
+        }
+        Ok((option.to_string(), value.to_string()))
+    };
+    arguments.set.iter().map(read).collect()
 }
 
 fn at_least_one(name: &str, text: &str) -> Result<usize, Error> {

@@ -21,7 +21,7 @@ pub use stock::{Prices, STOCKS, Stock, Volatility};
 
 use crate::grid::{combinations, method, real_options};
 use crate::select::smallest;
-use crate::{Block, Effort, Entry, Report, Scores};
+use crate::{Block, Effort, Entry, Overrides, Report, Scores};
 
 /// Days that a forecast looks back.
 const WINDOW: usize = 30;
@@ -57,6 +57,8 @@ pub struct Plan {
     pub runs: usize,
     /// How much of the grids.
     pub effort: Effort,
+    /// Settings that are not the paper's.
+    pub overrides: Overrides,
     /// Starts all random choices.
     pub seed: u64,
 }
@@ -83,6 +85,7 @@ impl Plan {
         let mut identity = Map::new();
         identity.insert("paper".into(), json!("finance"));
         identity.insert("settings".into(), json!(SETTINGS));
+        identity.insert("changed".into(), json!(self.overrides));
         identity.insert("seed".into(), json!(self.seed));
         identity
     }
@@ -130,7 +133,7 @@ impl Plan {
         if name != "constant" {
             options.push(if self.effort == Effort::Quick { "dropout=0.1" } else { "dropout=0.05,0.1,0.15,0.2" });
         }
-        combinations(method(name, &SETTINGS)?.for_sequences(), &options)
+        combinations(method(name, &SETTINGS)?.for_sequences(), &options, &self.overrides)
     }
 
     fn fit(&self, prices: &Prices, fit: &Fit) -> Result<Value> {

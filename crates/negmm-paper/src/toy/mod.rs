@@ -23,7 +23,7 @@ pub use snapshots::Path;
 use crate::grid::{combinations, method, toy_options};
 use crate::report::number;
 use crate::select::smallest;
-use crate::{Block, Effort, Entry, Report};
+use crate::{Block, Effort, Entry, Overrides, Report};
 use look::Chosen;
 
 /// What the paper fixes, and what it leaves open: no schedule, no averaging, all rows of the training set in every epoch.
@@ -51,6 +51,8 @@ pub struct Plan {
     pub methods: Vec<String>,
     /// How much of the grids.
     pub effort: Effort,
+    /// Settings that are not the paper's.
+    pub overrides: Overrides,
     /// Starts all random choices.
     pub seed: u64,
 }
@@ -67,6 +69,7 @@ impl Plan {
         let mut identity = Map::new();
         identity.insert("paper".into(), json!(self.toy.name()));
         identity.insert("settings".into(), json!(SETTINGS));
+        identity.insert("changed".into(), json!(self.overrides));
         identity.insert("seed".into(), json!(self.seed));
         identity
     }
@@ -105,7 +108,7 @@ impl Plan {
         if matches!(name, "ne-gmm" | "mdn") {
             method.set("components", components(self.toy))?;
         }
-        combinations(method, &toy_options(name, self.effort))
+        combinations(method, &toy_options(name, self.effort), &self.overrides)
     }
 
     fn fit_seed(&self, repeat: usize) -> u64 {

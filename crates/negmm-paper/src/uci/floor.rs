@@ -40,7 +40,9 @@ impl<'a> Floors<'a> {
             let settings: Vec<(&str, &str)> =
                 settings.iter().map(|(option, value)| (*option, value.as_str())).collect();
             let method = method("ne-gmm", &settings)?;
-            for configuration in combinations(method, &["learning-rate=0.005", "components=8", "eta=0.5", FLOORS])? {
+            for configuration in
+                combinations(method, &["learning-rate=0.005", "components=8", "eta=0.5", FLOORS], &Vec::new())?
+            {
                 for split in 0..loaded.splits.len().min(SPLITS) {
                     let name = format!("{}, floor, split {}, {configuration}", loaded.set.name, split + 1);
                     trials.push(Trial { name, work: Fit { set: at, split, configuration: configuration.clone() } });

@@ -21,7 +21,7 @@ pub use sets::{SETS, Set};
 
 use crate::grid::{combinations, method, real_options};
 use crate::select::smallest;
-use crate::{Effort, Entry, Report, Scores};
+use crate::{Effort, Entry, Overrides, Report, Scores};
 
 /// How data are divided and settings chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub struct Plan {
     pub splits: Option<usize>,
     /// How much of the grids.
     pub effort: Effort,
+    /// Settings that are not the paper's.
+    pub overrides: Overrides,
     /// Starts all random choices.
     pub seed: u64,
 }
@@ -120,6 +122,7 @@ impl Plan {
         identity.insert("protocol".into(), json!(self.protocol.name()));
         identity.insert("grid".into(), json!(if self.effort == Effort::Quick { "quick" } else { "full" }));
         identity.insert("settings".into(), json!(settings(self.effort, 1000)));
+        identity.insert("changed".into(), json!(self.overrides));
         identity.insert("seed".into(), json!(self.seed));
         identity
     }
@@ -175,11 +178,11 @@ impl Plan {
     /// The settings of a method that are tried.
     fn configurations(&self, name: &str, loaded: &Loaded) -> Result<Vec<Configuration>> {
         if name == "auto" {
-            return combinations(Method::by_name(name)?, &[]);
+            return combinations(Method::by_name(name)?, &[], &Vec::new());
         }
         let settings = settings(self.effort, loaded.table.rows());
         let settings: Vec<(&str, &str)> = settings.iter().map(|(option, value)| (*option, value.as_str())).collect();
-        combinations(method(name, &settings)?, &real_options(name, self.effort))
+        combinations(method(name, &settings)?, &real_options(name, self.effort), &self.overrides)
     }
 
     fn fit(&self, loaded: &Loaded, fit: &Fit) -> Result<Value> {
