@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use negmm::method::{Predictor, TrainedNetwork};
 use negmm::model::{FitOptions, Fitted};
+use negmm::net::Stem;
 use negmm::train::{CpuEngine, Watch};
 use negmm::{Error, Model, Table, fit_with};
 use serde_json::json;
@@ -108,8 +109,11 @@ fn shape(networks: &[TrainedNetwork], outputs: &str) -> String {
     let network = &networks[0].network;
     let hidden: Vec<String> = network.hidden.iter().map(usize::to_string).collect();
     let hidden = if hidden.is_empty() { "none".into() } else { hidden.join(",") };
-    let stem = match network.stem {
-        Some(lstm) => format!(", LSTM of {} of {} units", report::counted(lstm.layers, "layer"), lstm.hidden),
+    let stem = match &network.stem {
+        Some(Stem::Lstm(lstm)) => {
+            format!(", LSTM of {} of {} units", report::counted(lstm.layers, "layer"), lstm.hidden)
+        }
+        Some(Stem::Periodic(periodic)) => format!(", waves of {}", report::counted(periodic.waved.len(), "input")),
         None => String::new(),
     };
     let each = if networks.len() > 1 { format!(" in {} networks", networks.len()) } else { String::new() };

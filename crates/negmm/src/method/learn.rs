@@ -5,6 +5,7 @@ use super::{Predictor, SPLIT_STREAM, TrainedNetwork};
 use crate::data::Dataset;
 use crate::math::lanes::Isa;
 use crate::math::rng::Rng;
+use crate::net::Stem;
 use crate::train::{Engine, Epoch, History, Job, Objective, Validation, Watch};
 use crate::{Error, Mixtures, Predictions, Result};
 
@@ -34,7 +35,7 @@ pub struct HeldOut {
 /// Trains networks and pools them.
 pub(super) fn train(jobs: &[Job<'_>], engine: &dyn Engine, watch: &Watch<'_>) -> Result<Learnt> {
     for job in jobs {
-        job.network.stem.map_or(Ok(()), |lstm| lstm.check())?;
+        job.network.stem.as_ref().map_or(Ok(()), Stem::check)?;
     }
     if let Some(job) = jobs.iter().find(|job| job.network.parameters() > MOST_PARAMETERS) {
         let parameters = job.network.parameters();

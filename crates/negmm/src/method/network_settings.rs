@@ -7,7 +7,7 @@ use super::option::{out_of_range, parse, parse_list, parse_word};
 use crate::Result;
 use crate::data::Dataset;
 use crate::math::rng::Rng;
-use crate::net::{Activation, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network};
+use crate::net::{Activation, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Stem};
 use crate::train::{Job, Objective, Training};
 
 /// Units in one hidden layer, and hidden layers, at most.
@@ -114,11 +114,13 @@ impl NetworkSettings {
     /// One network to train; `seed.split` chooses the validation rows.
     pub(super) fn job<'a>(&self, data: &'a Dataset, objective: Objective, seed: Seed) -> Job<'a> {
         let (train, validation) = data.holdout(self.training.validation, &mut Rng::new(seed.split, SPLIT_STREAM));
-        let stem = data.window().map(|window| Lstm {
-            channels: data.features() / window,
-            window,
-            hidden: self.lstm_hidden,
-            layers: self.lstm_layers,
+        let stem = data.window().map(|window| {
+            Stem::Lstm(Lstm {
+                channels: data.features() / window,
+                window,
+                hidden: self.lstm_hidden,
+                layers: self.lstm_layers,
+            })
         });
         Job {
             network: Network {

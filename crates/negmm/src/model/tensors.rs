@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::lanes::{Chunk, WIDTH};
 use crate::method::ngboost::{Boosted, Parts};
 use crate::method::{Method, Predictor, TrainedNetwork};
-use crate::net::{Head, LstmTensor, Network, SampleHead};
+use crate::net::{Head, Network, Placement, SampleHead, Stem};
 
 /// What is wrong with a file, for a person.
 type Flaw = String;
@@ -161,10 +161,10 @@ fn read_networks(
         if network.inputs != inputs || network.outputs != outputs {
             return Err("a network does not fit its inputs and outputs".to_string());
         }
-        if let Some(lstm) = &network.stem {
-            lstm.check().map_err(|error| error.to_string())?;
-            if lstm.inputs() != network.inputs {
-                return Err("a network does not fit its window".to_string());
+        if let Some(stem) = &network.stem {
+            stem.check().map_err(|error| error.to_string())?;
+            if stem.inputs() != network.inputs {
+                return Err("a network does not fit its stem".to_string());
             }
         }
         let weights = read_network(tensors, number, &network)?;
@@ -181,26 +181,16 @@ fn bias_name(number: usize, layer: usize) -> String {
     format!("network.{number}.layer.{layer}.bias")
 }
 
-/// The tensors of the stem of network `number`, each with its name and shape in the file.
-fn stem_tensors(number: usize, network: &Network) -> Vec<(LstmTensor, String, Vec<usize>)> {
-    let layers = network.stem.map_or(Vec::new(), |lstm| lstm.layout(0));
-    let named = |(index, tensor): (usize, LstmTensor)| {
-        let name = format!("network.{number}.lstm.{index}.{}", tensor.name);
-        let shape = if tensor.name == "bias" { vec![tensor.gates] } else { vec![tensor.gates, tensor.columns] };
-        (tensor, name, shape)
-    };
-    layers
-        .iter()
-        .enumerate()
-        .flat_map(|(index, layer)| layer.tensors().map(|tensor| (index, tensor)))
-        .map(named)
-        .collect()
+/// The tensors of the stem of network `number`, each with its name in the file.
+fn stem_tensors(number: usize, network: &Network) -> Vec<(String, Placement)> {
+    let tensors = network.stem.iter().flat_map(Stem::tensors);
+    tensors.map(|tensor| (format!("network.{number}.{}", tensor.name), tensor)).collect()
 }
 
 fn write_network(number: usize, trained: &TrainedNetwork) -> Vec<Tensor> {
     let stem = stem_tensors(number, &trained.network).into_iter();
     let mut tensors: Vec<Tensor> =
-        stem.map(|(tensor, name, shape)| Tensor::new(name, shape, tensor.read(&trained.weights))).collect();
+        stem.map(|(name, tensor)| Tensor::new(name, tensor.shape.clone(), tensor.read(&trained.weights))).collect();
     for (index, layer) in trained.network.layers().iter().enumerate() {
         let rows = || trained.weights[layer.range()].chunks_exact(layer.stride);
         let at = |row: &[Chunk], input: usize| row[input / WIDTH].0[input % WIDTH];
@@ -215,8 +205,8 @@ fn write_network(number: usize, trained: &TrainedNetwork) -> Vec<Tensor> {
 /// The weights of network `number`, its tensors checked against its shape before room is made for them.
 fn read_network(tensors: &SafeTensors<'_>, number: usize, network: &Network) -> Result<Vec<Chunk>, Flaw> {
     let mut stem = Vec::new();
-    for (tensor, name, shape) in stem_tensors(number, network) {
-        let values: Vec<f32> = numbers_of(tensors, &name, Some(&shape))?;
+    for (name, tensor) in stem_tensors(number, network) {
+        let values: Vec<f32> = numbers_of(tensors, &name, Some(&tensor.shape))?;
         if !values.iter().all(|number| number.is_finite()) {
             return Err(format!("tensor {name:?} is not finite"));
         }

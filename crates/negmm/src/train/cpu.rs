@@ -10,7 +10,7 @@ use super::stopping::Stopping;
 use super::{Engine, Epoch, History, Job, Progress, Trained, Validation, Watch};
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH};
 use crate::math::rng::Rng;
-use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Pass};
+use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Pass, Stem};
 use crate::{Error, Result};
 
 /// Streams of a job's seed.
@@ -72,7 +72,9 @@ impl Kernel for Run<'_> {
         let Self { job, index, jobs, watch } = self;
         job.training.check()?;
         if job.network.stem.is_some() && job.training.adversarial > 0.0 {
-            return Err(Error::options("adversarial training is not there for sequences: leave adversarial at 0"));
+            return Err(Error::options(
+                "adversarial training is not there for sequences or embeddings: leave adversarial at 0",
+            ));
         }
         if job.train.is_empty() {
             return Err(Error::data("there is no row to train on"));
@@ -216,9 +218,8 @@ impl<'a> Trainer<'a> {
         if training.weight_decay > 0.0 {
             let shrink = (1.0 - rate * training.weight_decay).max(0.0) as f32;
             adam::decay_weights::<L>(weights, &job.network.layers(), shrink);
-            if let Some(lstm) = &job.network.stem {
-                adam::decay_stem::<L>(weights, lstm, shrink);
-            }
+            let stem = job.network.stem.iter().flat_map(Stem::tensors);
+            stem.filter(|tensor| tensor.decays).for_each(|tensor| tensor.scale(weights, shrink));
         }
         self.steps += 1;
         if !self.averaged.is_empty() {
