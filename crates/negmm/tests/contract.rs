@@ -26,6 +26,8 @@ const VARIANTS: [(&str, Settings<'static>); 6] = [
 /// Small and fast, with every source of randomness that is on by default, and rows drawn by the trees too.
 const QUICK: Settings<'static> = &[
     ("epochs", "5"),
+    ("steps", "20"),
+    ("folds", "3"),
     ("hidden", "8"),
     ("components", "3"),
     ("samples", "9"),
@@ -54,6 +56,8 @@ const WHOLE: Settings<'static> = &[
 /// Enough to learn a smooth curve.
 const LEARNING: Settings<'static> = &[
     ("epochs", "40"),
+    ("steps", "300"),
+    ("folds", "3"),
     ("hidden", "16"),
     ("components", "2"),
     ("samples", "40"),

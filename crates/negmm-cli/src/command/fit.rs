@@ -87,7 +87,7 @@ pub fn summary(model: &Model) -> String {
         Predictor::Networks { networks, head } => shape(networks, &report::counted(head.components(), "component")),
         Predictor::Samplers { networks, head } => shape(networks, &report::counted(head.samples, "sample")),
         Predictor::Trees(boosted) => format!(", {} of two trees", report::counted(boosted.rounds.len(), "round")),
-        Predictor::Constant => String::new(),
+        Predictor::Constant { .. } => String::new(),
     };
     let window = match encoder.sequence() {
         Some(sequence) => format!(" over the {} before it", report::counted(sequence.window, "step")),

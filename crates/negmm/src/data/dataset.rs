@@ -16,6 +16,7 @@ pub struct Dataset {
     y: Vec<f32>,
     weights: Vec<f32>,
     window: Option<usize>,
+    numbers: Vec<usize>,
 }
 
 impl Dataset {
@@ -28,7 +29,27 @@ impl Dataset {
             y: Vec::new(),
             weights: Vec::new(),
             window: None,
+            numbers: (0..features).collect(),
         }
+    }
+
+    /// Says which features are numbers that vary; the others are 0 or 1. All are unless it is said.
+    #[must_use]
+    pub(super) fn with_numbers(mut self, numbers: Vec<usize>) -> Self {
+        self.numbers = numbers;
+        self
+    }
+
+    /// The features that are numbers that vary, in order.
+    pub fn numbers(&self) -> &[usize] {
+        &self.numbers
+    }
+
+    /// The smallest and the largest value of a feature; (0, 0) without rows.
+    pub fn range(&self, feature: usize) -> (f32, f32) {
+        let values = self.x.iter().skip(feature).step_by(self.stride).filter(|x| !x.is_nan());
+        let (low, high) = values.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
+        if low <= high { (low, high) } else { (0.0, 0.0) }
     }
 
     /// Rows that are already padded: `x` is rows × stride, where the stride is that of [`Dataset::new`].
@@ -106,6 +127,7 @@ impl Dataset {
             y: rows.iter().map(|row| self.y[*row as usize]).collect(),
             weights: rows.iter().map(|row| self.weights[*row as usize]).collect(),
             window: self.window,
+            numbers: self.numbers.clone(),
         }
     }
 

@@ -39,6 +39,19 @@ pub fn k_folds(rows: usize, k: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
     (0..k).map(|fold| order.iter().skip(fold).step_by(k).copied().collect()).collect()
 }
 
+/// For rows in the order of time: the last of `parts` parts of them cut into `k` blocks, one after the other (some are empty when there
+/// are too few rows).
+///
+/// # Panics
+/// When `rows` does not fit into 32 bits.
+pub fn unseen_blocks(rows: usize, k: usize, parts: usize) -> Vec<Vec<u32>> {
+    let order = in_order(rows);
+    let first = rows - rows / parts;
+    // There is always a row before the first block.
+    let cut = |block: usize| (first + block * (rows - first) / k).clamp(1.min(rows), rows);
+    (0..k).map(|block| order[cut(block)..cut(block + 1)].to_vec()).collect()
+}
+
 fn shuffled(rows: usize, rng: &mut Rng) -> Vec<u32> {
     let mut order = in_order(rows);
     rng.shuffle(&mut order);
@@ -87,6 +100,15 @@ mod tests {
             assert_eq!(sorted(&folds), (0..rows as u32).collect::<Vec<_>>());
         }
         assert!(k_folds(5, 0, &mut Rng::new(0, 0)).is_empty());
+    }
+
+    #[test]
+    fn blocks_are_the_last_rows_in_order() {
+        assert_eq!(unseen_blocks(12, 2, 3), [vec![8, 9], vec![10, 11]]);
+        assert_eq!(unseen_blocks(4, 3, 3).concat(), [3]);
+        assert_eq!(unseen_blocks(1, 2, 3).concat(), [] as [u32; 0]);
+        let blocks = unseen_blocks(1000, 10, 3);
+        assert_eq!(blocks.concat(), (667..1000).collect::<Vec<_>>());
     }
 
     #[test]

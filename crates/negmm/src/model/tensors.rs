@@ -16,13 +16,20 @@ type Flaw = String;
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(super) enum Shape {
     /// There are none.
-    Constant,
+    Constant {
+        /// Its sd, in sds of the target.
+        #[serde(default = "one")]
+        sd: f64,
+    },
     /// Networks of these shapes.
     Networks {
         /// First to last.
         networks: Vec<Network>,
         /// What their outputs mean.
         head: Head,
+        /// What the sds of each are multiplied by; by nothing where the list is empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sd_factors: Vec<f64>,
     },
     /// Networks of these shapes.
     Samplers {
@@ -33,6 +40,10 @@ pub(super) enum Shape {
     },
     /// Boosted trees.
     Trees,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// A named tensor: little-endian numbers.
@@ -85,10 +96,12 @@ number!(u32, Dtype::U32);
 /// The predictor's shape and its tensors.
 pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
     match predictor {
-        Predictor::Constant => (Shape::Constant, Vec::new()),
+        Predictor::Constant { sd } => (Shape::Constant { sd: *sd }, Vec::new()),
         Predictor::Networks { networks, head } => {
+            let factors = networks.iter().map(|trained| trained.sd_factor);
+            let sd_factors = if factors.clone().all(|factor| factor == 1.0) { Vec::new() } else { factors.collect() };
             let (networks, tensors) = write_networks(networks);
-            (Shape::Networks { networks, head: *head }, tensors)
+            (Shape::Networks { networks, head: *head, sd_factors }, tensors)
         }
         Predictor::Samplers { networks, head } => {
             let (networks, tensors) = write_networks(networks);
@@ -106,7 +119,7 @@ pub(super) fn read(
     tensors: &SafeTensors<'_>,
 ) -> Result<Predictor, Flaw> {
     let fits = match (&shape, method) {
-        (Shape::Constant, Method::Constant(_)) | (Shape::Trees, Method::NgBoost(_)) => true,
+        (Shape::Constant { .. }, Method::Constant(_) | Method::Auto(_)) | (Shape::Trees, Method::NgBoost(_)) => true,
         (Shape::Networks { .. }, method) => {
             !matches!(method, Method::Constant(_) | Method::NgBoost(_)) && !predicts_samples(method)
         }
@@ -117,10 +130,20 @@ pub(super) fn read(
         return Err("what predicts is not of its method".into());
     }
     match shape {
-        Shape::Constant => Ok(Predictor::Constant),
-        Shape::Networks { networks, head } => {
+        Shape::Constant { sd } => {
+            check_factors(&[sd])?;
+            Ok(Predictor::Constant { sd })
+        }
+        Shape::Networks { networks, head, sd_factors } => {
             head.check()?;
-            let networks = read_networks(tensors, networks, (features, head.outputs()))?;
+            check_factors(&sd_factors)?;
+            if !sd_factors.is_empty() && sd_factors.len() != networks.len() {
+                return Err("it does not have one sd factor for each network".into());
+            }
+            let mut networks = read_networks(tensors, networks, (features, head.outputs()))?;
+            for (trained, factor) in networks.iter_mut().zip(sd_factors) {
+                trained.sd_factor = factor;
+            }
             Ok(Predictor::Networks { networks, head })
         }
         Shape::Samplers { networks, head } => {
@@ -133,6 +156,12 @@ pub(super) fn read(
             Boosted::from_parts(&parts, features).map(Predictor::Trees).map_err(|error| error.to_string())
         }
     }
+}
+
+/// Whether factors of sds leave sds.
+fn check_factors(factors: &[f64]) -> Result<(), Flaw> {
+    let sound = factors.iter().all(|factor| (1e-9..=1e9).contains(factor));
+    if sound { Ok(()) } else { Err("an sd factor is out of range".into()) }
 }
 
 fn predicts_samples(method: &Method) -> bool {
@@ -168,7 +197,7 @@ fn read_networks(
             }
         }
         let weights = read_network(tensors, number, &network)?;
-        Ok(TrainedNetwork { network, weights })
+        Ok(TrainedNetwork { network, weights, sd_factor: 1.0 })
     };
     networks.into_iter().enumerate().map(read_one).collect()
 }

@@ -108,6 +108,15 @@ impl Network {
     }
 }
 
+impl Layer {
+    /// Sets the biases of its outputs.
+    pub fn set_biases(&self, weights: &mut [Chunk], biases: &[f32]) {
+        for (row, bias) in weights[self.range()].chunks_exact_mut(self.stride).zip(biases) {
+            row[self.inputs / WIDTH].0[self.inputs % WIDTH] = *bias;
+        }
+    }
+}
+
 /// Everything a panel of rows leaves behind on its way through a network.
 #[derive(Clone, Debug)]
 pub struct Pass {
