@@ -272,6 +272,16 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_do_not_count_do_not_hide_a_grid() {
+        let y: Vec<f64> = (0..40).map(|row| f64::from(row % 4)).chain([0.123]).collect();
+        let table = Table::new(vec![("y", Column::Numbers(y))]).unwrap();
+        let mut weights = vec![2.0; 41];
+        assert_eq!(target(&table, "y", Some(&weights)).unwrap().grid, None);
+        weights[40] = 0.0;
+        assert_eq!(target(&table, "y", Some(&weights)).unwrap().grid, Some(1.0));
+    }
+
+    #[test]
     fn a_row_that_stands_alone_is_found() {
         let mut numbers: Vec<f64> = (0..50).map(f64::from).collect();
         assert_eq!(lonely(&numbers), None);
