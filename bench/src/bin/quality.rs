@@ -47,8 +47,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let splits: usize = options.get("--splits", 20)?;
     let threads: usize = options.get("--threads", 0)?;
     let folder = std::env::var("NEGMM_DATA").map_or(PathBuf::from("../shared/data"), PathBuf::from).join("uci");
-    println!("| set | method | splits | NLL | CRPS | RMSE | cover 95 | width 95 | seconds a fit |");
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("| set | method | splits | NLL | mass NLL | CRPS | RMSE | cover 95 | width 95 | seconds a fit |");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for name in list("--sets", &SETS.map(|set| set.0).join(",")) {
         let (name, target, ignore) = *SETS.iter().find(|set| set.0 == name).ok_or(format!("no set {name}"))?;
         let table = Table::read(folder.join(format!("{name}.csv.gz")))?;
@@ -58,13 +58,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let comparison = compare(&table, target, &methods, &splits, &options)?;
         for (at, method) in methods.iter().enumerate() {
             let cell = |metric: Metric| {
+                if !comparison.metrics().contains(&metric) {
+                    return String::new();
+                }
                 let summary = comparison.summary(at, metric);
                 let digits = (3 - summary.mean.abs().max(1e-9).log10().floor() as i32).clamp(1, 7) as usize;
                 let text = format!("{:.digits$} ({:.digits$})", summary.mean, summary.se);
                 let best = metric != Metric::Seconds && comparison.best(metric) == Some(at);
                 if best { format!("**{text}**") } else { text }
             };
-            let cells = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width, Metric::Seconds];
+            let cells = [
+                Metric::Nll,
+                Metric::MassNll,
+                Metric::Crps,
+                Metric::Rmse,
+                Metric::Coverage,
+                Metric::Width,
+                Metric::Seconds,
+            ];
             println!("| {name} | {} | {} | {} |", method.name(), splits.len(), cells.map(cell).join(" | "));
         }
     }

@@ -80,7 +80,7 @@ pub fn epochs(model: &Model) -> (usize, Option<usize>) {
     (run, histories.first().map(|history| history.best_epoch + 1))
 }
 
-/// What the model is, in two lines.
+/// What the model is, in two lines, and in a third that its target is discrete.
 pub fn summary(model: &Model) -> String {
     let encoder = model.encoder();
     let shape = match model.predictor() {
@@ -94,13 +94,14 @@ pub fn summary(model: &Model) -> String {
         None => String::new(),
     };
     format!(
-        "{} for {:?} from {}{window} ({}), {}\n{}{shape}",
+        "{} for {:?} from {}{window} ({}), {}\n{}{shape}{}",
         model.method().name(),
         encoder.target().name,
         report::counted(encoder.inputs().len(), "input"),
         report::counted(encoder.features(), "feature"),
         report::counted(model.record().rows, "row"),
         report::counted(model.predictor().parameters(), "parameter"),
+        report::discrete(encoder.target().grid),
     )
 }
 

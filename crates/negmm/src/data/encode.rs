@@ -99,6 +99,10 @@ pub struct Target {
     pub scale: f64,
     /// Whether the target was the same in all rows of training.
     pub constant: bool,
+    /// The step of the grid that the targets of training lie on, where they are discrete: most rows share their value with
+    /// others. A density says little about them, see [`crate::Predictions::mass_nll`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<f64>,
 }
 
 /// How a table becomes a [`Dataset`], learnt from the training table and kept in the model.
@@ -361,9 +365,13 @@ impl Encoder {
         if self.soft_clip.is_some_and(|limit| !(limit > 0.0 && limit.is_finite())) {
             return Err(Error::model("the limit of soft clipping must be positive and finite"));
         }
-        let Target { name, mean, scale, .. } = &self.target;
+        let Target { name, mean, scale, grid, .. } = &self.target;
         if !(mean.is_finite() && scale.is_finite() && *scale > 0.0) {
             let message = format!("target {}: mean and scale must be finite and scale positive", quoted(name));
+            return Err(Error::model(message));
+        }
+        if grid.is_some_and(|step| !(step.is_finite() && step > 0.0)) {
+            let message = format!("target {}: the step of its grid must be finite and positive", quoted(name));
             return Err(Error::model(message));
         }
         Ok(())

@@ -1,13 +1,15 @@
 //! Responsible for `auto`, the default: a calibrated pool of NE-GMMs whose settings follow from the size of the data.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::network_settings::Seed;
-use super::option::{out_of_range, parse, parse_list, parse_word};
+use super::option::{AUTOMATIC, automatic, out_of_range, parse, parse_automatic, parse_list, parse_word};
 use super::{MixtureNetwork, NetworkSettings};
 use crate::Result;
 use crate::data::Dataset;
-use crate::data::split::{k_folds, unseen_blocks};
+use crate::data::split::{blocks, grouped_folds, k_folds, repeated};
 use crate::math::rng::Rng;
 use crate::net::Activation;
 use crate::train::{Job, Schedule, Selection, Training};
@@ -28,6 +30,8 @@ const FREQUENCIES: [f64; 2] = [0.1, 0.5];
 const SOFT_CLIP: f64 = 8.0;
 /// Of a sequence the last of so many parts is held out, block after block.
 const HELD_OUT_PART: usize = 3;
+/// Rows with equal inputs stay in one fold when more than this share of the rows has such.
+const FEW_REPEATS: f64 = 0.05;
 /// The stream of a seed that deals out the folds.
 const FOLD_STREAM: u64 = 5;
 
@@ -38,35 +42,35 @@ const FOLD_STREAM: u64 = 5;
 /// | field | default | range | meaning |
 /// |---|---|---|---|
 /// | `preset` | medium | fast, medium, best | 5 folds × 1 network, 10 × 1, 10 × 2 |
-/// | `folds` | by preset | 2 … 100 | parts of the rows, each held out once |
-/// | `members` | by preset | 1 … 100 | networks for each fold |
+/// | `folds` | auto: by preset | 2 … 100 | parts of the rows, each held out once |
+/// | `members` | auto: by preset | 1 … 100 | networks for each fold |
 /// | `components` | 8 | 1 … 1000 | K of each network |
 /// | `eta` | 0.5 | 0 … 1 | share of the logarithmic score in the loss |
 /// | `sigma_min` | 0.001 | 1e-6 … 1e6 | smallest sd of a component, in sds of the target |
-/// | `hidden` | by size | | units of each hidden layer |
-/// | `batch` | by size | 1 … | rows of one step |
-/// | `learning_rate` | by size | >0 … 1000 | Adam's step size at its highest |
-/// | `steps` | by size | 1 … | steps of each network |
-/// | `patience` | by size | 0 … | looks at the held-out rows without a better score before stopping; 0: never |
-/// | `dropout` | by size | 0 … <1 | share of hidden units switched off in each step |
+/// | `hidden` | auto: by size | | units of each hidden layer |
+/// | `batch` | auto: by size | 1 … | rows of one step |
+/// | `learning_rate` | auto: by size | >0 … 1000 | Adam's step size at its highest |
+/// | `steps` | auto: by size | 1 … | steps of each network |
+/// | `patience` | auto: by size | 0 … | looks at the held-out rows without a better score before stopping; 0: never |
+/// | `dropout` | auto: by size | 0 … <1 | share of hidden units switched off in each step |
 /// | `lstm_hidden`, `lstm_layers` | 64, 2 | | the LSTM that reads a sequence |
 ///
-/// | rows | hidden | batch | rate | steps | looks every | dropout |
-/// |---|---|---|---|---|---|---|
-/// | fewer than 5000 | 128, 128 | 64 | 0.01 | 6000 | 50 | 0 |
-/// | 5000 … | 256, 256, 256 | 256 | 0.003 | 8000 | 200 | 0 |
-/// | 15000 … | 256, 256, 256 | 256 | 0.003 | 12000 | 200 | 0.1 |
-/// | a sequence | none (after the LSTM) | 64 | 0.005 | 2000 | 50 | 0 |
+/// | rows | hidden | batch | rate | steps | looks every | patience | dropout |
+/// |---|---|---|---|---|---|---|---|
+/// | fewer than 5000 | 128, 128 | 64 | 0.01 | 6000 | 50 | 0 | 0 |
+/// | 5000 … | 256, 256, 256 | 256 | 0.003 | 8000 | 200 | 15 | 0 |
+/// | 15000 … | 256, 256, 256 | 256 | 0.003 | 12000 | 200 | 15 | 0.1 |
+/// | a sequence | none (after the LSTM) | 64 | 0.005 | 2000 | 50 | 0 | 0 |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Auto {
     /// How many networks.
     pub preset: Preset,
     /// Parts of the rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "automatic")]
     pub folds: Option<usize>,
     /// Networks for each fold.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "automatic")]
     pub members: Option<usize>,
     /// K.
     pub components: usize,
@@ -75,22 +79,22 @@ pub struct Auto {
     /// Smallest sd.
     pub sigma_min: f64,
     /// Units of each hidden layer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "automatic")]
     pub hidden: Option<Vec<usize>>,
     /// Rows of one step.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "automatic")]
     pub batch: Option<usize>,
     /// Adam's step size at its highest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "automatic")]
     pub learning_rate: Option<f64>,
     /// Steps of each network.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "automatic")]
     pub steps: Option<usize>,
     /// Looks without a better score before stopping.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "automatic")]
     pub patience: Option<usize>,
     /// Share of hidden units switched off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "automatic")]
     pub dropout: Option<f64>,
     /// Units of each layer of the LSTM.
     pub lstm_hidden: usize,
@@ -169,7 +173,7 @@ const LARGE_FORM: Form = Form {
     learning_rate: 0.003,
     steps: 8_000,
     check_every: 200,
-    patience: 0,
+    patience: 15,
     dropout: 0.0,
 };
 const VERY_LARGE_FORM: Form = Form { steps: 12_000, dropout: 0.1, ..LARGE_FORM };
@@ -190,18 +194,19 @@ impl Auto {
     pub(super) fn set(&mut self, name: &str, value: &str) -> Result<bool> {
         match name {
             "preset" => self.preset = parse_word(name, value, "fast, medium, best")?,
-            "folds" => self.folds = Some(parse(name, value)?),
-            "members" => self.members = Some(parse(name, value)?),
+            "folds" => self.folds = parse_automatic(name, value)?,
+            "members" => self.members = parse_automatic(name, value)?,
             "components" => self.components = parse(name, value)?,
             "eta" => self.eta = parse(name, value)?,
             "sigma-min" => self.sigma_min = parse(name, value)?,
+            "hidden" if value.trim() == AUTOMATIC => self.hidden = None,
             "hidden" if value.trim() == "none" => self.hidden = Some(Vec::new()),
             "hidden" => self.hidden = Some(parse_list(name, value)?),
-            "batch" => self.batch = Some(parse(name, value)?),
-            "learning-rate" => self.learning_rate = Some(parse(name, value)?),
-            "steps" => self.steps = Some(parse(name, value)?),
-            "patience" => self.patience = Some(parse(name, value)?),
-            "dropout" => self.dropout = Some(parse(name, value)?),
+            "batch" => self.batch = parse_automatic(name, value)?,
+            "learning-rate" => self.learning_rate = parse_automatic(name, value)?,
+            "steps" => self.steps = parse_automatic(name, value)?,
+            "patience" => self.patience = parse_automatic(name, value)?,
+            "dropout" => self.dropout = parse_automatic(name, value)?,
             "lstm-hidden" => self.lstm_hidden = parse(name, value)?,
             "lstm-layers" => self.lstm_layers = parse(name, value)?,
             _ => return Ok(false),
@@ -293,13 +298,36 @@ impl Auto {
     }
 }
 
-/// Rows that each fold holds out; none is empty.
+/// Rows that each fold holds out; none is empty. Where inputs repeat, rows with equal inputs stay together: a fold that holds
+/// rows which its networks know is no test of new ones.
 fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
     let parts = match data.window() {
-        Some(_) => unseen_blocks(data.len(), folds, HELD_OUT_PART),
-        None => k_folds(data.len(), folds, rng),
+        Some(_) => last_blocks(data.len(), folds),
+        None => {
+            let groups = data.equal_inputs();
+            let repeats = repeated(&groups);
+            if repeats > FEW_REPEATS && largest(&groups) <= data.len() / folds {
+                grouped_folds(&groups, folds, rng)
+            } else {
+                k_folds(data.len(), folds, rng)
+            }
+        }
     };
     parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+/// Of rows in the order of time the last third, cut into `folds` blocks; there is a row before the first of them.
+fn last_blocks(rows: usize, folds: usize) -> Vec<Vec<u32>> {
+    let first = (rows - rows / HELD_OUT_PART).max(1);
+    let block = |block: Range<usize>| (first + block.start) as u32..(first + block.end) as u32;
+    blocks(rows.saturating_sub(first), folds).into_iter().map(|range| block(range).collect()).collect()
+}
+
+/// Rows of the largest group.
+fn largest(groups: &[u32]) -> usize {
+    let mut sizes = vec![0; groups.len()];
+    groups.iter().for_each(|group| sizes[*group as usize] += 1);
+    sizes.into_iter().max().unwrap_or(0)
 }
 
 /// The rows that networks of a fold learn from: all others, or of a sequence those before it.

@@ -75,6 +75,17 @@ fn train_networks(
     Ok((networks, histories))
 }
 
+/// Learns from the rows whose weight is not zero.
+pub(super) fn of_rows_that_count(data: &Dataset, learn: impl FnOnce(&Dataset) -> Result<Learnt>) -> Result<Learnt> {
+    if data.weights().iter().all(|weight| *weight > 0.0) {
+        return learn(data);
+    }
+    let counting: Vec<u32> = (0..data.len() as u32).filter(|row| data.weights()[*row as usize] > 0.0).collect();
+    let mut learnt = learn(&data.select(&counting))?;
+    learnt.held_out.rows.iter_mut().for_each(|row| *row = counting[*row as usize]);
+    Ok(learnt)
+}
+
 /// Trains the networks of `auto`, pools them, and fits the factor of their sds to the held-out predictions: those of each
 /// row are by the networks that have not learnt from it.
 ///

@@ -220,7 +220,9 @@ impl Method {
     /// Learns from all rows; `seed` starts all random choices.
     pub fn learn(&self, data: &Dataset, seed: u64, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Learnt> {
         match self {
-            Self::Auto(method) => learn::pool(method, data, seed, engine, watch),
+            Self::Auto(method) => {
+                learn::of_rows_that_count(data, |data| learn::pool(method, data, seed, engine, watch))
+            }
             Self::NgBoost(method) => learn::boost(method, data, seed, watch),
             _ => learn::train(&self.jobs_from(data, Seed::single(seed)), engine, watch),
         }

@@ -94,7 +94,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
     // Validation rows that all count for nothing have no score.
     if !y.is_empty() && weights.as_ref().is_none_or(|weights| weights.iter().any(|weight| *weight > 0.0)) {
         let score = |predictions: &Predictions| {
-            Metrics::weighted(predictions, &y, weights.as_deref())
+            Metrics::weighted(predictions, &y, weights.as_deref(), model.encoder.target().grid)
                 .map(|metrics| Some(metrics).filter(Metrics::is_finite))
         };
         model.record.validation = score(&model.in_target_unit(held_out.predictions))?;
