@@ -2,23 +2,26 @@
 
     quality.py FOLDER RESULTS [--sets a,b] [--peers a,b] [--splits N] [--jobs N] [--limit SECONDS]
 
-A line is added to the file RESULTS as soon as it is known; what the file has already is not run again. Each fit is a process of
-its own with one thread; one that takes longer than --limit is ended, and the other splits of that set and peer are
-skipped, which their lines say. `quality --table RESULTS,...` makes the tables. Needs: pip install -r quality-requirements.txt
+A line is added to the file RESULTS as soon as it is known; what the file has already is not run again. Each fit is a
+process of its own with one thread; one that takes longer than --limit is ended, and the other splits of that set and
+peer are skipped, which their lines say. `quality --table RESULTS,...` makes the tables.
+Needs: pip install -r quality-requirements.txt
 
 The peers, near their defaults; the seed of split s is s:
 
     python-ngboost       NGBRegressor()
-    catboost             RMSEWithUncertainty with posterior sampling, 1000 rounds; the total variance of a virtual ensemble of 10
+    catboost             RMSEWithUncertainty with posterior sampling, 1000 rounds; mean and total variance of a virtual
+                         ensemble of 10
     catboost-stopped     RMSEWithUncertainty, stopped early by its score on a tenth of the training rows
     lightgbmlss          Gaussian, 100 rounds, started at the mean and sd of the training targets
     lightgbmlss-stopped  the same, at most 1000 rounds, stopped early by its score on a tenth of the training rows
-    quantile-forest      RandomForestQuantileRegressor(): its weights on the training targets are the distribution. They have no
-                         density, so nll and mass_nll are null; the 95 % interval is its predicted quantiles
-    torch-ensemble       five networks, 2 x 64 ReLU, mean and variance, Adam 1e-3, batch 64, stopped early; a mixture of normals
+    quantile-forest      RandomForestQuantileRegressor(): its weights on the training targets are the distribution.
+                         They have no density: nll and mass_nll are null. The 95 % interval is its predicted quantiles
+    torch-ensemble       five networks, 2 x 64 ReLU, mean and variance, Adam 1e-3, batch 64, at most 500 epochs, stopped
+                         early by a tenth of the training rows; a mixture of five normals
 
-Both boosters are there twice because at their defaults they are sharp but far too sure of themselves (good CRPS, bad NLL), and
-stopped early it is the other way round. Early stopping waits 50 rounds or epochs.
+The boosters are there twice because at their defaults they are sharp but too sure of themselves (better CRPS, bad NLL),
+and stopped early it is the other way round. Early stopping waits for 50 rounds or epochs.
 
 Seconds are processor time of the fit and of predicting the test rows.
 """
