@@ -1,12 +1,13 @@
 //! Responsible for comparing methods on one table: the same splits for all, their scores, and which differences are real.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::data::split::{holdout, k_folds};
-use crate::data::{Inputs, Table};
+use crate::data::split::{blocks, holdout, k_folds};
+use crate::data::{Encoder, Inputs, Table};
 use crate::math::rng::Rng;
 use crate::train::{CpuEngine, Watch};
 use crate::{Error, FitOptions, Method, Metrics, Model, Result, fit_with};
@@ -46,10 +47,8 @@ impl Split {
         if folds == 0 || folds >= rows {
             return Err(Error::options(format!("folds must be from 1 to the rows ({rows}) but one, found {folds}")));
         }
-        let cut = |block: usize| block * rows / (folds + 1);
-        let fold =
-            |block: usize| Self { train: (0..cut(block)).collect(), test: (cut(block)..cut(block + 1)).collect() };
-        Ok((1..=folds).map(fold).collect())
+        let fold = |block: Range<usize>| Self { train: (0..block.start).collect(), test: block.collect() };
+        Ok(blocks(rows, folds + 1).into_iter().skip(1).map(fold).collect())
     }
 
     /// `repeats` times another random share of the rows is scored.
@@ -74,6 +73,8 @@ pub enum Metric {
     Rmse,
     /// Logarithmic score.
     Nll,
+    /// Logarithmic score of the probability within half a step, for a discrete target.
+    MassNll,
     /// Energy score.
     Crps,
     /// Share of targets inside the 95 % interval.
@@ -86,13 +87,15 @@ pub enum Metric {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Rmse, Self::Nll, Self::Crps, Self::Coverage, Self::Width, Self::Seconds];
+    pub const ALL: [Self; 7] =
+        [Self::Rmse, Self::Nll, Self::MassNll, Self::Crps, Self::Coverage, Self::Width, Self::Seconds];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rmse => "rmse",
             Self::Nll => "nll",
+            Self::MassNll => "mass_nll",
             Self::Crps => "crps",
             Self::Coverage => "picp",
             Self::Width => "mpiw",
@@ -116,11 +119,12 @@ pub struct Score {
 }
 
 impl Score {
-    /// One of its numbers.
+    /// One of its numbers; NaN for the mass NLL of a target that is not discrete.
     pub fn get(&self, metric: Metric) -> f64 {
         match metric {
             Metric::Rmse => self.metrics.rmse,
             Metric::Nll => self.metrics.nll,
+            Metric::MassNll => self.metrics.mass_nll.unwrap_or(f64::NAN),
             Metric::Crps => self.metrics.crps,
             Metric::Coverage => self.metrics.coverage["0.95"],
             Metric::Width => self.metrics.width["0.95"],
@@ -161,6 +165,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// What there is to compare: all metrics, the mass NLL only of a discrete target.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let discrete = self.scores.iter().flatten().all(|score| score.metrics.mass_nll.is_some());
+        Metric::ALL.into_iter().filter(|metric| discrete || *metric != Metric::MassNll).collect()
+    }
+
     /// Mean and spread of one method's metric.
     pub fn summary(&self, method: usize, metric: Metric) -> Summary {
         Summary::of(&self.numbers(method, metric))
@@ -199,35 +209,49 @@ pub struct CompareOptions<'a> {
     pub fitted: &'a (dyn Fn() + Sync),
 }
 
-/// Fits a method on a split's training rows, in this thread, and scores it on the test rows.
-///
-/// Of a sequence the windows of the first test rows reach back into the rows before them.
-pub fn fit_and_score(
-    table: &Table,
-    target: &str,
-    method: &Method,
-    split: &Split,
-    seed: u64,
-    inputs: &Inputs,
-    watch: Watch<'_>,
-) -> Result<(Score, Model)> {
-    let Split { train, test } = split;
-    let engine = CpuEngine::new(1);
-    let start = Instant::now();
-    let fit_options = FitOptions { seed, inputs, engine: &engine, watch };
-    let model = fit_with(&table.select_rows(train), target, method, &fit_options)?.model;
-    let seconds = start.elapsed().as_secs_f64();
-    let first = test.first().copied().unwrap_or(0);
-    let window = first.saturating_sub(model.encoder().first_row())..first;
-    let test = match model.encoder().sequence() {
-        Some(_) => table.select_rows(&window.chain(test.iter().copied()).collect::<Vec<_>>()),
-        None => table.select_rows(test),
-    };
-    let weights = inputs.weight.as_deref().map(|name| test.weights(name)).transpose()?;
-    let weights = weights.map(|weights| model.encoder().of_encoded(weights));
-    let y = model.encoder().targets(&test)?;
-    let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref())?;
-    Ok((Score { metrics, seconds }, model))
+/// What is to be predicted, from what, and how it is scored: the same for every split and every method.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    table: &'a Table,
+    target: &'a str,
+    inputs: &'a Inputs,
+    /// The step of a discrete target, recognised from all rows, so that every split is scored alike.
+    grid: Option<f64>,
+}
+
+impl<'a> Task<'a> {
+    /// Predicting `target`.
+    ///
+    /// # Errors
+    /// When a column is not there, or is not as it must be.
+    pub fn new(table: &'a Table, target: &'a str, inputs: &'a Inputs) -> Result<Self> {
+        let encoder = Encoder::fit(table, target, inputs)?;
+        encoder.targets(table)?;
+        Ok(Self { table, target, inputs, grid: encoder.target().grid })
+    }
+
+    /// Fits a method on a split's training rows, in this thread, and scores it on the test rows.
+    ///
+    /// Of a sequence the windows of the first test rows reach back into the rows before them.
+    pub fn score(&self, method: &Method, split: &Split, seed: u64, watch: Watch<'_>) -> Result<(Score, Model)> {
+        let Split { train, test } = split;
+        let engine = CpuEngine::new(1);
+        let fit_options = FitOptions { seed, inputs: self.inputs, engine: &engine, watch };
+        let start = Instant::now();
+        let model = fit_with(&self.table.select_rows(train), self.target, method, &fit_options)?.model;
+        let seconds = start.elapsed().as_secs_f64();
+        let first = test.first().copied().unwrap_or(0);
+        let window = first.saturating_sub(model.encoder().first_row())..first;
+        let test = match model.encoder().sequence() {
+            Some(_) => self.table.select_rows(&window.chain(test.iter().copied()).collect::<Vec<_>>()),
+            None => self.table.select_rows(test),
+        };
+        let weights = self.inputs.weight.as_deref().map(|name| test.weights(name)).transpose()?;
+        let weights = weights.map(|weights| model.encoder().of_encoded(weights));
+        let y = model.encoder().targets(&test)?;
+        let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref(), self.grid)?;
+        Ok((Score { metrics, seconds }, model))
+    }
 }
 
 /// Fits every method on every split, several at once, and scores it on the split's test rows.
@@ -240,13 +264,13 @@ pub fn compare(
     splits: &[Split],
     options: &CompareOptions<'_>,
 ) -> Result<Comparison> {
+    let task = Task::new(table, target, options.inputs)?;
     let run = |(method, split): (usize, usize)| -> Result<Score> {
         if options.watch.cancel.load(Ordering::Relaxed) {
             return Err(Error::cancelled());
         }
         let seed = options.seed.wrapping_add(split as u64);
-        let (score, _) =
-            fit_and_score(table, target, &methods[method], &splits[split], seed, options.inputs, options.watch)?;
+        let (score, _) = task.score(&methods[method], &splits[split], seed, options.watch)?;
         (options.fitted)();
         Ok(score)
     };

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
-use negmm::compare::{Metric, Summary};
+use negmm::compare::{Metric, Summary, Task};
 use negmm::data::Inputs;
 use negmm::model::FitOptions;
 use negmm::train::{CpuEngine, Watch};
 use negmm::tune::{Candidate, Dimension, RunOptions, Search, Space, Strategy};
-use negmm::{Encoder, Error, Method, Table, fit_with};
+use negmm::{Error, Method, Table, fit_with};
 use serde_json::{Value, json};
 
 use crate::arguments::{Shared, Tune};
@@ -44,7 +44,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
     let table = input::table(&arguments.data)?;
     // Columns that are not there are better known before there is a journal.
-    Encoder::fit(&table, &arguments.target, &inputs)?.targets(&table)?;
+    Task::new(&table, &arguments.target, &inputs)?;
     let splits = splitting.splits(&table, &inputs, seed)?;
     let search = Search {
         table: &table,

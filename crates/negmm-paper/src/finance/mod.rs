@@ -9,7 +9,7 @@ mod stock;
 
 use std::path::Path;
 
-use negmm::compare::fit_and_score;
+use negmm::compare::Task;
 use negmm::data::{Inputs, Sequence};
 use negmm::train::Watch;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
@@ -141,8 +141,8 @@ impl Plan {
         let inputs = Inputs { sequence, ..Inputs::default() };
         let seed = self.seed.wrapping_add(fit.run as u64);
         let method = &fit.configuration.method;
-        let (score, model) =
-            fit_and_score(&prices.table, "close", method, &prices.split, seed, &inputs, Watch::nothing())?;
+        let task = Task::new(&prices.table, "close", &inputs)?;
+        let (score, model) = task.score(method, &prices.split, seed, Watch::nothing())?;
         let validation = model.record().validation.as_ref().map(|metrics| metrics.rmse);
         Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
     }

@@ -82,8 +82,8 @@ impl Path {
         let at = |networks: &[TrainedNetwork]| -> Vec<TrainedNetwork> {
             let pairs = networks.iter().zip(&self.snapshots).take(members);
             let network = |(trained, kept): (&TrainedNetwork, &Vec<Vec<Chunk>>)| TrainedNetwork {
-                network: trained.network.clone(),
                 weights: kept[number].clone(),
+                ..trained.clone()
             };
             pairs.map(network).collect()
         };

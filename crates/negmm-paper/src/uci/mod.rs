@@ -9,7 +9,7 @@ mod sets;
 
 use std::path::Path;
 
-use negmm::compare::{Split, fit_and_score};
+use negmm::compare::{Split, Task};
 use negmm::data::Inputs;
 use negmm::train::Watch;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
@@ -189,8 +189,8 @@ impl Plan {
         let Loaded { set, table, inputs, splits } = loaded;
         let seed = self.seed.wrapping_add(fit.split as u64);
         let method = &fit.configuration.method;
-        let (score, model) =
-            fit_and_score(table, set.target, method, &splits[fit.split], seed, inputs, Watch::nothing())?;
+        let task = Task::new(table, set.target, inputs)?;
+        let (score, model) = task.score(method, &splits[fit.split], seed, Watch::nothing())?;
         let validation = model.record().validation.as_ref().map(|metrics| (metrics.rmse, metrics.nll));
         Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
     }

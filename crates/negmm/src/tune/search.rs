@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::rungs::{Rung, halving, single};
 use super::{Configuration, Journal, RunOptions, Space, Trial, run};
-use crate::compare::{Metric, Split, Summary, fit_and_score};
+use crate::compare::{Metric, Split, Summary, Task};
 use crate::data::{Column, Inputs, Table};
 use crate::math::rng::Rng;
 use crate::train::Watch;
@@ -116,6 +116,7 @@ impl Search<'_> {
         if self.splits.is_empty() || !matches!(self.by, Metric::Nll | Metric::Crps | Metric::Rmse) {
             return Err(Error::options("a search needs splits, and nll, crps or rmse to choose by"));
         }
+        let task = Task::new(self.table, self.target, self.inputs)?;
         let configurations = self.configurations()?;
         let mut candidates: Vec<Candidate> = configurations
             .iter()
@@ -137,7 +138,7 @@ impl Search<'_> {
                     Trial { name: name(&configurations[configuration], &work), work }
                 })
                 .collect();
-            let work = |fit: &Fit| self.fit(&configurations[fit.configuration], fit);
+            let work = |fit: &Fit| self.fit(&task, &configurations[fit.configuration], fit);
             if !run(&trials, journal, options, &work)? {
                 return Ok(None);
             }
@@ -179,12 +180,10 @@ impl Search<'_> {
     }
 
     /// One configuration on one split. What the configuration is to blame for is a result too.
-    fn fit(&self, configuration: &Configuration, fit: &Fit) -> Result<Value> {
+    fn fit(&self, task: &Task<'_>, configuration: &Configuration, fit: &Fit) -> Result<Value> {
         let split = Split { train: self.training_rows(fit), test: self.splits[fit.split].test.clone() };
         let seed = self.seed.wrapping_add(fit.split as u64);
-        let scored =
-            fit_and_score(self.table, self.target, &configuration.method, &split, seed, self.inputs, Watch::nothing());
-        match scored {
+        match task.score(&configuration.method, &split, seed, Watch::nothing()) {
             Ok((score, _)) => {
                 let scores: Map<String, Value> =
                     SCORES.iter().map(|metric| (metric.name().into(), json!(score.get(*metric)))).collect();
