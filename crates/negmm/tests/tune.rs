@@ -245,7 +245,7 @@ fn draws_differ_and_repeat() {
 fn searched(strategy: Strategy, threads: usize, folder: Option<&Path>, shard: Shard) -> Option<Vec<Candidate>> {
     let table: Table = Toy::Bimodal.sample(120, &mut Rng::new(1, 0));
     let inputs = Inputs::default();
-    let mut base = Method::default();
+    let mut base = Method::by_name("ne-gmm").unwrap();
     base.set("epochs", "12").unwrap();
     base.set("hidden", "8").unwrap();
     let dimensions = ["learning-rate=1e-4,1e-2,3e-2", "components=1,2,3"].map(|text| Dimension::parse(text).unwrap());

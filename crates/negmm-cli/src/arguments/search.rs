@@ -18,7 +18,7 @@ pub struct Tune {
     /// The model file for the winner, fitted again to all rows [default: best.negmm in the journal's folder]
     #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
-    /// Methods to try [default: the default method]
+    /// Methods to try [default: ne-gmm]
     #[arg(long, value_name = "NAME,…")]
     pub methods: Option<String>,
     /// An option and its values: eta=0,0.5,1 or hidden=64/64,64 (a value with commas) or components=2..16 or

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use negmm::tune::{Journal, RunOptions};
 use negmm::{Error, Method, Toy};
+use negmm_draw::Style;
 use negmm_paper::{Effort, METHODS, Overrides, Report, finance, toy, uci};
 use serde_json::{Map, Value};
 
@@ -91,6 +92,18 @@ impl Experiment {
     }
 }
 
+impl Experiment {
+    /// The pictures of a finished experiment, as files.
+    fn figures(&self, journal: &Journal) -> Result<Vec<(String, String)>, Error> {
+        let figures = match self {
+            Self::Toy(plan) => plan.figures(journal)?,
+            Self::Uci(..) => Vec::new(),
+            Self::Finance(plan, data) => plan.figures(data)?,
+        };
+        Ok(figures.into_iter().map(|(name, figure)| (format!("{name}.svg"), figure.svg(Style::File))).collect())
+    }
+}
+
 /// Runs it.
 pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     let experiment = Experiment::new(arguments)?;
@@ -124,9 +137,12 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     json["seconds"] = seconds.into();
     if let Some(folder) = &arguments.output {
         let name = &arguments.experiment;
-        let files = [("md", report.markdown()), ("csv", report.csv()), ("json", format!("{json:#}\n"))];
-        for (kind, text) in files {
-            let mut output = Output::create(&folder.join(format!("{name}.{kind}")).display().to_string())?;
+        let mut files = experiment.figures(&journal)?;
+        files.push((format!("{name}.md"), report.markdown()));
+        files.push((format!("{name}.csv"), report.csv()));
+        files.push((format!("{name}.json"), format!("{json:#}\n")));
+        for (file, text) in files {
+            let mut output = Output::create(&folder.join(file).display().to_string())?;
             output.write(text.as_bytes())?;
             output.finish()?;
         }

@@ -17,6 +17,8 @@ use crate::output::{Output, replaces, say, say_json, warn};
 use crate::progress::Bar;
 use crate::{input, journal, report};
 
+/// What is tried where nobody says it: one network a fit, where the default method has ten.
+const METHOD: &str = "ne-gmm";
 /// Configurations that are drawn where nobody says how many.
 const DRAWS: usize = 30;
 /// Lines of the ranking that are shown.
@@ -27,7 +29,8 @@ const SCORES: [Metric; 5] = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Co
 /// Runs it.
 pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let sequence = input::sequence(arguments.sequence.clone(), arguments.window.as_deref())?;
-    let methods = methods(arguments.methods.as_deref(), vec![Method::default()], &arguments.set, sequence.is_some())?;
+    let methods =
+        methods(arguments.methods.as_deref(), vec![Method::by_name(METHOD)?], &arguments.set, sequence.is_some())?;
     let space = space(arguments, methods)?;
     let strategy = strategy(arguments, &space)?;
     let by = [Metric::Nll, Metric::Crps, Metric::Rmse].into_iter().find(|metric| metric.name() == arguments.by);

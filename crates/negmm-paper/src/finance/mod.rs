@@ -4,6 +4,7 @@
 //! fitted ten times from different seeds. Two rows that every forecaster will ask for stand beside the paper's methods:
 //! persistence (tomorrow is today, give or take past changes) and constant.
 
+mod figure;
 mod persistence;
 mod stock;
 
@@ -14,6 +15,7 @@ use negmm::data::{Inputs, Sequence};
 use negmm::train::Watch;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
 use negmm::{Error, Result};
+use negmm_draw::Figure;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -120,6 +122,12 @@ impl Plan {
             return Ok(None);
         }
         self.report(&prices, &again, journal).map(Some)
+    }
+
+    /// The pictures, by the name of their file.
+    pub fn figures(&self, data: &Path) -> Result<Vec<(String, Figure)>> {
+        let prices: Vec<Prices> = self.stocks.iter().map(|stock| stock.read(data)).collect::<Result<_>>()?;
+        Ok(vec![("finance-trends".into(), figure::trends(&self.stocks, &prices))])
     }
 
     fn trial(&self, fit: Fit) -> Trial<Fit> {

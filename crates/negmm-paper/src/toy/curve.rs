@@ -2,7 +2,9 @@
 //! standardised. They show what a training budget does to each loss.
 
 use negmm::Result;
+use negmm::compare::Summary;
 use negmm::tune::{Journal, RunOptions, Trial, run};
+use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 use serde_json::{Value, json};
 
 use super::look::moment_errors;
@@ -108,5 +110,34 @@ impl<'a> Curves<'a> {
         }
         let repeats = self.plan.repeats.min(REPEATS);
         Some(Block { title: format!("errors of m and s over epochs, learning rate {RATE}, {repeats} repeats"), lines })
+    }
+
+    /// The mean curves.
+    pub(super) fn figure(&self, journal: &Journal) -> Option<Figure> {
+        if self.trials.is_empty() {
+            return None;
+        }
+        let epochs: Vec<usize> = (1..=SHOWN[SHOWN.len() - 1] / EVERY).map(|point| point * EVERY).collect();
+        let x: Vec<f64> = epochs.iter().map(|epoch| *epoch as f64).collect();
+        let mut figure = Figure::new(
+            format!("{}: errors over epochs", self.plan.toy.name()),
+            "Mean errors of m and s over epochs, for three shares of the logarithmic score, with raw and standardised data.",
+        )
+        .columns(2)
+        .panel_size(400.0, 260.0);
+        for (units, words) in [(Units::Raw, "raw"), (Units::Standardised, "standardised")] {
+            for metric in ["m", "s"] {
+                let mut panel = Panel::new(Axis::new("epoch"), Axis::new(format!("RMSE of {metric}")).include(0.0))
+                    .title(format!("{metric}, {words} inputs and targets"));
+                for (at, eta) in ETAS.into_iter().enumerate() {
+                    let mean = |epoch: &usize| Summary::of(&self.at(journal, units, eta, metric, *epoch)).mean;
+                    let y: Vec<f64> = epochs.iter().map(mean).collect();
+                    let name = if eta == "1" { "η = 1 (MDN)".into() } else { format!("η = {eta}") };
+                    panel = panel.with(Mark::line(&x, &y).ink(Ink::series(at)).name(name));
+                }
+                figure = figure.panel(panel);
+            }
+        }
+        Some(figure)
     }
 }

@@ -125,11 +125,15 @@ pub(super) struct Chosen {
     pub(super) errors: Errors,
 }
 
+/// Epochs or rounds from one look to the next.
+pub(super) fn every(method: &Method) -> usize {
+    if method.has("rounds") { EVERY_ROUNDS } else { EVERY_EPOCHS }
+}
+
 /// Trains and looks.
 pub(super) fn over(problem: &Problem, method: &Method, seed: u64) -> Result<Vec<Look>> {
     let encoded = problem.encoded(Units::Standardised)?;
-    let every = if method.has("rounds") { EVERY_ROUNDS } else { EVERY_EPOCHS };
-    let path = snapshots::Path::train(method, &encoded.train, seed, every)?;
+    let path = snapshots::Path::train(method, &encoded.train, seed, every(method))?;
     path.places().into_iter().map(|place| look(problem, &encoded, &path, place)).collect()
 }
 

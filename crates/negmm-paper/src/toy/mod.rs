@@ -7,6 +7,7 @@
 
 mod components;
 mod curve;
+mod figure;
 mod look;
 mod problem;
 mod snapshots;
@@ -14,6 +15,7 @@ mod snapshots;
 use negmm::compare::Summary;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
 use negmm::{Result, Toy};
+use negmm_draw::Figure;
 use serde_json::{Map, Value, json};
 
 pub use look::{Errors, Selection};
@@ -76,16 +78,7 @@ impl Plan {
 
     /// Runs what is not in the journal yet; nothing when trials of other shards are missing.
     pub fn run(&self, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Report>> {
-        let mut trials = Vec::new();
-        for name in &self.methods {
-            for configuration in self.configurations(name)? {
-                for repeat in 0..self.repeats {
-                    let configuration = configuration.clone();
-                    let name = format!("{}, repeat {}, {configuration}", self.toy.name(), repeat + 1);
-                    trials.push(Trial { name, work: Fit { repeat, configuration } });
-                }
-            }
-        }
+        let trials = self.trials()?;
         let curves = curve::Curves::of(self);
         let learn = |fit: &Fit| {
             let problem = Problem::draw(self.toy, fit.repeat, self.seed);
@@ -100,6 +93,34 @@ impl Plan {
         let mut report = self.report(&trials, journal)?;
         report.blocks.extend(curves.block(journal));
         Ok(Some(report))
+    }
+
+    /// The pictures, by the name of their file: of the first repeat what each method predicts, and the curves over epochs. For
+    /// a journal that has all results.
+    pub fn figures(&self, journal: &Journal) -> Result<Vec<(String, Figure)>> {
+        let mut figures = Vec::new();
+        for selection in Selection::ALL {
+            let name = format!("{}-{}", self.toy.name(), selection.name());
+            figures.push((name, figure::predictive(self, journal, selection)?));
+        }
+        figures.extend(
+            curve::Curves::of(self).figure(journal).map(|figure| (format!("{}-epochs", self.toy.name()), figure)),
+        );
+        Ok(figures)
+    }
+
+    fn trials(&self) -> Result<Vec<Trial<Fit>>> {
+        let mut trials = Vec::new();
+        for name in &self.methods {
+            for configuration in self.configurations(name)? {
+                for repeat in 0..self.repeats {
+                    let configuration = configuration.clone();
+                    let name = format!("{}, repeat {}, {configuration}", self.toy.name(), repeat + 1);
+                    trials.push(Trial { name, work: Fit { repeat, configuration } });
+                }
+            }
+        }
+        Ok(trials)
     }
 
     /// The settings of a method that are tried.
