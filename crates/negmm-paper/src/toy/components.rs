@@ -7,6 +7,8 @@ use negmm::Mixtures;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ComponentErrors {
     pub(super) weight: f64,
+    /// With the weights of each row in the order of their size, which needs no match.
+    pub(super) weight_sorted: f64,
     pub(super) mean: f64,
     pub(super) sd: f64,
 }
@@ -25,8 +27,18 @@ pub(super) fn errors(predicted: &Mixtures, truth: &Mixtures) -> Option<Component
     };
     let of_means = |order: &Vec<usize>| squared(order, predicted.means(), truth.means());
     let best = orders(count).into_iter().min_by(|a, b| of_means(a).total_cmp(&of_means(b)))?;
+    let sorted = |weights: &[f64]| -> Vec<f64> {
+        let row = |row: &[f64]| {
+            let mut row = row.to_vec();
+            row.sort_by(f64::total_cmp);
+            row
+        };
+        weights.chunks(count).flat_map(row).collect()
+    };
+    let in_order: Vec<usize> = (0..count).collect();
     Some(ComponentErrors {
         weight: squared(&best, predicted.weights(), truth.weights()).sqrt(),
+        weight_sorted: squared(&in_order, &sorted(predicted.weights()), &sorted(truth.weights())).sqrt(),
         mean: of_means(&best).sqrt(),
         sd: squared(&best, predicted.sds(), truth.sds()).sqrt(),
     })
@@ -61,12 +73,16 @@ mod tests {
         let truth = Toy::Bimodal.truth(&x);
         let swap = |list: &[f64]| list.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect::<Vec<_>>();
         let swapped = Mixtures::new(2, swap(truth.weights()), swap(truth.means()), swap(truth.sds())).unwrap();
-        assert_eq!(errors(&swapped, &truth), Some(ComponentErrors { weight: 0.0, mean: 0.0, sd: 0.0 }));
+        assert_eq!(
+            errors(&swapped, &truth),
+            Some(ComponentErrors { weight: 0.0, weight_sorted: 0.0, mean: 0.0, sd: 0.0 })
+        );
         // Exchanged at one x only: that row counts as wrong.
         let mut means = truth.means().to_vec();
         means.swap(0, 1);
         let one = Mixtures::new(2, truth.weights().to_vec(), means, truth.sds().to_vec()).unwrap();
         let found = errors(&one, &truth).unwrap();
+        assert_eq!((found.weight, found.weight_sorted), (0.0, 0.0));
         assert!((found.mean - (2.0 * 54.0f64 * 54.0 / 8.0).sqrt()).abs() < 1e-9, "{found:?}");
     }
 

@@ -46,6 +46,8 @@ pub struct Errors {
     pub s_misprint: Option<f64>,
     /// Of the components' weights.
     pub weight: Option<f64>,
+    /// Of the weights in the order of their size at each x.
+    pub weight_sorted: Option<f64>,
     /// Of the components' means.
     pub component_mean: Option<f64>,
     /// Of the components' sds.
@@ -54,7 +56,8 @@ pub struct Errors {
 
 impl Errors {
     /// The metrics of a table.
-    pub const METRICS: [&'static str; 6] = ["m", "s", "weight", "component_mean", "component_sd", "s_misprint"];
+    pub const METRICS: [&'static str; 7] =
+        ["m", "s", "weight", "weight_sorted", "component_mean", "component_sd", "s_misprint"];
 
     /// One of them.
     pub fn get(&self, metric: &str) -> Option<f64> {
@@ -62,6 +65,7 @@ impl Errors {
             "m" => Some(self.m),
             "s" => Some(self.s),
             "weight" => self.weight,
+            "weight_sorted" => self.weight_sorted,
             "component_mean" => self.component_mean,
             "component_sd" => self.component_sd,
             "s_misprint" => self.s_misprint,
@@ -79,6 +83,7 @@ impl Errors {
             s,
             s_misprint: (toy == Toy::Bimodal).then(|| rmse(&predictions.sd(), x.iter().map(|x| misprinted_sd(*x)))),
             weight: matched.map(|errors| errors.weight),
+            weight_sorted: matched.map(|errors| errors.weight_sorted),
             component_mean: matched.map(|errors| errors.mean),
             component_sd: matched.map(|errors| errors.sd),
         }
