@@ -194,5 +194,11 @@ fn at_least_one(name: &str, text: &str) -> Result<usize, Error> {
 /// Where the data are.
 fn data(arguments: &Paper) -> Result<PathBuf, Error> {
     let named = arguments.data.clone().or_else(|| std::env::var_os("NEGMM_DATA").map(PathBuf::from));
-    named.ok_or_else(|| Error::options("where are the data? Say --data DIR, a folder with uci/ and stocks/"))
+    let folder =
+        named.ok_or_else(|| Error::options("where are the data? Say --data DIR, a folder with uci/ and stocks/"))?;
+    if !folder.is_dir() {
+        let message = "there is no such folder; say where the data are with --data";
+        return Err(Error::data(message).at(folder.display().to_string()));
+    }
+    Ok(folder)
 }

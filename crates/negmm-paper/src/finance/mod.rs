@@ -10,11 +10,11 @@ mod stock;
 
 use std::path::Path;
 
+use negmm::Result;
 use negmm::compare::Task;
 use negmm::data::{Inputs, Sequence};
 use negmm::train::Watch;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
-use negmm::{Error, Result};
 use negmm_draw::Figure;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -94,10 +94,6 @@ impl Plan {
 
     /// Runs what is not in the journal yet; nothing when trials of other shards are missing.
     pub fn run(&self, data: &Path, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Report>> {
-        if !data.is_dir() {
-            return Err(Error::data("there is no such folder; say where the data are with --data")
-                .at(data.display().to_string()));
-        }
         let prices: Vec<Prices> = self.stocks.iter().map(|stock| stock.read(data)).collect::<Result<_>>()?;
         let work = |fit: &Fit| self.fit(&prices[fit.stock], fit);
         let mut tried = Vec::new();

@@ -9,7 +9,7 @@ mod sets;
 
 use std::path::Path;
 
-use negmm::compare::{Split, Task};
+use negmm::compare::{Split, Summary, Task};
 use negmm::data::Inputs;
 use negmm::train::Watch;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
@@ -20,8 +20,9 @@ use serde_json::{Map, Value, json};
 pub use sets::{SETS, Set};
 
 use crate::grid::{combinations, method, real_options};
+use crate::report::{like, number};
 use crate::select::smallest;
-use crate::{Effort, Entry, Overrides, Report, Scores};
+use crate::{Block, Effort, Entry, METHODS, Overrides, Printed, Report, Scores};
 
 /// How data are divided and settings chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,15 +152,12 @@ impl Plan {
             return Ok(None);
         }
         let mut report = self.report(&loaded, &trials, journal);
+        report.blocks.push(self.hindsight(&loaded, &trials, journal));
         report.blocks.extend(floors.block(journal));
         Ok(Some(report))
     }
 
     fn load(&self, data: &Path) -> Result<Vec<Loaded>> {
-        if !data.is_dir() {
-            return Err(Error::data("there is no such folder; say where the data are with --data")
-                .at(data.display().to_string()));
-        }
         let read = |set: &Set| {
             let table = set.read(data)?;
             let mut splits = set.splits(data, table.rows(), self.protocol, self.seed)?;
@@ -195,6 +193,51 @@ impl Plan {
         Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
     }
 
+    /// What each setting of a method gave on one split, and the seconds of its fit.
+    fn outcomes(
+        &self,
+        set: usize,
+        name: &str,
+        split: usize,
+        trials: &[Trial<Fit>],
+        journal: &Journal,
+    ) -> Vec<(Outcome, f64)> {
+        let mine = trials.iter().filter(|Trial { work, .. }| {
+            work.set == set && work.split == split && work.configuration.method.name() == name
+        });
+        let read = |trial: &Trial<Fit>| {
+            let entry = journal.get(&trial.name)?;
+            Some((serde_json::from_value::<Outcome>(entry.result.clone()).ok()?, entry.seconds))
+        };
+        mine.filter_map(read).collect()
+    }
+
+    /// For each method the RMSE of the chosen settings beside that of the best settings in hindsight, which no choice could beat.
+    fn hindsight(&self, loaded: &[Loaded], trials: &[Trial<Fit>], journal: &Journal) -> Block {
+        let mut lines = vec![["", "method", "chosen", "in hindsight", "paper"].map(str::to_string).to_vec()];
+        for (at, Loaded { set, splits, .. }) in loaded.iter().enumerate() {
+            for name in self.methods.iter().filter(|name| METHODS.contains(&name.as_str())) {
+                let (mut chosen, mut best) = (Vec::new(), Vec::new());
+                for split in 0..splits.len() {
+                    let outcomes = self.outcomes(at, name, split, trials, journal);
+                    best.extend(
+                        smallest(&outcomes, |(outcome, _)| outcome.test.rmse).map(|(outcome, _)| outcome.test.rmse),
+                    );
+                    chosen.extend(self.chosen(at, name, split, trials, journal).map(|(scores, _)| scores.rmse));
+                }
+                let cell = |numbers: &[f64]| {
+                    let Summary { mean, sd, .. } = Summary::of(numbers);
+                    format!("{} ± {}", number(mean), like(sd, mean))
+                };
+                let paper =
+                    Printed::find("uci", set.name, name, "rmse").map_or("-".into(), |paper| paper.mean.to_string());
+                lines.push(vec![set.name.into(), name.clone(), cell(&chosen), cell(&best), paper]);
+            }
+        }
+        let title = "RMSE of the settings chosen by validation rows, and of the best of each split by its test rows, which nobody can know";
+        Block { title: title.into(), lines }
+    }
+
     /// The best of one method on one split, and the seconds of its fit.
     fn chosen(
         &self,
@@ -204,18 +247,12 @@ impl Plan {
         trials: &[Trial<Fit>],
         journal: &Journal,
     ) -> Option<(Scores, f64)> {
-        let mine = trials.iter().filter(|Trial { work, .. }| {
-            work.set == set && work.split == split && work.configuration.method.name() == name
-        });
-        let outcomes = mine.filter_map(|trial| {
-            let entry = journal.get(&trial.name)?;
-            Some((serde_json::from_value::<Outcome>(entry.result.clone()).ok()?, entry.seconds))
-        });
         let score = |(outcome, _): &(Outcome, f64)| match (outcome.validation, self.protocol) {
             (Some((rmse, _)), Protocol::Paper) => rmse,
             (Some((_, nll)), Protocol::Standard) => nll,
             (None, _) => f64::INFINITY,
         };
+        let outcomes = self.outcomes(set, name, split, trials, journal);
         smallest(outcomes, score).map(|(outcome, seconds)| (outcome.test, seconds))
     }
 
