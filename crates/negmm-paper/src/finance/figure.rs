@@ -19,12 +19,12 @@ fn trend(stock: &Stock, prices: &Prices) -> Panel {
     let close = prices.close();
     let days: Vec<f64> = (0..close.len()).map(|day| day as f64).collect();
     let first_test = prices.split.train.len();
-    let most = close.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     Panel::new(Axis::new("").ticks(quarters(&prices.dates)), Axis::new("closing price, USD"))
         .title(stock.name.to_uppercase())
         .with(Mark::line(&days, close).ink(Ink::Blue).width(1.2).name("closing price"))
-        .with(Mark::upright_rule(first_test as f64 - 0.5).ink(Ink::Orange).width(1.2).dashed().name("split"))
-        .with(Mark::note(first_test as f64 + 4.0, most, "test"))
+        .with(
+            Mark::upright_rule(first_test as f64 - 0.5).ink(Ink::Orange).width(1.2).dashed().name("from here on: test"),
+        )
 }
 
 /// The first trading day of every second quarter, by year and month.
