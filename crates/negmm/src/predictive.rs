@@ -98,6 +98,23 @@ impl Predictions {
         (0..self.len()).map(|row| self.row(row))
     }
 
+    /// Some of the rows, in this order.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let form = match &self.form {
+            Form::Mixtures(mixtures) => Form::Mixtures(mixtures.select(rows)),
+            Form::Samples { pooled, between_members } => {
+                let between = if between_members.is_empty() { &[] } else { rows };
+                let between_members = between.iter().map(|row| between_members[*row]).collect();
+                Form::Samples { pooled: pooled.select(rows), between_members }
+            }
+        };
+        Self { form, members: self.members }
+    }
+
     /// Says that the components are those of `members` models, one after the other, as many of each.
     ///
     /// # Panics
@@ -125,6 +142,25 @@ impl Predictions {
         };
         let between_members = means.chunks_exact(members).enumerate().map(between).collect();
         Self { form: Form::Samples { pooled, between_members }, members }
+    }
+
+    /// Says that the samples are those of `members` models, as many of each, and how much of each row's variance is between
+    /// them, as [`Predictions::variance_by_members`] gives it.
+    ///
+    /// # Errors
+    /// When these are no samples, they cannot be shared out, or there is not one finite number, at least 0, for each row.
+    pub fn with_between_members(mut self, members: usize, between: Vec<f64>) -> Result<Self> {
+        let rows = self.len();
+        let Form::Samples { pooled, between_members } = &mut self.form else {
+            return Err(Error::data("expected samples, found mixtures"));
+        };
+        let sound = between.len() == rows && between.iter().all(|part| part.is_finite() && *part >= 0.0);
+        if members < 2 || !pooled.samples().is_multiple_of(members) || !sound {
+            return Err(Error::data(format!("expected {rows} parts of a variance between at least 2 members")));
+        }
+        *between_members = between;
+        self.members = members;
+        Ok(self)
     }
 
     /// In another unit: every value y becomes y · `scale` + `shift`.
@@ -383,6 +419,26 @@ mod tests {
         assert_eq!(predictions.clone().of_members(1).variance_by_members().1, [0.0]);
         let matched = predictions.moment_matched();
         assert_eq!((matched.mean(), matched.sd()), (predictions.mean(), predictions.sd()));
+    }
+
+    #[test]
+    fn rows_are_selected_with_their_members() {
+        let mixtures = predictions(5);
+        let some = mixtures.select(&[4, 0, 4]);
+        assert_eq!(some.mean(), [4, 0, 4].map(|row| mixtures.mean()[row]));
+        let values: Vec<f64> = (0..24).map(|value| f64::from(value * value % 11)).collect();
+        let samples = Predictions::of_sample_members(2, 4, values, 1e-3);
+        let some = samples.select(&[2, 0]);
+        let (all, part) = (samples.variance_by_members(), some.variance_by_members());
+        assert_eq!(part, (vec![all.0[2], all.0[0]], vec![all.1[2], all.1[0]]));
+        let plain = Predictions::from(samples.samples().unwrap().clone());
+        assert_ne!(plain, samples);
+        assert_eq!(plain.clone().with_between_members(2, all.1).unwrap(), samples);
+        assert!(plain.clone().with_between_members(3, vec![0.0; 3]).is_err());
+        assert!(plain.with_between_members(2, vec![f64::NAN; 3]).is_err());
+        assert!(mixtures.with_between_members(2, vec![0.0; 5]).is_err());
+        let alone = predictions(0).select(&[]);
+        assert!(alone.is_empty());
     }
 
     #[test]

@@ -25,7 +25,8 @@ pub struct Mixtures {
 }
 
 impl Mixtures {
-    /// Checks the numbers and divides the weights of each row by their sum.
+    /// Checks the numbers and divides the weights of each row by their sum. Weights that sum to 1 up to rounding stay as
+    /// they are, so that mixtures taken apart and put together again are the same.
     ///
     /// `weights`, `means` and `sds` are rows × `components`: all finite, weights not negative and not all zero in a row,
     /// sds positive.
@@ -53,7 +54,9 @@ impl Mixtures {
                 return Err(Error::data(format!("expected weights with a positive finite sum, found {sum}"))
                     .at(format!("mixture {row}")));
             }
-            weights.iter_mut().for_each(|weight| *weight /= sum);
+            if (sum - 1.0).abs() > components as f64 * f64::EPSILON {
+                weights.iter_mut().for_each(|weight| *weight /= sum);
+            }
         }
         Ok(Self::from_parts_unchecked(components, weights, means, sds))
     }
@@ -114,6 +117,17 @@ impl Mixtures {
     /// The mixtures, one after the other.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = Mixture<'_>> {
         (0..self.len()).map(|row| self.row(row))
+    }
+
+    /// Some of the mixtures, in this order.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let components = self.components;
+        let pick = |list: &[f64]| rows.iter().flat_map(|row| &list[row * components..][..components]).copied().collect();
+        Self { components, weights: pick(&self.weights), means: pick(&self.means), sds: pick(&self.sds) }
     }
 
     /// The distributions of `y * scale + shift`, for a positive `scale`: from a standardised target back to its own unit.
@@ -249,6 +263,13 @@ mod tests {
     fn new_normalises_each_row() {
         assert_eq!(two().weights(), [0.25, 0.75, 0.0, 1.0]);
         assert_eq!((two().len(), two().components()), (2, 2));
+    }
+
+    #[test]
+    fn taken_apart_and_put_together_it_is_the_same() {
+        let mixtures = Mixtures::new(3, vec![0.1, 0.7, 3.0, 0.3, 0.3, 0.3], vec![1.0; 6], vec![1.0; 6]).unwrap();
+        let parts = (mixtures.weights().to_vec(), mixtures.means().to_vec(), mixtures.sds().to_vec());
+        assert_eq!(Mixtures::new(3, parts.0, parts.1, parts.2).unwrap(), mixtures);
     }
 
     #[test]

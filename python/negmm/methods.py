@@ -1,0 +1,425 @@
+"""Responsible for the estimators: one class a method, each with its parameters and their meaning."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from negmm import _native
+from negmm.regressor import DistributionRegressor
+
+Activation = Literal["relu", "tanh", "silu"]
+Schedule = Literal["constant", "cosine"]
+Selection = Literal["nll", "crps"]
+Neural = Literal["ne-gmm", "mdn", "beta-nll", "sample-net"]
+RandomState = int | np.random.RandomState | np.random.Generator | None
+Units = tuple[int, ...] | int
+
+#: What each parameter means: the type and the sentence of its line in the docstrings.
+MEANINGS: dict[str, tuple[str, str]] = {
+    "preset": ("{'fast', 'medium', 'best'}", "How much work to spend."),
+    "folds": ("int", "Folds: each member trains on all rows but those of its fold, which choose its weights."),
+    "steps": ("int", "Steps of each network's training."),
+    "eta": ("float, 0 to 1", "Share of the logarithmic score; 1 is an MDN, 0 trains with the energy score alone."),
+    "beta": ("float, 0 to 1", "Power of the variance: 0 is the plain logarithmic score, 1 learns the mean as squared error does."),
+    "components": ("int", "Components of each mixture."),
+    "samples": ("int", "Samples that are predicted for each row."),
+    "sinkhorn": ("float", "Weight of the pull of the samples' shape towards the prior; 0: off."),
+    "prior": ("{'uniform', 'normal'}", "What the samples' shape is drawn towards."),
+    "members": ("int", "Networks to train."),
+    "member": ("{'ne-gmm', 'mdn', 'beta-nll', 'sample-net'}", "What each member is."),
+    "pool": ("{'mixture', 'gaussian'}", "Predict the exact mixture of the members, or the Gaussian with its mean and variance."),
+    "rounds": ("int", "Rounds at most: two trees each."),
+    "depth": ("int, 1 to 12", "Levels of splits in a tree."),
+    "loss": ("{'log', 'crps', 'crps-original'}", "What boosting lowers."),
+    "rows_share": ("float", "Part of the rows that a round learns from."),
+    "columns_share": ("float", "Part of the features that a round may use."),
+    "min_leaf": ("int", "Rows in a leaf at least."),
+    "splits": ("{'auto', 'exact', 'histogram'}", "Which splits are tried."),
+    "refit": ("bool", "Boost all rows again, as many rounds as were best on the validation rows."),
+    "sigma_max": ("float", "Largest sd of a component, in sds of the target; None: no limit."),
+    "mean_bound": ("float", "Largest distance of a component's mean from the target's, in its sds; None: no limit."),
+    "hidden": ("int or tuple of int", "Units of each hidden layer; (): none."),
+    "activation": ("{'relu', 'tanh', 'silu'}", "What a hidden unit does to its sum."),
+    "sigma_min": ("float", "Smallest sd, in sds of the target."),
+    "epochs": ("int", "Passes over the training rows, at most."),
+    "batch": ("int", "Rows of one step."),
+    "learning_rate": ("float", "Size of a step: Adam's at its highest, or the part of a boosting step that is taken."),
+    "schedule": ("{'constant', 'cosine'}", "How the learning rate moves."),
+    "patience": ("int", "Epochs or rounds without a better validation score before it stops; 0: never stops early."),
+    "validation": ("float", "Share of the rows set aside to choose the weights or the rounds that are kept."),
+    "select": ("{'nll', 'crps'}", "The validation score that chooses."),
+    "averaging": ("float", "Decay of the running average of the weights that predicts; 0: the weights themselves."),
+    "dropout": ("float", "Share of hidden units switched off in each step."),
+    "weight_decay": ("float", "Each step also shrinks weights by rate times this."),
+    "adversarial": ("float", "Half of the loss is that of inputs moved by this share of their range; 0: off."),
+    "random_state": ("int, RandomState, Generator or None", "Starts all random choices; the same number gives the same bits."),
+    "n_jobs": ("int or None", "Threads of fit and predict; None: 1, -1: all cores. It changes no result."),
+}
+
+Class = TypeVar("Class", bound=type[DistributionRegressor])
+
+#: The estimator of each method, by the method's name.
+ESTIMATORS: dict[str, type[DistributionRegressor]] = {}
+
+
+def _estimator(cls: Class) -> Class:
+    """Enters the class as its method's estimator and writes its parameters into its docstring, after the first paragraph."""
+    ESTIMATORS[cls.method] = cls
+    lines = ["Parameters", "----------"]
+    for name, parameter in list(inspect.signature(cls).parameters.items()):
+        kind, meaning = MEANINGS[name]
+        own = "the core's own" if parameter.default is None and name not in ("n_jobs", "sigma_max", "mean_bound") else None
+        lines += [f"{name} : {kind}, default={own or repr(parameter.default)}", f"    {meaning}"]
+    first, rest = inspect.cleandoc(cls.__doc__ or "").split("\n\nExamples\n", 1)
+    attributes = inspect.cleandoc(DistributionRegressor.__doc__ or "").split("\n\n", 1)[1]
+    cls.__doc__ = "\n\n".join([first, "\n".join(lines), attributes, "Examples\n" + rest])
+    return cls
+
+
+@_estimator
+class AutoRegressor(DistributionRegressor):
+    """The one to start with: an ensemble of neural Gaussian mixtures, cross-validated and calibrated, with nothing to tune.
+
+    Parameters that are None are chosen by the core for the size of the data and the preset.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import AutoRegressor
+    >>> AutoRegressor(preset="fast")
+    AutoRegressor(preset='fast')
+    """
+
+    method = "auto"
+
+    def __init__(
+        self,
+        *,
+        preset: Literal["fast", "medium", "best"] | None = None,
+        folds: int | None = None,
+        members: int | None = None,
+        steps: int | None = None,
+        hidden: Units | None = None,
+        batch: int | None = None,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class NEGMMRegressor(DistributionRegressor):
+    """NE-GMM: a neural Gaussian mixture trained with eta · (logarithmic score) + (1 - eta) · (energy score).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import NEGMMRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-2, 2, (300, 1))
+    >>> y = np.where(rng.random(300) < 0.5, 1, -1) * x[:, 0] ** 2 + 0.2 * rng.normal(size=300)
+    >>> model = NEGMMRegressor(components=4, epochs=100).fit(x, y)
+    >>> dist = model.predict_dist([[1.8]])
+    >>> bool(dist.pdf(3.2)[0] > dist.pdf(0)[0])  # between the two branches there is little
+    True
+    """
+
+    method = "ne-gmm"
+
+    def __init__(
+        self,
+        *,
+        eta: float = 0.5,
+        components: int = 8,
+        sigma_max: float | None = None,
+        mean_bound: float | None = None,
+        hidden: Units = (64, 64),
+        activation: Activation = "silu",
+        sigma_min: float = 0.001,
+        epochs: int = 400,
+        batch: int = 32,
+        learning_rate: float = 0.005,
+        schedule: Schedule = "cosine",
+        patience: int = 0,
+        validation: float = 0.15,
+        select: Selection = "nll",
+        averaging: float = 0.99,
+        dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        adversarial: float = 0.0,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class MDNRegressor(DistributionRegressor):
+    """A mixture density network (Bishop, 1994): a neural Gaussian mixture trained with the logarithmic score alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import MDNRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> y = np.sin(2 * x[:, 0]) + 0.1 * np.cos(40 * x[:, 0])
+    >>> model = MDNRegressor(components=2, epochs=60).fit(x, y)
+    >>> mean, sd = model.predict(x[:3], return_std=True)
+    >>> mean.shape, bool((sd > 0).all())
+    ((3,), True)
+    """
+
+    method = "mdn"
+
+    def __init__(
+        self,
+        *,
+        components: int = 8,
+        sigma_max: float | None = None,
+        mean_bound: float | None = None,
+        hidden: Units = (64, 64),
+        activation: Activation = "silu",
+        sigma_min: float = 0.001,
+        epochs: int = 400,
+        batch: int = 32,
+        learning_rate: float = 0.005,
+        schedule: Schedule = "cosine",
+        patience: int = 0,
+        validation: float = 0.15,
+        select: Selection = "nll",
+        averaging: float = 0.99,
+        dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        adversarial: float = 0.0,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class BetaNLLRegressor(DistributionRegressor):
+    """One Gaussian for each row, trained with the logarithmic score weighted by variance^beta (Seitzer et al., 2022).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import BetaNLLRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> model = BetaNLLRegressor(epochs=30).fit(x, np.sin(2 * x[:, 0]))
+    >>> model.predict_dist(x)
+    <Distribution of 200 rows: Gaussian>
+    """
+
+    method = "beta-nll"
+
+    def __init__(
+        self,
+        *,
+        beta: float = 0.5,
+        hidden: Units = (64, 64),
+        activation: Activation = "silu",
+        sigma_min: float = 0.001,
+        epochs: int = 400,
+        batch: int = 32,
+        learning_rate: float = 0.005,
+        schedule: Schedule = "cosine",
+        patience: int = 0,
+        validation: float = 0.15,
+        select: Selection = "nll",
+        averaging: float = 0.99,
+        dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        adversarial: float = 0.0,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class EnsembleRegressor(DistributionRegressor):
+    """A deep ensemble (Lakshminarayanan et al., 2017): networks that differ in their random start, pooled into one mixture.
+
+    Parameters that are None are the member's own defaults; of a Gaussian member (mdn with 1 component) unless said otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import EnsembleRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> model = EnsembleRegressor(members=3, epochs=30).fit(x, np.sin(2 * x[:, 0]))
+    >>> dist = model.predict_dist(x)
+    >>> dist
+    <Distribution of 200 rows: mixture of 3 Gaussians>
+    >>> aleatoric, epistemic = dist.var_parts()
+    >>> np.allclose(aleatoric + epistemic, dist.var())
+    True
+    """
+
+    method = "ensemble"
+
+    def __init__(
+        self,
+        *,
+        member: Neural = "mdn",
+        members: int = 5,
+        pool: Literal["mixture", "gaussian"] = "mixture",
+        eta: float | None = None,
+        beta: float | None = None,
+        components: int | None = None,
+        sigma_max: float | None = None,
+        mean_bound: float | None = None,
+        samples: int | None = None,
+        sinkhorn: float | None = None,
+        prior: Literal["uniform", "normal"] | None = None,
+        hidden: Units = (64, 64),
+        activation: Activation = "silu",
+        sigma_min: float = 0.001,
+        epochs: int = 400,
+        batch: int = 32,
+        learning_rate: float = 0.005,
+        schedule: Schedule = "cosine",
+        patience: int = 0,
+        validation: float = 0.15,
+        select: Selection = "nll",
+        averaging: float = 0.99,
+        dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        adversarial: float = 0.0,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class NGBoostRegressor(DistributionRegressor):
+    """NGBoost (Duan et al., 2020): a Gaussian for each row by natural-gradient boosting of trees; missing values need no filling.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import NGBoostRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> model = NGBoostRegressor(rounds=100, learning_rate=0.05).fit(x, np.sin(2 * x[:, 0]))
+    >>> model.score(x, np.sin(2 * x[:, 0])) > 0.9
+    True
+    """
+
+    method = "ngboost"
+
+    def __init__(
+        self,
+        *,
+        rounds: int = 2000,
+        depth: int = 3,
+        learning_rate: float = 0.01,
+        loss: Literal["log", "crps", "crps-original"] = "log",
+        rows_share: float = 1.0,
+        columns_share: float = 1.0,
+        min_leaf: int = 1,
+        splits: Literal["auto", "exact", "histogram"] = "auto",
+        sigma_min: float = 0.001,
+        validation: float = 0.2,
+        patience: int = 100,
+        refit: bool = True,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class SampleNetRegressor(DistributionRegressor):
+    """SampleNet (Harakeh et al., 2023): equally likely samples for each row with no assumption about their shape, trained with
+    their energy score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import SampleNetRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> model = SampleNetRegressor(samples=50, epochs=30).fit(x, np.sin(2 * x[:, 0]))
+    >>> model.predict_dist(x).samples.shape
+    (200, 50)
+    """
+
+    method = "sample-net"
+
+    def __init__(
+        self,
+        *,
+        samples: int = 100,
+        sinkhorn: float = 0.0,
+        prior: Literal["uniform", "normal"] = "uniform",
+        hidden: Units = (64, 64),
+        activation: Activation = "silu",
+        sigma_min: float = 0.001,
+        epochs: int = 400,
+        batch: int = 32,
+        learning_rate: float = 0.005,
+        schedule: Schedule = "cosine",
+        patience: int = 0,
+        validation: float = 0.15,
+        select: Selection = "nll",
+        averaging: float = 0.99,
+        dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        adversarial: float = 0.0,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class ConstantRegressor(DistributionRegressor):
+    """The baseline that every table needs: the Gaussian with the training targets' mean and sd, whatever the inputs.
+
+    Examples
+    --------
+    >>> from negmm import ConstantRegressor
+    >>> ConstantRegressor().fit([[0], [1]], [3.0, 5.0]).predict([[7]])
+    array([4.])
+    """
+
+    method = "constant"
+
+    def __init__(self, *, random_state: RandomState = 0, n_jobs: int | None = None) -> None:
+        self._store(locals())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
+
+
+def load(path: str | os.PathLike[str]) -> DistributionRegressor:
+    """Reads a model file, written by :meth:`DistributionRegressor.save` or by the command line, as a fitted estimator.
+
+    Of a sequence (``negmm fit --sequence``) a table of n rows has n - window + 1 predictions: for the rows after the first
+    window, and for the step after the last row.
+
+    >>> import os, tempfile
+    >>> import negmm
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "model.negmm")
+    >>> negmm.ConstantRegressor().fit([[0], [1]], [3.0, 5.0]).save(path)
+    >>> negmm.load(path).predict([[7]])
+    array([4.])
+    """
+    import json
+
+    place = os.fspath(path)
+    try:
+        model = _native.Model.from_bytes(Path(place).read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    options = json.loads(model.describe())["method"]
+    return ESTIMATORS[options["name"]]._of_model(model, options)

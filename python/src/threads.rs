@@ -1,0 +1,80 @@
+//! Responsible for where the core works: threads of its own, so that Ctrl-C is heard meanwhile and a fork does no harm.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::{PyErr, PyResult, Python};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// How often signals are looked at.
+const SIGNALS: Duration = Duration::from_millis(50);
+
+/// Runs `work` on `threads` threads of its own, without the interpreter's lock. A signal whose handler raises (Ctrl-C) sets the
+/// flag that `work` is given; what the handler raised is the result, once `work` has come to its end.
+pub fn interruptible<T: Send>(
+    py: Python<'_>,
+    threads: usize,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let pool = pool_of(threads)?;
+    let cancel = AtomicBool::new(false);
+    let (done, mut end) = channel::<()>();
+    std::thread::scope(|scope| {
+        let cancel = &cancel;
+        let worker = scope.spawn(move || {
+            // Dropped at the end, also by a panic: the one who waits then knows.
+            let _done = done;
+            pool.install(|| work(cancel))
+        });
+        let mut interrupt: Option<PyErr> = None;
+        loop {
+            let end = &mut end;
+            let waited = py.detach(move || end.recv_timeout(SIGNALS));
+            if waited != Err(RecvTimeoutError::Timeout) {
+                break;
+            }
+            if interrupt.is_none()
+                && let Err(raised) = py.check_signals()
+            {
+                cancel.store(true, Ordering::Relaxed);
+                interrupt = Some(raised);
+            }
+        }
+        let result = py.detach(|| worker.join()).unwrap_or_else(|panic| resume_unwind(panic));
+        interrupt.map_or(Ok(result), Err)
+    })
+}
+
+/// Runs `work` on `threads` threads, without the interpreter's lock.
+pub fn on_threads<T: Send>(py: Python<'_>, threads: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = pool_of(threads)?;
+    Ok(py.detach(|| pool.install(work)))
+}
+
+/// Runs `work` on as many threads as there are cores, without the interpreter's lock.
+pub fn on_all_threads<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    /// The pool, and the process that made it: a fork has a copy of the pool but not of its threads.
+    static SHARED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let process = std::process::id();
+    let pool = {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        match shared.take() {
+            Some((maker, pool)) if maker == process => shared.insert((process, pool)).1.clone(),
+            forked => {
+                // To drop the pool would be to wait for threads that are not there.
+                std::mem::forget(forked);
+                shared.insert((process, Arc::new(pool_of(0)?))).1.clone()
+            }
+        }
+    };
+    Ok(py.detach(|| pool.install(work)))
+}
+
+fn pool_of(threads: usize) -> PyResult<ThreadPool> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| PyRuntimeError::new_err(format!("no threads to work with: {error}")))
+}
