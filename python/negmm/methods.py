@@ -246,7 +246,7 @@ class BetaNLLRegressor(DistributionRegressor):
 class EnsembleRegressor(DistributionRegressor):
     """A deep ensemble (Lakshminarayanan et al., 2017): networks that differ in their random start, pooled into one mixture.
 
-    Parameters that are None are the member's own defaults; of a Gaussian member (mdn with 1 component) unless said otherwise.
+    Parameters that are None are the member's own defaults. Without ``member`` each is a Gaussian: an mdn with 1 component.
 
     Examples
     --------
@@ -267,7 +267,7 @@ class EnsembleRegressor(DistributionRegressor):
     def __init__(
         self,
         *,
-        member: Neural = "mdn",
+        member: Neural | None = None,
         members: int = 5,
         pool: Literal["mixture", "gaussian"] = "mixture",
         eta: float | None = None,

@@ -144,7 +144,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
 
     def predict_dist(self, X: Any) -> Distribution:
         """The predicted distribution of each row: see :class:`negmm.Distribution`."""
-        predictions, oddities = self.model_.predict(self._rows(X), threads=self._threads())
+        rows = self._rows(X)
+        predictions, oddities = self.model_.predict(rows, threads=self._threads())
         _warn(oddities)
         index = getattr(X, "index", None) if is_frame(X) else None
         return Distribution(predictions, index=index if index is not None and len(index) == len(predictions) else None)
