@@ -28,7 +28,7 @@ pub struct Model(negmm::Model);
 pub fn fit(
     py: Python<'_>,
     table: &Bound<'_, Table>,
-    target: &str,
+    target: String,
     method: &str,
     options: Vec<(String, String)>,
     weight: Option<String>,
@@ -39,12 +39,12 @@ pub fn fit(
     for (name, value) in options {
         chosen.set(&name, &value).map_err(raised)?;
     }
-    let (table, inputs) = (&table.get().0, Inputs { weight, ..Inputs::default() });
-    let engine = CpuEngine::new(threads);
-    let fitted = interruptible(py, threads, |cancel| {
+    let table = table.get().0.clone();
+    let fitted = interruptible(py, threads, move |cancel| {
+        let (inputs, engine) = (Inputs { weight, ..Inputs::default() }, CpuEngine::new(threads));
         let watch = Watch { cancel, ..Watch::nothing() };
         let options = FitOptions { seed, inputs: &inputs, engine: &engine, watch };
-        negmm::fit_with(table, target, &chosen, &options)
+        negmm::fit_with(&table, &target, &chosen, &options)
     })?;
     let fitted = fitted.map_err(raised)?;
     Ok((Model(fitted.model), fitted.warnings))
@@ -83,7 +83,12 @@ impl Model {
 
     /// One distribution for each row, and sentences about the rows.
     #[pyo3(signature = (table, *, threads))]
-    fn predict(&self, py: Python<'_>, table: &Bound<'_, Table>, threads: usize) -> PyResult<(Predictions, Vec<String>)> {
+    fn predict(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, Table>,
+        threads: usize,
+    ) -> PyResult<(Predictions, Vec<String>)> {
         let table = &table.get().0;
         let predicted = on_threads(py, threads, || self.0.predict_with_warnings(table))?;
         let (predictions, warnings) = predicted.map_err(raised)?;

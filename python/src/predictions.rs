@@ -73,7 +73,9 @@ impl Predictions {
         }
         let components = weights.shape()[1];
         if members == 0 || !components.is_multiple_of(members) {
-            return Err(PyValueError::new_err(format!("{components} components cannot be shared by {members} members")));
+            return Err(PyValueError::new_err(format!(
+                "{components} components cannot be shared by {members} members"
+            )));
         }
         let list = |array: &PyReadonlyArray2<'_, f64>| array.as_array().iter().copied().collect::<Vec<f64>>();
         let mixtures = Mixtures::new(components, list(&weights), list(&means), list(&sds)).map_err(raised)?;
@@ -93,7 +95,9 @@ impl Predictions {
         let predictions = negmm::Predictions::from(sets);
         match between {
             None => Ok(Self(predictions)),
-            Some(between) => predictions.with_between_members(members, between.as_array().to_vec()).map(Self).map_err(raised),
+            Some(between) => {
+                predictions.with_between_members(members, between.as_array().to_vec()).map(Self).map_err(raised)
+            }
         }
     }
 
@@ -164,7 +168,10 @@ impl Predictions {
     fn ask<'py>(&self, py: Python<'py>, name: &str, at: PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<'py>> {
         let (answer, rows) = (question(name)?, self.0.len());
         if at.shape()[1] != rows {
-            return Err(PyValueError::new_err(format!("expected {rows} columns, one for each row, found {}", at.shape()[1])));
+            return Err(PyValueError::new_err(format!(
+                "expected {rows} columns, one for each row, found {}",
+                at.shape()[1]
+            )));
         }
         let numbers: Vec<f64> = at.as_array().iter().copied().collect();
         let answers = on_all_threads(py, || {

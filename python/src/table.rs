@@ -1,5 +1,8 @@
 //! Responsible for tables: NumPy arrays and lists of text as the core's columns, each number copied once.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use negmm::data::Column;
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
@@ -14,7 +17,7 @@ const BLOCK: usize = 512;
 
 /// Named columns of equal length.
 #[pyclass(frozen, module = "negmm._native")]
-pub struct Table(pub negmm::Table);
+pub struct Table(pub Arc<negmm::Table>);
 
 #[pymethods]
 impl Table {
@@ -53,7 +56,7 @@ impl Table {
 
 impl Table {
     fn of(columns: Vec<(String, Column)>) -> PyResult<Self> {
-        negmm::Table::new(columns).map(Self).map_err(raised)
+        negmm::Table::new(columns).map(|table| Self(Arc::new(table))).map_err(raised)
     }
 }
 
@@ -65,7 +68,7 @@ fn column(cells: &Bound<'_, PyAny>) -> PyResult<Column> {
     let expected = |_| PyTypeError::new_err("expected a column of float64, or a list of str and None");
     let cells = cells.cast::<PyList>().map_err(|error| expected(error.into()))?;
     let words: Vec<Option<Bound<'_, PyString>>> = cells.extract().map_err(expected)?;
-    let words: Vec<Option<std::borrow::Cow<'_, str>>> =
+    let words: Vec<Option<Cow<'_, str>>> =
         words.iter().map(|word| word.as_ref().map(|word| word.to_cow()).transpose()).collect::<PyResult<_>>()?;
     Ok(Column::text(words.iter().map(Option::as_deref)))
 }

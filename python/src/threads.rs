@@ -7,46 +7,50 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
-use pyo3::{PyErr, PyResult, Python};
+use pyo3::{PyResult, Python};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// How often signals are looked at.
 const SIGNALS: Duration = Duration::from_millis(50);
+/// How long the one who interrupts waits for the work to end, which it mostly does at once.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs `work` on `threads` threads of its own, without the interpreter's lock. A signal whose handler raises (Ctrl-C) sets the
-/// flag that `work` is given; what the handler raised is the result, once `work` has come to its end.
-pub fn interruptible<T: Send>(
+/// flag that `work` is given, and what the handler raised is the result; work that is slow to notice ends behind the caller's
+/// back.
+pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
-    work: impl FnOnce(&AtomicBool) -> T + Send,
+    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
     let pool = pool_of(threads)?;
-    let cancel = AtomicBool::new(false);
-    let (done, mut end) = channel::<()>();
-    std::thread::scope(|scope| {
-        let cancel = &cancel;
-        let worker = scope.spawn(move || {
-            // Dropped at the end, also by a panic: the one who waits then knows.
-            let _done = done;
-            pool.install(|| work(cancel))
-        });
-        let mut interrupt: Option<PyErr> = None;
-        loop {
-            let end = &mut end;
-            let waited = py.detach(move || end.recv_timeout(SIGNALS));
-            if waited != Err(RecvTimeoutError::Timeout) {
-                break;
+    let cancel = Arc::new(AtomicBool::new(false));
+    let (sender, mut receiver) = channel();
+    let stopped = cancel.clone();
+    let worker = std::thread::spawn(move || {
+        // Whoever interrupted may have gone.
+        let _ = sender.send(pool.install(|| work(&stopped)));
+    });
+    let mut wait = |time| {
+        let receiver = &mut receiver;
+        py.detach(move || receiver.recv_timeout(time))
+    };
+    loop {
+        match wait(SIGNALS) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Disconnected) => {
+                let panic = py.detach(|| worker.join()).err();
+                resume_unwind(panic.unwrap_or_else(|| Box::new("the worker is gone")));
             }
-            if interrupt.is_none()
-                && let Err(raised) = py.check_signals()
-            {
-                cancel.store(true, Ordering::Relaxed);
-                interrupt = Some(raised);
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(raised) = py.check_signals() {
+                    cancel.store(true, Ordering::Relaxed);
+                    let _ = wait(GRACE);
+                    return Err(raised);
+                }
             }
         }
-        let result = py.detach(|| worker.join()).unwrap_or_else(|panic| resume_unwind(panic));
-        interrupt.map_or(Ok(result), Err)
-    })
+    }
 }
 
 /// Runs `work` on `threads` threads, without the interpreter's lock.

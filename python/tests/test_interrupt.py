@@ -82,3 +82,21 @@ def test_a_program_ends_as_programs_do():
     assert child.returncode == -signal.SIGINT
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert "panic" not in errors
+
+
+def test_a_step_that_takes_seconds_is_not_waited_for():
+    """One step on all rows of a wide network: the work ends by itself, later."""
+    X, y = rows(60_000)
+    model = quick("ne-gmm", hidden=(1024, 1024), batch=60_000, validation=0, epochs=2, learning_rate=1e-4)
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(0.5, press).start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert time.monotonic() - pressed[0] < 1.0
+    with pytest.raises(NotFittedError):
+        model.predict(X)

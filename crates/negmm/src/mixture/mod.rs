@@ -126,7 +126,8 @@ impl Mixtures {
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         let components = self.components;
-        let pick = |list: &[f64]| rows.iter().flat_map(|row| &list[row * components..][..components]).copied().collect();
+        let pick =
+            |list: &[f64]| rows.iter().flat_map(|row| &list[row * components..][..components]).copied().collect();
         Self { components, weights: pick(&self.weights), means: pick(&self.means), sds: pick(&self.sds) }
     }
 
