@@ -1,8 +1,12 @@
-//! What the benches share: named options, the arithmetic floor of a training step, and the peers in Python.
+//! What the benches share: named options, the arithmetic floor of a training step, the peers in Python, the UCI sets and the
+//! results on them.
 
 pub mod floor;
 pub mod options;
 pub mod peers;
+pub mod results;
+pub mod tables;
+pub mod uci;
 
 use std::time::Instant;
 

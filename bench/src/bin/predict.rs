@@ -55,7 +55,7 @@ fn predictions(network: &Network, components: usize, rows: usize, seconds: f64) 
     }
     let head = MixtureHead { components, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
     let weights = network.initial_weights(&mut rng);
-    let networks = vec![TrainedNetwork { network: network.clone(), weights }];
+    let networks = vec![TrainedNetwork { network: network.clone(), weights, sd_factor: 1.0 }];
     let predictor = Predictor::Networks { networks, head: Head::Mixture(head) };
     println!("| rows/s | mixtures | mixtures, means, sds |");
     println!("|---|---|---|");

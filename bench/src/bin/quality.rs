@@ -1,88 +1,165 @@
-//! Scores methods on the standard splits of the UCI sets and prints a Markdown table: mean (standard error) over splits, bold where
-//! a method is best by more than two standard errors of the paired difference.
+//! Scores methods on the standard splits of the UCI sets and prints tables as Markdown: mean (standard error) over splits, bold where
+//! a method is best by more than two standard errors of the paired difference; one method against every other; rows with new inputs.
 //!
 //! ```text
-//! quality [--sets a,b] [--methods a,b] [--splits N] [--threads N] [--set OPTION=VALUE,OPTION=VALUE]
+//! quality [--sets a,b] [--methods a,b:option=value] [--splits N] [--threads N] [--fit-threads N]
+//!         [--set OPTION=VALUE,OPTION=VALUE] [--results FILE] [--reference METHOD]
+//! quality --table FILE,FILE [--reference METHOD]     tables of results that are there
+//! quality --export FOLDER [--sets a,b]               sets and splits for programs elsewhere (bench/peers/quality.py)
 //! ```
 //!
 //! Data from the folder `NEGMM_DATA`, else `../shared/data`. wine_white and superconductivity have no standard splits: tenths drawn with seed 0.
-//! An option is set for every method that has it.
+//! A method may have settings behind its name (`auto:preset=best`); `--set` sets an option of every method that has it. `--threads` fits run at
+//! once, each with `--fit-threads` (1) for its networks; the seconds are those of one fit under these. With `--results`
+//! each fit adds a line to the file at once, and what the file has already is not fitted again.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::error::Error;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
-use negmm::compare::{CompareOptions, Metric, Split, compare};
-use negmm::data::Inputs;
-use negmm::train::Watch;
-use negmm::{Method, Table};
+use negmm::compare::Split;
+use negmm::train::{CpuEngine, Watch};
+use negmm::{FitOptions, Method, Table, fit_with};
 use negmm_bench::options::Options;
+use negmm_bench::results::{self, Line, Outcome, RowScores, Score};
+use negmm_bench::tables;
+use negmm_bench::uci::{SETS, Set};
 
-/// Name, target, column to leave out.
-const SETS: [(&str, &str, Option<&str>); 10] = [
-    ("boston", "medv", None),
-    ("concrete", "compressive_strength", None),
-    ("energy", "heating_load", Some("cooling_load")),
-    ("yacht", "residuary_resistance", None),
-    ("wine_red", "quality", None),
-    ("kin8nm", "y", None),
-    ("wine_white", "quality", None),
-    ("naval", "gt_compressor_decay", Some("gt_turbine_decay")),
-    ("protein", "rmsd", None),
-    ("superconductivity", "critical_temp", None),
-];
+/// A method and what results call it: its name and every setting.
+struct Contender {
+    label: String,
+    method: Method,
+}
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let options = Options::read(&["--sets", "--methods", "--splits", "--threads", "--set"])?;
-    let list = |name: &str, default: &str| -> Vec<String> {
-        options.text(name).unwrap_or(default).split(',').filter(|part| !part.is_empty()).map(str::to_string).collect()
-    };
-    let names = list("--methods", &Method::all().iter().map(Method::name).collect::<Vec<_>>().join(","));
-    let mut methods = names.iter().map(|name| Method::by_name(name)).collect::<Result<Vec<_>, _>>()?;
-    for setting in list("--set", "") {
-        let (option, value) = setting.split_once('=').ok_or(format!("what is {setting}?"))?;
-        for method in methods.iter_mut().filter(|method| method.has(option)) {
-            method.set(option, value)?;
+impl Contender {
+    /// `name:option=value:option=value`, and the common settings that the method has.
+    fn parse(text: &str, common: &[String]) -> Result<Self, Box<dyn Error>> {
+        let mut parts = text.split(':');
+        let mut contender = Self { label: String::new(), method: Method::by_name(parts.next().unwrap_or_default())? };
+        contender.label = contender.method.name().to_string();
+        let own = parts.map(|setting| (setting, true));
+        for (setting, must) in own.chain(common.iter().map(|setting| (setting.as_str(), false))) {
+            let (option, value) = setting.split_once('=').ok_or(format!("{setting:?} is not OPTION=VALUE"))?;
+            if must || contender.method.has(option) {
+                contender.method.set(option, value)?;
+                contender.label += &format!(":{setting}");
+            }
         }
+        Ok(contender)
     }
-    let splits: usize = options.get("--splits", 20)?;
-    let threads: usize = options.get("--threads", 0)?;
-    let folder = std::env::var("NEGMM_DATA").map_or(PathBuf::from("../shared/data"), PathBuf::from).join("uci");
-    println!("| set | method | splits | NLL | CRPS | RMSE | cover 95 | width 95 | seconds a fit |");
-    println!("|---|---|---|---|---|---|---|---|---|");
-    for name in list("--sets", &SETS.map(|set| set.0).join(",")) {
-        let (name, target, ignore) = *SETS.iter().find(|set| set.0 == name).ok_or(format!("no set {name}"))?;
-        let table = Table::read(folder.join(format!("{name}.csv.gz")))?;
-        let splits: Vec<Split> = standard_splits(&folder, name, table.rows())?.into_iter().take(splits).collect();
-        let inputs = Inputs { ignore: ignore.iter().map(|name| name.to_string()).collect(), ..Inputs::default() };
-        let options = CompareOptions { seed: 0, inputs: &inputs, threads, watch: Watch::nothing(), fitted: &|| {} };
-        let comparison = compare(&table, target, &methods, &splits, &options)?;
-        for (at, method) in methods.iter().enumerate() {
-            let cell = |metric: Metric| {
-                let summary = comparison.summary(at, metric);
-                let digits = (3 - summary.mean.abs().max(1e-9).log10().floor() as i32).clamp(1, 7) as usize;
-                let text = format!("{:.digits$} ({:.digits$})", summary.mean, summary.se);
-                let best = metric != Metric::Seconds && comparison.best(metric) == Some(at);
-                if best { format!("**{text}**") } else { text }
-            };
-            let cells = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width, Metric::Seconds];
-            println!("| {name} | {} | {} | {} |", method.name(), splits.len(), cells.map(cell).join(" | "));
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let names = [
+        "--sets",
+        "--methods",
+        "--splits",
+        "--threads",
+        "--fit-threads",
+        "--set",
+        "--results",
+        "--reference",
+        "--table",
+        "--export",
+    ];
+    let options = Options::read(&names)?;
+    let reference: String = options.get("--reference", "auto".into())?;
+    if options.text("--table").is_some() {
+        let files: Vec<String> = options.list("--table", vec![])?;
+        if let Some(missing) = files.iter().find(|file| !Path::new(file).exists()) {
+            return Err(format!("there is no file {missing}").into());
         }
+        let lines = files.iter().map(|file| results::read(Path::new(file))).collect::<Result<Vec<_>, _>>()?.concat();
+        print!("{}", tables::markdown(&lines, &reference));
+        return Ok(());
     }
+    let sets: Vec<String> = options.list("--sets", SETS.map(|set| set.name.to_string()).to_vec())?;
+    let sets = sets.iter().map(|name| Set::by_name(name)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(folder) = options.text("--export") {
+        return sets.iter().try_for_each(|set| set.export(Path::new(folder)));
+    }
+    let methods = options.list("--methods", Method::all().iter().map(|method| method.name().to_string()).collect())?;
+    let common: Vec<String> = options.list("--set", vec![])?;
+    let contenders =
+        methods.iter().map(|text| Contender::parse(text, &common)).collect::<Result<Vec<Contender>, _>>()?;
+    let option = |setting: &String| setting.split('=').next().unwrap_or_default().to_string();
+    if let Some(unknown) = common.iter().map(option).find(|option| !contenders.iter().any(|one| one.method.has(option)))
+    {
+        return Err(format!("no method here has an option {unknown:?}").into());
+    }
+    let file = options.text("--results").map(Path::new);
+    let cores = std::thread::available_parallelism()?.get();
+    let threads = Some(options.get("--threads", 0)?).filter(|threads| *threads > 0).unwrap_or(cores);
+    let engine = CpuEngine::new(options.get("--fit-threads", 1)?);
+    let mut lines = file.map(results::read).transpose()?.unwrap_or_default();
+    for set in sets {
+        let table = set.read()?;
+        let splits = set.splits(table.rows(), options.get("--splits", 20)?)?;
+        let is_there = |split: usize, label: &str| {
+            lines.iter().any(|line| line.set == set.name && line.method == label && line.split == split)
+        };
+        let all = (0..splits.len()).flat_map(|split| contenders.iter().map(move |contender| (split, contender)));
+        let pending: Vec<_> = all.filter(|(split, contender)| !is_there(*split, &contender.label)).collect();
+        let fit = |(split, contender): (usize, &Contender)| -> Result<Line, String> {
+            let blame = |error| format!("{}, {}, split {split}: {error}", set.name, contender.label);
+            let score = score(set, &table, &splits[split], split, &contender.method, &engine).map_err(blame)?;
+            let outcome = Outcome::Scored(score);
+            let line = Line { set: set.name.into(), method: contender.label.clone(), split, outcome };
+            file.map_or(Ok(()), |file| results::append(file, &line))?;
+            Ok(line)
+        };
+        lines.extend(several_at_once(&pending, threads, fit)?);
+    }
+    print!("{}", tables::markdown(&lines, &reference));
     Ok(())
 }
 
-/// The standard splits, or tenths drawn with a fixed seed where there are none.
-fn standard_splits(folder: &Path, name: &str, rows: usize) -> Result<Vec<Split>, Box<dyn std::error::Error>> {
-    let path = folder.join("splits").join(format!("{name}.txt.gz"));
-    if !path.exists() {
-        return Ok(Split::folds(rows, 10, 0)?);
-    }
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(std::fs::File::open(path)?).read_to_string(&mut text)?;
-    let mut splits = Vec::new();
-    for line in text.lines() {
-        let test = line.split_whitespace().map(str::parse).collect::<Result<Vec<usize>, _>>()?;
-        splits.push(Split::with_test(rows, test));
-    }
-    Ok(splits)
+/// Does all tasks on so many threads; stops at the first that fails.
+fn several_at_once<T: Copy + Sync>(
+    tasks: &[T],
+    threads: usize,
+    task: impl Fn(T) -> Result<Line, String> + Sync,
+) -> Result<Vec<Line>, String> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Ok(Vec::new())));
+    let work = || {
+        while let Some(one) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let line = task(*one);
+            let mut done = done.lock().expect("no thread panicked");
+            match (line, &mut *done) {
+                (Ok(line), Ok(lines)) => lines.push(line),
+                (Err(error), Ok(_)) => *done = Err(error),
+                (_, Err(_)) => {}
+            }
+            if done.is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    done.into_inner().expect("no thread panicked")
+}
+
+/// Fits on the training rows and scores the test rows. The seed is the number of the split.
+fn score(
+    set: &Set,
+    table: &Table,
+    split: &Split,
+    seed: usize,
+    method: &Method,
+    engine: &CpuEngine,
+) -> negmm::Result<Score> {
+    let inputs = set.inputs();
+    let options = FitOptions { seed: seed as u64, inputs: &inputs, engine, watch: Watch::nothing() };
+    let (train, test) = (table.select_rows(&split.train), table.select_rows(&split.test));
+    let start = Instant::now();
+    let model = fit_with(&train, set.target, method, &options)?.model;
+    let seconds = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let predictions = model.predict(&test)?;
+    let seconds_predict = start.elapsed().as_secs_f64();
+    let rows = RowScores::of(&predictions, &model.encoder().targets(&test)?, set.step)?;
+    let all = rows.means(&vec![true; split.test.len()]).ok_or_else(|| negmm::Error::data("no test rows"))?;
+    Ok(Score { all, seconds, seconds_predict, new: rows.means(&set.new_inputs(table, split)) })
 }

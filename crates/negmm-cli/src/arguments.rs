@@ -113,6 +113,10 @@ fit_flags! {
     "Data" "N" seed "seed",
     /// How to learn
     "Method" "NAME" method "method",
+    /// fast (5 networks), medium (10) or best (20): how many networks auto trains
+    "Method" "NAME" preset "preset",
+    /// Parts of the rows, each held out by networks that learn from the others
+    "Method" "N" folds "folds",
     /// Components of the mixture
     "Method" "K" components "components",
     /// Share of the logarithmic score in the loss, the rest is the energy score
@@ -125,7 +129,7 @@ fit_flags! {
     "Method" "W" sinkhorn "sinkhorn",
     /// uniform or normal: that prior
     "Method" "NAME" prior "prior",
-    /// Networks of the ensemble
+    /// Networks of the ensemble; of auto those for each fold
     "Method" "T" members "members",
     /// The neural method that each member is; its options are given beside this
     "Method" "NAME" member "member",
@@ -151,6 +155,10 @@ fit_flags! {
     "Network" "UNITS" hidden "hidden",
     /// relu, tanh or silu
     "Network" "NAME" activation "activation",
+    /// Numbers also go through waves: the sd of their frequencies at the start, or none
+    "Network" "F" embedding "embedding",
+    /// Numbers are bent to stay within so many sds, or none
+    "Network" "SD" soft_clip "soft-clip",
     /// Units of each layer of the LSTM that reads a sequence
     "Network" "UNITS" lstm_hidden "lstm-hidden",
     /// Layers of the LSTM that reads a sequence
@@ -163,17 +171,21 @@ fit_flags! {
     "Network" "SD" mean_bound "mean-bound",
     /// Passes over the training rows, at most
     "Training" "N" epochs "epochs",
+    /// Steps instead of epochs, or none
+    "Training" "N" steps "steps",
+    /// Steps between looks at the validation rows, or none: once an epoch
+    "Training" "N" check_every "check-every",
     /// Rows of one step
     "Training" "N" batch "batch",
     /// Adam's step size at its highest
     "Training" "RATE" learning_rate "learning-rate",
     /// constant or cosine (warm-up, then down to zero)
     "Training" "NAME" schedule "schedule",
-    /// Epochs without a better validation score before stopping; 0: no early stopping
+    /// Looks at the validation rows without a better score before stopping; 0: no early stopping
     "Training" "N" patience "patience",
     /// Share of the rows set aside to choose the weights that are kept
     "Training" "SHARE" validation "validation",
-    /// nll or crps: the validation score that chooses
+    /// nll, crps or calibrated (nll with the best sd factor): the validation score that chooses
     "Training" "SCORE" select "select",
     /// Decay of the running average of the weights; 0: no averaging
     "Training" "DECAY" averaging "averaging",

@@ -19,18 +19,33 @@ pub fn table(lines: &[Vec<String>]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Scores of several predictions of the same rows, one line each.
+/// Scores of several predictions of the same rows, one line each; the mass NLL where the target is discrete.
 pub fn scores(lines: &[(&str, &Metrics)]) -> String {
-    let heading = ["", "NLL", "CRPS", "RMSE", "MAE", "in 50 %", "in 90 %", "in 95 %", "width 95 %"];
-    let mut cells = vec![heading.map(str::to_string).to_vec()];
+    let discrete = lines.iter().any(|(_, metrics)| metrics.mass_nll.is_some());
+    let mass = discrete.then_some("mass NLL");
+    let heading = ["", "NLL"].into_iter().chain(mass);
+    let heading = heading.chain(["CRPS", "RMSE", "MAE", "in 50 %", "in 90 %", "in 95 %", "width 95 %"]);
+    let mut cells = vec![heading.map(str::to_string).collect()];
     for (name, metrics) in lines {
-        let mut line = vec![name.to_string()];
-        line.extend([metrics.nll, metrics.crps, metrics.rmse, metrics.mae].map(number));
+        let mut line = vec![name.to_string(), number(metrics.nll)];
+        line.extend(discrete.then(|| metrics.mass_nll.map_or(String::new(), number)));
+        line.extend([metrics.crps, metrics.rmse, metrics.mae].map(number));
         line.extend(["0.5", "0.9", "0.95"].map(|level| format!("{:.1} %", 100.0 * metrics.coverage[level])));
         line.push(number(metrics.width["0.95"]));
         cells.push(line);
     }
     table(&cells)
+}
+
+/// What a person should know of a discrete target with this step, in a line of its own; nothing of another target.
+pub fn discrete(grid: Option<f64>) -> String {
+    match grid {
+        Some(step) => {
+            let step = if (1e-6..1e9).contains(&step) { step.to_string() } else { format!("{step:e}") };
+            format!("\nthe target is discrete (steps of {step}): compare mass NLL, not NLL")
+        }
+        None => String::new(),
+    }
 }
 
 /// Four significant digits.

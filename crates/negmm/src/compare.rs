@@ -1,12 +1,13 @@
 //! Responsible for comparing methods on one table: the same splits for all, their scores, and which differences are real.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::data::split::{holdout, k_folds};
-use crate::data::{Inputs, Table};
+use crate::data::split::{blocks, holdout, k_folds};
+use crate::data::{Encoder, Inputs, Table};
 use crate::math::rng::Rng;
 use crate::train::{CpuEngine, Watch};
 use crate::{Error, FitOptions, Method, Metrics, Result, fit_with};
@@ -46,10 +47,8 @@ impl Split {
         if folds == 0 || folds >= rows {
             return Err(Error::options(format!("folds must be from 1 to the rows ({rows}) but one, found {folds}")));
         }
-        let cut = |block: usize| block * rows / (folds + 1);
-        let fold =
-            |block: usize| Self { train: (0..cut(block)).collect(), test: (cut(block)..cut(block + 1)).collect() };
-        Ok((1..=folds).map(fold).collect())
+        let fold = |block: Range<usize>| Self { train: (0..block.start).collect(), test: block.collect() };
+        Ok(blocks(rows, folds + 1).into_iter().skip(1).map(fold).collect())
     }
 
     /// `repeats` times another random share of the rows is scored.
@@ -74,6 +73,8 @@ pub enum Metric {
     Rmse,
     /// Logarithmic score.
     Nll,
+    /// Logarithmic score of the probability within half a step, for a discrete target.
+    MassNll,
     /// Energy score.
     Crps,
     /// Share of targets inside the 95 % interval.
@@ -86,13 +87,15 @@ pub enum Metric {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Rmse, Self::Nll, Self::Crps, Self::Coverage, Self::Width, Self::Seconds];
+    pub const ALL: [Self; 7] =
+        [Self::Rmse, Self::Nll, Self::MassNll, Self::Crps, Self::Coverage, Self::Width, Self::Seconds];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rmse => "rmse",
             Self::Nll => "nll",
+            Self::MassNll => "mass_nll",
             Self::Crps => "crps",
             Self::Coverage => "picp",
             Self::Width => "mpiw",
@@ -116,11 +119,12 @@ pub struct Score {
 }
 
 impl Score {
-    /// One of its numbers.
+    /// One of its numbers; NaN for the mass NLL of a target that is not discrete.
     pub fn get(&self, metric: Metric) -> f64 {
         match metric {
             Metric::Rmse => self.metrics.rmse,
             Metric::Nll => self.metrics.nll,
+            Metric::MassNll => self.metrics.mass_nll.unwrap_or(f64::NAN),
             Metric::Crps => self.metrics.crps,
             Metric::Coverage => self.metrics.coverage["0.95"],
             Metric::Width => self.metrics.width["0.95"],
@@ -161,6 +165,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// What there is to compare: all metrics, the mass NLL only of a discrete target.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let discrete = self.scores.iter().flatten().all(|score| score.metrics.mass_nll.is_some());
+        Metric::ALL.into_iter().filter(|metric| discrete || *metric != Metric::MassNll).collect()
+    }
+
     /// Mean and spread of one method's metric.
     pub fn summary(&self, method: usize, metric: Metric) -> Summary {
         Summary::of(&self.numbers(method, metric))
@@ -210,6 +220,8 @@ pub fn compare(
     splits: &[Split],
     options: &CompareOptions<'_>,
 ) -> Result<Comparison> {
+    // Recognised once: every split is scored alike.
+    let grid = Encoder::fit(table, target, options.inputs)?.target().grid;
     let run = |(method, split): (usize, usize)| -> Result<Score> {
         if options.watch.cancel.load(Ordering::Relaxed) {
             return Err(Error::cancelled());
@@ -234,7 +246,7 @@ pub fn compare(
         let weights = options.inputs.weight.as_deref().map(|name| test.weights(name)).transpose()?;
         let weights = weights.map(|weights| model.encoder().of_encoded(weights));
         let y = model.encoder().targets(&test)?;
-        let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref())?;
+        let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref(), grid)?;
         (options.fitted)();
         Ok(Score { metrics, seconds })
     };

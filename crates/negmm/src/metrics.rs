@@ -1,6 +1,6 @@
 //! Responsible for scoring predictions against known targets: errors, proper scores, calibration and sharpness.
 
-use crate::predictive::Predictions;
+use crate::predictive::{Predictions, check_step};
 use crate::row::Row;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize, Serializer};
@@ -23,6 +23,10 @@ pub struct Metrics {
     pub mae: f64,
     /// Mean logarithmic score: negative log likelihood of a row.
     pub nll: f64,
+    /// Mean negative log probability within half a step of the target, for a discrete target: what to compare instead of
+    /// `nll`, which spikes on the values make as small as one likes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mass_nll: Option<f64>,
     /// Mean continuous ranked probability score.
     pub crps: f64,
     /// Share of targets inside the central interval of each coverage (see [`COVERAGES`]): its name when calibrated.
@@ -50,34 +54,37 @@ impl Metrics {
     /// # Errors
     /// When `y` does not have one finite number for each row, or there is no row.
     pub fn of(predictions: &Predictions, y: &[f64]) -> Result<Self> {
-        Self::weighted(predictions, y, None)
+        Self::weighted(predictions, y, None, None)
     }
 
-    /// As [`Metrics::of`], each row counting as much as its weight says.
+    /// As [`Metrics::of`], each row counting as much as its weight says; with `grid`, the step of a discrete target, also the
+    /// mass NLL.
     ///
     /// # Errors
-    /// Also when a weight is negative or not finite, or all are 0.
-    pub fn weighted(predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<Self> {
-        let mut tally = Tally::default();
+    /// Also when a weight is negative or not finite, or all are 0, and when the step is not finite and positive.
+    pub fn weighted(predictions: &Predictions, y: &[f64], weights: Option<&[f64]>, grid: Option<f64>) -> Result<Self> {
+        let mut tally = Tally::new(grid);
         tally.add(predictions, y, weights)?;
         tally.finish()
     }
 
     /// Whether every score is a finite number: squares of errors beyond 1e154 are not, and a file has no place for them.
     pub(crate) fn is_finite(&self) -> bool {
-        let widths = self.width.values().copied();
-        [self.rmse, self.mae, self.nll, self.crps].into_iter().chain(widths).all(f64::is_finite)
+        let more = self.width.values().copied().chain(self.mass_nll);
+        [self.rmse, self.mae, self.nll, self.crps].into_iter().chain(more).all(f64::is_finite)
     }
 }
 
 /// A running sum of scores, for predictions that come chunk after chunk. The chunks do not change the result.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
+    grid: Option<f64>,
     rows: u64,
     weight: f64,
     squared_error: f64,
     absolute_error: f64,
     nll: f64,
+    mass_nll: f64,
     crps: f64,
     inside: [f64; COVERAGES.len()],
     width: [f64; COVERAGES.len()],
@@ -88,16 +95,19 @@ pub struct Tally {
 struct RowScores {
     error: f64,
     nll: f64,
+    /// 0 without a grid.
+    mass_nll: f64,
     crps: f64,
     intervals: [(f64, f64); COVERAGES.len()],
     pit: f64,
 }
 
 impl RowScores {
-    fn of(row: Row<'_>, y: f64) -> Self {
+    fn of(row: Row<'_>, y: f64, grid: Option<f64>) -> Self {
         Self {
             error: row.mean() - y,
             nll: -row.log_pdf(y),
+            mass_nll: grid.map_or(0.0, |step| -row.log_mass(y, step)),
             crps: row.energy_score(y),
             intervals: COVERAGES.map(|(coverage, _)| row.interval(coverage)),
             pit: row.cdf(y),
@@ -106,10 +116,16 @@ impl RowScores {
 }
 
 impl Tally {
+    /// Nothing yet; `grid` is the step of a discrete target.
+    pub fn new(grid: Option<f64>) -> Self {
+        Self { grid, ..Self::default() }
+    }
+
     /// Adds rows, their targets, and how much each counts (1 without weights).
     ///
     /// # Errors
-    /// When `y` does not have one finite number for each row, or `weights` one that is not negative; nothing is added then.
+    /// When `y` does not have one finite number for each row, or `weights` one that is not negative, or the step of the grid
+    /// is not finite and positive; nothing is added then.
     pub fn add(&mut self, predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<()> {
         if let Some(row) = y.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(format!("expected a finite target, found {}", y[row])).at(format!("row {row}")));
@@ -123,7 +139,8 @@ impl Tally {
                 return Err(Error::data(message).at(format!("row {row}")));
             }
         }
-        let scores = predictions.each_with(y, RowScores::of)?;
+        self.grid.map_or(Ok(()), check_step)?;
+        let scores = predictions.each_with(y, |row, y| RowScores::of(row, y, self.grid))?;
         // Summed row by row, in order, so that neither threads nor chunks change a bit.
         for (number, (row, &y)) in scores.iter().zip(y).enumerate() {
             let weight = weights.map_or(1.0, |weights| weights[number]);
@@ -132,6 +149,7 @@ impl Tally {
             self.squared_error += weight * (row.error * row.error);
             self.absolute_error += weight * row.error.abs();
             self.nll += weight * row.nll;
+            self.mass_nll += weight * row.mass_nll;
             self.crps += weight * row.crps;
             for (at, &(lower, upper)) in row.intervals.iter().enumerate() {
                 self.inside[at] += if lower <= y && y <= upper { weight } else { 0.0 };
@@ -162,6 +180,7 @@ impl Tally {
             rmse: mean(self.squared_error).sqrt(),
             mae: mean(self.absolute_error),
             nll: mean(self.nll),
+            mass_nll: self.grid.map(|_| mean(self.mass_nll)),
             crps: mean(self.crps),
             coverage: named(self.inside),
             width: named(self.width),
@@ -206,10 +225,10 @@ mod tests {
 
     #[test]
     fn a_weight_counts_as_so_many_rows() {
-        let weighted = Metrics::weighted(&standard(3), &[0.1, -2.0, 1.0], Some(&[2.0, 1.0, 0.0])).unwrap();
+        let weighted = Metrics::weighted(&standard(3), &[0.1, -2.0, 1.0], Some(&[2.0, 1.0, 0.0]), None).unwrap();
         let repeated = Metrics::of(&standard(3), &[0.1, 0.1, -2.0]).unwrap();
         assert_eq!(weighted, repeated);
-        assert!(Metrics::weighted(&standard(1), &[0.1], Some(&[0.0])).is_err());
+        assert!(Metrics::weighted(&standard(1), &[0.1], Some(&[0.0]), None).is_err());
     }
 
     #[test]
@@ -220,6 +239,20 @@ mod tests {
             tally.add(&standard(chunk.len()), chunk, None).unwrap();
         }
         assert_eq!(tally.finish().unwrap(), Metrics::of(&standard(100), &y).unwrap());
+    }
+
+    #[test]
+    fn a_discrete_target_has_a_mass_nll() {
+        let y = [0.0, 1.0, -2.0];
+        let metrics = Metrics::weighted(&standard(3), &y, None, Some(1.0)).unwrap();
+        let each = standard(3).mass_nll(&y, 1.0).unwrap();
+        assert_eq!(metrics.mass_nll, Some(each.iter().sum::<f64>() / 3.0));
+        assert_eq!(Metrics { mass_nll: None, ..metrics.clone() }, Metrics::of(&standard(3), &y).unwrap());
+        let text = serde_json::to_string(&metrics).unwrap();
+        assert!(text.contains("\"mass_nll\":1."), "{text}");
+        assert_eq!(serde_json::from_str::<Metrics>(&text).unwrap(), metrics);
+        assert!(!Metrics { mass_nll: Some(f64::INFINITY), ..metrics }.is_finite());
+        assert!(Metrics::weighted(&standard(3), &y, None, Some(0.0)).is_err());
     }
 
     #[test]

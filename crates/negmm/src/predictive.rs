@@ -343,6 +343,17 @@ impl Predictions {
         self.each_with(y, |row, y| -row.log_pdf(y))
     }
 
+    /// Logarithmic score of a discrete target with values `step` apart: minus the logarithm of the predicted probability
+    /// within `step` / 2 of the target of each row. Unlike [`Predictions::nll`] it is never negative, and spikes on the values
+    /// do not make it small without end.
+    ///
+    /// # Errors
+    /// When `step` is not finite and positive, or `y` does not have one number for each row.
+    pub fn mass_nll(&self, y: &[f64], step: f64) -> Result<Vec<f64>> {
+        check_step(step)?;
+        self.each_with(y, |row, y| 0.0 - row.log_mass(y, step))
+    }
+
     /// Continuous ranked probability score, which is the energy score in one dimension, of the target of each row.
     ///
     /// # Errors
@@ -393,6 +404,15 @@ fn check_share(name: &str, share: f64) -> Result<()> {
     }
 }
 
+/// Whether values of a discrete target can be so far apart.
+pub(crate) fn check_step(step: f64) -> Result<()> {
+    if step > 0.0 && step.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::options(format!("expected a step that is finite and positive, found {step}")))
+    }
+}
+
 fn check_threshold(threshold: f64) -> Result<()> {
     if threshold.is_nan() { Err(Error::options("expected a number as threshold, found NaN")) } else { Ok(()) }
 }
@@ -439,6 +459,25 @@ mod tests {
         assert!(mixtures.with_between_members(2, vec![0.0; 5]).is_err());
         let alone = predictions(0).select(&[]);
         assert!(alone.is_empty());
+    }
+
+    #[test]
+    fn mass_is_the_probability_within_half_a_step() {
+        let mixtures = predictions(3);
+        let y = [0.0, 2.5, 1e4];
+        let nll = mixtures.mass_nll(&y, 0.5).unwrap();
+        for row in 0..2 {
+            let probability = mixtures.row(row).cdf(y[row] + 0.25) - mixtures.row(row).cdf(y[row] - 0.25);
+            assert!((nll[row] + probability.ln()).abs() < 1e-12, "{nll:?}");
+        }
+        assert!(nll[2].is_finite() && nll[2] > 1e6, "{nll:?}");
+        let samples: Predictions = SampleSets::new(2, vec![1.0, 3.0], 1e-3).unwrap().into();
+        let y = [2.5];
+        assert_eq!(samples.mass_nll(&y, 0.5).unwrap(), samples.moment_matched().mass_nll(&y, 0.5).unwrap());
+        for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(samples.mass_nll(&y, step).unwrap_err().kind(), ErrorKind::Options);
+        }
+        assert!(samples.mass_nll(&[], 1.0).is_err());
     }
 
     #[test]

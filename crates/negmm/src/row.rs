@@ -83,6 +83,12 @@ impl Row<'_> {
         ask!(self, row => row.log_pdf(y))
     }
 
+    /// Logarithm of the probability of a target within `step` / 2 of `y`; for samples that of the normal distribution with
+    /// their mean and sd.
+    pub fn log_mass(&self, y: f64, step: f64) -> f64 {
+        ask!(self, row => row.log_mass(y, step))
+    }
+
     /// Probability of a target up to `y`.
     pub fn cdf(&self, y: f64) -> f64 {
         ask!(self, row => row.cdf(y))

@@ -247,6 +247,11 @@ impl SampleSet<'_> {
         normal::log_pdf(self.standardised(y, sd)) - libm::log(sd)
     }
 
+    /// Logarithm of that distribution's probability within `step` / 2 of `y`.
+    pub fn log_mass(&self, y: f64, step: f64) -> f64 {
+        crate::mixture::log_mass((y - self.mean()).abs(), step, self.normal_sd())
+    }
+
     /// (y - mean) / sd, without an overflow on the way.
     fn standardised(&self, y: f64, sd: f64) -> f64 {
         2.0 * ((0.5 * y - 0.5 * self.mean()) / sd)

@@ -26,6 +26,8 @@ const VARIANTS: [(&str, Settings<'static>); 6] = [
 /// Small and fast, with every source of randomness that is on by default, and rows drawn by the trees too.
 const QUICK: Settings<'static> = &[
     ("epochs", "5"),
+    ("steps", "20"),
+    ("folds", "3"),
     ("hidden", "8"),
     ("components", "3"),
     ("samples", "9"),
@@ -38,6 +40,8 @@ const QUICK: Settings<'static> = &[
 /// One step an epoch on all rows, the last weights kept: what is learnt depends on the rows' numbers alone.
 const WHOLE: Settings<'static> = &[
     ("epochs", "40"),
+    ("steps", "40"),
+    ("folds", "3"),
     ("hidden", "8"),
     ("components", "3"),
     ("samples", "9"),
@@ -54,6 +58,8 @@ const WHOLE: Settings<'static> = &[
 /// Enough to learn a smooth curve.
 const LEARNING: Settings<'static> = &[
     ("epochs", "40"),
+    ("steps", "300"),
+    ("folds", "3"),
     ("hidden", "16"),
     ("components", "2"),
     ("samples", "40"),
@@ -283,7 +289,7 @@ fn what_is_loaded_predicts_the_same_bits() {
     for_every_method(QUICK, |name, method| {
         let model = fit(&training, "y", method).unwrap();
         let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-        assert_eq!((loaded.method(), loaded.encoder()), (method, model.encoder()), "{name}");
+        assert_eq!((loaded.method(), loaded.encoder()), (model.method(), model.encoder()), "{name}");
         assert_eq!(loaded.record(), model.record(), "{name}");
         assert_eq!(bits(&loaded.predict(&new).unwrap()), bits(&model.predict(&new).unwrap()), "{name}");
         assert_eq!(loaded.to_bytes().unwrap(), model.to_bytes().unwrap(), "{name}");
@@ -312,6 +318,10 @@ fn a_weight_counts_as_so_many_rows() {
     // The energy score of samples has kinks: where rounding moves a sample to the other side of a target, as in one
     // of eight tables tried, trainings of samplers part by up to 0.02. In this table it does not.
     for_every_method(WHOLE, |name, method| {
+        // Its folds are dealt from rows, so that other rows make other networks.
+        if matches!(method, Method::Auto(_)) {
+            return;
+        }
         let expected = fit(&repeated, "y", method).unwrap().predict(&training).unwrap();
         let far = farthest(&fit_weighted(&weighted, method).predict(&training).unwrap(), &expected, 0.0, 1.0);
         assert!(far < rounding(method), "{name}: {far}");

@@ -219,6 +219,14 @@ fn hostile_encoders_are_refused() {
     assert_eq!(refused(vec![text(many)], 1.0), "column \"t\": expected at most 64 levels, found 65");
     assert_eq!(refused(vec![text(names(&["x", "x"]))], 1.0), "column \"t\": a level occurs twice");
     assert_eq!(refused(vec![], 0.0), "target \"y\": mean and scale must be finite and scale positive");
+    let grid = |step: f64| {
+        let target = serde_json::json!({"name": "y", "mean": 0.0, "scale": 1.0, "constant": false, "grid": step});
+        let json = serde_json::json!({"inputs": [], "target": target});
+        serde_json::from_value::<Encoder>(json).unwrap().validate()
+    };
+    grid(0.5).unwrap();
+    let error = grid(0.0).unwrap_err();
+    assert_eq!(error.to_string(), "target \"y\": the step of its grid must be finite and positive");
 }
 
 #[test]

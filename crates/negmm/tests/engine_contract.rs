@@ -74,7 +74,7 @@ fn initial_weights(of: &Job<'_>) -> Vec<Chunk> {
 }
 
 fn mixtures(job: &Job<'_>, weights: &[Chunk], isa: Isa) -> Mixtures {
-    let networks = vec![TrainedNetwork { network: job.network.clone(), weights: weights.to_vec() }];
+    let networks = vec![TrainedNetwork { network: job.network.clone(), weights: weights.to_vec(), sd_factor: 1.0 }];
     let Objective::Mixture { head, .. } = job.objective else { panic!("mixtures") };
     Predictor::Networks { networks, head }.predict(job.data, isa).mixtures().unwrap().clone()
 }

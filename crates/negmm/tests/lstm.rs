@@ -2,7 +2,7 @@
 
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
 use negmm::math::rng::Rng;
-use negmm::net::{Dropout, Lstm, LstmLayer, LstmPass, PANEL, PANEL_CHUNKS};
+use negmm::net::{Dropout, Lstm, LstmLayer, LstmPass, PANEL, PANEL_CHUNKS, Stem};
 use serde::Deserialize;
 
 /// Forward and backward of one panel.
@@ -270,13 +270,13 @@ fn tensors_read_what_was_written_and_nothing_else() {
     let mut count = 0;
     for layer in lstm.layout(start) {
         for tensor in layer.tensors() {
-            let values: Vec<f32> = (0..tensor.gates * tensor.columns).map(|at| next + at as f32).collect();
+            let values: Vec<f32> = (0..tensor.shape.iter().product()).map(|at: usize| next + at as f32).collect();
             next += values.len() as f32;
             count += values.len();
             tensor.write(&mut weights, &values);
         }
     }
-    assert_eq!(count, lstm.parameters());
+    assert_eq!(count, Stem::Lstm(lstm).parameters());
     assert_eq!(floats(&weights).iter().filter(|x| !x.is_nan()).count(), count);
     let tensors = lstm.layout(start).into_iter().flat_map(|layer| layer.tensors());
     let read: Vec<f32> = tensors.flat_map(|tensor| tensor.read(&weights).collect::<Vec<_>>()).collect();
@@ -334,7 +334,7 @@ fn outputs_and_gradients_equal_those_of_pytorch() {
     }
     for (layer, saved) in lstm.layout(0).iter().zip(&saved.layers) {
         for tensor in layer.tensors() {
-            tensor.write(&mut case.weights, saved.weights.by_name(tensor.name));
+            tensor.write(&mut case.weights, saved.weights.by_name(&tensor.name));
         }
     }
     let (outputs, gradient) = case.run(Isa::best(), &mut LstmPass::new(&lstm), None);
@@ -345,8 +345,8 @@ fn outputs_and_gradients_equal_those_of_pytorch() {
     }
     for (index, (layer, saved)) in lstm.layout(0).iter().zip(&saved.layers).enumerate() {
         for tensor in layer.tensors() {
-            let expected = saved.gradient.by_name(tensor.name);
-            assert_eq!(expected.len(), tensor.gates * tensor.columns);
+            let expected = saved.gradient.by_name(&tensor.name);
+            assert_eq!(expected.len(), tensor.shape.iter().product::<usize>());
             for (at, (found, expected)) in tensor.read(&gradient).zip(expected).enumerate() {
                 let error = (found - expected).abs();
                 assert!(error < 1e-5, "layer {index} {} {at}: {found} {expected}", tensor.name);

@@ -60,7 +60,7 @@ fn bits(weights: &[Chunk]) -> Vec<u32> {
 
 fn predict(job: &Job<'_>, weights: &[Chunk], isa: Isa) -> Predictions {
     let Objective::Samples { head, .. } = job.objective else { panic!("samples") };
-    let networks = vec![TrainedNetwork { network: job.network.clone(), weights: weights.to_vec() }];
+    let networks = vec![TrainedNetwork { network: job.network.clone(), weights: weights.to_vec(), sd_factor: 1.0 }];
     Predictor::Samplers { networks, head }.predict(job.data, isa)
 }
 

@@ -87,11 +87,20 @@ fn methods(arguments: &Compare, sequence: bool) -> Result<Vec<Method>, Error> {
 }
 
 fn table_text(methods: &[Method], comparison: &Comparison) -> String {
-    let heading = ["", "RMSE", "NLL", "CRPS", "in 95 %", "width 95 %", "seconds"];
-    let mut lines = vec![heading.map(str::to_string).to_vec()];
+    let metrics = comparison.metrics();
+    let heading = |metric: &Metric| match metric {
+        Metric::Rmse => "RMSE",
+        Metric::Nll => "NLL",
+        Metric::MassNll => "mass NLL",
+        Metric::Crps => "CRPS",
+        Metric::Coverage => "in 95 %",
+        Metric::Width => "width 95 %",
+        Metric::Seconds => "seconds",
+    };
+    let mut lines = vec![[""].into_iter().chain(metrics.iter().map(heading)).map(str::to_string).collect()];
     for (at, method) in methods.iter().enumerate() {
         let mut line = vec![method.name().to_string()];
-        for metric in Metric::ALL {
+        for &metric in &metrics {
             let summary = comparison.summary(at, metric);
             let mark = if comparison.best(metric) == Some(at) && metric != Metric::Seconds { "*" } else { " " };
             line.push(match metric {
@@ -120,5 +129,6 @@ fn entries(data: &str, methods: &[Method], comparison: &Comparison) -> Vec<serde
             "paper": null,
         })
     };
-    (0..methods.len()).flat_map(|at| Metric::ALL.map(|metric| entry(at, metric))).collect()
+    let metrics = comparison.metrics();
+    (0..methods.len()).flat_map(|at| metrics.iter().map(move |metric| entry(at, *metric))).collect()
 }

@@ -19,7 +19,8 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     let mut schema = model.encoder().schema_with_target();
     schema.columns.extend(evaluate.weight.iter().map(|name| (name.clone(), Kind::Number)));
     let mut stream = input::stream(&evaluate.data, &schema)?;
-    let (mut tally, mut constant, mut warnings) = (Tally::default(), Tally::default(), Warnings::default());
+    let grid = model.encoder().target().grid;
+    let (mut tally, mut constant, mut warnings) = (Tally::new(grid), Tally::new(grid), Warnings::default());
     let bar = Bar::rows(shared);
     // A sequence is read whole: windows do not end where chunks do.
     let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
@@ -42,8 +43,9 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     let scores = report::scores(&[(model.method().name(), &metrics), ("constant", &baseline)]);
     let rows = report::counted(metrics.rows as usize, "row");
     say(&format!(
-        "{rows}, target {:?}\n{scores}\n\nPIT  {}  (flat when calibrated, U when too narrow, hump when too wide)",
+        "{rows}, target {:?}{}\n{scores}\n\nPIT  {}  (flat when calibrated, U when too narrow, hump when too wide)",
         model.encoder().target().name,
+        report::discrete(grid),
         report::bars(&metrics.pit),
     ));
     Ok(())

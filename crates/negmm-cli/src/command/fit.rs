@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use negmm::method::{Predictor, TrainedNetwork};
 use negmm::model::{FitOptions, Fitted};
+use negmm::net::Stem;
 use negmm::train::{CpuEngine, Watch};
 use negmm::{Error, Model, Table, fit_with};
 use serde_json::json;
@@ -79,27 +80,28 @@ pub fn epochs(model: &Model) -> (usize, Option<usize>) {
     (run, histories.first().map(|history| history.best_epoch + 1))
 }
 
-/// What the model is, in two lines.
+/// What the model is, in two lines, and in a third that its target is discrete.
 pub fn summary(model: &Model) -> String {
     let encoder = model.encoder();
     let shape = match model.predictor() {
         Predictor::Networks { networks, head } => shape(networks, &report::counted(head.components(), "component")),
         Predictor::Samplers { networks, head } => shape(networks, &report::counted(head.samples, "sample")),
         Predictor::Trees(boosted) => format!(", {} of two trees", report::counted(boosted.rounds.len(), "round")),
-        Predictor::Constant => String::new(),
+        Predictor::Constant { .. } => String::new(),
     };
     let window = match encoder.sequence() {
         Some(sequence) => format!(" over the {} before it", report::counted(sequence.window, "step")),
         None => String::new(),
     };
     format!(
-        "{} for {:?} from {}{window} ({}), {}\n{}{shape}",
+        "{} for {:?} from {}{window} ({}), {}\n{}{shape}{}",
         model.method().name(),
         encoder.target().name,
         report::counted(encoder.inputs().len(), "input"),
         report::counted(encoder.features(), "feature"),
         report::counted(model.record().rows, "row"),
         report::counted(model.predictor().parameters(), "parameter"),
+        report::discrete(encoder.target().grid),
     )
 }
 
@@ -108,8 +110,11 @@ fn shape(networks: &[TrainedNetwork], outputs: &str) -> String {
     let network = &networks[0].network;
     let hidden: Vec<String> = network.hidden.iter().map(usize::to_string).collect();
     let hidden = if hidden.is_empty() { "none".into() } else { hidden.join(",") };
-    let stem = match network.stem {
-        Some(lstm) => format!(", LSTM of {} of {} units", report::counted(lstm.layers, "layer"), lstm.hidden),
+    let stem = match &network.stem {
+        Some(Stem::Lstm(lstm)) => {
+            format!(", LSTM of {} of {} units", report::counted(lstm.layers, "layer"), lstm.hidden)
+        }
+        Some(Stem::Periodic(periodic)) => format!(", waves of {}", report::counted(periodic.waved.len(), "input")),
         None => String::new(),
     };
     let each = if networks.len() > 1 { format!(" in {} networks", networks.len()) } else { String::new() };

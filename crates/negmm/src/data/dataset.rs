@@ -1,5 +1,7 @@
 //! Responsible for the numbers a network sees: rows × features and a standardised target.
 
+use std::hash::{DefaultHasher, Hasher};
+
 use super::split::{holdout, tail};
 use crate::math::rng::Rng;
 
@@ -16,6 +18,7 @@ pub struct Dataset {
     y: Vec<f32>,
     weights: Vec<f32>,
     window: Option<usize>,
+    numbers: Vec<usize>,
 }
 
 impl Dataset {
@@ -28,7 +31,27 @@ impl Dataset {
             y: Vec::new(),
             weights: Vec::new(),
             window: None,
+            numbers: (0..features).collect(),
         }
+    }
+
+    /// Says which features are numbers that vary; the others are 0 or 1. All are unless it is said.
+    #[must_use]
+    pub(super) fn with_numbers(mut self, numbers: Vec<usize>) -> Self {
+        self.numbers = numbers;
+        self
+    }
+
+    /// The features that are numbers that vary, in order.
+    pub fn numbers(&self) -> &[usize] {
+        &self.numbers
+    }
+
+    /// The smallest and the largest value of a feature; (0, 0) without rows.
+    pub fn range(&self, feature: usize) -> (f32, f32) {
+        let values = self.x.iter().skip(feature).step_by(self.stride).filter(|x| !x.is_nan());
+        let (low, high) = values.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
+        if low <= high { (low, high) } else { (0.0, 0.0) }
     }
 
     /// Rows that are already padded: `x` is rows × stride, where the stride is that of [`Dataset::new`].
@@ -87,6 +110,31 @@ impl Dataset {
         }
     }
 
+    /// A number for each row, the same for rows with the same inputs, bit by bit; counted from 0 in the order of the rows that
+    /// have them first.
+    pub fn equal_inputs(&self) -> Vec<u32> {
+        let bits = |row: u32| self.x[row as usize * self.stride..][..self.features].iter().map(|x| x.to_bits());
+        let hash = |row: u32| {
+            let mut hasher = DefaultHasher::new();
+            bits(row).for_each(|bits| hasher.write_u32(bits));
+            hasher.finish()
+        };
+        let mut rows: Vec<(u64, u32)> = (0..self.len() as u32).map(|row| (hash(row), row)).collect();
+        rows.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then_with(|| bits(*x).cmp(bits(*y))).then(x.cmp(y)));
+        // First the first row with the same inputs, then its number: that row comes before the others.
+        let mut numbers = vec![0; self.len()];
+        for same in rows.chunk_by(|(a, x), (b, y)| a == b && bits(*x).eq(bits(*y))) {
+            same.iter().for_each(|(_, row)| numbers[*row as usize] = same[0].1);
+        }
+        let mut next = 0;
+        for row in 0..numbers.len() {
+            let first = numbers[row] as usize;
+            numbers[row] = if first == row { next } else { numbers[first] };
+            next += u32::from(first == row);
+        }
+        numbers
+    }
+
     /// How much each row counts.
     pub fn weights(&self) -> &[f32] {
         &self.weights
@@ -106,6 +154,7 @@ impl Dataset {
             y: rows.iter().map(|row| self.y[*row as usize]).collect(),
             weights: rows.iter().map(|row| self.weights[*row as usize]).collect(),
             window: self.window,
+            numbers: self.numbers.clone(),
         }
     }
 
@@ -143,5 +192,42 @@ impl Dataset {
     /// All targets.
     pub fn y(&self) -> &[f32] {
         &self.y
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::split::repeated;
+
+    #[test]
+    fn rows_with_equal_inputs_have_one_number() {
+        let mut set = Dataset::new(2);
+        for row in [[1.0, 2.0], [2.0, 1.0], [f32::NAN, 0.0], [1.0, 2.0], [f32::NAN, 0.0], [0.0, 0.0], [2.0, 1.0]] {
+            set.push(&row, set.len() as f32);
+        }
+        let numbers = set.equal_inputs();
+        assert_eq!(numbers, [0, 1, 2, 0, 2, 3, 1]);
+        assert!((repeated(&numbers) - 6.0 / 7.0).abs() < 1e-15);
+        assert!(Dataset::new(3).equal_inputs().is_empty());
+        assert_eq!(Dataset::from_parts(0, vec![0.0; 48], vec![1.0, 2.0, 3.0]).equal_inputs(), [0, 0, 0]);
+    }
+
+    #[test]
+    fn numbers_agree_with_comparing_all_pairs() {
+        let mut rng = Rng::new(5, 0);
+        for (features, levels) in [(1, 40), (3, 4), (20, 2)] {
+            let mut set = Dataset::new(features);
+            for _ in 0..300 {
+                let row: Vec<f32> = (0..features).map(|_| rng.below(levels) as f32).collect();
+                set.push(&row, 0.0);
+            }
+            let (numbers, row) = (set.equal_inputs(), |row: usize| &set.x()[row * set.stride()..][..features]);
+            for a in 0..300 {
+                assert!((0..300).all(|b| (row(a) == row(b)) == (numbers[a] == numbers[b])));
+            }
+            let groups = numbers.iter().max().unwrap() + 1;
+            assert!((0..groups).map(|group| numbers.iter().position(|number| *number == group)).is_sorted());
+        }
     }
 }

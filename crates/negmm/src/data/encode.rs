@@ -99,6 +99,10 @@ pub struct Target {
     pub scale: f64,
     /// Whether the target was the same in all rows of training.
     pub constant: bool,
+    /// The step of the grid that the targets of training lie on, where they are discrete: most rows share their value with
+    /// others. A density says little about them, see [`crate::Predictions::mass_nll`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<f64>,
 }
 
 /// How a table becomes a [`Dataset`], learnt from the training table and kept in the model.
@@ -109,6 +113,9 @@ pub struct Encoder {
     /// Whether missing numbers stay missing (NaN), for methods that know what to do with them.
     #[serde(default)]
     keeps_missing: bool,
+    /// Where numbers are bent, in standard deviations, see [`Encoder::soft_clipping`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    soft_clip: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sequence: Option<Sequence>,
 }
@@ -123,7 +130,7 @@ impl Encoder {
         let mut columns = learn::inputs(table, target, inputs, weights.as_deref())?;
         let target = learn::target(table, target, weights.as_deref())?;
         let Some(sequence) = inputs.sequence.clone() else {
-            return Ok(Self { inputs: columns, target, keeps_missing: false, sequence: None });
+            return Ok(Self { inputs: columns, target, keeps_missing: false, soft_clip: None, sequence: None });
         };
         // What is predicted and what it is predicted from are numbers of the same scale.
         for input in columns.iter_mut().filter(|input| input.name == target.name) {
@@ -134,7 +141,7 @@ impl Encoder {
             let message = format!("the sequence {} is the same in every row", quoted(&sequence.column));
             return Err(table.blame(Error::data(message)));
         }
-        let encoder = Self { inputs: columns, target, keeps_missing: false, sequence: Some(sequence) };
+        let encoder = Self { inputs: columns, target, keeps_missing: false, soft_clip: None, sequence: Some(sequence) };
         encoder.check_length(table, 2)?;
         Ok(encoder)
     }
@@ -164,6 +171,25 @@ impl Encoder {
     pub fn keeping_missing(mut self, keeps: bool) -> Self {
         self.keeps_missing = keeps;
         self
+    }
+
+    /// Numbers z (in standard deviations) become z / sqrt(1 + (z / limit)²): the same near zero, never beyond the limit, so that
+    /// one odd row cannot pull a network along.
+    #[must_use]
+    pub fn soft_clipping(mut self, limit: Option<f64>) -> Self {
+        self.soft_clip = limit;
+        self
+    }
+
+    /// The features that are numbers that vary, in order.
+    fn number_features(&self) -> Vec<usize> {
+        let mut first = 0;
+        let mut numbers = Vec::new();
+        for Input { encoding, .. } in &self.inputs {
+            numbers.extend(matches!(encoding, Encoding::Number { sd, .. } if *sd > 0.0).then_some(first));
+            first += encoding.features();
+        }
+        numbers
     }
 
     /// The input columns, in the order of their features.
@@ -255,7 +281,7 @@ impl Encoder {
             }
             None => vec![0.0; table.rows()],
         };
-        Ok((self.in_windows(Dataset::from_parts(self.channels(), x, y), false), warnings))
+        Ok((self.in_windows(self.rows(x, y), false), warnings))
     }
 
     /// Encodes the inputs alone; all targets are 0, whatever the table says. Of a sequence these are the windows of all rows
@@ -263,8 +289,11 @@ impl Encoder {
     pub fn encode_features(&self, table: &Table) -> Result<(Dataset, Warnings)> {
         self.check_length(table, 0)?;
         let (x, warnings) = self.encode_inputs(table)?;
-        let rows = Dataset::from_parts(self.channels(), x, vec![0.0; table.rows()]);
-        Ok((self.in_windows(rows, true), warnings))
+        Ok((self.in_windows(self.rows(x, vec![0.0; table.rows()]), true), warnings))
+    }
+
+    fn rows(&self, x: Vec<f32>, y: Vec<f32>) -> Dataset {
+        Dataset::from_parts(self.channels(), x, y).with_numbers(self.number_features())
     }
 
     fn in_windows(&self, rows: Dataset, forecast: bool) -> Dataset {
@@ -333,9 +362,16 @@ impl Encoder {
                 }
             }
         }
-        let Target { name, mean, scale, .. } = &self.target;
+        if self.soft_clip.is_some_and(|limit| !(limit > 0.0 && limit.is_finite())) {
+            return Err(Error::model("the limit of soft clipping must be positive and finite"));
+        }
+        let Target { name, mean, scale, grid, .. } = &self.target;
         if !(mean.is_finite() && scale.is_finite() && *scale > 0.0) {
             let message = format!("target {}: mean and scale must be finite and scale positive", quoted(name));
+            return Err(Error::model(message));
+        }
+        if grid.is_some_and(|step| !(step.is_finite() && step > 0.0)) {
+            let message = format!("target {}: the step of its grid must be finite and positive", quoted(name));
             return Err(Error::model(message));
         }
         Ok(())
@@ -364,7 +400,8 @@ impl Encoder {
                     let numbers = column_numbers(column).map_err(|(row, error)| table.blame_cell(error, row, name))?;
                     if *sd > 0.0 {
                         let missing = if self.keeps_missing { f32::NAN } else { 0.0 };
-                        write_numbers(&mut x[first..], stride, &numbers, (*mean, *sd), missing);
+                        let scale = |number: f64| bent((number - mean) / sd, self.soft_clip);
+                        write_numbers(&mut x[first..], stride, &numbers, scale, missing);
                     }
                     if *missing_flag {
                         write_missing(&mut x[first + usize::from(*sd > 0.0)..], stride, &numbers);
@@ -392,12 +429,16 @@ impl Encoder {
     }
 }
 
-/// Writes (number - mean) / sd, or `missing` for a missing one, into the first place of every row; `x` begins at that place.
-fn write_numbers(x: &mut [f32], stride: usize, numbers: &[f64], (mean, sd): (f64, f64), missing: f32) {
+/// A number of standard deviations, cut off far away and bent at `limit`.
+fn bent(z: f64, limit: Option<f64>) -> f64 {
+    let z = z.clamp(-ENCODED_LIMIT, ENCODED_LIMIT);
+    limit.map_or(z, |limit| z / (1.0 + (z / limit) * (z / limit)).sqrt())
+}
+
+/// Writes every number scaled, or `missing` for a missing one, into the first place of every row; `x` begins at that place.
+fn write_numbers(x: &mut [f32], stride: usize, numbers: &[f64], scale: impl Fn(f64) -> f64, missing: f32) {
     for (place, number) in x.iter_mut().step_by(stride).zip(numbers) {
-        // A division: 1 / sd can overflow where the quotient does not.
-        let scaled = ((number - mean) / sd).clamp(-ENCODED_LIMIT, ENCODED_LIMIT);
-        *place = if number.is_nan() { missing } else { scaled as f32 };
+        *place = if number.is_nan() { missing } else { scale(*number) as f32 };
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::csv::column_numbers;
 use super::encode::{Encoding, Input, Inputs, MAX_LEVELS, Target};
+use super::grid;
 use super::message::{absent_columns, quoted};
 use super::{Column, Table};
 use crate::{Error, Result};
@@ -142,7 +143,7 @@ pub(super) fn weight_numbers<'a>(table: &'a Table, name: &str) -> Result<Cow<'a,
     Ok(numbers)
 }
 
-/// The target's mean and scale.
+/// The target's mean, scale and grid.
 pub(super) fn target(table: &Table, name: &str, weights: Option<&[f64]>) -> Result<Target> {
     let numbers = target_numbers(table, name)?;
     let Some((mean, sd)) = mean_and_sd(&numbers, weights) else {
@@ -150,7 +151,9 @@ pub(super) fn target(table: &Table, name: &str, weights: Option<&[f64]>) -> Resu
     };
     let constant = sd == 0.0;
     let scale = if constant { CONSTANT_TARGET_SCALE * mean.abs().max(1.0) } else { sd };
-    Ok(Target { name: name.to_string(), mean, scale, constant })
+    let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);
+    let grid = grid::step(counting.map(|(_, number)| *number).collect());
+    Ok(Target { name: name.to_string(), mean, scale, constant, grid })
 }
 
 /// As [`target_numbers`]; one that is too large to compute with is an error.
@@ -266,6 +269,16 @@ mod tests {
         let weighted = mean_and_sd(&[1.0, 5.0, f64::NAN, 9.0], Some(&[2.0, 1.0, 7.0, 0.0])).unwrap();
         let repeated = mean_and_sd(&[1.0, 1.0, 5.0], None).unwrap();
         assert!((weighted.0 - repeated.0).abs() < 1e-15 && (weighted.1 - repeated.1).abs() < 1e-15);
+    }
+
+    #[test]
+    fn rows_that_do_not_count_do_not_hide_a_grid() {
+        let y: Vec<f64> = (0..40).map(|row| f64::from(row % 4)).chain([0.123]).collect();
+        let table = Table::new(vec![("y", Column::Numbers(y))]).unwrap();
+        let mut weights = vec![2.0; 41];
+        assert_eq!(target(&table, "y", Some(&weights)).unwrap().grid, None);
+        weights[40] = 0.0;
+        assert_eq!(target(&table, "y", Some(&weights)).unwrap().grid, Some(1.0));
     }
 
     #[test]

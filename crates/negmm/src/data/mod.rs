@@ -3,6 +3,7 @@
 mod csv;
 mod dataset;
 mod encode;
+mod grid;
 mod learn;
 mod message;
 mod source;

@@ -1,5 +1,9 @@
 //! Responsible for dividing rows, at random or in time: training and validation, and folds.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
 use crate::math::rng::Rng;
 
 /// Divides 0 .. `rows` at random into training and validation rows, `share` of them (rounded) for validation.
@@ -37,6 +41,53 @@ fn held(rows: usize, share: f64) -> usize {
 pub fn k_folds(rows: usize, k: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
     let order = shuffled(rows, rng);
     (0..k).map(|fold| order.iter().skip(fold).step_by(k).copied().collect()).collect()
+}
+
+/// As [`k_folds`], with all rows of a group in one part: `groups` has the number of each row's group, below the number of
+/// rows. Sizes are as even as the groups allow: the largest group first, each into the part that is the smallest so far.
+///
+/// # Panics
+/// When a group's number is not below the number of rows, or that does not fit into 32 bits.
+pub fn grouped_folds(groups: &[u32], k: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
+    let mut folds = vec![Vec::new(); k];
+    if k == 0 {
+        return folds;
+    }
+    let sizes = group_sizes(groups);
+    let mut order = shuffled(groups.len(), rng);
+    order.sort_by_key(|group| Reverse(sizes[*group as usize]));
+    let mut smallest: BinaryHeap<Reverse<(u32, usize)>> = (0..k).map(|fold| Reverse((0, fold))).collect();
+    let mut fold_of = vec![0; groups.len()];
+    for group in order {
+        if let Some(mut fold) = smallest.peek_mut() {
+            fold_of[group as usize] = fold.0.1;
+            fold.0.0 += sizes[group as usize];
+        }
+    }
+    for (row, group) in in_order(groups.len()).into_iter().zip(groups) {
+        folds[fold_of[*group as usize]].push(row);
+    }
+    folds
+}
+
+/// Share of the rows whose group, numbered as for [`grouped_folds`], has other rows too; 0 without rows.
+pub fn repeated(groups: &[u32]) -> f64 {
+    let among_others: u32 = group_sizes(groups).into_iter().filter(|size| *size > 1).sum();
+    f64::from(among_others) / groups.len().max(1) as f64
+}
+
+/// Rows of each group.
+fn group_sizes(groups: &[u32]) -> Vec<u32> {
+    let mut sizes = vec![0; groups.len()];
+    groups.iter().for_each(|group| sizes[*group as usize] += 1);
+    sizes
+}
+
+/// Cuts 0 .. `rows` into `count` blocks, one after the other, whose sizes differ by at most one. For rows in the order of
+/// time: who learns from the rows before a block does not look into its future.
+pub fn blocks(rows: usize, count: usize) -> Vec<Range<usize>> {
+    let cut = |block: usize| (block as u128 * rows as u128 / count as u128) as usize;
+    (0..count).map(|block| cut(block)..cut(block + 1)).collect()
 }
 
 fn shuffled(rows: usize, rng: &mut Rng) -> Vec<u32> {
@@ -87,6 +138,47 @@ mod tests {
             assert_eq!(sorted(&folds), (0..rows as u32).collect::<Vec<_>>());
         }
         assert!(k_folds(5, 0, &mut Rng::new(0, 0)).is_empty());
+    }
+
+    #[test]
+    fn groups_stay_together() {
+        let mut rng = Rng::new(8, 0);
+        for (rows, names, k) in [(100, 100, 10), (100, 30, 7), (1000, 12, 5), (9, 2, 4), (1, 1, 3), (0, 1, 2)] {
+            let groups: Vec<u32> = (0..rows).map(|_| rng.below(names) as u32).collect();
+            let folds = grouped_folds(&groups, k, &mut Rng::new(3, 4));
+            assert_eq!((folds.len(), sorted(&folds)), (k, (0..rows as u32).collect()));
+            let sizes = group_sizes(&groups);
+            for group in 0..rows as u32 {
+                let holds = |fold: &&Vec<u32>| fold.iter().any(|row| groups[*row as usize] == group);
+                assert_eq!(folds.iter().filter(holds).count(), usize::from(sizes[group as usize] > 0));
+            }
+            // A part is never larger than another by more than a group.
+            let (least, most) = (folds.iter().map(Vec::len).min().unwrap(), folds.iter().map(Vec::len).max().unwrap());
+            assert!(most - least <= sizes.into_iter().max().unwrap_or(0) as usize, "{least} {most}");
+            assert_eq!(folds, grouped_folds(&groups, k, &mut Rng::new(3, 4)));
+        }
+        assert!(grouped_folds(&[0, 0], 0, &mut Rng::new(0, 0)).is_empty());
+    }
+
+    #[test]
+    fn groups_of_one_row_make_even_folds_that_the_seed_decides() {
+        let groups: Vec<u32> = (0..103).collect();
+        let folds = |seed| grouped_folds(&groups, 10, &mut Rng::new(seed, 0));
+        assert!(folds(1).iter().all(|fold| fold.len() == 10 || fold.len() == 11));
+        assert_ne!(folds(1), folds(2));
+        // One large group fills a part, the others share the rest.
+        let large: Vec<u32> = (0..100).map(|row: u32| row.saturating_sub(40)).collect();
+        let mut sizes: Vec<usize> = grouped_folds(&large, 4, &mut Rng::new(1, 0)).iter().map(Vec::len).collect();
+        sizes.sort_unstable();
+        assert_eq!(sizes, [19, 20, 20, 41]);
+        assert_eq!((repeated(&large), repeated(&groups), repeated(&[])), (0.41, 0.0, 0.0));
+    }
+
+    #[test]
+    fn blocks_follow_each_other() {
+        assert_eq!(blocks(10, 4), [0..2, 2..5, 5..7, 7..10]);
+        assert_eq!(blocks(2, 3), [0..0, 0..1, 1..2]);
+        assert!(blocks(5, 0).is_empty());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Responsible for elementary functions of sixteen `f32` lanes: exp, ln, softplus, sigmoid, tanh, the centred normal cdf.
+//! Responsible for elementary functions of sixteen `f32` lanes: exp, ln, softplus, sigmoid, tanh, sine and cosine, the centred
+//! normal cdf.
 //!
 //! Polynomials and rational functions are interpolated at Chebyshev nodes on the reduced range (errors below 3e-8 before
 //! rounding to `f32`), evaluated by Horner's rule with fused multiply-add, so every instruction set gives the same bits.
@@ -127,6 +128,16 @@ pub fn tanh<L: Lanes>(x: L) -> L {
     x * top / bottom
 }
 
+/// sin(2 pi t) and cos(2 pi t) of an angle t in turns: only the fraction of t counts, from -1/2 to 1/2, and it is exact.
+#[inline(always)]
+pub fn sin_cos_turns<L: Lanes>(t: L) -> (L, L) {
+    let r = t - t.round();
+    let square = r * r;
+    let sin = horner(square, [6.283_185_5, -41.341_7, 81.605_13, -76.703, 42.025_852, -14.899_578, 3.237_78]);
+    let cos = horner(square, [1.0, -19.739_204, 64.939_12, -85.450_11, 60.167_43, -25.966_885, 6.527_706]);
+    (r * sin, cos)
+}
+
 /// 2 Phi(w) - 1 = erf(w / sqrt 2): w P(w²)/Q(w²) up to |w| = 5.6, where it is 1 in `f32`.
 /// Near zero its relative error is that of `f32` (an absolute-error approximation would spoil gradients there).
 #[inline(always)]
@@ -169,6 +180,8 @@ mod tests {
         Tanh,
         CentredCdf,
         Rsqrt,
+        Sin,
+        Cos,
     }
 
     struct Map<'a>(Function, &'a mut [Chunk]);
@@ -189,6 +202,8 @@ mod tests {
                     Function::Tanh => tanh(x),
                     Function::CentredCdf => centred_cdf(x),
                     Function::Rsqrt => rsqrt(x),
+                    Function::Sin => sin_cos_turns(x).0,
+                    Function::Cos => sin_cos_turns(x).1,
                 };
                 y.store(chunk);
             }
@@ -233,6 +248,18 @@ mod tests {
     }
 
     #[test]
+    fn sine_and_cosine_of_turns() {
+        let turns = grid(-3.0, 3.0);
+        for (function, truth) in [(Function::Sin, libm::sin as fn(f64) -> f64), (Function::Cos, libm::cos)] {
+            let found = map(Isa::best(), function, &turns);
+            let error =
+                |(t, found): (&f32, f32)| (f64::from(found) - truth(std::f64::consts::TAU * f64::from(*t))).abs();
+            let worst = turns.iter().zip(found).map(error).fold(0.0, f64::max);
+            assert!(worst < 5e-7, "{function:?} {worst}");
+        }
+    }
+
+    #[test]
     fn tiny_exponentials_are_exactly_zero() {
         let mut x = vec![-80.5; WIDTH];
         x.extend([f32::NEG_INFINITY; WIDTH]);
@@ -259,6 +286,8 @@ mod tests {
             (Function::Tanh, &signed),
             (Function::CentredCdf, &signed),
             (Function::Rsqrt, &positive),
+            (Function::Sin, &signed),
+            (Function::Cos, &signed),
         ];
         for (function, x) in functions {
             let plain = map(Isa::Plain, function, x);

@@ -92,6 +92,11 @@ pub fn mean_depth_below(a: f64) -> f64 {
     1.0 / fraction
 }
 
+/// Mills' ratio (1 - cdf(x)) / pdf(x) for x >= 0: the upper tail without its exponential.
+pub fn mills(x: f64) -> f64 {
+    1.0 / (x + mean_depth_below(-x))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,12 @@
 //! Responsible for learning: data and a method's plan in, a predictor and what it says of rows it has not seen out.
 
 use super::ngboost::{Columns, NgBoost};
-use super::{Predictor, SPLIT_STREAM, TrainedNetwork};
+use super::{Auto, Predictor, SPLIT_STREAM, TrainedNetwork, auto, sd_factor};
 use crate::data::Dataset;
 use crate::math::lanes::Isa;
 use crate::math::rng::Rng;
-use crate::train::{Engine, Epoch, History, Job, Objective, Validation, Watch};
+use crate::net::Stem;
+use crate::train::{Engine, Epoch, History, Job, Objective, Trained, Validation, Watch};
 use crate::{Error, Mixtures, Predictions, Result};
 
 /// Weights and biases of one network at most: beyond this it is a slip of the keyboard.
@@ -31,10 +32,33 @@ pub struct HeldOut {
     pub predictions: Predictions,
 }
 
-/// Trains networks and pools them.
+/// Trains networks, which hold out the same rows, and pools them.
 pub(super) fn train(jobs: &[Job<'_>], engine: &dyn Engine, watch: &Watch<'_>) -> Result<Learnt> {
+    let Some(job) = jobs.first() else { return Ok(constant(1.0)) };
+    let (networks, histories) = train_networks(jobs, engine, watch)?;
+    let predictor = match job.objective {
+        Objective::Mixture { head, .. } => Predictor::Networks { networks, head },
+        Objective::Samples { head, .. } => Predictor::Samplers { networks, head },
+    };
+    let predictions = predictor.predict(&job.data.select(&job.validation), Isa::best());
+    Ok(Learnt { predictor, histories, held_out: HeldOut { rows: job.validation.clone(), predictions } })
+}
+
+/// Nothing but the target's mean and an sd.
+pub(super) fn constant(sd: f64) -> Learnt {
+    let predictor = Predictor::Constant { sd };
+    let held_out = HeldOut { rows: Vec::new(), predictions: predictor.predict(&Dataset::new(0), Isa::best()) };
+    Learnt { predictor, histories: Vec::new(), held_out }
+}
+
+/// The networks and what each training did.
+fn train_networks(
+    jobs: &[Job<'_>],
+    engine: &dyn Engine,
+    watch: &Watch<'_>,
+) -> Result<(Vec<TrainedNetwork>, Vec<History>)> {
     for job in jobs {
-        job.network.stem.map_or(Ok(()), |lstm| lstm.check())?;
+        job.network.stem.as_ref().map_or(Ok(()), Stem::check)?;
     }
     if let Some(job) = jobs.iter().find(|job| job.network.parameters() > MOST_PARAMETERS) {
         let parameters = job.network.parameters();
@@ -42,21 +66,84 @@ pub(super) fn train(jobs: &[Job<'_>], engine: &dyn Engine, watch: &Watch<'_>) ->
             "a network may have {MOST_PARAMETERS} parameters at most, and this one would have {parameters}: use fewer hidden units"
         )));
     }
-    let trained = engine.train(jobs, watch).into_iter().collect::<Result<Vec<_>>>()?;
-    let histories = trained.iter().map(|trained| trained.history.clone()).collect();
-    let Some(job) = jobs.first() else {
-        let predictions = Predictor::Constant.predict(&Dataset::new(0), Isa::best());
-        let held_out = HeldOut { rows: Vec::new(), predictions };
-        return Ok(Learnt { predictor: Predictor::Constant, histories, held_out });
+    let (mut networks, mut histories) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
+    for (job, trained) in jobs.iter().zip(engine.train(jobs, watch)) {
+        let Trained { weights, history } = trained?;
+        networks.push(TrainedNetwork { network: job.network.clone(), weights, sd_factor: 1.0 });
+        histories.push(history);
+    }
+    Ok((networks, histories))
+}
+
+/// Learns from the rows whose weight is not zero.
+pub(super) fn of_rows_that_count(data: &Dataset, learn: impl FnOnce(&Dataset) -> Result<Learnt>) -> Result<Learnt> {
+    if data.weights().iter().all(|weight| *weight > 0.0) {
+        return learn(data);
+    }
+    let counting: Vec<u32> = (0..data.len() as u32).filter(|row| data.weights()[*row as usize] > 0.0).collect();
+    let mut learnt = learn(&data.select(&counting))?;
+    learnt.held_out.rows.iter_mut().for_each(|row| *row = counting[*row as usize]);
+    Ok(learnt)
+}
+
+/// Trains the networks of `auto`, pools them, and fits the factor of their sds to the held-out predictions: those of each
+/// row are by the networks that have not learnt from it.
+///
+/// With M networks for each fold and k the factor that suits the pools of M best, the pool of all gets k^(1 - 1/M): it knows
+/// more than M networks do, and needs less. With M = 1 each network gets the square root of the factor that suits its own
+/// fold, or of that of all folds where a fold has few rows.
+pub(super) fn pool(auto: &Auto, data: &Dataset, seed: u64, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Learnt> {
+    /// Rows that say something of a factor.
+    const LEAST_ROWS: usize = 30;
+    if data.len() < auto::LEAST_TRAINED {
+        return Ok(constant(few_rows_sd(data.len())));
+    }
+    let (jobs, folds) = auto.jobs(data, seed);
+    let (mut networks, histories) = train_networks(&jobs, engine, watch)?;
+    let Some(Objective::Mixture { head, .. }) = jobs.first().map(|job| job.objective) else { return Ok(constant(1.0)) };
+    let members = networks.len() / folds.len();
+    let components = members * head.components();
+    let numbers =
+        |rows: &[u32], list: &[f32]| rows.iter().map(|row| f64::from(list[*row as usize])).collect::<Vec<_>>();
+    let factor_of = |mixtures: &Mixtures, rows: &[u32]| {
+        sd_factor::best(mixtures, &numbers(rows, data.y()), &numbers(rows, data.weights()))
     };
-    let network = |weights| TrainedNetwork { network: job.network.clone(), weights };
-    let networks = trained.into_iter().map(|trained| network(trained.weights)).collect();
-    let predictor = match job.objective {
-        Objective::Mixture { head, .. } => Predictor::Networks { networks, head },
-        Objective::Samples { head, .. } => Predictor::Samplers { networks, head },
-    };
-    let predictions = predictor.predict(&job.data.select(&job.validation), Isa::best());
-    Ok(Learnt { predictor, histories, held_out: HeldOut { rows: job.validation.clone(), predictions } })
+    let (mut rows, mut weights, mut means, mut sds) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut own_factors = Vec::with_capacity(folds.len());
+    for (fold, networks) in folds.iter().zip(networks.chunks(members)) {
+        let predictor = Predictor::Networks { networks: networks.to_vec(), head };
+        let predictions = predictor.predict(&data.select(fold), Isa::best());
+        let Some(mixtures) = predictions.mixtures() else { continue };
+        own_factors.push((fold.len() >= LEAST_ROWS).then(|| factor_of(mixtures, fold)));
+        rows.extend_from_slice(fold);
+        weights.extend_from_slice(mixtures.weights());
+        means.extend_from_slice(mixtures.means());
+        sds.extend_from_slice(mixtures.sds());
+    }
+    let factor =
+        factor_of(&Mixtures::from_parts_unchecked(components, weights.clone(), means.clone(), sds.clone()), &rows);
+    for (fold, own) in own_factors.into_iter().enumerate() {
+        let factor = match members {
+            1 => own.unwrap_or(factor).sqrt(),
+            _ => libm::pow(factor, 1.0 - 1.0 / members as f64),
+        };
+        networks[fold * members..][..members].iter_mut().for_each(|trained| trained.sd_factor = factor);
+    }
+    sds.iter_mut().for_each(|sd| *sd *= factor);
+    let predictions =
+        Predictions::from(Mixtures::from_parts_unchecked(components, weights, means, sds)).of_members(members);
+    let predictor = Predictor::Networks { networks, head };
+    Ok(Learnt { predictor, histories, held_out: HeldOut { rows, predictions } })
+}
+
+/// The sd, in sds of so few targets, of a normal distribution with the honest 95 % interval for another one: that of
+/// Student's t for the mean and the unbiased variance of n targets.
+fn few_rows_sd(rows: usize) -> f64 {
+    /// Quantiles 0.975 of Student's t with 1, 2 … 8 degrees of freedom, and of the normal distribution.
+    const STUDENT: [f64; 8] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306];
+    const NORMAL: f64 = 1.960;
+    let n = rows.clamp(2, 9) as f64;
+    STUDENT[n as usize - 2] / NORMAL * (n / (n - 1.0) * (1.0 + 1.0 / n)).sqrt()
 }
 
 /// Boosts trees. The held-out predictions are those of the model that chose the number of rounds.
@@ -88,8 +175,8 @@ impl super::ngboost::Score {
     /// A validation score of this kind.
     fn as_validation(self, score: f64) -> Validation {
         match self {
-            Self::Log => Validation { nll: Some(score), crps: None },
-            _ => Validation { nll: None, crps: Some(score) },
+            Self::Log => Validation { nll: Some(score), crps: None, calibrated: None },
+            _ => Validation { nll: None, crps: Some(score), calibrated: None },
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Responsible for methods: plain configuration that turns a data set into jobs, and trained networks into a predictor.
 
+mod auto;
 mod beta_nll;
 mod constant;
 mod ensemble;
@@ -12,9 +13,11 @@ pub mod ngboost;
 mod option;
 mod predictor;
 mod sample_net;
+mod sd_factor;
 
 use serde::{Deserialize, Serialize};
 
+pub use auto::{Auto, Preset};
 pub use beta_nll::BetaNll;
 pub use constant::Constant;
 pub use ensemble::{Ensemble, Pool};
@@ -50,6 +53,8 @@ const SPLIT_STREAM: u64 = 3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Method {
+    /// The default: a calibrated pool of neural Gaussian mixtures.
+    Auto(Auto),
     /// A neural Gaussian mixture trained with the hybrid of logarithmic and energy score.
     NeGmm(NeGmm),
     /// A mixture density network: the logarithmic score alone.
@@ -69,7 +74,7 @@ pub enum Method {
 
 impl Default for Method {
     fn default() -> Self {
-        Self::NeGmm(NeGmm::default())
+        Self::Auto(Auto::default())
     }
 }
 
@@ -77,6 +82,7 @@ impl Method {
     /// Every method with its default settings.
     pub fn all() -> Vec<Self> {
         vec![
+            Self::Auto(Auto::default()),
             Self::NeGmm(NeGmm::default()),
             Self::Mdn(Mdn::default()),
             Self::BetaNll(BetaNll::default()),
@@ -98,6 +104,7 @@ impl Method {
     /// Its name as people type it.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Auto(_) => "auto",
             Self::NeGmm(_) => "ne-gmm",
             Self::Mdn(_) => "mdn",
             Self::BetaNll(_) => "beta-nll",
@@ -125,7 +132,7 @@ impl Method {
             Self::BetaNll(method) => Some(&mut method.settings),
             Self::SampleNet(method) => Some(&mut method.settings),
             Self::Ensemble(method) => method.member.network_settings(),
-            Self::NgBoost(_) | Self::Constant(_) => None,
+            Self::Auto(_) | Self::NgBoost(_) | Self::Constant(_) => None,
         }
     }
 
@@ -151,6 +158,7 @@ impl Method {
 
     fn try_set(&mut self, option: &str, value: &str) -> Result<bool> {
         let known = match self {
+            Self::Auto(method) => method.set(option, value),
             Self::NeGmm(method) => method.set(option, value),
             Self::Mdn(method) => method.network.set(option, value),
             Self::BetaNll(method) => method.set(option, value),
@@ -168,6 +176,7 @@ impl Method {
     /// Says which setting is out of range, if one is.
     pub fn check(&self) -> Result<()> {
         match self {
+            Self::Auto(method) => method.check(),
             Self::NeGmm(method) => method.check(),
             Self::Mdn(method) => method.network.check(),
             Self::BetaNll(method) => method.check(),
@@ -181,7 +190,7 @@ impl Method {
     /// Rows it cannot do without.
     pub fn least_rows(&self) -> usize {
         match self {
-            Self::Constant(_) | Self::NgBoost(_) => 1,
+            Self::Auto(_) | Self::Constant(_) | Self::NgBoost(_) => 1,
             _ => 2,
         }
     }
@@ -191,9 +200,29 @@ impl Method {
         matches!(self, Self::NgBoost(_))
     }
 
+    /// Where numbers are bent, in standard deviations.
+    pub fn soft_clip(&self) -> Option<f64> {
+        match self {
+            Self::Auto(method) => method.soft_clip(),
+            other => other.clone().network_settings().and_then(|settings| settings.soft_clip),
+        }
+    }
+
+    /// The same with every setting that follows from the data filled in.
+    #[must_use]
+    pub fn resolved(&self, data: &Dataset) -> Self {
+        match self {
+            Self::Auto(method) => Self::Auto(method.resolved(data)),
+            other => other.clone(),
+        }
+    }
+
     /// Learns from all rows; `seed` starts all random choices.
     pub fn learn(&self, data: &Dataset, seed: u64, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Learnt> {
         match self {
+            Self::Auto(method) => {
+                learn::of_rows_that_count(data, |data| learn::pool(method, data, seed, engine, watch))
+            }
             Self::NgBoost(method) => learn::boost(method, data, seed, watch),
             _ => learn::train(&self.jobs_from(data, Seed::single(seed)), engine, watch),
         }
@@ -206,7 +235,7 @@ impl Method {
             Self::BetaNll(method) => vec![method.job(data, seed)],
             Self::SampleNet(method) => vec![method.job(data, seed)],
             Self::Ensemble(method) => method.jobs(data, seed),
-            Self::NgBoost(_) | Self::Constant(_) => vec![],
+            Self::Auto(_) | Self::NgBoost(_) | Self::Constant(_) => vec![],
         }
     }
 

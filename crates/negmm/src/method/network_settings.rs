@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::SPLIT_STREAM;
-use super::option::{out_of_range, parse, parse_list, parse_word};
+use super::option::{out_of_range, parse, parse_list, parse_optional, parse_word};
 use crate::Result;
 use crate::data::Dataset;
 use crate::math::rng::Rng;
-use crate::net::{Activation, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network};
+use crate::net::{Activation, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem, Waved};
 use crate::train::{Job, Objective, Training};
 
 /// Units in one hidden layer, and hidden layers, at most.
@@ -20,6 +20,8 @@ const MOST_LAYERS: usize = 64;
 /// |---|---|---|---|
 /// | `hidden` | 64, 64 | 0 … 64 layers | units of each hidden layer; of a sequence those after the LSTM |
 /// | `activation` | silu | | what a hidden unit does to its sum |
+/// | `embedding` | none | 0.001 … 100 | numbers also go through waves: the sd of their frequencies at the start, see [`Periodic`]; not for sequences |
+/// | `soft_clip` | none | 0.1 … 1000 | numbers are bent so as to stay within so many sds, see [`crate::data::Encoder::soft_clipping`]; not for sequences |
 /// | `lstm_hidden` | 64 | 1 … 16384 | units of each layer of the LSTM that reads a sequence; not used without one |
 /// | `lstm_layers` | 2 | 1 … 64 | layers of that LSTM |
 /// | `sigma_min` | 0.001 | 1e-6 … 1e6 | smallest sd of a component, in sds of the target |
@@ -31,6 +33,12 @@ pub struct NetworkSettings {
     pub hidden: Vec<usize>,
     /// What a hidden unit does to its sum.
     pub activation: Activation,
+    /// Frequencies of the waves that numbers go through.
+    #[serde(default)]
+    pub embedding: Option<f64>,
+    /// Sds within which numbers are bent.
+    #[serde(default)]
+    pub soft_clip: Option<f64>,
     /// Units of each layer of the LSTM.
     #[serde(default = "lstm_hidden")]
     pub lstm_hidden: usize,
@@ -57,6 +65,8 @@ impl Default for NetworkSettings {
         Self {
             hidden: vec![64, 64],
             activation: Activation::Silu,
+            embedding: None,
+            soft_clip: None,
             lstm_hidden: lstm_hidden(),
             lstm_layers: lstm_layers(),
             sigma_min: 1e-3,
@@ -71,17 +81,21 @@ impl NetworkSettings {
         match name {
             "hidden" if value.trim() == "none" => self.hidden = Vec::new(),
             "hidden" => self.hidden = parse_list(name, value)?,
+            "embedding" => self.embedding = parse_optional(name, value)?,
+            "soft-clip" => self.soft_clip = parse_optional(name, value)?,
             "lstm-hidden" => self.lstm_hidden = parse(name, value)?,
             "lstm-layers" => self.lstm_layers = parse(name, value)?,
             "activation" => self.activation = parse_word(name, value, "relu, tanh, silu")?,
             "sigma-min" => self.sigma_min = parse(name, value)?,
             "epochs" => training.epochs = parse(name, value)?,
+            "steps" => training.steps = parse_optional(name, value)?,
+            "check-every" => training.check_every = parse_optional(name, value)?,
             "batch" => training.batch = parse(name, value)?,
             "learning-rate" => training.learning_rate = parse(name, value)?,
             "schedule" => training.schedule = parse_word(name, value, "constant, cosine")?,
             "patience" => training.patience = parse(name, value)?,
             "validation" => training.validation = parse(name, value)?,
-            "select" => training.select = parse_word(name, value, "nll, crps")?,
+            "select" => training.select = parse_word(name, value, "nll, crps, calibrated")?,
             "averaging" => training.averaging = parse(name, value)?,
             "dropout" => training.dropout = parse(name, value)?,
             "weight-decay" => training.weight_decay = parse(name, value)?,
@@ -97,6 +111,12 @@ impl NetworkSettings {
         }
         if let Some(units) = self.hidden.iter().find(|units| !(1..=MOST_UNITS).contains(*units)) {
             return Err(out_of_range("hidden", "from 1 to 16384 units", units));
+        }
+        if let Some(frequency) = self.embedding.filter(|frequency| !(0.001..=100.0).contains(frequency)) {
+            return Err(out_of_range("embedding", "from 0.001 to 100, or none", frequency));
+        }
+        if let Some(limit) = self.soft_clip.filter(|limit| !(0.1..=1000.0).contains(limit)) {
+            return Err(out_of_range("soft-clip", "from 0.1 to 1000, or none", limit));
         }
         if !(1..=MOST_LSTM_UNITS).contains(&self.lstm_hidden) {
             return Err(out_of_range("lstm-hidden", "from 1 to 16384 units", self.lstm_hidden));
@@ -114,16 +134,10 @@ impl NetworkSettings {
     /// One network to train; `seed.split` chooses the validation rows.
     pub(super) fn job<'a>(&self, data: &'a Dataset, objective: Objective, seed: Seed) -> Job<'a> {
         let (train, validation) = data.holdout(self.training.validation, &mut Rng::new(seed.split, SPLIT_STREAM));
-        let stem = data.window().map(|window| Lstm {
-            channels: data.features() / window,
-            window,
-            hidden: self.lstm_hidden,
-            layers: self.lstm_layers,
-        });
         Job {
             network: Network {
                 inputs: data.features(),
-                stem,
+                stem: self.stem(data),
                 hidden: self.hidden.clone(),
                 activation: self.activation,
                 outputs: objective.outputs(),
@@ -135,6 +149,23 @@ impl NetworkSettings {
             training: self.training.clone(),
             seed: seed.network,
         }
+    }
+}
+
+impl NetworkSettings {
+    /// What rows go through before the layers.
+    fn stem(&self, data: &Dataset) -> Option<Stem> {
+        if let Some(window) = data.window() {
+            let (hidden, layers) = (self.lstm_hidden, self.lstm_layers);
+            return Some(Stem::Lstm(Lstm { channels: data.features() / window, window, hidden, layers }));
+        }
+        let frequency = self.embedding? as f32;
+        let waved = |input: &usize| {
+            let (low, high) = data.range(*input);
+            Waved { input: *input, low, high }
+        };
+        let waved: Vec<Waved> = data.numbers().iter().map(waved).collect();
+        (!waved.is_empty()).then_some(Stem::Periodic(Periodic { inputs: data.features(), frequency, waved }))
     }
 }
 

@@ -21,6 +21,48 @@ pub(super) fn parse_optional<T: FromStr>(name: &str, value: &str) -> Result<Opti
     if value.trim() == "none" { Ok(None) } else { parse(name, value).map(Some) }
 }
 
+/// The word for a setting that follows from the data.
+pub(super) const AUTOMATIC: &str = "auto";
+
+/// A number, or `auto`.
+pub(super) fn parse_automatic<T: FromStr>(name: &str, value: &str) -> Result<Option<T>> {
+    if value.trim() == AUTOMATIC { Ok(None) } else { parse(name, value).map(Some) }
+}
+
+/// Settings that may follow from the data, in files: the value, or the word `auto` for none.
+pub(super) mod automatic {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::AUTOMATIC;
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either<T> {
+        Value(T),
+        Word(String),
+    }
+
+    pub(in crate::method) fn serialize<T: Serialize, S: Serializer>(
+        value: &Option<T>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => value.serialize(to),
+            None => to.serialize_str(AUTOMATIC),
+        }
+    }
+
+    pub(in crate::method) fn deserialize<'a, T: Deserialize<'a>, D: Deserializer<'a>>(
+        from: D,
+    ) -> Result<Option<T>, D::Error> {
+        match Either::deserialize(from)? {
+            Either::Value(value) => Ok(Some(value)),
+            Either::Word(word) if word == AUTOMATIC => Ok(None),
+            Either::Word(word) => Err(serde::de::Error::custom(format!("expected a value or auto, found {word:?}"))),
+        }
+    }
+}
+
 /// Numbers with commas between them.
 pub(super) fn parse_list<T: FromStr>(name: &str, value: &str) -> Result<Vec<T>> {
     value.split(',').map(|part| parse(name, part)).collect()

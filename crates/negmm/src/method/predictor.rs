@@ -13,8 +13,11 @@ const OUTPUT_LIMIT: f32 = 1e18;
 /// What predicts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Predictor {
-    /// The standard normal, whatever the inputs: mean and sd of the target are in the encoder.
-    Constant,
+    /// A normal distribution around the target's mean, whatever the inputs: mean and sd of the target are in the encoder.
+    Constant {
+        /// Its sd, in sds of the target.
+        sd: f64,
+    },
     /// Networks whose outputs are mixtures; their mixtures are pooled with equal weights.
     Networks {
         /// One or more.
@@ -40,13 +43,15 @@ pub struct TrainedNetwork {
     pub network: Network,
     /// Laid out as its layers say.
     pub weights: Vec<Chunk>,
+    /// What the sds that it gives are multiplied by.
+    pub sd_factor: f64,
 }
 
 impl Predictor {
     /// Numbers that were learnt: weights and biases, or the values of leaves.
     pub fn parameters(&self) -> usize {
         match self {
-            Self::Constant => 2,
+            Self::Constant { .. } => 2,
             Self::Networks { networks, .. } | Self::Samplers { networks, .. } => {
                 networks.iter().map(|trained| trained.network.parameters()).sum()
             }
@@ -57,7 +62,7 @@ impl Predictor {
     /// Models that are pooled.
     pub fn members(&self) -> usize {
         match self {
-            Self::Constant | Self::Trees(_) => 1,
+            Self::Constant { .. } | Self::Trees(_) => 1,
             Self::Networks { networks, .. } | Self::Samplers { networks, .. } => networks.len(),
         }
     }
@@ -65,7 +70,7 @@ impl Predictor {
     /// Components of the mixtures it predicts, if it predicts mixtures.
     pub fn components(&self) -> Option<usize> {
         match self {
-            Self::Constant | Self::Trees(_) => Some(1),
+            Self::Constant { .. } | Self::Trees(_) => Some(1),
             Self::Networks { networks, head } => Some(networks.len() * head.components()),
             Self::Samplers { .. } => None,
         }
@@ -76,13 +81,13 @@ impl Predictor {
         let rows = data.len();
         let normal = |means, sds| Mixtures::from_parts_unchecked(1, vec![1.0; rows], means, sds).into();
         match self {
-            Self::Constant => normal(vec![0.0; rows], vec![1.0; rows]),
+            Self::Constant { sd } => normal(vec![0.0; rows], vec![*sd; rows]),
             Self::Trees(boosted) => {
                 let (means, sds) = boosted.predict_rows(data);
                 normal(means, sds)
             }
             Self::Networks { networks, head } => {
-                let parts = Parts::new(head, networks.len(), rows);
+                let parts = Parts::new(head, networks, rows);
                 let Parts { weights, means, sds, .. } = run(networks, data, isa, parts);
                 let components = networks.len() * head.components();
                 let mixtures = Mixtures::from_parts_unchecked(components, weights, means, sds);
@@ -115,7 +120,7 @@ trait Gather {
 /// Mixtures, each list rows × members × components.
 struct Parts<'a> {
     head: &'a Head,
-    members: usize,
+    networks: &'a [TrainedNetwork],
     panel: MixturePanel,
     weights: Vec<f64>,
     means: Vec<f64>,
@@ -123,16 +128,18 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn new(head: &'a Head, members: usize, rows: usize) -> Self {
-        let (panel, list) = (MixturePanel::new(head.components()), vec![0.0; rows * members * head.components()]);
-        Self { head, members, panel, weights: list.clone(), means: list.clone(), sds: list }
+    fn new(head: &'a Head, networks: &'a [TrainedNetwork], rows: usize) -> Self {
+        let list = vec![0.0; rows * networks.len() * head.components()];
+        let panel = MixturePanel::new(head.components());
+        Self { head, networks, panel, weights: list.clone(), means: list.clone(), sds: list }
     }
 }
 
 impl Gather for Parts<'_> {
     #[inline(always)]
     fn gather<L: Lanes>(&mut self, outputs: &[Chunk], member: usize, first: usize, rows: usize) {
-        let (components, members) = (self.head.components(), self.members);
+        let (components, members) = (self.head.components(), self.networks.len());
+        let sd_factor = self.networks[member].sd_factor;
         self.head.forward::<L>(outputs, &mut self.panel);
         let (weights, means, sds) = (floats(&self.panel.weights), floats(&self.panel.means), floats(&self.panel.sds));
         for row in 0..rows {
@@ -149,7 +156,7 @@ impl Gather for Parts<'_> {
                 *out = lane(means, k);
             }
             for (k, out) in self.sds[target].iter_mut().enumerate() {
-                *out = lane(sds, k);
+                *out = lane(sds, k) * sd_factor;
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::data::Dataset;
 use crate::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
 use crate::score::sinkhorn::{Prior, Sinkhorn};
-use crate::train::{Job, Objective};
+use crate::train::{Job, Objective, Selection};
 
 /// Largest weight of the regulariser: far beyond it the energy score would be lost in rounding.
 const MOST_SINKHORN: f64 = 1000.0;
@@ -73,6 +73,9 @@ impl SampleNet {
         }
         if !(0.0..=MOST_SINKHORN).contains(&self.sinkhorn) {
             return Err(out_of_range("sinkhorn", "from 0 to 1000", self.sinkhorn));
+        }
+        if self.settings.training.select == Selection::Calibrated {
+            return Err(out_of_range("select", "nll or crps for samples", "\"calibrated\""));
         }
         self.settings.check()
     }

@@ -1,10 +1,11 @@
-//! Responsible for every exact fact about Gaussian mixtures: moments, density, distribution function, quantiles, tail means,
-//! draws and the energy score.
+//! Responsible for every exact fact about Gaussian mixtures: moments, density, distribution function, probability near a
+//! value, quantiles, tail means, draws and the energy score.
 //!
 //! A mixture of K components has the density p(y) = sum_k weight_k N(y; mean_k, sd_k^2). Everything here is a closed form or
 //! its inversion, in f64, and the same bits on every machine.
 
 mod energy;
+mod mass;
 mod quantile;
 mod tail;
 
@@ -12,6 +13,7 @@ use crate::math::{normal, rng::Rng};
 use crate::{Error, Result};
 
 pub(crate) use energy::{folded_mean, mean_absolute_difference, root_sum_square};
+pub(crate) use mass::log_mass;
 
 /// Gaussian mixtures, one for each row, all with the same number of components.
 ///
@@ -210,19 +212,10 @@ impl Mixture<'_> {
 
     /// Logarithm of the density at `y`: finite wherever the nearest component is within 1e150 sds.
     ///
-    /// log sum_k exp(t_k) with t_k = ln weight_k - ln sd_k + ln N(z_k), kept as largest t and sum of exp(t_k - largest).
+    /// log sum_k exp(t_k) with t_k = ln weight_k - ln sd_k + ln N(z_k).
     pub fn log_pdf(&self, y: f64) -> f64 {
-        let (mut largest, mut sum) = (f64::NEG_INFINITY, 0.0);
-        for (weight, mean, sd) in self.parts() {
-            let term = libm::log(weight) - libm::log(sd) + normal::log_pdf((y - mean) / sd);
-            if term > largest {
-                sum = sum * libm::exp(largest - term) + 1.0;
-                largest = term;
-            } else if term > f64::NEG_INFINITY {
-                sum += libm::exp(term - largest);
-            }
-        }
-        largest + libm::log(sum)
+        let term = |(weight, mean, sd)| libm::log(weight) - libm::log(sd) + normal::log_pdf((y - mean) / sd);
+        log_sum_exp(self.parts().map(term))
     }
 
     /// Probability of a value up to `y`.
@@ -249,6 +242,20 @@ impl Mixture<'_> {
         }
         chosen.0 + chosen.1 * normal::quantile(level)
     }
+}
+
+/// log sum_k exp(t_k), kept as largest t and sum of exp(t_k - largest).
+fn log_sum_exp(terms: impl Iterator<Item = f64>) -> f64 {
+    let (mut largest, mut sum) = (f64::NEG_INFINITY, 0.0);
+    for term in terms {
+        if term > largest {
+            sum = sum * libm::exp(largest - term) + 1.0;
+            largest = term;
+        } else if term > f64::NEG_INFINITY {
+            sum += libm::exp(term - largest);
+        }
+    }
+    largest + libm::log(sum)
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use super::tensors::{self, Shape, Tensor};
 use super::{Model, Record};
 use crate::data::Encoder;
 use crate::method::{Method, Predictor};
+use crate::net::Stem;
 use crate::{Error, Result};
 
 /// The newest format this version writes; it reads all up to it.
@@ -103,7 +104,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
 fn check_windows(predictor: &Predictor, encoder: &Encoder) -> std::result::Result<(), String> {
     let Predictor::Networks { networks, .. } = predictor else { return Ok(()) };
     let window = encoder.sequence().map(|sequence| sequence.window);
-    if networks.iter().any(|trained| trained.network.stem.map(|lstm| lstm.window) != window) {
+    if networks.iter().any(|trained| trained.network.stem.as_ref().and_then(Stem::window) != window) {
         return Err("a network does not read the windows of its sequence".into());
     }
     Ok(())

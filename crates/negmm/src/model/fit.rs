@@ -39,7 +39,9 @@ pub fn fit(table: &Table, target: &str, method: &Method) -> Result<Model> {
 /// Fits `method` to predict `target`.
 pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptions<'_>) -> Result<Fitted> {
     method.check()?;
-    let encoder = Encoder::fit(table, target, options.inputs)?.keeping_missing(method.keeps_missing());
+    let soft_clip = method.soft_clip().filter(|_| options.inputs.sequence.is_none());
+    let encoder =
+        Encoder::fit(table, target, options.inputs)?.keeping_missing(method.keeps_missing()).soft_clipping(soft_clip);
     // Refuses targets too large to score.
     encoder.targets(table)?;
     if table.rows() < method.least_rows() {
@@ -73,7 +75,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
         warnings.push(format!("{skipped} training steps were not finite and were not taken"));
     }
     let mut model = Model {
-        method: method.clone(),
+        method: method.resolved(&data),
         encoder,
         predictor,
         record: Record {
@@ -92,7 +94,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
     // Validation rows that all count for nothing have no score.
     if !y.is_empty() && weights.as_ref().is_none_or(|weights| weights.iter().any(|weight| *weight > 0.0)) {
         let score = |predictions: &Predictions| {
-            Metrics::weighted(predictions, &y, weights.as_deref())
+            Metrics::weighted(predictions, &y, weights.as_deref(), model.encoder.target().grid)
                 .map(|metrics| Some(metrics).filter(Metrics::is_finite))
         };
         model.record.validation = score(&model.in_target_unit(held_out.predictions))?;

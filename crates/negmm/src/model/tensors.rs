@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::lanes::{Chunk, WIDTH};
 use crate::method::ngboost::{Boosted, Parts};
 use crate::method::{Method, Predictor, TrainedNetwork};
-use crate::net::{Head, LstmTensor, Network, SampleHead};
+use crate::net::{Head, Network, Placement, SampleHead, Stem};
 
 /// What is wrong with a file, for a person.
 type Flaw = String;
@@ -16,13 +16,20 @@ type Flaw = String;
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(super) enum Shape {
     /// There are none.
-    Constant,
+    Constant {
+        /// Its sd, in sds of the target.
+        #[serde(default = "one")]
+        sd: f64,
+    },
     /// Networks of these shapes.
     Networks {
         /// First to last.
         networks: Vec<Network>,
         /// What their outputs mean.
         head: Head,
+        /// What the sds of each are multiplied by; by nothing where the list is empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sd_factors: Vec<f64>,
     },
     /// Networks of these shapes.
     Samplers {
@@ -33,6 +40,10 @@ pub(super) enum Shape {
     },
     /// Boosted trees.
     Trees,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// A named tensor: little-endian numbers.
@@ -85,10 +96,12 @@ number!(u32, Dtype::U32);
 /// The predictor's shape and its tensors.
 pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
     match predictor {
-        Predictor::Constant => (Shape::Constant, Vec::new()),
+        Predictor::Constant { sd } => (Shape::Constant { sd: *sd }, Vec::new()),
         Predictor::Networks { networks, head } => {
+            let factors = networks.iter().map(|trained| trained.sd_factor);
+            let sd_factors = if factors.clone().all(|factor| factor == 1.0) { Vec::new() } else { factors.collect() };
             let (networks, tensors) = write_networks(networks);
-            (Shape::Networks { networks, head: *head }, tensors)
+            (Shape::Networks { networks, head: *head, sd_factors }, tensors)
         }
         Predictor::Samplers { networks, head } => {
             let (networks, tensors) = write_networks(networks);
@@ -106,7 +119,7 @@ pub(super) fn read(
     tensors: &SafeTensors<'_>,
 ) -> Result<Predictor, Flaw> {
     let fits = match (&shape, method) {
-        (Shape::Constant, Method::Constant(_)) | (Shape::Trees, Method::NgBoost(_)) => true,
+        (Shape::Constant { .. }, Method::Constant(_) | Method::Auto(_)) | (Shape::Trees, Method::NgBoost(_)) => true,
         (Shape::Networks { .. }, method) => {
             !matches!(method, Method::Constant(_) | Method::NgBoost(_)) && !predicts_samples(method)
         }
@@ -117,10 +130,20 @@ pub(super) fn read(
         return Err("what predicts is not of its method".into());
     }
     match shape {
-        Shape::Constant => Ok(Predictor::Constant),
-        Shape::Networks { networks, head } => {
+        Shape::Constant { sd } => {
+            check_factors(&[sd])?;
+            Ok(Predictor::Constant { sd })
+        }
+        Shape::Networks { networks, head, sd_factors } => {
             head.check()?;
-            let networks = read_networks(tensors, networks, (features, head.outputs()))?;
+            check_factors(&sd_factors)?;
+            if !sd_factors.is_empty() && sd_factors.len() != networks.len() {
+                return Err("it does not have one sd factor for each network".into());
+            }
+            let mut networks = read_networks(tensors, networks, (features, head.outputs()))?;
+            for (trained, factor) in networks.iter_mut().zip(sd_factors) {
+                trained.sd_factor = factor;
+            }
             Ok(Predictor::Networks { networks, head })
         }
         Shape::Samplers { networks, head } => {
@@ -133,6 +156,12 @@ pub(super) fn read(
             Boosted::from_parts(&parts, features).map(Predictor::Trees).map_err(|error| error.to_string())
         }
     }
+}
+
+/// Whether factors of sds leave sds.
+fn check_factors(factors: &[f64]) -> Result<(), Flaw> {
+    let sound = factors.iter().all(|factor| (1e-9..=1e9).contains(factor));
+    if sound { Ok(()) } else { Err("an sd factor is out of range".into()) }
 }
 
 fn predicts_samples(method: &Method) -> bool {
@@ -161,14 +190,14 @@ fn read_networks(
         if network.inputs != inputs || network.outputs != outputs {
             return Err("a network does not fit its inputs and outputs".to_string());
         }
-        if let Some(lstm) = &network.stem {
-            lstm.check().map_err(|error| error.to_string())?;
-            if lstm.inputs() != network.inputs {
-                return Err("a network does not fit its window".to_string());
+        if let Some(stem) = &network.stem {
+            stem.check().map_err(|error| error.to_string())?;
+            if stem.inputs() != network.inputs {
+                return Err("a network does not fit its stem".to_string());
             }
         }
         let weights = read_network(tensors, number, &network)?;
-        Ok(TrainedNetwork { network, weights })
+        Ok(TrainedNetwork { network, weights, sd_factor: 1.0 })
     };
     networks.into_iter().enumerate().map(read_one).collect()
 }
@@ -181,26 +210,16 @@ fn bias_name(number: usize, layer: usize) -> String {
     format!("network.{number}.layer.{layer}.bias")
 }
 
-/// The tensors of the stem of network `number`, each with its name and shape in the file.
-fn stem_tensors(number: usize, network: &Network) -> Vec<(LstmTensor, String, Vec<usize>)> {
-    let layers = network.stem.map_or(Vec::new(), |lstm| lstm.layout(0));
-    let named = |(index, tensor): (usize, LstmTensor)| {
-        let name = format!("network.{number}.lstm.{index}.{}", tensor.name);
-        let shape = if tensor.name == "bias" { vec![tensor.gates] } else { vec![tensor.gates, tensor.columns] };
-        (tensor, name, shape)
-    };
-    layers
-        .iter()
-        .enumerate()
-        .flat_map(|(index, layer)| layer.tensors().map(|tensor| (index, tensor)))
-        .map(named)
-        .collect()
+/// The tensors of the stem of network `number`, each with its name in the file.
+fn stem_tensors(number: usize, network: &Network) -> Vec<(String, Placement)> {
+    let tensors = network.stem.iter().flat_map(Stem::tensors);
+    tensors.map(|tensor| (format!("network.{number}.{}", tensor.name), tensor)).collect()
 }
 
 fn write_network(number: usize, trained: &TrainedNetwork) -> Vec<Tensor> {
     let stem = stem_tensors(number, &trained.network).into_iter();
     let mut tensors: Vec<Tensor> =
-        stem.map(|(tensor, name, shape)| Tensor::new(name, shape, tensor.read(&trained.weights))).collect();
+        stem.map(|(name, tensor)| Tensor::new(name, tensor.shape.clone(), tensor.read(&trained.weights))).collect();
     for (index, layer) in trained.network.layers().iter().enumerate() {
         let rows = || trained.weights[layer.range()].chunks_exact(layer.stride);
         let at = |row: &[Chunk], input: usize| row[input / WIDTH].0[input % WIDTH];
@@ -215,8 +234,8 @@ fn write_network(number: usize, trained: &TrainedNetwork) -> Vec<Tensor> {
 /// The weights of network `number`, its tensors checked against its shape before room is made for them.
 fn read_network(tensors: &SafeTensors<'_>, number: usize, network: &Network) -> Result<Vec<Chunk>, Flaw> {
     let mut stem = Vec::new();
-    for (tensor, name, shape) in stem_tensors(number, network) {
-        let values: Vec<f32> = numbers_of(tensors, &name, Some(&shape))?;
+    for (name, tensor) in stem_tensors(number, network) {
+        let values: Vec<f32> = numbers_of(tensors, &name, Some(&tensor.shape))?;
         if !values.iter().all(|number| number.is_finite()) {
             return Err(format!("tensor {name:?} is not finite"));
         }

@@ -46,6 +46,14 @@ impl Head {
         if sound { Ok(()) } else { Err("its head is out of range") }
     }
 
+    /// The biases of its raw outputs at the start of training, where it wants some of its own.
+    pub fn initial_biases(&self) -> Option<Vec<f32>> {
+        match self {
+            Self::Mixture(head) => Some(head.initial_biases()),
+            Self::Gaussian(_) => None,
+        }
+    }
+
     /// `raw` is outputs × panel.
     #[inline(always)]
     pub fn forward<L: Lanes>(&self, raw: &[Chunk], panel: &mut MixturePanel) {
@@ -126,6 +134,16 @@ impl MixtureHead {
     /// Raw numbers for each row.
     pub fn outputs(&self) -> usize {
         3 * self.components
+    }
+
+    /// Equal weights, means at the target's mean and sds of 1, the target's own: the start is the constant predictor, and no
+    /// component is lost before it has learnt.
+    fn initial_biases(&self) -> Vec<f32> {
+        /// ln(e - 1), where softplus is 1.
+        const SOFTPLUS_1: f32 = 0.541_324_85;
+        let mut biases = vec![0.0; 2 * self.components];
+        biases.resize(self.outputs(), SOFTPLUS_1);
+        biases
     }
 
     /// `raw` is 3 K × panel.

@@ -13,7 +13,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::lanes::{Chunk, WIDTH, floats, floats_mut};
+use super::Placement;
+use crate::math::lanes::{Chunk, WIDTH, floats_mut};
 use crate::math::rng::Rng;
 use crate::{Error, Result};
 
@@ -84,55 +85,22 @@ impl LstmLayer {
         self.hidden + self.inputs + 1
     }
 
-    /// Its tensors by PyTorch's names, in the order of the flat buffer.
-    pub fn tensors(&self) -> [LstmTensor; 3] {
-        let tensor = |name, first: usize, columns| LstmTensor {
-            name,
-            gates: self.gates(),
-            columns,
-            stride: self.stride,
-            start: self.start + first * self.stride,
+    /// Its tensors by PyTorch's names, in the order of the flat buffer: `weight_hh` (gates × hidden), `weight_ih` (gates ×
+    /// inputs) and `bias` (gates); gates are all units' i, then f, g and o.
+    pub fn tensors(&self) -> [Placement; 3] {
+        let stride = self.stride * WIDTH;
+        let tensor = |name: &str, first: usize, columns: Option<usize>| Placement {
+            name: name.into(),
+            shape: [self.gates()].into_iter().chain(columns).collect(),
+            decays: columns.is_some(),
+            strides: [1].into_iter().chain(columns.map(|_| stride)).collect(),
+            start: self.start * WIDTH + first * stride,
         };
         [
-            tensor("weight_hh", 0, self.hidden),
-            tensor("weight_ih", self.hidden, self.inputs),
-            tensor("bias", self.hidden + self.inputs, 1),
+            tensor("weight_hh", 0, Some(self.hidden)),
+            tensor("weight_ih", self.hidden, Some(self.inputs)),
+            tensor("bias", self.hidden + self.inputs, None),
         ]
-    }
-}
-
-/// One named tensor of a layer, gates × columns, without the padding it has in the flat buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LstmTensor {
-    /// `weight_hh` (gates × hidden), `weight_ih` (gates × inputs) or `bias` (gates × 1).
-    pub name: &'static str,
-    /// All units' i, then f, g and o.
-    pub gates: usize,
-    /// Units that the gates read by it.
-    pub columns: usize,
-    stride: usize,
-    start: usize,
-}
-
-impl LstmTensor {
-    /// Its chunks in the flat buffer, with padding.
-    pub fn range(&self) -> std::ops::Range<usize> {
-        self.start..self.start + self.columns * self.stride
-    }
-
-    /// Its numbers from the flat buffer, gate after gate as any framework lays them out.
-    pub fn read<'a>(&self, weights: &'a [Chunk]) -> impl Iterator<Item = f32> + 'a {
-        let (values, columns, stride) = (floats(&weights[self.range()]), self.columns, self.stride * WIDTH);
-        (0..self.gates).flat_map(move |gate| (0..columns).map(move |column| values[column * stride + gate]))
-    }
-
-    /// Puts `values`, in the order in which [`LstmTensor::read`] gives them, into the flat buffer.
-    pub fn write(&self, weights: &mut [Chunk], values: &[f32]) {
-        let (columns, stride) = (self.columns, self.stride * WIDTH);
-        let flat = floats_mut(&mut weights[self.range()]);
-        for (at, &value) in values.iter().enumerate().take(self.gates * columns) {
-            flat[(at % columns) * stride + at / columns] = value;
-        }
     }
 }
 
@@ -190,9 +158,13 @@ impl Lstm {
         self.layout(0).last().map_or(0, |layer| layer.range().end)
     }
 
-    /// Weights and biases.
-    pub fn parameters(&self) -> usize {
-        self.layout(0).iter().map(|layer| layer.units() * layer.gates()).sum()
+    /// The tensors of all layers.
+    pub fn tensors(&self) -> Vec<Placement> {
+        let layers = self.layout(0).into_iter().enumerate();
+        let named = |(index, layer): (usize, LstmLayer)| {
+            layer.tensors().map(|tensor| Placement { name: format!("lstm.{index}.{}", tensor.name), ..tensor })
+        };
+        layers.flat_map(named).collect()
     }
 
     /// Weights and biases uniform in ±1/sqrt(hidden), PyTorch's start, and 1 on top of the forget gates' biases: a fresh

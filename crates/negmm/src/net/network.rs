@@ -1,4 +1,4 @@
-//! Responsible for a network of fully connected layers, with or without an LSTM before them: where each weight lies in one flat buffer, forward and backward side by side.
+//! Responsible for a network of fully connected layers, with or without a stem before them: where each weight lies in one flat buffer, forward and backward side by side.
 //!
 //! Rows travel in panels of [`PANEL`]: level `l` of a pass holds units × panel, so that a row is a lane and every product
 //! is "broadcast a weight, multiply a vector of rows". A bias is the weight of one more input that is always 1: level `l`
@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::activation::Activation;
-use super::lstm::Lstm;
+use super::stem::Stem;
 use super::stem_pass::StemPass;
 use crate::math::lanes::{Chunk, Lanes, WIDTH, floats};
 use crate::math::matmul::{Product, Start, Strided, transpose};
@@ -18,15 +18,15 @@ pub const PANEL: usize = 32;
 /// Chunks in a panel.
 pub const PANEL_CHUNKS: usize = PANEL / WIDTH;
 
-/// The shape of a network: fully connected layers, the last of them linear. With a stem a row is a window of a sequence, and
-/// the layers read what an LSTM makes of it.
+/// The shape of a network: fully connected layers, the last of them linear. With a stem the layers read what it makes of a
+/// row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     /// Numbers in a row.
     pub inputs: usize,
     /// What a row goes through before the layers; its weights come first in the flat buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stem: Option<Lstm>,
+    pub stem: Option<Stem>,
     /// Units of each hidden layer.
     pub hidden: Vec<usize>,
     /// What a hidden unit does to its sum.
@@ -63,7 +63,7 @@ fn chunks_with_one(units: usize) -> usize {
 impl Network {
     /// The layers, first to last.
     pub fn layers(&self) -> Vec<Layer> {
-        let mut start = self.stem.map_or(0, |lstm| lstm.chunks());
+        let mut start = self.stem.as_ref().map_or(0, Stem::chunks);
         let mut inputs = self.layer_inputs();
         let mut layers = Vec::with_capacity(self.hidden.len() + 1);
         for &outputs in self.hidden.iter().chain([&self.outputs]) {
@@ -77,7 +77,7 @@ impl Network {
 
     /// Numbers that the first layer reads.
     pub fn layer_inputs(&self) -> usize {
-        self.stem.map_or(self.inputs, |lstm| lstm.hidden)
+        self.stem.as_ref().map_or(self.inputs, Stem::outputs)
     }
 
     /// Chunks of the flat buffer.
@@ -88,13 +88,13 @@ impl Network {
     /// Weights and biases.
     pub fn parameters(&self) -> usize {
         let layers: usize = self.layers().iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum();
-        layers + self.stem.map_or(0, |lstm| lstm.parameters())
+        layers + self.stem.as_ref().map_or(0, Stem::parameters)
     }
 
     /// Weights and biases uniform in ±1/sqrt(inputs of the layer), PyTorch's start for linear layers; the stem starts as
-    /// [`Lstm::initial_weights`] says.
+    /// [`Stem::initial_weights`] says.
     pub fn initial_weights(&self, rng: &mut Rng) -> Vec<Chunk> {
-        let mut weights = self.stem.map_or(Vec::new(), |lstm| lstm.initial_weights(rng));
+        let mut weights = self.stem.as_ref().map_or(Vec::new(), |stem| stem.initial_weights(rng));
         weights.resize(self.chunks(), Chunk::ZERO);
         for layer in self.layers() {
             let bound = 1.0 / (layer.inputs.max(1) as f64).sqrt();
@@ -105,6 +105,15 @@ impl Network {
             }
         }
         weights
+    }
+}
+
+impl Layer {
+    /// Sets the biases of its outputs.
+    pub fn set_biases(&self, weights: &mut [Chunk], biases: &[f32]) {
+        for (row, bias) in weights[self.range()].chunks_exact_mut(self.stride).zip(biases) {
+            row[self.inputs / WIDTH].0[self.inputs % WIDTH] = *bias;
+        }
     }
 }
 
@@ -194,7 +203,7 @@ impl Pass {
         transpose::<L>(&level.rows, layer.stride, PANEL, &mut level.values, layer.inputs);
     }
 
-    /// Level after level. With dropout (training only) hidden units, those of the stem too, are switched off at random.
+    /// Level after level. With dropout (training only) hidden units, those of an LSTM too, are switched off at random.
     #[inline(always)]
     pub fn forward<L: Lanes>(&mut self, activation: Activation, weights: &[Chunk], mut dropout: Option<Dropout<'_>>) {
         if let Some(stem) = &mut self.stem {

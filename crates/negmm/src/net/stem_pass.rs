@@ -1,15 +1,16 @@
-//! Responsible for the stem of a network: rows that are windows of a sequence go through an LSTM before the layers.
+//! Responsible for a panel of rows on its way through the stem of a network.
 
-use super::lstm::Lstm;
 use super::lstm_pass::LstmPass;
 use super::network::{Dropout, PANEL, PANEL_CHUNKS};
+use super::periodic_pass::PeriodicPass;
+use super::stem::Stem;
 use crate::math::lanes::{Chunk, Lanes, WIDTH};
 use crate::math::matmul::transpose;
 
 /// Everything a panel of rows leaves behind on its way through the stem.
 #[derive(Clone, Debug)]
 pub(super) struct StemPass {
-    lstm: LstmPass,
+    kind: Kind,
     /// Numbers in a row.
     inputs: usize,
     /// Chunks of the stem's weights, the first of the flat buffer.
@@ -20,13 +21,22 @@ pub(super) struct StemPass {
     values: Vec<Chunk>,
 }
 
+#[derive(Clone, Debug)]
+enum Kind {
+    Lstm(LstmPass),
+    Periodic(PeriodicPass),
+}
+
 impl StemPass {
-    pub(super) fn new(lstm: &Lstm) -> Self {
-        let inputs = lstm.inputs();
+    pub(super) fn new(stem: &Stem) -> Self {
+        let inputs = stem.inputs();
         Self {
-            lstm: LstmPass::new(lstm),
+            kind: match stem {
+                Stem::Lstm(lstm) => Kind::Lstm(LstmPass::new(lstm)),
+                Stem::Periodic(periodic) => Kind::Periodic(PeriodicPass::new(periodic)),
+            },
             inputs,
-            chunks: lstm.chunks(),
+            chunks: stem.chunks(),
             rows: vec![Chunk::ZERO; PANEL * inputs.div_ceil(WIDTH)],
             values: vec![Chunk::ZERO; inputs * PANEL_CHUNKS],
         }
@@ -45,7 +55,8 @@ impl StemPass {
         transpose::<L>(&self.rows, across, PANEL, &mut self.values, self.inputs);
     }
 
-    /// To `values`, hidden × panel; `slopes` are the factors that dropout leaves on them (1 without).
+    /// To `values`, outputs × panel; `slopes` are the factors that dropout leaves on them, 1 where there is none. The
+    /// hidden state of an LSTM may be dropped, numbers and their waves are not.
     #[inline(always)]
     pub(super) fn forward<L: Lanes>(
         &mut self,
@@ -54,20 +65,33 @@ impl StemPass {
         values: &mut [Chunk],
         slopes: &mut [Chunk],
     ) {
-        let between = dropout.as_mut().map(|dropout| Dropout { share: dropout.share, rng: &mut *dropout.rng });
-        self.lstm.forward::<L>(&self.values, &weights[..self.chunks], between);
-        for ((value, slope), output) in values.iter_mut().zip(slopes).zip(self.lstm.outputs()) {
-            *slope = match &mut dropout {
-                Some(dropout) => dropout.mask(),
-                None => Chunk([1.0; WIDTH]),
-            };
-            (L::load(output) * L::load(slope)).store(value);
+        let weights = &weights[..self.chunks];
+        match &mut self.kind {
+            Kind::Periodic(pass) => {
+                pass.forward::<L>(&self.values, weights, values);
+                slopes.fill(Chunk([1.0; WIDTH]));
+            }
+            Kind::Lstm(pass) => {
+                let between = dropout.as_mut().map(|dropout| Dropout { share: dropout.share, rng: &mut *dropout.rng });
+                pass.forward::<L>(&self.values, weights, between);
+                for ((value, slope), output) in values.iter_mut().zip(slopes).zip(pass.outputs()) {
+                    *slope = match &mut dropout {
+                        Some(dropout) => dropout.mask(),
+                        None => Chunk([1.0; WIDTH]),
+                    };
+                    (L::load(output) * L::load(slope)).store(value);
+                }
+            }
         }
     }
 
-    /// From `deltas`, the derivative of the loss with respect to the hidden units; adds to the stem's part of `gradient`.
+    /// From `deltas`, the derivative of the loss with respect to the outputs; adds to the stem's part of `gradient`.
     #[inline(always)]
     pub(super) fn backward<L: Lanes>(&mut self, deltas: &[Chunk], weights: &[Chunk], gradient: &mut [Chunk]) {
-        self.lstm.backward::<L>(deltas, &weights[..self.chunks], &mut gradient[..self.chunks]);
+        let (weights, gradient) = (&weights[..self.chunks], &mut gradient[..self.chunks]);
+        match &mut self.kind {
+            Kind::Lstm(pass) => pass.backward::<L>(deltas, weights, gradient),
+            Kind::Periodic(pass) => pass.backward::<L>(deltas, weights, gradient),
+        }
     }
 }

@@ -93,13 +93,32 @@ impl Scratch {
     /// -ln sum_k weight_k N(y; mean_k, sd_k), by log-sum-exp; leaves the posterior weights behind.
     #[inline(always)]
     fn log_score<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize) -> L {
+        let (largest, sum) = self.log_joints::<L>(panel, y, lane, -0.5);
+        let share = L::splat(1.0) / sum;
+        for component in &mut self.components {
+            (L::load(&component.posterior) * share).store(&mut component.posterior);
+        }
+        L::splat(HALF_LN_2_PI) - largest - ln(sum)
+    }
+
+    /// The logarithmic score with all sds times `factor`.
+    #[inline(always)]
+    pub fn scaled_log_score<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize, factor: f32) -> L {
+        let (largest, sum) = self.log_joints::<L>(panel, y, lane, -0.5 / (factor * factor));
+        L::splat(HALF_LN_2_PI + libm::logf(factor)) - largest - ln(sum)
+    }
+
+    /// The largest of j_k = ln weight_k - ln sd_k + `curve` z_k², and the sum of e^(j_k - largest), which it leaves behind as
+    /// the posterior weights.
+    #[inline(always)]
+    fn log_joints<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize, curve: f32) -> (L, L) {
         self.standardise::<L>(panel, y, lane);
         let mut largest = L::splat(f32::NEG_INFINITY);
         for (k, component) in self.components.iter_mut().enumerate() {
             let at = k * PANEL_CHUNKS + lane;
             let z = L::load(&component.z);
             let log_joint =
-                (z * z).mul_add(L::splat(-0.5), L::load(&panel.log_weights[at]) - ln(L::load(&panel.sds[at])));
+                (z * z).mul_add(L::splat(curve), L::load(&panel.log_weights[at]) - ln(L::load(&panel.sds[at])));
             log_joint.store(&mut component.posterior);
             largest = log_joint.max(largest);
         }
@@ -109,11 +128,7 @@ impl Scratch {
             joint.store(&mut component.posterior);
             sum = sum + joint;
         }
-        let share = L::splat(1.0) / sum;
-        for component in &mut self.components {
-            (L::load(&component.posterior) * share).store(&mut component.posterior);
-        }
-        L::splat(HALF_LN_2_PI) - largest - ln(sum)
+        (largest, sum)
     }
 
     /// sum_k weight_k A_k - 1/2 sum_kl weight_k weight_l B_kl; leaves the parts of the gradient behind.

@@ -1,7 +1,7 @@
 //! Responsible for turning gradients into steps: Adam with decoupled weight decay, and a running average of the weights.
 
 use crate::math::lanes::{Chunk, Lanes, WIDTH};
-use crate::net::{Layer, Lstm};
+use crate::net::Layer;
 
 /// Decay of the first and second moment, and the term that keeps the division safe (Kingma & Ba, 2015).
 const BETA_1: f64 = 0.9;
@@ -62,16 +62,6 @@ pub(super) fn decay_weights<L: Lanes>(weights: &mut [Chunk], layers: &[Layer], s
                 (L::load(chunk) * L::splat(shrink)).store(chunk);
             }
             row[layer.inputs / WIDTH].0[layer.inputs % WIDTH] = bias;
-        }
-    }
-}
-
-/// As [`decay_weights`] for the stem.
-#[inline(always)]
-pub(super) fn decay_stem<L: Lanes>(weights: &mut [Chunk], lstm: &Lstm, shrink: f32) {
-    for tensor in lstm.layout(0).iter().flat_map(|layer| layer.tensors()).filter(|tensor| tensor.name != "bias") {
-        for chunk in &mut weights[tensor.range()] {
-            (L::load(chunk) * L::splat(shrink)).store(chunk);
         }
     }
 }

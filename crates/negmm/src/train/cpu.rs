@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::adam::{self, Adam};
-use super::objective::Workspace;
+use super::objective::{ScoreSums, Workspace};
 use super::stopping::Stopping;
-use super::{Engine, Epoch, History, Job, Progress, Trained, Validation, Watch};
+use super::{Engine, Epoch, History, Job, Progress, SD_FACTORS, Selection, Trained, Validation, Watch};
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH};
 use crate::math::rng::Rng;
-use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Pass};
+use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Pass, Stem};
 use crate::{Error, Result};
 
 /// Streams of a job's seed.
@@ -72,30 +72,31 @@ impl Kernel for Run<'_> {
         let Self { job, index, jobs, watch } = self;
         job.training.check()?;
         if job.network.stem.is_some() && job.training.adversarial > 0.0 {
-            return Err(Error::options("adversarial training is not there for sequences: leave adversarial at 0"));
+            return Err(Error::options(
+                "adversarial training is not there for sequences or embeddings: leave adversarial at 0",
+            ));
         }
         if job.train.is_empty() {
             return Err(Error::data("there is no row to train on"));
         }
         let training = &job.training;
-        let mut order = job.train.clone();
-        let mut order_rng = Rng::new(job.seed, ORDER_STREAM);
+        let mut batches = Batches::new(job);
         let mut trainer = Trainer::new(job);
         let mut stopping = Stopping::new(training.patience);
         let mut history = History::default();
         let mut kept = trainer.predicting_weights().to_vec();
-        let batch = training.batch.min(order.len());
-        let steps = training.epochs * order.len().div_ceil(batch);
-        for epoch in 0..training.epochs {
-            order_rng.shuffle(&mut order);
+        let a_pass = batches.a_pass();
+        let steps = training.steps.unwrap_or(training.epochs * a_pass);
+        let period = training.check_every.unwrap_or(a_pass).min(steps);
+        let periods = steps.div_ceil(period);
+        for number in 0..periods {
             let (mut losses, mut taken, mut skipped, mut rate) = (0.0, 0, 0, 0.0);
-            for (number, rows) in order.chunks(batch).enumerate() {
+            for step in number * period..steps.min((number + 1) * period) {
                 if watch.cancel.load(Ordering::Relaxed) {
                     return Err(Error::cancelled());
                 }
-                let step = epoch * order.len().div_ceil(batch) + number;
                 rate = training.learning_rate * training.schedule.factor(step, steps);
-                match trainer.step::<L>(rows, rate) {
+                match trainer.step::<L>(batches.next(), rate) {
                     Some(loss) => {
                         losses += f64::from(loss);
                         taken += 1;
@@ -112,22 +113,58 @@ impl Kernel for Run<'_> {
             });
             // Without validation rows the last weights are the ones to keep.
             let better = if job.validation.is_empty() {
-                stopping.improves(epoch, -(epoch as f64))
+                stopping.improves(number, -(number as f64))
             } else {
-                validation.is_some_and(|scores| stopping.improves(epoch, training.select.score(&scores)))
+                validation.is_some_and(|scores| stopping.improves(number, training.select.score(&scores)))
             };
             if better {
                 kept.copy_from_slice(trainer.predicting_weights());
             }
-            let last = epoch + 1 == training.epochs || stopping.exhausted(epoch);
+            let last = number + 1 == periods || stopping.exhausted(number);
             let best = history.epochs[stopping.best_epoch()].validation.map(|scores| training.select.score(&scores));
-            (watch.progress)(&Progress { job: index, jobs, epoch: epoch + 1, epochs: training.epochs, best, last });
+            (watch.progress)(&Progress { job: index, jobs, epoch: number + 1, epochs: periods, best, last });
             if last {
                 break;
             }
         }
         history.best_epoch = stopping.best_epoch();
         Ok(Trained { weights: kept, history })
+    }
+}
+
+/// The training rows in random order, batch after batch, in another order at each pass.
+struct Batches {
+    order: Vec<u32>,
+    rng: Rng,
+    batch: usize,
+    /// Rows of this pass that were given.
+    given: usize,
+    /// Whether rows that do not fill a batch wait for the next pass.
+    whole: bool,
+}
+
+impl Batches {
+    fn new(job: &Job<'_>) -> Self {
+        let order = job.train.clone();
+        let batch = job.training.batch.min(order.len());
+        let whole = job.training.steps.is_some();
+        Self { given: order.len(), order, rng: Rng::new(job.seed, ORDER_STREAM), batch, whole }
+    }
+
+    /// Batches of a pass.
+    fn a_pass(&self) -> usize {
+        if self.whole { self.order.len() / self.batch } else { self.order.len().div_ceil(self.batch) }
+    }
+
+    fn next(&mut self) -> &[u32] {
+        let left = self.order.len() - self.given;
+        if left == 0 || (self.whole && left < self.batch) {
+            self.rng.shuffle(&mut self.order);
+            self.given = 0;
+        }
+        let batch = self.given..self.order.len().min(self.given + self.batch);
+        self.given = batch.end;
+        &self.order[batch]
     }
 }
 
@@ -151,7 +188,7 @@ struct Trainer<'a> {
 
 impl<'a> Trainer<'a> {
     fn new(job: &'a Job<'a>) -> Self {
-        let weights = job.network.initial_weights(&mut Rng::new(job.seed, WEIGHTS_STREAM));
+        let weights = job.objective.initial_weights(&job.network, &mut Rng::new(job.seed, WEIGHTS_STREAM));
         let averaged = if job.training.averaging > 0.0 { weights.clone() } else { Vec::new() };
         Self {
             averaged,
@@ -216,9 +253,8 @@ impl<'a> Trainer<'a> {
         if training.weight_decay > 0.0 {
             let shrink = (1.0 - rate * training.weight_decay).max(0.0) as f32;
             adam::decay_weights::<L>(weights, &job.network.layers(), shrink);
-            if let Some(lstm) = &job.network.stem {
-                adam::decay_stem::<L>(weights, lstm, shrink);
-            }
+            let stem = job.network.stem.iter().flat_map(Stem::tensors);
+            stem.filter(|tensor| tensor.decays).for_each(|tensor| tensor.scale(weights, shrink));
         }
         self.steps += 1;
         if !self.averaged.is_empty() {
@@ -232,18 +268,21 @@ impl<'a> Trainer<'a> {
     /// Mean scores of `rows`; nothing where there are none or where a score is not finite.
     #[inline(always)]
     fn validate<L: Lanes>(&mut self, rows: &[u32]) -> Option<Validation> {
-        let (mut nll, mut crps) = (0.0, 0.0);
+        let calibrated = (self.job.training.select == Selection::Calibrated).then_some([0.0; SD_FACTORS.len()]);
+        let mut sums = ScoreSums { calibrated, ..ScoreSums::default() };
         for panel in rows.chunks(PANEL) {
             let (y, row_weights) = bring_in::<L>(self.job, &mut self.pass, panel, 1.0);
             let weights = if self.averaged.is_empty() { &self.weights } else { &self.averaged };
             self.pass.forward::<L>(self.job.network.activation, weights, None);
-            let scores = self.job.objective.scores::<L>(self.pass.outputs(), &y, &row_weights, &mut self.workspace);
-            nll += f64::from(scores.0);
-            crps += f64::from(scores.1);
+            let outputs = self.pass.outputs();
+            self.job.objective.scores::<L>(outputs, &y, &row_weights, &mut self.workspace, &mut sums);
         }
         let total: f64 = rows.iter().map(|row| f64::from(self.job.data.weights()[*row as usize])).sum();
-        let (nll, crps) = (nll / total, crps / total);
-        (nll.is_finite() && crps.is_finite()).then_some(Validation { nll: Some(nll), crps: Some(crps) })
+        let (nll, crps) = (sums.nll / total, sums.crps / total);
+        let least = |sums: [f64; SD_FACTORS.len()]| sums.into_iter().fold(f64::INFINITY, f64::min) / total;
+        let calibrated = sums.calibrated.map(least);
+        let sound = nll.is_finite() && crps.is_finite() && calibrated.is_none_or(f64::is_finite);
+        sound.then_some(Validation { nll: Some(nll), crps: Some(crps), calibrated })
     }
 }
 

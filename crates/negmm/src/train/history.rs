@@ -9,9 +9,12 @@ pub struct Validation {
     pub nll: Option<f64>,
     /// Energy score, where it was computed.
     pub crps: Option<f64>,
+    /// Logarithmic score with the sd factor that suits these rows best, where it was computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibrated: Option<f64>,
 }
 
-/// One pass over the training rows.
+/// One pass over the training rows, or the steps between two looks at the validation rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
     /// Mean loss over the steps taken, in units of the standardised target; `None` if no step was taken.

@@ -31,10 +31,12 @@ pub struct Job<'a> {
 /// | field | default | range | meaning |
 /// |---|---|---|---|
 /// | `epochs` | 400 | 1 … | passes over the training rows, at most |
+/// | `steps` | none | 1 … | steps instead of epochs; rows that do not fill a batch wait for the next pass |
+/// | `check_every` | none | 1 … | steps between looks at the validation rows; none: once an epoch |
 /// | `batch` | 32 | 1 … | rows of one step |
 /// | `learning_rate` | 0.005 | >0 … 1000 | Adam's step size at its highest |
 /// | `schedule` | cosine | | how the rate moves, see [`Schedule`] |
-/// | `patience` | 0 | 0 … | epochs without a better validation score before stopping; 0: never |
+/// | `patience` | 0 | 0 … | epochs (looks, with `check_every`) without a better validation score before stopping; 0: never |
 /// | `validation` | 0.15 | 0 … 0.9 | share of the rows set aside to choose the weights that are kept |
 /// | `select` | nll | | the validation score that chooses, see [`Selection`] |
 /// | `averaging` | 0.99 | 0 … <1 | decay of the running average of the weights that is kept and predicts; 0: the weights themselves |
@@ -46,13 +48,19 @@ pub struct Job<'a> {
 pub struct Training {
     /// Passes over the training rows, at most.
     pub epochs: usize,
+    /// Steps instead of epochs.
+    #[serde(default)]
+    pub steps: Option<usize>,
+    /// Steps between looks at the validation rows; once an epoch without.
+    #[serde(default)]
+    pub check_every: Option<usize>,
     /// Rows of one step.
     pub batch: usize,
     /// Adam's step size at its highest.
     pub learning_rate: f64,
     /// How the rate moves.
     pub schedule: Schedule,
-    /// Epochs without a better validation score before stopping; 0: never.
+    /// Looks at the validation rows without a better score before stopping; 0: never.
     pub patience: usize,
     /// Share of the rows set aside.
     pub validation: f64,
@@ -72,6 +80,8 @@ impl Default for Training {
     fn default() -> Self {
         Self {
             epochs: 400,
+            steps: None,
+            check_every: None,
             batch: 32,
             learning_rate: 0.005,
             schedule: Schedule::Cosine,
@@ -94,6 +104,11 @@ impl Training {
         };
         if self.epochs == 0 || self.epochs > 10_000_000 {
             return refuse("epochs", "from 1 to 10000000", self.epochs.to_string());
+        }
+        for (name, steps) in [("steps", self.steps), ("check-every", self.check_every)] {
+            if let Some(steps) = steps.filter(|steps| !(1..=1_000_000_000).contains(steps)) {
+                return refuse(name, "from 1 to 1000000000", steps.to_string());
+            }
         }
         if self.batch == 0 {
             return refuse("batch", "at least 1", self.batch.to_string());

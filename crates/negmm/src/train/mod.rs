@@ -15,4 +15,4 @@ pub use history::{Epoch, History, Validation};
 pub use job::{Job, Training};
 pub use objective::{Loss, Objective};
 pub use schedule::Schedule;
-pub use stopping::Selection;
+pub use stopping::{SD_FACTORS, Selection};

@@ -1,8 +1,9 @@
 //! Responsible for what is minimised: how a panel of raw outputs becomes a loss, and the loss a gradient.
 
+use super::SD_FACTORS;
 use crate::math::lanes::{Chunk, Lanes};
 use crate::math::rng::Rng;
-use crate::net::{Head, MixtureHead, MixturePanel, PANEL_CHUNKS, SampleHead};
+use crate::net::{Head, MixtureHead, MixturePanel, Network, PANEL_CHUNKS, SampleHead};
 use crate::score::sample_energy::SampleScratch;
 use crate::score::sinkhorn::{Sinkhorn, SinkhornScratch};
 use crate::score::{Scratch, Wanted, beta_nll, sample_log};
@@ -76,6 +77,19 @@ impl Objective {
         }
     }
 
+    /// Weights at the start of training: those of the network, and the biases that the outputs' meaning asks for.
+    pub(super) fn initial_weights(&self, network: &Network, rng: &mut Rng) -> Vec<Chunk> {
+        let mut weights = network.initial_weights(rng);
+        let biases = match self {
+            Self::Mixture { head, .. } => head.initial_biases(),
+            Self::Samples { .. } => None,
+        };
+        if let (Some(biases), Some(layer)) = (biases, network.layers().last()) {
+            layer.set_biases(&mut weights, &biases);
+        }
+        weights
+    }
+
     pub(super) fn workspace(&self) -> Workspace {
         match self {
             Self::Mixture { head, .. } => {
@@ -125,7 +139,7 @@ impl Objective {
         }
     }
 
-    /// The sums over rows of weight · logarithmic score and weight · energy score.
+    /// Adds to `totals` the scores of the rows, each times its weight.
     #[inline(always)]
     pub(super) fn scores<L: Lanes>(
         &self,
@@ -133,7 +147,8 @@ impl Objective {
         y: &[Chunk; PANEL_CHUNKS],
         weights: &[Chunk; PANEL_CHUNKS],
         workspace: &mut Workspace,
-    ) -> (f32, f32) {
+        totals: &mut ScoreSums,
+    ) {
         let mut sums = (L::splat(0.0), L::splat(0.0));
         if let (Self::Mixture { head, .. }, Workspace::Mixture(MixtureWorkspace { panel, .. })) =
             (self, &mut *workspace)
@@ -153,9 +168,27 @@ impl Objective {
             };
             let weight = L::load(&weights[lane]);
             sums = (log.mul_add(weight, sums.0), energy.mul_add(weight, sums.1));
+            if let (Some(calibrated), Workspace::Mixture(MixtureWorkspace { panel, scratch, .. })) =
+                (&mut totals.calibrated, &mut *workspace)
+            {
+                for (sum, factor) in calibrated.iter_mut().zip(SD_FACTORS) {
+                    let log = scratch.scaled_log_score::<L>(panel, &y[lane], lane, factor);
+                    *sum += f64::from((log * weight).sum());
+                }
+            }
         }
-        (sums.0.sum(), sums.1.sum())
+        totals.nll += f64::from(sums.0.sum());
+        totals.crps += f64::from(sums.1.sum());
     }
+}
+
+/// Sums over rows of weight · score.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ScoreSums {
+    pub(super) nll: f64,
+    pub(super) crps: f64,
+    /// Logarithmic scores with all sds times each of the [`SD_FACTORS`], where wanted.
+    pub(super) calibrated: Option<[f64; SD_FACTORS.len()]>,
 }
 
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! The gradient of a batch through an LSTM and the layers after it, against central differences of the same network in plain
+//! The gradient of a batch through a stem and the layers after it, against central differences of the same network in plain
 //! f64 loops.
 
 use super::tests::Differentiate;
@@ -6,7 +6,7 @@ use super::*;
 use crate::data::Dataset;
 use crate::math::lanes::floats;
 use crate::mixture::Mixture;
-use crate::net::{Activation, Lstm, MixtureHead, Network};
+use crate::net::{Activation, Lstm, MixtureHead, Network, Periodic, Waved};
 use crate::score::hybrid;
 use crate::train::{Objective, Training};
 
@@ -39,8 +39,25 @@ fn lstm_state(lstm: &Lstm, flat: &[f64], row: &[f64]) -> Vec<f64> {
     steps.pop().unwrap()
 }
 
+/// The row and the mixes of its waves; `flat` is the flat buffer, with 96 numbers for each waved input.
+fn waves(periodic: &Periodic, flat: &[f64], row: &[f64]) -> Vec<f64> {
+    let mut values = row.to_vec();
+    for (Waved { input, low, high }, block) in periodic.waved.iter().zip(flat.chunks(96)) {
+        let x = row[*input].clamp(f64::from(*low), f64::from(*high));
+        for mix in 0..3 {
+            let wave =
+                |k: usize| libm::cos(std::f64::consts::TAU * block[k] * x + block[16 + k]) * block[32 + 16 * mix + k];
+            values.push(block[80 + mix] + (0..16).map(wave).sum::<f64>());
+        }
+    }
+    values
+}
+
 fn outputs(network: &Network, flat: &[f64], row: &[f64]) -> Vec<f64> {
-    let mut values = lstm_state(network.stem.as_ref().unwrap(), flat, row);
+    let mut values = match network.stem.as_ref().unwrap() {
+        Stem::Lstm(lstm) => lstm_state(lstm, flat, row),
+        Stem::Periodic(periodic) => waves(periodic, flat, row),
+    };
     let layers = network.layers();
     for (index, layer) in layers.iter().enumerate() {
         values.push(1.0);
@@ -79,12 +96,12 @@ fn data(features: usize) -> Dataset {
     data
 }
 
-fn job<'a>(data: &'a Dataset, lstm: Lstm, hidden: &[usize], training: Training) -> Job<'a> {
+fn job<'a>(data: &'a Dataset, stem: Stem, hidden: &[usize], training: Training) -> Job<'a> {
     let head = MixtureHead { components: 2, sd_floor: SD_FLOOR, sd_ceiling: None, mean_bound: None };
     Job {
         network: Network {
-            inputs: lstm.inputs(),
-            stem: Some(lstm),
+            inputs: stem.inputs(),
+            stem: Some(stem),
             hidden: hidden.to_vec(),
             activation: Activation::Tanh,
             outputs: head.outputs(),
@@ -101,13 +118,27 @@ fn job<'a>(data: &'a Dataset, lstm: Lstm, hidden: &[usize], training: Training) 
 #[test]
 fn gradient_through_the_stem_and_the_layers() {
     const STEP: f64 = 1e-5;
-    for (channels, window, hidden, layers, dense) in
-        [(1, 5, 4, 1, &[][..]), (2, 3, 5, 2, &[]), (2, 3, 5, 2, &[4]), (1, 1, 3, 1, &[3, 2]), (17, 1, 2, 3, &[])]
-    {
-        let lstm = Lstm { channels, window, hidden, layers };
-        let case = format!("{lstm:?}, hidden {dense:?}");
-        let data = data(lstm.inputs());
-        let job = job(&data, lstm, dense, Training::default());
+    let lstm = |channels, window, hidden, layers| Stem::Lstm(Lstm { channels, window, hidden, layers });
+    // Some rows lie outside of the narrow ranges.
+    let periodic = |inputs, waved: &[usize], frequency| {
+        let waved = waved.iter().map(|input| Waved { input: *input, low: -1.5, high: 1.0 + *input as f32 });
+        Stem::Periodic(Periodic { inputs, frequency, waved: waved.collect() })
+    };
+    let cases = [
+        (lstm(1, 5, 4, 1), &[][..]),
+        (lstm(2, 3, 5, 2), &[]),
+        (lstm(2, 3, 5, 2), &[4]),
+        (lstm(1, 1, 3, 1), &[3, 2]),
+        (lstm(17, 1, 2, 3), &[]),
+        (periodic(1, &[0], 0.1), &[]),
+        (periodic(3, &[0, 2], 0.5), &[4]),
+        (periodic(17, &[1, 16], 1.0), &[3, 2]),
+        (periodic(2, &[], 1.0), &[3]),
+    ];
+    for (stem, dense) in cases {
+        let case = format!("{stem:?}, hidden {dense:?}");
+        let data = data(stem.inputs());
+        let job = job(&data, stem, dense, Training::default());
         let weights = job.network.initial_weights(&mut Rng::new(5, 0));
         let rows: Vec<u32> = (0..37).map(|row| (row * 7 + 11) % 60).collect();
         let (found_loss, gradient) = Isa::best().run(Differentiate { job: &job, weights: &weights, rows: &rows });
@@ -139,7 +170,7 @@ fn gradient_goes_through_the_units_of_the_stem_that_dropout_left() {
     const STEP: f32 = 0.01;
     let lstm = Lstm { channels: 1, window: 4, hidden: 6, layers: 2 };
     let data = data(lstm.inputs());
-    let job = job(&data, lstm, &[], Training { dropout: 0.5, ..Training::default() });
+    let job = job(&data, Stem::Lstm(lstm), &[], Training { dropout: 0.5, ..Training::default() });
     let weights = job.network.initial_weights(&mut Rng::new(4, 0));
     let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
     let (loss, gradient) = at(&weights);
@@ -174,15 +205,22 @@ impl Kernel for Step<'_> {
 }
 
 #[test]
-fn weight_decay_spares_the_biases_of_the_stem() {
-    let lstm = Lstm { channels: 1, window: 3, hidden: 4, layers: 2 };
-    let data = data(lstm.inputs());
-    let job = job(&data, lstm, &[], Training { weight_decay: 5e5, ..Training::default() });
-    let (before, after) = Isa::best().run(Step(&job));
-    for tensor in lstm.layout(0).iter().flat_map(|layer| layer.tensors()) {
-        let share = if tensor.name == "bias" { 1.0 } else { 0.5 };
-        for (before, after) in tensor.read(&before).zip(tensor.read(&after)) {
-            assert!((after - share * before).abs() < 1e-5, "{}: {before} {after}", tensor.name);
+fn weight_decay_shrinks_the_weights_of_the_stem_alone() {
+    let waved = vec![Waved { input: 1, low: -9.0, high: 9.0 }];
+    let stems = [
+        Stem::Lstm(Lstm { channels: 1, window: 3, hidden: 4, layers: 2 }),
+        Stem::Periodic(Periodic { inputs: 3, frequency: 0.5, waved }),
+    ];
+    for stem in stems {
+        let data = data(stem.inputs());
+        let job = job(&data, stem.clone(), &[], Training { weight_decay: 5e5, ..Training::default() });
+        let (before, after) = Isa::best().run(Step(&job));
+        for tensor in stem.tensors() {
+            let shrinks = tensor.name.contains("weight") || tensor.name.ends_with("mix");
+            let share = if shrinks { 0.5 } else { 1.0 };
+            for (before, after) in tensor.read(&before).zip(tensor.read(&after)) {
+                assert!((after - share * before).abs() < 1e-5, "{}: {before} {after}", tensor.name);
+            }
         }
     }
 }
@@ -191,7 +229,10 @@ fn weight_decay_spares_the_biases_of_the_stem() {
 fn adversarial_training_of_a_sequence_is_refused() {
     let lstm = Lstm { channels: 1, window: 3, hidden: 4, layers: 1 };
     let data = data(lstm.inputs());
-    let job = job(&data, lstm, &[], Training { adversarial: 0.01, ..Training::default() });
+    let job = job(&data, Stem::Lstm(lstm), &[], Training { adversarial: 0.01, ..Training::default() });
     let error = CpuEngine::new(1).train(&[job], &Watch::nothing()).remove(0).unwrap_err();
-    assert_eq!(error.to_string(), "adversarial training is not there for sequences: leave adversarial at 0");
+    assert_eq!(
+        error.to_string(),
+        "adversarial training is not there for sequences or embeddings: leave adversarial at 0"
+    );
 }

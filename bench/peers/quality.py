@@ -1,0 +1,416 @@
+"""Scores peers on the sets and splits that `quality --export FOLDER` wrote: one JSON line for each set, peer and split.
+
+    quality.py FOLDER RESULTS [--sets a,b] [--peers a,b] [--splits N] [--jobs N] [--limit SECONDS]
+
+A line is added to the file RESULTS as soon as it is known; what the file has already is not run again. Each fit is a
+process of its own with one thread; one that takes longer than --limit is ended, and the other splits of that set and
+peer are skipped, which their lines say. `quality --table RESULTS,...` makes the tables.
+Needs: pip install -r quality-requirements.txt
+
+The peers, near their defaults; the seed of split s is s:
+
+    python-ngboost       NGBRegressor()
+    catboost             RMSEWithUncertainty with posterior sampling, 1000 rounds; mean and total variance of a virtual
+                         ensemble of 10
+    catboost-stopped     RMSEWithUncertainty, stopped early by its score on a tenth of the training rows
+    lightgbmlss          Gaussian, 100 rounds, started at the mean and sd of the training targets
+    lightgbmlss-stopped  the same, at most 1000 rounds, stopped early by its score on a tenth of the training rows
+    quantile-forest      RandomForestQuantileRegressor(): its weights on the training targets are the distribution.
+                         They have no density: nll and mass_nll are null. The 95 % interval is its predicted quantiles
+    torch-ensemble       five networks, 2 x 64 ReLU, mean and variance, Adam 1e-3, batch 64, at most 500 epochs, stopped
+                         early by a tenth of the training rows; a mixture of five normals
+
+The boosters are there twice because at their defaults they are sharp but too sure of themselves (better CRPS, bad NLL),
+and stopped early it is the other way round. Early stopping waits for 50 rounds or epochs.
+
+Seconds are processor time of the fit and of predicting the test rows.
+"""
+
+import argparse
+import json
+import math
+import multiprocessing
+import os
+import time
+import traceback
+import warnings
+from multiprocessing.connection import wait
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+
+import lightgbm
+import numpy as np
+import torch
+from catboost import CatBoostRegressor
+from lightgbmlss.distributions.Gaussian import Gaussian
+from lightgbmlss.model import LightGBMLSS
+from ngboost import NGBRegressor
+from quantile_forest import RandomForestQuantileRegressor
+from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
+from torch import nn
+
+
+class NormalMixture:
+    """For each row equally likely normals. means, sds: rows x normals."""
+
+    def __init__(self, means, sds):
+        self.means, self.sds = np.asarray(means, dtype=float), np.asarray(sds, dtype=float)
+        if self.means.ndim == 1:
+            self.means, self.sds = self.means[:, None], self.sds[:, None]
+
+    def mean(self):
+        return self.means.mean(axis=1)
+
+    def cdf(self, y):
+        return ndtr((y[:, None] - self.means) / self.sds).mean(axis=1)
+
+    def quantile(self, level):
+        """By bisection between the smallest and the largest quantile of the normals."""
+        quantiles = self.means + self.sds * ndtri(level)
+        low, high = quantiles.min(axis=1), quantiles.max(axis=1)
+        for _ in range(100):
+            middle = 0.5 * (low + high)
+            below = self.cdf(middle) < level
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return 0.5 * (low + high)
+
+    def interval(self):
+        return self.quantile(0.025), self.quantile(0.975)
+
+    def nll(self, y):
+        z = (y[:, None] - self.means) / self.sds
+        log_densities = -0.5 * z * z - np.log(self.sds) - 0.5 * math.log(2 * math.pi)
+        return math.log(self.means.shape[1]) - logsumexp(log_densities, axis=1)
+
+    def mass_nll(self, y, step):
+        """-log of the probability within half a step of y, each normal from the side where nothing cancels."""
+        above = (y[:, None] + 0.5 * step - self.means) / self.sds
+        below = (y[:, None] - 0.5 * step - self.means) / self.sds
+        upper = above + below > 0
+        more, less = np.where(upper, -below, above), np.where(upper, -above, below)
+        log_masses = log_ndtr(more) + np.log1p(-np.exp(log_ndtr(less) - log_ndtr(more)))
+        return math.log(self.means.shape[1]) - logsumexp(log_masses, axis=1)
+
+    def crps(self, y):
+        """E|Y - y| - E|Y - Y'| / 2 in closed form (Grimit et al. 2006)."""
+        to_y = expected_distance(y[:, None] - self.means, self.sds).mean(axis=1)
+        differences = self.means[:, :, None] - self.means[:, None, :]
+        sds = np.hypot(self.sds[:, :, None], self.sds[:, None, :])
+        return to_y - 0.5 * expected_distance(differences, sds).mean(axis=(1, 2))
+
+
+def expected_distance(mean, sd):
+    """E|Z| of a normal Z."""
+    z = mean / sd
+    return mean * (2 * ndtr(z) - 1) + 2 * sd * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+
+
+class WeightedPoints:
+    """For each row points and their weights; the interval is given."""
+
+    def __init__(self, points, weights, interval):
+        self.points, self.weights, self.given_interval = points, weights, interval
+
+    def mean(self):
+        return np.array([weights @ points for points, weights in zip(self.points, self.weights)])
+
+    def interval(self):
+        return self.given_interval
+
+    def nll(self, y):
+        return None
+
+    def mass_nll(self, y, step):
+        return None
+
+    def crps(self, y):
+        scores = np.empty(len(y))
+        for row, (points, weights) in enumerate(zip(self.points, self.weights)):
+            order = np.argsort(points)
+            points, weights = points[order], weights[order]
+            below = np.cumsum(weights) - weights
+            # Half of E|Y - Y'| is the sum over sorted points of weight x point x (weight below - weight above).
+            spread = np.sum(weights * points * (2 * below + weights - 1))
+            scores[row] = weights @ np.abs(points - y[row]) - spread
+        return scores
+
+
+CATBOOST = {
+    "loss_function": "RMSEWithUncertainty",
+    "thread_count": 1,
+    "verbose": False,
+    "allow_writing_files": False,
+}
+# Rounds or epochs without a better score before early stopping.
+PATIENCE = 50
+
+# Each peer fits on the training rows and returns what predicts a distribution from test inputs.
+
+
+def python_ngboost(x, y, seed):
+    model = NGBRegressor(verbose=False, random_state=seed).fit(x, y)
+
+    def predict(x):
+        distribution = model.pred_dist(x)
+        return NormalMixture(distribution.loc, distribution.scale)
+
+    return predict
+
+
+def held_out(y, seed):
+    """Rows to learn from, and a tenth to stop by."""
+    rows = np.random.default_rng(seed).permutation(len(y))
+    return rows[len(y) // 10 :], rows[: len(y) // 10]
+
+
+def catboost(x, y, seed):
+    model = CatBoostRegressor(posterior_sampling=True, random_seed=seed, **CATBOOST).fit(x, y)
+
+    def predict(x):
+        # Columns: mean, knowledge uncertainty (variance of the means), data uncertainty (mean of the variances).
+        mean, knowledge, data = model.virtual_ensembles_predict(
+            x, prediction_type="TotalUncertainty", virtual_ensembles_count=10, thread_count=1
+        ).T
+        return NormalMixture(mean, np.sqrt(knowledge + data))
+
+    return predict
+
+
+def catboost_stopped(x, y, seed):
+    train, stop = held_out(y, seed)
+    model = CatBoostRegressor(random_seed=seed, early_stopping_rounds=PATIENCE, **CATBOOST)
+    model.fit(x[train], y[train], eval_set=(x[stop], y[stop]))
+
+    def predict(x):
+        mean, variance = model.predict(x).T
+        return NormalMixture(mean, np.sqrt(variance))
+
+    return predict
+
+
+def lightgbmlss(x, y, seed):
+    model = LightGBMLSS(Gaussian(initialize=True))
+    model.train({"num_threads": 1, "seed": seed}, lightgbm.Dataset(x, label=y), num_boost_round=100)
+    return lightgbmlss_predict(model)
+
+
+def lightgbmlss_stopped(x, y, seed):
+    rows, stop = held_out(y, seed)
+    train = lightgbm.Dataset(x[rows], label=y[rows])
+    model = LightGBMLSS(Gaussian(initialize=True))
+    model.train(
+        {"num_threads": 1, "seed": seed},
+        train,
+        num_boost_round=1000,
+        valid_sets=[lightgbm.Dataset(x[stop], label=y[stop], reference=train)],
+        valid_names=["validation"],
+        callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
+    )
+    return lightgbmlss_predict(model)
+
+
+def lightgbmlss_predict(model):
+    def predict(x):
+        parameters = model.predict(x, pred_type="parameters")
+        return NormalMixture(parameters["loc"].to_numpy(), parameters["scale"].to_numpy())
+
+    return predict
+
+
+def quantile_forest(x, y, seed):
+    model = RandomForestQuantileRegressor(random_state=seed, n_jobs=1).fit(x, y)
+
+    def predict(x):
+        # With its default of one training row kept for each leaf, a row's weight is the share of trees that lead to it.
+        points, weights = [], []
+        for counts in model.proximity_counts(x, return_sorted=False):
+            rows, count = np.array(list(counts)).T
+            points.append(y[rows])
+            weights.append(count / count.sum())
+        interval = model.predict(x, quantiles=[0.025, 0.975])
+        return WeightedPoints(points, weights, (interval[:, 0], interval[:, 1]))
+
+    return predict
+
+
+def torch_ensemble(x, y, seed):
+    torch.set_num_threads(1)
+    members, batch, most_epochs, least_variance = 5, 64, 500, 1e-6
+    x_mean, x_sd = x.mean(axis=0), x.std(axis=0)
+    x_sd[x_sd == 0] = 1
+    y_mean, y_sd = y.mean(), y.std()
+
+    def to_tensor(numbers):
+        return torch.tensor(numbers, dtype=torch.float32)
+
+    def outputs(network, x):
+        mean, raw = network(x).T
+        return mean, nn.functional.softplus(raw) + least_variance
+
+    x, y = to_tensor((x - x_mean) / x_sd), to_tensor((y - y_mean) / y_sd)
+    loss = nn.GaussianNLLLoss()
+
+    def train(seed):
+        torch.manual_seed(seed)
+        training, validation = map(torch.from_numpy, held_out(y, seed))
+        network = nn.Sequential(
+            nn.Linear(x.shape[1], 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
+        )
+        adam = torch.optim.Adam(network.parameters(), lr=1e-3)
+        best, best_weights, since_best = math.inf, None, 0
+        for _ in range(most_epochs):
+            for rows in training[torch.randperm(len(training))].split(batch):
+                adam.zero_grad()
+                mean, variance = outputs(network, x[rows])
+                loss(mean, y[rows], variance).backward()
+                adam.step()
+            with torch.no_grad():
+                mean, variance = outputs(network, x[validation])
+                score = loss(mean, y[validation], variance).item()
+            since_best += 1
+            if score < best:
+                best, since_best = score, 0
+                best_weights = {name: weight.clone() for name, weight in network.state_dict().items()}
+            if since_best >= PATIENCE:
+                break
+        network.load_state_dict(best_weights)
+        return network
+
+    networks = [train(seed * members + member) for member in range(members)]
+
+    def predict(x):
+        with torch.no_grad():
+            pairs = [outputs(network, to_tensor((x - x_mean) / x_sd)) for network in networks]
+        means = np.stack([mean.double().numpy() for mean, _ in pairs], axis=1)
+        variances = np.stack([variance.double().numpy() for _, variance in pairs], axis=1)
+        return NormalMixture(means * y_sd + y_mean, np.sqrt(variances) * y_sd)
+
+    return predict
+
+
+PEERS = {
+    "python-ngboost": python_ngboost,
+    "catboost": catboost,
+    "catboost-stopped": catboost_stopped,
+    "lightgbmlss": lightgbmlss,
+    "lightgbmlss-stopped": lightgbmlss_stopped,
+    "quantile-forest": quantile_forest,
+    "torch-ensemble": torch_ensemble,
+}
+
+
+def scores(distribution, y, step, new):
+    """Means over all test rows and, under "new", over those with new inputs."""
+    lower, upper = distribution.interval()
+    rows = {
+        "nll": distribution.nll(y),
+        "mass_nll": distribution.mass_nll(y, step) if step else None,
+        "crps": distribution.crps(y),
+        "rmse": (distribution.mean() - y) ** 2,
+        "coverage95": (lower <= y) & (y <= upper),
+        "width95": upper - lower,
+    }
+
+    def means(chosen):
+        result = {name: None if numbers is None else float(np.mean(numbers[chosen])) for name, numbers in rows.items()}
+        if bad := [name for name, mean in result.items() if mean is not None and not math.isfinite(mean)]:
+            raise ArithmeticError(f"{', '.join(bad)} not finite")
+        return {"rows": int(chosen.sum())} | result | {"rmse": math.sqrt(result["rmse"])}
+
+    return means(np.full(len(y), True)) | {"new": means(new) if new.any() else None}
+
+
+class Set:
+    """Rows and splits of one set, as exported."""
+
+    def __init__(self, folder, name):
+        with open(os.path.join(folder, name + ".json")) as file:
+            described = json.load(file)
+        self.step, self.splits = described["step"], described["splits"]
+        table = np.loadtxt(os.path.join(folder, name + ".csv"), delimiter=",", skiprows=1, ndmin=2)
+        self.x, self.y = table[:, :-1], table[:, -1]
+
+
+def run(data, task, results):
+    """One fit: adds its line to the results."""
+    _, peer, split = task
+    warnings.simplefilter("ignore")
+    test, new = np.array(data.splits[split]["test"]), np.array(data.splits[split]["new"])
+    train = np.setdiff1d(np.arange(len(data.y)), test)
+    try:
+        start = time.process_time()
+        predict = PEERS[peer](data.x[train], data.y[train], split)
+        fitted = time.process_time()
+        distribution = predict(data.x[test])
+        predicted = time.process_time()
+        outcome = scores(distribution, data.y[test], data.step, new)
+    except Exception as error:
+        traceback.print_exc()
+        outcome = {"skipped": f"failed: {error!r}"[:200]}
+    else:
+        outcome |= {"seconds": fitted - start, "seconds_predict": predicted - fitted}
+    append(results, task, outcome)
+
+
+def append(results, task, outcome):
+    line = dict(zip(("set", "method", "split"), task)) | outcome
+    with open(results, "a") as file:
+        file.write(json.dumps(line, allow_nan=False) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder")
+    parser.add_argument("results")
+    parser.add_argument("--sets", help="all in the folder unless told")
+    parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--splits", type=int, default=20, help="at most so many")
+    parser.add_argument("--jobs", type=int, default=1, help="fits at once")
+    parser.add_argument("--limit", type=float, default=1200, help="seconds that one fit may take")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.peers.split(",")) - set(PEERS):
+        parser.error(f"there is no peer {', '.join(unknown)}; the peers are {', '.join(PEERS)}")
+    names = sorted(name[:-5] for name in os.listdir(arguments.folder) if name.endswith(".json"))
+    names = arguments.sets.split(",") if arguments.sets else names
+
+    done = set()
+    if os.path.exists(arguments.results):
+        with open(arguments.results) as file:
+            done = {(line["set"], line["method"], line["split"]) for line in map(json.loads, file)}
+    # Processes start from this one's memory, which has not computed anything.
+    context = multiprocessing.get_context("fork")
+    too_slow = set()
+    for name in names:
+        data = Set(arguments.folder, name)
+        splits = range(min(arguments.splits, len(data.splits)))
+        tasks = [(name, peer, split) for split in splits for peer in arguments.peers.split(",")]
+        tasks = [task for task in tasks if task not in done]
+        running = {}
+        while tasks or running:
+            while tasks and len(running) < arguments.jobs:
+                task = tasks.pop(0)
+                if task[:2] in too_slow:
+                    append(arguments.results, task, {"skipped": f"a fit takes more than {arguments.limit:g} s"})
+                    continue
+                process = context.Process(target=run, args=(data, task, arguments.results))
+                process.start()
+                running[process] = (task, time.monotonic() + arguments.limit)
+            wait([process.sentinel for process in running], timeout=1)
+            for process, (task, deadline) in list(running.items()):
+                if not process.is_alive():
+                    process.join()
+                    if process.exitcode != 0:
+                        append(arguments.results, task, {"skipped": f"ended with exit code {process.exitcode}"})
+                elif time.monotonic() > deadline:
+                    process.kill()
+                    process.join()
+                    too_slow.add(task[:2])
+                    append(arguments.results, task, {"skipped": f"a fit takes more than {arguments.limit:g} s"})
+                else:
+                    continue
+                del running[process]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,341 @@
+//! Responsible for `auto`, the default: a calibrated pool of NE-GMMs whose settings follow from the size of the data.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::network_settings::Seed;
+use super::option::{AUTOMATIC, automatic, out_of_range, parse, parse_automatic, parse_list, parse_word};
+use super::{MixtureNetwork, NetworkSettings};
+use crate::Result;
+use crate::data::Dataset;
+use crate::data::split::{blocks, grouped_folds, k_folds, repeated};
+use crate::math::rng::Rng;
+use crate::net::Activation;
+use crate::train::{Job, Schedule, Selection, Training};
+
+/// Folds and networks of a fold at most.
+const MOST_FOLDS: usize = 100;
+const MOST_MEMBERS: usize = 100;
+/// With fewer rows than this nothing is trained: the targets' own mean and a wide sd are the honest answer.
+pub(super) const LEAST_TRAINED: usize = 10;
+/// From so many rows on networks are larger, and from so many on units are dropped.
+const LARGE: usize = 5_000;
+const VERY_LARGE: usize = 15_000;
+/// Held-out rows that choose the weights of a network, at most.
+const MOST_CHECKED: usize = 10_000;
+/// Frequencies of the waves in the networks of a fold, in turn.
+const FREQUENCIES: [f64; 2] = [0.1, 0.5];
+/// Where numbers are bent, in sds.
+const SOFT_CLIP: f64 = 8.0;
+/// Of a sequence the last of so many parts is held out, block after block.
+const HELD_OUT_PART: usize = 3;
+/// Rows with equal inputs stay in one fold when more than this share of the rows has such.
+const FEW_REPEATS: f64 = 0.05;
+/// The stream of a seed that deals out the folds.
+const FOLD_STREAM: u64 = 5;
+
+/// A pool of neural Gaussian mixtures: the rows are dealt into folds, and for each fold `members` networks learn from the
+/// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. All are pooled with equal weights, and
+/// their sds multiplied by a factor that fits the held-out predictions.
+///
+/// | field | default | range | meaning |
+/// |---|---|---|---|
+/// | `preset` | medium | fast, medium, best | 5 folds × 1 network, 10 × 1, 10 × 2 |
+/// | `folds` | auto: by preset | 2 … 100 | parts of the rows, each held out once |
+/// | `members` | auto: by preset | 1 … 100 | networks for each fold |
+/// | `components` | 8 | 1 … 1000 | K of each network |
+/// | `eta` | 0.5 | 0 … 1 | share of the logarithmic score in the loss |
+/// | `sigma_min` | 0.001 | 1e-6 … 1e6 | smallest sd of a component, in sds of the target |
+/// | `hidden` | auto: by size | | units of each hidden layer |
+/// | `batch` | auto: by size | 1 … | rows of one step |
+/// | `learning_rate` | auto: by size | >0 … 1000 | Adam's step size at its highest |
+/// | `steps` | auto: by size | 1 … | steps of each network |
+/// | `patience` | auto: by size | 0 … | looks at the held-out rows without a better score before stopping; 0: never |
+/// | `dropout` | auto: by size | 0 … <1 | share of hidden units switched off in each step |
+/// | `lstm_hidden`, `lstm_layers` | 64, 2 | | the LSTM that reads a sequence |
+///
+/// | rows | hidden | batch | rate | steps | looks every | patience | dropout |
+/// |---|---|---|---|---|---|---|---|
+/// | fewer than 5000 | 128, 128 | 64 | 0.01 | 6000 | 50 | 0 | 0 |
+/// | 5000 … | 256, 256, 256 | 256 | 0.003 | 8000 | 200 | 15 | 0 |
+/// | 15000 … | 256, 256, 256 | 256 | 0.003 | 12000 | 200 | 15 | 0.1 |
+/// | a sequence | none (after the LSTM) | 64 | 0.005 | 2000 | 50 | 0 | 0 |
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Auto {
+    /// How many networks.
+    pub preset: Preset,
+    /// Parts of the rows.
+    #[serde(with = "automatic")]
+    pub folds: Option<usize>,
+    /// Networks for each fold.
+    #[serde(with = "automatic")]
+    pub members: Option<usize>,
+    /// K.
+    pub components: usize,
+    /// Share of the logarithmic score.
+    pub eta: f64,
+    /// Smallest sd.
+    pub sigma_min: f64,
+    /// Units of each hidden layer.
+    #[serde(with = "automatic")]
+    pub hidden: Option<Vec<usize>>,
+    /// Rows of one step.
+    #[serde(with = "automatic")]
+    pub batch: Option<usize>,
+    /// Adam's step size at its highest.
+    #[serde(with = "automatic")]
+    pub learning_rate: Option<f64>,
+    /// Steps of each network.
+    #[serde(with = "automatic")]
+    pub steps: Option<usize>,
+    /// Looks without a better score before stopping.
+    #[serde(with = "automatic")]
+    pub patience: Option<usize>,
+    /// Share of hidden units switched off.
+    #[serde(with = "automatic")]
+    pub dropout: Option<f64>,
+    /// Units of each layer of the LSTM.
+    pub lstm_hidden: usize,
+    /// Layers of the LSTM.
+    pub lstm_layers: usize,
+}
+
+/// How many networks `auto` trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// 5 folds, one network each.
+    Fast,
+    /// 10 folds, one network each.
+    Medium,
+    /// 10 folds, two networks each.
+    Best,
+}
+
+impl Preset {
+    /// Folds and networks of a fold.
+    fn size(self) -> (usize, usize) {
+        match self {
+            Self::Fast => (5, 1),
+            Self::Medium => (10, 1),
+            Self::Best => (10, 2),
+        }
+    }
+}
+
+impl Default for Auto {
+    fn default() -> Self {
+        let NetworkSettings { lstm_hidden, lstm_layers, .. } = NetworkSettings::default();
+        Self {
+            preset: Preset::Medium,
+            folds: None,
+            members: None,
+            components: 8,
+            eta: 0.5,
+            sigma_min: 1e-3,
+            hidden: None,
+            batch: None,
+            learning_rate: None,
+            steps: None,
+            patience: None,
+            dropout: None,
+            lstm_hidden,
+            lstm_layers,
+        }
+    }
+}
+
+/// What follows from the number of rows.
+struct Form {
+    hidden: &'static [usize],
+    batch: usize,
+    learning_rate: f64,
+    steps: usize,
+    check_every: usize,
+    patience: usize,
+    dropout: f64,
+}
+
+const SMALL_FORM: Form = Form {
+    hidden: &[128, 128],
+    batch: 64,
+    learning_rate: 0.01,
+    steps: 6_000,
+    check_every: 50,
+    patience: 0,
+    dropout: 0.0,
+};
+const LARGE_FORM: Form = Form {
+    hidden: &[256, 256, 256],
+    batch: 256,
+    learning_rate: 0.003,
+    steps: 8_000,
+    check_every: 200,
+    patience: 15,
+    dropout: 0.0,
+};
+const VERY_LARGE_FORM: Form = Form { steps: 12_000, dropout: 0.1, ..LARGE_FORM };
+const SEQUENCE_FORM: Form = Form { hidden: &[], learning_rate: 0.005, steps: 2_000, ..SMALL_FORM };
+
+impl Form {
+    fn of(data: &Dataset) -> &'static Self {
+        match data.len() {
+            _ if data.window().is_some() => &SEQUENCE_FORM,
+            VERY_LARGE.. => &VERY_LARGE_FORM,
+            LARGE.. => &LARGE_FORM,
+            _ => &SMALL_FORM,
+        }
+    }
+}
+
+impl Auto {
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<bool> {
+        match name {
+            "preset" => self.preset = parse_word(name, value, "fast, medium, best")?,
+            "folds" => self.folds = parse_automatic(name, value)?,
+            "members" => self.members = parse_automatic(name, value)?,
+            "components" => self.components = parse(name, value)?,
+            "eta" => self.eta = parse(name, value)?,
+            "sigma-min" => self.sigma_min = parse(name, value)?,
+            "hidden" if value.trim() == AUTOMATIC => self.hidden = None,
+            "hidden" if value.trim() == "none" => self.hidden = Some(Vec::new()),
+            "hidden" => self.hidden = Some(parse_list(name, value)?),
+            "batch" => self.batch = parse_automatic(name, value)?,
+            "learning-rate" => self.learning_rate = parse_automatic(name, value)?,
+            "steps" => self.steps = parse_automatic(name, value)?,
+            "patience" => self.patience = parse_automatic(name, value)?,
+            "dropout" => self.dropout = parse_automatic(name, value)?,
+            "lstm-hidden" => self.lstm_hidden = parse(name, value)?,
+            "lstm-layers" => self.lstm_layers = parse(name, value)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if let Some(folds) = self.folds.filter(|folds| !(2..=MOST_FOLDS).contains(folds)) {
+            return Err(out_of_range("folds", "from 2 to 100", folds));
+        }
+        if let Some(members) = self.members.filter(|members| !(1..=MOST_MEMBERS).contains(members)) {
+            return Err(out_of_range("members", "from 1 to 100", members));
+        }
+        if !(0.0..=1.0).contains(&self.eta) {
+            return Err(out_of_range("eta", "from 0 to 1", self.eta));
+        }
+        self.network(&SMALL_FORM, 0).check()
+    }
+
+    /// The same with every setting that follows from the data filled in.
+    pub(super) fn resolved(&self, data: &Dataset) -> Self {
+        let form = Form::of(data);
+        let (folds, members) = self.preset.size();
+        Self {
+            folds: Some(self.folds.unwrap_or(folds).min(data.len().max(2))),
+            members: Some(self.members.unwrap_or(members)),
+            hidden: Some(self.hidden.clone().unwrap_or_else(|| form.hidden.to_vec())),
+            batch: Some(self.batch.unwrap_or(form.batch)),
+            learning_rate: Some(self.learning_rate.unwrap_or(form.learning_rate)),
+            steps: Some(self.steps.unwrap_or(form.steps)),
+            patience: Some(self.patience.unwrap_or(form.patience)),
+            dropout: Some(self.dropout.unwrap_or(form.dropout)),
+            ..self.clone()
+        }
+    }
+
+    /// Where numbers are bent.
+    pub(super) fn soft_clip(&self) -> Option<f64> {
+        Some(SOFT_CLIP)
+    }
+
+    /// Network number `member` of a fold.
+    fn network(&self, form: &Form, member: usize) -> MixtureNetwork {
+        let training = Training {
+            steps: Some(self.steps.unwrap_or(form.steps)),
+            check_every: Some(form.check_every),
+            batch: self.batch.unwrap_or(form.batch),
+            learning_rate: self.learning_rate.unwrap_or(form.learning_rate),
+            schedule: Schedule::Cosine,
+            patience: self.patience.unwrap_or(form.patience),
+            select: Selection::Calibrated,
+            averaging: 0.0,
+            dropout: self.dropout.unwrap_or(form.dropout),
+            ..Training::default()
+        };
+        let settings = NetworkSettings {
+            hidden: self.hidden.clone().unwrap_or_else(|| form.hidden.to_vec()),
+            activation: Activation::Silu,
+            embedding: Some(FREQUENCIES[member % FREQUENCIES.len()]),
+            soft_clip: self.soft_clip(),
+            lstm_hidden: self.lstm_hidden,
+            lstm_layers: self.lstm_layers,
+            sigma_min: self.sigma_min,
+            training,
+        };
+        MixtureNetwork { components: self.components, settings, ..MixtureNetwork::default() }
+    }
+
+    /// The networks to train, those of the first fold first, and the rows that each fold holds out.
+    pub(super) fn jobs<'a>(&self, data: &'a Dataset, seed: u64) -> (Vec<Job<'a>>, Vec<Vec<u32>>) {
+        let (folds, members) = self.preset.size();
+        let (folds, members) = (self.folds.unwrap_or(folds), self.members.unwrap_or(members));
+        let folds = divide(data, folds, &mut Rng::new(seed, FOLD_STREAM));
+        let form = Form::of(data);
+        let mut jobs = Vec::with_capacity(folds.len() * members);
+        for (number, fold) in folds.iter().enumerate() {
+            let train = learnt_from(data, fold);
+            for member in 0..members {
+                let own = Seed::single(seed).member(number * members + member);
+                let network = self.network(form, if members > 1 { member } else { number });
+                let mut job = network.job(data, self.eta, own);
+                job.train = train.clone();
+                job.validation = fold.iter().copied().take(MOST_CHECKED).collect();
+                jobs.push(job);
+            }
+        }
+        (jobs, folds)
+    }
+}
+
+/// Rows that each fold holds out; none is empty. Where inputs repeat, rows with equal inputs stay together: a fold that holds
+/// rows which its networks know is no test of new ones.
+fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
+    let parts = match data.window() {
+        Some(_) => last_blocks(data.len(), folds),
+        None => {
+            let groups = data.equal_inputs();
+            let repeats = repeated(&groups);
+            if repeats > FEW_REPEATS && largest(&groups) <= data.len() / folds {
+                grouped_folds(&groups, folds, rng)
+            } else {
+                k_folds(data.len(), folds, rng)
+            }
+        }
+    };
+    parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+/// Of rows in the order of time the last third, cut into `folds` blocks; there is a row before the first of them.
+fn last_blocks(rows: usize, folds: usize) -> Vec<Vec<u32>> {
+    let first = (rows - rows / HELD_OUT_PART).max(1);
+    let block = |block: Range<usize>| (first + block.start) as u32..(first + block.end) as u32;
+    blocks(rows.saturating_sub(first), folds).into_iter().map(|range| block(range).collect()).collect()
+}
+
+/// Rows of the largest group.
+fn largest(groups: &[u32]) -> usize {
+    let mut sizes = vec![0; groups.len()];
+    groups.iter().for_each(|group| sizes[*group as usize] += 1);
+    sizes.into_iter().max().unwrap_or(0)
+}
+
+/// The rows that networks of a fold learn from: all others, or of a sequence those before it.
+fn learnt_from(data: &Dataset, fold: &[u32]) -> Vec<u32> {
+    if data.window().is_some() {
+        return (0..fold[0]).collect();
+    }
+    let mut held = vec![false; data.len()];
+    fold.iter().for_each(|row| held[*row as usize] = true);
+    (0..data.len() as u32).filter(|row| !held[*row as usize]).collect()
+}

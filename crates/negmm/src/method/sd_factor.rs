@@ -1,0 +1,65 @@
+//! Responsible for the factor of all sds that makes predictions of held-out rows most likely.
+
+use rayon::prelude::*;
+
+use crate::Mixtures;
+
+/// The factors tried lie between these, at equal ratios.
+const LEAST: f64 = 0.45;
+const MOST: f64 = 5.0;
+const TRIED: usize = 49;
+/// Rows that are looked at, at most: more would not move the factor.
+const MOST_ROWS: usize = 20_000;
+
+/// The factor among those tried with the smallest mean logarithmic score; 1 where no score is finite.
+///
+/// `mixtures`, `y` and `weights` have one entry for each row.
+pub(super) fn best(mixtures: &Mixtures, y: &[f64], weights: &[f64]) -> f64 {
+    let factor = |number: usize| LEAST * libm::pow(MOST / LEAST, number as f64 / (TRIED - 1) as f64);
+    let every = y.len().div_ceil(MOST_ROWS).max(1);
+    let rows: Vec<usize> = (0..y.len()).step_by(every).collect();
+    let score = |number: usize| {
+        let factor = factor(number);
+        let row_score = |&row: &usize| weights[row] * scaled_score(mixtures, row, y[row], factor);
+        // In order, so that the sum does not depend on threads.
+        rows.iter().map(row_score).sum::<f64>()
+    };
+    let scores: Vec<f64> = (0..TRIED).into_par_iter().map(score).collect();
+    let finite = (0..TRIED).filter(|number| scores[*number].is_finite());
+    let best = finite.min_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+    best.filter(|_| weights.iter().any(|weight| *weight > 0.0)).map_or(1.0, factor)
+}
+
+/// The logarithmic score of `y`, up to a constant, with all sds times `factor`.
+fn scaled_score(mixtures: &Mixtures, row: usize, y: f64, factor: f64) -> f64 {
+    let row = mixtures.row(row);
+    let log_joint = |k: usize| {
+        let sd = row.sds[k] * factor;
+        let z = (y - row.means[k]) / sd;
+        libm::log(row.weights[k]) - libm::log(sd) - 0.5 * z * z
+    };
+    let joints: Vec<f64> = (0..row.weights.len()).map(log_joint).collect();
+    let largest = joints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    -largest - libm::log(joints.iter().map(|joint| libm::exp(joint - largest)).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::normal;
+    use crate::math::rng::Rng;
+
+    #[test]
+    fn finds_how_much_too_narrow_predictions_are() {
+        let mut rng = Rng::new(1, 0);
+        let y: Vec<f64> = (0..4000).map(|_| normal::quantile(rng.uniform())).collect();
+        for sd in [0.5, 1.0, 1.6] {
+            let mixtures = Mixtures::new(1, vec![1.0; 4000], vec![0.0; 4000], vec![sd; 4000]).unwrap();
+            let factor = best(&mixtures, &y, &vec![1.0; 4000]);
+            assert!((factor * sd - 1.0).abs() < 0.06, "{sd}: {factor}");
+        }
+        let mixtures = Mixtures::new(1, vec![1.0; 2], vec![0.0; 2], vec![1.0; 2]).unwrap();
+        assert_eq!(best(&mixtures, &[0.0, 9.0], &[0.0, 0.0]), 1.0);
+        assert!(best(&mixtures, &[0.0, 9.0], &[1.0, 0.0]) < 0.5);
+    }
+}

@@ -1,0 +1,106 @@
+//! Responsible for the shape of a periodic embedding: where each of its weights lies in one flat buffer.
+//!
+//! A number x that goes through it becomes four: x itself and three mixes of sixteen waves, all of whose parameters are
+//! trained (after Gorishniy, Rubachev & Babenko, 2022, "On embeddings for numerical features in tabular deep learning"):
+//!
+//! ```text
+//! mix_m(x) = sum_k c_mk cos(2 pi w_k x + b_k) + d_m       k = 1 … 16, m = 1 … 3
+//! w_k ~ N(0, frequency²)    b_k ~ U(-pi, pi)    c_mk ~ U(-1/4, 1/4)    d_m = 0      at the start
+//! ```
+//!
+//! Each input has parameters of its own. Beyond the range of the training rows waves would go on as they please, so there
+//! they stay at what they are at its edge; x itself goes on.
+
+use serde::{Deserialize, Serialize};
+
+use super::Placement;
+use crate::math::lanes::{Chunk, WIDTH};
+use crate::math::normal;
+use crate::math::rng::Rng;
+use crate::{Error, Result};
+
+/// Mixes of the sixteen waves of an input.
+pub(super) const MIXES: usize = 3;
+/// Chunks of one input's weights: frequencies, phases, the mixes, and their offsets (of which three count).
+pub(super) const BLOCK: usize = 3 + MIXES;
+/// Where the parts of a block begin, in chunks.
+pub(super) const PHASES: usize = 1;
+pub(super) const MIX: usize = 2;
+pub(super) const OFFSETS: usize = 2 + MIXES;
+
+/// The shape of a periodic embedding: a row of `inputs` numbers becomes all of them and three mixes for each of `waved`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Periodic {
+    /// Numbers in a row.
+    pub inputs: usize,
+    /// Standard deviation of the frequencies at the start, in waves for each unit of an input.
+    pub frequency: f32,
+    /// The inputs that go through waves.
+    pub waved: Vec<Waved>,
+}
+
+/// An input that goes through waves.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Waved {
+    /// Which number of the row.
+    pub input: usize,
+    /// Its smallest value in training.
+    pub low: f32,
+    /// Its largest value in training.
+    pub high: f32,
+}
+
+impl Periodic {
+    /// Says what is out of range, if something is.
+    pub fn check(&self) -> Result<()> {
+        let in_order = self.waved.windows(2).all(|pair| pair[0].input < pair[1].input);
+        let inside = self.waved.last().is_none_or(|last| last.input < self.inputs);
+        let ranges =
+            self.waved.iter().all(|waved| waved.low.is_finite() && waved.low <= waved.high && waved.high.is_finite());
+        if in_order && inside && ranges && self.frequency.is_finite() {
+            Ok(())
+        } else {
+            Err(Error::model("an embedding does not fit its inputs"))
+        }
+    }
+
+    /// Numbers that it gives: the inputs, then the mixes of the first waved one, of the second …
+    pub fn outputs(&self) -> usize {
+        self.inputs + MIXES * self.waved.len()
+    }
+
+    /// Chunks in the flat buffer.
+    pub fn chunks(&self) -> usize {
+        BLOCK * self.waved.len()
+    }
+
+    /// Where training starts.
+    pub fn initial_weights(&self, rng: &mut Rng) -> Vec<Chunk> {
+        let mut weights = vec![Chunk::ZERO; self.chunks()];
+        for block in weights.chunks_exact_mut(BLOCK) {
+            let mut symmetric = |bound: f64| (bound * (2.0 * rng.uniform() - 1.0)) as f32;
+            block[PHASES].0.fill_with(|| symmetric(std::f64::consts::PI));
+            for mix in &mut block[MIX..OFFSETS] {
+                mix.0.fill_with(|| symmetric(0.25));
+            }
+            block[0].0.fill_with(|| (normal::quantile(rng.uniform()) * f64::from(self.frequency)) as f32);
+        }
+        weights
+    }
+
+    /// Its tensors: one row for each waved input.
+    pub fn tensors(&self) -> Vec<Placement> {
+        let inputs = self.waved.len();
+        let tensor = |name: &str, part: usize, shape: &[usize], decays: bool| {
+            let mut strides = vec![BLOCK * WIDTH];
+            strides.extend([WIDTH, 1].iter().skip(3 - shape.len()));
+            Placement { name: format!("periodic.{name}"), shape: shape.to_vec(), decays, strides, start: part * WIDTH }
+        };
+        vec![
+            tensor("frequency", 0, &[inputs, WIDTH], false),
+            tensor("phase", PHASES, &[inputs, WIDTH], false),
+            tensor("mix", MIX, &[inputs, MIXES, WIDTH], true),
+            tensor("offset", OFFSETS, &[inputs, MIXES], false),
+        ]
+    }
+}
