@@ -14,23 +14,26 @@ from negmm.regressor import DistributionRegressor
 
 Activation = Literal["relu", "tanh", "silu"]
 Schedule = Literal["constant", "cosine"]
-Selection = Literal["nll", "crps"]
+Selection = Literal["nll", "crps", "calibrated"]
 Neural = Literal["ne-gmm", "mdn", "beta-nll", "sample-net"]
 RandomState = int | np.random.RandomState | np.random.Generator | None
 Units = tuple[int, ...] | int
 
 #: What each parameter means: the type and the sentence of its line in the docstrings.
 MEANINGS: dict[str, tuple[str, str]] = {
-    "preset": ("{'fast', 'medium', 'best'}", "How much work to spend."),
-    "folds": ("int", "Folds: each member trains on all rows but those of its fold, which choose its weights."),
-    "steps": ("int", "Steps of each network's training."),
+    "preset": ("{'fast', 'medium', 'best'}", "How many networks: 5 folds with 1 each, 10 with 1, 10 with 2."),
+    "folds": ("int", "Parts of the rows, each held out once: it chooses the weights of the networks that learn from the others."),
+    "steps": ("int", "Steps of each network; given, it takes the place of epochs."),
+    "check_every": ("int", "Steps between looks at the validation rows; None: once an epoch."),
+    "embedding": ("float", "Numbers also go through waves: the sd of their frequencies at the start; None: off."),
+    "soft_clip": ("float", "Numbers are bent so as to stay within so many sds; None: off."),
     "eta": ("float, 0 to 1", "Share of the logarithmic score; 1 is an MDN, 0 trains with the energy score alone."),
     "beta": ("float, 0 to 1", "Power of the variance: 0 is the plain logarithmic score, 1 learns the mean as squared error does."),
     "components": ("int", "Components of each mixture."),
     "samples": ("int", "Samples that are predicted for each row."),
     "sinkhorn": ("float", "Weight of the pull of the samples' shape towards the prior; 0: off."),
     "prior": ("{'uniform', 'normal'}", "What the samples' shape is drawn towards."),
-    "members": ("int", "Networks to train."),
+    "members": ("int", "Networks to train; of AutoRegressor for each fold."),
     "member": ("{'ne-gmm', 'mdn', 'beta-nll', 'sample-net'}", "What each member is."),
     "pool": ("{'mixture', 'gaussian'}", "Predict the exact mixture of the members, or the Gaussian with its mean and variance."),
     "rounds": ("int", "Rounds at most: two trees each."),
@@ -50,9 +53,9 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "batch": ("int", "Rows of one step."),
     "learning_rate": ("float", "Size of a step: Adam's at its highest, or the part of a boosting step that is taken."),
     "schedule": ("{'constant', 'cosine'}", "How the learning rate moves."),
-    "patience": ("int", "Epochs or rounds without a better validation score before it stops; 0: never stops early."),
+    "patience": ("int", "Epochs, looks or rounds without a better validation score before it stops; 0: never stops early."),
     "validation": ("float", "Share of the rows set aside to choose the weights or the rounds that are kept."),
-    "select": ("{'nll', 'crps'}", "The validation score that chooses."),
+    "select": ("{'nll', 'crps', 'calibrated'}", "The validation score that chooses."),
     "averaging": ("float", "Decay of the running average of the weights that predicts; 0: the weights themselves."),
     "dropout": ("float", "Share of hidden units switched off in each step."),
     "weight_decay": ("float", "Each step also shrinks weights by rate times this."),
@@ -71,10 +74,9 @@ def _estimator(cls: Class) -> Class:
     """Enters the class as its method's estimator and writes its parameters into its docstring, after the first paragraph."""
     ESTIMATORS[cls.method] = cls
     lines = ["Parameters", "----------"]
-    for name, parameter in list(inspect.signature(cls).parameters.items()):
+    for name, parameter in inspect.signature(cls).parameters.items():
         kind, meaning = MEANINGS[name]
-        own = "the core's own" if parameter.default is None and name not in ("n_jobs", "sigma_max", "mean_bound") else None
-        lines += [f"{name} : {kind}, default={own or repr(parameter.default)}", f"    {meaning}"]
+        lines += [f"{name} : {kind}, default={parameter.default!r}", f"    {meaning}"]
     first, rest = inspect.cleandoc(cls.__doc__ or "").split("\n\nExamples\n", 1)
     attributes = inspect.cleandoc(DistributionRegressor.__doc__ or "").split("\n\n", 1)[1]
     cls.__doc__ = "\n\n".join([first, "\n".join(lines), attributes, "Examples\n" + rest])
@@ -83,16 +85,23 @@ def _estimator(cls: Class) -> Class:
 
 @_estimator
 class AutoRegressor(DistributionRegressor):
-    """The one to start with: an ensemble of neural Gaussian mixtures, cross-validated and calibrated, with nothing to tune.
+    """The one to start with: a calibrated pool of neural Gaussian mixtures with nothing to tune.
 
-    Parameters that are None are chosen by the core for the size of the data and the preset.
+    The rows are dealt into folds, and for each fold networks learn from the other folds. Each keeps the weights that are best on its
+    own fold; all are pooled, and their sds multiplied by a factor that fits the held-out predictions. Parameters that are None
+    follow from the preset and the number of rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> from negmm import AutoRegressor
-    >>> AutoRegressor(preset="fast")
-    AutoRegressor(preset='fast')
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> y = np.sin(2 * x[:, 0]) + 0.1 * np.cos(40 * x[:, 0])
+    >>> model = AutoRegressor(preset="fast", steps=300, hidden=(32,)).fit(x, y)
+    >>> model.predict_dist(x)
+    <Distribution of 200 rows: mixture of 40 Gaussians>
+    >>> model.score(x, y) > 0.9
+    True
     """
 
     method = "auto"
@@ -100,12 +109,18 @@ class AutoRegressor(DistributionRegressor):
     def __init__(
         self,
         *,
-        preset: Literal["fast", "medium", "best"] | None = None,
+        preset: Literal["fast", "medium", "best"] = "medium",
         folds: int | None = None,
         members: int | None = None,
-        steps: int | None = None,
+        components: int = 8,
+        eta: float = 0.5,
+        sigma_min: float = 0.001,
         hidden: Units | None = None,
         batch: int | None = None,
+        learning_rate: float | None = None,
+        steps: int | None = None,
+        patience: int | None = None,
+        dropout: float | None = None,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -140,8 +155,12 @@ class NEGMMRegressor(DistributionRegressor):
         mean_bound: float | None = None,
         hidden: Units = (64, 64),
         activation: Activation = "silu",
+        embedding: float | None = None,
+        soft_clip: float | None = None,
         sigma_min: float = 0.001,
         epochs: int = 400,
+        steps: int | None = None,
+        check_every: int | None = None,
         batch: int = 32,
         learning_rate: float = 0.005,
         schedule: Schedule = "cosine",
@@ -184,8 +203,12 @@ class MDNRegressor(DistributionRegressor):
         mean_bound: float | None = None,
         hidden: Units = (64, 64),
         activation: Activation = "silu",
+        embedding: float | None = None,
+        soft_clip: float | None = None,
         sigma_min: float = 0.001,
         epochs: int = 400,
+        steps: int | None = None,
+        check_every: int | None = None,
         batch: int = 32,
         learning_rate: float = 0.005,
         schedule: Schedule = "cosine",
@@ -224,8 +247,12 @@ class BetaNLLRegressor(DistributionRegressor):
         beta: float = 0.5,
         hidden: Units = (64, 64),
         activation: Activation = "silu",
+        embedding: float | None = None,
+        soft_clip: float | None = None,
         sigma_min: float = 0.001,
         epochs: int = 400,
+        steps: int | None = None,
+        check_every: int | None = None,
         batch: int = 32,
         learning_rate: float = 0.005,
         schedule: Schedule = "cosine",
@@ -280,8 +307,12 @@ class EnsembleRegressor(DistributionRegressor):
         prior: Literal["uniform", "normal"] | None = None,
         hidden: Units = (64, 64),
         activation: Activation = "silu",
+        embedding: float | None = None,
+        soft_clip: float | None = None,
         sigma_min: float = 0.001,
         epochs: int = 400,
+        steps: int | None = None,
+        check_every: int | None = None,
         batch: int = 32,
         learning_rate: float = 0.005,
         schedule: Schedule = "cosine",
@@ -360,8 +391,12 @@ class SampleNetRegressor(DistributionRegressor):
         prior: Literal["uniform", "normal"] = "uniform",
         hidden: Units = (64, 64),
         activation: Activation = "silu",
+        embedding: float | None = None,
+        soft_clip: float | None = None,
         sigma_min: float = 0.001,
         epochs: int = 400,
+        steps: int | None = None,
+        check_every: int | None = None,
         batch: int = 32,
         learning_rate: float = 0.005,
         schedule: Schedule = "cosine",

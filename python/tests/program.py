@@ -1,4 +1,4 @@
-"""The command line, where it has been built: the folder that holds it is that of cargo, or NEGMM_PROGRAM names it."""
+"""The command line: NEGMM_PROGRAM names it, else it is where cargo puts it, if it has been built."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def program() -> str:
-    places = [os.environ.get("NEGMM_PROGRAM"), ROOT / "target/release/negmm", ROOT / "target/debug/negmm"]
-    for place in places:
-        if place and Path(place).is_file():
-            return str(place)
-    pytest.skip("the command line is not built: cargo build")
+    if "NEGMM_PROGRAM" in os.environ:
+        return os.environ["NEGMM_PROGRAM"]
+    built = [path for path in (ROOT / "target/release/negmm", ROOT / "target/debug/negmm") if path.is_file()]
+    if not built:
+        pytest.skip("the command line is not built: cargo build")
+    return str(max(built, key=lambda path: path.stat().st_mtime))
 
 
 def run(*arguments: object) -> str:

@@ -10,7 +10,7 @@ from negmm.regressor import METHODS
 
 #: Enough to learn a line, in a few milliseconds.
 QUICK = {
-    "auto": {"preset": "fast", "folds": 2, "steps": 200, "hidden": (16,)},
+    "auto": {"preset": "fast", "folds": 2, "components": 2, "hidden": (16,), "batch": 16, "steps": 200},
     "ne-gmm": {"components": 2, "hidden": (16,), "epochs": 60, "learning_rate": 0.03},
     "mdn": {"components": 2, "hidden": (16,), "epochs": 60, "learning_rate": 0.03},
     "beta-nll": {"hidden": (16,), "epochs": 60, "learning_rate": 0.03},

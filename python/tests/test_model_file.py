@@ -93,7 +93,7 @@ def test_a_model_of_a_sequence_predicts(tmp_path):
     close = pandas.DataFrame({"close": 10 + np.sin(np.arange(60) / 3)})
     data, model, out = tmp_path / "close.csv", tmp_path / "model.negmm", tmp_path / "out.csv"
     close.to_csv(data, index=False)
-    options = ["--sequence", "close", "--window", 5, "--epochs", 5, "--lstm-hidden", 8, "--quiet"]
+    options = ["--method", "mdn", "--sequence", "close", "--window", 5, "--epochs", 5, "--lstm-hidden", 8, "--quiet"]
     run("fit", data, "--target", "close", "-o", model, *options)
     run("predict", model, data, "-o", out, "--quiet")
     dist = negmm.load(model).predict_dist(close)
