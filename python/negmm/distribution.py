@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from negmm import _native
 from negmm.seed import seed_of
 
-#: A number for each row, or a number where the distribution is that of one row.
 Numbers = NDArray[np.float64]
+#: An array with a number for each row (and more dimensions where arguments have more), or a number where the distribution is
+#: that of one row.
+Answer = Any
 
 
 class Distribution:
@@ -55,8 +57,7 @@ class Distribution:
     @classmethod
     def of_mixtures(cls, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Distribution:
         """Gaussian mixtures from weights, means and sds, each rows × components. Weights are divided by their sum."""
-        parts = (np.asarray(part, dtype=np.float64) for part in (weights, means, sds))
-        return cls(_native.Predictions.of_mixtures(*map(_matrix, parts), members=1))
+        return cls(_native.Predictions.of_mixtures(_matrix(weights), _matrix(means), _matrix(sds), members=1))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -143,78 +144,80 @@ class Distribution:
         """Samples, rows × samples, each row in ascending order, where the distributions are sets of samples."""
         samples = self._predictions.samples()
         if samples is None:
-            raise AttributeError("these distributions are mixtures and have no samples; see .weights, .means, .sds and .rvs")
+            raise AttributeError(
+                "these distributions are mixtures and have no samples; see .weights, .means, .sds and .rvs"
+            )
         return samples[0][0] if self._scalar else samples[0]
 
-    def mean(self) -> Any:
+    def mean(self) -> Answer:
         """Mean."""
         return self._each(self._predictions.mean())
 
-    def std(self) -> Any:
+    def std(self) -> Answer:
         """Standard deviation."""
         return self._each(self._predictions.sd())
 
-    def var(self) -> Any:
+    def var(self) -> Answer:
         """Variance."""
         return self._each(self._predictions.variance())
 
-    def var_parts(self) -> tuple[Any, Any]:
+    def var_parts(self) -> tuple[Answer, Answer]:
         """The variance in two parts: aleatoric (noise that every member of an ensemble expects) and epistemic (what members do not
         agree on; 0 for one model)."""
         aleatoric, epistemic = self._predictions.variance_by_members()
         return self._each(aleatoric), self._each(epistemic)
 
-    def median(self) -> Any:
+    def median(self) -> Answer:
         """Median."""
         return self.ppf(0.5)
 
-    def pdf(self, x: ArrayLike) -> Any:
+    def pdf(self, x: ArrayLike) -> Answer:
         """Density at ``x``."""
         return self._ask("pdf", x)
 
-    def logpdf(self, x: ArrayLike) -> Any:
+    def logpdf(self, x: ArrayLike) -> Answer:
         """Logarithm of the density at ``x``."""
         return self._ask("logpdf", x)
 
-    def cdf(self, x: ArrayLike) -> Any:
+    def cdf(self, x: ArrayLike) -> Answer:
         """Probability of a value up to ``x``."""
         return self._ask("cdf", x)
 
-    def sf(self, x: ArrayLike) -> Any:
+    def sf(self, x: ArrayLike) -> Answer:
         """Probability of a value above ``x``: 1 - cdf without its cancellation."""
         return self._ask("sf", x)
 
-    def ppf(self, q: ArrayLike) -> Any:
+    def ppf(self, q: ArrayLike) -> Answer:
         """Quantile: the value that is not exceeded with probability ``q``; NaN outside [0, 1]."""
         return self._ask("ppf", q)
 
-    def isf(self, q: ArrayLike) -> Any:
+    def isf(self, q: ArrayLike) -> Answer:
         """The value that is exceeded with probability ``q``; NaN outside [0, 1]."""
         return self._ask("isf", q)
 
-    def interval(self, confidence: ArrayLike = 0.95) -> tuple[Any, Any]:
+    def interval(self, confidence: ArrayLike = 0.95) -> tuple[Answer, Answer]:
         """Lower and upper end of the central interval that holds a value with probability ``confidence``."""
         _check_share("confidence", confidence)
         return self._ask("lower", confidence), self._ask("upper", confidence)
 
-    def shortfall(self, level: ArrayLike = 0.05) -> Any:
+    def shortfall(self, level: ArrayLike = 0.05) -> Answer:
         """Expected shortfall: the mean of the lowest ``level`` share of values."""
         _check_share("level", level)
         return self._ask("shortfall", level)
 
-    def crps(self, y: ArrayLike) -> Any:
+    def crps(self, y: ArrayLike) -> Answer:
         """Continuous ranked probability score of observing ``y``; the lower the better."""
         return self._ask("crps", y)
 
-    def nll(self, y: ArrayLike) -> Any:
+    def nll(self, y: ArrayLike) -> Answer:
         """Logarithmic score (negative log likelihood) of observing ``y``; the lower the better."""
         return -self._ask("logpdf", y)
 
-    def rvs(self, size: int | Sequence[int] | None = None, random_state: Any = None) -> Any:
+    def rvs(self, size: int | Sequence[int] | None = None, random_state: Any = None) -> Answer:
         """Random values of shape ``size``, which ends with the rows as in scipy: None gives one for each row, ``(m, rows)``
         gives m for each. A number as ``random_state`` gives the draws of the command line's ``--seed``."""
         rows = self.shape
-        shape = rows if size is None else (size,) if np.ndim(size) == 0 else tuple(size)  # type: ignore[arg-type]
+        shape = rows if size is None else (int(size),) if isinstance(size, (int, np.integer)) else tuple(size)
         if shape[len(shape) - len(rows) :] != rows:
             raise ValueError(f"expected a size that ends with the {rows[0]} rows, found {size}")
         outer = shape[: len(shape) - len(rows)]
@@ -270,7 +273,7 @@ class Distribution:
         ax.legend()
         return ax
 
-    def _ask(self, question: str, at: ArrayLike) -> Any:
+    def _ask(self, question: str, at: ArrayLike) -> Answer:
         """Answers at numbers that broadcast with the rows."""
         numbers = np.asarray(at, dtype=np.float64)
         if self._scalar:
@@ -287,11 +290,12 @@ class Distribution:
         outer = int(np.prod(shape[:-1], dtype=np.int64))
         return self._predictions.ask(question, np.broadcast_to(numbers, shape).reshape(outer, rows)).reshape(shape)
 
-    def _each(self, numbers: Numbers) -> Any:
+    def _each(self, numbers: Numbers) -> Answer:
         return numbers[0] if self._scalar else numbers
 
 
-def _matrix(part: Numbers) -> Numbers:
+def _matrix(numbers: ArrayLike) -> Numbers:
+    part = np.asarray(numbers, dtype=np.float64)
     if part.ndim != 2:
         raise ValueError(f"expected weights, means and sds of shape rows × components, found {part.ndim} dimensions")
     return part

@@ -22,20 +22,29 @@ Units = tuple[int, ...] | int
 #: What each parameter means: the type and the sentence of its line in the docstrings.
 MEANINGS: dict[str, tuple[str, str]] = {
     "preset": ("{'fast', 'medium', 'best'}", "How many networks: 5 folds with 1 each, 10 with 1, 10 with 2."),
-    "folds": ("int", "Parts of the rows, each held out once: it chooses the weights of the networks that learn from the others."),
+    "folds": (
+        "int",
+        "Parts of the rows, each held out once: it chooses the weights of the networks that learn from the others.",
+    ),
     "steps": ("int", "Steps of each network; given, it takes the place of epochs."),
     "check_every": ("int", "Steps between looks at the validation rows; None: once an epoch."),
     "embedding": ("float", "Numbers also go through waves: the sd of their frequencies at the start; None: off."),
     "soft_clip": ("float", "Numbers are bent so as to stay within so many sds; None: off."),
     "eta": ("float, 0 to 1", "Share of the logarithmic score; 1 is an MDN, 0 trains with the energy score alone."),
-    "beta": ("float, 0 to 1", "Power of the variance: 0 is the plain logarithmic score, 1 learns the mean as squared error does."),
+    "beta": (
+        "float, 0 to 1",
+        "Power of the variance: 0 is the plain logarithmic score, 1 learns the mean as squared error does.",
+    ),
     "components": ("int", "Components of each mixture."),
     "samples": ("int", "Samples that are predicted for each row."),
     "sinkhorn": ("float", "Weight of the pull of the samples' shape towards the prior; 0: off."),
     "prior": ("{'uniform', 'normal'}", "What the samples' shape is drawn towards."),
     "members": ("int", "Networks to train; of AutoRegressor for each fold."),
     "member": ("{'ne-gmm', 'mdn', 'beta-nll', 'sample-net'}", "What each member is."),
-    "pool": ("{'mixture', 'gaussian'}", "Predict the exact mixture of the members, or the Gaussian with its mean and variance."),
+    "pool": (
+        "{'mixture', 'gaussian'}",
+        "Predict the exact mixture of the members, or the Gaussian with its mean and variance.",
+    ),
     "rounds": ("int", "Rounds at most: two trees each."),
     "depth": ("int, 1 to 12", "Levels of splits in a tree."),
     "loss": ("{'log', 'crps', 'crps-original'}", "What boosting lowers."),
@@ -53,14 +62,20 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "batch": ("int", "Rows of one step."),
     "learning_rate": ("float", "Size of a step: Adam's at its highest, or the part of a boosting step that is taken."),
     "schedule": ("{'constant', 'cosine'}", "How the learning rate moves."),
-    "patience": ("int", "Epochs, looks or rounds without a better validation score before it stops; 0: never stops early."),
+    "patience": (
+        "int",
+        "Epochs, looks or rounds without a better validation score before it stops; 0: never stops early.",
+    ),
     "validation": ("float", "Share of the rows set aside to choose the weights or the rounds that are kept."),
     "select": ("{'nll', 'crps', 'calibrated'}", "The validation score that chooses."),
     "averaging": ("float", "Decay of the running average of the weights that predicts; 0: the weights themselves."),
     "dropout": ("float", "Share of hidden units switched off in each step."),
     "weight_decay": ("float", "Each step also shrinks weights by rate times this."),
     "adversarial": ("float", "Half of the loss is that of inputs moved by this share of their range; 0: off."),
-    "random_state": ("int, RandomState, Generator or None", "Starts all random choices; the same number gives the same bits."),
+    "random_state": (
+        "int, RandomState, Generator or None",
+        "Starts all random choices; the same number gives the same bits.",
+    ),
     "n_jobs": ("int or None", "Threads of fit and predict; None: 1, -1: all cores. It changes no result."),
 }
 

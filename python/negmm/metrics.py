@@ -108,11 +108,15 @@ def _mixtures(y: Numbers, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) 
 def _ends(lower: ArrayLike, upper: ArrayLike, shape: tuple[int, ...] | None) -> tuple[Numbers, Numbers]:
     lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     if lower.shape != upper.shape or lower.ndim != 1 or (shape is not None and lower.shape != shape):
-        raise ValueError(f"expected one lower and one upper end for each row, found shapes {lower.shape} and {upper.shape}")
+        raise ValueError(
+            f"expected one lower and one upper end for each row, found shapes {lower.shape} and {upper.shape}"
+        )
     wrong = np.flatnonzero(~(lower <= upper))
     if wrong.size:
         row = wrong[0]
-        raise ValueError(f"row {row}: expected a lower end that is at most the upper, found {lower[row]} and {upper[row]}")
+        raise ValueError(
+            f"row {row}: expected a lower end that is at most the upper, found {lower[row]} and {upper[row]}"
+        )
     return lower, upper
 
 

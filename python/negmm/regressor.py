@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from negmm import _native
 from negmm.distribution import Distribution
 from negmm.seed import seed_of
-from negmm.table import NamedColumns, free_name, is_frame, table
+from negmm.table import NamedColumns, free_name, is_frame, named, table
 
 Self = TypeVar("Self", bound="DistributionRegressor")
 
@@ -77,12 +77,15 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """
         self._forget()
         try:
-            return self._fit(X, y, sample_weight)
+            oddities = self._fit(X, y, sample_weight)
         except BaseException:
             self._forget()
             raise
+        _warn(oddities)
+        return self
 
-    def _fit(self: Self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> list[str]:
+        """Fits, and gives sentences about the data."""
         if y is None:
             name = type(self).__name__
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
@@ -113,8 +116,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             threads=self._threads(),
         )
         self._names = names
-        _warn(oddities)
-        return self
+        return oddities
 
     def _forget(self) -> None:
         for name in ("model_", "_names", "n_features_in_", "feature_names_in_"):
@@ -234,7 +236,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
     def _check_X(self, X: Any, *, reset: bool, least_rows: int) -> Any:
         """A frame as it is, anything else as an array of floats; NaN is missing, and infinity is for the core to refuse."""
         if is_frame(X):
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            validate_data(self, named(X), reset=reset, skip_check_array=True)
             return X
         return validate_data(
             self,

@@ -116,7 +116,10 @@ class NEGMMDistribution(BaseDistribution):
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
         """Distributions for skpro's own tests."""
-        three = Distribution.of_mixtures([[0.3, 0.7], [0.5, 0.5], [1, 0]], [[0, 3], [1, 4], [2, 5]], [[1, 2], [1, 1], [2, 1]])
+        weights = [[0.3, 0.7], [0.5, 0.5], [1.0, 0.0]]
+        three = Distribution.of_mixtures(
+            weights, [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]], [[1.0, 2.0], [1.0, 1.0], [2.0, 1.0]]
+        )
         named = {"distribution": three, "index": pd.Index([1, 2, 5]), "columns": pd.Index(["a"])}
         return [{"distribution": three}, named, {"distribution": three[1]}]
 

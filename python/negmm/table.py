@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _get_feature_names
 
 from negmm import _native
 
@@ -17,6 +18,24 @@ NamedColumns = list[tuple[str, Column]]
 def is_frame(X: object) -> bool:
     """Whether ``X`` is a data frame of pandas or polars: columns that know what they hold."""
     return type(X).__module__.split(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+
+
+class _Names:
+    """The names of a frame, told in the way that older versions of scikit-learn listen to."""
+
+    def __init__(self, X: Any) -> None:
+        self.shape, self._names = X.shape, X.columns
+
+    def __dataframe__(self) -> _Names:
+        return self
+
+    def column_names(self) -> list[str]:
+        return self._names
+
+
+def named(X: Any) -> Any:
+    """A frame whose column names scikit-learn finds: older versions of it do not see those of newer versions of polars."""
+    return X if _get_feature_names(X) is not None or hasattr(X, "iloc") else _Names(X)
 
 
 def table(X: Any, names: list[str], more: NamedColumns) -> _native.Table:

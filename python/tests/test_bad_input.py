@@ -25,18 +25,33 @@ BAD = {
     "one dimension": (X[:, 0], Y, None, "Expected 2D array"),
     "three dimensions": (X[np.newaxis], Y, None, "dim 3"),
     "infinite input": (changed(X, (6, 1), np.inf), Y, None, 'column "x1", row 7: the number "inf" is not finite'),
-    "infinite input of 32 bits": (changed(X, (6, 1), -np.inf).astype(np.float32), Y, None, 'column "x1", row 7: the number "-inf" is not finite'),
+    "infinite input of 32 bits": (
+        changed(X, (6, 1), -np.inf).astype(np.float32),
+        Y,
+        None,
+        'column "x1", row 7: the number "-inf" is not finite',
+    ),
     "missing target": (X, changed(Y, 6, np.nan), None, 'row 7, column "y": the target is missing'),
     "all targets missing": (X, np.full(20, np.nan), None, 'row 1, column "y": the target is missing'),
     "infinite target": (X, changed(Y, 6, np.inf), None, 'column "y", row 7: the number "inf" is not finite'),
-    "huge target": (X, changed(Y, 6, 1e101), None, 'row 7, column "y": the target must lie between -1e100 and 1e100, found 1e101'),
+    "huge target": (
+        X,
+        changed(Y, 6, 1e101),
+        None,
+        'row 7, column "y": the target must lie between -1e100 and 1e100, found 1e101',
+    ),
     "target of text": (X, np.array(["high"] * 20), None, "could not convert string to float"),
     "no target": (X, None, None, "the target y is None"),
     "two targets": (X, np.stack([Y, Y], axis=1), None, "y should be a 1d array"),
     "too few targets": (X, Y[:19], None, "inconsistent numbers of samples"),
     "complex": (X * 1j, Y, None, "Complex data not supported"),
     "text": (np.full((20, 3), "a"), Y, None, "could not convert string to float"),
-    "negative weight": (X, Y, changed(np.ones(20), 4, -1.0), 'row 5, column "sample_weight": expected a weight, at least 0, found -1'),
+    "negative weight": (
+        X,
+        Y,
+        changed(np.ones(20), 4, -1.0),
+        'row 5, column "sample_weight": expected a weight, at least 0, found -1',
+    ),
     "missing weight": (X, Y, changed(np.ones(20), 4, np.nan), "Input sample_weight contains NaN"),
     "infinite weight": (X, Y, changed(np.ones(20), 4, np.inf), "Input sample_weight contains infinity"),
     "no weight": (X, Y, np.zeros(20), "at least one non-zero number"),
@@ -79,7 +94,14 @@ def test_predict_refuses(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_who_is_not_fitted_says_so(name):
     model = quick(name)
-    for question in (model.predict, model.predict_dist, model.pred_dist, model.predict_interval, model.predict_quantiles, model.predict_var):
+    for question in (
+        model.predict,
+        model.predict_dist,
+        model.pred_dist,
+        model.predict_interval,
+        model.predict_quantiles,
+        model.predict_var,
+    ):
         with pytest.raises(NotFittedError):
             question(X)
 

@@ -29,9 +29,15 @@ def scipys(question: str, x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("question", ["pdf", "cdf", "sf"])
 def test_it_says_what_scipy_says(dist, question):
-    for x in (np.array([-2.0, 1.5, 0.9, 1e6]), np.linspace(-5, 5, 7)[:, np.newaxis] + np.zeros(4), np.float64(0.3) + np.zeros(4)):
+    for x in (
+        np.array([-2.0, 1.5, 0.9, 1e6]),
+        np.linspace(-5, 5, 7)[:, np.newaxis] + np.zeros(4),
+        np.float64(0.3) + np.zeros(4),
+    ):
         np.testing.assert_allclose(getattr(dist, question)(x), scipys(question, x), rtol=1e-12, atol=1e-300)
-    np.testing.assert_allclose(dist.logpdf(x), np.log(scipys("pdf", x), where=scipys("pdf", x) > 0, out=dist.logpdf(x)), rtol=1e-12)
+    np.testing.assert_allclose(
+        dist.logpdf(x), np.log(scipys("pdf", x), where=scipys("pdf", x) > 0, out=dist.logpdf(x)), rtol=1e-12
+    )
 
 
 def test_moments(dist):
@@ -94,7 +100,16 @@ def test_shapes_broadcast_as_in_scipy(dist):
 
 
 def test_rows_are_chosen_as_in_numpy(dist):
-    for chosen in (slice(1, 3), slice(None, None, -1), [3, 0, 0], np.array([True, False, True, False]), slice(0, 0), -1, 2, np.int64(1)):
+    for chosen in (
+        slice(1, 3),
+        slice(None, None, -1),
+        [3, 0, 0],
+        np.array([True, False, True, False]),
+        slice(0, 0),
+        -1,
+        2,
+        np.int64(1),
+    ):
         part = dist[chosen]
         np.testing.assert_array_equal(part.mean(), dist.mean()[chosen])
         np.testing.assert_array_equal(part.weights, dist.weights[chosen])
@@ -171,7 +186,10 @@ def test_samples_answer_too():
 def test_what_it_says_of_itself(dist):
     assert repr(dist) == "<Distribution of 4 rows: mixture of 3 Gaussians>"
     assert repr(dist[0]) == "<Distribution of 1 row: mixture of 3 Gaussians>"
-    assert repr(Distribution.of_mixtures(np.ones((2, 1)), np.ones((2, 1)), np.ones((2, 1)))) == "<Distribution of 2 rows: Gaussian>"
+    assert (
+        repr(Distribution.of_mixtures(np.ones((2, 1)), np.ones((2, 1)), np.ones((2, 1))))
+        == "<Distribution of 2 rows: Gaussian>"
+    )
     assert repr(dist[0:0]) == "<Distribution of 0 rows: mixture of 3 Gaussians>"
 
 
@@ -206,9 +224,15 @@ def test_plot(name):
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ((WEIGHTS, MEANS[:3], SDS), r"expected weights, means and sds of one shape, rows × components, found \[4, 3\], \[3, 3\]"),
+        (
+            (WEIGHTS, MEANS[:3], SDS),
+            r"expected weights, means and sds of one shape, rows × components, found \[4, 3\], \[3, 3\]",
+        ),
         ((WEIGHTS[0], MEANS[0], SDS[0]), "rows × components, found 1 dimensions"),
-        ((-WEIGHTS, MEANS, SDS), "mixture 0, component 0: expected a weight that is finite and not negative, found -0.2"),
+        (
+            (-WEIGHTS, MEANS, SDS),
+            "mixture 0, component 0: expected a weight that is finite and not negative, found -0.2",
+        ),
         ((WEIGHTS, MEANS, 0 * SDS), "mixture 0, component 0: expected a sd that is finite and positive, found 0"),
         ((WEIGHTS, MEANS - np.inf, SDS), "mixture 0, component 0: expected a mean that is finite, found -inf"),
         ((0 * WEIGHTS, MEANS, SDS), "mixture 0: expected weights with a positive finite sum, found 0"),

@@ -24,7 +24,10 @@ def test_pandas_and_polars_give_the_same_model(name):
     frame = people()
     X, y = split(frame)
     bits = quick(name).fit(X, y).model_.to_bytes()
-    cells = {name: [None if gap else cell for cell, gap in zip(frame[name], frame[name].isna(), strict=True)] for name in frame}
+    cells = {
+        name: [None if gap else cell for cell, gap in zip(frame[name], frame[name].isna(), strict=True)]
+        for name in frame
+    }
     other = polars.DataFrame(cells)
     kinds = [
         (X.convert_dtypes(), y),
@@ -66,7 +69,12 @@ def test_names_are_kept_and_checked():
 def test_names_that_meet_those_of_target_and_weight():
     frame = people()
     X = pandas.DataFrame({"y": frame["size"], "sample_weight": frame["age"], "y_": 1.0 * np.arange(80)})
-    for y in (frame["price"].rename("y"), frame["price"].to_numpy(), frame["price"].rename(7), frame["price"].rename("sample_weight")):
+    for y in (
+        frame["price"].rename("y"),
+        frame["price"].to_numpy(),
+        frame["price"].rename(7),
+        frame["price"].rename("sample_weight"),
+    ):
         model = quick("ngboost").fit(X, y, sample_weight=np.ones(80))
         assert [name for name, _ in model._description()["inputs"]] == ["y", "sample_weight", "y_"]
         assert model.score(X, y) > 0.5
@@ -100,7 +108,9 @@ def test_kinds_of_numbers():
         polars.Series(numbers).cast(polars.Decimal(10, 2)),
     ]
     for column in columns:
-        frame = polars.DataFrame({"a": column}) if isinstance(column, polars.Series) else pandas.DataFrame({"a": column})
+        frame = (
+            polars.DataFrame({"a": column}) if isinstance(column, polars.Series) else pandas.DataFrame({"a": column})
+        )
         assert quick("ngboost").fit(frame, y).model_.to_bytes() == expected
     truth = numbers % 2 == 0
     bits = {
@@ -134,7 +144,10 @@ def test_numbers_among_text_are_text():
         (pandas.Series(pandas.date_range("2024-01-01", periods=80)), "expected numbers or text, found datetime64"),
         (pandas.Series(np.arange(80) * 1j), "expected numbers or text, found complex128"),
         (pandas.Series([{"a": 1}] * 80), 'column "a", row 1: expected a number or text, found dict'),
-        (pandas.Series([1.0, None, datetime.date(2024, 1, 1)] * 26 + [1.0, 2.0]), 'column "a", row 3: expected a number or text, found date'),
+        (
+            pandas.Series([1.0, None, datetime.date(2024, 1, 1)] * 26 + [1.0, 2.0]),
+            'column "a", row 3: expected a number or text, found date',
+        ),
         (polars.Series([datetime.date(2024, 1, 1)] * 80), 'column "a": expected numbers or text, found Date'),
         (polars.Series([[1, 2]] * 80), 'column "a": expected numbers or text, found List'),
         (pandas.Series([1.0] * 79 + [np.inf]), 'column "a", row 80: the number "inf" is not finite'),
@@ -149,7 +162,10 @@ def test_columns_that_are_neither(column, message):
 
 def test_a_column_that_is_missing_throughout_is_not_used():
     _, y = split(people())
-    for frame in (pandas.DataFrame({"a": [None] * 80, "b": np.arange(80)}), polars.DataFrame({"a": [None] * 80, "b": np.arange(80)})):
+    for frame in (
+        pandas.DataFrame({"a": [None] * 80, "b": np.arange(80)}),
+        polars.DataFrame({"a": [None] * 80, "b": np.arange(80)}),
+    ):
         with pytest.warns(negmm.DataWarning, match='column "a" is missing in every row and not used'):
             quick("ngboost").fit(frame, y)
 

@@ -48,7 +48,9 @@ def test_a_weight_counts_as_so_many_rows():
     upper = np.maximum(lower, upper)
     again = [np.repeat(part, counts) for part in (y, lower, upper)]
     assert metrics.coverage(y, lower, upper, sample_weight=counts) == pytest.approx(metrics.coverage(*again))
-    assert metrics.interval_width(lower, upper, sample_weight=counts) == pytest.approx(metrics.interval_width(*again[1:]))
+    assert metrics.interval_width(lower, upper, sample_weight=counts) == pytest.approx(
+        metrics.interval_width(*again[1:])
+    )
     pit = metrics.pit(y, weights, means, sds)
     expected = metrics.pit_histogram(np.repeat(pit, counts))
     np.testing.assert_allclose(metrics.pit_histogram(pit, sample_weight=counts), expected)
@@ -71,7 +73,9 @@ def test_scorers_are_means_over_rows():
     model, weights = quick("ne-gmm").fit(X, y), np.arange(len(y))
     dist = model.predict_dist(X)
     assert metrics.neg_crps(model, X, y) == pytest.approx(-dist.crps(y).mean())
-    assert metrics.neg_nll(model, X, y, sample_weight=weights) == pytest.approx(-np.average(dist.nll(y), weights=weights))
+    assert metrics.neg_nll(model, X, y, sample_weight=weights) == pytest.approx(
+        -np.average(dist.nll(y), weights=weights)
+    )
 
 
 ONE = [[1.0]]
@@ -86,12 +90,21 @@ ONE = [[1.0]]
         (lambda: metrics.nll_mixture(0.0, ONE, ONE, ONE), "expected one number for each row"),
         (lambda: metrics.nll_mixture(["x"], ONE, ONE, ONE), "could not convert string"),
         (lambda: metrics.pit([0.0], ONE, ONE, [[-1.0]]), "expected a sd that is finite and positive, found -1"),
-        (lambda: metrics.crps_mixture([], np.ones((0, 1)), np.ones((0, 1)), np.ones((0, 1)), average=True), "at least 1 row"),
-        (lambda: metrics.crps_mixture([0.0], ONE, ONE, ONE, average=True, sample_weight=[-1]), "row 0: expected a weight"),
+        (
+            lambda: metrics.crps_mixture([], np.ones((0, 1)), np.ones((0, 1)), np.ones((0, 1)), average=True),
+            "at least 1 row",
+        ),
+        (
+            lambda: metrics.crps_mixture([0.0], ONE, ONE, ONE, average=True, sample_weight=[-1]),
+            "row 0: expected a weight",
+        ),
         (lambda: metrics.crps_mixture([0.0], ONE, ONE, ONE, average=True, sample_weight=[0]), "all weights are 0"),
         (lambda: metrics.coverage([0.0], [0.0], [1.0, 2.0]), "one lower and one upper end for each row"),
         (lambda: metrics.coverage([0.0], [1.0], [0.0]), "row 0: expected a lower end that is at most the upper"),
-        (lambda: metrics.coverage([0.0], [0.0], [1.0], sample_weight=[1, 2]), r"expected 1 weights, found shape \(2,\)"),
+        (
+            lambda: metrics.coverage([0.0], [0.0], [1.0], sample_weight=[1, 2]),
+            r"expected 1 weights, found shape \(2,\)",
+        ),
         (lambda: metrics.interval_width([], []), "at least 1 row"),
     ],
 )

@@ -19,13 +19,23 @@ OF_FITTING = {"random_state", "n_jobs"}
 
 def options(method: dict[str, Any]) -> dict[str, Any]:
     """The core's options of a method with their defaults; those of the members of an ensemble among them."""
-    own = {name: value for name, value in method.items() if name not in ("name", "member")} | OF_MEMBERS.get(method["name"], {})
+    own = {name: value for name, value in method.items() if name not in ("name", "member")} | OF_MEMBERS.get(
+        method["name"], {}
+    )
     return own | (options(method["member"]) if "member" in method else {})
 
 
 #: What an ensemble is made of, and what members of other kinds have: all left to the core.
 OF_MEMBERS = {
-    "ensemble": {"member": None, "eta": None, "beta": None, "components": None, "samples": None, "sinkhorn": None, "prior": None}
+    "ensemble": {
+        "member": None,
+        "eta": None,
+        "beta": None,
+        "components": None,
+        "samples": None,
+        "sinkhorn": None,
+        "prior": None,
+    }
 }
 
 
@@ -55,7 +65,9 @@ def test_the_defaults_train_the_cores_default_model(name):
         expected = {key: value for key, value in expected.items() if key in METHODS[name]["options"]}
     trained = fitted._description()["method"]
     # What follows from the data is filled in.
-    assert {key: trained[key] if value == "auto" and key != "splits" else value for key, value in expected.items()} == trained
+    assert {
+        key: trained[key] if value == "auto" and key != "splits" else value for key, value in expected.items()
+    } == trained
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

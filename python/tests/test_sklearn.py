@@ -110,7 +110,9 @@ def test_missing_numbers_are_welcome(name):
 
 def test_grid_search_and_its_friends():
     X, y = rows()
-    search = GridSearchCV(quick("ne-gmm"), {"eta": [0.0, 1.0], "hidden": [(4,), (8, 8)]}, cv=2, scoring=metrics.neg_crps)
+    search = GridSearchCV(
+        quick("ne-gmm"), {"eta": [0.0, 1.0], "hidden": [(4,), (8, 8)]}, cv=2, scoring=metrics.neg_crps
+    )
     search.fit(X, y)
     assert set(search.best_params_) == {"eta", "hidden"}
     assert search.best_score_ == pytest.approx(search.cv_results_["mean_test_score"].max())
@@ -129,7 +131,9 @@ def test_pipelines():
     mean, sd = pipeline.predict(X, return_std=True)
     assert mean.shape == sd.shape == y.shape
     assert pipeline.score(X, y) > 0.8
-    weighted = make_pipeline(StandardScaler(), quick("ne-gmm")).fit(X, y, negmmregressor__sample_weight=np.arange(len(y)))
+    weighted = make_pipeline(StandardScaler(), quick("ne-gmm")).fit(
+        X, y, negmmregressor__sample_weight=np.arange(len(y))
+    )
     assert not np.array_equal(weighted.predict(X), mean)
 
 
@@ -163,7 +167,14 @@ def test_memory_layout_and_kind_of_numbers_do_not_matter():
     X = X.astype(np.float32)
     bits = {
         quick("ne-gmm").fit(same, y).model_.to_bytes()
-        for same in (X, X.astype(np.float64), np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], X.tolist(), X.astype(object))
+        for same in (
+            X,
+            X.astype(np.float64),
+            np.asfortranarray(X),
+            np.repeat(X, 2, axis=0)[::2],
+            X.tolist(),
+            X.astype(object),
+        )
     }
     assert len(bits) == 1
 
