@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from quick import NAMES, quick, rows
 
-from negmm.methods import ESTIMATORS, MEANINGS
+from negmm.methods import ESTIMATORS
+from negmm.parameters import MEANINGS
 from negmm.regressor import METHODS, option_of
 
 #: Options of the LSTM that reads a sequence, and sequences are the command line's.
