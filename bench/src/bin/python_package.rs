@@ -5,7 +5,7 @@
 //! | `--python` | an interpreter that has the package | python3 |
 //! | `--rows --features` | rows to predict, and inputs | 1000000, 8 |
 //! | `--train` | rows to learn from | 2000 |
-//! | `--method --epochs` | what is trained (`--epochs` rounds, for trees) | ne-gmm, 100 |
+//! | `--method --epochs` | what is trained, and how many epochs, rounds (of trees) or steps (`auto`) | ne-gmm, 100 |
 //! | `--turns` | times each is measured; the fastest counts | 7 |
 //!
 //! Both use one thread. The library starts with its table in memory, Python with a C-contiguous array, of 64 and of 32 bits;
@@ -29,8 +29,8 @@ fn main() -> Result<(), String> {
     let (rows, features) = (options.get("--rows", 1_000_000)?, options.get("--features", 8)?);
     let (train, turns) = (options.get("--train", 2000)?, options.get("--turns", 7)?);
     let (name, epochs) = (options.text("--method").unwrap_or("ne-gmm"), options.text("--epochs").unwrap_or("100"));
-    let length = if name == "ngboost" { "rounds" } else { "epochs" };
     let mut method = Method::by_name(name).map_err(said)?;
+    let length = ["epochs", "rounds", "steps"].into_iter().find(|option| method.has(option)).unwrap_or("epochs");
     method.set(length, epochs).map_err(said)?;
 
     let columns = columns(rows, features);
