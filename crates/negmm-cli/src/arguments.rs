@@ -69,6 +69,9 @@ pub struct Fit {
     /// The model file to write; - for standard output
     #[arg(long, short, value_name = "MODEL")]
     pub output: PathBuf,
+    /// Also write what is said of rows held out by networks that did not learn from them, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub held_out: Option<String>,
     /// A TOML file with any of the options below by the same names (hidden = [64, 64]); a flag wins over it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

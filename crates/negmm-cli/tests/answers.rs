@@ -75,7 +75,7 @@ fn quotes_and_new_lines_in_cells() {
         outcome.text()
     );
     folder.write("c.toml", "target = 'y'\nignore = ['x, in m']\n");
-    let fit = folder.done(&["fit", "d.csv", "-o", "m", "--config", "c.toml", "--epochs", "2", "--json"]).json();
+    let fit = folder.done(&["fit", "d.csv", "-o", "m", "--config", "c.toml", "--steps", "2", "--json"]).json();
     assert_eq!(fit["features"], 2);
 }
 
@@ -113,7 +113,7 @@ fn the_same_seed_writes_the_same_file() {
     folder.write("ok.csv.gz", gzip(&folder.read("ok.csv")));
     folder.fit("ok.csv.gz", "again.negmm", &[]);
     assert_eq!(folder.read("again.negmm"), first);
-    let fit = ["fit", "-", "--target", "y", "-o", "-", "--epochs", "3", "--hidden", "4"];
+    let fit = ["fit", "-", "--target", "y", "-o", "-", "--epochs", "3", "--hidden", "4", "--method", "ne-gmm"];
     let piped = folder.run_with_input(&fit, &folder.read("ok.csv"));
     assert_eq!(piped.out, first);
     assert!(piped.err.starts_with("ne-gmm for \"y\" from 2 inputs (3 features), 60 rows\n"), "{}", piped.err);
@@ -167,7 +167,7 @@ fn the_demo_shows_and_saves() {
     let folder = Folder::new();
     let outcome = folder.done(&["demo", "--save", "d"]);
     let text = outcome.text();
-    assert!(text.starts_with("toy2: ") && text.contains("\nne-gmm ") && text.contains('█'), "{text}");
+    assert!(text.starts_with("toy2: ") && text.contains("\nauto ") && text.contains('█'), "{text}");
     assert!(text.ends_with("wrote toy2.csv, toy2-test.csv and toy2.negmm to d\n"), "{text}");
     folder.fit("d/toy2.csv", "m", &[]);
     let scores = folder.done(&["evaluate", "d/toy2.negmm", "d/toy2-test.csv", "--json"]).json();
@@ -176,7 +176,7 @@ fn the_demo_shows_and_saves() {
     assert_eq!(predictions.lines().count(), 301);
     let json = folder.done(&["demo", "toy1", "--json"]).json();
     assert_eq!(json["toy"], "toy1");
-    assert!(json["ne-gmm"]["crps"].as_f64() < json["constant"]["crps"].as_f64(), "{json}");
+    assert!(json["auto"]["crps"].as_f64() < json["constant"]["crps"].as_f64(), "{json}");
 }
 
 #[test]

@@ -253,7 +253,8 @@ fn progress_is_told_after_every_epoch() {
     let data = bimodal(60, 7);
     let seen: Mutex<Vec<Progress>> = Mutex::default();
     let cancel = AtomicBool::new(false);
-    let watch = Watch { progress: &|progress| seen.lock().unwrap().push(*progress), cancel: &cancel };
+    let watch =
+        Watch { progress: &|progress| seen.lock().unwrap().push(*progress), cancel: &cancel, ..Watch::nothing() };
     let jobs = [job(&data, 1, plain_training(4)), job(&data, 2, plain_training(3))];
     let trained: Vec<Trained> = CpuEngine::new(2).train(&jobs, &watch).into_iter().map(Result::unwrap).collect();
     let seen = seen.into_inner().unwrap();
@@ -287,13 +288,14 @@ fn cancelling_stops_within_a_few_steps() {
             }
         };
         let start = Instant::now();
-        let results = CpuEngine::new(threads).train(&jobs, &Watch { progress: &progress, cancel: &cancel });
+        let results =
+            CpuEngine::new(threads).train(&jobs, &Watch { progress: &progress, cancel: &cancel, ..Watch::nothing() });
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
         assert!(results.iter().all(|result| result.as_ref().unwrap_err().kind() == ErrorKind::Cancelled));
         assert!(*epochs.lock().unwrap() <= 4 + 3);
     }
     let (cancel, progress) = (AtomicBool::new(true), |_: &Progress| panic!("nothing was to be trained"));
-    let results = CpuEngine::new(1).train(&jobs, &Watch { progress: &progress, cancel: &cancel });
+    let results = CpuEngine::new(1).train(&jobs, &Watch { progress: &progress, cancel: &cancel, ..Watch::nothing() });
     assert!(results.iter().all(|result| result.as_ref().unwrap_err().kind() == ErrorKind::Cancelled));
 }
 

@@ -7,10 +7,11 @@ use negmm::method::{Predictor, TrainedNetwork};
 use negmm::model::{FitOptions, Fitted};
 use negmm::net::Stem;
 use negmm::train::{CpuEngine, Watch};
-use negmm::{Error, Model, Table, fit_with};
+use negmm::{Error, Method, Model, Table, fit_with};
 use serde_json::json;
 
 use crate::arguments::{Fit, Shared};
+use crate::command::held_out;
 use crate::config::FitConfig;
 use crate::output::{Output, replaces, say, say_json, warn};
 use crate::progress::Bar;
@@ -28,14 +29,22 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     if replaces(&place, Path::new(&fit.data)) {
         return Err(Error::options(format!("the model would replace the data in {place}: say another -o MODEL")));
     }
+    if let Some(place) = fit.held_out.as_deref().filter(|place| replaces(place, Path::new(&fit.data))) {
+        return Err(Error::options(format!("the held-out predictions would replace the data in {place}")));
+    }
     // Opened first: a place that cannot be written to is better known before training than after.
     let mut output = Output::create(&place)?;
+    let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
     let table = input::table(&fit.data)?;
     let start = Instant::now();
-    let Fitted { model, warnings } = train(&table, &config, threads, shared)?;
+    let Fitted { model, warnings, held_out } = train(&table, &config, threads, shared)?;
     let seconds = start.elapsed().as_secs_f64();
     warn(shared.quiet, &warnings);
     output.write(&model.to_bytes()?)?;
+    if let Some(mut file) = held_out_file {
+        file.write(held_out::csv(&held_out, &model, &table)?.as_bytes())?;
+        file.finish()?;
+    }
     output.finish()?;
     let record = model.record();
     let (epochs, best_epoch) = epochs(&model);
@@ -66,7 +75,11 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
 pub fn train(table: &Table, config: &FitConfig, threads: usize, shared: &Shared) -> Result<Fitted, Error> {
     let bar = Bar::training(shared);
     let engine = CpuEngine::new(threads);
-    let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
+    let watch = Watch {
+        begin: &|estimate| bar.begin(estimate, threads),
+        progress: &|progress| bar.epoch(progress),
+        ..Watch::nothing()
+    };
     let options = FitOptions { seed: config.seed, inputs: &config.inputs, engine: &engine, watch };
     let fitted = fit_with(table, &config.target, &config.method, &options);
     bar.clear();
@@ -125,15 +138,29 @@ fn shape(networks: &[TrainedNetwork], outputs: &str) -> String {
 fn trained(model: &Model, seconds: f64) -> String {
     let record = model.record();
     let mut text = match epochs(model) {
+        _ if record.histories.len() > 1 => {
+            format!("trained {} in {seconds:.1} s\n", report::counted(record.histories.len(), "network"))
+        }
         (epochs, Some(best)) => {
             format!("trained {} in {seconds:.1} s, kept epoch {best}\n", report::counted(epochs, "epoch"))
         }
         _ => String::new(),
     };
-    if let (Some(validation), Some(baseline)) = (&record.validation, &record.baseline) {
-        let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
-        let rows = report::counted(record.validation_rows, "row");
-        text.push_str(&format!("\nscores on the {rows} that chose the weights (a little too good):\n{scores}\n"));
+    if let Some(scores) = held_out_scores(model) {
+        text.push_str(&format!("\n{scores}\n"));
     }
     text
+}
+
+/// The scores of the rows that were held out beside those of the baseline, and how far to trust them.
+pub fn held_out_scores(model: &Model) -> Option<String> {
+    let record = model.record();
+    let (validation, baseline) = (record.validation.as_ref()?, record.baseline.as_ref()?);
+    let rows = report::counted(record.validation_rows, "row");
+    let heading = match model.method() {
+        Method::Auto(_) => format!("scores of {rows}, each held out by the networks that predict it here:"),
+        _ => format!("scores on the {rows} that chose the weights (a little too good):"),
+    };
+    let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
+    Some(format!("{heading}\n{scores}"))
 }

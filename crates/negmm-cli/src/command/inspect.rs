@@ -55,10 +55,8 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
             text.push_str(&format!(", {} skipped as not finite", report::counted(skipped, "step")));
         }
     }
-    if let (Some(validation), Some(baseline)) = (&record.validation, &record.baseline) {
-        let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
-        let rows = report::counted(record.validation_rows, "row");
-        text.push_str(&format!("\n\nscores on the {rows} that chose the weights (a little too good):\n{scores}"));
+    if let Some(scores) = fit::held_out_scores(&model) {
+        text.push_str(&format!("\n\n{scores}"));
     }
     say(&text);
     Ok(())

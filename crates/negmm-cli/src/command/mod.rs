@@ -4,5 +4,6 @@ pub mod compare;
 pub mod demo;
 pub mod evaluate;
 pub mod fit;
+pub mod held_out;
 pub mod inspect;
 pub mod predict;

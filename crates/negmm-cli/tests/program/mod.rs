@@ -99,6 +99,9 @@ impl Folder {
     /// A small fit of `y`.
     pub fn fit(&self, data: &str, model: &str, more: &[&str]) -> Outcome {
         let mut arguments = vec!["fit", data, "--target", "y", "-o", model, "--epochs", "3", "--hidden", "4"];
+        if !more.contains(&"--method") {
+            arguments.extend(["--method", "ne-gmm"]);
+        }
         arguments.extend(more);
         self.done(&arguments)
     }
@@ -119,7 +122,7 @@ impl Folder {
     #[track_caller]
     pub fn data_refused(&self, bytes: impl AsRef<[u8]>, message: &str) {
         self.write("data.csv", bytes);
-        let fit = ["fit", "data.csv", "--target", "y", "-o", "new.negmm", "--epochs", "2", "--hidden", "4"];
+        let fit = ["fit", "data.csv", "--target", "y", "-o", "new.negmm", "--epochs", "2", "--method", "ne-gmm"];
         self.refused(&fit, 1, message);
     }
 }

@@ -19,6 +19,13 @@ const MOST_FOLDS: usize = 100;
 const MOST_MEMBERS: usize = 100;
 /// With fewer rows than this nothing is trained: the targets' own mean and a wide sd are the honest answer.
 pub(super) const LEAST_TRAINED: usize = 10;
+/// With fewer rows than this folds are larger and distributions wider: see [`Auto::of_few`].
+pub(super) const FEW: usize = 50;
+/// Rows of a fold, at least.
+const LEAST_IN_FOLD: usize = 3;
+/// Of few rows a component may not be wider or further away than this, in sds of the target.
+const FEW_SIGMA_MAX: f64 = 2.0;
+const FEW_MEAN_BOUND: f64 = 4.0;
 /// From so many rows on networks are larger, and from so many on units are dropped.
 const LARGE: usize = 5_000;
 const VERY_LARGE: usize = 15_000;
@@ -61,6 +68,10 @@ const FOLD_STREAM: u64 = 5;
 /// | 5000 … | 256, 256, 256 | 256 | 0.003 | 8000 | 200 | 15 | 0 |
 /// | 15000 … | 256, 256, 256 | 256 | 0.003 | 12000 | 200 | 15 | 0.1 |
 /// | a sequence | none (after the LSTM) | 64 | 0.005 | 2000 | 50 | 0 | 0 |
+///
+/// Fewer than 10 rows are not learnt from: the answer is the targets' mean with the sd of an honest interval. Fewer than 50
+/// make folds of at least 3 rows and wider sds. Rows with equal inputs stay in one fold where more than 5 % of the rows have such. Of a
+/// sequence the last third is held out, block after block, by networks that learn from the rows before the block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Auto {
@@ -232,7 +243,7 @@ impl Auto {
         let form = Form::of(data);
         let (folds, members) = self.preset.size();
         Self {
-            folds: Some(self.folds.unwrap_or(folds).min(data.len().max(2))),
+            folds: Some(self.folds.unwrap_or(folds).min(data.len() / LEAST_IN_FOLD).max(2)),
             members: Some(self.members.unwrap_or(members)),
             hidden: Some(self.hidden.clone().unwrap_or_else(|| form.hidden.to_vec())),
             batch: Some(self.batch.unwrap_or(form.batch)),
@@ -276,7 +287,8 @@ impl Auto {
         MixtureNetwork { components: self.components, settings, ..MixtureNetwork::default() }
     }
 
-    /// The networks to train, those of the first fold first, and the rows that each fold holds out.
+    /// The networks to train, those of the first fold first, and the rows that each fold holds out. For settings that are
+    /// [`Auto::resolved`].
     pub(super) fn jobs<'a>(&self, data: &'a Dataset, seed: u64) -> (Vec<Job<'a>>, Vec<Vec<u32>>) {
         let (folds, members) = self.preset.size();
         let (folds, members) = (self.folds.unwrap_or(folds), self.members.unwrap_or(members));
@@ -288,6 +300,7 @@ impl Auto {
             for member in 0..members {
                 let own = Seed::single(seed).member(number * members + member);
                 let network = self.network(form, if members > 1 { member } else { number });
+                let network = if data.len() < FEW { Self::of_few(network) } else { network };
                 let mut job = network.job(data, self.eta, own);
                 job.train = train.clone();
                 job.validation = fold.iter().copied().take(MOST_CHECKED).collect();
@@ -295,6 +308,11 @@ impl Auto {
             }
         }
         (jobs, folds)
+    }
+
+    /// The same for few rows: a network that has seen ten rows must not be sure of anything far from them.
+    fn of_few(network: MixtureNetwork) -> MixtureNetwork {
+        MixtureNetwork { sigma_max: Some(FEW_SIGMA_MAX), mean_bound: Some(FEW_MEAN_BOUND), ..network }
     }
 }
 
