@@ -7,6 +7,7 @@ use negmm::method::{Predictor, TrainedNetwork};
 use negmm::model::{FitOptions, Fitted};
 use negmm::train::{CpuEngine, Watch};
 use negmm::{Error, Model, Table, fit_with};
+use negmm_report::{Cases, Report};
 use serde_json::json;
 
 use crate::arguments::{Fit, Shared};
@@ -27,14 +28,29 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     if replaces(&place, Path::new(&fit.data)) {
         return Err(Error::options(format!("the model would replace the data in {place}: say another -o MODEL")));
     }
+    if let Some(report) = &fit.report {
+        if report == "-" {
+            return Err(Error::options("the report of a fit goes to a file: say --report FILE"));
+        }
+        if replaces(report, Path::new(&fit.data)) || *report == place {
+            return Err(Error::options(format!("the report would replace {report}: say another --report FILE")));
+        }
+    }
     // Opened first: a place that cannot be written to is better known before training than after.
     let mut output = Output::create(&place)?;
+    let page = fit.report.as_deref().map(Output::create).transpose()?;
     let table = input::table(&fit.data)?;
     let start = Instant::now();
     let Fitted { model, warnings } = train(&table, &config, threads, shared)?;
     let seconds = start.elapsed().as_secs_f64();
     warn(shared.quiet, &warnings);
     output.write(&model.to_bytes()?)?;
+    if let Some(mut page) = page {
+        let cases = Cases::of_table(&model, &table, config.inputs.weight.as_deref())?.learnt_from();
+        let report = Report::new(&model, &cases, &super::report::source(&fit.data))?;
+        page.write(report.html().as_bytes())?;
+        page.finish()?;
+    }
     output.finish()?;
     let record = model.record();
     let (epochs, best_epoch) = epochs(&model);
@@ -50,11 +66,15 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "validation": record.validation,
             "baseline": record.baseline,
             "model": place,
+            "report": fit.report,
         }));
     }
     let summary = format!("{}\n{}", summary(&model), trained(&model, seconds));
     match to_standard_output {
-        false => say(&format!("{summary}\nsaved {place}")),
+        false => {
+            let report = fit.report.iter().map(|report| format!(" and {report}")).collect::<String>();
+            say(&format!("{summary}\nsaved {place}{report}"));
+        }
         true if !shared.quiet => eprintln!("{summary}"),
         true => {}
     }

@@ -6,3 +6,4 @@ pub mod evaluate;
 pub mod fit;
 pub mod inspect;
 pub mod predict;
+pub mod report;
