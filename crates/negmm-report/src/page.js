@@ -5,7 +5,7 @@
   const select = at("row");
   if (!select || !data.rows.length) return;
   const SVG = "http://www.w3.org/2000/svg";
-  const W = 460, H = 300, LEFT = 54, RIGHT = 14, TOP = 34, BOTTOM = 46;
+  const W = 400, H = 280, LEFT = 54, RIGHT = 14, TOP = 44, BOTTOM = 46;
   const LEVELS = ["5 %", "25 %", "50 %", "75 %", "95 %"];
 
   const add = (parent, name, attributes, text) => {
@@ -88,14 +88,15 @@
     });
     const label = data.target + (narrow ? " − mean" : "");
     add(svg, "text", { x: (LEFT + W - RIGHT) / 2, y: H - 8, "font-size": 12, fill: "var(--text)", "text-anchor": "middle" }, label);
-    const names = [["density", "var(--blue)"], ["90 % interval", "var(--sky)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
-    if (row.parts && row.parts.length > 1) names.splice(1, 0, ["components", "var(--purple)", "5 4"]);
-    let x = 4;
+    const names = [[row.parts ? "density" : "samples", row.parts ? "var(--blue)" : "var(--sky)"], ["90 % interval", "var(--sky)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
+    if (row.parts && row.parts.filter(([weight]) => weight >= 0.02).length > 1) names.splice(1, 0, ["components", "var(--purple)", "5 4"]);
+    let x = 4, y = 12;
     names.forEach(([name, colour, dash]) => {
-      const width = name === "90 % interval" ? 9 : 2;
-      add(svg, "path", { d: `M${x} 13h16`, stroke: colour, "stroke-width": width, "stroke-dasharray": dash || "none" });
-      add(svg, "text", { x: x + 20, y: 17, "font-size": 11, fill: "var(--text)" }, name);
-      x += 32 + 6.2 * name.length;
+      const width = name === "90 % interval" ? 9 : 2, room = 24 + 6.8 * name.length;
+      if (x + room > W) [x, y] = [4, y + 17];
+      add(svg, "path", { d: `M${x} ${y}h16`, stroke: colour, "stroke-width": width, "stroke-dasharray": dash || "none" });
+      add(svg, "text", { x: x + 20, y: y + 4, "font-size": 11, fill: "var(--text)" }, name);
+      x += room + 6;
     });
     return svg;
   };
@@ -124,7 +125,7 @@
     const [y, mean, sd, low, high, pit, ...quantiles] = row.told;
     fill("row-facts", [["observed", y], ["mean", mean], ["sd", sd], ["90 % interval from", low], ["to", high],
       ["share below observed", pit], ...quantiles.map((q, k) => [LEVELS[k] + " quantile", q])]);
-    fill("row-parts", (row.parts || []).slice(0, 12).map(([weight, m, s]) => [(100 * weight).toFixed(1) + " %", short(m + row.mean), short(s)]));
+    fill("row-parts", (row.parts || []).filter(([weight]) => weight >= 0.0005).slice(0, 12).map(([weight, m, s]) => [(100 * weight).toFixed(1) + " %", short(m + row.mean), short(s)]));
     fill("row-inputs", row.cells.map((cell, k) => [data.inputs[k], cell]));
     at("row-told").textContent = told(row);
   };

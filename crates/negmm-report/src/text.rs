@@ -10,7 +10,7 @@ pub fn name(text: &str) -> String {
     let text: String =
         text.chars().filter(|c| !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')).collect();
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    shortened(&text, 1.8, NAME)
+    shortened(&text, 1.6, NAME)
 }
 
 /// Text from the data as HTML: escaped, and with its own direction.
@@ -41,7 +41,7 @@ pub fn percent(share: f64) -> String {
     if !share.is_finite() {
         return "–".into();
     }
-    format!("{:.1} %", 100.0 * share).replace('-', "−")
+    format!("{:.1}\u{a0}%", 100.0 * share).replace('-', "−")
 }
 
 #[cfg(test)]
@@ -54,6 +54,9 @@ mod tests {
         assert!(name(&"x".repeat(10_000)).chars().count() < 60);
         assert_eq!(html("<b>"), "<bdi>&lt;b&gt;</bdi>");
         assert_eq!((count(1), count(1234567)), ("1".into(), "1,234,567".into()));
-        assert_eq!((percent(0.5), percent(-0.123), percent(f64::NAN)), ("50.0 %".into(), "−12.3 %".into(), "–".into()));
+        assert_eq!(
+            (percent(0.5), percent(-0.123), percent(f64::NAN)),
+            ("50.0\u{a0}%".into(), "−12.3\u{a0}%".into(), "–".into())
+        );
     }
 }

@@ -36,16 +36,13 @@ fn pit(answers: &Answers) -> Picture {
         table.push([format!("{:.2}", ends[0]), format!("{:.2}", ends[1]), percent(*share), percent(expected)]);
     }
     let panel = Panel::new(
-        Axis::new("where the target falls in its predicted distribution (PIT)").range(0.0, 1.0),
+        Axis::new("predicted probability below the target (PIT)").range(0.0, 1.0),
         Axis::new("share of rows").percent().include(0.0),
     )
-    .with(Mark::histogram(&edges, &shares).ink(Ink::Sky))
-    .with(
-        Mark::band(&[0.0, 1.0], &[low; 2], &[high; 2])
-            .ink(Ink::Orange)
-            .opacity(0.25)
-            .name("95 % of bars, if calibrated"),
-    )
+    .with(Mark::histogram(&edges, &shares).ink(Ink::Sky).name("rows"))
+    .with(Mark::band(&[0.0, 1.0], &[low; 2], &[high; 2]).ink(Ink::Orange).opacity(0.12))
+    .with(Mark::lying_rule(low).ink(Ink::Orange).width(1.0).name("95 % band"))
+    .with(Mark::lying_rule(high).ink(Ink::Orange).width(1.0).name("95 % band"))
     .with(Mark::lying_rule(expected).ink(Ink::Orange).dashed().name("expected"));
     Picture {
         file: "pit".into(),
@@ -73,8 +70,13 @@ fn coverage(cases: &Cases, answers: &Answers) -> Picture {
         observed.push(inside / total);
     }
     let (lower, upper): (Vec<f64>, Vec<f64>) = nominal.iter().map(|level| band(*level, answers.effective_rows)).unzip();
-    let gap =
-        nominal.iter().zip(&observed).map(|(n, o)| o - n).max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
+    let gap = |step: &usize| (observed[*step] - nominal[*step]).abs();
+    let widest = (0..=STEPS).max_by(|a, b| gap(a).total_cmp(&gap(b))).unwrap_or(0);
+    let told = format!(
+        "Where they are furthest apart, intervals of {} hold {} of the targets.",
+        percent(nominal[widest]),
+        percent(observed[widest])
+    );
     let table = Grid::new(["nominal", "observed"])
         .filled((0..=STEPS).step_by(5).map(|step| vec![percent(nominal[step]), percent(observed[step])]));
     let panel = Panel::new(
@@ -90,8 +92,7 @@ fn coverage(cases: &Cases, answers: &Answers) -> Picture {
             "How many targets fall inside central intervals of every size: below the diagonal the intervals are too \
             narrow, above it too wide."
                 .into(),
-        figure: Figure::new("Nominal against observed coverage", format!("The largest gap is {}.", percent(gap)))
-            .panel(panel),
+        figure: Figure::new("Nominal against observed coverage", told).panel(panel),
         table,
     }
 }

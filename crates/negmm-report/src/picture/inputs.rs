@@ -59,7 +59,7 @@ fn bars(importance: &[Importance]) -> Picture {
             "What matters",
             format!("The most important of {} inputs is {}.", count(importance.len()), names[0]),
         )
-        .panel_size(460.0, 90.0 + 22.0 * names.len().max(3) as f64)
+        .panel_size(400.0, 90.0 + 22.0 * names.len().max(3) as f64)
         .panel(panel),
         table,
     }
@@ -119,7 +119,9 @@ fn along(slice: &Slice, target: &str, number: usize, others: bool) -> Picture {
     };
     Picture {
         file: format!("along-{number}"),
-        reading: format!("The darker, the more likely: the predicted distribution at every value of the input{held}."),
+        reading: format!(
+            "The stronger the blue, the more likely: the predicted distribution at every value of the input{held}."
+        ),
         figure: Figure::new(
             title,
             format!(

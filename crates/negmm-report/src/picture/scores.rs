@@ -61,21 +61,15 @@ pub fn scores(answers: &Answers) -> Picture {
     let told: Vec<String> =
         names.iter().zip(shares).map(|(name, share)| format!("{name} {}", percent(share))).collect();
     let x = Axis::new("error saved").percent().include(0.0).include(1.0);
-    let panel = Panel::new(x, Axis::words("", &names).range(2.5, -0.5))
-        .with(Mark::lying_bars(&[0.0; 3], &shares).ink(Ink::Blue))
-        .with_all(
-            shares
-                .iter()
-                .enumerate()
-                .map(|(at, share)| Mark::note(share.max(0.0), at as f64, percent(*share)).ink(Ink::Text)),
-        );
+    let panel = Panel::new(x, Axis::words("", &told).range(2.5, -0.5))
+        .with(Mark::lying_bars(&[0.0; 3], &shares).ink(Ink::Blue));
     Picture {
         file: "scores".into(),
         reading: "How much of the constant baseline's error the model saves: 100 % would be perfect, 0 % is no better \
             than predicting the same mean and spread for every row, less is worse than that."
             .into(),
         figure: Figure::new("Improvement over the constant baseline", format!("Error saved: {}.", told.join(", ")))
-            .panel_size(460.0, 190.0)
+            .panel_size(400.0, 170.0)
             .panel(panel),
         table,
     }

@@ -53,8 +53,7 @@ impl Curve<'_> {
             return None;
         }
         let many = histories.len() > 1;
-        let mut panel =
-            Panel::new(Axis::new(step).include(1.0), Axis::new(format!("{} (standardised target)", self.label)));
+        let mut panel = Panel::new(Axis::new(step).include(1.0), Axis::new(self.label));
         let name = if many { "each network" } else { self.label };
         let (width, opacity) = if many { (1.0, 0.55) } else { (1.8, 1.0) };
         for history in histories.iter().take(LINES) {
@@ -84,12 +83,15 @@ impl Curve<'_> {
             file: self.file.into(),
             reading: match self.file {
                 "loss" => format!(
-                    "What the training lowers, on the rows it learns from: it should fall and level off. {} not finite and \
-                     not taken.",
-                    if skipped == 1 { "1 step was".into() } else { format!("{} were", counted(skipped, "step")) }
+                    "What the training lowers, on the rows it learns from, in units of the standardised target: it should \
+                     fall and level off. {}",
+                    match skipped {
+                        0 => "No step was skipped.".into(),
+                        _ => format!("{} skipped, because they were not finite.", counted(skipped, "step")),
+                    }
                 ),
                 _ => format!(
-                    "The score on rows that were held out: where it stops falling the network begins to learn by heart; the \
+                    "The score on rows that were held out, in units of the standardised target: where it stops falling the network begins to learn by heart; the \
                      dot is the {step} whose weights were kept."
                 ),
             },
