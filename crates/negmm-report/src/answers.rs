@@ -55,7 +55,7 @@ impl RowAnswers {
             lower,
             upper,
             pit: row.cdf(y),
-            surprise: -row.log_pdf(y) - sd.ln(),
+            surprise: -row.log_pdf(y) - libm::log(sd),
             between: if variance > 0.0 { (row.variance_between() / variance).clamp(0.0, 1.0) } else { 0.0 },
         }
     }

@@ -20,12 +20,14 @@
 //! | a file, read once, or a table | [`Cases`]: all of its rows or a random sample | `cases`, `reservoir` |
 //! | cases and model | `Answers`: everything asked of the predictions | `answers`, `importance`, `slice`, `notable` |
 //! | answers | `Picture`s: a figure, a sentence on how to read it, the table behind it | `picture` |
+//! | a comparison of methods | one figure | `comparison` |
 //! | pictures | the page | `page`, `picker` |
 //!
 //! The same model and rows give the same bytes, and whatever column names and cells hold is shown as text.
 
 mod answers;
 mod cases;
+mod comparison;
 mod importance;
 mod notable;
 mod page;
@@ -37,4 +39,5 @@ mod slice;
 mod text;
 
 pub use cases::{Cases, Gather};
+pub use comparison::comparison;
 pub use report::Report;

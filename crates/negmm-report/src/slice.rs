@@ -124,7 +124,7 @@ fn heat(predictions: &Predictions, range: (f64, f64)) -> Vec<f64> {
     largest.sort_by(f64::total_cmp);
     // Not the very largest: one narrow place would leave all others pale.
     let full = largest[(largest.len() - 1) * 7 / 10].max(f64::MIN_POSITIVE);
-    columns.into_iter().flatten().map(|mass| (mass / full).min(1.0).powf(0.6)).collect()
+    columns.into_iter().flatten().map(|mass| (mass / full).min(1.0).sqrt()).collect()
 }
 
 /// The most frequent levels, the most frequent first.

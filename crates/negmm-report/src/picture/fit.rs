@@ -6,7 +6,7 @@ use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 use super::{Grid, Picture, spread};
 use crate::answers::{Answers, COVERAGE};
 use crate::cases::{Cases, End};
-use crate::text::{count, name, num, percent};
+use crate::text::{count, counted, name, num, percent};
 
 /// Rows shown against each other, and in the fan.
 const POINTS: usize = 500;
@@ -53,7 +53,7 @@ fn observed(cases: &Cases, answers: &Answers, target: &str) -> Picture {
                 .into(),
         figure: Figure::new(
             "Observed against predicted",
-            format!("{} rows; {} of them lie inside their 90 % interval.", count(shown.len()), percent(covered)),
+            format!("{}; {} lie inside their 90 % interval.", counted(shown.len(), "row"), percent(covered)),
         )
         .panel(panel),
         table,
@@ -84,7 +84,7 @@ fn fan(cases: &Cases, answers: &Answers, target: &str) -> Result<Picture> {
                 .into(),
         figure: Figure::new(
             "Intervals over rows sorted by predicted mean",
-            format!("{} rows with their mean, 50 % and 90 % intervals.", count(shown.len())),
+            format!("{} with mean, 50 % and 90 % intervals.", counted(shown.len(), "row")),
         )
         .panel(lines.panel("rank of the predicted mean", target, false)),
         table: lines.table("rank"),
@@ -108,7 +108,7 @@ fn time(end: &End, target: &str) -> Result<Picture> {
                 .into(),
         figure: Figure::new(
             "Intervals over time",
-            format!("The last {} steps with their mean, 50 % and 90 % intervals.", count(end.y.len())),
+            format!("The last {} with mean, 50 % and 90 % intervals.", counted(end.y.len(), "step")),
         )
         .panel(lines.panel("row", target, true)),
         table: lines.table("row"),

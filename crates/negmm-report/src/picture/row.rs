@@ -10,10 +10,12 @@ use crate::notable::Kind;
 use crate::text::{count, num, percent};
 
 /// Points of the curve.
-const POINTS: usize = 160;
+const POINTS: usize = 120;
 /// Components drawn, and the smallest weight worth a line.
 const COMPONENTS: usize = 8;
 const LEAST_WEIGHT: f64 = 0.02;
+/// Components narrower than this share of the picture need more points.
+const NARROW: f64 = 0.02;
 /// Bars of the histogram of samples.
 const BARS: usize = 30;
 
@@ -22,21 +24,35 @@ pub const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
 /// The range of the target that shows the whole distribution and the observed target.
 pub fn ends(row: Row<'_>, y: f64) -> (f64, f64) {
-    let (low, high) = (row.quantile(0.001).min(y), row.quantile(0.999).max(y));
+    let (low, high) = (row.quantile(0.005).min(y), row.quantile(0.995).max(y));
     let margin = (0.04 * (high - low)).max(0.5 * row.normal_sd());
     (low - margin, high + margin)
+}
+
+/// Places from `low` to `high` for a smooth curve: evenly spread, and more where components are narrow.
+fn places(row: Row<'_>, low: f64, high: f64) -> Vec<f64> {
+    let mut places: Vec<f64> = (0..POINTS).map(|at| low + (high - low) * at as f64 / (POINTS - 1) as f64).collect();
+    if let Row::Mixture(mixture) = row {
+        let components = mixture.weights.iter().zip(mixture.means.iter().zip(mixture.sds));
+        for (_, (mean, sd)) in
+            components.filter(|(weight, (_, sd))| **weight >= LEAST_WEIGHT && **sd < NARROW * (high - low))
+        {
+            let near = (-8..=8).map(|step| mean + 0.4 * f64::from(step) * sd);
+            places.extend(near.filter(|place| low < *place && *place < high));
+        }
+        places.sort_by(f64::total_cmp);
+    }
+    places
 }
 
 /// The picture of row `at`.
 pub fn row(cases: &Cases, answers: &RowAnswers, at: usize, kind: Kind, target: &str) -> Picture {
     let (row, y) = (cases.predictions.row(at), cases.y[at]);
     let (low, high) = ends(row, y);
-    let x: Vec<f64> = (0..POINTS).map(|point| low + (high - low) * point as f64 / (POINTS - 1) as f64).collect();
+    let x = places(row, low, high);
     let mut panel = Panel::new(Axis::new(target).range(low, high), Axis::new("density").include(0.0));
-    let inside: Vec<f64> = (0..POINTS)
-        .map(|point| answers.lower + (answers.upper - answers.lower) * point as f64 / (POINTS - 1) as f64)
-        .collect();
-    let nothing = vec![0.0; POINTS];
+    let inside = places(row, answers.lower, answers.upper);
+    let nothing = vec![0.0; inside.len()];
     match row {
         Row::Mixture(mixture) => {
             let density = |x: &[f64]| x.iter().map(|x| row.pdf(*x)).collect::<Vec<f64>>();
