@@ -29,14 +29,22 @@ fn report(model: &Model, table: &Table) -> Report {
     let report = Report::new(model, &Cases::of_table(model, table, None).unwrap(), "rows.csv").unwrap();
     let html = report.html();
     assert!(html.len() < MOST_BYTES, "{} bytes", html.len());
-    assert!(!html.contains("NaN") && !html.contains(">inf"), "a number that is none");
+    assert!(!without_images(&html).contains("NaN") && !html.contains(">inf"), "a number that is none");
     assert_eq!(html.matches("<script").count(), 2);
     assert_eq!(html.matches("<figure").count(), html.matches("<details>").count());
     for (name, svg) in report.svgs() {
         assert!(svg.contains("<title>") && svg.contains("<desc>") && svg.contains("<text"), "{name}");
-        assert!(!svg.contains("var(") && !svg.contains("<script") && !svg.contains("NaN"), "{name}");
+        let text = without_images(&svg);
+        assert!(!text.contains("var(") && !text.contains("<script") && !text.contains("NaN"), "{name}");
     }
     report
+}
+
+/// Without the letters that images are written in, which may spell anything.
+fn without_images(text: &str) -> String {
+    let mut parts = text.split("href=\"data:");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| text + part.split_once('"').unwrap().1)
 }
 
 fn names(report: &Report) -> Vec<String> {

@@ -45,17 +45,17 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let seconds = start.elapsed().as_secs_f64();
     warn(shared.quiet, &warnings);
     output.write(&model.to_bytes()?)?;
+    output.finish()?;
     if let Some(mut page) = page {
         let cases = Cases::of_table(&model, &table, config.inputs.weight.as_deref())?.learnt_from();
         let report = Report::new(&model, &cases, &super::report::source(&fit.data))?;
         page.write(report.html().as_bytes())?;
         page.finish()?;
     }
-    output.finish()?;
     let record = model.record();
     let (epochs, best_epoch) = epochs(&model);
     if shared.json {
-        return say_json(&json!({
+        let mut answer = json!({
             "method": model.method().name(),
             "rows": record.rows,
             "features": model.encoder().features(),
@@ -66,8 +66,11 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "validation": record.validation,
             "baseline": record.baseline,
             "model": place,
-            "report": fit.report,
-        }));
+        });
+        if let Some(report) = &fit.report {
+            answer["report"] = json!(report);
+        }
+        return say_json(&answer);
     }
     let summary = format!("{}\n{}", summary(&model), trained(&model, seconds));
     match to_standard_output {
