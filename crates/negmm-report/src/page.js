@@ -75,6 +75,7 @@
       bars.forEach((height, k) => add(svg, "path", {
         d: `M${point(low + k * width, 0)}L${point(low + k * width, height)}L${point(low + (k + 1) * width, height)}L${point(low + (k + 1) * width, 0)}Z`,
         fill: "var(--sky)" }));
+      add(svg, "path", { d: `M${point(row.interval[0], 0)}L${point(row.interval[1], 0)}`, stroke: "var(--text)", "stroke-width": 8, opacity: 0.8 });
     }
     const rule = (x, more) => add(svg, "path", { d: `M${X(x).toFixed(1)} ${TOP}V${H - BOTTOM}`, fill: "none", ...more });
     rule(0, { stroke: "var(--blue)", "stroke-dasharray": "5 4" });
@@ -88,7 +89,7 @@
     });
     const label = data.target + (narrow ? " − mean" : "");
     add(svg, "text", { x: (LEFT + W - RIGHT) / 2, y: H - 8, "font-size": 12, fill: "var(--text)", "text-anchor": "middle" }, label);
-    const names = [[row.parts ? "density" : "samples", row.parts ? "var(--blue)" : "var(--sky)"], ["90 % interval", "var(--sky)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
+    const names = [[row.parts ? "density" : "samples", row.parts ? "var(--blue)" : "var(--sky)"], ["90 % interval", row.parts ? "var(--sky)" : "var(--text)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
     if (row.parts && row.parts.filter(([weight]) => weight >= 0.02).length > 1) names.splice(1, 0, ["components", "var(--purple)", "5 4"]);
     let x = 4, y = 12;
     names.forEach(([name, colour, dash]) => {

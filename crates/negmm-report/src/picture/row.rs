@@ -86,7 +86,7 @@ pub fn row(cases: &Cases, answers: &RowAnswers, at: usize, kind: Kind, target: &
             let top = heights.iter().copied().fold(0.0, f64::max);
             panel = panel.with(
                 Mark::band(&[answers.lower, answers.upper], &[0.0; 2], &[0.04 * top; 2])
-                    .ink(Ink::Blue)
+                    .ink(Ink::Text)
                     .opacity(0.8)
                     .name("90 % interval"),
             );
