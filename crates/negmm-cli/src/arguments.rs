@@ -74,7 +74,7 @@ pub struct Fit {
     /// A TOML file with any of the options below by the same names (hidden = [64, 64]); a flag wins over it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Also explain the model by pictures in this HTML file
+    /// Also explain the model by pictures in this HTML file, by its rows held out in training where there are some
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
     /// The options that a config file may hold too.

@@ -83,7 +83,7 @@ impl Answers {
                 sum * sum / weights.iter().map(|weight| weight / largest).map(|share| share * share).sum::<f64>()
             }
         };
-        let epistemic = match model.members() {
+        let epistemic = match cases.predictions.members() {
             1 => Vec::new(),
             _ => {
                 let (within, between) = cases.predictions.variance_by_members();

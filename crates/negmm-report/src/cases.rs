@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use negmm::data::{Column, MISSING, Warnings};
+use negmm::model::Fitted;
 use negmm::{Error, Model, Predictions, Result, Table};
 
 use crate::reservoir::{Reservoir, sample};
@@ -33,9 +34,19 @@ pub struct Cases {
     pub(crate) predictions: Predictions,
     /// The last rows of a sequence, without a gap: number, target, prediction.
     pub(crate) end: Option<End>,
-    /// Whether the model learnt from these rows.
-    pub(crate) learnt_from: bool,
+    pub(crate) origin: Origin,
     warnings: Warnings,
+}
+
+/// What the model knows of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It may never have seen them.
+    Given,
+    /// It learnt from them.
+    LearntFrom,
+    /// They were set aside in training.
+    HeldOut,
 }
 
 /// The last rows of a sequence.
@@ -80,7 +91,7 @@ impl Cases {
             weights,
             predictions,
             end: None,
-            learnt_from: false,
+            origin: Origin::Given,
             warnings,
         })
     }
@@ -111,16 +122,48 @@ impl Cases {
             weights: weights.map(|weights| pick(&weights, &rows)),
             predictions: predict(&rows),
             end: Some(end),
-            learnt_from: false,
+            origin: Origin::Given,
             warnings,
         })
     }
 
-    /// Says that the model learnt from these rows, which the report then warns about.
-    #[must_use]
-    pub fn learnt_from(mut self) -> Self {
-        self.learnt_from = true;
-        self
+    /// The rows of the training table: those that were held out with what was predicted for them before the model learnt from
+    /// them, or all rows where none was held out, which the report then warns about.
+    ///
+    /// # Errors
+    /// When `table` is not the one that the model was fitted to.
+    pub fn of_training(fitted: &Fitted, table: &Table, weight: Option<&str>) -> Result<Self> {
+        let (model, held_out) = (&fitted.model, &fitted.held_out);
+        if held_out.rows.is_empty() {
+            return Ok(Self { origin: Origin::LearntFrom, ..Self::of_table(model, table, weight)? });
+        }
+        let encoder = model.encoder();
+        let y = encoder.targets(table)?;
+        let weights = weight.map(|name| table.weights(name)).transpose()?.map(|weights| encoder.of_encoded(weights));
+        // From the first to the last, or a sample of them.
+        let mut order: Vec<usize> = (0..held_out.rows.len()).collect();
+        order.sort_by_key(|at| held_out.rows[*at]);
+        let chosen: Vec<usize> = sample(order.len(), most_rows(model)).into_iter().map(|at| order[at]).collect();
+        let rows = |places: &[usize]| places.iter().map(|at| held_out.rows[*at] as usize).collect::<Vec<_>>();
+        let pick = |numbers: &[f64], places: &[usize]| rows(places).iter().map(|row| numbers[*row]).collect::<Vec<_>>();
+        let numbers = |places: &[usize]| rows(places).iter().map(|row| row + encoder.first_row() + 1).collect();
+        let end = encoder.sequence().map(|_| {
+            let last = &order[order.len().saturating_sub(END_STEPS)..];
+            End { numbers: numbers(last), y: pick(&y, last), predictions: held_out.predictions.select(last) }
+        });
+        Ok(Self {
+            total: held_out.rows.len(),
+            numbers: numbers(&chosen),
+            table: end.is_none().then(|| table.select_rows(&rows(&chosen))),
+            y: pick(&y, &chosen),
+            weights: weights
+                .map(|weights| pick(&weights, &chosen))
+                .filter(|weights| weights.iter().any(|weight| *weight > 0.0)),
+            predictions: held_out.predictions.select(&chosen),
+            end,
+            origin: Origin::HeldOut,
+            warnings: Warnings::default(),
+        })
     }
 
     /// Rows in the report.

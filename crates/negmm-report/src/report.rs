@@ -4,7 +4,7 @@ use negmm::{Model, Result};
 use negmm_draw::Style;
 
 use crate::answers::Answers;
-use crate::cases::Cases;
+use crate::cases::{Cases, Origin};
 use crate::importance::importance;
 use crate::notable::notable;
 use crate::picture::{self, Grid, Picture};
@@ -67,7 +67,7 @@ impl Report {
         let rows = picker::rows(model, cases, &answers, &notable, &importance);
         Ok(Self {
             facts: facts(model, cases, &answers, source),
-            scores: picture::score_lines(model, &answers),
+            scores: picture::score_lines(model, cases, &answers),
             sections: sections.into_iter().filter(|section| !section.pictures.is_empty()).collect(),
             rows,
             target,
@@ -101,23 +101,29 @@ fn facts(model: &Model, cases: &Cases, answers: &Answers, source: &str) -> Vec<S
         counted(record.rows, "row"),
         html(&name(&encoder.target().name)),
     )];
-    facts.push(if cases.len() < cases.total() {
-        format!(
-            "All scores and pictures are of a random sample of {} of the {} in {}, and pictures with a dot for each row show \
-             fewer still.",
+    let (file, total) = (html(&name(source)), counted(cases.total(), "row"));
+    let rows = match cases.origin {
+        Origin::HeldOut => format!("{total} in {file} that were held out in training"),
+        _ => format!("{total} in {file}"),
+    };
+    facts.push(match cases.len() < cases.total() {
+        true => format!(
+            "All scores and pictures are of a random sample of {} of the {rows}; pictures with a dot for each row show fewer \
+             still.",
             count(cases.len()),
-            counted(cases.total(), "row"),
-            html(&name(source))
-        )
-    } else {
-        format!("Scores are of the {} in {}; pictures with a dot for each row show at most a few hundred.", counted(cases.len(), "row"), html(&name(source)))
+        ),
+        false => format!("Scores are of the {rows}; pictures with a dot for each row show at most a few hundred."),
     });
-    if cases.learnt_from {
-        facts.push(
-            "<b>The model learnt from these rows</b>, so everything here flatters it: judge by the column “held out in \
-             training”, or make a report of other rows."
+    match cases.origin {
+        Origin::Given => {}
+        Origin::HeldOut => facts.push(
+            "Whatever predicts one of these rows had not learnt from it; but they chose the weights, so the scores are a little \
+             too good."
                 .into(),
-        );
+        ),
+        Origin::LearntFrom => facts.push(
+            "<b>The model learnt from these rows</b>, so everything here flatters it: make a report of other rows.".into(),
+        ),
     }
     let inside = answers.metrics.coverage.get("0.9").copied().unwrap_or(f64::NAN);
     let saved = 1.0 - answers.metrics.crps / answers.baseline.crps;

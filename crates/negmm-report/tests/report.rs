@@ -177,6 +177,28 @@ fn a_sequence_is_shown_over_time() {
 }
 
 #[test]
+fn a_fit_is_explained_by_the_rows_it_held_out() {
+    let train = Toy::Bimodal.sample(400, &mut Rng::new(10, 0));
+    let inputs = Inputs::default();
+    let engine = CpuEngine::default();
+    let options = FitOptions { seed: 3, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
+    for name in ["ne-gmm", "ngboost", "sample-net", "ensemble"] {
+        let fitted = fit_with(&train, "y", &method(name, "5"), &options).unwrap();
+        let cases = Cases::of_training(&fitted, &train, None).unwrap();
+        assert_eq!(cases.len(), fitted.model.record().validation_rows);
+        let html = Report::new(&fitted.model, &cases, "train.csv").unwrap().html();
+        // The score that the record has, to the same digits.
+        let crps = negmm_draw::number(fitted.model.record().validation.as_ref().unwrap().crps, 4);
+        assert!(html.contains(&format!("<bdi>CRPS</bdi></th><td>{crps}</td>")), "{name}: {crps}");
+        assert!(html.contains("that were held out in training") && !html.contains("learnt from these rows"));
+    }
+    let fitted = fit_with(&train, "y", &Method::by_name("constant").unwrap(), &options).unwrap();
+    let cases = Cases::of_training(&fitted, &train, None).unwrap();
+    assert_eq!(cases.len(), 400);
+    assert!(Report::new(&fitted.model, &cases, "train.csv").unwrap().html().contains("learnt from these rows"));
+}
+
+#[test]
 fn weights_count() {
     let train = Toy::Bimodal.sample(200, &mut Rng::new(7, 0));
     let model = fit(&train, "y", &method("ne-gmm", "5")).unwrap();

@@ -41,19 +41,20 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let page = fit.report.as_deref().map(Output::create).transpose()?;
     let table = input::table(&fit.data)?;
     let start = Instant::now();
-    let Fitted { model, warnings } = train(&table, &config, threads, shared)?;
+    let fitted = train(&table, &config, threads, shared)?;
     let seconds = start.elapsed().as_secs_f64();
-    warn(shared.quiet, &warnings);
+    let model = &fitted.model;
+    warn(shared.quiet, &fitted.warnings);
     output.write(&model.to_bytes()?)?;
     output.finish()?;
     if let Some(mut page) = page {
-        let cases = Cases::of_table(&model, &table, config.inputs.weight.as_deref())?.learnt_from();
-        let report = Report::new(&model, &cases, &super::report::source(&fit.data))?;
+        let cases = Cases::of_training(&fitted, &table, config.inputs.weight.as_deref())?;
+        let report = Report::new(model, &cases, &super::report::source(&fit.data))?;
         page.write(report.html().as_bytes())?;
         page.finish()?;
     }
     let record = model.record();
-    let (epochs, best_epoch) = epochs(&model);
+    let (epochs, best_epoch) = epochs(model);
     if shared.json {
         let mut answer = json!({
             "method": model.method().name(),
@@ -72,7 +73,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
         }
         return say_json(&answer);
     }
-    let summary = format!("{}\n{}", summary(&model), trained(&model, seconds));
+    let summary = format!("{}\n{}", summary(model), trained(model, seconds));
     match to_standard_output {
         false => {
             let report = fit.report.iter().map(|report| format!(" and {report}")).collect::<String>();

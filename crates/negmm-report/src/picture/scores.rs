@@ -5,6 +5,7 @@ use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 
 use super::{Grid, Picture};
 use crate::answers::Answers;
+use crate::cases::{Cases, Origin};
 use crate::text::{num, percent};
 
 /// A score of both, and the share of the baseline's that is saved.
@@ -17,9 +18,9 @@ fn saved(ours: f64, theirs: f64) -> f64 {
 }
 
 /// The table of all scores: name, model, constant, improvement, and those of the rows held out in training.
-pub fn score_lines(model: &Model, answers: &Answers) -> Grid {
+pub fn score_lines(model: &Model, cases: &Cases, answers: &Answers) -> Grid {
     let (ours, theirs) = (&answers.metrics, &answers.baseline);
-    let held_out = model.record().validation.as_ref();
+    let held_out = model.record().validation.as_ref().filter(|_| cases.origin != Origin::HeldOut);
     let mut grid = Grid::new(["score", "model", "constant", "improvement"]);
     if held_out.is_some() {
         grid.heading.push("held out in training".into());

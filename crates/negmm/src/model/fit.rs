@@ -2,7 +2,7 @@
 
 use super::{Model, Record};
 use crate::data::{Encoder, Inputs, Table};
-use crate::method::{Learnt, Method};
+use crate::method::{HeldOut, Learnt, Method};
 use crate::metrics::Metrics;
 use crate::train::{CpuEngine, Engine, Watch};
 use crate::{Error, Predictions, Result};
@@ -27,6 +27,9 @@ pub struct Fitted {
     pub model: Model,
     /// Sentences about the data that the caller should pass on.
     pub warnings: Vec<String>,
+    /// Encoded rows that were set aside, and what was predicted for them before the model learnt from them, if it ever did: in
+    /// the target's own unit.
+    pub held_out: HeldOut,
 }
 
 /// Fits `method` to predict `target` from all other columns, with default options.
@@ -86,6 +89,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
             histories,
         },
     };
+    let held_out = HeldOut { predictions: model.in_target_unit(held_out.predictions), ..held_out };
     let pick = |list: &[f64]| held_out.rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
     let y = pick(&model.encoder.targets(table)?);
     let weights = weights.map(|weights| pick(&weights));
@@ -95,8 +99,8 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
             Metrics::weighted(predictions, &y, weights.as_deref())
                 .map(|metrics| Some(metrics).filter(Metrics::is_finite))
         };
-        model.record.validation = score(&model.in_target_unit(held_out.predictions))?;
+        model.record.validation = score(&held_out.predictions)?;
         model.record.baseline = score(&model.baseline(y.len()))?;
     }
-    Ok(Fitted { model, warnings })
+    Ok(Fitted { model, warnings, held_out })
 }
