@@ -204,7 +204,6 @@ fn most_rows(model: &Model) -> usize {
 pub struct Gather<'a> {
     model: &'a Model,
     weight: Option<String>,
-    room: usize,
     reservoir: Reservoir,
     numbers: Vec<usize>,
     columns: Vec<(String, Cells)>,
@@ -219,9 +218,8 @@ enum Cells {
 impl<'a> Gather<'a> {
     /// Begins. A sequence cannot be gathered in chunks: it is one table, for [`Cases::of_table`].
     pub fn new(model: &'a Model, weight: Option<&str>) -> Self {
-        let room = most_rows(model);
-        let (weight, reservoir) = (weight.map(str::to_string), Reservoir::new(room));
-        Self { model, weight, room, reservoir, numbers: Vec::new(), columns: Vec::new() }
+        let (weight, reservoir) = (weight.map(str::to_string), Reservoir::new(most_rows(model)));
+        Self { model, weight, reservoir, numbers: Vec::new(), columns: Vec::new() }
     }
 
     /// Rows that are read at once.
@@ -284,7 +282,6 @@ impl<'a> Gather<'a> {
         }
         let mut order: Vec<usize> = (0..self.numbers.len()).collect();
         order.sort_unstable_by_key(|place| self.numbers[*place]);
-        debug_assert!(order.len() <= self.room);
         let columns = self.columns.iter().map(|(name, cells)| {
             let column = match cells {
                 Cells::Numbers(cells) => Column::Numbers(order.iter().map(|place| cells[*place]).collect()),

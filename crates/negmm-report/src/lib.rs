@@ -6,7 +6,7 @@
 //! use negmm_report::{Cases, Report};
 //!
 //! let table = Toy::Bimodal.sample(300, &mut Rng::new(1, 0));
-//! let mut method = Method::default();
+//! let mut method = Method::by_name("ne-gmm")?;
 //! method.set("epochs", "5")?;
 //! let model = fit(&table, "y", &method)?;
 //! let report = Report::new(&model, &Cases::of_table(&model, &table, None)?, "toy2")?;

@@ -56,6 +56,9 @@ def edge_cases(folder):
 def make_reports(program, folder):
     """The reports: name and page."""
 
+    def quick(epochs):
+        return "--method", "ne-gmm", "--epochs", epochs
+
     def run(*arguments):
         done = subprocess.run([program, "-q", *map(str, arguments)], cwd=folder, capture_output=True, text=True)
         if done.returncode != 0:
@@ -66,13 +69,13 @@ def make_reports(program, folder):
     run("demo", "toy1", "--save", "demo")
     yield "demo toy1", folder / "demo/toy1.html"
     data, target = odd_names(folder)
-    run("fit", data, "--target", target, "-o", "odd.negmm", "--epochs", "30", "--report", "odd.html")
+    run("fit", data, "--target", target, "-o", "odd.negmm", *quick(30), "--report", "odd.html")
     yield "odd names", folder / "odd.html"
     for name, lines, rows in edge_cases(folder):
         for file, part in (("train.csv", lines), ("test.csv", lines if rows is None else lines[: rows + 1])):
             with open(folder / file, "w", newline="") as out:
                 csv.writer(out).writerows(part)
-        run("fit", "train.csv", "--target", "y", "-o", "edge.negmm", "--epochs", "20")
+        run("fit", "train.csv", "--target", "y", "-o", "edge.negmm", *quick(20))
         run("report", "edge.negmm", "test.csv", "-o", f"{name}.html")
         yield name, folder / f"{name}.html"
     real = pathlib.Path(os.environ.get("NEGMM_DATA") or HERE.parents[5] / "shared/data")
@@ -89,7 +92,7 @@ def make_reports(program, folder):
     yield "yacht, samples", folder / "yacht.html"
     stock = real / "stocks/goog.csv"
     column = next(name for name in open(stock).readline().strip().split(",") if name.lower() in ("close", "adj close", "price"))
-    run("fit", stock, "--target", column, "--sequence", column, "--window", "10", "-o", "s.negmm", "--epochs", "5", "--report", "stock.html")
+    run("fit", stock, "--target", column, "--sequence", column, "--window", "10", "-o", "s.negmm", *quick(5), "--report", "stock.html")
     yield "stock, a sequence", folder / "stock.html"
 
 
