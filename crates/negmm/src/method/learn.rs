@@ -28,7 +28,7 @@ pub struct Learnt {
 pub struct HeldOut {
     /// The rows.
     pub rows: Vec<u32>,
-    /// One prediction for each, in units of the standardised target.
+    /// One prediction for each, in units of the standardised target; in [`crate::model::Fitted`] in the target's own.
     pub predictions: Predictions,
 }
 
