@@ -46,6 +46,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         Command::Fit(fit) => command::fit::run(fit, shared),
         Command::Predict(predict) => command::predict::run(predict, shared),
         Command::Evaluate(evaluate) => command::evaluate::run(evaluate, shared),
+        Command::Report(report) => command::report::run(report, shared),
         Command::Compare(compare) => command::compare::run(compare, shared),
         Command::Inspect(inspect) => command::inspect::run(inspect, shared),
     }

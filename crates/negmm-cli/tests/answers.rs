@@ -168,7 +168,7 @@ fn the_demo_shows_and_saves() {
     let outcome = folder.done(&["demo", "--save", "d"]);
     let text = outcome.text();
     assert!(text.starts_with("toy2: ") && text.contains("\nauto ") && text.contains('█'), "{text}");
-    assert!(text.ends_with("wrote toy2.csv, toy2-test.csv and toy2.negmm to d\n"), "{text}");
+    assert!(text.ends_with("wrote toy2.csv, toy2-test.csv, toy2.negmm and toy2.html to d\n"), "{text}");
     folder.fit("d/toy2.csv", "m", &[]);
     let scores = folder.done(&["evaluate", "d/toy2.negmm", "d/toy2-test.csv", "--json"]).json();
     assert_eq!(scores["rows"], 300);
@@ -177,6 +177,11 @@ fn the_demo_shows_and_saves() {
     let json = folder.done(&["demo", "toy1", "--json"]).json();
     assert_eq!(json["toy"], "toy1");
     assert!(json["auto"]["crps"].as_f64() < json["constant"]["crps"].as_f64(), "{json}");
+    let page = |path: &str| std::fs::read_to_string(path).unwrap();
+    assert!(page(json["report"].as_str().unwrap()).starts_with("<!doctype html>"));
+    let text = folder.done(&["demo"]).text();
+    let (_, place) = text.trim_end().rsplit_once("more pictures, in a browser: ").unwrap();
+    assert!(page(place) == String::from_utf8(folder.read("d/toy2.html")).unwrap());
 }
 
 #[test]

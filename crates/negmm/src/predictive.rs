@@ -98,23 +98,6 @@ impl Predictions {
         (0..self.len()).map(|row| self.row(row))
     }
 
-    /// Some of the rows, in this order.
-    ///
-    /// # Panics
-    /// When there is no such row.
-    #[must_use]
-    pub fn select(&self, rows: &[usize]) -> Self {
-        let form = match &self.form {
-            Form::Mixtures(mixtures) => Form::Mixtures(mixtures.select(rows)),
-            Form::Samples { pooled, between_members } => {
-                let between = if between_members.is_empty() { &[] } else { rows };
-                let between_members = between.iter().map(|row| between_members[*row]).collect();
-                Form::Samples { pooled: pooled.select(rows), between_members }
-            }
-        };
-        Self { form, members: self.members }
-    }
-
     /// Says that the components are those of `members` models, one after the other, as many of each.
     ///
     /// # Panics
@@ -161,6 +144,33 @@ impl Predictions {
         *between_members = between;
         self.members = members;
         Ok(self)
+    }
+
+    /// Those of some rows, in this order.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let pick = |values: &[f64], each: usize| {
+            rows.iter().flat_map(|row| &values[row * each..][..each]).copied().collect::<Vec<f64>>()
+        };
+        let form = match &self.form {
+            Form::Mixtures(mixtures) => {
+                let pick = |values| pick(values, mixtures.components());
+                let (weights, means, sds) = (pick(mixtures.weights()), pick(mixtures.means()), pick(mixtures.sds()));
+                Form::Mixtures(Mixtures::from_parts_unchecked(mixtures.components(), weights, means, sds))
+            }
+            Form::Samples { pooled, between_members } => Form::Samples {
+                pooled: SampleSets::from_finite(
+                    pooled.samples(),
+                    pick(pooled.values(), pooled.samples()),
+                    pooled.sd_floor(),
+                ),
+                between_members: pick(between_members, usize::from(!between_members.is_empty())),
+            },
+        };
+        Self { form, members: self.members }
     }
 
     /// In another unit: every value y becomes y · `scale` + `shift`.
@@ -425,6 +435,20 @@ mod tests {
     fn predictions(rows: usize) -> Predictions {
         let means = (0..2 * rows).map(|value| (value % 7) as f64).collect();
         Mixtures::new(2, vec![0.5; 2 * rows], means, vec![1.5; 2 * rows]).unwrap().into()
+    }
+
+    #[test]
+    fn some_rows_answer_as_among_all() {
+        let samples =
+            Predictions::of_sample_members(2, 3, (0..24).map(|value| f64::from(value * value % 11)).collect(), 0.1);
+        for all in [predictions(4).of_members(2), samples] {
+            let some = all.select(&[3, 1, 1]);
+            let pick = |values: Vec<f64>| vec![values[3], values[1], values[1]];
+            assert_eq!((some.len(), some.members()), (3, 2));
+            assert_eq!(some.quantile(0.3).unwrap(), pick(all.quantile(0.3).unwrap()));
+            let (within, between) = all.variance_by_members();
+            assert_eq!(some.variance_by_members(), (pick(within), pick(between)));
+        }
     }
 
     #[test]

@@ -101,16 +101,6 @@ impl SampleSets {
         (0..self.len()).map(|row| self.row(row))
     }
 
-    /// Some of the sets, in this order.
-    ///
-    /// # Panics
-    /// When there is no such row.
-    #[must_use]
-    pub fn select(&self, rows: &[usize]) -> Self {
-        let values = rows.iter().flat_map(|row| self.row(*row).values).copied().collect();
-        Self { samples: self.samples, values, sd_floor: self.sd_floor }
-    }
-
     /// The distributions of `y * scale + shift`, for a positive `scale`: from a standardised target back to its own unit.
     /// The floor of the sd is in that unit too.
     #[must_use]

@@ -8,6 +8,7 @@ use negmm::model::{FitOptions, Fitted};
 use negmm::net::Stem;
 use negmm::train::{CpuEngine, Watch};
 use negmm::{Error, Method, Model, Table, fit_with};
+use negmm_report::{Cases, Report};
 use serde_json::json;
 
 use crate::arguments::{Fit, Shared};
@@ -32,24 +33,40 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     if let Some(place) = fit.held_out.as_deref().filter(|place| replaces(place, Path::new(&fit.data))) {
         return Err(Error::options(format!("the held-out predictions would replace the data in {place}")));
     }
+    if let Some(report) = &fit.report {
+        if report == "-" {
+            return Err(Error::options("the report of a fit goes to a file: say --report FILE"));
+        }
+        if replaces(report, Path::new(&fit.data)) || *report == place {
+            return Err(Error::options(format!("the report would replace {report}: say another --report FILE")));
+        }
+    }
     // Opened first: a place that cannot be written to is better known before training than after.
     let mut output = Output::create(&place)?;
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
+    let page = fit.report.as_deref().map(Output::create).transpose()?;
     let table = input::table(&fit.data)?;
     let start = Instant::now();
-    let Fitted { model, warnings, held_out } = train(&table, &config, threads, shared)?;
+    let fitted = train(&table, &config, threads, shared)?;
     let seconds = start.elapsed().as_secs_f64();
-    warn(shared.quiet, &warnings);
+    let model = &fitted.model;
+    warn(shared.quiet, &fitted.warnings);
     output.write(&model.to_bytes()?)?;
     if let Some(mut file) = held_out_file {
-        file.write(held_out::csv(&held_out, &model, &table)?.as_bytes())?;
+        file.write(held_out::csv(&fitted.held_out, model, &table)?.as_bytes())?;
         file.finish()?;
     }
     output.finish()?;
+    if let Some(mut page) = page {
+        let cases = Cases::of_training(&fitted, &table, config.inputs.weight.as_deref())?;
+        let report = Report::new(model, &cases, &super::report::source(&fit.data))?;
+        page.write(report.html().as_bytes())?;
+        page.finish()?;
+    }
     let record = model.record();
-    let (epochs, best_epoch) = epochs(&model);
+    let (epochs, best_epoch) = epochs(model);
     if shared.json {
-        return say_json(&json!({
+        let mut answer = json!({
             "method": model.method().name(),
             "rows": record.rows,
             "features": model.encoder().features(),
@@ -60,11 +77,18 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "validation": record.validation,
             "baseline": record.baseline,
             "model": place,
-        }));
+        });
+        if let Some(report) = &fit.report {
+            answer["report"] = json!(report);
+        }
+        return say_json(&answer);
     }
-    let summary = format!("{}\n{}", summary(&model), trained(&model, seconds));
+    let summary = format!("{}\n{}", summary(model), trained(model, seconds));
     match to_standard_output {
-        false => say(&format!("{summary}\nsaved {place}")),
+        false => {
+            let report = fit.report.iter().map(|report| format!(" and {report}")).collect::<String>();
+            say(&format!("{summary}\nsaved {place}{report}"));
+        }
         true if !shared.quiet => eprintln!("{summary}"),
         true => {}
     }

@@ -7,3 +7,4 @@ pub mod fit;
 pub mod held_out;
 pub mod inspect;
 pub mod predict;
+pub mod report;

@@ -69,6 +69,8 @@ impl Folder {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_negmm"));
         command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
+        // Temporary files are left in the folder, and vanish with it.
+        command.env("TMPDIR", self.0.path()).env("TMP", self.0.path());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

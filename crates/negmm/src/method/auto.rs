@@ -357,3 +357,70 @@ fn learnt_from(data: &Dataset, fold: &[u32]) -> Vec<u32> {
     fold.iter().for_each(|row| held[*row as usize] = true);
     (0..data.len() as u32).filter(|row| !held[*row as usize]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows with one input; every third has the input of the row before it where `repeats`.
+    fn data(rows: usize, repeats: bool) -> Dataset {
+        let mut data = Dataset::new(1);
+        for row in 0..rows {
+            let x = if repeats && row % 3 == 2 { row - 1 } else { row };
+            data.push(&[x as f32], row as f32);
+        }
+        data
+    }
+
+    #[test]
+    fn no_network_learns_from_the_rows_it_holds_out() {
+        for (data, members) in [(data(103, false), 1), (data(90, true), 2), (data(11, false), 3)] {
+            let auto = Auto { members: Some(members), ..Auto::default() }.resolved(&data);
+            let (jobs, folds) = auto.jobs(&data, 7);
+            assert_eq!(jobs.len(), folds.len() * members);
+            let mut all = folds.concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..data.len() as u32).collect::<Vec<_>>(), "each row is held out once");
+            for (number, job) in jobs.iter().enumerate() {
+                let fold = &folds[number / members];
+                assert!(job.train.iter().all(|row| !fold.contains(row)));
+                assert!(job.validation.iter().all(|row| fold.contains(row)));
+                assert_eq!(job.train.len() + fold.len(), data.len());
+                assert!((0..number).all(|other| jobs[other].seed != job.seed));
+            }
+        }
+    }
+
+    #[test]
+    fn equal_inputs_stay_in_one_fold() {
+        let data = data(90, true);
+        let (jobs, _) = Auto::default().resolved(&data).jobs(&data, 1);
+        let x = |row: &u32| data.x()[*row as usize * data.stride()];
+        for job in jobs {
+            assert!(job.train.iter().all(|row| job.validation.iter().all(|held| x(row) != x(held))));
+        }
+    }
+
+    #[test]
+    fn of_a_sequence_networks_learn_from_the_past_alone() {
+        let mut rows = Dataset::new(1);
+        (0..100).for_each(|row| rows.push(&[row as f32], row as f32));
+        let data = crate::data::windows(&rows, 4, false);
+        let (jobs, folds) = Auto::default().resolved(&data).jobs(&data, 1);
+        assert_eq!(folds.concat(), (64..96).collect::<Vec<_>>());
+        for job in jobs {
+            assert!(job.train.iter().all(|row| job.validation.iter().all(|held| row < held)));
+        }
+    }
+
+    #[test]
+    fn the_size_of_the_data_decides() {
+        let hidden = |rows: usize| Auto::default().resolved(&data(rows, false)).hidden.unwrap();
+        assert_eq!((hidden(4999), hidden(5000)), (vec![128, 128], vec![256, 256, 256]));
+        let few = Auto { preset: Preset::Best, ..Auto::default() }.resolved(&data(20, false));
+        assert_eq!((few.folds, few.members, few.steps), (Some(6), Some(2), Some(6000)));
+        let given = Auto { steps: Some(7), dropout: Some(0.3), ..Auto::default() };
+        let large = given.resolved(&data(20_000, false));
+        assert_eq!((large.steps, large.dropout, large.batch), (Some(7), Some(0.3), Some(256)));
+    }
+}

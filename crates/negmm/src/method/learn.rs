@@ -28,7 +28,7 @@ pub struct Learnt {
 pub struct HeldOut {
     /// The rows.
     pub rows: Vec<u32>,
-    /// One prediction for each, in units of the standardised target.
+    /// One prediction for each, in units of the standardised target; in [`crate::model::Fitted`] in the target's own.
     pub predictions: Predictions,
 }
 
@@ -122,8 +122,8 @@ pub(super) fn pool(auto: &Auto, data: &Dataset, seed: u64, engine: &dyn Engine, 
         means.extend_from_slice(mixtures.means());
         sds.extend_from_slice(mixtures.sds());
     }
-    let factor =
-        factor_of(&Mixtures::from_parts_unchecked(components, weights.clone(), means.clone(), sds.clone()), &rows);
+    let held = Mixtures::from_parts_unchecked(components, weights, means, sds);
+    let factor = factor_of(&held, &rows);
     for (fold, own) in own_factors.into_iter().enumerate() {
         let factor = match members {
             _ if data.len() < auto::FEW => factor.max(1.0) * spread_of_few(data.len()),
@@ -132,12 +132,9 @@ pub(super) fn pool(auto: &Auto, data: &Dataset, seed: u64, engine: &dyn Engine, 
         };
         networks[fold * members..][..members].iter_mut().for_each(|trained| trained.sd_factor = factor);
     }
-    sds.iter_mut().for_each(|sd| *sd *= factor);
     let order = in_order(&rows);
-    let [weights, means, sds] = [weights, means, sds].map(|list| reordered(&list, &order, components));
     rows.sort_unstable();
-    let predictions =
-        Predictions::from(Mixtures::from_parts_unchecked(components, weights, means, sds)).of_members(members);
+    let predictions = Predictions::from(held.reordered(&order, factor)).of_members(members);
     let predictor = Predictor::Networks { networks, head };
     Ok(Learnt { predictor, histories, held_out: HeldOut { rows, predictions } })
 }
@@ -147,11 +144,6 @@ fn in_order(rows: &[u32]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_unstable_by_key(|at| rows[*at]);
     order
-}
-
-/// The same in another order, `width` numbers for each.
-fn reordered(list: &[f64], order: &[usize], width: usize) -> Vec<f64> {
-    order.iter().flat_map(|at| &list[at * width..][..width]).copied().collect()
 }
 
 /// The sd of a distribution that one target alone says something of, in units of its scale (see [`crate::data::Target`]),

@@ -76,6 +76,18 @@ impl Mixtures {
         Self { components, weights, means, sds }
     }
 
+    /// The rows `order`, one after the other, with all sds times `factor`.
+    #[must_use]
+    pub(crate) fn reordered(self, order: &[usize], factor: f64) -> Self {
+        let width = self.components;
+        // One list after the other, so that only one of them is held twice.
+        let pick = |list: Vec<f64>| order.iter().flat_map(|row| &list[row * width..][..width]).copied().collect();
+        let (weights, means, mut sds): (Vec<f64>, Vec<f64>, Vec<f64>) =
+            (pick(self.weights), pick(self.means), pick(self.sds));
+        sds.iter_mut().for_each(|sd| *sd *= factor);
+        Self { components: width, weights, means, sds }
+    }
+
     /// Rows: how many mixtures there are.
     pub fn len(&self) -> usize {
         self.weights.len() / self.components
@@ -119,18 +131,6 @@ impl Mixtures {
     /// The mixtures, one after the other.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = Mixture<'_>> {
         (0..self.len()).map(|row| self.row(row))
-    }
-
-    /// Some of the mixtures, in this order.
-    ///
-    /// # Panics
-    /// When there is no such row.
-    #[must_use]
-    pub fn select(&self, rows: &[usize]) -> Self {
-        let components = self.components;
-        let pick =
-            |list: &[f64]| rows.iter().flat_map(|row| &list[row * components..][..components]).copied().collect();
-        Self { components, weights: pick(&self.weights), means: pick(&self.means), sds: pick(&self.sds) }
     }
 
     /// The distributions of `y * scale + shift`, for a positive `scale`: from a standardised target back to its own unit.
