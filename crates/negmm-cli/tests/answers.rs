@@ -171,7 +171,10 @@ fn the_default_is_auto() {
     let text = folder.done(&fit).text();
     assert!(text.starts_with("auto for \"y\" from 2 inputs"), "{text}");
     assert!(text.contains("trained 5 networks in "), "{text}");
-    assert!(text.contains("held-out scores, 60 rows, each by 1 of the 5 networks (all together are usually better):\n"), "{text}");
+    assert!(
+        text.contains("held-out scores, 60 rows, each by 1 of the 5 networks (all together are usually better):\n"),
+        "{text}"
+    );
     let held = String::from_utf8(folder.read("h.csv")).unwrap();
     let lines: Vec<&str> = held.lines().collect();
     assert_eq!((lines.len(), lines[0]), (61, "row,target,mean,sd,lower_0.95,upper_0.95,pit"));
