@@ -163,6 +163,41 @@ fn tables_for_people() {
 }
 
 #[test]
+fn the_default_is_auto() {
+    let folder = Folder::new();
+    folder.write("ok.csv", rows(60));
+    let fit =
+        ["fit", "ok.csv", "--target", "y", "-o", "a.negmm", "--preset", "fast", "--steps", "60", "--held-out", "h.csv"];
+    let text = folder.done(&fit).text();
+    assert!(text.starts_with("auto for \"y\" from 2 inputs"), "{text}");
+    assert!(text.contains("trained 5 networks in "), "{text}");
+    assert!(
+        text.contains("held-out scores, 60 rows, each by 1 of the 5 networks (all together are usually better):\n"),
+        "{text}"
+    );
+    let held = String::from_utf8(folder.read("h.csv")).unwrap();
+    let lines: Vec<&str> = held.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (61, "row,target,mean,sd,lower_0.95,upper_0.95,pit"));
+    assert!((1..=60).all(|row| lines[row].starts_with(&format!("{row},"))), "{held}");
+    let inspect = folder.done(&["inspect", "a.negmm"]).text();
+    for words in
+        ["folds          5", "hidden         128,128", "steps          60", "5 networks, kept as they were at look "]
+    {
+        assert!(inspect.contains(words), "{words}: {inspect}");
+    }
+    let predict = folder.done(&["predict", "a.negmm", "ok.csv", "--parts"]).text();
+    assert!(
+        predict.starts_with("mean,sd,variance_within,variance_between,variance_aleatoric,variance_epistemic\n"),
+        "{predict}"
+    );
+    folder.refused(
+        &["fit", "ok.csv", "--target", "y", "-o", "b", "--held-out", "ok.csv"],
+        2,
+        "the held-out predictions would replace the data in ok.csv",
+    );
+}
+
+#[test]
 fn the_demo_shows_and_saves() {
     let folder = Folder::new();
     let outcome = folder.done(&["demo", "--save", "d"]);

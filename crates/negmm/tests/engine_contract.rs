@@ -67,10 +67,14 @@ fn bits(weights: &[Chunk]) -> Vec<u32> {
     floats(weights).iter().map(|weight| weight.to_bits()).collect()
 }
 
-/// Training that moves nothing: no weight is so small that 1e-30 changes it.
+/// Training that moves nothing: no weight but a zero is so small that 1e-30 changes it.
 fn initial_weights(of: &Job<'_>) -> Vec<Chunk> {
     let training = Training { learning_rate: 1e-30, ..plain_training(1) };
-    train(&Job { training, validation: vec![], ..of.clone() }).weights
+    let mut weights = train(&Job { training, validation: vec![], ..of.clone() }).weights;
+    for weight in weights.iter_mut().flat_map(|chunk| &mut chunk.0).filter(|weight| weight.abs() < 1e-20) {
+        *weight = 0.0;
+    }
+    weights
 }
 
 fn mixtures(job: &Job<'_>, weights: &[Chunk], isa: Isa) -> Mixtures {
