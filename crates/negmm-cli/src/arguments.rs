@@ -1,8 +1,12 @@
 //! Responsible for what can be typed: the command line as text, before anything is looked up or checked.
 
+mod search;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+
+pub use search::{Paper, Part, Tune};
 
 /// A whole predictive distribution for every row of a data set.
 #[derive(Debug, Parser)]
@@ -45,6 +49,10 @@ pub enum Command {
     Report(Report),
     /// Cross-validate methods on one data set, one table
     Compare(Compare),
+    /// Try settings, choose by validation rows, save the winner; can be stopped and continued
+    Tune(Box<Tune>),
+    /// The paper's experiments beside its printed numbers
+    Paper(Box<Paper>),
     /// What a model is and was trained on
     Inspect(Inspect),
 }

@@ -1,10 +1,12 @@
-//! Responsible for what the options of `fit` mean: config file and flags together become a method, a target and inputs.
+//! Responsible for what options mean: config file and flags of `fit` together become a method, a target and inputs; what
+//! `compare` and `tune` are told becomes methods and splits.
 
 use std::collections::HashMap;
 use std::path::Path;
 
+use negmm::compare::Split;
 use negmm::data::Inputs;
-use negmm::{Error, Method};
+use negmm::{Error, Method, Table};
 
 use crate::arguments::FitFlags;
 use crate::input;
@@ -66,6 +68,61 @@ impl FitConfig {
             method.set(&setting.name, &setting.text).map_err(|error| setting.blame(error))?;
         }
         Ok(Self { target, inputs: Inputs { features, ignore, weight, sequence }, seed, threads, method })
+    }
+}
+
+/// The methods asked for by name (`otherwise` where nobody asks), with the options given for all.
+pub fn methods(
+    names: Option<&str>,
+    otherwise: Vec<Method>,
+    set: &[String],
+    sequence: bool,
+) -> Result<Vec<Method>, Error> {
+    let mut methods = match names {
+        Some(names) => input::names(names).iter().map(|name| Method::by_name(name)).collect::<Result<Vec<_>, _>>()?,
+        None => otherwise,
+    };
+    if sequence {
+        methods = methods.into_iter().map(Method::for_sequences).collect();
+    }
+    for setting in set {
+        let (option, value) = setting
+            .split_once('=')
+            .ok_or_else(|| Error::options(format!("set must be OPTION=VALUE, found {setting:?}")))?;
+        if !methods.iter().any(|method| method.has(option)) {
+            return Err(Error::options(format!("none of the methods compared has an option {option:?}")));
+        }
+        for method in methods.iter_mut().filter(|method| method.has(option)) {
+            method.set(option, value)?;
+        }
+    }
+    Ok(methods)
+}
+
+/// How rows are divided into those to learn from and those to score on.
+pub struct Splitting<'a> {
+    /// Parts of the rows.
+    pub folds: &'a str,
+    /// Random shares instead of parts.
+    pub repeats: Option<&'a str>,
+    /// Such a share.
+    pub test: &'a str,
+}
+
+impl Splitting<'_> {
+    /// The splits of a table.
+    pub fn splits(&self, table: &Table, inputs: &Inputs, seed: u64) -> Result<Vec<Split>, Error> {
+        match self.repeats {
+            Some(_) if inputs.sequence.is_some() => {
+                Err(Error::options("random rows of a sequence would be scored from their own future: say --folds K"))
+            }
+            None if inputs.sequence.is_some() => Split::expanding(table.rows(), input::number("folds", self.folds)?),
+            Some(repeats) => {
+                let share = self.test.parse().map_err(|_| Error::options("test must be a share between 0 and 1"))?;
+                Split::repeats(table.rows(), input::number("repeats", repeats)?, share, seed)
+            }
+            None => Split::folds(table.rows(), input::number("folds", self.folds)?, seed),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod command;
 mod config;
 mod input;
 mod interrupt;
+mod journal;
 mod output;
 mod progress;
 mod report;
@@ -48,6 +49,8 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         Command::Evaluate(evaluate) => command::evaluate::run(evaluate, shared),
         Command::Report(report) => command::report::run(report, shared),
         Command::Compare(compare) => command::compare::run(compare, shared),
+        Command::Tune(tune) => command::tune::run(tune, shared),
+        Command::Paper(paper) => command::paper::run(paper, shared),
         Command::Inspect(inspect) => command::inspect::run(inspect, shared),
     }
 }

@@ -28,6 +28,13 @@ impl Bar {
         bar
     }
 
+    /// For the trials of a search.
+    pub fn trials(shared: &Shared) -> Self {
+        let bar = Self::new(shared);
+        bar.0.set_style(style("searching {wide_bar} trial {pos} of {len}, {eta} left"));
+        bar
+    }
+
     /// For rows of a file whose length is not known.
     pub fn rows(shared: &Shared) -> Self {
         let bar = Self::new(shared);
@@ -56,6 +63,15 @@ impl Bar {
         if let Some(best) = progress.best {
             self.0.set_message(format!("(best score {best:.4})"));
         }
+    }
+
+    /// So many trials of so many are done. A new round of trials starts at 0.
+    pub fn at(&self, done: usize, of: usize) {
+        if done == 0 {
+            self.0.reset();
+            self.0.set_length(of as u64);
+        }
+        self.0.set_position(done as u64);
     }
 
     /// More rows or fits are done.

@@ -10,7 +10,7 @@ use crate::data::split::{blocks, holdout, k_folds};
 use crate::data::{Encoder, Inputs, Table};
 use crate::math::rng::Rng;
 use crate::train::{CpuEngine, Watch};
-use crate::{Error, FitOptions, Method, Metrics, Result, fit_with};
+use crate::{Error, FitOptions, Method, Metrics, Model, Result, fit_with};
 
 /// Rows to learn from and rows to score on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,10 +209,54 @@ pub struct CompareOptions<'a> {
     pub fitted: &'a (dyn Fn() + Sync),
 }
 
+/// What is to be predicted, from what, and how it is scored: the same for every split and every method.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    table: &'a Table,
+    target: &'a str,
+    inputs: &'a Inputs,
+    /// The step of a discrete target, recognised from all rows, so that every split is scored alike.
+    grid: Option<f64>,
+}
+
+impl<'a> Task<'a> {
+    /// Predicting `target`.
+    ///
+    /// # Errors
+    /// When a column is not there, or is not as it must be.
+    pub fn new(table: &'a Table, target: &'a str, inputs: &'a Inputs) -> Result<Self> {
+        let encoder = Encoder::fit(table, target, inputs)?;
+        encoder.targets(table)?;
+        Ok(Self { table, target, inputs, grid: encoder.target().grid })
+    }
+
+    /// Fits a method on a split's training rows, in this thread, and scores it on the test rows.
+    ///
+    /// Of a sequence the windows of the first test rows reach back into the rows before them.
+    pub fn score(&self, method: &Method, split: &Split, seed: u64, watch: Watch<'_>) -> Result<(Score, Model)> {
+        let Split { train, test } = split;
+        let engine = CpuEngine::new(1);
+        let fit_options = FitOptions { seed, inputs: self.inputs, engine: &engine, watch };
+        let start = Instant::now();
+        let model = fit_with(&self.table.select_rows(train), self.target, method, &fit_options)?.model;
+        let seconds = start.elapsed().as_secs_f64();
+        let first = test.first().copied().unwrap_or(0);
+        let window = first.saturating_sub(model.encoder().first_row())..first;
+        let test = match model.encoder().sequence() {
+            Some(_) => self.table.select_rows(&window.chain(test.iter().copied()).collect::<Vec<_>>()),
+            None => self.table.select_rows(test),
+        };
+        let weights = self.inputs.weight.as_deref().map(|name| test.weights(name)).transpose()?;
+        let weights = weights.map(|weights| model.encoder().of_encoded(weights));
+        let y = model.encoder().targets(&test)?;
+        let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref(), self.grid)?;
+        Ok((Score { metrics, seconds }, model))
+    }
+}
+
 /// Fits every method on every split, several at once, and scores it on the split's test rows.
 ///
-/// For a sequence the splits are those of [`Split::expanding`]; the windows of the first test rows reach back into the rows
-/// before them.
+/// For a sequence the splits are those of [`Split::expanding`].
 pub fn compare(
     table: &Table,
     target: &str,
@@ -220,35 +264,15 @@ pub fn compare(
     splits: &[Split],
     options: &CompareOptions<'_>,
 ) -> Result<Comparison> {
-    // Recognised once: every split is scored alike.
-    let grid = Encoder::fit(table, target, options.inputs)?.target().grid;
+    let task = Task::new(table, target, options.inputs)?;
     let run = |(method, split): (usize, usize)| -> Result<Score> {
         if options.watch.cancel.load(Ordering::Relaxed) {
             return Err(Error::cancelled());
         }
-        let Split { train, test } = &splits[split];
-        let engine = CpuEngine::new(1);
-        let fit_options = FitOptions {
-            seed: options.seed.wrapping_add(split as u64),
-            inputs: options.inputs,
-            engine: &engine,
-            watch: options.watch,
-        };
-        let start = Instant::now();
-        let model = fit_with(&table.select_rows(train), target, &methods[method], &fit_options)?.model;
-        let seconds = start.elapsed().as_secs_f64();
-        let first = test.first().copied().unwrap_or(0);
-        let window = first.saturating_sub(model.encoder().first_row())..first;
-        let test = match model.encoder().sequence() {
-            Some(_) => table.select_rows(&window.chain(test.iter().copied()).collect::<Vec<_>>()),
-            None => table.select_rows(test),
-        };
-        let weights = options.inputs.weight.as_deref().map(|name| test.weights(name)).transpose()?;
-        let weights = weights.map(|weights| model.encoder().of_encoded(weights));
-        let y = model.encoder().targets(&test)?;
-        let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref(), grid)?;
+        let seed = options.seed.wrapping_add(split as u64);
+        let (score, _) = task.score(&methods[method], &splits[split], seed, options.watch)?;
         (options.fitted)();
-        Ok(Score { metrics, seconds })
+        Ok(score)
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(options.threads)

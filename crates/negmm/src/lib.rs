@@ -34,6 +34,7 @@
 //! | weights and encoder | [`Model`] and its file | [`model`] |
 //! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] or [`samples`] in the target's own unit | [`mixture`] |
 //! | [`Predictions`] and targets | [`Metrics`] | [`metrics`] |
+//! | settings to try | the best of them, by a journal of trials | [`tune`] |
 
 pub mod compare;
 pub mod data;
@@ -50,6 +51,7 @@ pub mod samples;
 pub mod score;
 mod toy;
 pub mod train;
+pub mod tune;
 
 pub use data::{Encoder, Table};
 pub use error::{Error, ErrorKind, Result};

@@ -253,6 +253,19 @@ fn history_says_what_was_computed() {
 }
 
 #[test]
+fn snapshots_are_the_weights_of_shorter_trainings() {
+    let data = bimodal(60, 7);
+    let trained = train(&job(&data, 3, Training { snapshots: 2, ..plain_training(7) }));
+    assert_eq!(trained.snapshots.len(), 3);
+    for (at, snapshot) in trained.snapshots.iter().enumerate() {
+        // Without validation rows the last weights are the ones that are kept.
+        let shorter = Job { validation: Vec::new(), ..job(&data, 3, plain_training(2 * (at + 1))) };
+        assert_eq!(bits(snapshot), bits(&train(&shorter).weights));
+    }
+    assert!(train(&job(&data, 3, plain_training(7))).snapshots.is_empty());
+}
+
+#[test]
 fn progress_is_told_after_every_epoch() {
     let data = bimodal(60, 7);
     let seen: Mutex<Vec<Progress>> = Mutex::default();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use negmm::compare::{CompareOptions, Comparison, Metric, Split, compare};
+use negmm::compare::{CompareOptions, Comparison, Metric, compare};
 use negmm::data::Inputs;
 use negmm::train::Watch;
 use negmm::{Error, Method};
@@ -11,6 +11,7 @@ use negmm_draw::Style;
 use serde_json::json;
 
 use crate::arguments::{Compare, Shared};
+use crate::config::{Splitting, methods};
 use crate::output::{Output, replaces, say, say_json};
 use crate::progress::Bar;
 use crate::{input, report};
@@ -18,7 +19,7 @@ use crate::{input, report};
 /// Runs it.
 pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let sequence = input::sequence(arguments.sequence.clone(), arguments.window.as_deref())?;
-    let methods = methods(arguments, sequence.is_some())?;
+    let methods = methods(arguments.methods.as_deref(), Method::all(), &arguments.set, sequence.is_some())?;
     let seed = input::number("seed", &arguments.seed)?;
     if let Some(picture) = &arguments.svg {
         if picture == "-" {
@@ -39,19 +40,8 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     };
     let picture = arguments.svg.as_deref().map(Output::create).transpose()?;
     let table = input::table(&arguments.data)?;
-    let splits = match &arguments.repeats {
-        Some(_) if inputs.sequence.is_some() => {
-            return Err(Error::options(
-                "random rows of a sequence would be scored from their own future: say --folds K",
-            ));
-        }
-        None if inputs.sequence.is_some() => Split::expanding(table.rows(), input::number("folds", &arguments.folds)?)?,
-        Some(repeats) => {
-            let share = arguments.test.parse().map_err(|_| Error::options("test must be a share between 0 and 1"))?;
-            Split::repeats(table.rows(), input::number("repeats", repeats)?, share, seed)?
-        }
-        None => Split::folds(table.rows(), input::number("folds", &arguments.folds)?, seed)?,
-    };
+    let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
+    let splits = splitting.splits(&table, &inputs, seed)?;
     let bar = Bar::fits(shared, methods.len() * splits.len());
     let fitted = || bar.add(1);
     let options = CompareOptions { seed, inputs: &inputs, threads, watch: Watch::nothing(), fitted: &fitted };
@@ -79,29 +69,6 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         table_text(&methods, &comparison),
     ));
     Ok(())
-}
-
-/// The methods asked for, with the options given for all.
-fn methods(arguments: &Compare, sequence: bool) -> Result<Vec<Method>, Error> {
-    let mut methods = match &arguments.methods {
-        Some(names) => input::names(names).iter().map(|name| Method::by_name(name)).collect::<Result<Vec<_>, _>>()?,
-        None => Method::all(),
-    };
-    if sequence {
-        methods = methods.into_iter().map(Method::for_sequences).collect();
-    }
-    for setting in &arguments.set {
-        let (option, value) = setting
-            .split_once('=')
-            .ok_or_else(|| Error::options(format!("set must be OPTION=VALUE, found {setting:?}")))?;
-        if !methods.iter().any(|method| method.has(option)) {
-            return Err(Error::options(format!("none of the methods compared has an option {option:?}")));
-        }
-        for method in methods.iter_mut().filter(|method| method.has(option)) {
-            method.set(option, value)?;
-        }
-    }
-    Ok(methods)
 }
 
 fn table_text(methods: &[Method], comparison: &Comparison) -> String {

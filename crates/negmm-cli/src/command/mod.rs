@@ -6,5 +6,7 @@ pub mod evaluate;
 pub mod fit;
 pub mod held_out;
 pub mod inspect;
+pub mod paper;
 pub mod predict;
 pub mod report;
+pub mod tune;

@@ -69,7 +69,7 @@ fn train_networks(
     (watch.begin)(&Estimate::of(jobs));
     let (mut networks, mut histories) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
     for (job, trained) in jobs.iter().zip(engine.train(jobs, watch)) {
-        let Trained { weights, history } = trained?;
+        let Trained { weights, history, .. } = trained?;
         networks.push(TrainedNetwork { network: job.network.clone(), weights, sd_factor: 1.0 });
         histories.push(history);
     }

@@ -85,6 +85,7 @@ impl Kernel for Run<'_> {
         let mut stopping = Stopping::new(training.patience);
         let mut history = History::default();
         let mut kept = trainer.predicting_weights().to_vec();
+        let mut snapshots = Vec::new();
         let a_pass = batches.a_pass();
         let steps = training.steps.unwrap_or(training.epochs * a_pass);
         let period = training.check_every.unwrap_or(a_pass).min(steps);
@@ -120,6 +121,9 @@ impl Kernel for Run<'_> {
             if better {
                 kept.copy_from_slice(trainer.predicting_weights());
             }
+            if training.snapshots > 0 && (number + 1) % training.snapshots == 0 {
+                snapshots.push(trainer.predicting_weights().to_vec());
+            }
             let last = number + 1 == periods || stopping.exhausted(number);
             let best = history.epochs[stopping.best_epoch()].validation.map(|scores| training.select.score(&scores));
             (watch.progress)(&Progress { job: index, jobs, epoch: number + 1, epochs: periods, best, last });
@@ -128,7 +132,7 @@ impl Kernel for Run<'_> {
             }
         }
         history.best_epoch = stopping.best_epoch();
-        Ok(Trained { weights: kept, history })
+        Ok(Trained { weights: kept, history, snapshots })
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Trained {
     pub weights: Vec<Chunk>,
     /// What each epoch did.
     pub history: History,
+    /// The weights that would predict after every so many epochs, where the training asks for them.
+    pub snapshots: Vec<Vec<Chunk>>,
 }
 
 /// How a caller follows a training and stops it.

@@ -43,6 +43,7 @@ pub struct Job<'a> {
 /// | `dropout` | 0 | 0 … <1 | share of hidden units switched off in each step |
 /// | `adversarial` | 0 | 0 … 1 | half of the loss is that of inputs moved by this share of their range to where the loss grows; 0: off |
 /// | `weight_decay` | 0 | 0 … | decoupled: each step also shrinks weights (not biases) by rate × this |
+/// | `snapshots` | 0 | 0 … | the weights are also kept after every so many epochs, see [`Trained`](super::Trained); 0: never. In no file |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Training {
@@ -74,6 +75,9 @@ pub struct Training {
     pub weight_decay: f64,
     /// Share of each input's range by which adversarial inputs are moved.
     pub adversarial: f64,
+    /// Epochs from one snapshot of the weights to the next; 0: none are kept.
+    #[serde(skip)]
+    pub snapshots: usize,
 }
 
 impl Default for Training {
@@ -92,6 +96,7 @@ impl Default for Training {
             dropout: 0.0,
             weight_decay: 0.0,
             adversarial: 0.0,
+            snapshots: 0,
         }
     }
 }

@@ -1,0 +1,182 @@
+//! Responsible for `negmm tune`: tries settings on one file, chooses by validation rows, saves the winner.
+
+use std::path::Path;
+use std::time::Instant;
+
+use negmm::compare::{Metric, Summary, Task};
+use negmm::data::Inputs;
+use negmm::model::FitOptions;
+use negmm::train::{CpuEngine, Watch};
+use negmm::tune::{Candidate, Dimension, RunOptions, Search, Space, Strategy};
+use negmm::{Error, Method, Table, fit_with};
+use serde_json::{Value, json};
+
+use crate::arguments::{Shared, Tune};
+use crate::config::{Splitting, methods};
+use crate::output::{Output, replaces, say, say_json, warn};
+use crate::progress::Bar;
+use crate::{input, journal, report};
+
+/// What is tried where nobody says it: one network a fit, where the default method has ten.
+const METHOD: &str = "ne-gmm";
+/// Configurations that are drawn where nobody says how many.
+const DRAWS: usize = 30;
+/// Lines of the ranking that are shown.
+const SHOWN: usize = 10;
+/// The scores of a ranking.
+const SCORES: [Metric; 5] = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width];
+
+/// Runs it.
+pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
+    let sequence = input::sequence(arguments.sequence.clone(), arguments.window.as_deref())?;
+    let methods =
+        methods(arguments.methods.as_deref(), vec![Method::by_name(METHOD)?], &arguments.set, sequence.is_some())?;
+    let space = space(arguments, methods)?;
+    let strategy = strategy(arguments, &space)?;
+    let by = [Metric::Nll, Metric::Crps, Metric::Rmse].into_iter().find(|metric| metric.name() == arguments.by);
+    let by = by.ok_or_else(|| Error::options(format!("by must be nll, crps or rmse, found {:?}", arguments.by)))?;
+    let seed = input::number("seed", &arguments.seed)?;
+    let part = journal::Part::new(&arguments.part)?;
+    let threads = shared.threads(None)?;
+    let inputs = Inputs {
+        features: arguments.features.as_deref().map(input::names),
+        ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
+        weight: arguments.weight.clone(),
+        sequence,
+    };
+    let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
+    let table = input::table(&arguments.data)?;
+    // Columns that are not there are better known before there is a journal.
+    Task::new(&table, &arguments.target, &inputs)?;
+    let splits = splitting.splits(&table, &inputs, seed)?;
+    let search = Search {
+        table: &table,
+        target: &arguments.target,
+        inputs: &inputs,
+        space: &space,
+        strategy,
+        splits: &splits,
+        by,
+        seed,
+    };
+    let folder = &arguments.journal;
+    let mut journal = part.open(folder, &search.plan())?;
+    let model = arguments.output.clone().unwrap_or_else(|| folder.join("best.negmm")).display().to_string();
+    if replaces(&model, Path::new(&arguments.data)) {
+        return Err(Error::options(format!("the model would replace the data in {model}: say another -o MODEL")));
+    }
+    // A place that cannot be written to is better known before the search than after.
+    drop(Output::create(&model)?);
+    let bar = Bar::trials(shared);
+    let progress = |done: usize, of: usize| bar.at(done, of);
+    let options = RunOptions { threads, shard: part.shard, progress: &progress, ..RunOptions::quiet() };
+    let start = Instant::now();
+    let ranking = search.run(&mut journal, &options);
+    bar.clear();
+    let Some(ranking) = ranking? else {
+        say(&format!(
+            "the trials of shard {} that could run are in {}; when the others are done too, join their journals with --merge",
+            part.shard,
+            folder.display()
+        ));
+        return Ok(());
+    };
+    let best = &ranking[0].configuration.method;
+    save_winner(&table, &search, best, &model, shared)?;
+    let result =
+        json!({ "by": by.name(), "splits": splits.len(), "ranking": ranking.iter().map(entry).collect::<Vec<_>>() });
+    write(&folder.join("result.json").display().to_string(), format!("{result:#}\n").as_bytes())?;
+    let seconds = start.elapsed().as_secs_f64();
+    if shared.json {
+        return say_json(&json!({ "result": result, "model": model, "seconds": seconds }));
+    }
+    say(&format!(
+        "{}, target {:?}: {} on {}, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits, best {} first\nthe best, fitted to all rows: {model}",
+        report::counted(table.rows(), "row"),
+        arguments.target,
+        report::counted(ranking.len(), "configuration"),
+        report::counted(splits.len(), "split"),
+        table_text(&ranking),
+        by.name().to_uppercase(),
+    ));
+    Ok(())
+}
+
+fn space(arguments: &Tune, methods: Vec<Method>) -> Result<Space, Error> {
+    if arguments.tries.is_empty() {
+        return Space::usual(methods);
+    }
+    let dimensions = arguments.tries.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    Space::new(methods, dimensions)
+}
+
+fn strategy(arguments: &Tune, space: &Space) -> Result<Strategy, Error> {
+    let trials = arguments.trials.as_deref().map(|trials| input::number("trials", trials)).transpose()?;
+    let factor = input::number("factor", &arguments.factor)?;
+    if trials == Some(0) || factor < 2 {
+        return Err(Error::options("trials must be at least 1 and factor at least 2"));
+    }
+    let usual = if space.has_range() || trials.is_some() { "random" } else { "grid" };
+    match arguments.search.as_deref().unwrap_or(usual) {
+        "grid" if trials.is_some() => {
+            Err(Error::options("a grid has all combinations: trials is for random and halving"))
+        }
+        "grid" => Ok(Strategy::Grid),
+        "random" => Ok(Strategy::Random { draws: trials.unwrap_or(DRAWS) }),
+        "halving" => Ok(Strategy::Halving { draws: trials.or(space.has_range().then_some(DRAWS)), factor }),
+        other => Err(Error::options(format!("search must be grid, random or halving, found {other:?}"))),
+    }
+}
+
+/// Fits the winner to all rows and saves it.
+fn save_winner(table: &Table, search: &Search<'_>, method: &Method, place: &str, shared: &Shared) -> Result<(), Error> {
+    let engine = CpuEngine::new(shared.threads(None)?);
+    let options = FitOptions { seed: search.seed, inputs: search.inputs, engine: &engine, watch: Watch::nothing() };
+    let fitted = fit_with(table, search.target, method, &options)?;
+    warn(shared.quiet, &fitted.warnings);
+    write(place, &fitted.model.to_bytes()?)
+}
+
+fn write(place: &str, bytes: &[u8]) -> Result<(), Error> {
+    let mut output = Output::create(place)?;
+    output.write(bytes)?;
+    output.finish()
+}
+
+fn table_text(ranking: &[Candidate]) -> String {
+    let heading = ["", "NLL", "CRPS", "RMSE", "in 95 %", "width 95 %", ""];
+    let mut lines = vec![heading.map(str::to_string).to_vec()];
+    for candidate in ranking.iter().take(SHOWN) {
+        let mut line = vec![candidate.configuration.to_string()];
+        for metric in SCORES {
+            let cell = |Summary { mean, se, .. }: Summary| match metric {
+                Metric::Coverage => format!("{:.1} % ({:.1})", 100.0 * mean, 100.0 * se),
+                _ => format!("{} ({})", report::number(mean), report::number(se)),
+            };
+            line.push(candidate.score(metric).map_or("-".into(), cell));
+        }
+        line.push(match &candidate.failed {
+            Some(message) => message.clone(),
+            None if candidate.share < 1.0 => format!("on 1/{:.0} of the rows", 1.0 / candidate.share),
+            None => String::new(),
+        });
+        lines.push(line);
+    }
+    let more = ranking.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!("\n… and {more} more") } else { String::new() };
+    report::table(&lines) + &more
+}
+
+/// A line of the result, without anything that two runs of the same search do not share.
+fn entry(candidate: &Candidate) -> Value {
+    let mut entry = json!({
+        "method": candidate.configuration.method.name(),
+        "settings": candidate.configuration.settings.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
+        "share": candidate.share,
+        "failed": candidate.failed,
+    });
+    for (metric, Summary { mean, sd, se, .. }) in &candidate.scores {
+        entry[metric.name()] = json!({ "mean": mean, "sd": sd, "se": se });
+    }
+    entry
+}

@@ -1,0 +1,165 @@
+//! `negmm tune`: killed and continued, divided and joined, the same bytes come out; what it refuses it leaves alone.
+
+mod program;
+
+use std::time::{Duration, Instant};
+
+use program::{Folder, rows};
+
+/// A search of 18 configurations on 3 splits.
+const SEARCH: [&str; 13] = [
+    "tune",
+    "data.csv",
+    "--target",
+    "y",
+    "--try",
+    "learning-rate=0.001,0.01,0.03",
+    "--try",
+    "components=1,2,3",
+    "--try",
+    "eta=0,0.5",
+    "--folds",
+    "3",
+    "--quiet",
+];
+
+fn search<'a>(journal: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = SEARCH.to_vec();
+    arguments.extend(["--set", "hidden=16", "--set", "epochs=60", "--journal", journal]);
+    arguments.extend(more);
+    arguments
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("data.csv", rows(240));
+    folder
+}
+
+fn finished(folder: &Folder, journal: &str) -> usize {
+    let text = std::fs::read_to_string(folder.path(journal).join("trials.jsonl")).unwrap_or_default();
+    text.matches('\n').count().saturating_sub(1)
+}
+
+/// What a search leaves: the ranking and the model.
+fn result(folder: &Folder, journal: &str) -> (Vec<u8>, Vec<u8>) {
+    let read = |name: &str| std::fs::read(folder.path(journal).join(name)).unwrap();
+    (read("result.json"), read("best.negmm"))
+}
+
+#[test]
+fn killed_ten_times_it_ends_with_the_same_bytes() {
+    let folder = folder();
+    let start = Instant::now();
+    let long = |journal| [search(journal, &["--threads", "2"]), vec!["--set", "epochs=400"]].concat();
+    folder.done(&long("whole"));
+    let whole = start.elapsed();
+    let mut killed = 0;
+    // A cheap scatter: after 1 % to 7 % of the time that the search takes as a whole.
+    for attempt in 0..10 {
+        let mut child = folder.command(&long("killed")).spawn().unwrap();
+        let share = 0.01 + 0.06 * (f64::from(attempt) * 0.618_033_988_749).fract();
+        std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * share));
+        killed += usize::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let done = finished(&folder, "killed");
+    assert!(killed == 10 && (1..54).contains(&done), "{killed} kills in a search of {whole:?}, {done} trials done");
+    // And a line that was being written.
+    let path = folder.path("killed").join("trials.jsonl");
+    let mut text = std::fs::read(&path).unwrap();
+    text.extend(b"{\"trial\":\"ne-gmm learning-r");
+    std::fs::write(&path, text).unwrap();
+    folder.done(&[long("killed"), vec!["--json"]].concat());
+    assert_eq!(finished(&folder, "killed"), 54);
+    assert_eq!(result(&folder, "killed"), result(&folder, "whole"));
+    // Once more: nothing is left to do, and nothing changes.
+    folder.done(&long("killed"));
+    assert_eq!(finished(&folder, "killed"), 54);
+    assert_eq!(result(&folder, "killed"), result(&folder, "whole"));
+}
+
+#[test]
+fn shards_join_to_the_same_bytes() {
+    let folder = folder();
+    let searches: [&[&str]; 3] =
+        [&[], &["--search", "random", "--trials", "5"], &["--search", "halving", "--factor", "2", "--by", "crps"]];
+    for (number, more) in searches.into_iter().enumerate() {
+        let [whole, one, two, joined] = ["whole", "one", "two", "joined"].map(|name| format!("{name}-{number}"));
+        folder.done(&search(&whole, more));
+        let with = |extra: &[&'static str]| [more, extra].concat();
+        for (journal, shard) in [(&one, "1/2"), (&two, "2/2")] {
+            let outcome = folder.done(&search(journal, &with(&["--shard", shard])));
+            assert!(outcome.text().contains(&format!("the trials of shard {shard}")), "{}", outcome.text());
+            assert!(!folder.path(journal).join("result.json").exists());
+        }
+        let merge = format!("{one},{two}");
+        let arguments = [search(&joined, more), vec!["--merge", &merge]].concat();
+        folder.done(&arguments);
+        assert_eq!(result(&folder, &joined), result(&folder, &whole), "{more:?}");
+    }
+}
+
+#[test]
+fn the_winner_is_a_model_and_the_table_says_why() {
+    let folder = folder();
+    let outcome = folder.done(&search("j", &["--by", "rmse", "-o", "m.negmm"]));
+    let text = outcome.text();
+    assert!(text.contains("240 rows, target \"y\": 18 configurations on 3 splits"), "{text}");
+    assert!(text.contains("… and 8 more") && text.contains("best RMSE first"), "{text}");
+    folder.done(&["evaluate", "m.negmm", "data.csv"]);
+    let json = folder.done(&[search("j", &["--by", "rmse", "-o", "m.negmm"]), vec!["--json"]].concat()).json();
+    let ranking = json["result"]["ranking"].as_array().unwrap();
+    let means: Vec<f64> = ranking.iter().map(|entry| entry["rmse"]["mean"].as_f64().unwrap()).collect();
+    assert!(means.len() == 18 && means.is_sorted(), "{means:?}");
+    // Another score chooses from the same trials.
+    let outcome = folder.done(&search("j", &["--by", "crps", "-o", "m.negmm"]));
+    assert!(outcome.text().contains("best CRPS first"));
+    // Nothing to try given: the options that most often matter.
+    folder.done(&[
+        "tune",
+        "data.csv",
+        "--target",
+        "y",
+        "--journal",
+        "k",
+        "--trials",
+        "2",
+        "--folds",
+        "2",
+        "--set",
+        "epochs=3",
+    ]);
+}
+
+#[test]
+fn what_it_refuses() {
+    let folder = folder();
+    folder.refused(&search("j", &["--by", "width"]), 2, "by must be nll, crps or rmse, found \"width\"");
+    folder.refused(&search("j", &["--search", "best"]), 2, "search must be grid, random or halving, found \"best\"");
+    folder.refused(
+        &search("j", &["--shard", "3/2"]),
+        2,
+        "shard must be i/n with i from 1 to n, such as 2/4, found \"3/2\"",
+    );
+    folder.refused(&search("j", &["--merge", "none"]), 1, "none: there is no such folder");
+    folder.refused(&search("j", &["--try", "beta=1"]), 2, "there is no option \"beta\" of ne-gmm");
+    let tune = |data, target| ["tune", data, "--target", target, "--journal", "j", "--try", "eta=0,1"];
+    folder.refused(&tune("none.csv", "y"), 1, "none.csv: there is no such file or folder");
+    let missing = folder.run(&tune("data.csv", "z"));
+    assert!(missing.err.contains("there is no column \"z\""), "{}", missing.err);
+    assert_eq!(folder.names(), ["data.csv"]);
+
+    let small = ["--set", "epochs=2", "--folds", "2"];
+    folder.done(&[&tune("data.csv", "y")[..], &small].concat());
+    let before = std::fs::read(folder.path("j").join("trials.jsonl")).unwrap();
+    let grid = ["tune", "data.csv", "--target", "y", "--journal", "j", "--try", "eta=0,0.5"];
+    let other = folder.run(&[&grid[..], &small].concat());
+    assert!(other.err.contains("this journal is of another search: its grid is"), "{}", other.err);
+    folder.write("data.csv", rows(241));
+    let other = folder.run(&[&tune("data.csv", "y")[..], &small].concat());
+    assert!(other.err.contains("this journal is of another search: its data is"), "{}", other.err);
+    assert_eq!(other.code, Some(1));
+    assert_eq!(std::fs::read(folder.path("j").join("trials.jsonl")).unwrap(), before);
+}

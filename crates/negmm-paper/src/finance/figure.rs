@@ -1,0 +1,41 @@
+//! Responsible for the paper's trend plots: closing prices over time, with the line between training and test.
+
+use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+
+use super::{Prices, Stock};
+
+/// One panel a stock.
+pub(super) fn trends(stocks: &[Stock], prices: &[Prices]) -> Figure {
+    let figure = Figure::new(
+        "Closing prices of the stocks",
+        "Daily closing prices; the dashed line divides the training period from the test period.",
+    )
+    .columns(1)
+    .panel_size(760.0, 260.0);
+    stocks.iter().zip(prices).fold(figure, |figure, (stock, prices)| figure.panel(trend(stock, prices)))
+}
+
+fn trend(stock: &Stock, prices: &Prices) -> Panel {
+    let close = prices.close();
+    let days: Vec<f64> = (0..close.len()).map(|day| day as f64).collect();
+    let first_test = prices.split.train.len();
+    let most = close.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Panel::new(Axis::new("").ticks(quarters(&prices.dates)), Axis::new("closing price, USD"))
+        .title(stock.name.to_uppercase())
+        .with(Mark::line(&days, close).ink(Ink::Blue).width(1.2).name("closing price"))
+        .with(Mark::upright_rule(first_test as f64 - 0.5).ink(Ink::Orange).width(1.2).dashed().name("split"))
+        .with(Mark::note(first_test as f64 + 4.0, most, "test"))
+}
+
+/// The first trading day of every second quarter, by year and month.
+fn quarters(dates: &[String]) -> Vec<(f64, String)> {
+    let month = |date: &String| date.get(..7).unwrap_or_default().to_string();
+    let mut ticks = Vec::new();
+    for day in 1..dates.len() {
+        let (before, now) = (month(&dates[day - 1]), month(&dates[day]));
+        if before != now && (now.ends_with("-01") || now.ends_with("-07")) {
+            ticks.push((day as f64, now));
+        }
+    }
+    ticks
+}

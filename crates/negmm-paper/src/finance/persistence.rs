@@ -1,0 +1,30 @@
+//! Responsible for the forecast that every forecaster must beat: tomorrow is today, give or take past changes.
+
+use negmm::{Mixtures, Predictions, Result};
+
+use super::Prices;
+use crate::Scores;
+
+/// Its scores on the test days.
+pub(super) fn scores(prices: &Prices) -> Result<Scores> {
+    let close = prices.close();
+    let train = &close[..prices.split.train.len()];
+    Scores::of(&predictions(prices)?, &close[train.len()..], sd(train))
+}
+
+/// For each test day the price of the day before, with the sd of the training period's daily changes.
+pub(super) fn predictions(prices: &Prices) -> Result<Predictions> {
+    let close = prices.close();
+    let days = prices.split.train.len();
+    let changes: Vec<f64> = close[..days].windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let spread = (changes.iter().map(|change| change * change).sum::<f64>() / changes.len() as f64).sqrt();
+    let means = close[days - 1..close.len() - 1].to_vec();
+    let count = means.len();
+    Ok(Mixtures::new(1, vec![1.0; count], means, vec![spread; count])?.into())
+}
+
+fn sd(numbers: &[f64]) -> f64 {
+    let count = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / count;
+    (numbers.iter().map(|number| (number - mean) * (number - mean)).sum::<f64>() / count).sqrt()
+}

@@ -1,0 +1,125 @@
+//! Responsible for the settings that the paper tries: its appendix, method by method.
+
+use negmm::tune::{Configuration, Dimension, Space};
+use negmm::{Method, Result};
+
+/// The paper's six methods, in the order of its tables.
+pub const METHODS: [&str; 6] = ["beta-nll", "ensemble", "ngboost", "sample-net", "mdn", "ne-gmm"];
+
+/// How much of the paper's grids is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// One or two settings a method.
+    Quick,
+    /// All of them, but for SampleNet only samples = 100 without the Sinkhorn regulariser, whose cost grows with the square
+    /// of the samples.
+    Usual,
+    /// All of them.
+    Full,
+}
+
+impl Effort {
+    /// Its name in journals and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Usual => "usual",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// Settings that somebody wants to be other than the paper's, for every method that has them.
+pub type Overrides = Vec<(String, String)>;
+
+/// `method` with `overrides`, and every combination of the `options` that it has and that are not among them.
+pub(crate) fn combinations(mut method: Method, options: &[&str], overrides: &Overrides) -> Result<Vec<Configuration>> {
+    for (option, value) in overrides {
+        if method.has(option) {
+            method.set(option, value)?;
+        }
+    }
+    let dimensions = options.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>>>()?;
+    let open = |dimension: &Dimension| {
+        method.has(&dimension.option) && !overrides.iter().any(|(option, _)| *option == dimension.option)
+    };
+    let dimensions = dimensions.into_iter().filter(open).collect();
+    Space::new(vec![method], dimensions)?.grid()
+}
+
+/// The method of that name with these settings, those that it has.
+pub(crate) fn method(name: &str, settings: &[(&str, &str)]) -> Result<Method> {
+    let mut method = Method::by_name(name)?;
+    for (option, value) in settings {
+        if method.has(option) {
+            method.set(option, value)?;
+        }
+    }
+    Ok(method)
+}
+
+/// What a method tries on the toy problems, beside when it stops. The members of the ensemble are tried together: the
+/// largest ensemble has all smaller ones in it.
+pub(crate) fn toy_options(method: &str, effort: Effort) -> Vec<&'static str> {
+    let rate = match effort {
+        Effort::Quick => "learning-rate=0.01",
+        _ => "learning-rate=0.001,0.005,0.01",
+    };
+    let own: &[&str] = match (method, effort) {
+        ("beta-nll", Effort::Quick) => &["beta=0.5"],
+        ("beta-nll", _) => &["beta=0,0.25,0.5,0.75,1"],
+        ("sample-net", Effort::Full) => &["samples=100,200,500,800", "sinkhorn=0,0.1,0.5,1,5"],
+        ("sample-net", _) => &["samples=100", "sinkhorn=0"],
+        ("ne-gmm", Effort::Quick) => &["eta=0.5"],
+        ("ne-gmm", _) => &["eta=0,0.2,0.5,0.8"],
+        _ => &[],
+    };
+    std::iter::once(rate).chain(own.iter().copied()).collect()
+}
+
+/// What a method tries on the UCI sets and the stocks.
+pub(crate) fn real_options(method: &str, effort: Effort) -> Vec<&'static str> {
+    let rate = match (method, effort) {
+        // The smaller rates would need more rounds than there are.
+        ("ngboost", Effort::Quick) => "learning-rate=0.01",
+        (_, Effort::Quick) => "learning-rate=0.001,0.005",
+        _ => "learning-rate=0.0001,0.0005,0.001,0.005,0.01",
+    };
+    let own: &[&str] = match (method, effort) {
+        ("beta-nll", Effort::Quick) => &["beta=0.5"],
+        ("beta-nll", _) => &["beta=0,0.25,0.5,0.75,1"],
+        ("ensemble", Effort::Quick) => &["members=3"],
+        ("ensemble", _) => &["members=3,5,8"],
+        ("sample-net", Effort::Full) => &["samples=50,100,200,300", "sinkhorn=0,0.5,1,5"],
+        ("sample-net", _) => &["samples=100", "sinkhorn=0"],
+        ("mdn", Effort::Quick) => &["components=5"],
+        ("mdn", _) => &["components=5,8,10"],
+        ("ne-gmm", Effort::Quick) => &["components=5", "eta=0.2,0.8"],
+        ("ne-gmm", _) => &["components=5,8,10", "eta=0,0.2,0.5,0.8"],
+        ("auto" | "constant", _) => return Vec::new(),
+        _ => &[],
+    };
+    std::iter::once(rate).chain(own.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(name: &str, options: &[&str]) -> usize {
+        combinations(Method::by_name(name).unwrap(), options, &Vec::new()).unwrap().len()
+    }
+
+    #[test]
+    fn the_grids_have_the_appendix_sizes() {
+        let toy = METHODS.map(|name| count(name, &toy_options(name, Effort::Full)));
+        // The ensemble's four sizes come with one training each.
+        assert_eq!(toy, [15, 3, 3, 60, 3, 12]);
+        let real = METHODS.map(|name| count(name, &real_options(name, Effort::Full)));
+        assert_eq!(real, [25, 15, 5, 80, 15, 60]);
+        for name in METHODS {
+            assert!(count(name, &real_options(name, Effort::Quick)) <= 4, "{name}");
+            assert!(count(name, &toy_options(name, Effort::Quick)) == 1, "{name}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Responsible for matching the components of a predicted mixture to the true ones: once for a whole curve, since where
+//! components cross, a match at each x would exchange them.
+
+use negmm::Mixtures;
+
+/// Root mean squared errors over all rows and both components.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ComponentErrors {
+    pub(super) weight: f64,
+    /// With the weights of each row in the order of their size, which needs no match.
+    pub(super) weight_sorted: f64,
+    pub(super) mean: f64,
+    pub(super) sd: f64,
+}
+
+/// Errors of mixtures with as many components as the truth, matched in the order that has the smallest error of the means.
+pub(super) fn errors(predicted: &Mixtures, truth: &Mixtures) -> Option<ComponentErrors> {
+    let count = truth.components();
+    if predicted.components() != count || predicted.len() != truth.len() || count < 2 {
+        return None;
+    }
+    let squared = |order: &[usize], ours: &[f64], theirs: &[f64]| -> f64 {
+        let row = |(ours, theirs): (&[f64], &[f64])| -> f64 {
+            order.iter().zip(theirs).map(|(at, theirs)| (ours[*at] - theirs) * (ours[*at] - theirs)).sum()
+        };
+        ours.chunks(count).zip(theirs.chunks(count)).map(row).sum::<f64>() / theirs.len() as f64
+    };
+    let of_means = |order: &Vec<usize>| squared(order, predicted.means(), truth.means());
+    let best = orders(count).into_iter().min_by(|a, b| of_means(a).total_cmp(&of_means(b)))?;
+    let sorted = |weights: &[f64]| -> Vec<f64> {
+        let row = |row: &[f64]| {
+            let mut row = row.to_vec();
+            row.sort_by(f64::total_cmp);
+            row
+        };
+        weights.chunks(count).flat_map(row).collect()
+    };
+    let in_order: Vec<usize> = (0..count).collect();
+    Some(ComponentErrors {
+        weight: squared(&best, predicted.weights(), truth.weights()).sqrt(),
+        weight_sorted: squared(&in_order, &sorted(predicted.weights()), &sorted(truth.weights())).sqrt(),
+        mean: of_means(&best).sqrt(),
+        sd: squared(&best, predicted.sds(), truth.sds()).sqrt(),
+    })
+}
+
+/// All orders of 0 .. `count`.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let mut orders = vec![Vec::new()];
+    for item in 0..count {
+        orders = orders
+            .into_iter()
+            .flat_map(|order: Vec<usize>| {
+                (0..=order.len()).map(move |place| {
+                    let mut order = order.clone();
+                    order.insert(place, item);
+                    order
+                })
+            })
+            .collect();
+    }
+    orders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm::Toy;
+
+    #[test]
+    fn exchanged_components_are_matched_for_the_whole_curve() {
+        let x = [-3.0, -1.0, 0.1, 2.0];
+        let truth = Toy::Bimodal.truth(&x);
+        let swap = |list: &[f64]| list.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect::<Vec<_>>();
+        let swapped = Mixtures::new(2, swap(truth.weights()), swap(truth.means()), swap(truth.sds())).unwrap();
+        assert_eq!(
+            errors(&swapped, &truth),
+            Some(ComponentErrors { weight: 0.0, weight_sorted: 0.0, mean: 0.0, sd: 0.0 })
+        );
+        // Exchanged at one x only: that row counts as wrong.
+        let mut means = truth.means().to_vec();
+        means.swap(0, 1);
+        let one = Mixtures::new(2, truth.weights().to_vec(), means, truth.sds().to_vec()).unwrap();
+        let found = errors(&one, &truth).unwrap();
+        assert_eq!((found.weight, found.weight_sorted), (0.0, 0.0));
+        assert!((found.mean - (2.0 * 54.0f64 * 54.0 / 8.0).sqrt()).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn one_component_has_nothing_to_match() {
+        let truth = Toy::Heteroscedastic.truth(&[1.0]);
+        assert_eq!(errors(&truth, &truth), None);
+        assert_eq!(orders(3).len(), 6);
+    }
+}

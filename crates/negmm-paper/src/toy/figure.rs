@@ -1,0 +1,105 @@
+//! Responsible for the paper's Figures 1 and 2: what each method predicts over x, beside the truth.
+
+use negmm::data::{Column, Dataset, Inputs};
+use negmm::tune::{Configuration, Journal};
+use negmm::{Encoder, Predictions, Result, Table, Toy};
+use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+
+use super::look::Chosen;
+use super::problem::{Problem, Units, column};
+use super::snapshots::{Path, Place};
+use super::{Plan, Selection, look};
+
+/// Columns and rows of the picture of a density, and points of a line.
+const COLUMNS: usize = 160;
+const ROWS: usize = 120;
+/// Observations that are shown.
+const POINTS: usize = 250;
+/// The coverage of the band.
+const COVERAGE: f64 = 0.95;
+
+/// One panel a method: the first repeat, with the setting and the epoch that `selection` chose.
+pub(super) fn predictive(plan: &Plan, journal: &Journal, selection: Selection) -> Result<Figure> {
+    let problem = Problem::draw(plan.toy, 0, plan.seed);
+    let trials = plan.trials()?;
+    let mut figure = Figure::new(
+        format!("{}: predictive distributions", plan.toy.name()),
+        "For each method the predicted mean and 95 % interval over x, the density where it is a mixture, the truth and the data.",
+    )
+    .columns(3)
+    .panel_size(400.0, 280.0);
+    for name in &plan.methods {
+        let Some((configuration, chosen)) = plan.chosen(name, 0, selection, &trials, journal) else { continue };
+        figure = figure.panel(panel(plan, &problem, configuration, &chosen)?);
+    }
+    Ok(figure)
+}
+
+fn panel(plan: &Plan, problem: &Problem, configuration: &Configuration, chosen: &Chosen) -> Result<Panel> {
+    let toy = plan.toy;
+    let (low, high) = toy.range();
+    let x: Vec<f64> = (0..COLUMNS).map(|at| low + (high - low) * (at as f64 + 0.5) / COLUMNS as f64).collect();
+    let predictions = again(plan, problem, configuration, chosen, &x)?;
+    let (data_x, data_y) = (column(problem.train(), "x"), column(problem.train(), "y"));
+    let shown = POINTS.min(data_x.len());
+    let range = match toy {
+        Toy::Heteroscedastic => (-16.0, 18.0),
+        Toy::Bimodal => (-80.0, 80.0),
+    };
+    let truth = toy.truth(&x);
+    let mut panel = Panel::new(Axis::new("x").range(low, high), Axis::new("y").range(range.0, range.1))
+        .title(configuration.method.name());
+    if predictions.mixtures().is_some_and(|mixtures| mixtures.components() > 1) {
+        panel = panel.with(density(&predictions, (low, high), range).name("density"));
+    }
+    let (lower, upper) = predictions.interval(COVERAGE)?;
+    panel = panel
+        .with(Mark::points(&data_x[..shown], &data_y[..shown]).ink(Ink::Muted).opacity(0.45).width(2.5).name("data"))
+        .with(Mark::band(&x, &lower, &upper).ink(Ink::Sky).opacity(0.3).name("95 % interval"));
+    // Of two branches the components are the truth worth seeing; else the mean and its interval.
+    let components = truth.components();
+    if components > 1 {
+        for component in 0..components {
+            let line: Vec<f64> = truth.means().iter().skip(component).step_by(components).copied().collect();
+            panel = panel.with(Mark::line(&x, &line).ink(Ink::Green).width(1.2).dashed().name("true components"));
+        }
+    } else {
+        for level in [0.5 - 0.5 * COVERAGE, 0.5 + 0.5 * COVERAGE] {
+            let line: Vec<f64> = truth.rows().map(|row| row.quantile(level)).collect();
+            panel = panel.with(Mark::line(&x, &line).ink(Ink::Green).width(1.0).dashed().name("true 95 % interval"));
+        }
+    }
+    let mean: Vec<f64> = truth.rows().map(|row| row.mean()).collect();
+    Ok(panel
+        .with(Mark::line(&x, &mean).ink(Ink::Green).name("true mean"))
+        .with(Mark::line(&x, &predictions.mean()).ink(Ink::Orange).name("predicted mean")))
+}
+
+/// Trains the chosen setting once more and predicts at `x` from where it was chosen.
+fn again(
+    plan: &Plan,
+    problem: &Problem,
+    configuration: &Configuration,
+    chosen: &Chosen,
+    x: &[f64],
+) -> Result<Predictions> {
+    let encoded = problem.encoded(Units::Standardised)?;
+    let method = &configuration.method;
+    let path = Path::train(method, &encoded.train, plan.fit_seed(0), look::every(method))?;
+    let grid = Table::new(vec![("x", Column::Numbers(x.to_vec()))])?;
+    let encoder = Encoder::fit(problem.train(), "y", &Inputs::default())?;
+    let data: Dataset = encoder.encode_features(&grid)?.0;
+    Ok(encoded.unscaled(path.predict(Place { at: chosen.at, members: chosen.members }, &data)))
+}
+
+/// Every column against its own highest density, so that wide distributions stay visible beside narrow ones.
+fn density(predictions: &Predictions, x: (f64, f64), y: (f64, f64)) -> Mark {
+    let step = (y.1 - y.0) / ROWS as f64;
+    let mut values = Vec::with_capacity(COLUMNS * ROWS);
+    for row in predictions.rows() {
+        let densities: Vec<f64> = (0..ROWS).map(|at| row.pdf(y.0 + (at as f64 + 0.5) * step)).collect();
+        let most = densities.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        values.extend(densities.into_iter().map(|density| density / most));
+    }
+    Mark::heat(x, y, COLUMNS, values)
+}

@@ -1,0 +1,114 @@
+//! Responsible for one draw of a toy problem: rows to learn from, rows to choose by, inputs to be judged at, and the truth.
+
+use negmm::data::{Column, Dataset, Inputs};
+use negmm::math::rng::Rng;
+use negmm::{Encoder, Predictions, Result, Table, Toy};
+
+/// Validation rows for each training row.
+const VALIDATION: f64 = 0.2;
+/// Test inputs.
+const TEST: usize = 300;
+/// The streams of the seed that draw the rows of repeats start here.
+const STREAM: u64 = 5000;
+
+/// One draw.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    toy: Toy,
+    train: Table,
+    validation: Table,
+    test: Table,
+}
+
+/// How the numbers reach the networks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Units {
+    /// Inputs and targets with mean 0 and sd 1.
+    Standardised,
+    /// As they are drawn.
+    Raw,
+}
+
+/// Encoded rows, and how predictions come back.
+pub(super) struct Encoded {
+    pub(super) train: Dataset,
+    pub(super) validation: Dataset,
+    pub(super) test: Dataset,
+    shift: f64,
+    scale: f64,
+}
+
+impl Encoded {
+    /// In the target's own unit.
+    pub(super) fn unscaled(&self, predictions: Predictions) -> Predictions {
+        predictions.rescale(self.shift, self.scale)
+    }
+}
+
+impl Problem {
+    /// The draw of a repeat.
+    pub fn draw(toy: Toy, repeat: usize, seed: u64) -> Self {
+        let rows = match toy {
+            Toy::Heteroscedastic => 600,
+            Toy::Bimodal => 1000,
+        };
+        let rng = &mut Rng::new(seed, STREAM + repeat as u64);
+        let train = toy.sample(rows, rng);
+        let validation = toy.sample((rows as f64 * VALIDATION).round() as usize, rng);
+        Self { toy, train, validation, test: toy.sample(TEST, rng) }
+    }
+
+    /// Which problem.
+    pub fn toy(&self) -> Toy {
+        self.toy
+    }
+
+    /// The rows to learn from.
+    pub fn train(&self) -> &Table {
+        &self.train
+    }
+
+    /// The inputs and targets to choose by.
+    pub(super) fn validation(&self) -> (&[f64], &[f64]) {
+        (column(&self.validation, "x"), column(&self.validation, "y"))
+    }
+
+    /// The inputs to be judged at.
+    pub(super) fn test_inputs(&self) -> &[f64] {
+        column(&self.test, "x")
+    }
+
+    pub(super) fn encoded(&self, units: Units) -> Result<Encoded> {
+        let encoder = Encoder::fit(&self.train, "y", &Inputs::default())?;
+        let encode = |table: &Table| -> Result<Dataset> {
+            match units {
+                Units::Standardised => Ok(encoder.encode(table)?.0),
+                Units::Raw => {
+                    let mut data = Dataset::new(1);
+                    for (x, y) in column(table, "x").iter().zip(column(table, "y")) {
+                        data.push(&[*x as f32], *y as f32);
+                    }
+                    Ok(data)
+                }
+            }
+        };
+        let (shift, scale) = match units {
+            Units::Standardised => (encoder.target().mean, encoder.target().scale),
+            Units::Raw => (0.0, 1.0),
+        };
+        Ok(Encoded {
+            train: encode(&self.train)?,
+            validation: encode(&self.validation)?,
+            test: encode(&self.test)?,
+            shift,
+            scale,
+        })
+    }
+}
+
+pub(crate) fn column<'a>(table: &'a Table, name: &str) -> &'a [f64] {
+    match table.column(name) {
+        Some(Column::Numbers(numbers)) => numbers,
+        _ => &[],
+    }
+}

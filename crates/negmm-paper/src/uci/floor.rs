@@ -1,0 +1,83 @@
+//! Responsible for what the floor of the sds decides: on the wine sets, whose targets are whole numbers, a mixture can put a
+//! narrow component on each, and its NLL is then a matter of how narrow it may be.
+
+use negmm::Result;
+use negmm::tune::{Journal, RunOptions, Trial, run};
+
+use super::{Fit, Loaded, Plan, Scores};
+use crate::grid::{combinations, method};
+use crate::report::{like, number};
+use crate::uci::settings;
+use crate::{Block, Effort};
+use negmm::compare::Summary;
+
+/// Smallest sds, in sds of the target.
+const FLOORS: &str = "sigma-min=0.01,0.001,0.0001";
+/// Splits that are looked at, at most.
+const SPLITS: usize = 5;
+
+/// NE-GMM with one setting and several floors.
+pub(super) struct Floors<'a> {
+    plan: &'a Plan,
+    loaded: &'a [Loaded],
+    trials: Vec<Trial<Fit>>,
+}
+
+impl<'a> Floors<'a> {
+    pub(super) fn of(plan: &'a Plan, loaded: &'a [Loaded]) -> Self {
+        let mut floors = Self { plan, loaded, trials: Vec::new() };
+        if plan.methods.iter().any(|name| name == "ne-gmm") {
+            // The settings are known to be right, so there is nothing to complain about.
+            floors.trials = floors.list().unwrap_or_default();
+        }
+        floors
+    }
+
+    fn list(&self) -> Result<Vec<Trial<Fit>>> {
+        let mut trials = Vec::new();
+        for (at, loaded) in self.loaded.iter().enumerate().filter(|(_, loaded)| loaded.set.name.starts_with("wine")) {
+            let settings = settings(self.plan.effort, loaded.table.rows());
+            let settings: Vec<(&str, &str)> =
+                settings.iter().map(|(option, value)| (*option, value.as_str())).collect();
+            let method = method("ne-gmm", &settings)?;
+            for configuration in
+                combinations(method, &["learning-rate=0.005", "components=8", "eta=0.5", FLOORS], &Vec::new())?
+            {
+                for split in 0..loaded.splits.len().min(SPLITS) {
+                    let name = format!("{}, floor, split {}, {configuration}", loaded.set.name, split + 1);
+                    trials.push(Trial { name, work: Fit { set: at, split, configuration: configuration.clone() } });
+                }
+            }
+        }
+        Ok(trials)
+    }
+
+    pub(super) fn run(&self, journal: &mut Journal, options: &RunOptions<'_>) -> Result<bool> {
+        run(&self.trials, journal, options, &|fit| self.plan.fit(&self.loaded[fit.set], fit))
+    }
+
+    pub(super) fn block(&self, journal: &Journal) -> Option<Block> {
+        let mut lines = vec![["", "sigma-min", "nll", "crps", "rmse"].map(str::to_string).to_vec()];
+        let mut groups: Vec<(usize, String, Vec<Scores>)> = Vec::new();
+        for trial in &self.trials {
+            let outcome: super::Outcome = serde_json::from_value(journal.get(&trial.name)?.result.clone()).ok()?;
+            let floor = trial.work.configuration.settings.iter().find(|(option, _)| option == "sigma-min")?.1.clone();
+            match groups.iter_mut().find(|(set, known, _)| *set == trial.work.set && *known == floor) {
+                Some((_, _, scores)) => scores.push(outcome.test),
+                None => groups.push((trial.work.set, floor, vec![outcome.test])),
+            }
+        }
+        for (set, floor, scores) in &groups {
+            let cell = |metric: &str| {
+                let summary = Summary::of(&scores.iter().map(|scores| scores.get(metric)).collect::<Vec<_>>());
+                format!("{} ± {}", number(summary.mean), like(summary.sd, summary.mean))
+            };
+            lines.push(vec![self.loaded[*set].set.name.into(), floor.clone(), cell("nll"), cell("crps"), cell("rmse")]);
+        }
+        let title = format!(
+            "what the floor of the sds decides: ne-gmm, K = 8, eta = 0.5, rate 0.005{}",
+            if self.plan.effort == Effort::Quick { ", quick" } else { "" }
+        );
+        (!groups.is_empty()).then_some(Block { title, lines })
+    }
+}

@@ -1,0 +1,327 @@
+//! Responsible for the UCI experiments: every method with every setting on every split, the best setting of each split by its
+//! validation rows, and its scores on the test rows.
+//!
+//! A split's training rows are divided 80 to 20 once more: the larger part trains, the smaller one stops the training and
+//! chooses the setting. Nothing is trained again on both.
+
+mod floor;
+mod sets;
+
+use std::path::Path;
+
+use negmm::compare::{Split, Summary, Task};
+use negmm::data::Inputs;
+use negmm::train::Watch;
+use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
+use negmm::{Error, Method, Result, Table};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+pub use sets::{SETS, Set};
+
+use crate::grid::{combinations, method, real_options};
+use crate::report::{like, number};
+use crate::select::smallest;
+use crate::{Block, Effort, Entry, METHODS, Overrides, Printed, Report, Scores};
+
+/// How data are divided and settings chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// The paper's: 80 to 20 at random, chosen by the validation rows' RMSE.
+    Paper,
+    /// The benchmark's: the fixed 90 to 10 splits, chosen by the validation rows' NLL.
+    Standard,
+}
+
+impl Protocol {
+    /// By its name.
+    pub fn by_name(name: &str) -> Result<Self> {
+        match name {
+            "paper" => Ok(Self::Paper),
+            "standard" => Ok(Self::Standard),
+            _ => Err(Error::options(format!("protocol must be paper or standard, found {name:?}"))),
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Standard => "standard",
+        }
+    }
+}
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Data sets.
+    pub sets: Vec<Set>,
+    /// Methods, by name.
+    pub methods: Vec<String>,
+    /// How data are divided and settings chosen.
+    pub protocol: Protocol,
+    /// Splits of a set at most; `None`: as many as the effort has.
+    pub splits: Option<usize>,
+    /// How much of the grids.
+    pub effort: Effort,
+    /// Settings that are not the paper's.
+    pub overrides: Overrides,
+    /// Starts all random choices.
+    pub seed: u64,
+}
+
+/// A set in memory.
+struct Loaded {
+    set: Set,
+    table: Table,
+    inputs: Inputs,
+    splits: Vec<Split>,
+}
+
+/// One fit.
+struct Fit {
+    set: usize,
+    split: usize,
+    configuration: Configuration,
+}
+
+/// What a fit gives.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Outcome {
+    /// RMSE and NLL of the rows that were set aside; `None` for a method that sets none aside.
+    validation: Option<(f64, f64)>,
+    test: Scores,
+}
+
+/// The training that every network gets: the paper's network, batch and epochs, and what it leaves open.
+fn settings(effort: Effort, rows: usize) -> Vec<(&'static str, String)> {
+    // The quick effort takes so many steps at most.
+    const QUICK_STEPS: usize = 20_000;
+    let steps = (rows / 40).max(1);
+    let epochs = if effort == Effort::Quick { (QUICK_STEPS / steps).clamp(10, 2000) } else { 2000 };
+    vec![
+        ("hidden", "50".into()),
+        ("activation", "relu".into()),
+        ("batch", "32".into()),
+        ("epochs", epochs.to_string()),
+        ("patience", if effort == Effort::Quick { "30" } else { "50" }.into()),
+        ("validation", "0.2".into()),
+        ("schedule", "constant".into()),
+        ("averaging", "0.99".into()),
+        ("select", "nll".into()),
+        ("refit", "false".into()),
+        ("pool", "gaussian".into()),
+    ]
+}
+
+impl Plan {
+    /// All that results depend on beside the trials' names.
+    pub fn identity(&self) -> Map<String, Value> {
+        let mut identity = Map::new();
+        identity.insert("paper".into(), json!("uci"));
+        identity.insert("protocol".into(), json!(self.protocol.name()));
+        identity.insert("grid".into(), json!(if self.effort == Effort::Quick { "quick" } else { "full" }));
+        identity.insert("settings".into(), json!(settings(self.effort, 1000)));
+        identity.insert("changed".into(), json!(self.overrides));
+        identity.insert("seed".into(), json!(self.seed));
+        identity
+    }
+
+    /// Runs what is not in the journal yet; nothing when trials of other shards are missing.
+    pub fn run(&self, data: &Path, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Report>> {
+        let loaded = self.load(data)?;
+        let mut trials = Vec::new();
+        // The largest sets first, so that no core is left with a long fit at the end.
+        let mut order: Vec<usize> = (0..loaded.len()).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(loaded[*at].table.rows()));
+        for set in order {
+            for name in &self.methods {
+                for configuration in self.configurations(name, &loaded[set])? {
+                    for split in 0..loaded[set].splits.len() {
+                        let name = format!("{}, split {}, {configuration}", loaded[set].set.name, split + 1);
+                        trials.push(Trial { name, work: Fit { set, split, configuration: configuration.clone() } });
+                    }
+                }
+            }
+        }
+        let complete = run(&trials, journal, options, &|fit| self.fit(&loaded[fit.set], fit))?;
+        let floors = floor::Floors::of(self, &loaded);
+        let complete = floors.run(journal, options)? && complete;
+        if !complete {
+            return Ok(None);
+        }
+        let mut report = self.report(&loaded, &trials, journal);
+        report.blocks.push(self.hindsight(&loaded, &trials, journal));
+        report.blocks.extend(floors.block(journal));
+        Ok(Some(report))
+    }
+
+    fn load(&self, data: &Path) -> Result<Vec<Loaded>> {
+        let read = |set: &Set| {
+            let table = set.read(data)?;
+            let mut splits = set.splits(data, table.rows(), self.protocol, self.seed)?;
+            let most = match (self.splits, self.effort, set.small) {
+                (Some(splits), _, _) => splits,
+                (None, Effort::Quick, true) => 10,
+                (None, Effort::Quick, false) => 3,
+                _ => usize::MAX,
+            };
+            splits.truncate(most);
+            Ok(Loaded { set: *set, table, inputs: set.inputs(), splits })
+        };
+        self.sets.iter().map(read).collect()
+    }
+
+    /// The settings of a method that are tried.
+    fn configurations(&self, name: &str, loaded: &Loaded) -> Result<Vec<Configuration>> {
+        if name == "auto" {
+            return combinations(Method::by_name(name)?, &[], &Vec::new());
+        }
+        let settings = settings(self.effort, loaded.table.rows());
+        let settings: Vec<(&str, &str)> = settings.iter().map(|(option, value)| (*option, value.as_str())).collect();
+        combinations(method(name, &settings)?, &real_options(name, self.effort), &self.overrides)
+    }
+
+    fn fit(&self, loaded: &Loaded, fit: &Fit) -> Result<Value> {
+        let Loaded { set, table, inputs, splits } = loaded;
+        let seed = self.seed.wrapping_add(fit.split as u64);
+        let method = &fit.configuration.method;
+        let task = Task::new(table, set.target, inputs)?;
+        let (score, model) = task.score(method, &splits[fit.split], seed, Watch::nothing())?;
+        let validation = model.record().validation.as_ref().map(|metrics| (metrics.rmse, metrics.nll));
+        Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
+    }
+
+    /// What each setting of a method gave on one split, and the seconds of its fit.
+    fn outcomes(
+        &self,
+        set: usize,
+        name: &str,
+        split: usize,
+        trials: &[Trial<Fit>],
+        journal: &Journal,
+    ) -> Vec<(Outcome, f64)> {
+        let mine = trials.iter().filter(|Trial { work, .. }| {
+            work.set == set && work.split == split && work.configuration.method.name() == name
+        });
+        let read = |trial: &Trial<Fit>| {
+            let entry = journal.get(&trial.name)?;
+            Some((serde_json::from_value::<Outcome>(entry.result.clone()).ok()?, entry.seconds))
+        };
+        mine.filter_map(read).collect()
+    }
+
+    /// For each method the RMSE of the chosen settings beside that of the best settings in hindsight, which no choice could beat.
+    fn hindsight(&self, loaded: &[Loaded], trials: &[Trial<Fit>], journal: &Journal) -> Block {
+        let mut lines = vec![["", "method", "chosen", "in hindsight", "paper"].map(str::to_string).to_vec()];
+        for (at, Loaded { set, splits, .. }) in loaded.iter().enumerate() {
+            for name in self.methods.iter().filter(|name| METHODS.contains(&name.as_str())) {
+                let (mut chosen, mut best) = (Vec::new(), Vec::new());
+                for split in 0..splits.len() {
+                    let outcomes = self.outcomes(at, name, split, trials, journal);
+                    best.extend(
+                        smallest(&outcomes, |(outcome, _)| outcome.test.rmse).map(|(outcome, _)| outcome.test.rmse),
+                    );
+                    chosen.extend(self.chosen(at, name, split, trials, journal).map(|(scores, _)| scores.rmse));
+                }
+                let cell = |numbers: &[f64]| {
+                    let Summary { mean, sd, .. } = Summary::of(numbers);
+                    format!("{} ± {}", number(mean), like(sd, mean))
+                };
+                let paper =
+                    Printed::find("uci", set.name, name, "rmse").map_or("-".into(), |paper| paper.mean.to_string());
+                lines.push(vec![set.name.into(), name.clone(), cell(&chosen), cell(&best), paper]);
+            }
+        }
+        let title = "RMSE of the settings chosen by validation rows, and of the best of each split by its test rows, which nobody can know";
+        Block { title: title.into(), lines }
+    }
+
+    /// The best of one method on one split, and the seconds of its fit.
+    fn chosen(
+        &self,
+        set: usize,
+        name: &str,
+        split: usize,
+        trials: &[Trial<Fit>],
+        journal: &Journal,
+    ) -> Option<(Scores, f64)> {
+        let score = |(outcome, _): &(Outcome, f64)| match (outcome.validation, self.protocol) {
+            (Some((rmse, _)), Protocol::Paper) => rmse,
+            (Some((_, nll)), Protocol::Standard) => nll,
+            (None, _) => f64::INFINITY,
+        };
+        let outcomes = self.outcomes(set, name, split, trials, journal);
+        smallest(outcomes, score).map(|(outcome, seconds)| (outcome.test, seconds))
+    }
+
+    fn report(&self, loaded: &[Loaded], trials: &[Trial<Fit>], journal: &Journal) -> Report {
+        let mut entries = Vec::new();
+        let mut both: Vec<(String, Vec<Vec<(Scores, f64)>>)> =
+            self.methods.iter().map(|name| (name.clone(), Vec::new())).collect();
+        for (at, Loaded { set, splits, .. }) in loaded.iter().enumerate() {
+            for (number, name) in self.methods.iter().enumerate() {
+                let chosen: Vec<(Scores, f64)> =
+                    (0..splits.len()).filter_map(|split| self.chosen(at, name, split, trials, journal)).collect();
+                entries.extend(of_method(set.name, name, &chosen));
+                if set.name.starts_with("energy") {
+                    both[number].1.push(chosen);
+                }
+            }
+        }
+        for (name, targets) in &both {
+            if let [heating, cooling] = &targets[..] {
+                let pairs: Vec<(Scores, f64)> = heating.iter().zip(cooling).map(|(a, b)| together(a, b)).collect();
+                entries.extend(of_method("energy_both", name, &pairs));
+            }
+        }
+        let chosen_by = if self.protocol == Protocol::Paper { "RMSE" } else { "NLL" };
+        let mut notes = vec![
+            format!("protocol {}, {} grid; the setting of each split chosen by the {chosen_by} of its validation rows", self.protocol.name(), self.effort.name()),
+            "mean ± sd over splits; + better than the paper, = within two of our standard errors, - worse; picp by its distance from 0.95; the paper's mpiw is in sds of the target".into(),
+            "seconds are those of one fit of the chosen setting, with its scoring, on one core beside others".into(),
+        ];
+        if entries.iter().any(|entry| entry.data == "energy_both") {
+            notes.push("energy is the heating load; energy_both has both loads as independent targets: RMSE, CRPS, coverage and width averaged over them, NLL summed".into());
+        }
+        if self.effort == Effort::Usual {
+            notes.push(
+                "sample-net: samples = 100 without the Sinkhorn regulariser (--full has the paper's grid)".into(),
+            );
+        }
+        Report { title: format!("uci, protocol {}", self.protocol.name()), entries, blocks: Vec::new(), notes }
+    }
+}
+
+/// The entries of one method on one set.
+fn of_method(data: &str, method: &str, chosen: &[(Scores, f64)]) -> Vec<Entry> {
+    if chosen.is_empty() {
+        return Vec::new();
+    }
+    let printed = if data == "energy_both" { "energy" } else { data };
+    let entry = |metric: &'static str, numbers: Vec<f64>| {
+        let entry = Entry::new("uci", printed, method, metric, None, &numbers);
+        Entry { data: data.into(), ..entry }
+    };
+    let mut entries: Vec<Entry> = Scores::METRICS
+        .into_iter()
+        .map(|metric| entry(metric, chosen.iter().map(|(scores, _)| scores.get(metric)).collect()))
+        .collect();
+    entries.push(entry("seconds", chosen.iter().map(|(_, seconds)| *seconds).collect()));
+    entries
+}
+
+/// Two independent targets as one: as in the beta-NLL code, squared errors are averaged over targets and NLL summed.
+fn together((a, s): &(Scores, f64), (b, t): &(Scores, f64)) -> (Scores, f64) {
+    let half = |metric: fn(&Scores) -> f64| 0.5 * (metric(a) + metric(b));
+    let scores = Scores {
+        rmse: (0.5 * (a.rmse * a.rmse + b.rmse * b.rmse)).sqrt(),
+        nll: a.nll + b.nll,
+        crps: half(|scores| scores.crps),
+        picp: half(|scores| scores.picp),
+        mpiw: half(|scores| scores.mpiw),
+        mpiw_standardised: half(|scores| scores.mpiw_standardised),
+    };
+    (scores, s + t)
+}

@@ -1,0 +1,257 @@
+//! Responsible for the journal: every finished trial on a line of its own, written at once and never changed.
+//!
+//! A journal is a folder of files `*.jsonl`. The first line of a file says which search it is of; each other line is one
+//! finished trial. A run appends to one file, its shard's, and reads them all. A line that a killed run left unfinished
+//! is the last of its file: it is read up to, and cut off before the next line is written.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Shard;
+use crate::{Error, Result};
+
+/// The version of the journal's own form.
+const FORMAT: u64 = 1;
+
+/// A finished trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its name.
+    pub trial: String,
+    /// What it took.
+    pub seconds: f64,
+    /// What came out: this depends on the trial alone.
+    pub result: Value,
+}
+
+/// The first line of a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Header {
+    journal: u64,
+    negmm: String,
+    /// All that the results depend on beside the trials' names.
+    plan: Map<String, Value>,
+}
+
+impl Header {
+    fn new(plan: &Map<String, Value>) -> Self {
+        Self { journal: FORMAT, negmm: env!("CARGO_PKG_VERSION").into(), plan: plan.clone() }
+    }
+
+    /// Says why trials under `found` are none of this search, if they are not.
+    fn check(&self, found: &Self) -> Result<()> {
+        if found.journal != self.journal {
+            return Err(Error::data(format!(
+                "expected a journal of format {}, found format {}; choose another folder",
+                self.journal, found.journal
+            )));
+        }
+        if found.negmm != self.negmm {
+            return Err(Error::data(format!(
+                "this journal is of negmm {} and this is negmm {}: their numbers may differ; choose another folder",
+                found.negmm, self.negmm
+            )));
+        }
+        let names = self.plan.keys().chain(found.plan.keys());
+        match names.into_iter().find(|name| self.plan.get(*name) != found.plan.get(*name)) {
+            Some(name) => {
+                let shown = |plan: &Map<String, Value>| plan.get(name).map_or("none".into(), shortened);
+                Err(Error::data(format!(
+                    "this journal is of another search: its {name} is {}, and here it is {}; choose another folder",
+                    shown(&found.plan),
+                    shown(&self.plan)
+                )))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// A value short enough for a message.
+fn shortened(value: &Value) -> String {
+    const MOST: usize = 120;
+    let text = value.to_string();
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+/// The finished trials of one search, and the file that takes more of them.
+#[derive(Debug)]
+pub struct Journal {
+    header: Header,
+    file: Option<(File, PathBuf)>,
+    entries: HashMap<String, Entry>,
+}
+
+impl Journal {
+    /// A journal that nobody keeps.
+    pub fn in_memory() -> Self {
+        Self { header: Header::new(&Map::new()), file: None, entries: HashMap::new() }
+    }
+
+    /// Opens the journal in `folder`, which is made where there is none. `plan` is all that results depend on beside the
+    /// trials' names; a journal of another plan, or of another version, is refused.
+    pub fn open(folder: &Path, plan: &Map<String, Value>, shard: Shard) -> Result<Self> {
+        let mut journal = Self { header: Header::new(plan), file: None, entries: HashMap::new() };
+        let own = folder.join(shard.file_name());
+        let files = if folder.exists() { files(folder)? } else { Vec::new() };
+        for path in files.iter().filter(|path| **path != own) {
+            journal.take_in(path)?;
+        }
+        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+        journal.file = Some((journal.open_own(&own)?, own));
+        Ok(journal)
+    }
+
+    /// Adds the trials of the journal in another folder.
+    pub fn join(&mut self, folder: &Path) -> Result<()> {
+        let files = files(folder)?;
+        if files.is_empty() {
+            return Err(Error::data("there is no journal in this folder").at(folder.display().to_string()));
+        }
+        let mut other = Self { header: self.header.clone(), file: None, entries: HashMap::new() };
+        for path in files {
+            other.take_in(&path)?;
+        }
+        // In the order of names, so that joining the same journals gives the same file.
+        let mut entries: Vec<Entry> = other.entries.into_values().collect();
+        entries.sort_unstable_by(|a, b| a.trial.cmp(&b.trial));
+        for entry in entries {
+            match self.entries.get(&entry.trial) {
+                Some(known) => agree(known, &entry).map_err(|error| error.at(folder.display().to_string()))?,
+                None => self.append(entry)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The result of a trial, where it is finished.
+    pub fn get(&self, trial: &str) -> Option<&Entry> {
+        self.entries.get(trial)
+    }
+
+    /// Writes a finished trial.
+    pub fn append(&mut self, entry: Entry) -> Result<()> {
+        if let Some((file, path)) = &mut self.file {
+            let line = line(&entry)?;
+            file.write_all(line.as_bytes()).map_err(|error| Error::io(path, &error))?;
+        }
+        self.entries.insert(entry.trial.clone(), entry);
+        Ok(())
+    }
+
+    /// Takes in the trials of a file that others may be writing.
+    fn take_in(&mut self, path: &Path) -> Result<()> {
+        let bytes = std::fs::read(path).map_err(|error| Error::io(path, &error))?;
+        self.take_in_lines(&bytes).map(drop).map_err(|error| error.at(path.display().to_string()))
+    }
+
+    /// Takes in the lines of a file; gives the length of its whole lines.
+    fn take_in_lines(&mut self, bytes: &[u8]) -> Result<usize> {
+        let expected = line(&self.header)?;
+        let mut lines = whole_lines(bytes);
+        let Some((_, first)) = lines.next() else {
+            // Killed while it wrote the first line, if it is this search's.
+            return if expected.as_bytes().starts_with(bytes) { Ok(0) } else { Err(not_a_journal()) };
+        };
+        let found: Header = serde_json::from_slice(first).map_err(|_| not_a_journal())?;
+        self.header.check(&found)?;
+        let mut length = first.len() + 1;
+        let mut lines = lines.enumerate().peekable();
+        while let Some((number, (end, text))) = lines.next() {
+            let entry: Entry = match serde_json::from_slice(text) {
+                Ok(entry) => entry,
+                // What a crash of the machine leaves at the end.
+                Err(_) if lines.peek().is_none() => break,
+                Err(error) => {
+                    return Err(
+                        Error::data(format!("expected a finished trial ({error})")).at(format!("line {}", number + 2))
+                    );
+                }
+            };
+            if let Some(known) = self.entries.get(&entry.trial) {
+                agree(known, &entry).map_err(|error| error.at(format!("line {}", number + 2)))?;
+            }
+            self.entries.insert(entry.trial.clone(), entry);
+            length = end;
+        }
+        Ok(length)
+    }
+
+    /// Opens the file to append to, with its first line there and nothing unfinished at its end.
+    fn open_own(&mut self, path: &Path) -> Result<File> {
+        let failed = |error: std::io::Error| Error::io(path, &error);
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => {
+                return Err(Error::data("another run is writing this journal").at(path.display().to_string()));
+            }
+            // A disk without locks is still one to write to.
+            Err(std::fs::TryLockError::Error(_)) => {}
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let length = self.take_in_lines(&bytes).map_err(|error| error.at(path.display().to_string()))?;
+        if length < bytes.len() {
+            file.set_len(length as u64).map_err(failed)?;
+            file.seek(SeekFrom::End(0)).map_err(failed)?;
+        }
+        if length == 0 {
+            file.write_all(line(&self.header)?.as_bytes()).map_err(failed)?;
+        }
+        Ok(file)
+    }
+}
+
+fn not_a_journal() -> Error {
+    Error::data("this is no journal of negmm; choose another folder")
+}
+
+/// The same trial twice must have the same result.
+fn agree(known: &Entry, found: &Entry) -> Result<()> {
+    if known.result == found.result {
+        return Ok(());
+    }
+    Err(Error::data(format!(
+        "two journals do not agree about the trial {:?}: were they made by different builds or data?",
+        found.trial
+    )))
+}
+
+fn line(value: &impl Serialize) -> Result<String> {
+    let text =
+        serde_json::to_string(value).map_err(|error| Error::data(format!("cannot be written as JSON: {error}")))?;
+    Ok(text + "\n")
+}
+
+/// The lines that end with a newline, each with the place behind it.
+fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    ends.scan(0, |start, end| {
+        let text = &bytes[*start..end - 1];
+        *start = end;
+        Some((end, text))
+    })
+}
+
+/// The files of a journal, in the order of their names.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |error: std::io::Error| Error::io(folder, &error);
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

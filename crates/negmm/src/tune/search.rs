@@ -1,0 +1,259 @@
+//! Responsible for the search itself: configurations on splits of a table, rung after rung, and their ranking.
+
+use serde_json::{Map, Value, json};
+
+use super::rungs::{Rung, halving, single};
+use super::{Configuration, Journal, RunOptions, Space, Trial, run};
+use crate::compare::{Metric, Split, Summary, Task};
+use crate::data::{Column, Inputs, Table};
+use crate::math::rng::Rng;
+use crate::train::Watch;
+use crate::{Error, ErrorKind, Result};
+
+/// The streams of a seed that draw the rows of a rung start here, one for each split.
+const ROWS_STREAM: u64 = 3000;
+
+/// What a trial leaves in the journal.
+const SCORES: [Metric; 5] = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width];
+
+/// Which configurations are tried, and how far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// All combinations.
+    Grid,
+    /// So many at random.
+    Random {
+        /// Different configurations.
+        draws: usize,
+    },
+    /// Successive halving: many on few rows, the best 1 / factor of them on factor times as many, until all rows are used.
+    Halving {
+        /// Different configurations at the start; `None`: all combinations.
+        draws: Option<usize>,
+        /// How many times fewer configurations and more rows each rung has.
+        factor: usize,
+    },
+}
+
+/// What is searched.
+#[derive(Clone, Copy)]
+pub struct Search<'a> {
+    /// The data.
+    pub table: &'a Table,
+    /// The column to predict.
+    pub target: &'a str,
+    /// Which columns are inputs.
+    pub inputs: &'a Inputs,
+    /// What may be tried.
+    pub space: &'a Space,
+    /// What is tried.
+    pub strategy: Strategy,
+    /// Rows to learn from and rows to validate with; every configuration sees them all.
+    pub splits: &'a [Split],
+    /// What chooses: less must be better.
+    pub by: Metric,
+    /// Starts all random choices.
+    pub seed: u64,
+}
+
+/// A configuration and how it did.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// What it is.
+    pub configuration: Configuration,
+    /// The share of the training rows that it got to see: below 1 where halving left it behind.
+    pub share: f64,
+    /// Mean and spread of each score over the splits; empty where it failed.
+    pub scores: Vec<(Metric, Summary)>,
+    /// Why it has none.
+    pub failed: Option<String>,
+}
+
+impl Candidate {
+    /// One of its scores.
+    pub fn score(&self, metric: Metric) -> Option<Summary> {
+        self.scores.iter().find(|(other, _)| *other == metric).map(|(_, summary)| *summary)
+    }
+}
+
+/// One fit.
+struct Fit {
+    configuration: usize,
+    split: usize,
+    share: f64,
+}
+
+impl Search<'_> {
+    /// All that results depend on beside the trials' names.
+    pub fn plan(&self) -> Map<String, Value> {
+        let mut plan = Map::new();
+        let mut add = |name: &str, value: Value| plan.insert(name.into(), value);
+        add("data", json!({ "rows": self.table.rows(), "fingerprint": fingerprint(self.table) }));
+        add("target", json!(self.target));
+        add("inputs", json!(self.inputs));
+        add("grid", self.space.describe());
+        // What chooses decides which trials there are only where some are left behind.
+        let search = match self.strategy {
+            Strategy::Grid => json!("grid"),
+            Strategy::Random { draws } => json!({ "random": draws }),
+            Strategy::Halving { draws, factor } => {
+                json!({ "halving": { "draws": draws, "factor": factor, "by": self.by.name() } })
+            }
+        };
+        add("search", search);
+        let rows = self.splits.iter().flat_map(|split| split.test.iter().map(|row| *row as u64).chain([u64::MAX]));
+        add("validation", json!({ "splits": self.splits.len(), "fingerprint": text(rows.fold(FNV_START, fnv)) }));
+        add("seed", json!(self.seed));
+        plan
+    }
+
+    /// Runs all trials that the journal does not have, and ranks the configurations, the best first. `None` when trials
+    /// of other shards are missing.
+    ///
+    /// # Errors
+    /// When the journal cannot be written, the data are at fault, or no configuration could be fitted.
+    pub fn run(&self, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Vec<Candidate>>> {
+        if self.splits.is_empty() || !matches!(self.by, Metric::Nll | Metric::Crps | Metric::Rmse) {
+            return Err(Error::options("a search needs splits, and nll, crps or rmse to choose by"));
+        }
+        let task = Task::new(self.table, self.target, self.inputs)?;
+        let configurations = self.configurations()?;
+        let mut candidates: Vec<Candidate> = configurations
+            .iter()
+            .map(|configuration| Candidate {
+                configuration: configuration.clone(),
+                share: 0.0,
+                scores: Vec::new(),
+                failed: None,
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..configurations.len()).collect();
+        for rung in self.rungs(configurations.len()) {
+            let trying = &mut order[..rung.configurations.min(configurations.len())];
+            let trials: Vec<Trial<Fit>> = trying
+                .iter()
+                .flat_map(|at| (0..self.splits.len()).map(move |split| (*at, split)))
+                .map(|(configuration, split)| {
+                    let work = Fit { configuration, split, share: rung.share };
+                    Trial { name: name(&configurations[configuration], &work), work }
+                })
+                .collect();
+            let work = |fit: &Fit| self.fit(&task, &configurations[fit.configuration], fit);
+            if !run(&trials, journal, options, &work)? {
+                return Ok(None);
+            }
+            for at in trying.iter() {
+                let fits = trials.iter().filter(|trial| trial.work.configuration == *at);
+                let results = fits.filter_map(|trial| journal.get(&trial.name)).map(|entry| &entry.result);
+                let candidate = &mut candidates[*at];
+                candidate.share = rung.share;
+                (candidate.scores, candidate.failed) = summarise(&results.collect::<Vec<_>>());
+            }
+            let level = |at: usize| candidates[at].score(self.by).map_or(f64::INFINITY, |summary| summary.mean);
+            trying.sort_by(|a, b| level(*a).total_cmp(&level(*b)).then(a.cmp(b)));
+        }
+        let ranking: Vec<Candidate> = order.into_iter().map(|at| candidates[at].clone()).collect();
+        match ranking.first() {
+            Some(Candidate { failed: Some(message), configuration, .. }) => {
+                Err(Error::data(format!("no configuration could be fitted; {configuration}: {message}")))
+            }
+            _ => Ok(Some(ranking)),
+        }
+    }
+
+    /// What is tried first.
+    fn configurations(&self) -> Result<Vec<Configuration>> {
+        match self.strategy {
+            Strategy::Grid | Strategy::Halving { draws: None, .. } => self.space.grid(),
+            Strategy::Random { draws } | Strategy::Halving { draws: Some(draws), .. } => {
+                self.space.draw(draws, self.seed)
+            }
+        }
+    }
+
+    fn rungs(&self, configurations: usize) -> Vec<Rung> {
+        let rows = self.splits.iter().map(|split| split.train.len()).min().unwrap_or(0);
+        match self.strategy {
+            Strategy::Halving { factor, .. } => halving(configurations, factor.max(2), rows),
+            _ => single(configurations),
+        }
+    }
+
+    /// One configuration on one split. What the configuration is to blame for is a result too.
+    fn fit(&self, task: &Task<'_>, configuration: &Configuration, fit: &Fit) -> Result<Value> {
+        let split = Split { train: self.training_rows(fit), test: self.splits[fit.split].test.clone() };
+        let seed = self.seed.wrapping_add(fit.split as u64);
+        match task.score(&configuration.method, &split, seed, Watch::nothing()) {
+            Ok((score, _)) => {
+                let scores: Map<String, Value> =
+                    SCORES.iter().map(|metric| (metric.name().into(), json!(score.get(*metric)))).collect();
+                Ok(Value::Object(scores))
+            }
+            Err(error) if error.kind() == ErrorKind::Options => Ok(json!({ "failed": error.to_string() })),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The share of a split's training rows: at random, the same for all configurations; of a sequence the last in time.
+    fn training_rows(&self, fit: &Fit) -> Vec<usize> {
+        let mut rows = self.splits[fit.split].train.clone();
+        let kept = ((rows.len() as f64 * fit.share).ceil() as usize).min(rows.len());
+        if kept == rows.len() {
+            return rows;
+        }
+        if self.inputs.sequence.is_some() {
+            return rows.split_off(rows.len() - kept);
+        }
+        Rng::new(self.seed, ROWS_STREAM + fit.split as u64).shuffle(&mut rows);
+        rows.truncate(kept);
+        rows.sort_unstable();
+        rows
+    }
+}
+
+fn name(configuration: &Configuration, fit: &Fit) -> String {
+    let share = if fit.share < 1.0 { format!(", rows 1/{:.0}", 1.0 / fit.share) } else { String::new() };
+    format!("{configuration}, split {}{share}", fit.split + 1)
+}
+
+/// Mean and spread of each score, or why there is none.
+fn summarise(results: &[&Value]) -> (Vec<(Metric, Summary)>, Option<String>) {
+    if let Some(message) = results.iter().find_map(|result| result.get("failed")?.as_str()) {
+        return (Vec::new(), Some(message.to_string()));
+    }
+    let mut scores = Vec::new();
+    for metric in SCORES {
+        let numbers: Option<Vec<f64>> = results.iter().map(|result| result.get(metric.name())?.as_f64()).collect();
+        let Some(numbers) = numbers else {
+            return (Vec::new(), Some(format!("its {} is not a finite number", metric.name())));
+        };
+        scores.push((metric, Summary::of(&numbers)));
+    }
+    (scores, None)
+}
+
+/// Where the FNV-1a hash starts, and what it multiplies by.
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0100_0000_01b3;
+
+/// One number more.
+fn fnv(hash: u64, number: u64) -> u64 {
+    number.to_le_bytes().iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
+}
+
+fn text(hash: u64) -> String {
+    format!("{hash:016x}")
+}
+
+/// Differs where the tables do.
+fn fingerprint(table: &Table) -> String {
+    let words = |hash, text: &str| text.bytes().map(u64::from).chain([u64::MAX]).fold(hash, fnv);
+    let column = |hash, (name, column): (&str, &Column)| match column {
+        Column::Numbers(numbers) => numbers.iter().map(|number| number.to_bits()).fold(words(hash, name), fnv),
+        Column::Text { codes, levels } => {
+            let hash = codes.iter().map(|code| u64::from(*code)).fold(words(hash, name), fnv);
+            levels.iter().fold(hash, |hash, level| words(hash, level))
+        }
+    };
+    text(table.columns().fold(FNV_START, column))
+}
