@@ -5,7 +5,7 @@ use crate::math::lanes::{Isa, WIDTH};
 
 /// Multiplications of a training step that one core does in a second, measured on the forms that `auto` trains (`bench`, `step`).
 const WIDE_SPEED: f64 = 4e10;
-const NARROW_SPEED: f64 = 2e10;
+const NARROW_SPEED: f64 = 3.5e10;
 const PLAIN_SPEED: f64 = 3e9;
 /// A step multiplies three times with every weight: forward, backward, and for the gradient.
 const PASSES: f64 = 3.0;
