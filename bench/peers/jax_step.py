@@ -66,7 +66,24 @@ def make_weights(sizes, seed=2):
     return layers
 
 
+def make_waves(inputs, frequency, seed=5):
+    """Frequencies, phases and mixes of each input's 16 waves: its periodic embedding, as negmm starts it."""
+    rng = np.random.default_rng(seed)
+    w = rng.standard_normal((inputs, 16)) * frequency
+    b = rng.uniform(-np.pi, np.pi, (inputs, 16))
+    c = rng.uniform(-0.25, 0.25, (inputs, 16, 3))
+    return tuple(v.astype(np.float32) for v in (w, b, c, np.zeros((inputs, 3))))
+
+
 # ---- model and loss ---------------------------------------------------------
+
+def embed(waves, x, low, high):
+    """Every number and three mixes of its 16 waves; outside its range the waves stay at its edge."""
+    w, b, c, d = waves
+    seen = jnp.clip(x, low, high)[:, :, None]
+    mixes = jnp.einsum("nik,ikm->nim", jnp.cos(2 * np.pi * seen * w + b), c) + d
+    return jnp.concatenate([x, mixes.reshape(len(x), -1)], axis=1)
+
 
 def network(params, x, activation):
     for w, b in params[:-1]:
@@ -206,6 +223,7 @@ def main():
     p.add_argument("--components", type=int, default=10)
     p.add_argument("--batch", type=int, default=32)
     p.add_argument("--activation", choices=sorted(ACTIVATIONS), default="relu")
+    p.add_argument("--embedding", type=float, default=0.0, help="sd of the starting frequencies of a periodic embedding of every input")
     p.add_argument("--rows", type=int, default=506)
     p.add_argument("--epochs", type=int, default=500, help="training before the converged timing")
     p.add_argument("--seconds", type=float, default=3.0, help="time given to each of the timings")
@@ -220,7 +238,10 @@ def main():
     hidden = [int(h) for h in a.hidden.split(",")]
     activation = ACTIVATIONS[a.activation]
     x, y = (jnp.asarray(v) for v in make_data(a.rows, a.inputs))
-    params = tree_map(jnp.asarray, make_weights([a.inputs, *hidden, 3 * a.components]))
+    first = 4 * a.inputs if a.embedding else a.inputs
+    waves = make_waves(a.inputs, a.embedding) if a.embedding else None
+    params = tree_map(jnp.asarray, (waves, make_weights([first, *hidden, 3 * a.components])))
+    low, high = x.min(0), x.max(0)
     layers = lambda params: params
     if a.form == "tuned":  # Adam on one flat vector: a tenth faster there, slower in "plain"
         params, layers = ravel_pytree(params)
@@ -228,7 +249,9 @@ def main():
     fresh = (params, zeros, zeros, jnp.int32(0))
 
     def loss_of(params, x, y):
-        return FORMS[a.form](network(layers(params), x, activation), y)[0]
+        waves, dense = layers(params)
+        x = x if waves is None else embed(waves, x, low, high)
+        return FORMS[a.form](network(dense, x, activation), y)[0]
 
     full_loss = jax.jit(loss_of)
     train = make_train(x, y, a.batch, loss_of)
@@ -253,6 +276,7 @@ def main():
         "loss_last": round(float(full_loss(converged[0], x, y)), 6),
         "step": f"d={a.inputs} hidden={a.hidden} K={a.components} batch={a.batch}"
         + ("" if a.activation == "relu" else f" {a.activation}")
+        + (f" embedding {a.embedding}" if a.embedding else "")
         + ("" if a.form == "plain" else f" {a.form}"),
     }))
 

@@ -10,7 +10,7 @@
 use std::hint::black_box;
 
 use negmm::math::lanes::{Isa, Kernel, Lanes, WIDTH};
-use negmm::net::{Activation, Network};
+use negmm::net::{Activation, Network, Stem};
 
 /// e^x: range reduction 3, polynomial of degree 6 with 7, scaling 1.
 const EXP: usize = 11;
@@ -22,6 +22,11 @@ const SOFTPLUS: usize = EXP + 14;
 const CENTRED_CDF: usize = 14;
 /// 1 / sqrt(x) from an integer guess: a step of second order with 5, one of first with 4.
 const RSQRT: usize = 9;
+/// sin and cos of an angle in turns: its fraction 2, polynomials of degree 6 in its square 13, one more.
+const SIN_COS: usize = 16;
+/// One wave of a periodic embedding: angle 1, sine and cosine, three mixes and their gradients 6, slope 4, phase and
+/// frequency 2.
+const WAVE: usize = SIN_COS + 13;
 /// Adam: two moments 2 + 3, the root and its correction 2, quotient and step 2.
 const ADAM: usize = 9;
 
@@ -38,12 +43,18 @@ const ADAM: usize = 9;
 /// sds                              K (softplus + 2)
 /// log score and its gradient       K (exp + ln + 16)
 /// energy score, its gradient       K (exp + cdf + 26) + P (rsqrt + exp + cdf + 16)
+/// periodic embedding               16 (sin and cos + 13) an input; W is then without, W' with the first layer
 /// ```
 ///
 /// and the step W times Adam more.
 pub fn operations(network: &Network, components: usize, batch: usize) -> usize {
     let layers = network.layers();
-    let behind_first: usize = layers.iter().skip(1).map(|layer| layer.inputs * layer.outputs).sum();
+    let weights: usize = layers.iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum();
+    let (skipped, waves) = match &network.stem {
+        Some(Stem::Periodic(periodic)) => (0, periodic.waved.len() * WIDTH),
+        _ => (1, 0),
+    };
+    let back: usize = layers.iter().skip(skipped).map(|layer| layer.inputs * layer.outputs).sum();
     let units: usize = network.hidden.iter().sum();
     let unit = match network.activation {
         Activation::Relu => 2,
@@ -53,7 +64,7 @@ pub fn operations(network: &Network, components: usize, batch: usize) -> usize {
     let pairs = components * (components - 1) / 2;
     let component = (EXP + 4) + (SOFTPLUS + 2) + (EXP + LN + 16) + (EXP + CENTRED_CDF + 26);
     let pair = RSQRT + EXP + CENTRED_CDF + 16;
-    let row = 2 * network.parameters() + behind_first + units * unit + components * component + pairs * pair;
+    let row = 2 * weights + back + units * unit + components * component + pairs * pair + waves * WAVE;
     batch * row + network.parameters() * ADAM
 }
 

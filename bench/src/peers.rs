@@ -20,6 +20,11 @@ pub const PEERS: [Peer; 3] = [
 ];
 
 impl Peer {
+    /// Whether its script knows `--embedding`.
+    pub fn embeds(&self) -> bool {
+        self.script == "jax_step.py"
+    }
+
     /// Microseconds a step of a fresh and of a converged network.
     pub fn run(&self, python: &str, arguments: &[String]) -> Result<[f64; 2], String> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(self.script);

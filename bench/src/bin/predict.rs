@@ -16,11 +16,11 @@ use negmm::data::Dataset;
 use negmm::math::lanes::Isa;
 use negmm::math::rng::Rng;
 use negmm::method::{Predictor, TrainedNetwork};
-use negmm::net::{Head, MixtureHead, Network};
+use negmm::net::{Activation, Head, MixtureHead, Network, Periodic, Stem, Waved};
 use negmm::{Mixture, Mixtures};
-use negmm_bench::fastest;
 use negmm_bench::options::{Options, activation};
 use negmm_bench::peers::pin;
+use negmm_bench::{fastest, floor};
 
 const OPTIONS: [&str; 7] = ["--inputs", "--hidden", "--components", "--activation", "--rows", "--seconds", "--core"];
 
@@ -39,14 +39,41 @@ fn main() -> Result<(), String> {
     };
     let place = if pin(core) { format!("core {core}") } else { "any core".to_string() };
     println!("{} inputs, {:?} hidden units, {components} components, {place}\n", network.inputs, network.hidden);
-    predictions(&network, components, rows, seconds);
+    predictions(&network, 1, components, rows, seconds);
+    let network = as_auto(13);
+    println!(
+        "\nThe pool of `auto`, {NETWORKS} networks: 13 inputs, each with a periodic embedding, {:?} hidden units,",
+        network.hidden
+    );
+    println!(
+        "8 components each; {} weights in all, so many multiply-adds a row, of which this core does {:.1} billion a second: at most {:.0} rows/s\n",
+        NETWORKS * network.parameters(),
+        floor::peak() * 1e-9,
+        floor::peak() / (NETWORKS * network.parameters()) as f64
+    );
+    predictions(&network, NETWORKS, 8, rows.min(1024), seconds);
     println!();
     answers(rows, seconds);
     Ok(())
 }
 
-/// Encoded rows to mixtures, and to means and sds.
-fn predictions(network: &Network, components: usize, rows: usize, seconds: f64) {
+/// Networks of `auto` with the preset `best`.
+const NETWORKS: usize = 20;
+
+/// The network that `auto` trains on small data.
+fn as_auto(inputs: usize) -> Network {
+    let waved = (0..inputs).map(|input| Waved { input, low: -2.0, high: 2.0 }).collect();
+    Network {
+        inputs,
+        stem: Some(Stem::Periodic(Periodic { inputs, frequency: 0.1, waved })),
+        hidden: vec![128, 128],
+        activation: Activation::Silu,
+        outputs: 3 * 8,
+    }
+}
+
+/// Encoded rows to pooled mixtures, and to means and sds.
+fn predictions(network: &Network, networks: usize, components: usize, rows: usize, seconds: f64) {
     let mut rng = Rng::new(1, 0);
     let mut data = Dataset::new(network.inputs);
     for _ in 0..rows {
@@ -54,12 +81,18 @@ fn predictions(network: &Network, components: usize, rows: usize, seconds: f64) 
         data.push(&x, 0.0);
     }
     let head = MixtureHead { components, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
-    let weights = network.initial_weights(&mut rng);
-    let networks = vec![TrainedNetwork { network: network.clone(), weights, sd_factor: 1.0 }];
+    let member = |_| {
+        let weights = network.initial_weights(&mut rng);
+        TrainedNetwork { network: network.clone(), weights, sd_factor: 1.0 }
+    };
+    let one = networks == 1;
+    let networks = (0..networks).map(member).collect();
     let predictor = Predictor::Networks { networks, head: Head::Mixture(head) };
     println!("| rows/s | mixtures | mixtures, means, sds |");
     println!("|---|---|---|");
-    for isa in Isa::ALL.into_iter().filter(|isa| isa.available()) {
+    // Plain Rust takes minutes for many networks where a multiply-add is a call.
+    let worth = |isa: &Isa| isa.available() && (one || *isa != Isa::Plain);
+    for isa in Isa::ALL.into_iter().filter(worth) {
         let mixtures = fastest(seconds, || drop(black_box(predictor.predict(&data, isa))));
         let moments = fastest(seconds, || {
             let predictions = predictor.predict(&data, isa);
@@ -71,9 +104,9 @@ fn predictions(network: &Network, components: usize, rows: usize, seconds: f64) 
 
 /// Exact answers about mixtures, at levels and values that go through the whole distribution.
 fn answers(rows: usize, seconds: f64) {
-    println!("| answers/s | 1 component | 5 | 10 | 50 |");
-    println!("|---|---|---|---|---|");
-    let mixtures = [1, 5, 10, 50].map(|components| mixtures(components, rows));
+    println!("| answers/s | 1 component | 5 | 10 | 50 | 160 |");
+    println!("|---|---|---|---|---|---|");
+    let mixtures = [1, 5, 10, 50, 160].map(|components| mixtures(components, rows));
     let cdf = mixtures.each_ref().map(|mixtures| time(mixtures, seconds, |row, level| row.cdf(value(level))));
     print("cdf", cdf, cdf);
     for (name, answer) in ANSWERS {
@@ -98,7 +131,7 @@ fn value(level: f64) -> f64 {
     4.0 * level - 2.0
 }
 
-fn print(name: &str, times: [f64; 4], cdf: [f64; 4]) {
+fn print(name: &str, times: [f64; 5], cdf: [f64; 5]) {
     let cells: String = times.iter().zip(cdf).map(|(t, cdf)| format!(" {:.0} ({:.1}) |", 1.0 / t, t / cdf)).collect();
     println!("| {name} |{cells}");
 }

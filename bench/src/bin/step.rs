@@ -5,12 +5,14 @@
 //! |---|---|---|
 //! | `--inputs --hidden --components --batch` | sizes; `--hidden 50,50` for two layers | 13, 50, 10, 32 |
 //! | `--activation` | `relu`, `tanh` or `silu` | relu |
+//! | `--embedding` | sd of the starting frequencies of a periodic embedding of every input; 0 for none | 0 |
 //! | `--rows` | rows of an epoch; the short last batch is left out | 506, at least 8 batches |
 //! | `--epochs` | training before the converged timing | 500 |
 //! | `--rounds` | how often everything is measured | 3 |
 //! | `--seconds` | time for each of the two timings in a round | 1 |
 //! | `--core` | the core to run on (needs `taskset`) | 0 |
 //! | `--peers` | a Python with jax and torch; else `NEGMM_PEERS_PYTHON` | none |
+//! | `--only` | part of a peer's name: the others are left out; with `--embedding` PyTorch always is | all |
 //!
 //! A timing is the fastest run of whole epochs, at least 200 steps long: shuffle, gather, forward, loss, gradient, Adam.
 //! Ours and the peers' take turns, round by round, so that all see the same noise; the fastest of all rounds counts.
@@ -24,27 +26,29 @@ use negmm::data::Dataset;
 use negmm::math::lanes::Isa;
 use negmm::math::normal;
 use negmm::math::rng::Rng;
-use negmm::net::{MixtureHead, Network};
+use negmm::net::{MixtureHead, Network, Periodic, Stem, Waved};
 use negmm::train::{CpuEngine, Engine, Job, Objective, Schedule, Trained, Training, Watch};
 use negmm_bench::options::{Options, activation};
-use negmm_bench::peers::{PEERS, pin};
+use negmm_bench::peers::{PEERS, Peer, pin};
 use negmm_bench::{fastest, floor};
 
 /// A timed run is at least this many steps long.
 const TIMED_STEPS: usize = 200;
 
-const OPTIONS: [&str; 11] = [
+const OPTIONS: [&str; 13] = [
     "--inputs",
     "--hidden",
     "--components",
     "--batch",
     "--activation",
+    "--embedding",
     "--rows",
     "--epochs",
     "--rounds",
     "--seconds",
     "--core",
     "--peers",
+    "--only",
 ];
 
 fn main() -> Result<(), String> {
@@ -60,7 +64,12 @@ fn main() -> Result<(), String> {
         sets.retain(|isa| *isa != Isa::Plain);
     }
     let mut ours = vec![[f64::INFINITY; 2]; sets.len()];
-    let mut peers = [[f64::INFINITY; 2]; PEERS.len()];
+    let asked: Vec<&Peer> = PEERS
+        .iter()
+        .filter(|peer| peer.name.contains(options.text("--only").unwrap_or("")))
+        .filter(|peer| step.network.stem.is_none() || peer.embeds())
+        .collect();
+    let mut peers = vec![[f64::INFINITY; 2]; asked.len()];
     let (mut peak, mut losses) = (0.0, Vec::new());
     for _ in 0..rounds {
         peak = floor::peak().max(peak);
@@ -70,7 +79,7 @@ fn main() -> Result<(), String> {
             losses.push(first_and_last);
         }
         if let Some(python) = &python {
-            for (peer, best) in PEERS.iter().zip(&mut peers) {
+            for (peer, best) in asked.iter().zip(&mut peers) {
                 keep_least(best, peer.run(python, &step.peer_arguments())?);
             }
         }
@@ -99,7 +108,7 @@ fn main() -> Result<(), String> {
     if python.is_some() {
         println!("\n| | fresh us | converged us | x negmm | x negmm |");
         println!("|---|---|---|---|---|");
-        for (peer, [fresh, converged]) in PEERS.iter().zip(&peers) {
+        for (peer, [fresh, converged]) in asked.iter().zip(&peers) {
             let (a, b) = (fresh / ours[0][0], converged / ours[0][1]);
             println!("| {} | {fresh:.1} | {converged:.1} | {a:.1} | {b:.1} |", peer.name);
         }
@@ -133,15 +142,18 @@ impl Step {
         if inputs == 0 || components == 0 || !(1..=rows).contains(&batch) {
             return Err("inputs and components are at least 1, and a batch has at least 1 row and at most all".into());
         }
+        let data = noisy_curve(rows, inputs);
+        let frequency = options.get("--embedding", 0.0)?;
+        let stem = (frequency > 0.0).then(|| embedding(&data, frequency));
         let hidden = options.list("--hidden", vec![50])?;
         Ok(Self {
-            network: Network { inputs, stem: None, hidden, activation: activation(options)?, outputs: 3 * components },
+            network: Network { inputs, stem, hidden, activation: activation(options)?, outputs: 3 * components },
             components,
             batch,
             rows,
             epochs: options.get("--epochs", 500)?,
             seconds: options.get("--seconds", 1.0)?,
-            data: noisy_curve(rows, inputs),
+            data,
         })
     }
 
@@ -156,12 +168,13 @@ impl Step {
     fn title(&self) -> String {
         let Self { network, components, batch, .. } = self;
         let (inputs, hidden, activation) = (network.inputs, self.hidden(), self.activation());
-        format!("{inputs} inputs, {hidden} hidden {activation} units, {components} components, batch {batch}")
+        let embedded = if network.stem.is_some() { ", each with a periodic embedding" } else { "" };
+        format!("{inputs} inputs{embedded}, {hidden} hidden {activation} units, {components} components, batch {batch}")
     }
 
     /// The same step for a peer's script.
     fn peer_arguments(&self) -> Vec<String> {
-        [
+        let mut arguments = vec![
             ("--inputs", self.network.inputs.to_string()),
             ("--hidden", self.hidden()),
             ("--components", self.components.to_string()),
@@ -170,10 +183,11 @@ impl Step {
             ("--rows", self.rows.to_string()),
             ("--epochs", self.epochs.to_string()),
             ("--seconds", self.seconds.to_string()),
-        ]
-        .into_iter()
-        .flat_map(|(name, value)| [name.to_string(), value])
-        .collect()
+        ];
+        if let Some(Stem::Periodic(periodic)) = &self.network.stem {
+            arguments.push(("--embedding", periodic.frequency.to_string()));
+        }
+        arguments.into_iter().flat_map(|(name, value)| [name.to_string(), value]).collect()
     }
 
     /// Microseconds a step, fresh and converged, and the losses of the first and the last epoch before the second timing.
@@ -226,6 +240,16 @@ impl Step {
         let trained = CpuEngine { threads: 1, isa }.train(&[job], &watch).pop().expect("one job in, one result out");
         (ends.into_inner().expect("one thread"), trained.expect("a valid job"))
     }
+}
+
+/// A periodic embedding of every input, over the range of the data.
+fn embedding(data: &Dataset, frequency: f32) -> Stem {
+    let inputs = data.features();
+    let waved = |input: usize| {
+        let (low, high) = data.range(input);
+        Waved { input, low, high }
+    };
+    Stem::Periodic(Periodic { inputs, frequency, waved: (0..inputs).map(waved).collect() })
 }
 
 /// Nonlinear regression with noise that depends on the input, standardised: the peers' data but for the random numbers.

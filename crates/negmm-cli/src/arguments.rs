@@ -45,6 +45,8 @@ pub enum Command {
     Predict(Predict),
     /// Score predictions against known targets
     Evaluate(Evaluate),
+    /// Explain a model by pictures: one HTML file, or an SVG file for each
+    Report(Report),
     /// Cross-validate methods on one data set, one table
     Compare(Compare),
     /// Try settings, choose by validation rows, save the winner; can be stopped and continued
@@ -77,9 +79,15 @@ pub struct Fit {
     /// The model file to write; - for standard output
     #[arg(long, short, value_name = "MODEL")]
     pub output: PathBuf,
+    /// Also write what is said of rows held out by networks that did not learn from them, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub held_out: Option<String>,
     /// A TOML file with any of the options below by the same names (hidden = [64, 64]); a flag wins over it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Also explain the model by pictures in this HTML file, by its rows held out in training where there are some
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
     /// The options that a config file may hold too.
     #[command(flatten)]
     pub options: FitFlags,
@@ -260,6 +268,24 @@ pub struct Evaluate {
     pub weight: Option<String>,
 }
 
+/// `negmm report`
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The model file
+    pub model: PathBuf,
+    /// CSV file with the target column, plain or gzip; - for standard input
+    pub data: String,
+    /// The HTML file to write; - for standard output
+    #[arg(long, short, value_name = "FILE", required_unless_present = "svg")]
+    pub output: Option<String>,
+    /// Write every picture as an SVG file into this folder
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+    /// The column that says how much each row counts
+    #[arg(long, value_name = "COL")]
+    pub weight: Option<String>,
+}
+
 /// `negmm compare`
 #[derive(Debug, Args)]
 pub struct Compare {
@@ -280,6 +306,9 @@ pub struct Compare {
     /// The share that --repeats scores
     #[arg(long, value_name = "SHARE", default_value = "0.1", allow_hyphen_values = true)]
     pub test: String,
+    /// Draw the scores into this SVG file too
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
     /// An option for every method that has it, such as epochs=100; may be given again
     #[arg(long, value_name = "OPTION=VALUE")]
     pub set: Vec<String>,

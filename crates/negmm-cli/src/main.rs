@@ -47,6 +47,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         Command::Fit(fit) => command::fit::run(fit, shared),
         Command::Predict(predict) => command::predict::run(predict, shared),
         Command::Evaluate(evaluate) => command::evaluate::run(evaluate, shared),
+        Command::Report(report) => command::report::run(report, shared),
         Command::Compare(compare) => command::compare::run(compare, shared),
         Command::Tune(tune) => command::tune::run(tune, shared),
         Command::Paper(paper) => command::paper::run(paper, shared),

@@ -117,6 +117,13 @@ impl Output {
     }
 }
 
+/// Writes a whole output: a file, or standard output for `-`.
+pub fn write(path: &str, bytes: &[u8]) -> Result<(), Error> {
+    let mut output = Output::create(path)?;
+    output.write(bytes)?;
+    output.finish()
+}
+
 /// Whether an output would take the place of an input.
 pub fn replaces(output: &str, input: &Path) -> bool {
     let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());

@@ -3,9 +3,10 @@
 use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use negmm::train::Progress;
+use negmm::train::{Estimate, Progress};
 
 use crate::arguments::Shared;
+use crate::report;
 
 /// A bar, or nothing.
 pub struct Bar(ProgressBar);
@@ -14,7 +15,8 @@ impl Bar {
     /// For training.
     pub fn training(shared: &Shared) -> Self {
         let bar = Self::new(shared);
-        bar.0.set_style(style("training {wide_bar} epoch {pos} of {len}, {eta} left {msg}"));
+        bar.0.set_style(style("{prefix} {wide_bar} {percent} %, {eta} left {msg}"));
+        bar.0.set_prefix("training");
         bar
     }
 
@@ -45,10 +47,19 @@ impl Bar {
         Self(if shown { ProgressBar::no_length() } else { ProgressBar::hidden() })
     }
 
+    /// What the training will take, about.
+    pub fn begin(&self, estimate: &Estimate, threads: usize) {
+        let networks = report::counted(estimate.networks, "network");
+        let (seconds, megabytes) = (estimate.seconds(threads), estimate.megabytes(threads));
+        let time = if seconds < 90.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) };
+        self.0.set_prefix(format!("training {networks} (at most about {time}, {megabytes:.0} MB)"));
+    }
+
     /// An epoch of a job is done.
     pub fn epoch(&self, progress: &Progress) {
         self.0.set_length((progress.epochs * progress.jobs) as u64);
-        self.0.inc(1);
+        // What a network that stops early does not do is done.
+        self.0.inc(if progress.last { (progress.epochs - progress.epoch + 1) as u64 } else { 1 });
         if let Some(best) = progress.best {
             self.0.set_message(format!("(best score {best:.4})"));
         }

@@ -75,7 +75,7 @@ fn quotes_and_new_lines_in_cells() {
         outcome.text()
     );
     folder.write("c.toml", "target = 'y'\nignore = ['x, in m']\n");
-    let fit = folder.done(&["fit", "d.csv", "-o", "m", "--config", "c.toml", "--epochs", "2", "--json"]).json();
+    let fit = folder.done(&["fit", "d.csv", "-o", "m", "--config", "c.toml", "--steps", "2", "--json"]).json();
     assert_eq!(fit["features"], 2);
 }
 
@@ -113,7 +113,7 @@ fn the_same_seed_writes_the_same_file() {
     folder.write("ok.csv.gz", gzip(&folder.read("ok.csv")));
     folder.fit("ok.csv.gz", "again.negmm", &[]);
     assert_eq!(folder.read("again.negmm"), first);
-    let fit = ["fit", "-", "--target", "y", "-o", "-", "--epochs", "3", "--hidden", "4"];
+    let fit = ["fit", "-", "--target", "y", "-o", "-", "--epochs", "3", "--hidden", "4", "--method", "ne-gmm"];
     let piped = folder.run_with_input(&fit, &folder.read("ok.csv"));
     assert_eq!(piped.out, first);
     assert!(piped.err.starts_with("ne-gmm for \"y\" from 2 inputs (3 features), 60 rows\n"), "{}", piped.err);
@@ -163,12 +163,47 @@ fn tables_for_people() {
 }
 
 #[test]
+fn the_default_is_auto() {
+    let folder = Folder::new();
+    folder.write("ok.csv", rows(60));
+    let fit =
+        ["fit", "ok.csv", "--target", "y", "-o", "a.negmm", "--preset", "fast", "--steps", "60", "--held-out", "h.csv"];
+    let text = folder.done(&fit).text();
+    assert!(text.starts_with("auto for \"y\" from 2 inputs"), "{text}");
+    assert!(text.contains("trained 5 networks in "), "{text}");
+    assert!(
+        text.contains("held-out scores, 60 rows, each by 1 of the 5 networks (all together are usually better):\n"),
+        "{text}"
+    );
+    let held = String::from_utf8(folder.read("h.csv")).unwrap();
+    let lines: Vec<&str> = held.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (61, "row,target,mean,sd,lower_0.95,upper_0.95,pit"));
+    assert!((1..=60).all(|row| lines[row].starts_with(&format!("{row},"))), "{held}");
+    let inspect = folder.done(&["inspect", "a.negmm"]).text();
+    for words in
+        ["folds          5", "hidden         128,128", "steps          60", "5 networks, kept as they were at look "]
+    {
+        assert!(inspect.contains(words), "{words}: {inspect}");
+    }
+    let predict = folder.done(&["predict", "a.negmm", "ok.csv", "--parts"]).text();
+    assert!(
+        predict.starts_with("mean,sd,variance_within,variance_between,variance_aleatoric,variance_epistemic\n"),
+        "{predict}"
+    );
+    folder.refused(
+        &["fit", "ok.csv", "--target", "y", "-o", "b", "--held-out", "ok.csv"],
+        2,
+        "the held-out predictions would replace the data in ok.csv",
+    );
+}
+
+#[test]
 fn the_demo_shows_and_saves() {
     let folder = Folder::new();
     let outcome = folder.done(&["demo", "--save", "d"]);
     let text = outcome.text();
-    assert!(text.starts_with("toy2: ") && text.contains("\nne-gmm ") && text.contains('█'), "{text}");
-    assert!(text.ends_with("wrote toy2.csv, toy2-test.csv and toy2.negmm to d\n"), "{text}");
+    assert!(text.starts_with("toy2: ") && text.contains("\nauto ") && text.contains('█'), "{text}");
+    assert!(text.ends_with("wrote toy2.csv, toy2-test.csv, toy2.negmm and toy2.html to d\n"), "{text}");
     folder.fit("d/toy2.csv", "m", &[]);
     let scores = folder.done(&["evaluate", "d/toy2.negmm", "d/toy2-test.csv", "--json"]).json();
     assert_eq!(scores["rows"], 300);
@@ -176,7 +211,12 @@ fn the_demo_shows_and_saves() {
     assert_eq!(predictions.lines().count(), 301);
     let json = folder.done(&["demo", "toy1", "--json"]).json();
     assert_eq!(json["toy"], "toy1");
-    assert!(json["ne-gmm"]["crps"].as_f64() < json["constant"]["crps"].as_f64(), "{json}");
+    assert!(json["auto"]["crps"].as_f64() < json["constant"]["crps"].as_f64(), "{json}");
+    let page = |path: &str| std::fs::read_to_string(path).unwrap();
+    assert!(page(json["report"].as_str().unwrap()).starts_with("<!doctype html>"));
+    let text = folder.done(&["demo"]).text();
+    let (_, place) = text.trim_end().rsplit_once("more pictures, in a browser: ").unwrap();
+    assert!(page(place) == String::from_utf8(folder.read("d/toy2.html")).unwrap());
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn interrupt(folder: &Folder, mut child: Child) {
 fn during_a_fit() {
     let folder = Folder::with_model();
     let before = folder.read("ok.negmm");
-    let fit = ["fit", "ok.csv", "--target", "y", "-o", "ok.negmm", "--epochs", "10000000"];
+    let fit = ["fit", "ok.csv", "--target", "y", "-o", "ok.negmm", "--steps", "100000000"];
     interrupt(&folder, folder.command(&fit).spawn().unwrap());
     assert_eq!(folder.names(), ["ok.csv", "ok.negmm"]);
     assert_eq!(folder.read("ok.negmm"), before);

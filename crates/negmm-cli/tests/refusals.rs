@@ -135,10 +135,24 @@ fn options_out_of_range() {
         ("features", "x,z", "ok.csv: there is no column \"z\"; the columns are \"x\", \"c\", \"y\""),
         ("ignore", "z", "ok.csv: there is no column \"z\"; the columns are \"x\", \"c\", \"y\""),
     ] {
-        folder.refused(&["fit", "ok.csv", "--target", "y", "-o", "m", &format!("--{option}"), value], 2, message);
+        let fit = ["fit", "ok.csv", "--target", "y", "-o", "m", "--method", "ne-gmm", &format!("--{option}"), value];
+        folder.refused(&fit, 2, message);
     }
     folder.refused(
-        &["fit", "ok.csv", "--target", "y", "-o", "m", "--components", "5", "--hidden", "16384,16384"],
+        &[
+            "fit",
+            "ok.csv",
+            "--target",
+            "y",
+            "-o",
+            "m",
+            "--method",
+            "mdn",
+            "--components",
+            "5",
+            "--hidden",
+            "16384,16384",
+        ],
         2,
         "a network may have 100000000 parameters at most, and this one would have 268763151: use fewer hidden units",
     );
@@ -163,7 +177,7 @@ fn methods_and_their_options() {
         2,
         &format!("there is no method \"magic\"; the methods are {}", having("")),
     );
-    for (method, flag, value) in [("mdn", "--eta", "0.5"), ("constant", "--epochs", "5")] {
+    for (method, flag, value) in [("mdn", "--eta", "0.5"), ("constant", "--epochs", "5"), ("auto", "--epochs", "5")] {
         let option = flag.trim_start_matches('-');
         folder.refused(
             &fit(&["--method", method, flag, value]),
@@ -210,7 +224,7 @@ fn command_lines_that_cannot_be_understood() {
 fn config_files() {
     let folder = Folder::new();
     folder.write("ok.csv", rows(60));
-    let fit = ["fit", "ok.csv", "--target", "y", "-o", "m", "--config", "c.toml"];
+    let fit = ["fit", "ok.csv", "--target", "y", "-o", "m", "--config", "c.toml", "--method", "ne-gmm"];
     folder.refused(&fit, 2, "c.toml: there is no such file or folder");
     for (text, message) in [
         ("epochs = 3\nbogus = 3\n", "line 2: there is no option \"bogus\""),

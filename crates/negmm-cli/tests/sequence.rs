@@ -16,9 +16,11 @@ fn series(rows: usize) -> String {
     text
 }
 
-const FIT: [&str; 16] = [
+const FIT: [&str; 18] = [
     "fit",
     "s.csv",
+    "--method",
+    "ne-gmm",
     "--target",
     "price",
     "--sequence",
@@ -62,7 +64,7 @@ fn a_config_file_says_the_same() {
     let folder = Folder::new();
     folder.write("s.csv", series(50));
     folder.done(&FIT);
-    let config = "target = \"price\"\nsequence = \"price\"\nwindow = 7\nepochs = 3\nlstm-hidden = 6\nlstm-layers = 1\n";
+    let config = "method = \"ne-gmm\"\ntarget = \"price\"\nsequence = \"price\"\nwindow = 7\nepochs = 3\nlstm-hidden = 6\nlstm-layers = 1\n";
     folder.write("c.toml", config);
     folder.done(&["fit", "s.csv", "--config", "c.toml", "-o", "c.negmm"]);
     assert!(folder.read("c.negmm") == folder.read("s.negmm"));
@@ -74,7 +76,8 @@ fn other_columns_join_and_hidden_layers_follow_the_lstm() {
     folder.write("s.csv", series(50));
     let more =
         ["--features", "price,volume", "--hidden", "5", "--method", "ensemble", "--members", "2", "--member", "mdn"];
-    let text = folder.done(&[&FIT[..], &more].concat()).text();
+    let fit: Vec<&str> = FIT.into_iter().filter(|word| !["--method", "ne-gmm"].contains(word)).collect();
+    let text = folder.done(&[&fit[..], &more].concat()).text();
     assert!(text.contains("from 2 inputs over the 7 steps before it (14 features)"), "{text}");
     assert!(text.contains("hidden 5"), "{text}");
 }
@@ -84,8 +87,20 @@ fn comparing_goes_forward_in_time() {
     let folder = Folder::new();
     folder.write("s.csv", series(90));
     let compare = ["compare", "s.csv", "--target", "price", "--sequence", "price", "--window", "4"];
-    let few =
-        ["--folds", "2", "--set", "epochs=2", "--set", "lstm-hidden=4", "--set", "rounds=5", "--set", "members=2"];
+    let few = [
+        "--folds",
+        "2",
+        "--set",
+        "epochs=2",
+        "--set",
+        "steps=2",
+        "--set",
+        "lstm-hidden=4",
+        "--set",
+        "rounds=5",
+        "--set",
+        "members=2",
+    ];
     let text = folder.done(&[&compare[..], &few].concat()).text();
     assert!(text.contains("ngboost") && text.contains("2 splits"), "{text}");
     let repeats = [&compare[..], &["--repeats", "2"]].concat();
@@ -111,8 +126,8 @@ fn sequences_that_are_refused() {
     folder.refused(&fit(&["--sequence", "price", "--window", "1.5"]), 2, half);
     let short = "s.csv: a window of 30 steps needs at least 32 rows here, found 20";
     folder.refused(&fit(&["--sequence", "price"]), 1, short);
-    let adversarial = ["--sequence", "price", "--window", "3", "--adversarial", "0.01"];
-    let message = "adversarial training is not there for sequences: leave adversarial at 0";
+    let adversarial = ["--sequence", "price", "--window", "3", "--method", "mdn", "--adversarial", "0.01"];
+    let message = "adversarial training is not there for sequences or embeddings: leave adversarial at 0";
     folder.refused(&fit(&adversarial), 2, message);
     let units = "lstm-hidden must be from 1 to 16384 units, found 0";
     folder.refused(&fit(&["--sequence", "price", "--window", "3", "--lstm-hidden", "0"]), 2, units);
@@ -137,7 +152,8 @@ fn a_share_price() {
         return;
     }
     let (goog, folder) = (goog.to_str().unwrap(), Folder::new());
-    let fit = ["fit", goog, "--target", "close", "--sequence", "close", "-o", "g.negmm", "--epochs", "8"];
+    let fit =
+        ["fit", goog, "--target", "close", "--sequence", "close", "-o", "g.negmm", "--steps", "200", "--folds", "3"];
     folder.done(&[&fit[..], &["--lstm-hidden", "16", "--window", "30"]].concat());
     let scores = folder.done(&["evaluate", "g.negmm", goog, "--json"]).json();
     assert_eq!(scores["rows"], 1059);

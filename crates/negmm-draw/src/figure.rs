@@ -4,8 +4,8 @@ use crate::svg::{Svg, coordinate, escaped, shortened};
 use crate::{Ink, Panel, Style};
 
 /// Size of a panel unless another is asked for.
-const WIDTH: f64 = 460.0;
-const HEIGHT: f64 = 300.0;
+const WIDTH: f64 = 400.0;
+const HEIGHT: f64 = 280.0;
 /// Room between panels.
 const GAP: f64 = 16.0;
 
@@ -40,7 +40,7 @@ impl Figure {
         self
     }
 
-    /// With panels of this size; 460 × 300 unless this is said.
+    /// With panels of this size; 400 × 280 unless this is said.
     #[must_use]
     pub fn panel_size(mut self, width: f64, height: f64) -> Self {
         self.size = (width, height);

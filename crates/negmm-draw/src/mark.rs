@@ -165,6 +165,10 @@ impl Mark {
         self
     }
 
+    pub(crate) fn is_points(&self) -> bool {
+        matches!(self.shape, Shape::Points { .. })
+    }
+
     /// The values along x that an axis must reach.
     pub(crate) fn x_values(&self) -> Vec<f64> {
         match &self.shape {

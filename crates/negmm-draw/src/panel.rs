@@ -11,7 +11,7 @@ const TICK_SIZE: f64 = 11.0;
 const LABEL_SIZE: f64 = 12.0;
 const TITLE_SIZE: f64 = 13.0;
 /// Room that a tick wants for itself.
-const TICK_ROOM_X: f64 = 58.0;
+const TICK_ROOM_X: f64 = 46.0;
 const TICK_ROOM_Y: f64 = 30.0;
 /// Words beside the y axis take at most this share of the width.
 const WORDS_SHARE: f64 = 0.34;
@@ -70,11 +70,11 @@ impl Panel {
         let y_label = self.y.label_with(&y_ticks.unit);
         let left = widest + 10.0 + if y_label.is_empty() { 0.0 } else { LABEL_SIZE + 6.0 };
         let left = left + 2.0;
-        let most = ((size.0 - left) / TICK_ROOM_X).floor().max(2.0) as usize;
-        let last = self.x.marks(&x, most).marks.pop().map_or(0.0, |(_, label)| text_width(&label, TICK_SIZE));
+        let x_ticks = self.x_ticks(&x, size.0 - left);
+        let last = x_ticks.marks.last().map_or(0.0, |(_, label)| text_width(label, TICK_SIZE));
         let right = if self.x.has_words() { 12.0 } else { 12f64.max(0.5 * last + 2.0) };
         let width = (size.0 - left - right).max(20.0);
-        let x_ticks = self.x.marks(&x, (width / TICK_ROOM_X).floor().max(2.0) as usize);
+        let x_ticks = self.x_ticks(&x, width);
         let slot = width / x_ticks.marks.len().max(1) as f64;
         let longest = x_ticks.marks.iter().map(|(_, label)| text_width(label, TICK_SIZE)).fold(0.0, f64::max);
         let turned = self.x.has_words() && longest > slot - 4.0;
@@ -94,17 +94,7 @@ impl Panel {
         let frame = Frame { x, y, width, height };
         grid(svg, (left, top), &frame, &y_ticks);
 
-        // An SVG inside cuts off what lies outside it.
-        svg.push(&format!(
-            "<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" overflow=\"hidden\">\n",
-            coordinate(left),
-            coordinate(top),
-            coordinate(width),
-            coordinate(height)
-        ));
-        self.marks.iter().for_each(|mark| shape::draw(svg, &frame, mark));
-        svg.push("</svg>\n");
-
+        self.draw_marks(svg, (left, top), &frame);
         let base = top + height;
         svg.stroke(&format!("M{} {}h{}", coordinate(left), coordinate(base), coordinate(width)), Ink::Muted, 1.0, "");
         x_axis(svg, (left, base), &x, width, &x_ticks, turned.then_some(TURNED));
@@ -118,6 +108,33 @@ impl Panel {
         }
         let place = (at.0 + LABEL_SIZE + 2.0, top + 0.5 * height);
         svg.write(place, &shortened(&y_label, LABEL_SIZE, height), Font { turn: -90.0, ..font });
+    }
+
+    /// As many ticks as find room over `width`.
+    fn x_ticks(&self, x: &Scale, width: f64) -> Ticks {
+        let most = (width / TICK_ROOM_X).floor().max(2.0) as usize;
+        let ticks = (2..=most).rev().map(|most| self.x.marks(x, most)).find(|ticks| {
+            let longest = ticks.marks.iter().map(|(_, label)| text_width(label, TICK_SIZE)).fold(0.0, f64::max);
+            (longest + 10.0) * ticks.marks.len() as f64 <= width
+        });
+        ticks.unwrap_or_else(|| self.x.marks(x, 2))
+    }
+
+    /// Lines and areas are cut off at the frame by an SVG inside the SVG; points are whole or not there at all.
+    fn draw_marks(&self, svg: &mut Svg, at: (f64, f64), frame: &Frame) {
+        let (x, y) = (coordinate(at.0), coordinate(at.1));
+        for marks in self.marks.chunk_by(|a, b| a.is_points() == b.is_points()) {
+            let (open, close) = if marks[0].is_points() {
+                (format!("<g transform=\"translate({x} {y})\">\n"), "</g>\n")
+            } else {
+                let (width, height) = (coordinate(frame.width), coordinate(frame.height));
+                let size = format!("width=\"{width}\" height=\"{height}\" overflow=\"hidden\"");
+                (format!("<svg x=\"{x}\" y=\"{y}\" {size}>\n"), "</svg>\n")
+            };
+            svg.push(&open);
+            marks.iter().for_each(|mark| shape::draw(svg, frame, mark));
+            svg.push(close);
+        }
     }
 }
 

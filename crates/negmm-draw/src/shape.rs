@@ -30,6 +30,12 @@ impl Frame {
         (1.0 - self.y.share(value)) * self.height
     }
 
+    /// Whether a point lies inside, or a hair outside.
+    fn holds(&self, x: f64, y: f64) -> bool {
+        let inside = |share: f64| (-1e-6..=1.0 + 1e-6).contains(&share);
+        inside(self.x.share(x)) && inside(self.y.share(y))
+    }
+
     /// `x y` as paths have it; none for what is not finite.
     fn point(&self, x: f64, y: f64) -> Option<String> {
         let place = (self.x(x), self.y(y));
@@ -58,7 +64,8 @@ pub(crate) fn draw(svg: &mut Svg, frame: &Frame, mark: &Mark) {
         Shape::Band { x, lower, upper } => svg.fill(&band(frame, x, lower, upper), mark.ink, &more),
         Shape::Points { x, y } => {
             more.push_str(" stroke-linecap=\"round\"");
-            let points = x.iter().zip(y).filter_map(|(x, y)| frame.point(*x, *y));
+            let inside = |(x, y): &(&f64, &f64)| frame.holds(**x, **y);
+            let points = x.iter().zip(y).filter(inside).filter_map(|(x, y)| frame.point(*x, *y));
             let d: String = points.map(|point| format!("M{point}h0")).collect();
             svg.stroke(&d, mark.ink, mark.width, &more);
         }

@@ -124,20 +124,21 @@ fn isolated(text: &str) -> String {
     if text.contains(turns) { format!("\u{2068}{}\u{2069}", escaped(&text)) } else { escaped(&text) }
 }
 
-/// Width of a text in units of SVG, near enough to lay things out: the widths of Helvetica's kinds of letters.
+/// Width of a text in units of SVG, near enough to lay things out: the widths of DejaVu Sans, among the widest of
+/// the letters that a reader may have.
 pub fn text_width(text: &str, size: f64) -> f64 {
     size * text.chars().map(letter_width).sum::<f64>()
 }
 
 fn letter_width(letter: char) -> f64 {
     match letter {
-        'i' | 'j' | 'l' | '\'' | '|' | '.' | ',' | ':' | ';' | '!' => 0.26,
-        'f' | 't' | 'r' | 'I' | ' ' | '(' | ')' | '[' | ']' | '-' | '/' | '"' => 0.34,
-        'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' => 0.88,
-        'A'..='Z' => 0.69,
+        'i' | 'j' | 'l' | '\'' | '|' | '.' | ',' | ':' | ';' | '!' => 0.33,
+        'f' | 't' | 'r' | 'I' | ' ' | '(' | ')' | '[' | ']' | '-' | '/' | '"' => 0.41,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' => 0.96,
+        'A'..='Z' => 0.71,
         '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{fe0f}' => 0.0,
         letter if letter >= '\u{1100}' && !('\u{2000}'..='\u{22ff}').contains(&letter) => 1.05,
-        _ => 0.57,
+        _ => 0.63,
     }
 }
 

@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn scores_do_not_depend_on_threads() {
         let table = Toy::Bimodal.sample(120, &mut Rng::new(1, 0));
-        let mut method = Method::default();
+        let mut method = Method::by_name("ne-gmm").unwrap();
         method.set("epochs", "20").unwrap();
         let methods = [method, Method::by_name("constant").unwrap()];
         let splits = Split::folds(120, 4, 7).unwrap();

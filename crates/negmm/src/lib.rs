@@ -7,8 +7,9 @@
 //!
 //! // One input, two branches: y is near x³ or near -x³.
 //! let table = Toy::Bimodal.sample(500, &mut negmm::math::rng::Rng::new(1, 0));
-//! let mut method = Method::default(); // NE-GMM
-//! method.set("epochs", "50")?;
+//! let mut method = Method::default(); // auto, a calibrated pool of NE-GMMs
+//! method.set("preset", "fast")?;
+//! method.set("steps", "200")?;
 //! let model = fit(&table, "y", &method)?;
 //!
 //! let predictions = model.predict(&table)?;

@@ -127,6 +127,52 @@ impl Predictions {
         Self { form: Form::Samples { pooled, between_members }, members }
     }
 
+    /// Says that the samples are those of `members` models, as many of each, and how much of each row's variance is between
+    /// them, as [`Predictions::variance_by_members`] gives it.
+    ///
+    /// # Errors
+    /// When these are no samples, they cannot be shared out, or there is not one finite number, at least 0, for each row.
+    pub fn with_between_members(mut self, members: usize, between: Vec<f64>) -> Result<Self> {
+        let rows = self.len();
+        let Form::Samples { pooled, between_members } = &mut self.form else {
+            return Err(Error::data("expected samples, found mixtures"));
+        };
+        let sound = between.len() == rows && between.iter().all(|part| part.is_finite() && *part >= 0.0);
+        if members < 2 || !pooled.samples().is_multiple_of(members) || !sound {
+            return Err(Error::data(format!("expected {rows} parts of a variance between at least 2 members")));
+        }
+        *between_members = between;
+        self.members = members;
+        Ok(self)
+    }
+
+    /// Those of some rows, in this order.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let pick = |values: &[f64], each: usize| {
+            rows.iter().flat_map(|row| &values[row * each..][..each]).copied().collect::<Vec<f64>>()
+        };
+        let form = match &self.form {
+            Form::Mixtures(mixtures) => {
+                let pick = |values| pick(values, mixtures.components());
+                let (weights, means, sds) = (pick(mixtures.weights()), pick(mixtures.means()), pick(mixtures.sds()));
+                Form::Mixtures(Mixtures::from_parts_unchecked(mixtures.components(), weights, means, sds))
+            }
+            Form::Samples { pooled, between_members } => Form::Samples {
+                pooled: SampleSets::from_finite(
+                    pooled.samples(),
+                    pick(pooled.values(), pooled.samples()),
+                    pooled.sd_floor(),
+                ),
+                between_members: pick(between_members, usize::from(!between_members.is_empty())),
+            },
+        };
+        Self { form, members: self.members }
+    }
+
     /// In another unit: every value y becomes y · `scale` + `shift`.
     #[must_use]
     pub fn rescale(self, shift: f64, scale: f64) -> Self {
@@ -392,6 +438,20 @@ mod tests {
     }
 
     #[test]
+    fn some_rows_answer_as_among_all() {
+        let samples =
+            Predictions::of_sample_members(2, 3, (0..24).map(|value| f64::from(value * value % 11)).collect(), 0.1);
+        for all in [predictions(4).of_members(2), samples] {
+            let some = all.select(&[3, 1, 1]);
+            let pick = |values: Vec<f64>| vec![values[3], values[1], values[1]];
+            assert_eq!((some.len(), some.members()), (3, 2));
+            assert_eq!(some.quantile(0.3).unwrap(), pick(all.quantile(0.3).unwrap()));
+            let (within, between) = all.variance_by_members();
+            assert_eq!(some.variance_by_members(), (pick(within), pick(between)));
+        }
+    }
+
+    #[test]
     fn the_parts_of_members_add_up_to_the_variance() {
         let weights = vec![0.1, 0.4, 0.3, 0.2];
         let mixtures = Mixtures::new(4, weights, vec![0.0, 1.0, 5.0, -2.0], vec![1.0, 0.5, 0.2, 2.0]).unwrap();
@@ -403,6 +463,26 @@ mod tests {
         assert_eq!(predictions.clone().of_members(1).variance_by_members().1, [0.0]);
         let matched = predictions.moment_matched();
         assert_eq!((matched.mean(), matched.sd()), (predictions.mean(), predictions.sd()));
+    }
+
+    #[test]
+    fn rows_are_selected_with_their_members() {
+        let mixtures = predictions(5);
+        let some = mixtures.select(&[4, 0, 4]);
+        assert_eq!(some.mean(), [4, 0, 4].map(|row| mixtures.mean()[row]));
+        let values: Vec<f64> = (0..24).map(|value| f64::from(value * value % 11)).collect();
+        let samples = Predictions::of_sample_members(2, 4, values, 1e-3);
+        let some = samples.select(&[2, 0]);
+        let (all, part) = (samples.variance_by_members(), some.variance_by_members());
+        assert_eq!(part, (vec![all.0[2], all.0[0]], vec![all.1[2], all.1[0]]));
+        let plain = Predictions::from(samples.samples().unwrap().clone());
+        assert_ne!(plain, samples);
+        assert_eq!(plain.clone().with_between_members(2, all.1).unwrap(), samples);
+        assert!(plain.clone().with_between_members(3, vec![0.0; 3]).is_err());
+        assert!(plain.with_between_members(2, vec![f64::NAN; 3]).is_err());
+        assert!(mixtures.with_between_members(2, vec![0.0; 5]).is_err());
+        let alone = predictions(0).select(&[]);
+        assert!(alone.is_empty());
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn cancelling_stops() {
             cancel.store(true, Ordering::Relaxed);
         }
     };
-    for result in CpuEngine::new(2).train(&jobs, &Watch { progress: &progress, cancel: &cancel }) {
+    for result in CpuEngine::new(2).train(&jobs, &Watch { progress: &progress, cancel: &cancel, ..Watch::nothing() }) {
         assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
     }
 }

@@ -7,11 +7,12 @@ use negmm::compare::{CompareOptions, Comparison, Metric, compare};
 use negmm::data::Inputs;
 use negmm::train::Watch;
 use negmm::{Error, Method};
+use negmm_draw::Style;
 use serde_json::json;
 
 use crate::arguments::{Compare, Shared};
 use crate::config::{Splitting, methods};
-use crate::output::{say, say_json};
+use crate::output::{Output, replaces, say, say_json};
 use crate::progress::Bar;
 use crate::{input, report};
 
@@ -20,6 +21,16 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let sequence = input::sequence(arguments.sequence.clone(), arguments.window.as_deref())?;
     let methods = methods(arguments.methods.as_deref(), Method::all(), &arguments.set, sequence.is_some())?;
     let seed = input::number("seed", &arguments.seed)?;
+    if let Some(picture) = &arguments.svg {
+        if picture == "-" {
+            return Err(Error::options("the picture of a comparison goes to a file: say --svg FILE"));
+        }
+        if replaces(picture, Path::new(&arguments.data)) {
+            return Err(Error::options(format!(
+                "the picture would replace the data in {picture}: say another --svg FILE"
+            )));
+        }
+    }
     let threads = shared.threads(None)?;
     let inputs = Inputs {
         features: arguments.features.as_deref().map(input::names),
@@ -27,6 +38,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         weight: arguments.weight.clone(),
         sequence,
     };
+    let picture = arguments.svg.as_deref().map(Output::create).transpose()?;
     let table = input::table(&arguments.data)?;
     let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
     let splits = splitting.splits(&table, &inputs, seed)?;
@@ -40,6 +52,12 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let name =
         Path::new(&arguments.data).file_name().map_or(arguments.data.clone(), |name| name.to_string_lossy().into());
     let name = name.split('.').next().unwrap_or_default().to_string();
+    if let Some(mut picture) = picture {
+        let names: Vec<String> = methods.iter().map(|method| method.name().to_string()).collect();
+        let figure = negmm_report::comparison(&format!("{name}: {}", arguments.target), &names, &comparison);
+        picture.write(figure.svg(Style::File).as_bytes())?;
+        picture.finish()?;
+    }
     if shared.json {
         return say_json(&json!({ "table": entries(&name, &methods, &comparison), "seconds": seconds }));
     }

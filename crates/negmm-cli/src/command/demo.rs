@@ -1,16 +1,19 @@
 //! Responsible for `negmm demo`: the paper's example from data to picture in one command.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 use negmm::data::{Column, Inputs};
 use negmm::math::rng::Rng;
+use negmm::method::{Auto, Preset};
 use negmm::{Error, Method, Metrics, Table, Toy};
+use negmm_report::{Cases, Report};
 use serde_json::json;
 
 use crate::arguments::{Demo, Shared};
 use crate::command::fit;
 use crate::config::FitConfig;
-use crate::output::{Output, say, say_json};
+use crate::output::{self, say, say_json, warn};
 use crate::{chart, input, report};
 
 /// Rows to score on, as in the paper.
@@ -32,8 +35,8 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     };
     let mut rng = Rng::new(seed, 0);
     let (train, test) = (toy.sample(rows, &mut rng), toy.sample(TEST_ROWS, &mut rng));
-    let config =
-        FitConfig { target: "y".into(), inputs: Inputs::default(), seed, threads: None, method: Method::default() };
+    let method = Method::Auto(Auto { preset: Preset::Fast, ..Auto::default() });
+    let config = FitConfig { target: "y".into(), inputs: Inputs::default(), seed, threads: None, method };
     if let Some(folder) = &demo.save {
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
     }
@@ -48,12 +51,25 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
         let mut files = vec![(place(format!("{}.csv", toy.name())), csv(&train))];
         files.push((place(format!("{}-test.csv", toy.name())), csv(&test)));
         files.push((place(format!("{}.negmm", toy.name())), model.to_bytes()?));
-        for (path, bytes) in files {
-            let mut output = Output::create(&path)?;
-            output.write(&bytes)?;
-            output.finish()?;
-        }
+        files.iter().try_for_each(|(path, bytes)| output::write(path, bytes))?;
     }
+    let explained = Report::new(&model, &Cases::of_table(&model, &test, None)?, &format!("{}-test", toy.name()))?;
+    let page = match &demo.save {
+        Some(folder) => {
+            let path = folder.join(format!("{}.html", toy.name())).display().to_string();
+            output::write(&path, explained.html().as_bytes()).map(|()| path)
+        }
+        None => in_temporary_folder(&explained.html()),
+    };
+    // The picture on the terminal is still worth showing.
+    let page = match (page, &demo.save) {
+        (Ok(page), _) => Some(page),
+        (Err(error), Some(_)) => return Err(error),
+        (Err(error), None) => {
+            warn(shared.quiet, &[error.to_string()]);
+            None
+        }
+    };
     if shared.json {
         return say_json(&json!({
             "toy": toy.name(),
@@ -62,6 +78,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
             "truth": truth,
             model.method().name(): ours,
             "constant": constant,
+            "report": page,
         }));
     }
 
@@ -76,10 +93,25 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
         format!("{}: {about}\n{rows} rows to learn from, {TEST_ROWS} to score on\n\n{scores}\n\n", toy.name());
     let _ = write!(text, "{picture}\n\npredicted density (shaded by column) and test rows (dots)");
     if let Some(folder) = &demo.save {
-        let _ = write!(text, "\nwrote {0}.csv, {0}-test.csv and {0}.negmm to {1}", toy.name(), folder.display());
+        let _ =
+            write!(text, "\nwrote {0}.csv, {0}-test.csv, {0}.negmm and {0}.html to {1}", toy.name(), folder.display());
+    }
+    if let (Some(page), None) = (page, &demo.save) {
+        let _ = write!(text, "\nmore pictures, in a browser: {page}");
     }
     say(&text);
     Ok(())
+}
+
+/// Writes the page to a new file among the temporary ones, and says where.
+fn in_temporary_folder(page: &str) -> Result<String, Error> {
+    let folder = std::env::temp_dir();
+    let failed = |error: &std::io::Error| Error::io(&folder, error);
+    let mut file = tempfile::Builder::new().prefix("negmm-demo-").suffix(".html").tempfile_in(&folder);
+    let file = file.as_mut().map_err(|error| failed(error))?;
+    file.write_all(page.as_bytes()).map_err(|error| failed(&error))?;
+    file.disable_cleanup(true);
+    Ok(file.path().display().to_string())
 }
 
 fn numbers<'a>(table: &'a Table, column: &str) -> &'a [f64] {

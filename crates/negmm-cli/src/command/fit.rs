@@ -7,10 +7,12 @@ use negmm::method::{Predictor, TrainedNetwork};
 use negmm::model::{FitOptions, Fitted};
 use negmm::net::Stem;
 use negmm::train::{CpuEngine, Watch};
-use negmm::{Error, Model, Table, fit_with};
+use negmm::{Error, Method, Model, Table, fit_with};
+use negmm_report::{Cases, Report};
 use serde_json::json;
 
 use crate::arguments::{Fit, Shared};
+use crate::command::held_out;
 use crate::config::FitConfig;
 use crate::output::{Output, replaces, say, say_json, warn};
 use crate::progress::Bar;
@@ -28,19 +30,43 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     if replaces(&place, Path::new(&fit.data)) {
         return Err(Error::options(format!("the model would replace the data in {place}: say another -o MODEL")));
     }
+    if let Some(place) = fit.held_out.as_deref().filter(|place| replaces(place, Path::new(&fit.data))) {
+        return Err(Error::options(format!("the held-out predictions would replace the data in {place}")));
+    }
+    if let Some(report) = &fit.report {
+        if report == "-" {
+            return Err(Error::options("the report of a fit goes to a file: say --report FILE"));
+        }
+        if replaces(report, Path::new(&fit.data)) || *report == place {
+            return Err(Error::options(format!("the report would replace {report}: say another --report FILE")));
+        }
+    }
     // Opened first: a place that cannot be written to is better known before training than after.
     let mut output = Output::create(&place)?;
+    let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
+    let page = fit.report.as_deref().map(Output::create).transpose()?;
     let table = input::table(&fit.data)?;
     let start = Instant::now();
-    let Fitted { model, warnings } = train(&table, &config, threads, shared)?;
+    let fitted = train(&table, &config, threads, shared)?;
     let seconds = start.elapsed().as_secs_f64();
-    warn(shared.quiet, &warnings);
+    let model = &fitted.model;
+    warn(shared.quiet, &fitted.warnings);
     output.write(&model.to_bytes()?)?;
+    if let Some(mut file) = held_out_file {
+        file.write(held_out::csv(&fitted.held_out, model, &table)?.as_bytes())?;
+        file.finish()?;
+    }
     output.finish()?;
+    if let Some(mut page) = page {
+        let cases = Cases::of_training(&fitted, &table, config.inputs.weight.as_deref())?;
+        let report = Report::new(model, &cases, &super::report::source(&fit.data))?;
+        page.write(report.html().as_bytes())?;
+        page.finish()?;
+    }
     let record = model.record();
-    let (epochs, best_epoch) = epochs(&model);
+    let (epochs, best_epoch) = epochs(model);
     if shared.json {
-        return say_json(&json!({
+        let mut answer = json!({
             "method": model.method().name(),
             "rows": record.rows,
             "features": model.encoder().features(),
@@ -51,11 +77,18 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "validation": record.validation,
             "baseline": record.baseline,
             "model": place,
-        }));
+        });
+        if let Some(report) = &fit.report {
+            answer["report"] = json!(report);
+        }
+        return say_json(&answer);
     }
-    let summary = format!("{}\n{}", summary(&model), trained(&model, seconds));
+    let summary = format!("{}\n{}", summary(model), trained(model, seconds));
     match to_standard_output {
-        false => say(&format!("{summary}\nsaved {place}")),
+        false => {
+            let report = fit.report.iter().map(|report| format!(" and {report}")).collect::<String>();
+            say(&format!("{summary}\nsaved {place}{report}"));
+        }
         true if !shared.quiet => eprintln!("{summary}"),
         true => {}
     }
@@ -66,7 +99,11 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
 pub fn train(table: &Table, config: &FitConfig, threads: usize, shared: &Shared) -> Result<Fitted, Error> {
     let bar = Bar::training(shared);
     let engine = CpuEngine::new(threads);
-    let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
+    let watch = Watch {
+        begin: &|estimate| bar.begin(estimate, threads),
+        progress: &|progress| bar.epoch(progress),
+        ..Watch::nothing()
+    };
     let options = FitOptions { seed: config.seed, inputs: &config.inputs, engine: &engine, watch };
     let fitted = fit_with(table, &config.target, &config.method, &options);
     bar.clear();
@@ -125,15 +162,33 @@ fn shape(networks: &[TrainedNetwork], outputs: &str) -> String {
 fn trained(model: &Model, seconds: f64) -> String {
     let record = model.record();
     let mut text = match epochs(model) {
+        _ if record.histories.len() > 1 => {
+            format!("trained {} in {seconds:.1} s\n", report::counted(record.histories.len(), "network"))
+        }
         (epochs, Some(best)) => {
             format!("trained {} in {seconds:.1} s, kept epoch {best}\n", report::counted(epochs, "epoch"))
         }
         _ => String::new(),
     };
-    if let (Some(validation), Some(baseline)) = (&record.validation, &record.baseline) {
-        let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
-        let rows = report::counted(record.validation_rows, "row");
-        text.push_str(&format!("\nscores on the {rows} that chose the weights (a little too good):\n{scores}\n"));
+    if let Some(scores) = held_out_scores(model) {
+        text.push_str(&format!("\n{scores}\n"));
     }
     text
+}
+
+/// The scores of the rows that were held out beside those of the baseline, and how far to trust them.
+pub fn held_out_scores(model: &Model) -> Option<String> {
+    let record = model.record();
+    let (validation, baseline) = (record.validation.as_ref()?, record.baseline.as_ref()?);
+    let rows = report::counted(record.validation_rows, "row");
+    let heading = match model.method() {
+        Method::Auto(auto) => format!(
+            "held-out scores, {rows}, each by {} of the {} (all together are usually better):",
+            auto.members.unwrap_or(1),
+            report::counted(record.histories.len(), "network"),
+        ),
+        _ => format!("scores on the {rows} that chose the weights (a little too good):"),
+    };
+    let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
+    Some(format!("{heading}\n{scores}"))
 }

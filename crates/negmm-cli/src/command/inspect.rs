@@ -1,6 +1,7 @@
 //! Responsible for `negmm inspect`: what a model is and was trained on.
 
 use negmm::data::Encoding;
+use negmm::train::History;
 use negmm::{Error, Model};
 use serde_json::json;
 
@@ -50,18 +51,31 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
     }
     if let (epochs, Some(best)) = fit::epochs(&model) {
         let skipped: usize = record.histories.iter().map(|history| history.skipped()).sum();
-        text.push_str(&format!("\n\n{}, kept epoch {best}", report::counted(epochs, "epoch")));
+        text.push_str(&match &record.histories[..] {
+            [_] => format!("\n\n{}, kept epoch {best}", report::counted(epochs, "epoch")),
+            histories => format!("\n\n{}", kept(histories)),
+        });
         if skipped > 0 {
             text.push_str(&format!(", {} skipped as not finite", report::counted(skipped, "step")));
         }
     }
-    if let (Some(validation), Some(baseline)) = (&record.validation, &record.baseline) {
-        let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
-        let rows = report::counted(record.validation_rows, "row");
-        text.push_str(&format!("\n\nscores on the {rows} that chose the weights (a little too good):\n{scores}"));
+    if let Some(scores) = fit::held_out_scores(&model) {
+        text.push_str(&format!("\n\n{scores}"));
     }
     say(&text);
     Ok(())
+}
+
+/// Which looks at the held-out rows were the best.
+fn kept(histories: &[History]) -> String {
+    let mut best: Vec<usize> = histories.iter().map(|history| history.best_epoch + 1).collect();
+    best.sort_unstable();
+    let looks = histories.iter().map(|history| history.epochs.len()).max().unwrap_or(0);
+    let (first, middle, last) = (best[0], best[best.len() / 2], best[best.len() - 1]);
+    let networks = report::counted(best.len(), "network");
+    format!(
+        "{networks}, kept as they were at look {first} to {last} (median {middle}) of at most {looks} at the held-out rows"
+    )
 }
 
 fn describe(encoding: &Encoding) -> String {

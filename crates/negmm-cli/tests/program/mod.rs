@@ -69,6 +69,8 @@ impl Folder {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_negmm"));
         command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
+        // Temporary files are left in the folder, and vanish with it.
+        command.env("TMPDIR", self.0.path()).env("TMP", self.0.path());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -99,6 +101,9 @@ impl Folder {
     /// A small fit of `y`.
     pub fn fit(&self, data: &str, model: &str, more: &[&str]) -> Outcome {
         let mut arguments = vec!["fit", data, "--target", "y", "-o", model, "--epochs", "3", "--hidden", "4"];
+        if !more.contains(&"--method") {
+            arguments.extend(["--method", "ne-gmm"]);
+        }
         arguments.extend(more);
         self.done(&arguments)
     }
@@ -119,7 +124,7 @@ impl Folder {
     #[track_caller]
     pub fn data_refused(&self, bytes: impl AsRef<[u8]>, message: &str) {
         self.write("data.csv", bytes);
-        let fit = ["fit", "data.csv", "--target", "y", "-o", "new.negmm", "--epochs", "2", "--hidden", "4"];
+        let fit = ["fit", "data.csv", "--target", "y", "-o", "new.negmm", "--epochs", "2", "--method", "ne-gmm"];
         self.refused(&fit, 1, message);
     }
 }

@@ -264,19 +264,19 @@ impl Plan {
 
     fn report(&self, loaded: &[Loaded], trials: &[Trial<Fit>], journal: &Journal) -> Report {
         let mut entries = Vec::new();
-        let mut both: Vec<(String, Vec<Vec<(Scores, f64)>>)> =
-            self.methods.iter().map(|name| (name.clone(), Vec::new())).collect();
+        // For each method the chosen fits of the two loads.
+        let mut both: Vec<Vec<Vec<(Scores, f64)>>> = vec![Vec::new(); self.methods.len()];
         for (at, Loaded { set, splits, .. }) in loaded.iter().enumerate() {
             for (number, name) in self.methods.iter().enumerate() {
                 let chosen: Vec<(Scores, f64)> =
                     (0..splits.len()).filter_map(|split| self.chosen(at, name, split, trials, journal)).collect();
                 entries.extend(of_method(set.name, name, &chosen));
                 if set.name.starts_with("energy") {
-                    both[number].1.push(chosen);
+                    both[number].push(chosen);
                 }
             }
         }
-        for (name, targets) in &both {
+        for (name, targets) in self.methods.iter().zip(&both) {
             if let [heating, cooling] = &targets[..] {
                 let pairs: Vec<(Scores, f64)> = heating.iter().zip(cooling).map(|(a, b)| together(a, b)).collect();
                 entries.extend(of_method("energy_both", name, &pairs));

@@ -11,11 +11,14 @@ const OFF_GRID: f64 = 1e-3;
 /// The smallest difference of two values is at most this many steps: quality 3, 5 and 8 are on a grid of step 1.
 const MOST_STEPS: usize = 100;
 
+/// A finer grid than this over the range of the targets is only the precision that they were written with.
+const MOST_POINTS: f64 = 1000.0;
+
 /// The step of the grid that the targets lie on, if they are discrete.
 ///
 /// They are when every one is origin + whole number · step up to rounding, rows are at least [`ROWS_PER_VALUE`] times the
-/// values, and nearly all rows share their value. A grid with more points than there are rows is only the precision that the
-/// targets were written with. The step is the largest possible one, the smallest difference of values or a whole part of it.
+/// values, and nearly all rows share their value. A grid with more points than there are rows, or than [`MOST_POINTS`], does
+/// not count. The step is the largest possible one, the smallest difference of values or a whole part of it.
 pub(super) fn step(mut targets: Vec<f64>) -> Option<f64> {
     let rows = targets.len();
     targets.sort_unstable_by(f64::total_cmp);
@@ -38,7 +41,7 @@ pub(super) fn step(mut targets: Vec<f64>) -> Option<f64> {
             let place = (value - values[0]) / step;
             (place - place.round()).abs() < OFF_GRID
         };
-        (steps <= rows as f64 && step.is_normal() && values.iter().all(on_grid)).then_some(step)
+        (steps <= MOST_POINTS.min(rows as f64) && step.is_normal() && values.iter().all(on_grid)).then_some(step)
     })
 }
 
@@ -92,6 +95,8 @@ mod tests {
         assert_eq!(step(some.clone()), None);
         some.truncate(95);
         assert_eq!(step(some), Some(1.0));
+        // Many rows of numbers with three decimals.
+        assert_eq!(step(repeated(&(0..2000).map(|value| f64::from(value) * 0.001).collect::<Vec<_>>(), 6)), None);
         // Levels without a common step, and a step that is only the precision of the numbers.
         assert_eq!(step(repeated(&[0.0, 1.0, std::f64::consts::PI], 50)), None);
         assert_eq!(step(repeated(&[0.0, 7.001, 19.013, 26.002], 50)), None);

@@ -93,8 +93,43 @@ pub fn mean_depth_below(a: f64) -> f64 {
 }
 
 /// Mills' ratio (1 - cdf(x)) / pdf(x) for x >= 0: the upper tail without its exponential.
+///
+/// P(x) / Q(x), interpolated at the Chebyshev nodes of (x - 4) / (x + 4) up to x = 1e7 in 60 digits: relative error 2e-17
+/// before rounding. All coefficients are positive, so nothing cancels.
+#[inline]
 pub fn mills(x: f64) -> f64 {
-    1.0 / (x + mean_depth_below(-x))
+    const TOP: [f64; 11] = [
+        1.2533141373155003,
+        2.157925638770891,
+        1.834909986775203,
+        0.9988347644867525,
+        0.3824002792574154,
+        0.10719821543185261,
+        0.02227228942368047,
+        0.003393808225469459,
+        0.00036480624757564436,
+        2.5202874410883456e-05,
+        8.634926542553868e-07,
+    ];
+    const BOTTOM: [f64; 12] = [
+        1.0,
+        2.5196601113388217,
+        2.9744442502189474,
+        2.176349446194663,
+        1.0994974095509655,
+        0.40395159056669205,
+        0.11054161792053765,
+        0.02263536868577354,
+        0.0034190110998818407,
+        0.00036566974022989317,
+        2.5202874410883466e-05,
+        8.634926542553868e-07,
+    ];
+    if x > 1e7 {
+        return 1.0 / (x + 1.0 / x);
+    }
+    let horner = |coefficients: &[f64]| coefficients.iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient);
+    horner(&TOP) / horner(&BOTTOM)
 }
 
 #[cfg(test)]
@@ -157,6 +192,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn mills_ratio_has_full_precision() {
+        for (x, expected) in MILLS {
+            assert_close(mills(x), expected, 1.5e-15);
+        }
+        // Two independent ways to the same number.
+        for step in 0..=3700 {
+            let x = f64::from(step) / 100.0;
+            assert_close(mills(x) * pdf(x), cdf(-x), 1e-15 * (2.0 + x * x));
+        }
+    }
+
     const QUANTILES: [(f64, f64); 20] = [
         (1e-300, -37.0470962993612),
         (1e-200, -30.20559417957964),
@@ -210,5 +257,21 @@ mod tests {
         (0.0, 0.7978845608028654),
         (3.0, 3.004437839042126),
         (40.0, 40.0),
+    ];
+    const MILLS: [(f64, f64); 14] = [
+        (0.0, 1.2533141373155003),
+        (1e-09, 1.2533141363155003),
+        (0.3, 1.0018374009921558),
+        (1.0, 0.6556795424187984),
+        (2.5, 0.35426511132979366),
+        (4.0, 0.23665238291356067),
+        (7.5, 0.13107935580449176),
+        (12.0, 0.08276628650136918),
+        (25.0, 0.039936304769535594),
+        (38.5, 0.02595653794411066),
+        (1000.0, 0.0009999990000029999),
+        (9000000.0, 1.1111111111110975e-07),
+        (20000000.0, 4.999999999999987e-08),
+        (1e+200, 1e-200),
     ];
 }

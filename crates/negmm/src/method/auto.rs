@@ -19,6 +19,13 @@ const MOST_FOLDS: usize = 100;
 const MOST_MEMBERS: usize = 100;
 /// With fewer rows than this nothing is trained: the targets' own mean and a wide sd are the honest answer.
 pub(super) const LEAST_TRAINED: usize = 10;
+/// With fewer rows than this folds are larger and distributions wider: see [`Auto::of_few`].
+pub(super) const FEW: usize = 50;
+/// Rows of a fold, at least.
+const LEAST_IN_FOLD: usize = 3;
+/// Of few rows a component may not be wider or further away than this, in sds of the target.
+const FEW_SIGMA_MAX: f64 = 2.0;
+const FEW_MEAN_BOUND: f64 = 4.0;
 /// From so many rows on networks are larger, and from so many on units are dropped.
 const LARGE: usize = 5_000;
 const VERY_LARGE: usize = 15_000;
@@ -61,6 +68,10 @@ const FOLD_STREAM: u64 = 5;
 /// | 5000 … | 256, 256, 256 | 256 | 0.003 | 8000 | 200 | 15 | 0 |
 /// | 15000 … | 256, 256, 256 | 256 | 0.003 | 12000 | 200 | 15 | 0.1 |
 /// | a sequence | none (after the LSTM) | 64 | 0.005 | 2000 | 50 | 0 | 0 |
+///
+/// Fewer than 10 rows are not learnt from: the answer is the targets' mean with the sd of an honest interval. Fewer than 50
+/// make folds of at least 3 rows and wider sds. Rows with equal inputs stay in one fold where more than 5 % of the rows have such. Of a
+/// sequence the last third is held out, block after block, by networks that learn from the rows before the block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Auto {
@@ -232,7 +243,7 @@ impl Auto {
         let form = Form::of(data);
         let (folds, members) = self.preset.size();
         Self {
-            folds: Some(self.folds.unwrap_or(folds).min(data.len().max(2))),
+            folds: Some(self.folds.unwrap_or(folds).min(data.len() / LEAST_IN_FOLD).max(2)),
             members: Some(self.members.unwrap_or(members)),
             hidden: Some(self.hidden.clone().unwrap_or_else(|| form.hidden.to_vec())),
             batch: Some(self.batch.unwrap_or(form.batch)),
@@ -276,7 +287,8 @@ impl Auto {
         MixtureNetwork { components: self.components, settings, ..MixtureNetwork::default() }
     }
 
-    /// The networks to train, those of the first fold first, and the rows that each fold holds out.
+    /// The networks to train, those of the first fold first, and the rows that each fold holds out. For settings that are
+    /// [`Auto::resolved`].
     pub(super) fn jobs<'a>(&self, data: &'a Dataset, seed: u64) -> (Vec<Job<'a>>, Vec<Vec<u32>>) {
         let (folds, members) = self.preset.size();
         let (folds, members) = (self.folds.unwrap_or(folds), self.members.unwrap_or(members));
@@ -288,6 +300,7 @@ impl Auto {
             for member in 0..members {
                 let own = Seed::single(seed).member(number * members + member);
                 let network = self.network(form, if members > 1 { member } else { number });
+                let network = if data.len() < FEW { Self::of_few(network) } else { network };
                 let mut job = network.job(data, self.eta, own);
                 job.train = train.clone();
                 job.validation = fold.iter().copied().take(MOST_CHECKED).collect();
@@ -295,6 +308,11 @@ impl Auto {
             }
         }
         (jobs, folds)
+    }
+
+    /// The same for few rows: a network that has seen ten rows must not be sure of anything far from them.
+    fn of_few(network: MixtureNetwork) -> MixtureNetwork {
+        MixtureNetwork { sigma_max: Some(FEW_SIGMA_MAX), mean_bound: Some(FEW_MEAN_BOUND), ..network }
     }
 }
 
@@ -338,4 +356,71 @@ fn learnt_from(data: &Dataset, fold: &[u32]) -> Vec<u32> {
     let mut held = vec![false; data.len()];
     fold.iter().for_each(|row| held[*row as usize] = true);
     (0..data.len() as u32).filter(|row| !held[*row as usize]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows with one input; every third has the input of the row before it where `repeats`.
+    fn data(rows: usize, repeats: bool) -> Dataset {
+        let mut data = Dataset::new(1);
+        for row in 0..rows {
+            let x = if repeats && row % 3 == 2 { row - 1 } else { row };
+            data.push(&[x as f32], row as f32);
+        }
+        data
+    }
+
+    #[test]
+    fn no_network_learns_from_the_rows_it_holds_out() {
+        for (data, members) in [(data(103, false), 1), (data(90, true), 2), (data(11, false), 3)] {
+            let auto = Auto { members: Some(members), ..Auto::default() }.resolved(&data);
+            let (jobs, folds) = auto.jobs(&data, 7);
+            assert_eq!(jobs.len(), folds.len() * members);
+            let mut all = folds.concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..data.len() as u32).collect::<Vec<_>>(), "each row is held out once");
+            for (number, job) in jobs.iter().enumerate() {
+                let fold = &folds[number / members];
+                assert!(job.train.iter().all(|row| !fold.contains(row)));
+                assert!(job.validation.iter().all(|row| fold.contains(row)));
+                assert_eq!(job.train.len() + fold.len(), data.len());
+                assert!((0..number).all(|other| jobs[other].seed != job.seed));
+            }
+        }
+    }
+
+    #[test]
+    fn equal_inputs_stay_in_one_fold() {
+        let data = data(90, true);
+        let (jobs, _) = Auto::default().resolved(&data).jobs(&data, 1);
+        let x = |row: &u32| data.x()[*row as usize * data.stride()];
+        for job in jobs {
+            assert!(job.train.iter().all(|row| job.validation.iter().all(|held| x(row) != x(held))));
+        }
+    }
+
+    #[test]
+    fn of_a_sequence_networks_learn_from_the_past_alone() {
+        let mut rows = Dataset::new(1);
+        (0..100).for_each(|row| rows.push(&[row as f32], row as f32));
+        let data = crate::data::windows(&rows, 4, false);
+        let (jobs, folds) = Auto::default().resolved(&data).jobs(&data, 1);
+        assert_eq!(folds.concat(), (64..96).collect::<Vec<_>>());
+        for job in jobs {
+            assert!(job.train.iter().all(|row| job.validation.iter().all(|held| row < held)));
+        }
+    }
+
+    #[test]
+    fn the_size_of_the_data_decides() {
+        let hidden = |rows: usize| Auto::default().resolved(&data(rows, false)).hidden.unwrap();
+        assert_eq!((hidden(4999), hidden(5000)), (vec![128, 128], vec![256, 256, 256]));
+        let few = Auto { preset: Preset::Best, ..Auto::default() }.resolved(&data(20, false));
+        assert_eq!((few.folds, few.members, few.steps), (Some(6), Some(2), Some(6000)));
+        let given = Auto { steps: Some(7), dropout: Some(0.3), ..Auto::default() };
+        let large = given.resolved(&data(20_000, false));
+        assert_eq!((large.steps, large.dropout, large.batch), (Some(7), Some(0.3), Some(256)));
+    }
 }

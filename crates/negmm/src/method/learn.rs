@@ -6,7 +6,7 @@ use crate::data::Dataset;
 use crate::math::lanes::Isa;
 use crate::math::rng::Rng;
 use crate::net::Stem;
-use crate::train::{Engine, Epoch, History, Job, Objective, Trained, Validation, Watch};
+use crate::train::{Engine, Epoch, Estimate, History, Job, Objective, Trained, Validation, Watch};
 use crate::{Error, Mixtures, Predictions, Result};
 
 /// Weights and biases of one network at most: beyond this it is a slip of the keyboard.
@@ -28,7 +28,7 @@ pub struct Learnt {
 pub struct HeldOut {
     /// The rows.
     pub rows: Vec<u32>,
-    /// One prediction for each, in units of the standardised target.
+    /// One prediction for each, in units of the standardised target; in [`crate::model::Fitted`] in the target's own.
     pub predictions: Predictions,
 }
 
@@ -66,6 +66,7 @@ fn train_networks(
             "a network may have {MOST_PARAMETERS} parameters at most, and this one would have {parameters}: use fewer hidden units"
         )));
     }
+    (watch.begin)(&Estimate::of(jobs));
     let (mut networks, mut histories) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
     for (job, trained) in jobs.iter().zip(engine.train(jobs, watch)) {
         let Trained { weights, history, .. } = trained?;
@@ -91,14 +92,15 @@ pub(super) fn of_rows_that_count(data: &Dataset, learn: impl FnOnce(&Dataset) ->
 ///
 /// With M networks for each fold and k the factor that suits the pools of M best, the pool of all gets k^(1 - 1/M): it knows
 /// more than M networks do, and needs less. With M = 1 each network gets the square root of the factor that suits its own
-/// fold, or of that of all folds where a fold has few rows.
+/// fold, or of that of all folds where a fold has few rows. Of few rows altogether the pool knows little more than its
+/// members: it gets all of k, never less than 1, and what the t distribution adds to so few.
 pub(super) fn pool(auto: &Auto, data: &Dataset, seed: u64, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Learnt> {
     /// Rows that say something of a factor.
     const LEAST_ROWS: usize = 30;
     if data.len() < auto::LEAST_TRAINED {
         return Ok(constant(few_rows_sd(data.len())));
     }
-    let (jobs, folds) = auto.jobs(data, seed);
+    let (jobs, folds) = auto.resolved(data).jobs(data, seed);
     let (mut networks, histories) = train_networks(&jobs, engine, watch)?;
     let Some(Objective::Mixture { head, .. }) = jobs.first().map(|job| job.objective) else { return Ok(constant(1.0)) };
     let members = networks.len() / folds.len();
@@ -120,30 +122,54 @@ pub(super) fn pool(auto: &Auto, data: &Dataset, seed: u64, engine: &dyn Engine, 
         means.extend_from_slice(mixtures.means());
         sds.extend_from_slice(mixtures.sds());
     }
-    let factor =
-        factor_of(&Mixtures::from_parts_unchecked(components, weights.clone(), means.clone(), sds.clone()), &rows);
+    let held = Mixtures::from_parts_unchecked(components, weights, means, sds);
+    let factor = factor_of(&held, &rows);
     for (fold, own) in own_factors.into_iter().enumerate() {
         let factor = match members {
+            _ if data.len() < auto::FEW => factor.max(1.0) * spread_of_few(data.len()),
             1 => own.unwrap_or(factor).sqrt(),
             _ => libm::pow(factor, 1.0 - 1.0 / members as f64),
         };
         networks[fold * members..][..members].iter_mut().for_each(|trained| trained.sd_factor = factor);
     }
-    sds.iter_mut().for_each(|sd| *sd *= factor);
-    let predictions =
-        Predictions::from(Mixtures::from_parts_unchecked(components, weights, means, sds)).of_members(members);
+    let order = in_order(&rows);
+    rows.sort_unstable();
+    let predictions = Predictions::from(held.reordered(&order, factor)).of_members(members);
     let predictor = Predictor::Networks { networks, head };
     Ok(Learnt { predictor, histories, held_out: HeldOut { rows, predictions } })
 }
 
-/// The sd, in sds of so few targets, of a normal distribution with the honest 95 % interval for another one: that of
-/// Student's t for the mean and the unbiased variance of n targets.
+/// Where the rows stand, the smallest first.
+fn in_order(rows: &[u32]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_unstable_by_key(|at| rows[*at]);
+    order
+}
+
+/// The sd of a distribution that one target alone says something of, in units of its scale (see [`crate::data::Target`]),
+/// which is 1e-6 of its size: its size. A single row says nothing of the spread, and this guess is least wrong.
+const ONE_ROW_SD: f64 = 1e6;
+
+/// The sd, in sds of so few targets, of a normal distribution with the honest 95 % interval for another one.
 fn few_rows_sd(rows: usize) -> f64 {
-    /// Quantiles 0.975 of Student's t with 1, 2 … 8 degrees of freedom, and of the normal distribution.
+    if rows < 2 {
+        return ONE_ROW_SD;
+    }
+    let n = rows as f64;
+    spread_of_few(rows) * (n / (n - 1.0)).sqrt()
+}
+
+/// How much wider than normal an interval is for another target when mean and sd are estimated from n others: Student's
+/// quantile 0.975 over the normal one, times sqrt(1 + 1/n) for the mean's own error.
+fn spread_of_few(rows: usize) -> f64 {
+    /// Student's quantiles with 1, 2 … 8 degrees of freedom, and the normal one.
     const STUDENT: [f64; 8] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306];
     const NORMAL: f64 = 1.960;
-    let n = rows.clamp(2, 9) as f64;
-    STUDENT[n as usize - 2] / NORMAL * (n / (n - 1.0) * (1.0 + 1.0 / n)).sqrt()
+    let n = rows.max(2) as f64;
+    // Beyond the table the first term of Cornish and Fisher's expansion.
+    let expansion = 1.0 + (NORMAL * NORMAL + 1.0) / (4.0 * (n - 1.0));
+    let ratio = STUDENT.get(n as usize - 2).map_or(expansion, |student| student / NORMAL);
+    ratio * (1.0 + 1.0 / n).sqrt()
 }
 
 /// Boosts trees. The held-out predictions are those of the model that chose the number of rounds.

@@ -27,7 +27,8 @@ pub struct Mixtures {
 }
 
 impl Mixtures {
-    /// Checks the numbers and divides the weights of each row by their sum.
+    /// Checks the numbers and divides the weights of each row by their sum. Weights that sum to 1 up to rounding stay as
+    /// they are, so that mixtures taken apart and put together again are the same.
     ///
     /// `weights`, `means` and `sds` are rows × `components`: all finite, weights not negative and not all zero in a row,
     /// sds positive.
@@ -55,7 +56,9 @@ impl Mixtures {
                 return Err(Error::data(format!("expected weights with a positive finite sum, found {sum}"))
                     .at(format!("mixture {row}")));
             }
-            weights.iter_mut().for_each(|weight| *weight /= sum);
+            if (sum - 1.0).abs() > components as f64 * f64::EPSILON {
+                weights.iter_mut().for_each(|weight| *weight /= sum);
+            }
         }
         Ok(Self::from_parts_unchecked(components, weights, means, sds))
     }
@@ -71,6 +74,18 @@ impl Mixtures {
         debug_assert!(means.iter().all(|mean| mean.is_finite()));
         debug_assert!(sds.iter().all(|&sd| sd > 0.0 && sd.is_finite()));
         Self { components, weights, means, sds }
+    }
+
+    /// The rows `order`, one after the other, with all sds times `factor`.
+    #[must_use]
+    pub(crate) fn reordered(self, order: &[usize], factor: f64) -> Self {
+        let width = self.components;
+        // One list after the other, so that only one of them is held twice.
+        let pick = |list: Vec<f64>| order.iter().flat_map(|row| &list[row * width..][..width]).copied().collect();
+        let (weights, means, mut sds): (Vec<f64>, Vec<f64>, Vec<f64>) =
+            (pick(self.weights), pick(self.means), pick(self.sds));
+        sds.iter_mut().for_each(|sd| *sd *= factor);
+        Self { components: width, weights, means, sds }
     }
 
     /// Rows: how many mixtures there are.
@@ -256,6 +271,13 @@ mod tests {
     fn new_normalises_each_row() {
         assert_eq!(two().weights(), [0.25, 0.75, 0.0, 1.0]);
         assert_eq!((two().len(), two().components()), (2, 2));
+    }
+
+    #[test]
+    fn taken_apart_and_put_together_it_is_the_same() {
+        let mixtures = Mixtures::new(3, vec![0.1, 0.7, 3.0, 0.3, 0.3, 0.3], vec![1.0; 6], vec![1.0; 6]).unwrap();
+        let parts = (mixtures.weights().to_vec(), mixtures.means().to_vec(), mixtures.sds().to_vec());
+        assert_eq!(Mixtures::new(3, parts.0, parts.1, parts.2).unwrap(), mixtures);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::Mixture;
 use crate::math::normal;
-use std::f64::consts::FRAC_1_SQRT_2;
 
 /// The end of the distribution from which a probability is counted.
 #[derive(Clone, Copy, PartialEq)]
@@ -122,9 +121,11 @@ impl Mixture<'_> {
                 whole += weight;
             }
             if z.abs() < NOTHING_BEYOND {
-                let tail = weight * 0.5 * libm::erfc(z.abs() * FRAC_1_SQRT_2);
+                // One exponential for both: the tail is the density times Mills' ratio.
+                let bell = weight * normal::pdf(z);
+                let tail = bell * normal::mills(z.abs());
                 tails += if z > 0.0 { -tail } else { tail };
-                density += weight * (normal::pdf(z) / sd);
+                density += bell / sd;
             }
         }
         (whole + tails, density)

@@ -2,7 +2,7 @@
 
 use super::{Model, Record};
 use crate::data::{Encoder, Inputs, Table};
-use crate::method::{Learnt, Method};
+use crate::method::{HeldOut, Learnt, Method};
 use crate::metrics::Metrics;
 use crate::train::{CpuEngine, Engine, Watch};
 use crate::{Error, Predictions, Result};
@@ -27,6 +27,9 @@ pub struct Fitted {
     pub model: Model,
     /// Sentences about the data that the caller should pass on.
     pub warnings: Vec<String>,
+    /// Rows that were set aside (numbered as the encoder gives them, in order), and what was said of them in the target's own unit
+    /// by what had not learnt from them. Of `auto` these are all rows, or the last third of a sequence.
+    pub held_out: HeldOut,
 }
 
 /// Fits `method` to predict `target` from all other columns, with default options.
@@ -53,7 +56,11 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
         ))));
     }
     let mut warnings = encoder.oddities(table);
-    if encoder.target().constant {
+    let guessed = table.rows() == 1 && matches!(method, Method::Auto(_));
+    if guessed {
+        warnings.push("a single row says nothing of the spread: the sd is a guess, the target's own size".into());
+    }
+    if encoder.target().constant && !guessed {
         warnings.push(format!(
             "the target {target:?} is {} in every row: every prediction will be that, with a tiny sd",
             encoder.target().mean
@@ -88,6 +95,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
             histories,
         },
     };
+    let held_out = HeldOut { predictions: model.in_target_unit(held_out.predictions), ..held_out };
     let pick = |list: &[f64]| held_out.rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
     let y = pick(&model.encoder.targets(table)?);
     let weights = weights.map(|weights| pick(&weights));
@@ -97,8 +105,8 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
             Metrics::weighted(predictions, &y, weights.as_deref(), model.encoder.target().grid)
                 .map(|metrics| Some(metrics).filter(Metrics::is_finite))
         };
-        model.record.validation = score(&model.in_target_unit(held_out.predictions))?;
+        model.record.validation = score(&held_out.predictions)?;
         model.record.baseline = score(&model.baseline(y.len()))?;
     }
-    Ok(Fitted { model, warnings })
+    Ok(Fitted { model, warnings, held_out })
 }

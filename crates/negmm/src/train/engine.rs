@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::{History, Job};
+use super::{Estimate, History, Job};
 use crate::Result;
 use crate::math::lanes::Chunk;
 
@@ -26,6 +26,8 @@ pub struct Trained {
 /// How a caller follows a training and stops it.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
+    /// Called once before networks are trained.
+    pub begin: &'a (dyn Fn(&Estimate) + Sync),
     /// Called after every epoch of every job, from the thread that trains it.
     pub progress: &'a (dyn Fn(&Progress) + Sync),
     /// Set to true to stop within a few steps; jobs then fail with [`crate::ErrorKind::Cancelled`].
@@ -36,7 +38,7 @@ impl Watch<'static> {
     /// Follows nothing and never stops.
     pub fn nothing() -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Self { progress: &|_| {}, cancel: &NEVER }
+        Self { begin: &|_| {}, progress: &|_| {}, cancel: &NEVER }
     }
 }
 

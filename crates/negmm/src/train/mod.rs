@@ -3,6 +3,7 @@
 mod adam;
 mod cpu;
 mod engine;
+mod estimate;
 mod history;
 mod job;
 mod objective;
@@ -11,6 +12,7 @@ mod stopping;
 
 pub use cpu::CpuEngine;
 pub use engine::{Engine, Progress, Trained, Watch};
+pub use estimate::Estimate;
 pub use history::{Epoch, History, Validation};
 pub use job::{Job, Training};
 pub use objective::{Loss, Objective};

@@ -1,0 +1,94 @@
+//! What the program writes when pictures are asked for.
+
+mod program;
+
+use program::{Folder, gzip, rows};
+
+fn text(folder: &Folder, name: &str) -> String {
+    String::from_utf8(folder.read(name)).unwrap()
+}
+
+#[test]
+fn a_page_and_pictures_the_same_again() {
+    let folder = Folder::with_model();
+    let outcome = folder.done(&["report", "ok.negmm", "ok.csv", "-o", "r.html", "--svg", "pictures"]);
+    assert_eq!(outcome.err, "");
+    let pictures = std::fs::read_dir(folder.path("pictures")).unwrap().count();
+    assert_eq!(outcome.text(), format!("60 rows, wrote r.html and {pictures} pictures in pictures\n"));
+    assert!(pictures >= 15, "{pictures}");
+    let page = text(&folder, "r.html");
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("Scores are of the 60 rows in <bdi>ok.csv</bdi>"));
+    assert!(text(&folder, "pictures/pit.svg").starts_with("<svg "));
+    folder.done(&["report", "ok.negmm", "ok.csv", "-o", "again.html", "--threads", "1"]);
+    assert!(folder.read("again.html") == folder.read("r.html"));
+    let printed = folder.run_with_input(&["report", "ok.negmm", "-", "-o", "-"], &gzip(rows(60).as_bytes()));
+    assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""));
+    assert_eq!(printed.text().replace("standard input", "ok.csv"), page);
+    let json = folder.done(&["report", "ok.negmm", "ok.csv", "--svg", "more", "--json"]).json();
+    assert_eq!((&json["rows"], &json["sample"], &json["report"]), (&60.into(), &60.into(), &serde_json::Value::Null));
+    assert_eq!(json["pictures"].as_array().unwrap().len(), pictures);
+}
+
+#[test]
+fn a_fit_explains_itself() {
+    let folder = Folder::new();
+    folder.write("ok.csv", rows(60));
+    let outcome = folder.fit("ok.csv", "m", &["--report", "m.html"]);
+    assert!(outcome.text().ends_with("\nsaved m and m.html\n"), "{}", outcome.text());
+    let page = text(&folder, "m.html");
+    assert!(page.contains("Scores are of the 9 rows in <bdi>ok.csv</bdi> that were held out in training"));
+    folder.fit("ok.csv", "m", &["--report", "m.html", "--validation", "0"]);
+    assert!(text(&folder, "m.html").contains("<b>The model learnt from these rows</b>"));
+    let json = folder.fit("ok.csv", "m", &["--report", "m.html", "--json"]).json();
+    assert_eq!(json["report"], "m.html");
+    assert_eq!(folder.fit("ok.csv", "m", &["--json"]).json()["report"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_comparison_is_drawn() {
+    let folder = Folder::new();
+    folder.write("ok.csv", rows(60));
+    let compare =
+        ["compare", "ok.csv", "--target", "y", "--methods", "mdn,constant", "--folds", "2", "--set", "epochs=2"];
+    folder.done(&[&compare[..], &["--svg", "c.svg"]].concat());
+    let svg = text(&folder, "c.svg");
+    assert!(svg.contains("<title>Methods compared on ok: y</title>") && svg.contains(">mdn</text>"), "{svg}");
+    folder.refused(
+        &[&compare[..], &["--svg", "ok.csv"]].concat(),
+        2,
+        "the picture would replace the data in ok.csv: say another --svg FILE",
+    );
+    let standard = [&compare[..], &["--svg", "-"]].concat();
+    folder.refused(&standard, 2, "the picture of a comparison goes to a file: say --svg FILE");
+}
+
+#[test]
+fn reports_that_cannot_be() {
+    let folder = Folder::with_model();
+    let page = ["-o", "r.html"];
+    let report = |more: &[&'static str]| [&["report", "ok.negmm"], more].concat();
+    folder.refused(&report(&["ok.csv"]), 2, "the command line lacks --output <FILE>; --help tells more");
+    folder.refused(&report(&["ok.csv", "-o", "ok.csv"]), 2, "the page would replace ok.csv: say another -o FILE");
+    folder.refused(&report(&["ok.csv", "-o", "ok.negmm"]), 2, "the page would replace ok.negmm: say another -o FILE");
+    let both = "the page and --json cannot both go to standard output: say -o FILE";
+    folder.refused(&report(&["ok.csv", "-o", "-", "--json"]), 2, both);
+    folder.refused(&report(&["none.csv", "-o", "r.html"]), 1, "none.csv: there is no such file or folder");
+    folder.refused(&report(&["ok.csv", "-o", "none/r.html"]), 1, "none/r.html: the folder none does not exist");
+    folder.write("head.csv", "x,c,y\n");
+    folder.refused(&[&report(&["head.csv"])[..], &page].concat(), 1, "head.csv: there is a header but no row of data");
+    folder.write("gap.csv", "x,c,y\n0.5,a,1\n0.5,a,\n");
+    let missing = folder.run(&[&report(&["gap.csv"])[..], &page].concat());
+    assert_eq!(missing.code, Some(1));
+    assert!(missing.err.contains("gap.csv, row 2, column \"y\""), "{}", missing.err);
+    folder.refused(
+        &["fit", "ok.csv", "--target", "y", "-o", "m", "--report", "-"],
+        2,
+        "the report of a fit goes to a file: say --report FILE",
+    );
+    folder.refused(
+        &["fit", "ok.csv", "--target", "y", "-o", "m", "--report", "m"],
+        2,
+        "the report would replace m: say another --report FILE",
+    );
+}

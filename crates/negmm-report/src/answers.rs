@@ -1,0 +1,125 @@
+//! Responsible for everything that the pictures ask of the predictions: one number for each row, and the scores of all.
+
+use negmm::metrics::Metrics;
+use negmm::{Model, Predictions, Result, Row};
+use rayon::prelude::*;
+
+use crate::cases::Cases;
+
+/// The coverage of the interval that is shown.
+pub const COVERAGE: f64 = 0.9;
+/// Groups of rows by predicted width, at most, and rows in each, at least.
+const GROUPS: usize = 10;
+const GROUP_ROWS: usize = 10;
+
+/// Answers about the rows of a report.
+pub struct Answers {
+    /// Scores of the model and of the constant baseline.
+    pub metrics: Metrics,
+    pub baseline: Metrics,
+    /// Of each row.
+    pub rows: Vec<RowAnswers>,
+    /// As many rows of weight 1 tell as much: the rows themselves where no weights are given.
+    pub effective_rows: f64,
+    /// The positions of rows from the narrowest interval to the widest, in groups of equal size; one group where all
+    /// intervals are equally wide.
+    pub groups: Vec<Vec<usize>>,
+    /// Share of each row's variance that members do not agree on; empty for one member.
+    pub epistemic: Vec<f64>,
+}
+
+/// Answers about one row.
+#[derive(Clone, Copy, Debug)]
+pub struct RowAnswers {
+    pub mean: f64,
+    pub sd: f64,
+    /// Ends of the interval with [`COVERAGE`].
+    pub lower: f64,
+    pub upper: f64,
+    /// Probability of a target up to the observed one.
+    pub pit: f64,
+    /// Logarithmic score less that of a normal variable one sd away: how unlikely the target is, whatever the unit.
+    pub surprise: f64,
+    /// Share of the variance between components.
+    pub between: f64,
+}
+
+impl RowAnswers {
+    fn of(row: Row<'_>, y: f64) -> Self {
+        let (lower, upper) = row.interval(COVERAGE);
+        let variance = row.variance();
+        let sd = row.normal_sd();
+        Self {
+            mean: row.mean(),
+            sd,
+            lower,
+            upper,
+            pit: row.cdf(y),
+            surprise: -row.log_pdf(y) - libm::log(sd),
+            between: if variance > 0.0 { (row.variance_between() / variance).clamp(0.0, 1.0) } else { 0.0 },
+        }
+    }
+
+    pub fn width(&self) -> f64 {
+        self.upper - self.lower
+    }
+
+    pub fn covers(&self, y: f64) -> bool {
+        self.lower <= y && y <= self.upper
+    }
+}
+
+impl Answers {
+    pub fn new(model: &Model, cases: &Cases) -> Result<Self> {
+        let weights = cases.weights.as_deref();
+        let grid = model.encoder().target().grid;
+        let metrics = Metrics::weighted(&cases.predictions, &cases.y, weights, grid)?;
+        let baseline = Metrics::weighted(&model.baseline(cases.len()), &cases.y, weights, grid)?;
+        let rows = each(&cases.predictions, |at, row| RowAnswers::of(row, cases.y[at]));
+        let effective_rows = match weights {
+            None => cases.len() as f64,
+            Some(weights) => {
+                let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+                let sum: f64 = weights.iter().map(|weight| weight / largest).sum();
+                sum * sum / weights.iter().map(|weight| weight / largest).map(|share| share * share).sum::<f64>()
+            }
+        };
+        let epistemic = match cases.predictions.members() {
+            1 => Vec::new(),
+            _ => {
+                let (within, between) = cases.predictions.variance_by_members();
+                let share = |(within, between): (f64, f64)| {
+                    if within + between > 0.0 { (between / (within + between)).clamp(0.0, 1.0) } else { 0.0 }
+                };
+                within.into_iter().zip(between).map(share).collect()
+            }
+        };
+        let groups = groups(&rows);
+        Ok(Self { metrics, baseline, rows, effective_rows, groups, epistemic })
+    }
+
+    /// The weighted mean over a group of rows.
+    pub fn mean(&self, cases: &Cases, group: &[usize], value: impl Fn(usize) -> f64) -> f64 {
+        let weight: f64 = group.iter().map(|at| cases.weight(*at)).sum();
+        group.iter().map(|at| cases.weight(*at) * value(*at)).sum::<f64>() / weight
+    }
+}
+
+/// Rows from the narrowest interval to the widest, in groups.
+fn groups(rows: &[RowAnswers]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|a, b| rows[*a].width().total_cmp(&rows[*b].width()));
+    let width = |at: usize| order.get(at).map_or(0.0, |row| rows[*row].width());
+    let (narrowest, widest) = (width(0), width(order.len().saturating_sub(1)));
+    if widest - narrowest <= 1e-9 * widest.abs() {
+        return vec![order];
+    }
+    let count = (rows.len() / GROUP_ROWS).clamp(1, GROUPS);
+    let cut = |group: usize| group * order.len() / count;
+    (0..count).map(|group| order[cut(group)..cut(group + 1)].to_vec()).collect()
+}
+
+/// One answer for each row, over all cores, in order.
+pub fn each<T: Send>(predictions: &Predictions, ask: impl Fn(usize, Row<'_>) -> T + Sync) -> Vec<T> {
+    (0..predictions.len()).into_par_iter().with_min_len(256).map(|at| ask(at, predictions.row(at))).collect()
+}

@@ -1,0 +1,67 @@
+//! Responsible for the picture of a comparison: every method's scores with their standard errors.
+
+use negmm::compare::{Comparison, Metric};
+use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+
+use crate::text::num;
+
+/// Draws the scores of `methods`, named in the order of the comparison.
+pub fn comparison(title: &str, methods: &[String], comparison: &Comparison) -> Figure {
+    let crps = |at: usize| comparison.summary(at, Metric::Crps).mean;
+    let told: Vec<String> = methods.iter().enumerate().map(|(at, name)| format!("{name} {}", num(crps(at)))).collect();
+    let figure = Figure::new(format!("Methods compared on {title}"), format!("Mean CRPS: {}.", told.join(", ")))
+        .columns(2)
+        .panel_size(400.0, 80.0 + 24.0 * methods.len().max(3) as f64);
+    comparison.metrics().into_iter().fold(figure, |figure, metric| figure.panel(panel(methods, comparison, metric)))
+}
+
+fn panel(methods: &[String], comparison: &Comparison, metric: Metric) -> Panel {
+    let (title, label) = match metric {
+        Metric::Rmse => ("RMSE", "less is better"),
+        Metric::Nll => ("NLL", "less is better"),
+        Metric::MassNll => ("Mass NLL", "less is better"),
+        Metric::Crps => ("CRPS", "less is better"),
+        Metric::Coverage => ("Inside the 95 % interval", "95 % is right"),
+        Metric::Width => ("Width of the 95 % interval", "less is better where the coverage is right"),
+        Metric::Seconds => ("Seconds of a fit", "less is better"),
+    };
+    let summaries: Vec<_> = (0..methods.len()).map(|at| comparison.summary(at, metric)).collect();
+    let places: Vec<f64> = (0..methods.len()).map(|at| at as f64).collect();
+    let means: Vec<f64> = summaries.iter().map(|summary| summary.mean).collect();
+    // Of a single split nothing is known about the spread.
+    let error = |at: usize| if summaries[at].se.is_finite() { summaries[at].se } else { 0.0 };
+    let end = |sign: f64| (0..methods.len()).map(|at| means[at] + sign * error(at)).collect::<Vec<f64>>();
+    let (lower, upper) = (end(-1.0), end(1.0));
+    // The baseline is often so far off that the others could not be told apart beside it.
+    let others = |at: &usize| methods[*at] != "constant" || methods.len() < 3;
+    let low = (0..methods.len()).filter(others).map(|at| lower[at]).fold(f64::INFINITY, f64::min);
+    let high = (0..methods.len()).filter(others).map(|at| upper[at]).fold(f64::NEG_INFINITY, f64::max);
+    let far = (0..methods.len()).find(|at| means[*at] > high + 2.0 * (high - low));
+    let x = match metric {
+        Metric::Coverage => Axis::new(label).percent(),
+        Metric::Seconds => Axis::new(label).include(0.0),
+        _ if far.is_some() && high > low => {
+            Axis::new(label).range(low - 0.08 * (high - low), high + 0.08 * (high - low))
+        }
+        _ => Axis::new(label),
+    };
+    let mut panel = Panel::new(x, Axis::words("", methods).range(methods.len() as f64 - 0.5, -0.5)).title(title);
+    if metric == Metric::Coverage {
+        panel = panel.with(Mark::upright_rule(0.95).ink(Ink::Orange).width(1.0).dashed().name("nominal"));
+    }
+    panel = panel
+        .with(Mark::lying_ranges(&places, &lower, &upper).ink(Ink::Blue).width(2.0).name("mean ± standard error"))
+        .with(Mark::points(&means, &places).ink(Ink::Blue).width(7.0));
+    if let Some(far) = far.filter(|_| !matches!(metric, Metric::Coverage | Metric::Seconds)) {
+        panel = panel.with(Mark::note(high, far as f64, format!("{} →", num(means[far]))));
+    }
+    match comparison.best(metric).filter(|_| metric != Metric::Seconds) {
+        Some(best) => panel.with(
+            Mark::points(&means[best..=best], &places[best..=best])
+                .ink(Ink::Orange)
+                .width(9.0)
+                .name("best beyond doubt"),
+        ),
+        None => panel,
+    }
+}

@@ -1,0 +1,154 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const at = id => document.getElementById(id);
+  const select = at("row");
+  if (!select || !data.rows.length) return;
+  const SVG = "http://www.w3.org/2000/svg";
+  const W = 400, H = 280, LEFT = 54, RIGHT = 14, TOP = 44, BOTTOM = 46;
+  const LEVELS = ["5 %", "25 %", "50 %", "75 %", "95 %"];
+
+  const add = (parent, name, attributes, text) => {
+    const element = document.createElementNS(SVG, name);
+    for (const key in attributes) element.setAttribute(key, attributes[key]);
+    if (text !== undefined) element.textContent = text;
+    return parent.appendChild(element);
+  };
+  const short = x => Number(x.toPrecision(4)).toString().replace("-", "−");
+
+  // Round values between two ends.
+  const ticks = (low, high, most) => {
+    const raw = (high - low) / most, size = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].map(k => k * size).find(step => step >= raw * 0.999);
+    const list = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) list.push(k * step);
+    const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+    const plain = step >= 1e-4 && Math.abs(high) + Math.abs(low) < 1e7;
+    const label = x => (plain ? x.toFixed(digits) : x.toExponential(1)).replace("-", "−");
+    return list.map(x => [x, label(x)]);
+  };
+
+  const density = (row, x) => row.parts.reduce((sum, [weight, mean, sd]) => sum + part(weight, mean, sd, x), 0);
+  const part = (weight, mean, sd, x) => weight * Math.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * 2.5066282746310002);
+
+  // Places of a row are differences from its mean.
+  const draw = row => {
+    const [low, high] = row.ends, n = 240;
+    const grid = Array.from({ length: n + 1 }, (_, k) => low + (high - low) * k / n);
+    // Peaks that are narrower than a step are not missed.
+    if (row.parts) row.parts.forEach(([, mean, sd]) => [-2, -1, 0, 1, 2].forEach(z => {
+      const x = mean + z * sd;
+      if (x > low && x < high) grid.push(x);
+    }));
+    row.interval.forEach(x => grid.push(x));
+    grid.sort((a, b) => a - b);
+    let top, bars = [];
+    if (row.parts) top = Math.max(...grid.map(x => density(row, x)));
+    else {
+      const count = 30, width = (high - low) / count;
+      bars = Array(count).fill(0);
+      row.samples.forEach(x => bars[Math.min(count - 1, Math.floor((x - low) / width))] += 1 / (row.samples.length * width));
+      top = Math.max(...bars);
+    }
+    const X = x => LEFT + (x - low) / (high - low) * (W - LEFT - RIGHT);
+    const Y = y => H - BOTTOM - y / (1.04 * top) * (H - TOP - BOTTOM);
+    const point = (x, y) => X(x).toFixed(1) + " " + Y(y).toFixed(1);
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", `0 0 ${W} ${H}`);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", told(row));
+    ticks(0, 1.04 * top, 5).forEach(([y, label]) => {
+      add(svg, "path", { d: `M${LEFT} ${Y(y).toFixed(1)}H${W - RIGHT}`, stroke: "var(--grid)" });
+      add(svg, "text", { x: LEFT - 6, y: Y(y) + 4, "font-size": 11, fill: "var(--muted)", "text-anchor": "end" }, label);
+    });
+    const line = (f, more) => add(svg, "path", { d: "M" + grid.map(x => point(x, f(x))).join("L"), fill: "none", ...more });
+    if (row.parts) {
+      const inside = grid.filter(x => x >= row.interval[0] && x <= row.interval[1]);
+      const edge = [point(row.interval[0], 0), ...inside.map(x => point(x, density(row, x))), point(row.interval[1], 0)];
+      add(svg, "path", { d: "M" + edge.join("L") + "Z", fill: "var(--sky)", opacity: 0.4 });
+      const seen = row.parts.filter(([weight]) => weight >= 0.02).slice(0, 8);
+      if (seen.length > 1) seen.forEach(([weight, mean, sd]) =>
+        line(x => part(weight, mean, sd, x), { stroke: "var(--purple)", "stroke-dasharray": "5 4" }));
+      line(x => density(row, x), { stroke: "var(--blue)", "stroke-width": 2, "stroke-linejoin": "round" });
+    } else {
+      const width = (high - low) / bars.length;
+      bars.forEach((height, k) => add(svg, "path", {
+        d: `M${point(low + k * width, 0)}L${point(low + k * width, height)}L${point(low + (k + 1) * width, height)}L${point(low + (k + 1) * width, 0)}Z`,
+        fill: "var(--sky)" }));
+      add(svg, "path", { d: `M${point(row.interval[0], 0)}L${point(row.interval[1], 0)}`, stroke: "var(--text)", "stroke-width": 8, opacity: 0.8 });
+    }
+    const rule = (x, more) => add(svg, "path", { d: `M${X(x).toFixed(1)} ${TOP}V${H - BOTTOM}`, fill: "none", ...more });
+    rule(0, { stroke: "var(--blue)", "stroke-dasharray": "5 4" });
+    rule(row.y, { stroke: "var(--orange)", "stroke-width": 2 });
+    add(svg, "path", { d: `M${LEFT} ${H - BOTTOM}H${W - RIGHT}`, stroke: "var(--muted)" });
+    // A narrow range far from zero is told by differences from the mean.
+    const narrow = high - low < 1e-5 * Math.abs(row.mean), origin = narrow ? 0 : row.mean;
+    ticks(low + origin, high + origin, 6).forEach(([x, label]) => {
+      add(svg, "path", { d: `M${X(x - origin).toFixed(1)} ${H - BOTTOM}v4`, stroke: "var(--muted)" });
+      add(svg, "text", { x: X(x - origin), y: H - BOTTOM + 17, "font-size": 11, fill: "var(--muted)", "text-anchor": "middle" }, label);
+    });
+    const label = data.target + (narrow ? " − mean" : "");
+    add(svg, "text", { x: (LEFT + W - RIGHT) / 2, y: H - 8, "font-size": 12, fill: "var(--text)", "text-anchor": "middle" }, label);
+    const names = [[row.parts ? "density" : "samples", row.parts ? "var(--blue)" : "var(--sky)"], ["90 % interval", row.parts ? "var(--sky)" : "var(--text)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
+    if (row.parts && row.parts.filter(([weight]) => weight >= 0.02).length > 1) names.splice(1, 0, ["components", "var(--purple)", "5 4"]);
+    let x = 4, y = 12;
+    names.forEach(([name, colour, dash]) => {
+      const width = name === "90 % interval" ? 9 : 2, room = 24 + 6.8 * name.length;
+      if (x + room > W) [x, y] = [4, y + 17];
+      add(svg, "path", { d: `M${x} ${y}h16`, stroke: colour, "stroke-width": width, "stroke-dasharray": dash || "none" });
+      add(svg, "text", { x: x + 20, y: y + 4, "font-size": 11, fill: "var(--text)" }, name);
+      x += room + 6;
+    });
+    return svg;
+  };
+
+  const told = row => `Row ${row.row}: mean ${row.told[1]}, 90 % interval from ${row.told[3]} to ${row.told[4]}, ` +
+    `observed ${row.told[0]}, above ${row.told[5]} of the predicted distribution.`;
+
+  const fill = (id, lines) => {
+    const body = at(id).tBodies[0];
+    body.replaceChildren(...lines.map(cells => {
+      const line = document.createElement("tr");
+      cells.forEach((cell, k) => {
+        const element = document.createElement(k ? "td" : "th");
+        element.textContent = cell;
+        element.dir = "auto";
+        line.append(element);
+      });
+      return line;
+    }));
+    at(id).hidden = !lines.length;
+  };
+
+  const show = () => {
+    const row = data.rows[select.value];
+    at("row-picture").replaceChildren(draw(row));
+    const [y, mean, sd, low, high, pit, ...quantiles] = row.told;
+    fill("row-facts", [["observed", y], ["mean", mean], ["sd", sd], ["90 % interval from", low], ["to", high],
+      ["share below observed", pit], ...quantiles.map((q, k) => [LEVELS[k] + " quantile", q])]);
+    fill("row-parts", (row.parts || []).filter(([weight]) => weight >= 0.0005).slice(0, 12).map(([weight, m, s]) => [(100 * weight).toFixed(1) + " %", short(m + row.mean), short(s)]));
+    fill("row-inputs", row.cells.map((cell, k) => [data.inputs[k], cell]));
+    at("row-told").textContent = told(row);
+  };
+
+  data.groups.forEach(group => {
+    const list = document.createElement("optgroup");
+    list.label = group.title;
+    group.rows.forEach(k => {
+      const option = document.createElement("option");
+      option.value = k;
+      option.textContent = `row ${data.rows[k].row}`;
+      list.append(option);
+    });
+    select.append(list);
+  });
+  const move = by => {
+    select.selectedIndex = (select.selectedIndex + by + select.options.length) % select.options.length;
+    show();
+  };
+  select.addEventListener("change", show);
+  at("before").addEventListener("click", () => move(-1));
+  at("after").addEventListener("click", () => move(1));
+  at("picker").hidden = false;
+  show();
+})();

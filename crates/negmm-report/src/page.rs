@@ -1,0 +1,109 @@
+//! Responsible for the page: one HTML file with its style, its pictures and its little script inside.
+
+use std::fmt::Write;
+
+use negmm_draw::{Style, escaped, page_colours};
+
+use crate::picture::{Grid, Picture};
+use crate::report::{Report, Section};
+use crate::text::html as bdi;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Nothing may be loaded from anywhere, whatever the page holds.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+/// What is shown where the script runs: a row to pick and its picture.
+const PICKER: &str = r#"<div id="picker" hidden>
+<h3>Pick a row</h3>
+<p><label for="row">Row</label> <select id="row"></select> <button type="button" id="before">Previous</button> <button type="button" id="after">Next</button></p>
+<p class="reading">The curve is the predicted density, its dashed parts are the components; the shaded part holds 90 % of it.</p>
+<div class="picked"><div id="row-picture"></div><div class="tables"><table id="row-facts"><caption>Prediction</caption><tbody></tbody></table><table id="row-parts"><caption>Components</caption><thead><tr><th>weight</th><th>mean</th><th>sd</th></tr></thead><tbody></tbody></table><table id="row-inputs"><caption>Inputs</caption><tbody></tbody></table></div></div>
+<p id="row-told" class="reading" aria-live="polite"></p>
+</div>
+"#;
+
+/// The page.
+pub fn html(report: &Report) -> String {
+    let title = escaped(&report.target);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <title>{title} – negmm report</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header>\n<h1>What the model knows about {}</h1>\n",
+        page_colours(),
+        bdi(&report.target),
+    );
+    for fact in &report.facts {
+        let _ = writeln!(page, "<p>{fact}</p>");
+    }
+    page.push_str("</header>\n<nav aria-label=\"Sections\">\n");
+    for Section { id, heading, .. } in &report.sections {
+        let _ = writeln!(page, "<a href=\"#{id}\">{heading}</a>");
+    }
+    page.push_str("</nav>\n<main id=\"main\">\n");
+    for section in &report.sections {
+        let _ = writeln!(
+            page,
+            "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 id=\"{0}-heading\">{1}</h2>",
+            section.id, section.heading
+        );
+        page.push_str("<div class=\"pictures\">\n");
+        if section.id == "scores" {
+            let _ = writeln!(
+                page,
+                "<div class=\"card\"><h3>Scores</h3>\n<p class=\"reading\">Less is better for all errors; the constant baseline \
+                 predicts the same mean and spread for every row, and shares inside an interval should be what it says.</p>\n{}</div>",
+                table(&report.scores)
+            );
+        }
+        section.pictures.iter().for_each(|picture| page.push_str(&figure(picture)));
+        page.push_str("</div>\n");
+        if section.id == "rows" {
+            page.push_str(PICKER);
+        }
+        page.push_str("</section>\n");
+    }
+    let _ = write!(
+        page,
+        "</main>\n<footer><p>Made by negmm {}. CRPS (continuous ranked probability score) and NLL (negative log likelihood) \
+         measure whole distributions; RMSE and MAE the mean alone. This page loads nothing from anywhere.</p></footer>\n\
+         <script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        env!("CARGO_PKG_VERSION"),
+        report.rows,
+    );
+    page
+}
+
+fn figure(picture: &Picture) -> String {
+    format!(
+        "<figure class=\"card\" id=\"picture-{}\">\n<h3>{}</h3>\n<figcaption class=\"reading\">{}</figcaption>\n{}\
+         <p class=\"told\">{}</p>\n<details><summary>The numbers as a table</summary>\n{}</details>\n</figure>\n",
+        picture.file,
+        bdi(picture.figure.title()),
+        escaped(&picture.reading),
+        picture.figure.svg(Style::Page),
+        escaped(picture.figure.description()),
+        table(&picture.table)
+    )
+}
+
+fn table(grid: &Grid) -> String {
+    let mut text = String::from("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
+    grid.heading.iter().for_each(|cell| text.push_str(&format!("<th scope=\"col\">{}</th>", bdi(cell))));
+    text.push_str("</tr></thead><tbody>\n");
+    for line in &grid.lines {
+        text.push_str("<tr>");
+        for (at, cell) in line.iter().enumerate() {
+            match at {
+                0 => text.push_str(&format!("<th scope=\"row\">{}</th>", bdi(cell))),
+                _ => text.push_str(&format!("<td>{}</td>", escaped(cell))),
+            }
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str("</tbody></table></div>\n");
+    text
+}

@@ -1,0 +1,196 @@
+"""Opens reports in a headless Chromium and looks at them: every picture drawn with sensible axes, nothing overlapping or cut
+off, rows to pick, no error, no request, nothing injected; light and dark, phone and desktop, without script, and on paper.
+
+    python3 check.py PROGRAM [--shots DIR]
+
+PROGRAM is the negmm to make the reports with. Real data is looked for in NEGMM_DATA, else ../shared/data beside the
+repository; without it a notice is printed and those reports are left out. With --shots the pages are kept as images.
+"""
+
+import argparse
+import csv
+import math
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from driver import Browser
+
+HERE = pathlib.Path(__file__).resolve()
+SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
+MOST_BYTES = 1_000_000
+
+LOOK = (HERE.parent / "look.js").read_text()
+
+
+def odd_names(folder):
+    """Column names and categories that try to break out of the page."""
+    script = "<script>window.broken = 1</script>"
+    quotes = "\"quotes\" 'ticks' & <img src=x onerror='window.broken = 1'>"
+    words = ["</script><script>window.broken = 1</script>", "שלום עולם \u202e", "😀👩‍👩‍👧", "z" * 10_000, quotes]
+    with open(folder / "odd.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([script, "n" * 10_000, "مرحبا", quotes])
+        for row in range(400):
+            noise = math.sin(row * 12.9898) * 43758.5453 % 1
+            x = row * 0.6180339887 % 1
+            writer.writerow([words[row % 5], f"{x:.4f}", f"{noise:.4f}", f"{row % 5 + 3 * x + noise:.4f}"])
+    return "odd.csv", quotes
+
+
+def edge_cases(folder):
+    """Tables at the edge of what there is: name, rows of cells with the header first, rows that the report is of."""
+    wave = [math.sin(row * 0.37) + (row * 0.618 % 1) * 0.3 for row in range(300)]
+    yield "one-row", [["x", "y"], *[[row, wave[row]] for row in range(100)]], 1
+    yield "constant-target", [["x", "y"], *[[row, 1_000_000.5] for row in range(100)]], None
+    yield "same-prediction", [["x", "y"], *[[7, wave[row]] for row in range(100)]], None
+    wide = [[f"column {k}" for k in range(200)] + ["y"]]
+    wide += [[f"{(row * (k + 1) * 0.618) % 1:.3f}" for k in range(200)] + [wave[row]] for row in range(300)]
+    yield "200-inputs", wide, None
+    cities = ["Paris", "Rome", "Oslo", "Bonn", "a city with a long name"]
+    text = [["city", "street", "y"], *[[cities[row % 5], f"street {row % 40}", row % 5 + wave[row]] for row in range(300)]]
+    yield "text-inputs", text, None
+
+
+def make_reports(program, folder):
+    """The reports: name and page."""
+
+    def quick(epochs):
+        return "--method", "ne-gmm", "--epochs", epochs
+
+    def run(*arguments):
+        done = subprocess.run([program, "-q", *map(str, arguments)], cwd=folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"negmm {' '.join(map(str, arguments))}: {done.stderr}")
+
+    run("demo", "--save", "demo")
+    yield "demo", folder / "demo/toy2.html"
+    run("demo", "toy1", "--save", "demo")
+    yield "demo toy1", folder / "demo/toy1.html"
+    data, target = odd_names(folder)
+    run("fit", data, "--target", target, "-o", "odd.negmm", *quick(30), "--report", "odd.html")
+    yield "odd names", folder / "odd.html"
+    for name, lines, rows in edge_cases(folder):
+        for file, part in (("train.csv", lines), ("test.csv", lines if rows is None else lines[: rows + 1])):
+            with open(folder / file, "w", newline="") as out:
+                csv.writer(out).writerows(part)
+        run("fit", "train.csv", "--target", "y", "-o", "edge.negmm", *quick(20))
+        run("report", "edge.negmm", "test.csv", "-o", f"{name}.html")
+        yield name, folder / f"{name}.html"
+    real = pathlib.Path(os.environ.get("NEGMM_DATA") or HERE.parents[5] / "shared/data")
+    if not (real / "uci/concrete.csv.gz").exists():
+        print(f"no real data in {real}: reports of real sets are left out")
+        return
+    run("fit", real / "uci/concrete.csv.gz", "--target", "compressive_strength", "-o", "c.negmm", "--report", "concrete.html")
+    yield "concrete", folder / "concrete.html"
+    ensemble = ["--method", "ensemble", "--members", "5", "--member", "ne-gmm", "--epochs", "40"]
+    run("fit", real / "uci/wine_red.csv.gz", "--target", "quality", "-o", "w.negmm", *ensemble)
+    run("report", "w.negmm", real / "uci/wine_red.csv.gz", "-o", "wine.html")
+    yield "wine, an ensemble", folder / "wine.html"
+    run("fit", real / "uci/yacht.csv.gz", "--target", "residuary_resistance", "-o", "y.negmm", "--method", "sample-net", "--epochs", "60", "--report", "yacht.html")
+    yield "yacht, samples", folder / "yacht.html"
+    stock = real / "stocks/goog.csv"
+    column = next(name for name in open(stock).readline().strip().split(",") if name.lower() in ("close", "adj close", "price"))
+    run("fit", stock, "--target", column, "--sequence", column, "--window", "10", "-o", "s.negmm", *quick(5), "--report", "stock.html")
+    yield "stock, a sequence", folder / "stock.html"
+
+
+def complain(faults, where, found):
+    faults.extend(f"{where}: {fault}" for fault in found)
+
+
+def check_page(browser, name, page, shots, faults):
+    size = page.stat().st_size
+    if size >= MOST_BYTES:
+        faults.append(f"{name}: {size} bytes are too many")
+    for device, (width, height) in SIZES.items():
+        for scheme in ("light", "dark"):
+            where = f"{name}, {device}, {scheme}"
+            browser.look(width, height, scheme)
+            browser.open(page)
+            complain(faults, where, browser.run(LOOK, scheme))
+            complain(faults, where, picking(browser))
+            if shots:
+                length = browser.run("return document.documentElement.scrollHeight")
+                browser.screenshot(shots / f"{name}-{device}-{scheme}.png".replace(", ", "-").replace(" ", "-"), width, length)
+            complain(faults, where, [f"console: {entry['message']}" for entry in browser.logs("browser")])
+            outside = [url for url in browser.requests() if not (url == f"file://{page}" or url.startswith("data:"))]
+            complain(faults, where, [f"asked for {url}" for url in outside])
+
+
+def picking(browser):
+    """Picks rows with keys and buttons; gives what is wrong."""
+    first = browser.run("document.getElementById('row').focus(); return document.getElementById('row-told').textContent")
+    options = browser.run("return document.getElementById('row').options.length")
+    if options < 2:
+        return [] if first else ["the only row is not shown"]
+    # The End key chooses the last row.
+    browser.press("\ue010")
+    state = """const row = document.getElementById('row');
+        return [row.selectedOptions[0].textContent, document.getElementById('row-told').textContent,
+            document.querySelector('#row-picture svg').getAttribute('aria-label'), row.selectedIndex,
+            document.querySelectorAll('#row-facts tr').length]"""
+    option, told, label, index, facts = browser.run(state)
+    wrong = []
+    number = option.removeprefix("row ")
+    if index != options - 1 or f"Row {number}:" not in told or told != label:
+        wrong.append(f"the key End picked {option} and showed {told!r}")
+    if facts < 11:
+        wrong.append(f"{facts} facts about a row")
+    browser.run("document.getElementById('before').focus()")
+    browser.press("\ue007")
+    if browser.run(state)[3] != options - 2:
+        wrong.append("the button Previous did not work")
+    browser.run("document.getElementById('after').click(); document.getElementById('after').click()")
+    if browser.run(state)[3] != 0:
+        wrong.append("the button Next did not come round")
+    if "NaN" in browser.run("return document.getElementById('picker').innerHTML"):
+        wrong.append("NaN in the picture of a row")
+    return wrong
+
+
+def check_without_script(browser, page, faults):
+    browser.scripts(False)
+    browser.look(1280, 900, "light")
+    browser.open(page)
+    browser.scripts(True)
+    hidden, drawn = browser.run(
+        "return [document.getElementById('picker').hidden, document.querySelectorAll('#rows figure svg').length]"
+    )
+    if not hidden or drawn < 3:
+        faults.append(f"without script: picker hidden {hidden}, {drawn} rows drawn")
+
+
+def check_paper(browser, page, faults):
+    browser.look(800, 1100, "dark", "print")
+    browser.open(page)
+    ground, picker = browser.run(
+        "return [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.getElementById('picker')).display]"
+    )
+    if ground != "rgb(255, 255, 255)" or picker != "none":
+        faults.append(f"on paper: ground {ground}, picker {picker}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("--shots", type=pathlib.Path)
+    arguments = parser.parse_args()
+    if arguments.shots:
+        arguments.shots.mkdir(parents=True, exist_ok=True)
+    faults, pages = [], 0
+    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
+        for name, page in make_reports(arguments.program.resolve(), pathlib.Path(folder)):
+            check_page(browser, name, page, arguments.shots, faults)
+            pages += 1
+            if name == "demo":
+                check_without_script(browser, page, faults)
+                check_paper(browser, page, faults)
+    if faults:
+        raise SystemExit("\n".join([*faults, f"{len(faults)} faults in {pages} reports"]))
+    print(f"{pages} reports: no fault, on phone and desktop, light and dark")
+
+
+if __name__ == "__main__":
+    main()

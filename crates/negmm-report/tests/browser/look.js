@@ -1,0 +1,70 @@
+// Looks at a report from inside and returns what is wrong with it, as sentences.
+const scheme = arguments[0];
+const faults = [];
+const complain = (where, what) => faults.push(`${where}: ${what}`);
+const luminance = colour => {
+  const parts = colour.match(/[\d.]+/g).slice(0, 3).map(part => part / 255)
+    .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+};
+const contrast = (a, b) => {
+  const [x, y] = [luminance(a), luminance(b)];
+  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+};
+
+const ground = getComputedStyle(document.body).backgroundColor;
+if ((luminance(ground) > 0.5) !== (scheme === "light")) complain("page", `a ground of ${ground} is not ${scheme}`);
+if (document.documentElement.scrollWidth > innerWidth) complain("page", `${document.documentElement.scrollWidth} wide`);
+if (window.broken !== undefined) complain("page", "something from the data ran");
+const scripts = document.querySelectorAll("script");
+if (scripts.length !== 2) complain("page", `${scripts.length} scripts`);
+if (document.querySelector("img, iframe, object, link, [onerror], [onclick]")) complain("page", "an element that is not ours");
+if (/\b(NaN|Infinity|undefined|null)\b/.test(document.body.innerText)) complain("page", "a number that is none");
+const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
+if (new Set(ids).size !== ids.length) complain("page", "an id occurs twice");
+
+const figures = [...document.querySelectorAll("figure")];
+if (figures.length < 8) complain("page", `${figures.length} pictures`);
+document.querySelectorAll("details").forEach(details => { details.open = true; });
+figures.forEach(figure => {
+  const rows = figure.querySelectorAll("details tbody tr").length;
+  if (!rows) complain(figure.id, "no table behind it");
+  const caption = figure.querySelector("figcaption");
+  if (!caption || caption.innerText.length < 10) complain(figure.id, "no sentence on how to read it");
+});
+document.querySelectorAll("details").forEach(details => { details.open = false; });
+
+const svgs = [...document.querySelectorAll("figure > svg, #row-picture > svg")];
+svgs.forEach(svg => {
+  const where = svg.parentElement.id;
+  const frame = svg.getBoundingClientRect();
+  if (frame.width < 250 || frame.height < 100) complain(where, `drawn at ${frame.width} × ${frame.height}`);
+  if (svg.getAttribute("role") !== "img" || (svg.getAttribute("aria-label") || "").length < 10) complain(where, "no text alternative");
+  if (!/\d/.test(svg.getAttribute("aria-label"))) complain(where, "a text alternative without a number");
+  // The letters that images are written in may spell anything.
+  const drawn = svg.outerHTML.replace(/href="data:[^"]*"/g, "");
+  if (drawn.includes("NaN") || drawn.includes("Infinity")) complain(where, "a place that is no number");
+  const marks = svg.querySelectorAll("svg path, svg image");
+  if (!marks.length && where !== "row-picture") complain(where, "nothing drawn");
+  const texts = [...svg.querySelectorAll("text")];
+  const numbers = texts.filter(text => /^−?[\d,.]+(\s%)?(e[+−]\d+)?$/.test(text.textContent));
+  if (numbers.length < 3) complain(where, `${numbers.length} numbers at its axes`);
+  const boxes = texts.map(text => text.getBoundingClientRect());
+  texts.forEach((text, k) => {
+    const box = boxes[k], said = text.textContent.slice(0, 30);
+    const size = parseFloat(getComputedStyle(text).fontSize) * frame.width / svg.viewBox.baseVal.width;
+    if (size < 9) complain(where, `letters of ${size.toFixed(1)} pixels: ${said}`);
+    if (contrast(getComputedStyle(text).fill, ground) < 4.4) complain(where, `pale letters: ${said}`);
+    if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
+      complain(where, `cut off: ${said}`);
+    // Turned words are compared by their starts alone: their boxes overlap, they do not.
+    if (text.getAttribute("transform")) return;
+    boxes.slice(k + 1).forEach((other, more) => {
+      if (texts[k + 1 + more].getAttribute("transform")) return;
+      const across = Math.min(box.right, other.right) - Math.max(box.left, other.left);
+      const along = Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top);
+      if (across > 1 && along > 3) complain(where, `on top of each other: ${said} and ${texts[k + 1 + more].textContent.slice(0, 30)}`);
+    });
+  });
+});
+return faults;

@@ -1,0 +1,70 @@
+//! Responsible for a guess of what a training will take, before it begins.
+
+use super::Job;
+use crate::math::lanes::{Isa, WIDTH};
+
+/// Multiplications of a training step that one core does in a second, measured on the forms that `auto` trains (`bench`, `step`).
+const WIDE_SPEED: f64 = 4e10;
+const NARROW_SPEED: f64 = 3.5e10;
+const PLAIN_SPEED: f64 = 3e9;
+/// A step multiplies three times with every weight: forward, backward, and for the gradient.
+const PASSES: f64 = 3.0;
+/// A look at a validation row goes forward only.
+const LOOK: f64 = 1.0;
+/// Buffers as long as the weights that a training holds: weights, gradient, two moments, the best weights.
+const BUFFERS: usize = 5;
+
+/// What a training will take, about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Networks to train.
+    pub networks: usize,
+    /// Multiplications of all steps of all networks, if none stops early.
+    pub multiplications: f64,
+    /// Bytes of the data and the indices of rows, and of one network in training.
+    pub bytes: (f64, f64),
+}
+
+impl Estimate {
+    /// Of these jobs.
+    pub fn of(jobs: &[Job<'_>]) -> Self {
+        let (mut multiplications, mut network) = (0.0, 0_usize);
+        let mut indices = 0;
+        for job in jobs {
+            let training = &job.training;
+            let batch = training.batch.min(job.train.len()).max(1);
+            let pass = job.train.len().div_ceil(batch);
+            let steps = training.steps.unwrap_or(training.epochs * pass);
+            let looks = steps / training.check_every.unwrap_or(pass).max(1);
+            let trained = PASSES * (steps * batch) as f64;
+            let looked = LOOK * (looks * job.validation.len()) as f64;
+            multiplications += job.network.parameters() as f64 * (trained + looked);
+            network = network.max(BUFFERS * job.network.chunks() * WIDTH * size_of::<f32>());
+            indices += (2 * job.train.len() + job.validation.len()) * size_of::<u32>();
+        }
+        let data = jobs.first().map_or(0, |job| (job.data.x().len() + 2 * job.data.len()) * size_of::<f32>());
+        Self { networks: jobs.len(), multiplications, bytes: ((data + indices) as f64, network as f64) }
+    }
+
+    /// Seconds with so many threads (0: as many as there are cores) on a processor like this one.
+    pub fn seconds(&self, threads: usize) -> f64 {
+        let speed = match Isa::best() {
+            Isa::Avx512 => WIDE_SPEED,
+            Isa::Avx2 => NARROW_SPEED,
+            Isa::Plain => PLAIN_SPEED,
+        };
+        self.multiplications / speed / self.at_once(threads)
+    }
+
+    /// Megabytes with so many threads.
+    pub fn megabytes(&self, threads: usize) -> f64 {
+        (self.bytes.0 + self.bytes.1 * self.at_once(threads)) / 1e6
+    }
+
+    /// Networks that train at once.
+    fn at_once(&self, threads: usize) -> f64 {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if threads == 0 { cores() } else { threads };
+        threads.min(self.networks).max(1) as f64
+    }
+}

@@ -1,0 +1,146 @@
+//! What `auto` promises beyond what every method does: held-out scores that can be believed, and sense where data are few, wide or far away.
+
+use negmm::data::{Column, Inputs, Sequence};
+use negmm::math::normal;
+use negmm::math::rng::Rng;
+use negmm::model::Fitted;
+use negmm::train::{CpuEngine, Watch};
+use negmm::{FitOptions, Method, Metrics, Model, Table, fit_with};
+
+fn auto(settings: &[(&str, &str)]) -> Method {
+    let mut method = Method::by_name("auto").unwrap();
+    settings.iter().for_each(|(option, value)| method.set(option, value).unwrap());
+    method
+}
+
+fn fitted(table: &Table, method: &Method, inputs: &Inputs) -> Fitted {
+    let engine = CpuEngine::default();
+    let options = FitOptions { seed: 1, inputs, engine: &engine, watch: Watch::nothing() };
+    fit_with(table, "y", method, &options).unwrap()
+}
+
+fn model(table: &Table, method: &Method) -> Model {
+    fitted(table, method, &Inputs::default()).model
+}
+
+fn draw(rng: &mut Rng) -> f64 {
+    normal::quantile(rng.uniform())
+}
+
+/// y = sin 3x + noise of sd 0.2 for x from -2 to 2.
+fn waves(rows: usize, seed: u64) -> Table {
+    let mut rng = Rng::new(seed, 0);
+    let x: Vec<f64> = (0..rows).map(|_| 4.0 * rng.uniform() - 2.0).collect();
+    let y = x.iter().map(|x| (3.0 * x).sin() + 0.2 * draw(&mut rng)).collect();
+    Table::new(vec![("x", Column::Numbers(x)), ("y", Column::Numbers(y))]).unwrap()
+}
+
+fn numbers(table: &Table, name: &str) -> Vec<f64> {
+    match table.column(name) {
+        Some(Column::Numbers(numbers)) => numbers.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+const QUICK: [(&str, &str); 3] = [("folds", "4"), ("steps", "500"), ("hidden", "32,32")];
+
+#[test]
+fn held_out_scores_are_those_of_new_rows() {
+    let (training, new) = (waves(400, 1), waves(2000, 2));
+    let Fitted { model, held_out, .. } = fitted(&training, &auto(&QUICK), &Inputs::default());
+    assert_eq!(held_out.rows, (0..400).collect::<Vec<_>>());
+    let held = Metrics::of(&held_out.predictions, &numbers(&training, "y")).unwrap();
+    assert_eq!(Some(&held), model.record().validation.as_ref());
+    let scores = Metrics::of(&model.predict(&new).unwrap(), &numbers(&new, "y")).unwrap();
+    assert!((held.crps / scores.crps - 1.0).abs() < 0.12, "{} {}", held.crps, scores.crps);
+    assert!((held.nll - scores.nll).abs() < 0.15, "{} {}", held.nll, scores.nll);
+    assert!((0.9..0.99).contains(&scores.coverage["0.95"]), "{:?}", scores.coverage);
+    // Noise of sd 0.2 is all that is left: 0.2 / sqrt(pi).
+    assert!(scores.crps < 0.125, "{}", scores.crps);
+}
+
+#[test]
+fn targets_that_mean_nothing_give_the_level_of_the_constant() {
+    let table = waves(400, 3);
+    let mut y = numbers(&table, "y");
+    Rng::new(9, 9).shuffle(&mut y);
+    let shuffled =
+        Table::new(vec![("x", Column::Numbers(numbers(&table, "x"))), ("y", Column::Numbers(y.clone()))]).unwrap();
+    let Fitted { model, .. } = fitted(&shuffled, &auto(&QUICK), &Inputs::default());
+    let (held, constant) = (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());
+    assert!(held.crps > 0.93 * constant.crps, "{} {}", held.crps, constant.crps);
+    let new = waves(1000, 4);
+    let y = numbers(&new, "y");
+    let scores = Metrics::of(&model.predict(&new).unwrap(), &y).unwrap();
+    let constant = Metrics::of(&model.baseline(1000), &y).unwrap();
+    assert!((scores.crps / constant.crps - 1.0).abs() < 0.1, "{} {}", scores.crps, constant.crps);
+    assert!((0.9..=1.0).contains(&scores.coverage["0.95"]), "{:?}", scores.coverage);
+}
+
+#[test]
+fn few_rows_make_wide_distributions() {
+    for rows in 1..=13 {
+        let (training, new) = (waves(rows, 5), waves(300, 6));
+        let model = model(&training, &auto(&[("steps", "200"), ("hidden", "16")]));
+        let predictions = model.predict(&new).unwrap();
+        assert!(predictions.mean().iter().chain(&predictions.sd()).all(|x| x.is_finite()), "{rows} rows");
+        let (lower, upper) = predictions.interval(0.95).unwrap();
+        let y = numbers(&new, "y");
+        let inside = (0..300).filter(|row| (lower[*row]..=upper[*row]).contains(&y[*row])).count();
+        assert!(inside >= 240, "{rows} rows: {inside} of 300 are inside the 95 % interval");
+    }
+}
+
+/// Waves that went on beyond the data would be sure of nonsense there.
+#[test]
+fn far_away_nothing_is_surer_than_among_the_data() {
+    let model = model(&waves(400, 1), &auto(&[("folds", "4"), ("steps", "1500"), ("hidden", "64,64")]));
+    let at = |x: Vec<f64>| model.predict(&Table::new(vec![("x", Column::Numbers(x))]).unwrap()).unwrap();
+    let among: Vec<f64> = at((0..80).map(|i| -1.9 + 3.8 * f64::from(i) / 80.0).collect()).sd();
+    let typical = among.iter().sum::<f64>() / among.len() as f64;
+    for x in [3.0, 4.0, 6.0, 10.0, 30.0, 100.0, 1e4, 1e9] {
+        let predictions = at(vec![-x, x]);
+        for (mean, sd) in predictions.mean().into_iter().zip(predictions.sd()) {
+            // The target's own sd is 0.7, and it stays within ±1.6.
+            assert!(sd > 0.9 * typical, "at {x}: sd {sd}, among the data {typical}");
+            assert!(mean.abs() < 1.6 + 3.0 * sd, "at {x}: mean {mean}, sd {sd}");
+        }
+    }
+}
+
+#[test]
+fn five_hundred_columns() {
+    let mut rng = Rng::new(2, 0);
+    let mut columns: Vec<(String, Column)> = (0..500)
+        .map(|column| (format!("x{column}"), Column::Numbers((0..120).map(|_| draw(&mut rng)).collect())))
+        .collect();
+    let y = match &columns[3].1 {
+        Column::Numbers(x) => x.iter().map(|x| 2.0 * x + 0.1 * draw(&mut rng)).collect(),
+        Column::Text { .. } => unreachable!("all are numbers"),
+    };
+    columns.push(("y".into(), Column::Numbers(y)));
+    let table = Table::new(columns).unwrap();
+    let model = model(&table, &auto(&[("folds", "3"), ("steps", "60"), ("hidden", "16")]));
+    assert_eq!(model.predict(&table).unwrap().len(), 120);
+    assert!(model.record().validation.is_some());
+}
+
+#[test]
+fn a_sequence_is_held_out_in_time() {
+    let mut rng = Rng::new(3, 0);
+    let mut y = vec![0.0];
+    for _ in 0..149 {
+        y.push(0.8 * y[y.len() - 1] + draw(&mut rng));
+    }
+    let table = Table::new(vec![("y", Column::Numbers(y))]).unwrap();
+    let sequence = Some(Sequence { column: "y".into(), window: 5 });
+    let inputs = Inputs { sequence, ..Inputs::default() };
+    let method = auto(&[("folds", "4"), ("steps", "200"), ("lstm-hidden", "8"), ("lstm-layers", "1")]);
+    let Fitted { model, held_out, .. } = fitted(&table, &method, &inputs);
+    // 145 rows have a window before them.
+    assert_eq!(held_out.rows, (97..145).collect::<Vec<_>>());
+    let (held, constant) = (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());
+    assert!(held.crps < constant.crps, "{} {}", held.crps, constant.crps);
+    let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    assert_eq!(loaded, model);
+}

@@ -1,0 +1,51 @@
+"""A whole predictive distribution for every row of a data set, as scikit-learn estimators.
+
+>>> import numpy as np
+>>> from negmm import NEGMMRegressor
+>>> rng = np.random.default_rng(0)
+>>> x = rng.uniform(-2, 2, (400, 1))
+>>> y = np.where(rng.random(400) < 0.7, 1, -1) * x[:, 0] ** 3 + 0.3 * rng.normal(size=400)
+>>> model = NEGMMRegressor(epochs=100).fit(x, y)
+>>> model.predict_dist([[1.8]])  # two answers are possible, so neither is the mean
+<Distribution of 1 row: mixture of 8 Gaussians>
+>>> model.predict_interval([[0.0], [1.8]], coverage=0.9).shape
+(2, 2)
+
+``AutoRegressor`` is the one to start with. Each estimator has ``fit``, ``predict``, ``predict_dist``, ``predict_interval``,
+``predict_quantiles``, ``predict_var``, ``save`` and ``load``; ``negmm.metrics`` has scores on plain arrays.
+"""
+
+from importlib.metadata import version as _version
+
+from negmm import metrics
+from negmm.distribution import Distribution
+from negmm.methods import (
+    AutoRegressor,
+    BetaNLLRegressor,
+    ConstantRegressor,
+    EnsembleRegressor,
+    MDNRegressor,
+    NEGMMRegressor,
+    NGBoostRegressor,
+    SampleNetRegressor,
+    load,
+)
+from negmm.regressor import DataWarning, DistributionRegressor
+
+__version__ = _version("negmm")
+
+__all__ = [
+    "AutoRegressor",
+    "BetaNLLRegressor",
+    "ConstantRegressor",
+    "DataWarning",
+    "Distribution",
+    "DistributionRegressor",
+    "EnsembleRegressor",
+    "MDNRegressor",
+    "NEGMMRegressor",
+    "NGBoostRegressor",
+    "SampleNetRegressor",
+    "load",
+    "metrics",
+]

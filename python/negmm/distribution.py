@@ -1,0 +1,308 @@
+"""Responsible for the distribution object: one predicted distribution for each row, with scipy's spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from negmm import _native
+from negmm.seed import seed_of
+
+Numbers = NDArray[np.float64]
+#: An array with a number for each row (and more dimensions where arguments have more), or a number where the distribution is
+#: that of one row.
+Answer = Any
+
+
+class Distribution:
+    """Predicted distributions, one for each row: Gaussian mixtures, or sets of equally likely samples.
+
+    Spelled like a frozen distribution of scipy with array parameters: an argument of shape (rows,) is taken row by row, a
+    number holds for every row, and shapes broadcast: ``dist.pdf(grid[:, np.newaxis])`` is grid × rows. ``dist[i]`` is the
+    distribution of one row (its answers are numbers), ``dist[2:5]``, ``dist[mask]`` and ``dist[rows]`` those of some.
+
+    Answers are exact and computed by the core. A set of samples has no density: for ``pdf``, ``logpdf`` and ``nll`` the normal
+    distribution with its mean and sd stands in.
+
+    Parameters
+    ----------
+    predictions : native predictions
+        What a model predicts; :meth:`of_mixtures` makes them from arrays.
+    index : pandas index, optional
+        Names of the rows, for :meth:`to_pandas`.
+
+    Examples
+    --------
+    >>> from negmm import Distribution
+    >>> dist = Distribution.of_mixtures(weights=[[0.5, 0.5], [0.9, 0.1]], means=[[-3, 3], [0, 10]], sds=[[1, 1], [1, 2]])
+    >>> dist
+    <Distribution of 2 rows: mixture of 2 Gaussians>
+    >>> dist.mean()
+    array([0., 1.])
+    >>> dist.cdf(0).round(3)
+    array([0.5 , 0.45])
+    >>> lower, upper = dist[1].interval(0.8)
+    >>> round(float(dist[1].cdf(upper)), 6)
+    0.9
+    """
+
+    def __init__(self, predictions: _native.Predictions, index: Any = None) -> None:
+        self._predictions = predictions
+        self._index = index
+        self._scalar = False
+
+    @classmethod
+    def of_mixtures(cls, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Distribution:
+        """Gaussian mixtures from weights, means and sds, each rows × components. Weights are divided by their sum."""
+        return cls(_native.Predictions.of_mixtures(_matrix(weights), _matrix(means), _matrix(sds), members=1))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows,), or () for one row."""
+        return () if self._scalar else (len(self._predictions),)
+
+    def __len__(self) -> int:
+        if self._scalar:
+            raise TypeError("the distribution of one row has no length")
+        return len(self._predictions)
+
+    def __getitem__(self, rows: Any) -> Distribution:
+        if self._scalar:
+            raise TypeError("the distribution of one row has no rows to choose from")
+        numbers = np.arange(len(self._predictions))[rows]
+        if numbers.ndim > 1:
+            raise IndexError("rows have one dimension")
+        some = Distribution(self._predictions.select(np.atleast_1d(numbers)))
+        some._scalar = numbers.ndim == 0
+        some._index = None if self._index is None else self._index[np.atleast_1d(numbers)]
+        return some
+
+    def __repr__(self) -> str:
+        rows = len(self._predictions)
+        count = "1 row" if rows == 1 else f"{rows} rows"
+        components = self._predictions.components
+        if components is None:
+            form = f"{self._predictions.sample_count} samples"
+        else:
+            form = "Gaussian" if components == 1 else f"mixture of {components} Gaussians"
+        return f"<Distribution of {count}: {form}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Distribution):
+            return NotImplemented
+        mine, theirs = self._parts(), other._parts()
+        same = len(mine) == len(theirs) and self.shape == other.shape
+        return same and all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _parts(self) -> tuple[Any, ...]:
+        """All numbers there are: of mixtures, or of samples."""
+        mixtures, samples = self._predictions.mixtures(), self._predictions.samples()
+        members = self._predictions.members
+        if mixtures is not None:
+            return (*mixtures, members)
+        assert samples is not None
+        between = self._predictions.variance_by_members()[1] if members > 1 else None
+        return (*samples, members, between)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_predictions": self._parts()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        parts = state["_predictions"]
+        mixtures = isinstance(parts[1], np.ndarray)
+        make = _native.Predictions.of_mixtures if mixtures else _native.Predictions.of_samples
+        self.__dict__.update(state, _predictions=make(*parts))
+
+    @property
+    def weights(self) -> Numbers:
+        """Weights of the components, rows × components; those of a row sum to 1."""
+        return self._component(0)
+
+    @property
+    def means(self) -> Numbers:
+        """Means of the components, rows × components."""
+        return self._component(1)
+
+    @property
+    def sds(self) -> Numbers:
+        """Standard deviations of the components, rows × components."""
+        return self._component(2)
+
+    def _component(self, which: int) -> Numbers:
+        mixtures = self._predictions.mixtures()
+        if mixtures is None:
+            raise AttributeError("these distributions are samples and have no components; see .samples")
+        return mixtures[which][0] if self._scalar else mixtures[which]
+
+    @property
+    def samples(self) -> Numbers:
+        """Samples, rows × samples, each row in ascending order, where the distributions are sets of samples."""
+        samples = self._predictions.samples()
+        if samples is None:
+            raise AttributeError(
+                "these distributions are mixtures and have no samples; see .weights, .means, .sds and .rvs"
+            )
+        return samples[0][0] if self._scalar else samples[0]
+
+    def mean(self) -> Answer:
+        """Mean."""
+        return self._each(self._predictions.mean())
+
+    def std(self) -> Answer:
+        """Standard deviation."""
+        return self._each(self._predictions.sd())
+
+    def var(self) -> Answer:
+        """Variance."""
+        return self._each(self._predictions.variance())
+
+    def var_parts(self) -> tuple[Answer, Answer]:
+        """The variance in two parts: aleatoric (noise that every member of an ensemble expects) and epistemic (what members do not
+        agree on; 0 for one model)."""
+        aleatoric, epistemic = self._predictions.variance_by_members()
+        return self._each(aleatoric), self._each(epistemic)
+
+    def median(self) -> Answer:
+        """Median."""
+        return self.ppf(0.5)
+
+    def pdf(self, x: ArrayLike) -> Answer:
+        """Density at ``x``."""
+        return self._ask("pdf", x)
+
+    def logpdf(self, x: ArrayLike) -> Answer:
+        """Logarithm of the density at ``x``."""
+        return self._ask("logpdf", x)
+
+    def cdf(self, x: ArrayLike) -> Answer:
+        """Probability of a value up to ``x``."""
+        return self._ask("cdf", x)
+
+    def sf(self, x: ArrayLike) -> Answer:
+        """Probability of a value above ``x``: 1 - cdf without its cancellation."""
+        return self._ask("sf", x)
+
+    def ppf(self, q: ArrayLike) -> Answer:
+        """Quantile: the value that is not exceeded with probability ``q``; NaN outside [0, 1]."""
+        return self._ask("ppf", q)
+
+    def isf(self, q: ArrayLike) -> Answer:
+        """The value that is exceeded with probability ``q``; NaN outside [0, 1]."""
+        return self._ask("isf", q)
+
+    def interval(self, confidence: ArrayLike = 0.95) -> tuple[Answer, Answer]:
+        """Lower and upper end of the central interval that holds a value with probability ``confidence``."""
+        _check_share("confidence", confidence)
+        return self._ask("lower", confidence), self._ask("upper", confidence)
+
+    def shortfall(self, level: ArrayLike = 0.05) -> Answer:
+        """Expected shortfall: the mean of the lowest ``level`` share of values."""
+        _check_share("level", level)
+        return self._ask("shortfall", level)
+
+    def crps(self, y: ArrayLike) -> Answer:
+        """Continuous ranked probability score of observing ``y``; the lower the better."""
+        return self._ask("crps", y)
+
+    def nll(self, y: ArrayLike) -> Answer:
+        """Logarithmic score (negative log likelihood) of observing ``y``; the lower the better."""
+        return -self._ask("logpdf", y)
+
+    def rvs(self, size: int | Sequence[int] | None = None, random_state: Any = None) -> Answer:
+        """Random values of shape ``size``, which ends with the rows as in scipy: None gives one for each row, ``(m, rows)``
+        gives m for each. A number as ``random_state`` gives the draws of the command line's ``--seed``."""
+        rows = self.shape
+        shape = rows if size is None else (int(size),) if isinstance(size, (int, np.integer)) else tuple(size)
+        if shape[len(shape) - len(rows) :] != rows:
+            raise ValueError(f"expected a size that ends with the {rows[0]} rows, found {size}")
+        outer = shape[: len(shape) - len(rows)]
+        draws = self._predictions.sample(int(np.prod(outer, dtype=np.int64)), seed_of(random_state))
+        values = np.ascontiguousarray(draws.T).reshape(shape)
+        return values[()] if values.ndim == 0 else values
+
+    def to_pandas(
+        self, interval: Sequence[float] = (0.9,), quantiles: Sequence[float] = (), components: bool = False
+    ) -> Any:
+        """A frame with ``mean``, ``sd`` and, as asked for, quantiles, interval ends and components, named as the command line
+        names them: ``q0.05``, ``lower_0.9``, ``upper_0.9``, ``weight_1``, ``mean_1``, ``sd_1``."""
+        import pandas
+
+        columns: dict[str, Any] = {"mean": np.atleast_1d(self.mean()), "sd": np.atleast_1d(self.std())}
+        for level in quantiles:
+            columns[f"q{level:g}"] = np.atleast_1d(self.ppf(level))
+        for coverage in interval:
+            lower, upper = self.interval(coverage)
+            columns[f"lower_{coverage:g}"], columns[f"upper_{coverage:g}"] = np.atleast_1d(lower), np.atleast_1d(upper)
+        if components:
+            parts = {"weight": self.weights, "mean": self.means, "sd": self.sds}
+            for name, part in parts.items():
+                part = np.atleast_2d(part)
+                columns.update({f"{name}_{k + 1}": part[:, k] for k in range(part.shape[1])})
+        return pandas.DataFrame(columns, index=self._index)
+
+    def plot(self, row: int = 0, ax: Any = None, interval: float = 0.9) -> Any:
+        """Draws the density of one row (of samples their histogram) with its mean and central interval; gives the axes.
+
+        Needs matplotlib.
+        """
+        try:
+            from matplotlib import pyplot
+        except ImportError as error:
+            raise ImportError("plot needs matplotlib: pip install matplotlib") from error
+        one = self if self._scalar else self[row]
+        ax = pyplot.gca() if ax is None else ax
+        (lower, upper), (start, end) = one.interval(interval), one.interval(0.998)
+        reach = 0.1 * (end - start)
+        grid = np.linspace(start - reach, end + reach, 512)
+        if one._predictions.components is None:
+            ax.hist(one.samples, bins="auto", density=True, color="C0", alpha=0.5, label="samples")
+            ax.axvspan(lower, upper, color="C0", alpha=0.15, label=f"{interval:g} interval")
+        else:
+            density = one.pdf(grid)
+            ax.plot(grid, density, color="C0", label="density")
+            inside = (grid >= lower) & (grid <= upper)
+            ax.fill_between(grid, density, where=inside, color="C0", alpha=0.25, label=f"{interval:g} interval")
+        ax.axvline(one.mean(), color="C1", linestyle="--", label="mean")
+        ax.set_xlabel("y")
+        ax.set_ylabel("density")
+        ax.legend()
+        return ax
+
+    def _ask(self, question: str, at: ArrayLike) -> Answer:
+        """Answers at numbers that broadcast with the rows."""
+        numbers = np.asarray(at, dtype=np.float64)
+        if self._scalar:
+            flat = self._predictions.ask(question, numbers.reshape(-1, 1))
+            answers = flat.reshape(numbers.shape)
+            return answers[()] if answers.ndim == 0 else answers
+        rows = len(self._predictions)
+        try:
+            shape = np.broadcast_shapes(numbers.shape, (rows,))
+        except ValueError:
+            raise ValueError(f"expected numbers that broadcast with {rows} rows, found shape {numbers.shape}") from None
+        if shape[-1] != rows:
+            raise ValueError(f"expected numbers that broadcast with {rows} rows, found shape {numbers.shape}")
+        outer = int(np.prod(shape[:-1], dtype=np.int64))
+        return self._predictions.ask(question, np.broadcast_to(numbers, shape).reshape(outer, rows)).reshape(shape)
+
+    def _each(self, numbers: Numbers) -> Answer:
+        return numbers[0] if self._scalar else numbers
+
+
+def _matrix(numbers: ArrayLike) -> Numbers:
+    part = np.asarray(numbers, dtype=np.float64)
+    if part.ndim != 2:
+        raise ValueError(f"expected weights, means and sds of shape rows × components, found {part.ndim} dimensions")
+    return part
+
+
+def _check_share(name: str, share: ArrayLike) -> None:
+    shares = np.asarray(share, dtype=np.float64)
+    wrong = shares[~((shares > 0) & (shares < 1))]
+    if wrong.size:
+        raise ValueError(f"expected a {name} strictly between 0 and 1, found {wrong.flat[0]:g}")

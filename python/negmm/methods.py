@@ -1,0 +1,409 @@
+"""Responsible for the estimators: one class a method, each with its parameters and their meaning."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from negmm import _native
+from negmm.parameters import described
+from negmm.regressor import DistributionRegressor
+
+Activation = Literal["relu", "tanh", "silu"]
+Schedule = Literal["constant", "cosine"]
+Selection = Literal["nll", "crps", "calibrated"]
+Neural = Literal["ne-gmm", "mdn", "beta-nll", "sample-net"]
+RandomState = int | np.random.RandomState | np.random.Generator | None
+Units = tuple[int, ...] | int
+
+Class = TypeVar("Class", bound=type[DistributionRegressor])
+
+#: The estimator of each method, by the method's name.
+ESTIMATORS: dict[str, type[DistributionRegressor]] = {}
+
+
+def _estimator(cls: Class) -> Class:
+    """Enters the class as its method's estimator and writes its parameters into its docstring."""
+    ESTIMATORS[cls.method] = cls
+    cls.__doc__ = described(cls)
+    return cls
+
+
+@_estimator
+class AutoRegressor(DistributionRegressor):
+    """The one to start with: a calibrated pool of neural Gaussian mixtures with nothing to tune.
+
+    The rows are dealt into folds, and for each fold networks learn from the other folds. Each keeps the weights that are best on its
+    own fold; all are pooled, and their sds multiplied by a factor that fits the held-out predictions. Parameters that are None
+    follow from the preset and the number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import AutoRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> y = np.sin(2 * x[:, 0]) + 0.1 * np.cos(40 * x[:, 0])
+    >>> model = AutoRegressor(preset="fast", steps=300, hidden=(32,)).fit(x, y)
+    >>> model.predict_dist(x)
+    <Distribution of 200 rows: mixture of 40 Gaussians>
+    >>> model.score(x, y) > 0.9
+    True
+    """
+
+    method = "auto"
+
+    def __init__(
+        self,
+        *,
+        preset: Literal["fast", "medium", "best"] = "medium",
+        folds: int | None = None,
+        members: int | None = None,
+        components: int = 8,
+        eta: float = 0.5,
+        sigma_min: float = 0.001,
+        hidden: Units | None = None,
+        batch: int | None = None,
+        learning_rate: float | None = None,
+        steps: int | None = None,
+        patience: int | None = None,
+        dropout: float | None = None,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class NEGMMRegressor(DistributionRegressor):
+    """NE-GMM: a neural Gaussian mixture trained with eta · (logarithmic score) + (1 - eta) · (energy score).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import NEGMMRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-2, 2, (300, 1))
+    >>> y = np.where(rng.random(300) < 0.5, 1, -1) * x[:, 0] ** 2 + 0.2 * rng.normal(size=300)
+    >>> model = NEGMMRegressor(components=4, epochs=100).fit(x, y)
+    >>> dist = model.predict_dist([[1.8]])
+    >>> bool(dist.pdf(3.2)[0] > dist.pdf(0)[0])  # between the two branches there is little
+    True
+    """
+
+    method = "ne-gmm"
+
+    def __init__(
+        self,
+        *,
+        eta: float = 0.5,
+        components: int = 8,
+        sigma_max: float | None = None,
+        mean_bound: float | None = None,
+        hidden: Units = (64, 64),
+        activation: Activation = "silu",
+        embedding: float | None = None,
+        soft_clip: float | None = None,
+        sigma_min: float = 0.001,
+        epochs: int = 400,
+        steps: int | None = None,
+        check_every: int | None = None,
+        batch: int = 32,
+        learning_rate: float = 0.005,
+        schedule: Schedule = "cosine",
+        patience: int = 0,
+        validation: float = 0.15,
+        select: Selection = "nll",
+        averaging: float = 0.99,
+        dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        adversarial: float = 0.0,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class MDNRegressor(DistributionRegressor):
+    """A mixture density network (Bishop, 1994): a neural Gaussian mixture trained with the logarithmic score alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import MDNRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> y = np.sin(2 * x[:, 0]) + 0.1 * np.cos(40 * x[:, 0])
+    >>> model = MDNRegressor(components=2, epochs=60).fit(x, y)
+    >>> mean, sd = model.predict(x[:3], return_std=True)
+    >>> mean.shape, bool((sd > 0).all())
+    ((3,), True)
+    """
+
+    method = "mdn"
+
+    def __init__(
+        self,
+        *,
+        components: int = 8,
+        sigma_max: float | None = None,
+        mean_bound: float | None = None,
+        hidden: Units = (64, 64),
+        activation: Activation = "silu",
+        embedding: float | None = None,
+        soft_clip: float | None = None,
+        sigma_min: float = 0.001,
+        epochs: int = 400,
+        steps: int | None = None,
+        check_every: int | None = None,
+        batch: int = 32,
+        learning_rate: float = 0.005,
+        schedule: Schedule = "cosine",
+        patience: int = 0,
+        validation: float = 0.15,
+        select: Selection = "nll",
+        averaging: float = 0.99,
+        dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        adversarial: float = 0.0,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class BetaNLLRegressor(DistributionRegressor):
+    """One Gaussian for each row, trained with the logarithmic score weighted by variance^beta (Seitzer et al., 2022).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import BetaNLLRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> model = BetaNLLRegressor(epochs=30).fit(x, np.sin(2 * x[:, 0]))
+    >>> model.predict_dist(x)
+    <Distribution of 200 rows: Gaussian>
+    """
+
+    method = "beta-nll"
+
+    def __init__(
+        self,
+        *,
+        beta: float = 0.5,
+        hidden: Units = (64, 64),
+        activation: Activation = "silu",
+        embedding: float | None = None,
+        soft_clip: float | None = None,
+        sigma_min: float = 0.001,
+        epochs: int = 400,
+        steps: int | None = None,
+        check_every: int | None = None,
+        batch: int = 32,
+        learning_rate: float = 0.005,
+        schedule: Schedule = "cosine",
+        patience: int = 0,
+        validation: float = 0.15,
+        select: Selection = "nll",
+        averaging: float = 0.99,
+        dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        adversarial: float = 0.0,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class EnsembleRegressor(DistributionRegressor):
+    """A deep ensemble (Lakshminarayanan et al., 2017): networks that differ in their random start, pooled into one mixture.
+
+    Parameters that are None are the member's own defaults. Without ``member`` each is a Gaussian: an mdn with 1 component.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import EnsembleRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> model = EnsembleRegressor(members=3, epochs=30).fit(x, np.sin(2 * x[:, 0]))
+    >>> dist = model.predict_dist(x)
+    >>> dist
+    <Distribution of 200 rows: mixture of 3 Gaussians>
+    >>> aleatoric, epistemic = dist.var_parts()
+    >>> np.allclose(aleatoric + epistemic, dist.var())
+    True
+    """
+
+    method = "ensemble"
+
+    def __init__(
+        self,
+        *,
+        member: Neural | None = None,
+        members: int = 5,
+        pool: Literal["mixture", "gaussian"] = "mixture",
+        eta: float | None = None,
+        beta: float | None = None,
+        components: int | None = None,
+        sigma_max: float | None = None,
+        mean_bound: float | None = None,
+        samples: int | None = None,
+        sinkhorn: float | None = None,
+        prior: Literal["uniform", "normal"] | None = None,
+        hidden: Units = (64, 64),
+        activation: Activation = "silu",
+        embedding: float | None = None,
+        soft_clip: float | None = None,
+        sigma_min: float = 0.001,
+        epochs: int = 400,
+        steps: int | None = None,
+        check_every: int | None = None,
+        batch: int = 32,
+        learning_rate: float = 0.005,
+        schedule: Schedule = "cosine",
+        patience: int = 0,
+        validation: float = 0.15,
+        select: Selection = "nll",
+        averaging: float = 0.99,
+        dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        adversarial: float = 0.0,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class NGBoostRegressor(DistributionRegressor):
+    """NGBoost (Duan et al., 2020): a Gaussian for each row by natural-gradient boosting of trees; missing values need no filling.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import NGBoostRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> model = NGBoostRegressor(rounds=100, learning_rate=0.05).fit(x, np.sin(2 * x[:, 0]))
+    >>> model.score(x, np.sin(2 * x[:, 0])) > 0.9
+    True
+    """
+
+    method = "ngboost"
+
+    def __init__(
+        self,
+        *,
+        rounds: int = 2000,
+        depth: int = 3,
+        learning_rate: float = 0.01,
+        loss: Literal["log", "crps", "crps-original"] = "log",
+        rows_share: float = 1.0,
+        columns_share: float = 1.0,
+        min_leaf: int = 1,
+        splits: Literal["auto", "exact", "histogram"] = "auto",
+        sigma_min: float = 0.001,
+        validation: float = 0.2,
+        patience: int = 100,
+        refit: bool = True,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class SampleNetRegressor(DistributionRegressor):
+    """SampleNet (Harakeh et al., 2023): equally likely samples for each row with no assumption about their shape, trained with
+    their energy score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from negmm import SampleNetRegressor
+    >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
+    >>> model = SampleNetRegressor(samples=50, epochs=30).fit(x, np.sin(2 * x[:, 0]))
+    >>> model.predict_dist(x).samples.shape
+    (200, 50)
+    """
+
+    method = "sample-net"
+
+    def __init__(
+        self,
+        *,
+        samples: int = 100,
+        sinkhorn: float = 0.0,
+        prior: Literal["uniform", "normal"] = "uniform",
+        hidden: Units = (64, 64),
+        activation: Activation = "silu",
+        embedding: float | None = None,
+        soft_clip: float | None = None,
+        sigma_min: float = 0.001,
+        epochs: int = 400,
+        steps: int | None = None,
+        check_every: int | None = None,
+        batch: int = 32,
+        learning_rate: float = 0.005,
+        schedule: Schedule = "cosine",
+        patience: int = 0,
+        validation: float = 0.15,
+        select: Selection = "nll",
+        averaging: float = 0.99,
+        dropout: float = 0.0,
+        weight_decay: float = 0.0,
+        adversarial: float = 0.0,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._store(locals())
+
+
+@_estimator
+class ConstantRegressor(DistributionRegressor):
+    """The baseline that every table needs: the Gaussian with the training targets' mean and sd, whatever the inputs.
+
+    Examples
+    --------
+    >>> from negmm import ConstantRegressor
+    >>> ConstantRegressor().fit([[0], [1]], [3.0, 5.0]).predict([[7]])
+    array([4.])
+    """
+
+    method = "constant"
+
+    def __init__(self, *, random_state: RandomState = 0, n_jobs: int | None = None) -> None:
+        self._store(locals())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
+
+
+def load(path: str | os.PathLike[str]) -> DistributionRegressor:
+    """Reads a model file, written by :meth:`DistributionRegressor.save` or by the command line, as a fitted estimator.
+
+    Of a sequence (``negmm fit --sequence``) a table of n rows has n - window + 1 predictions: for the rows after the first
+    window, and for the step after the last row.
+
+    >>> import os, tempfile
+    >>> import negmm
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "model.negmm")
+    >>> negmm.ConstantRegressor().fit([[0], [1]], [3.0, 5.0]).save(path)
+    >>> negmm.load(path).predict([[7]])
+    array([4.])
+    """
+    import json
+
+    place = os.fspath(path)
+    try:
+        model = _native.Model.from_bytes(Path(place).read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    options = json.loads(model.describe())["method"]
+    return ESTIMATORS[options["name"]]._of_model(model, options)

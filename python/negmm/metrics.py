@@ -1,0 +1,145 @@
+"""Scores of predictions against known targets, on plain arrays.
+
+Mixtures are given as ``weights``, ``means`` and ``sds``, each rows × components; scores come one a row, or with ``average=True``
+as their mean, in which ``sample_weight`` says how much each row counts.
+
+>>> from negmm import metrics
+>>> metrics.crps_mixture([0.0, 1.0], weights=[[1.0], [1.0]], means=[[0.0], [0.0]], sds=[[1.0], [1.0]]).round(4)
+array([0.2337, 0.6024])
+>>> metrics.coverage([1.0, 5.0], lower=[0.0, 0.0], upper=[2.0, 2.0], sample_weight=[3, 1])
+0.75
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from negmm.distribution import Distribution
+
+Numbers = NDArray[np.float64]
+
+
+def crps_mixture(
+    y: ArrayLike,
+    weights: ArrayLike,
+    means: ArrayLike,
+    sds: ArrayLike,
+    *,
+    average: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> Any:
+    """Continuous ranked probability score of Gaussian mixtures, which is their energy score; the lower the better."""
+    y = _targets(y)
+    return _averaged(_mixtures(y, weights, means, sds).crps(y), average, sample_weight)
+
+
+def nll_mixture(
+    y: ArrayLike,
+    weights: ArrayLike,
+    means: ArrayLike,
+    sds: ArrayLike,
+    *,
+    average: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> Any:
+    """Logarithmic score (negative log likelihood) of Gaussian mixtures; the lower the better."""
+    y = _targets(y)
+    return _averaged(_mixtures(y, weights, means, sds).nll(y), average, sample_weight)
+
+
+def pit(y: ArrayLike, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Numbers:
+    """Probability integral transform of each row: the predicted probability of a target up to the one observed. Uniform when the
+    predictions are calibrated."""
+    y = _targets(y)
+    return _mixtures(y, weights, means, sds).cdf(y)
+
+
+def pit_histogram(values: ArrayLike, bins: int = 20, sample_weight: ArrayLike | None = None) -> Numbers:
+    """How many values of :func:`pit` fall into each of ``bins`` equal parts of [0, 1], or with weights how much weight: equal
+    counts when the predictions are calibrated."""
+    values = _targets(values)
+    places = np.minimum((values * bins).astype(np.int64), bins - 1)
+    return np.bincount(places, weights=_row_weights(sample_weight, values), minlength=bins).astype(np.float64)
+
+
+def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Share of targets inside their interval, ends included."""
+    y = _targets(y)
+    lower, upper = _ends(lower, upper, y.shape)
+    return _averaged((lower <= y) & (y <= upper), True, sample_weight)
+
+
+def interval_width(lower: ArrayLike, upper: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Mean width of intervals."""
+    lower, upper = _ends(lower, upper, None)
+    return _averaged(upper - lower, True, sample_weight)
+
+
+def neg_crps(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """A scorer for ``scoring=`` of scikit-learn: minus the mean CRPS of ``estimator.predict_dist(X)``."""
+    return -_averaged(estimator.predict_dist(X).crps(_targets(y)), True, sample_weight)
+
+
+def neg_nll(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """A scorer for ``scoring=`` of scikit-learn: minus the mean logarithmic score of ``estimator.predict_dist(X)``."""
+    return -_averaged(estimator.predict_dist(X).nll(_targets(y)), True, sample_weight)
+
+
+def _targets(y: ArrayLike) -> Numbers:
+    numbers = np.asarray(y, dtype=np.float64)
+    if numbers.ndim != 1:
+        raise ValueError(f"expected one number for each row, found shape {numbers.shape}")
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]}: expected a finite number, found {numbers[wrong[0]]}")
+    return numbers
+
+
+def _mixtures(y: Numbers, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Distribution:
+    mixtures = Distribution.of_mixtures(weights, means, sds)
+    if len(mixtures) != len(y):
+        raise ValueError(f"expected {len(mixtures)} values of y, one for each row, found {len(y)}")
+    return mixtures
+
+
+def _ends(lower: ArrayLike, upper: ArrayLike, shape: tuple[int, ...] | None) -> tuple[Numbers, Numbers]:
+    lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+    if lower.shape != upper.shape or lower.ndim != 1 or (shape is not None and lower.shape != shape):
+        raise ValueError(
+            f"expected one lower and one upper end for each row, found shapes {lower.shape} and {upper.shape}"
+        )
+    wrong = np.flatnonzero(~(lower <= upper))
+    if wrong.size:
+        row = wrong[0]
+        raise ValueError(
+            f"row {row}: expected a lower end that is at most the upper, found {lower[row]} and {upper[row]}"
+        )
+    return lower, upper
+
+
+def _row_weights(sample_weight: ArrayLike | None, values: Numbers) -> Numbers | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != values.shape:
+        raise ValueError(f"expected {values.size} weights, found shape {weights.shape}")
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]}: expected a weight, at least 0, found {weights[wrong[0]]}")
+    if values.size and not weights.any():
+        raise ValueError("all weights are 0")
+    return weights
+
+
+def _averaged(values: Any, average: bool, sample_weight: ArrayLike | None) -> Any:
+    if not average:
+        if sample_weight is not None:
+            raise ValueError("sample_weight needs average=True: a score of one row has no weight")
+        return values
+    weights = _row_weights(sample_weight, values)
+    if values.size == 0:
+        raise ValueError("expected at least 1 row with a known target, found none")
+    return float(np.average(values, weights=weights))

@@ -1,0 +1,300 @@
+"""Responsible for the estimator that all methods share: scikit-learn's contract over the core's models."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, TypeVar, overload
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+
+from negmm import _native
+from negmm.distribution import Distribution
+from negmm.seed import seed_of
+from negmm.table import NamedColumns, free_name, is_frame, named, table
+
+Self = TypeVar("Self", bound="DistributionRegressor")
+
+#: What the core says about its methods: name, options with their defaults, least rows.
+METHODS: dict[str, dict[str, Any]] = {method["name"]: method for method in json.loads(_native.methods())}
+
+
+#: Options that have another name here, because estimators have a method of theirs.
+RENAMED = {"loss": "score"}
+
+
+class DataWarning(UserWarning):
+    """Something odd about the data that is no error: a column that tells nothing, a category never seen in training."""
+
+
+class DistributionRegressor(RegressorMixin, BaseEstimator):
+    """The estimator that all methods share; each method is a subclass that names its parameters.
+
+    Attributes
+    ----------
+    model_ : native model
+        What was fitted; pickle and joblib keep it as the bytes of the model file.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, where X had some.
+    record_ : dict
+        How it was trained: rows, seed, scores on held-out rows beside those of the constant baseline, losses.
+    """
+
+    #: The name of the method on the command line and in model files.
+    method: ClassVar[str]
+
+    def _store(self, parameters: dict[str, Any]) -> None:
+        """Keeps what ``__init__`` was given, untouched."""
+        for name in self._get_param_names():
+            setattr(self, name, parameters[name])
+
+    def fit(self: Self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learns the distribution of ``y`` given ``X``.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (rows, features)
+            Numbers, NaN where missing. Frames may have text columns too.
+        y : array of shape (rows,)
+            Targets.
+        sample_weight : array of shape (rows,), optional
+            How much each row counts: 2 is as good as the row twice, 0 as good as no row.
+
+        Returns
+        -------
+        self
+        """
+        self._forget()
+        try:
+            oddities = self._fit(X, y, sample_weight)
+        except BaseException:
+            self._forget()
+            raise
+        _warn(oddities)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> list[str]:
+        """Fits, and gives sentences about the data."""
+        if y is None:
+            name = type(self).__name__
+            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+        if self.method not in METHODS:
+            raise ValueError(f"this version of the core has no method {self.method}")
+        X = self._check_X(X, reset=True, least_rows=METHODS[self.method]["least_rows"])
+        target_name = getattr(y, "name", None)
+        y = column_or_1d(y, warn=True)
+        y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
+        check_consistent_length(X, y)
+        names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
+        target = free_name(target_name, names, "y")
+        more: NamedColumns = [(target, y)]
+        weight = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            if not weights.any():
+                raise ValueError("Sample weights must contain at least one non-zero number.")
+            weight = free_name(None, [*names, target], "sample_weight")
+            more.append((weight, weights))
+        self.model_, oddities = _native.fit(
+            table(X, names, more),
+            target,
+            self.method,
+            self._options(),
+            weight=weight,
+            seed=seed_of(self.random_state),
+            threads=self._threads(),
+        )
+        self._names = names
+        return oddities
+
+    def _forget(self) -> None:
+        for name in ("model_", "_names", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = False) -> NDArray[np.float64]: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+    def predict(
+        self, X: Any, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The mean of each row's distribution, and with ``return_std`` its standard deviation too."""
+        rows = self._rows(X)
+        means, sds, oddities = self.model_.moments(rows, sds=bool(return_std), threads=self._threads())
+        _warn(oddities)
+        return means if sds is None else (means, sds)
+
+    def predict_dist(self, X: Any) -> Distribution:
+        """The predicted distribution of each row: see :class:`negmm.Distribution`."""
+        rows = self._rows(X)
+        predictions, oddities = self.model_.predict(rows, threads=self._threads())
+        _warn(oddities)
+        index = getattr(X, "index", None) if is_frame(X) else None
+        return Distribution(predictions, index=index if index is not None and len(index) == len(predictions) else None)
+
+    def pred_dist(self, X: Any) -> Distribution:
+        """The same as :meth:`predict_dist`."""
+        return self.predict_dist(X)
+
+    def predict_interval(self, X: Any, coverage: float | Sequence[float] = 0.9) -> NDArray[np.float64]:
+        """The central interval that holds the target with probability ``coverage``.
+
+        Gives rows × 2 (lower, upper); for several coverages rows × 2 × coverages.
+        """
+        distribution = self.predict_dist(X)
+        if np.ndim(coverage) == 0:
+            return np.stack(distribution.interval(coverage), axis=-1)
+        return np.moveaxis(np.stack(distribution.interval(np.asarray(coverage)[:, np.newaxis])), -1, 0)
+
+    def predict_quantiles(self, X: Any, alpha: float | Sequence[float] = (0.05, 0.5, 0.95)) -> NDArray[np.float64]:
+        """The values that the target stays below with probability ``alpha``: one a row, or rows × alphas."""
+        levels = np.asarray(alpha, dtype=np.float64)
+        if not np.all((levels > 0) & (levels < 1)):
+            raise ValueError(f"expected an alpha strictly between 0 and 1, found {alpha}")
+        distribution = self.predict_dist(X)
+        return distribution.ppf(levels) if levels.ndim == 0 else distribution.ppf(levels[:, np.newaxis]).T
+
+    def predict_var(self, X: Any) -> NDArray[np.float64]:
+        """The variance of each row's distribution."""
+        return self.predict_dist(X).var()
+
+    @property
+    def record_(self) -> dict[str, Any]:
+        check_is_fitted(self)
+        return self._description()["record"]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file, the one that the command line reads; it appears whole or not at all."""
+        check_is_fitted(self)
+        path = os.fspath(path)
+        beside, unfinished = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".negmm-")
+        try:
+            with open(beside, "wb") as file:
+                file.write(self.model_.to_bytes())
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(unfinished, 0o666 & ~umask)
+            os.replace(unfinished, path)
+        except BaseException:
+            os.unlink(unfinished)
+            raise
+
+    @classmethod
+    def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
+        """Reads a model file of this method, written here or by the command line. ``negmm.load`` reads that of any."""
+        from negmm.methods import load
+
+        model = load(path)
+        if not isinstance(model, cls):
+            raise ValueError(f"{os.fspath(path)}: expected a model of {cls.__name__}, found {type(model).__name__}")
+        return model
+
+    @classmethod
+    def _of_model(cls: type[Self], model: _native.Model, options: dict[str, Any]) -> Self:
+        """A fitted estimator around a model, with the parameters that the model was trained with."""
+        options = {**options.get("member", {}), **options}
+        values = {name: options[option_of(name)] for name in cls._get_param_names() if option_of(name) in options}
+        estimator = cls(**{name: _parameter(value) for name, value in values.items()})
+        estimator.model_ = model
+        description = estimator._description()
+        estimator.random_state = description["record"]["seed"]
+        estimator._names = [name for name, _ in description["inputs"]]
+        estimator.n_features_in_ = len(estimator._names)
+        if estimator._names != _numbered(estimator.n_features_in_):
+            estimator.feature_names_in_ = np.array(estimator._names, dtype=object)
+        return estimator
+
+    def _description(self) -> dict[str, Any]:
+        return json.loads(self.model_.describe())
+
+    def _rows(self, X: Any) -> _native.Table:
+        """What is to be predicted, as a table."""
+        check_is_fitted(self)
+        X = self._check_X(X, reset=False, least_rows=1)
+        return table(X, self._names, [])
+
+    def _check_X(self, X: Any, *, reset: bool, least_rows: int) -> Any:
+        """A frame as it is, anything else as an array of floats; NaN is missing, and infinity is for the core to refuse."""
+        if is_frame(X):
+            validate_data(self, named(X), reset=reset, skip_check_array=True)
+            return X
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=least_rows,
+        )
+
+    def _options(self) -> list[tuple[str, str]]:
+        """The options that are not left to the core, as text, in the order of the signature."""
+        own = [name for name in self._signature_order() if name not in ("random_state", "n_jobs")]
+        given = [(name, getattr(self, name)) for name in own]
+        return [(option_of(name), _text(name, value)) for name, value in given if value is not None]
+
+    @classmethod
+    def _signature_order(cls) -> list[str]:
+        """The parameters as they stand in the signature; scikit-learn sorts them by name."""
+        code = cls.__init__.__code__
+        return list(code.co_varnames[1 : 1 + code.co_argcount - 1 + code.co_kwonlyargcount])
+
+    def _threads(self) -> int:
+        return effective_n_jobs(self.n_jobs)
+
+
+def option_of(parameter: str) -> str:
+    """The name of a parameter on the command line."""
+    return RENAMED.get(parameter, parameter.replace("_", "-"))
+
+
+def _text(name: str, value: object) -> str:
+    """A parameter as the command line spells it."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        return repr(float(value))
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Iterable):
+        return ",".join(_text(name, item) for item in value) or "none"
+    raise ValueError(f"{name} must be a number, text or a list, found {type(value).__name__}")
+
+
+def _parameter(value: Any) -> Any:
+    """A value of the model file as a parameter; a member is called by its name."""
+    if isinstance(value, dict):
+        return value["name"]
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _numbered(count: int) -> list[str]:
+    """What columns without names are called in model files."""
+    return [f"x{column}" for column in range(count)]
+
+
+def _warn(sentences: list[str]) -> None:
+    for sentence in sentences:
+        warnings.warn(sentence, DataWarning, stacklevel=3)

@@ -1,0 +1,197 @@
+//! Responsible for predictions: the questions that the distribution object asks of the core, on whole arrays.
+
+use negmm::samples::SampleSets;
+use negmm::{Mixture, Mixtures, Row};
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+use crate::error::raised;
+use crate::threads::on_all_threads;
+
+/// A predicted distribution for each row.
+#[pyclass(frozen, module = "negmm._native")]
+pub struct Predictions(pub negmm::Predictions);
+
+/// One number for each row.
+type Numbers<'py> = Bound<'py, PyArray1<f64>>;
+/// Rows × something.
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+
+/// Fewer answers than this are not worth another thread.
+const LEAST_ANSWERS: usize = 256;
+
+/// The question of that name, asked of one row and one number.
+fn question(name: &str) -> PyResult<fn(Row<'_>, f64) -> f64> {
+    Ok(match name {
+        "pdf" => |row, y| row.pdf(y),
+        "logpdf" => |row, y| row.log_pdf(y),
+        "cdf" => |row, y| row.cdf(y),
+        "sf" => |row, y| row.survival(y),
+        "ppf" => |row, level| row.quantile(level),
+        "isf" => quantile_above,
+        "crps" => |row, y| if y.is_infinite() { f64::INFINITY } else { row.energy_score(y) },
+        "lower" => |row, coverage| row.interval(coverage).0,
+        "upper" => |row, coverage| row.interval(coverage).1,
+        "shortfall" => |row, level| row.shortfall_below(level),
+        "shortfall_above" => |row, level| row.shortfall_above(level),
+        _ => return Err(PyValueError::new_err(format!("there is no question {name:?}"))),
+    })
+}
+
+/// The value that the target exceeds with probability `level`; small levels keep their digits.
+fn quantile_above(row: Row<'_>, level: f64) -> f64 {
+    match row {
+        Row::Mixture(mixture) => {
+            let mirrored: Vec<f64> = mixture.means.iter().map(|mean| -mean).collect();
+            -Mixture { means: &mirrored, ..mixture }.quantile(level)
+        }
+        Row::Samples(samples) => samples.quantile(1.0 - level),
+    }
+}
+
+#[pymethods]
+impl Predictions {
+    /// Mixtures with these weights, means and sds, each rows × components; components of `members` models side by side.
+    #[staticmethod]
+    fn of_mixtures(
+        weights: PyReadonlyArray2<'_, f64>,
+        means: PyReadonlyArray2<'_, f64>,
+        sds: PyReadonlyArray2<'_, f64>,
+        members: usize,
+    ) -> PyResult<Self> {
+        if weights.shape() != means.shape() || means.shape() != sds.shape() {
+            let message = format!(
+                "expected weights, means and sds of one shape, rows × components, found {:?}, {:?} and {:?}",
+                weights.shape(),
+                means.shape(),
+                sds.shape()
+            );
+            return Err(PyValueError::new_err(message));
+        }
+        let components = weights.shape()[1];
+        if members == 0 || !components.is_multiple_of(members) {
+            return Err(PyValueError::new_err(format!(
+                "{components} components cannot be shared by {members} members"
+            )));
+        }
+        let list = |array: &PyReadonlyArray2<'_, f64>| array.as_array().iter().copied().collect::<Vec<f64>>();
+        let mixtures = Mixtures::new(components, list(&weights), list(&means), list(&sds)).map_err(raised)?;
+        Ok(Self(negmm::Predictions::from(mixtures).of_members(members)))
+    }
+
+    /// Sets of samples, rows × samples; of several members with the part of each row's variance that is between them.
+    #[staticmethod]
+    fn of_samples(
+        samples: PyReadonlyArray2<'_, f64>,
+        sd_floor: f64,
+        members: usize,
+        between: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Self> {
+        let values = samples.as_array().iter().copied().collect();
+        let sets = SampleSets::new(samples.shape()[1], values, sd_floor).map_err(raised)?;
+        let predictions = negmm::Predictions::from(sets);
+        match between {
+            None => Ok(Self(predictions)),
+            Some(between) => {
+                predictions.with_between_members(members, between.as_array().to_vec()).map(Self).map_err(raised)
+            }
+        }
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Models that were pooled.
+    #[getter]
+    fn members(&self) -> usize {
+        self.0.members()
+    }
+
+    /// Components of each mixture, or none where these are samples.
+    #[getter]
+    fn components(&self) -> Option<usize> {
+        self.0.mixtures().map(Mixtures::components)
+    }
+
+    /// Samples of each row, or none where these are mixtures.
+    #[getter]
+    fn sample_count(&self) -> Option<usize> {
+        self.0.samples().map(SampleSets::samples)
+    }
+
+    /// Weights, means and sds, each rows × components, where these are mixtures.
+    fn mixtures<'py>(&self, py: Python<'py>) -> PyResult<Option<(Matrix<'py>, Matrix<'py>, Matrix<'py>)>> {
+        let Some(mixtures) = self.0.mixtures() else { return Ok(None) };
+        let matrix = |list: &[f64]| in_rows(py, list.to_vec(), mixtures.len(), mixtures.components());
+        Ok(Some((matrix(mixtures.weights())?, matrix(mixtures.means())?, matrix(mixtures.sds())?)))
+    }
+
+    /// Samples, rows × samples, each row in ascending order, and the floor of their sd, where these are samples.
+    fn samples<'py>(&self, py: Python<'py>) -> PyResult<Option<(Matrix<'py>, f64)>> {
+        let Some(sets) = self.0.samples() else { return Ok(None) };
+        Ok(Some((in_rows(py, sets.values().to_vec(), sets.len(), sets.samples())?, sets.sd_floor())))
+    }
+
+    /// Some of the rows, in this order.
+    fn select(&self, py: Python<'_>, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
+        let count = self.0.len();
+        let row = |row: &i64| usize::try_from(*row).ok().filter(|row| *row < count);
+        let rows: Option<Vec<usize>> = rows.as_array().iter().map(row).collect();
+        let rows = rows.ok_or_else(|| PyIndexError::new_err(format!("there are {count} rows")))?;
+        Ok(Self(py.detach(|| self.0.select(&rows))))
+    }
+
+    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
+        Ok(on_all_threads(py, || self.0.mean())?.into_pyarray(py))
+    }
+
+    fn sd<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
+        Ok(on_all_threads(py, || self.0.sd())?.into_pyarray(py))
+    }
+
+    fn variance<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
+        Ok(on_all_threads(py, || self.0.variance())?.into_pyarray(py))
+    }
+
+    /// The parts of the variance: within the members, and between them.
+    fn variance_by_members<'py>(&self, py: Python<'py>) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
+        let (within, between) = on_all_threads(py, || self.0.variance_by_members())?;
+        Ok((within.into_pyarray(py), between.into_pyarray(py)))
+    }
+
+    /// Answers to a question at some numbers for each row: `at` is anything × rows, and so are the answers. NaN where the
+    /// number is NaN.
+    fn ask<'py>(&self, py: Python<'py>, name: &str, at: PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<'py>> {
+        let (answer, rows) = (question(name)?, self.0.len());
+        if at.shape()[1] != rows {
+            return Err(PyValueError::new_err(format!(
+                "expected {rows} columns, one for each row, found {}",
+                at.shape()[1]
+            )));
+        }
+        let numbers: Vec<f64> = at.as_array().iter().copied().collect();
+        let answers = on_all_threads(py, || {
+            let one = |(place, &number): (usize, &f64)| {
+                if number.is_nan() { f64::NAN } else { answer(self.0.row(place % rows), number) }
+            };
+            numbers.par_iter().with_min_len(LEAST_ANSWERS).enumerate().map(one).collect()
+        })?;
+        in_rows(py, answers, at.shape()[0], rows)
+    }
+
+    /// Random targets, rows × draws.
+    fn sample<'py>(&self, py: Python<'py>, draws: usize, seed: u64) -> PyResult<Matrix<'py>> {
+        let samples = on_all_threads(py, || self.0.sample(draws, seed, 0))?;
+        in_rows(py, samples, self.0.len(), draws)
+    }
+}
+
+/// A list as a matrix.
+fn in_rows(py: Python<'_>, list: Vec<f64>, rows: usize, width: usize) -> PyResult<Matrix<'_>> {
+    let matrix = Array2::from_shape_vec((rows, width), list);
+    Ok(matrix.map_err(|error| PyValueError::new_err(error.to_string()))?.into_pyarray(py))
+}

@@ -1,0 +1,7 @@
+"""Settings of all tests; they must be there before anything is imported."""
+
+import os
+
+# scikit-learn skips its check of arrays of other libraries without it.
+os.environ["SCIPY_ARRAY_API"] = "1"
+os.environ.setdefault("MPLBACKEND", "Agg")

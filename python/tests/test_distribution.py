@@ -1,0 +1,252 @@
+"""The distribution object: scipy's spelling, exact answers, slices."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from quick import NAMES, quick, rows
+from scipy import integrate, stats
+
+from negmm import Distribution
+
+WEIGHTS = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0], [0.1, 0.1, 0.8], [0.3, 0.3, 0.4]])
+MEANS = np.array([[-3.0, 0.0, 4.0], [1.0, 9.0, 9.0], [0.0, 0.5, 1.0], [1e6, 1e6 + 1, 1e6 + 2]])
+SDS = np.array([[0.5, 1.0, 2.0], [2.0, 1.0, 1.0], [0.1, 3.0, 0.2], [1.0, 2.0, 0.5]])
+
+
+@pytest.fixture
+def dist() -> Distribution:
+    return Distribution.of_mixtures(WEIGHTS, MEANS, SDS)
+
+
+def scipys(question: str, x: np.ndarray) -> np.ndarray:
+    """The same of scipy: the weighted sum over normal distributions."""
+    return (WEIGHTS * getattr(stats.norm(MEANS, SDS), question)(x[..., np.newaxis])).sum(axis=-1)
+
+
+@pytest.mark.parametrize("question", ["pdf", "cdf", "sf"])
+def test_it_says_what_scipy_says(dist, question):
+    for x in (
+        np.array([-2.0, 1.5, 0.9, 1e6]),
+        np.linspace(-5, 5, 7)[:, np.newaxis] + np.zeros(4),
+        np.float64(0.3) + np.zeros(4),
+    ):
+        np.testing.assert_allclose(getattr(dist, question)(x), scipys(question, x), rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(
+        dist.logpdf(x), np.log(scipys("pdf", x), where=scipys("pdf", x) > 0, out=dist.logpdf(x)), rtol=1e-12
+    )
+
+
+def test_moments(dist):
+    mean = (WEIGHTS * MEANS).sum(axis=1)
+    var = (WEIGHTS * (SDS**2 + (MEANS - mean[:, np.newaxis]) ** 2)).sum(axis=1)
+    np.testing.assert_allclose(dist.mean(), mean, rtol=1e-14)
+    np.testing.assert_allclose(dist.var(), var, rtol=1e-12)
+    np.testing.assert_allclose(dist.std(), np.sqrt(var), rtol=1e-12)
+    aleatoric, epistemic = dist.var_parts()
+    np.testing.assert_allclose(aleatoric, var, rtol=1e-12)
+    np.testing.assert_array_equal(epistemic, 0)
+
+
+def test_quantiles_are_the_inverse_of_the_cdf(dist):
+    levels = np.array([1e-12, 0.01, 0.3, 0.5, 0.9, 1 - 1e-12])[:, np.newaxis]
+    assert dist.ppf(levels).shape == (6, 4)
+    np.testing.assert_allclose(dist[:3].cdf(dist[:3].ppf(levels)), levels + np.zeros(3), rtol=1e-9)
+    np.testing.assert_allclose(dist.isf(levels[1:5]), dist.ppf(1 - levels[1:5]), rtol=1e-12)
+    np.testing.assert_allclose(dist[:3].sf(dist[:3].isf(1e-14)), 1e-14, rtol=1e-9)
+    np.testing.assert_array_equal(dist.ppf([0, 1, np.nan, 2]), [-np.inf, np.inf, np.nan, np.nan])
+    np.testing.assert_array_equal(dist.isf([0, 1, -1, np.nan]), [np.inf, -np.inf, np.nan, np.nan])
+    lower, upper = dist.interval(0.9)
+    np.testing.assert_allclose(lower, dist.ppf(0.05), rtol=1e-12)
+    np.testing.assert_allclose(upper, dist.ppf(0.95), rtol=1e-12)
+    np.testing.assert_array_equal(dist.median(), dist.ppf(0.5))
+
+
+def test_scores_and_tails_are_those_of_quadrature(dist):
+    one = dist[0]
+    for y in (-4.0, 0.1, 7.0):
+        crps = integrate.quad(lambda t: one.cdf(t) ** 2, -30, y, limit=200)[0]
+        crps += integrate.quad(lambda t: one.sf(t) ** 2, y, 40, limit=200)[0]
+        assert one.crps(y) == pytest.approx(crps, rel=1e-8)
+        assert one.nll(y) == -one.logpdf(y)
+    tail = integrate.quad(lambda t: t * one.pdf(t), -30, one.ppf(0.1), limit=200)[0] / 0.1
+    assert one.shortfall(0.1) == pytest.approx(tail, rel=1e-8)
+
+
+def test_far_away_there_are_numbers(dist):
+    far = np.array([np.inf, -np.inf, 1e300, np.nan])
+    np.testing.assert_array_equal(dist.pdf(far), [0, 0, 0, np.nan])
+    np.testing.assert_array_equal(dist.cdf(far), [1, 0, 1, np.nan])
+    np.testing.assert_array_equal(dist.sf(far), [0, 1, 0, np.nan])
+    np.testing.assert_array_equal(dist.crps(far), [np.inf, np.inf, 1e300, np.nan])
+    np.testing.assert_array_equal(dist.logpdf(far)[:2], [-np.inf, -np.inf])
+
+
+def test_shapes_broadcast_as_in_scipy(dist):
+    frozen = stats.norm(np.zeros(4), 1)
+    for shape in ((), (1,), (4,), (5, 1), (5, 4), (2, 3, 1), (2, 1, 4), (0, 4)):
+        x = np.zeros(shape)
+        assert np.shape(dist.pdf(x)) == np.shape(frozen.pdf(x)), shape
+        assert np.shape(dist[2].pdf(x)) == np.shape(stats.norm(0, 1).pdf(x)), shape
+    for shape in ((3,), (4, 3), (5,)):
+        with pytest.raises(ValueError, match="broadcast with 4 rows"):
+            dist.pdf(np.zeros(shape))
+    one_row = dist[:1]
+    with pytest.raises(ValueError, match="broadcast with 1 rows"):
+        one_row.pdf(np.zeros(3))
+
+
+def test_rows_are_chosen_as_in_numpy(dist):
+    for chosen in (
+        slice(1, 3),
+        slice(None, None, -1),
+        [3, 0, 0],
+        np.array([True, False, True, False]),
+        slice(0, 0),
+        -1,
+        2,
+        np.int64(1),
+    ):
+        part = dist[chosen]
+        np.testing.assert_array_equal(part.mean(), dist.mean()[chosen])
+        np.testing.assert_array_equal(part.weights, dist.weights[chosen])
+        assert part.shape == dist.mean()[chosen].shape
+    assert len(dist[1:3]) == 2
+    assert isinstance(dist[1].mean(), float)
+    assert isinstance(dist[1].cdf(0.0), float)
+    for wrong in (4, -5, [0, 4]):
+        with pytest.raises(IndexError):
+            dist[wrong]
+    with pytest.raises(TypeError):
+        dist[0][0]
+    with pytest.raises(TypeError):
+        len(dist[0])
+    assert [one.mean() for one in dist] == dist.mean().tolist()
+
+
+def test_random_values_follow_the_distribution(dist):
+    draws = dist.rvs(size=(4000, 4), random_state=1)
+    assert draws.shape == (4000, 4)
+    for row in range(4):
+        assert stats.kstest(draws[:, row], dist[row].cdf).pvalue > 1e-3
+    np.testing.assert_array_equal(draws, dist.rvs(size=(4000, 4), random_state=1))
+    assert not np.array_equal(draws, dist.rvs(size=(4000, 4), random_state=2))
+    assert dist.rvs().shape == (4,)
+    assert dist.rvs(size=4).shape == (4,)
+    assert dist.rvs(size=(2, 3, 4), random_state=np.random.default_rng(0)).shape == (2, 3, 4)
+    assert dist[0].rvs(size=7, random_state=np.random.RandomState(0)).shape == (7,)
+    assert isinstance(dist[0].rvs(), float)
+    assert not np.array_equal(dist.rvs(), dist.rvs())
+    for size in (3, (4, 3), (4, 4, 1)):
+        with pytest.raises(ValueError, match="ends with the 4 rows"):
+            dist.rvs(size=size)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "ensemble of samplers"])
+def test_kept_it_is_the_same(name):
+    X, y = rows(40)
+    model = quick("ensemble", member="sample-net", samples=9) if name not in NAMES else quick(name)
+    dist = model.fit(X, y).predict_dist(X)
+    for part in (dist, dist[3:9], dist[5]):
+        for other in (pickle.loads(pickle.dumps(part)), copy.deepcopy(part)):
+            assert other == part
+            assert repr(other) == repr(part)
+            for mine, theirs in zip(part.var_parts(), other.var_parts(), strict=True):
+                np.testing.assert_array_equal(mine, theirs)
+    assert dist != dist[1:]
+    assert dist != "dist"
+    aleatoric, epistemic = dist.var_parts()
+    np.testing.assert_allclose(aleatoric + epistemic, dist.var(), rtol=1e-9)
+    pooled = model.method == "ensemble" or model.method == "auto"
+    assert (epistemic > 0).all() if pooled else (epistemic == 0).all()
+
+
+def test_samples_answer_too():
+    X, y = rows(40)
+    dist = quick("sample-net").fit(X, y).predict_dist(X)
+    samples = dist.samples
+    assert samples.shape == (40, 20)
+    np.testing.assert_allclose(dist.mean(), samples.mean(axis=1))
+    np.testing.assert_allclose(dist.std(), samples.std(axis=1, ddof=1))
+    np.testing.assert_allclose(dist.ppf(0.3), np.quantile(samples, 0.3, axis=1))
+    np.testing.assert_allclose(dist.cdf(y), (samples <= y[:, np.newaxis]).mean(axis=1))
+    spread = np.abs(samples[:, :, np.newaxis] - samples[:, np.newaxis, :]).mean(axis=(1, 2))
+    np.testing.assert_allclose(dist.crps(y), np.abs(samples - y[:, np.newaxis]).mean(axis=1) - spread / 2)
+    assert set(np.unique(dist[0].rvs(500, random_state=0))) <= set(samples[0])
+    for name in ("weights", "means", "sds"):
+        with pytest.raises(AttributeError, match="are samples and have no components"):
+            getattr(dist, name)
+    with pytest.raises(AttributeError, match="are mixtures and have no samples"):
+        _ = Distribution.of_mixtures(WEIGHTS, MEANS, SDS).samples
+
+
+def test_what_it_says_of_itself(dist):
+    assert repr(dist) == "<Distribution of 4 rows: mixture of 3 Gaussians>"
+    assert repr(dist[0]) == "<Distribution of 1 row: mixture of 3 Gaussians>"
+    assert (
+        repr(Distribution.of_mixtures(np.ones((2, 1)), np.ones((2, 1)), np.ones((2, 1))))
+        == "<Distribution of 2 rows: Gaussian>"
+    )
+    assert repr(dist[0:0]) == "<Distribution of 0 rows: mixture of 3 Gaussians>"
+
+
+def test_to_pandas(dist):
+    pandas = pytest.importorskip("pandas")
+    frame = dist.to_pandas(interval=[0.5, 0.9], quantiles=[0.05, 0.5], components=True)
+    columns = ["mean", "sd", "q0.05", "q0.5", "lower_0.5", "upper_0.5", "lower_0.9", "upper_0.9"]
+    assert list(frame.columns) == columns + [f"{part}_{k}" for part in ("weight", "mean", "sd") for k in (1, 2, 3)]
+    np.testing.assert_array_equal(frame["upper_0.9"], dist.interval(0.9)[1])
+    np.testing.assert_array_equal(frame["sd_2"], dist.sds[:, 1])
+    assert list(dist[1].to_pandas().columns) == ["mean", "sd", "lower_0.9", "upper_0.9"]
+    X, y = rows(30)
+    X = pandas.DataFrame(X, columns=list("abc"), index=pandas.date_range("2024-01-01", periods=30))
+    dist = quick("ngboost").fit(X, y).predict_dist(X)
+    pandas.testing.assert_index_equal(dist.to_pandas().index, X.index)
+    pandas.testing.assert_index_equal(dist[5:7].to_pandas().index, X.index[5:7])
+
+
+@pytest.mark.parametrize("name", ["ne-gmm", "sample-net"])
+def test_plot(name):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    X, y = rows(40)
+    dist = quick(name).fit(X, y).predict_dist(X)
+    axes = dist.plot(3)
+    assert axes.get_xlabel() == "y"
+    assert {text.get_text() for text in axes.get_legend().get_texts()} >= {"mean", "0.9 interval"}
+    _, other = pyplot.subplots()
+    assert dist[3].plot(ax=other, interval=0.5) is other
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            (WEIGHTS, MEANS[:3], SDS),
+            r"expected weights, means and sds of one shape, rows × components, found \[4, 3\], \[3, 3\]",
+        ),
+        ((WEIGHTS[0], MEANS[0], SDS[0]), "rows × components, found 1 dimensions"),
+        (
+            (-WEIGHTS, MEANS, SDS),
+            "mixture 0, component 0: expected a weight that is finite and not negative, found -0.2",
+        ),
+        ((WEIGHTS, MEANS, 0 * SDS), "mixture 0, component 0: expected a sd that is finite and positive, found 0"),
+        ((WEIGHTS, MEANS - np.inf, SDS), "mixture 0, component 0: expected a mean that is finite, found -inf"),
+        ((0 * WEIGHTS, MEANS, SDS), "mixture 0: expected weights with a positive finite sum, found 0"),
+        ((np.ones((2, 0)), np.ones((2, 0)), np.ones((2, 0))), "a mixture has at least 1 component, found 0"),
+        ((WEIGHTS, MEANS, "x"), "could not convert string to float"),
+    ],
+)
+def test_what_is_no_mixture_is_refused(parts, message):
+    with pytest.raises(ValueError, match=message):
+        Distribution.of_mixtures(*parts)
+
+
+def test_levels_lie_strictly_between_0_and_1(dist):
+    for share in (0, 1, -0.1, np.nan, [0.5, 1.5]):
+        for question in (dist.interval, dist.shortfall):
+            with pytest.raises(ValueError, match="strictly between 0 and 1"):
+                question(share)

@@ -1,0 +1,28 @@
+"""The examples in the documentation run, those of the docstrings and those of the pages."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+@pytest.mark.parametrize("name", ["", ".distribution", ".methods", ".metrics", ".regressor", ".skpro", ".table"])
+def test_docstrings(name):
+    failed, _ = doctest.testmod(importlib.import_module(f"negmm{name}"), optionflags=FLAGS)
+    assert failed == 0
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_pages(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    examples = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page, page, 0)
+    assert len(examples.examples) > 4
+    assert doctest.DocTestRunner(optionflags=FLAGS).run(examples).failed == 0
