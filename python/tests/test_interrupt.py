@@ -22,6 +22,14 @@ LONG = {
 }
 
 
+@pytest.fixture(autouse=True)
+def interruptible():
+    """A shell starts what runs in its background with Ctrl-C ignored; here it counts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("name", LEARNING)
 def test_a_fit_is_stopped(name, jobs):
