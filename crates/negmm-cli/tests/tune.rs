@@ -51,7 +51,7 @@ fn result(folder: &Folder, journal: &str) -> (Vec<u8>, Vec<u8>) {
 fn killed_ten_times_it_ends_with_the_same_bytes() {
     let folder = folder();
     let start = Instant::now();
-    let long = |journal| [search(journal, &["--threads", "2"]), vec!["--set", "epochs=400"]].concat();
+    let long = |journal| [search(journal, &["--threads", "2"]), vec!["--set", "epochs=1500"]].concat();
     folder.done(&long("whole"));
     let whole = start.elapsed();
     let mut killed = 0;

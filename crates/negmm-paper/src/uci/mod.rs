@@ -13,7 +13,7 @@ use negmm::compare::{Split, Summary, Task};
 use negmm::data::Inputs;
 use negmm::train::Watch;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
-use negmm::{Error, Result, Table};
+use negmm::{Error, Method, Result, Table};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -109,8 +109,7 @@ fn settings(effort: Effort, rows: usize) -> Vec<(&'static str, String)> {
         ("validation", "0.2".into()),
         ("schedule", "constant".into()),
         ("averaging", "0.99".into()),
-        // The score of the validation rows nearest to the RMSE that chooses settings; by NLL, training stops early.
-        ("select", "crps".into()),
+        ("select", "nll".into()),
         ("refit", "false".into()),
         ("pool", "gaussian".into()),
     ]
@@ -177,12 +176,13 @@ impl Plan {
     /// The settings of a method that are tried.
     fn configurations(&self, name: &str, loaded: &Loaded) -> Result<Vec<Configuration>> {
         if name == "auto" {
-            let quick: &[(&str, &str)] = match (self.effort, loaded.set.small) {
-                (Effort::Quick, true) => &[("preset", "fast"), ("steps", "1500")],
-                (Effort::Quick, false) => &[("preset", "fast"), ("steps", "800")],
+            // As options that are tried, so that the trial's name has them.
+            let quick: &[&str] = match (self.effort, loaded.set.small) {
+                (Effort::Quick, true) => &["preset=fast", "steps=1500"],
+                (Effort::Quick, false) => &["preset=fast", "steps=800"],
                 _ => &[],
             };
-            return combinations(method(name, quick)?, &[], &Vec::new());
+            return combinations(Method::by_name(name)?, quick, &Vec::new());
         }
         let settings = settings(self.effort, loaded.table.rows());
         let settings: Vec<(&str, &str)> = settings.iter().map(|(option, value)| (*option, value.as_str())).collect();
