@@ -156,10 +156,16 @@ fn what_it_refuses() {
     let before = std::fs::read(folder.path("j").join("trials.jsonl")).unwrap();
     let grid = ["tune", "data.csv", "--target", "y", "--journal", "j", "--try", "eta=0,0.5"];
     let other = folder.run(&[&grid[..], &small].concat());
-    assert!(other.err.contains("this journal is of another search: its grid is"), "{}", other.err);
+    assert!(
+        other.err.contains(
+            "another search: its grid options is [\"eta\",[\"0\",\"1\"]], and here it is [\"eta\",[\"0\",\"0.5\"]];"
+        ),
+        "{}",
+        other.err
+    );
     folder.write("data.csv", rows(241));
     let other = folder.run(&[&tune("data.csv", "y")[..], &small].concat());
-    assert!(other.err.contains("this journal is of another search: its data is"), "{}", other.err);
+    assert!(other.err.contains("this journal is of another search: its data fingerprint is"), "{}", other.err);
     assert_eq!(other.code, Some(1));
     assert_eq!(std::fs::read(folder.path("j").join("trials.jsonl")).unwrap(), before);
 }

@@ -2,6 +2,7 @@
 
 use negmm::tune::{Configuration, Dimension, Space};
 use negmm::{Method, Result};
+use serde_json::{Map, Value, json};
 
 /// The paper's six methods, in the order of its tables.
 pub const METHODS: [&str; 6] = ["beta-nll", "ensemble", "ngboost", "sample-net", "mdn", "ne-gmm"];
@@ -31,6 +32,24 @@ impl Effort {
 
 /// Settings that somebody wants to be other than the paper's, for every method that has them.
 pub type Overrides = Vec<(String, String)>;
+
+/// All that an experiment's results depend on beside the names of its trials.
+pub(crate) fn identity<'a, V: Into<Value>>(
+    experiment: &str,
+    settings: impl IntoIterator<Item = (&'a str, V)>,
+    changed: &Overrides,
+    seed: u64,
+) -> Map<String, Value> {
+    let settings: Map<String, Value> =
+        settings.into_iter().map(|(option, value)| (option.to_string(), value.into())).collect();
+    let parts = [
+        ("paper", json!(experiment)),
+        ("settings", json!(settings)),
+        ("changed", json!(changed)),
+        ("seed", json!(seed)),
+    ];
+    parts.map(|(name, value)| (name.to_string(), value)).into_iter().collect()
+}
 
 /// `method` with `overrides`, and every combination of the `options` that it has and that are not among them.
 pub(crate) fn combinations(mut method: Method, options: &[&str], overrides: &Overrides) -> Result<Vec<Configuration>> {

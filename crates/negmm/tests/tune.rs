@@ -233,6 +233,11 @@ fn draws_differ_and_repeat() {
         .map(|(_, value)| value.parse().unwrap())
         .collect();
     assert!(rates.iter().all(|rate| (1e-4..=1e-2).contains(rate)));
+    // A range between whole numbers has what the option takes.
+    let kinds = self::space(&["ne-gmm"], &["eta=0..1", "components=2..16"]).unwrap().draw(20, 1).unwrap();
+    let of = |at: usize| kinds.iter().map(move |draw| draw.settings[at].1.parse::<f64>().unwrap());
+    assert!(of(0).filter(|eta| (0.0..1.0).contains(eta) && eta.fract() != 0.0).count() > 15);
+    assert!(of(1).all(|components| components.fract() == 0.0));
     // Of a space with six points there are six draws.
     let small = self::space(&["ngboost"], &["depth=2,3", "min-leaf=1,2,3"]).unwrap();
     assert_eq!(small.draw(50, 1).unwrap().len(), 6);

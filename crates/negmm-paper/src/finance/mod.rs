@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 pub use stock::{Prices, STOCKS, Stock, Volatility};
 
-use crate::grid::{combinations, method, real_options};
+use crate::grid::{combinations, identity, method, real_options};
 use crate::select::smallest;
 use crate::{Block, Effort, Entry, Overrides, Report, Scores};
 
@@ -84,12 +84,7 @@ struct Outcome {
 impl Plan {
     /// All that results depend on beside the trials' names.
     pub fn identity(&self) -> Map<String, Value> {
-        let mut identity = Map::new();
-        identity.insert("paper".into(), json!("finance"));
-        identity.insert("settings".into(), json!(SETTINGS));
-        identity.insert("changed".into(), json!(self.overrides));
-        identity.insert("seed".into(), json!(self.seed));
-        identity
+        identity("finance", SETTINGS, &self.overrides, self.seed)
     }
 
     /// Runs what is not in the journal yet; nothing when trials of other shards are missing.

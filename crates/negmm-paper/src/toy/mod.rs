@@ -22,7 +22,7 @@ pub use look::{Errors, Selection};
 pub use problem::Problem;
 pub use snapshots::Path;
 
-use crate::grid::{combinations, method, toy_options};
+use crate::grid::{combinations, identity, method, toy_options};
 use crate::report::number;
 use crate::select::smallest;
 use crate::{Block, Effort, Entry, Overrides, Report};
@@ -68,12 +68,7 @@ struct Fit {
 impl Plan {
     /// All that results depend on beside the trials' names.
     pub fn identity(&self) -> Map<String, Value> {
-        let mut identity = Map::new();
-        identity.insert("paper".into(), json!(self.toy.name()));
-        identity.insert("settings".into(), json!(SETTINGS));
-        identity.insert("changed".into(), json!(self.overrides));
-        identity.insert("seed".into(), json!(self.seed));
-        identity
+        identity(self.toy.name(), SETTINGS, &self.overrides, self.seed)
     }
 
     /// Runs what is not in the journal yet; nothing when trials of other shards are missing.

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 pub use sets::{SETS, Set};
 
-use crate::grid::{combinations, method, real_options};
+use crate::grid::{combinations, identity, method, real_options};
 use crate::report::{like, number};
 use crate::select::smallest;
 use crate::{Block, Effort, Entry, METHODS, Overrides, Printed, Report, Scores};
@@ -118,13 +118,9 @@ fn settings(effort: Effort, rows: usize) -> Vec<(&'static str, String)> {
 impl Plan {
     /// All that results depend on beside the trials' names.
     pub fn identity(&self) -> Map<String, Value> {
-        let mut identity = Map::new();
-        identity.insert("paper".into(), json!("uci"));
+        let mut identity = identity("uci", settings(self.effort, 1000), &self.overrides, self.seed);
         identity.insert("protocol".into(), json!(self.protocol.name()));
         identity.insert("grid".into(), json!(if self.effort == Effort::Quick { "quick" } else { "full" }));
-        identity.insert("settings".into(), json!(settings(self.effort, 1000)));
-        identity.insert("changed".into(), json!(self.overrides));
-        identity.insert("seed".into(), json!(self.seed));
         identity
     }
 

@@ -57,25 +57,40 @@ impl Header {
                 found.negmm, self.negmm
             )));
         }
-        let names = self.plan.keys().chain(found.plan.keys());
-        match names.into_iter().find(|name| self.plan.get(*name) != found.plan.get(*name)) {
-            Some(name) => {
-                let shown = |plan: &Map<String, Value>| plan.get(name).map_or("none".into(), shortened);
-                Err(Error::data(format!(
-                    "this journal is of another search: its {name} is {}, and here it is {}; choose another folder",
-                    shown(&found.plan),
-                    shown(&self.plan)
-                )))
-            }
+        match difference(&found.plan, &self.plan) {
+            Some((name, theirs, ours)) => Err(Error::data(format!(
+                "this journal is of another search: its {name} is {}, and here it is {}; choose another folder",
+                shortened(theirs),
+                shortened(ours)
+            ))),
             None => Ok(()),
         }
     }
 }
 
+/// The innermost name under which two plans differ, with both values.
+fn difference<'a>(a: &'a Map<String, Value>, b: &'a Map<String, Value>) -> Option<(String, &'a Value, &'a Value)> {
+    let name = a.keys().chain(b.keys()).find(|name| a.get(*name) != b.get(*name))?;
+    let (mut a, mut b) = (a.get(name).unwrap_or(&Value::Null), b.get(name).unwrap_or(&Value::Null));
+    // Lists of one thing, such as one method, are that thing.
+    while let (Value::Array(one), Value::Array(other)) = (a, b) {
+        let ([one], [other]) = (&one[..], &other[..]) else { break };
+        (a, b) = (one, other);
+    }
+    let inner = match (a, b) {
+        (Value::Object(a), Value::Object(b)) => difference(a, b),
+        _ => None,
+    };
+    Some(match inner {
+        Some((inside, a, b)) => (format!("{name} {inside}"), a, b),
+        None => (name.clone(), a, b),
+    })
+}
+
 /// A value short enough for a message.
 fn shortened(value: &Value) -> String {
     const MOST: usize = 120;
-    let text = value.to_string();
+    let text = if value.is_null() { "none".into() } else { value.to_string() };
     match text.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,

@@ -17,7 +17,7 @@ const MOST_REPEATS: usize = 1000;
 pub enum Values {
     /// These.
     List(Vec<String>),
-    /// Whole numbers from the first to the last, all equally likely.
+    /// Whole numbers from the first to the last, all equally likely. In a [`Space`] only of options that take no others.
     Whole(u64, u64),
     /// Numbers between two, all equally likely.
     Uniform(f64, f64),
@@ -136,6 +136,7 @@ impl Space {
         }
         // What members are comes before their options.
         dimensions.sort_by_key(|dimension| dimension.option != "member");
+        dimensions.iter_mut().for_each(|dimension| dimension.widen(&methods));
         let mut seen: Vec<&str> = Vec::new();
         for dimension in &dimensions {
             let option = dimension.option.as_str();
@@ -162,8 +163,8 @@ impl Space {
             "learning-rate=1e-3..2e-2:log",
             "hidden=32/64/64,64/128,128",
             "components=2..16",
-            "eta=0..1.0",
-            "beta=0..1.0",
+            "eta=0..1",
+            "beta=0..1",
             "samples=50,100,200",
             "weight-decay=1e-5..1e-1:log",
             "dropout=0,0.05,0.1",
@@ -251,6 +252,18 @@ impl Space {
 }
 
 impl Dimension {
+    /// Lets a range between whole numbers have all numbers where the option takes them: `eta=0..1`, but `components=2..16`.
+    fn widen(&mut self, methods: &[Method]) {
+        if let Values::Whole(low, high) = self.values {
+            let (low, high) = (low as f64, high as f64);
+            let between = (0.5 * (low + high) + 0.25).to_string();
+            let mut having = methods.iter().filter(|method| method.has(&self.option));
+            if having.all(|method| method.clone().set(&self.option, &between).is_ok()) {
+                self.values = Values::Uniform(low, high);
+            }
+        }
+    }
+
     /// Values to check: all of a list, both ends of a range.
     fn ends(&self) -> Vec<String> {
         match &self.values {
