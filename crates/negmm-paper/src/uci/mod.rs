@@ -288,7 +288,8 @@ impl Plan {
             notes.push("energy is the heating load; energy_both has both loads as independent targets: RMSE, CRPS, coverage and width averaged over them, NLL summed".into());
         }
         if self.effort == Effort::Quick && self.methods.iter().any(|name| name == "auto") {
-            notes.push("auto: its fast preset, on the larger sets with 2000 steps, a quarter of its own or less".into());
+            notes
+                .push("auto: its fast preset, on the larger sets with 2000 steps, a quarter of its own or less".into());
         }
         if self.effort == Effort::Usual {
             notes.push(
