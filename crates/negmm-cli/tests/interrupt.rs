@@ -1,4 +1,4 @@
-//! Ctrl-C: the program ends with 130 and leaves nothing half-written, whatever it was doing.
+//! Ctrl-C and SIGTERM: the program ends with 130 or 143 and leaves nothing half-written, whatever it was doing.
 #![cfg(unix)]
 
 mod program;
@@ -10,7 +10,11 @@ use std::time::Duration;
 use program::{Folder, rows};
 
 /// Waits until the program has begun its output, presses Ctrl-C, and looks at what is left.
-fn interrupt(folder: &Folder, mut child: Child) {
+fn interrupt(folder: &Folder, child: Child) {
+    stop(folder, child, "-INT", 130);
+}
+
+fn stop(folder: &Folder, mut child: Child, signal: &str, code: i32) {
     for _ in 0..1000 {
         if folder.names().iter().any(|name| name.starts_with(".negmm-")) {
             break;
@@ -21,10 +25,10 @@ fn interrupt(folder: &Folder, mut child: Child) {
     std::thread::sleep(Duration::from_millis(100));
     assert!(child.try_wait().unwrap().is_none(), "it was to take longer");
     let stdin = child.stdin.take();
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     drop(stdin);
-    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(output.status.code(), Some(code));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "error: stopped before the end\n");
     assert!(output.stdout.is_empty());
 }
@@ -37,6 +41,14 @@ fn during_a_fit() {
     interrupt(&folder, folder.command(&fit).spawn().unwrap());
     assert_eq!(folder.names(), ["ok.csv", "ok.negmm"]);
     assert_eq!(folder.read("ok.negmm"), before);
+}
+
+#[test]
+fn by_a_scheduler() {
+    let folder = Folder::with_model();
+    let fit = ["fit", "ok.csv", "--target", "y", "-o", "ok.negmm", "--steps", "100000000"];
+    stop(&folder, folder.command(&fit).spawn().unwrap(), "-TERM", 143);
+    assert_eq!(folder.names(), ["ok.csv", "ok.negmm"]);
 }
 
 #[test]
