@@ -3,7 +3,7 @@
 use negmm::compare::Summary;
 use serde_json::{Value, json};
 
-use crate::Printed;
+use crate::{Printed, Scores};
 
 /// How ours compares with the paper's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +65,20 @@ impl Entry {
     ) -> Self {
         let paper = Printed::find(experiment, data, method, metric);
         Self { data: data.into(), method: method.into(), metric, selection, ours: Summary::of(numbers), paper }
+    }
+
+    /// All scores of one method on one data set and the seconds of its fits, one fit a repeat; nothing where there is none.
+    pub fn of_fits(experiment: &str, data: &str, method: &str, fits: &[(Scores, f64)]) -> Vec<Self> {
+        if fits.is_empty() {
+            return Vec::new();
+        }
+        let entry = |metric, numbers: Vec<f64>| Self::new(experiment, data, method, metric, None, &numbers);
+        let mut entries: Vec<Self> = Scores::METRICS
+            .into_iter()
+            .map(|metric| entry(metric, fits.iter().map(|(scores, _)| scores.get(metric)).collect()))
+            .collect();
+        entries.push(entry("seconds", fits.iter().map(|(_, seconds)| *seconds).collect()));
+        entries
     }
 
     /// How ours compares: coverage by its distance from 95 %, a width (which means something only beside a coverage) not at

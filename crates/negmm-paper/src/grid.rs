@@ -67,11 +67,11 @@ pub(crate) fn combinations(mut method: Method, options: &[&str], overrides: &Ove
 }
 
 /// The method of that name with these settings, those that it has.
-pub(crate) fn method(name: &str, settings: &[(&str, &str)]) -> Result<Method> {
+pub(crate) fn method(name: &str, settings: &[(&str, impl AsRef<str>)]) -> Result<Method> {
     let mut method = Method::by_name(name)?;
     for (option, value) in settings {
         if method.has(option) {
-            method.set(option, value)?;
+            method.set(option, value.as_ref())?;
         }
     }
     Ok(method)

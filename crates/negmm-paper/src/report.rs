@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use negmm::compare::Summary;
 use serde_json::{Value, json};
 
 use crate::{Entry, Mark};
@@ -62,12 +63,7 @@ impl Report {
                 };
                 let Some(entry) = entries.iter().find(fits) else { return "-".into() };
                 match (paper, entry.paper) {
-                    (false, _) => format!(
-                        "{} ± {} {}",
-                        number(entry.ours.mean),
-                        like(entry.ours.sd, entry.ours.mean),
-                        entry.mark().map_or(" ", Mark::sign)
-                    ),
+                    (false, _) => format!("{} {}", spread(&entry.ours), entry.mark().map_or(" ", Mark::sign)),
                     (true, Some(paper)) => match paper.spread {
                         Some(spread) => format!("{} ± {spread}", paper.mean),
                         None => paper.mean.to_string(),
@@ -149,14 +145,15 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     list
 }
 
-/// Digits of a table.
-pub(crate) fn number(x: f64) -> String {
-    format!("{x:.*}", decimals(x))
+/// A mean with its sd, which has as many decimals.
+pub(crate) fn spread(summary: &Summary) -> String {
+    let Summary { mean, sd, .. } = *summary;
+    format!("{} ± {sd:.*}", number(mean), decimals(mean))
 }
 
-/// With as many decimals as the number it stands beside.
-pub(crate) fn like(x: f64, beside: f64) -> String {
-    format!("{x:.*}", decimals(beside))
+/// Digits of a table.
+fn number(x: f64) -> String {
+    format!("{x:.*}", decimals(x))
 }
 
 /// Three decimals for numbers from 0.1 to 100, fewer above and more below.

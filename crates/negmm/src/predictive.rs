@@ -1,7 +1,7 @@
 //! Responsible for what every method predicts, one distribution for each row, and for every question one may ask of it.
 
 use crate::math::rng::Rng;
-use crate::mixture::{Mixture, Mixtures};
+use crate::mixture::{Mixture, Mixtures, rows_of};
 use crate::row::Row;
 use crate::samples::SampleSets;
 use crate::{Error, Result};
@@ -152,22 +152,19 @@ impl Predictions {
     /// When there is no such row.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
-        let pick = |values: &[f64], each: usize| {
-            rows.iter().flat_map(|row| &values[row * each..][..each]).copied().collect::<Vec<f64>>()
-        };
         let form = match &self.form {
             Form::Mixtures(mixtures) => {
-                let pick = |values| pick(values, mixtures.components());
+                let pick = |values| rows_of(values, mixtures.components(), rows);
                 let (weights, means, sds) = (pick(mixtures.weights()), pick(mixtures.means()), pick(mixtures.sds()));
                 Form::Mixtures(Mixtures::from_parts_unchecked(mixtures.components(), weights, means, sds))
             }
             Form::Samples { pooled, between_members } => Form::Samples {
                 pooled: SampleSets::from_finite(
                     pooled.samples(),
-                    pick(pooled.values(), pooled.samples()),
+                    rows_of(pooled.values(), pooled.samples(), rows),
                     pooled.sd_floor(),
                 ),
-                between_members: pick(between_members, usize::from(!between_members.is_empty())),
+                between_members: rows_of(between_members, usize::from(!between_members.is_empty()), rows),
             },
         };
         Self { form, members: self.members }

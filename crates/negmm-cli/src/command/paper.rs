@@ -10,7 +10,7 @@ use negmm_paper::{Effort, METHODS, Overrides, Report, finance, toy, uci};
 use serde_json::{Map, Value};
 
 use crate::arguments::{Paper, Shared};
-use crate::output::{Output, say, say_json};
+use crate::output::{say, say_json, write};
 use crate::progress::Bar;
 use crate::{input, journal, report};
 
@@ -142,9 +142,7 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
         files.push((format!("{name}.csv"), report.csv()));
         files.push((format!("{name}.json"), format!("{json:#}\n")));
         for (file, text) in files {
-            let mut output = Output::create(&folder.join(file).display().to_string())?;
-            output.write(text.as_bytes())?;
-            output.finish()?;
+            write(&folder.join(file).display().to_string(), text.as_bytes())?;
         }
     }
     if shared.json {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Shared, Tune};
 use crate::config::{Splitting, methods};
-use crate::output::{Output, replaces, say, say_json, warn};
+use crate::output::{Output, replaces, say, say_json, warn, write};
 use crate::progress::Bar;
 use crate::{input, journal, report};
 
@@ -135,12 +135,6 @@ fn save_winner(table: &Table, search: &Search<'_>, method: &Method, place: &str,
     let fitted = fit_with(table, search.target, method, &options)?;
     warn(shared.quiet, &fitted.warnings);
     write(place, &fitted.model.to_bytes()?)
-}
-
-fn write(place: &str, bytes: &[u8]) -> Result<(), Error> {
-    let mut output = Output::create(place)?;
-    output.write(bytes)?;
-    output.finish()
 }
 
 fn table_text(ranking: &[Candidate]) -> String {

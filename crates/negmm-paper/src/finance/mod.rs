@@ -174,9 +174,14 @@ impl Plan {
                         chosen.push(vec![stock.name.into(), name.clone(), trial.work.configuration.to_string()]);
                     }
                 }
-                entries.extend(of_method(stock.name, name, &outcomes));
+                entries.extend(Entry::of_fits("finance", stock.name, name, &outcomes));
             }
-            entries.extend(of_method(stock.name, "persistence", &[(persistence::scores(&prices[at])?, 0.0)]));
+            entries.extend(Entry::of_fits(
+                "finance",
+                stock.name,
+                "persistence",
+                &[(persistence::scores(&prices[at])?, 0.0)],
+            ));
         }
         Ok(Report {
             title: format!("finance, {} grid, {} runs of the chosen setting", self.effort.name(), self.runs),
@@ -205,18 +210,4 @@ impl Plan {
         }
         Block { title: "volatility".into(), lines }
     }
-}
-
-/// The entries of one method on one stock.
-fn of_method(data: &str, method: &str, outcomes: &[(Scores, f64)]) -> Vec<Entry> {
-    if outcomes.is_empty() {
-        return Vec::new();
-    }
-    let entry = |metric, numbers: Vec<f64>| Entry::new("finance", data, method, metric, None, &numbers);
-    let mut entries: Vec<Entry> = Scores::METRICS
-        .into_iter()
-        .map(|metric| entry(metric, outcomes.iter().map(|(scores, _)| scores.get(metric)).collect()))
-        .collect();
-    entries.push(entry("seconds", outcomes.iter().map(|(_, seconds)| *seconds).collect()));
-    entries
 }

@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use super::look::moment_errors;
 use super::problem::{Problem, Units};
-use super::{Path, Plan, SETTINGS, components, spread};
+use super::{Path, Plan, SETTINGS, components};
 use crate::Block;
 use crate::grid::method;
+use crate::report::spread;
 
 /// Draws that a curve is the mean of, at most.
 const REPEATS: usize = 10;
@@ -102,7 +103,7 @@ impl<'a> Curves<'a> {
                 let name = if eta == "1" { "eta = 1 (MDN)".into() } else { format!("eta = {eta}") };
                 let mut line = vec![format!("{words}, {name}")];
                 for epoch in SHOWN {
-                    let cell = |metric| spread(&self.at(journal, units, eta, metric, epoch));
+                    let cell = |metric| spread(&Summary::of(&self.at(journal, units, eta, metric, epoch)));
                     line.push(format!("{}, {}", cell("m"), cell("s")));
                 }
                 lines.push(line);

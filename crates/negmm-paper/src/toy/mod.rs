@@ -12,7 +12,6 @@ mod look;
 mod problem;
 mod snapshots;
 
-use negmm::compare::Summary;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
 use negmm::{Result, Toy};
 use negmm_draw::Figure;
@@ -23,7 +22,6 @@ pub use problem::Problem;
 pub use snapshots::Path;
 
 use crate::grid::{combinations, identity, method, toy_options};
-use crate::report::number;
 use crate::select::smallest;
 use crate::{Block, Effort, Entry, Overrides, Report};
 use look::Chosen;
@@ -237,10 +235,4 @@ fn described(chosen: &[(&Configuration, Chosen)]) -> String {
         (Some((words, count)), Some(at)) => format!("{at}; {words} ({count} of {})", chosen.len()),
         _ => "-".into(),
     }
-}
-
-/// A mean with its sd.
-fn spread(numbers: &[f64]) -> String {
-    let summary = Summary::of(numbers);
-    format!("{} ± {}", number(summary.mean), crate::report::like(summary.sd, summary.mean))
 }

@@ -6,7 +6,7 @@ use negmm::tune::{Journal, RunOptions, Trial, run};
 
 use super::{Fit, Loaded, Plan, Scores};
 use crate::grid::{combinations, method};
-use crate::report::{like, number};
+use crate::report::spread;
 use crate::uci::settings;
 use crate::{Block, Effort};
 use negmm::compare::Summary;
@@ -36,10 +36,7 @@ impl<'a> Floors<'a> {
     fn list(&self) -> Result<Vec<Trial<Fit>>> {
         let mut trials = Vec::new();
         for (at, loaded) in self.loaded.iter().enumerate().filter(|(_, loaded)| loaded.set.name.starts_with("wine")) {
-            let settings = settings(self.plan.effort, loaded.table.rows());
-            let settings: Vec<(&str, &str)> =
-                settings.iter().map(|(option, value)| (*option, value.as_str())).collect();
-            let method = method("ne-gmm", &settings)?;
+            let method = method("ne-gmm", &settings(self.plan.effort, loaded.table.rows()))?;
             for configuration in
                 combinations(method, &["learning-rate=0.005", "components=8", "eta=0.5", FLOORS], &Vec::new())?
             {
@@ -69,8 +66,7 @@ impl<'a> Floors<'a> {
         }
         for (set, floor, scores) in &groups {
             let cell = |metric: &str| {
-                let summary = Summary::of(&scores.iter().map(|scores| scores.get(metric)).collect::<Vec<_>>());
-                format!("{} ± {}", number(summary.mean), like(summary.sd, summary.mean))
+                spread(&Summary::of(&scores.iter().map(|scores| scores.get(metric)).collect::<Vec<_>>()))
             };
             lines.push(vec![self.loaded[*set].set.name.into(), floor.clone(), cell("nll"), cell("crps"), cell("rmse")]);
         }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 pub use sets::{SETS, Set};
 
 use crate::grid::{combinations, identity, method, real_options};
-use crate::report::{like, number};
+use crate::report::spread;
 use crate::select::smallest;
 use crate::{Block, Effort, Entry, METHODS, Overrides, Printed, Report, Scores};
 
@@ -180,9 +180,8 @@ impl Plan {
             };
             return combinations(Method::by_name(name)?, quick, &Vec::new());
         }
-        let settings = settings(self.effort, loaded.table.rows());
-        let settings: Vec<(&str, &str)> = settings.iter().map(|(option, value)| (*option, value.as_str())).collect();
-        combinations(method(name, &settings)?, &real_options(name, self.effort), &self.overrides)
+        let method = method(name, &settings(self.effort, loaded.table.rows()))?;
+        combinations(method, &real_options(name, self.effort), &self.overrides)
     }
 
     fn fit(&self, loaded: &Loaded, fit: &Fit) -> Result<Value> {
@@ -225,12 +224,9 @@ impl Plan {
                     best.extend(
                         smallest(&outcomes, |(outcome, _)| outcome.test.rmse).map(|(outcome, _)| outcome.test.rmse),
                     );
-                    chosen.extend(self.chosen(at, name, split, trials, journal).map(|(scores, _)| scores.rmse));
+                    chosen.extend(self.chosen(outcomes).map(|(scores, _)| scores.rmse));
                 }
-                let cell = |numbers: &[f64]| {
-                    let Summary { mean, sd, .. } = Summary::of(numbers);
-                    format!("{} ± {}", number(mean), like(sd, mean))
-                };
+                let cell = |numbers: &[f64]| spread(&Summary::of(numbers));
                 let paper =
                     Printed::find("uci", set.name, name, "rmse").map_or("-".into(), |paper| paper.mean.to_string());
                 lines.push(vec![set.name.into(), name.clone(), cell(&chosen), cell(&best), paper]);
@@ -240,21 +236,13 @@ impl Plan {
         Block { title: title.into(), lines }
     }
 
-    /// The best of one method on one split, and the seconds of its fit.
-    fn chosen(
-        &self,
-        set: usize,
-        name: &str,
-        split: usize,
-        trials: &[Trial<Fit>],
-        journal: &Journal,
-    ) -> Option<(Scores, f64)> {
+    /// The best of one method on one split by its validation rows, and the seconds of its fit.
+    fn chosen(&self, outcomes: Vec<(Outcome, f64)>) -> Option<(Scores, f64)> {
         let score = |(outcome, _): &(Outcome, f64)| match (outcome.validation, self.protocol) {
             (Some((rmse, _)), Protocol::Paper) => rmse,
             (Some((_, nll)), Protocol::Standard) => nll,
             (None, _) => f64::INFINITY,
         };
-        let outcomes = self.outcomes(set, name, split, trials, journal);
         smallest(outcomes, score).map(|(outcome, seconds)| (outcome.test, seconds))
     }
 
@@ -264,9 +252,10 @@ impl Plan {
         let mut both: Vec<Vec<Vec<(Scores, f64)>>> = vec![Vec::new(); self.methods.len()];
         for (at, Loaded { set, splits, .. }) in loaded.iter().enumerate() {
             for (number, name) in self.methods.iter().enumerate() {
-                let chosen: Vec<(Scores, f64)> =
-                    (0..splits.len()).filter_map(|split| self.chosen(at, name, split, trials, journal)).collect();
-                entries.extend(of_method(set.name, name, &chosen));
+                let chosen: Vec<(Scores, f64)> = (0..splits.len())
+                    .filter_map(|split| self.chosen(self.outcomes(at, name, split, trials, journal)))
+                    .collect();
+                entries.extend(Entry::of_fits("uci", set.name, name, &chosen));
                 if set.name.starts_with("energy") {
                     both[number].push(chosen);
                 }
@@ -275,7 +264,9 @@ impl Plan {
         for (name, targets) in self.methods.iter().zip(&both) {
             if let [heating, cooling] = &targets[..] {
                 let pairs: Vec<(Scores, f64)> = heating.iter().zip(cooling).map(|(a, b)| together(a, b)).collect();
-                entries.extend(of_method("energy_both", name, &pairs));
+                // Beside what the paper prints for energy.
+                let both = Entry::of_fits("uci", "energy", name, &pairs).into_iter();
+                entries.extend(both.map(|entry| Entry { data: "energy_both".into(), ..entry }));
             }
         }
         let chosen_by = if self.protocol == Protocol::Paper { "RMSE" } else { "NLL" };
@@ -298,24 +289,6 @@ impl Plan {
         }
         Report { title: format!("uci, protocol {}", self.protocol.name()), entries, blocks: Vec::new(), notes }
     }
-}
-
-/// The entries of one method on one set.
-fn of_method(data: &str, method: &str, chosen: &[(Scores, f64)]) -> Vec<Entry> {
-    if chosen.is_empty() {
-        return Vec::new();
-    }
-    let printed = if data == "energy_both" { "energy" } else { data };
-    let entry = |metric: &'static str, numbers: Vec<f64>| {
-        let entry = Entry::new("uci", printed, method, metric, None, &numbers);
-        Entry { data: data.into(), ..entry }
-    };
-    let mut entries: Vec<Entry> = Scores::METRICS
-        .into_iter()
-        .map(|metric| entry(metric, chosen.iter().map(|(scores, _)| scores.get(metric)).collect()))
-        .collect();
-    entries.push(entry("seconds", chosen.iter().map(|(_, seconds)| *seconds).collect()));
-    entries
 }
 
 /// Two independent targets as one: as in the beta-NLL code, squared errors are averaged over targets and NLL summed.

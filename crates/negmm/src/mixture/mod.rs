@@ -15,6 +15,11 @@ use crate::{Error, Result};
 pub(crate) use energy::{folded_mean, mean_absolute_difference, root_sum_square};
 pub(crate) use mass::log_mass;
 
+/// Of a list with so many numbers `each` row those of some rows, in their order.
+pub(crate) fn rows_of(list: &[f64], each: usize, rows: &[usize]) -> Vec<f64> {
+    rows.iter().flat_map(|row| &list[row * each..][..each]).copied().collect()
+}
+
 /// Gaussian mixtures, one for each row, all with the same number of components.
 ///
 /// Weights, means and sds are rows × components, row after row.
@@ -81,9 +86,8 @@ impl Mixtures {
     pub(crate) fn reordered(self, order: &[usize], factor: f64) -> Self {
         let width = self.components;
         // One list after the other, so that only one of them is held twice.
-        let pick = |list: Vec<f64>| order.iter().flat_map(|row| &list[row * width..][..width]).copied().collect();
-        let (weights, means, mut sds): (Vec<f64>, Vec<f64>, Vec<f64>) =
-            (pick(self.weights), pick(self.means), pick(self.sds));
+        let pick = |list: Vec<f64>| rows_of(&list, width, order);
+        let (weights, means, mut sds) = (pick(self.weights), pick(self.means), pick(self.sds));
         sds.iter_mut().for_each(|sd| *sd *= factor);
         Self { components: width, weights, means, sds }
     }
