@@ -1,8 +1,8 @@
 //! Responsible for everything that the pictures ask of the predictions: one number for each row, and the scores of all.
 
+use negmm::data::split::blocks;
 use negmm::metrics::Metrics;
-use negmm::{Model, Predictions, Result, Row};
-use rayon::prelude::*;
+use negmm::{Model, Result, Row};
 
 use crate::cases::Cases;
 
@@ -56,7 +56,7 @@ impl RowAnswers {
             upper,
             pit: row.cdf(y),
             surprise: -row.log_pdf(y) - libm::log(sd),
-            between: if variance > 0.0 { (row.variance_between() / variance).clamp(0.0, 1.0) } else { 0.0 },
+            between: share(row.variance_between(), variance),
         }
     }
 
@@ -75,7 +75,7 @@ impl Answers {
         let grid = model.encoder().target().grid;
         let metrics = Metrics::weighted(&cases.predictions, &cases.y, weights, grid)?;
         let baseline = Metrics::weighted(&model.baseline(cases.len()), &cases.y, weights, grid)?;
-        let rows = each(&cases.predictions, |at, row| RowAnswers::of(row, cases.y[at]));
+        let rows = cases.predictions.each_with(&cases.y, RowAnswers::of)?;
         let effective_rows = match weights {
             None => cases.len() as f64,
             Some(weights) => {
@@ -88,20 +88,11 @@ impl Answers {
             1 => Vec::new(),
             _ => {
                 let (within, between) = cases.predictions.variance_by_members();
-                let share = |(within, between): (f64, f64)| {
-                    if within + between > 0.0 { (between / (within + between)).clamp(0.0, 1.0) } else { 0.0 }
-                };
-                within.into_iter().zip(between).map(share).collect()
+                within.into_iter().zip(between).map(|(within, between)| share(between, within + between)).collect()
             }
         };
         let groups = groups(&rows);
         Ok(Self { metrics, baseline, rows, effective_rows, groups, epistemic })
-    }
-
-    /// The weighted mean over a group of rows.
-    pub fn mean(&self, cases: &Cases, group: &[usize], value: impl Fn(usize) -> f64) -> f64 {
-        let weight: f64 = group.iter().map(|at| cases.weight(*at)).sum();
-        group.iter().map(|at| cases.weight(*at) * value(*at)).sum::<f64>() / weight
     }
 }
 
@@ -115,11 +106,10 @@ fn groups(rows: &[RowAnswers]) -> Vec<Vec<usize>> {
         return vec![order];
     }
     let count = (rows.len() / GROUP_ROWS).clamp(1, GROUPS);
-    let cut = |group: usize| group * order.len() / count;
-    (0..count).map(|group| order[cut(group)..cut(group + 1)].to_vec()).collect()
+    blocks(order.len(), count).into_iter().map(|block| order[block].to_vec()).collect()
 }
 
-/// One answer for each row, over all cores, in order.
-pub fn each<T: Send>(predictions: &Predictions, ask: impl Fn(usize, Row<'_>) -> T + Sync) -> Vec<T> {
-    (0..predictions.len()).into_par_iter().with_min_len(256).map(|at| ask(at, predictions.row(at))).collect()
+/// A part of a variance as a share of it, 0 where there is none.
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 }
 }

@@ -18,8 +18,10 @@ const MOST_CELLS: usize = 8_000_000;
 const MOST_ROWS: usize = 100_000;
 /// Fewer are never taken on purpose.
 const LEAST_ROWS: usize = 10_000;
-/// Rows predicted at once.
+/// Rows read at once.
 const CHUNK: usize = 16_384;
+/// Steps of a sequence that are shown one by one.
+const END_STEPS: usize = 250;
 
 /// Rows with known targets and their predictions.
 pub struct Cases {
@@ -56,9 +58,6 @@ pub(crate) struct End {
     pub predictions: Predictions,
 }
 
-/// Steps of a sequence that are shown one by one.
-const END_STEPS: usize = 250;
-
 impl Cases {
     /// The rows of `table`; `weight` names the column that says how much each counts.
     ///
@@ -72,16 +71,14 @@ impl Cases {
             return Self::of_sequence(model, table, weight);
         }
         let rows = sample(table.rows(), most_rows(model));
-        let chosen =
-            if rows.len() < table.rows() { Cow::Owned(table.select_rows(&rows)) } else { Cow::Borrowed(table) };
         let numbers = rows.iter().map(|row| row + 1).collect();
-        Self::of_rows(model, chosen.into_owned(), weight, numbers, table.rows())
+        Self::of_rows(model, table.select_rows(&rows), weight, numbers, table.rows())
     }
 
     fn of_rows(model: &Model, table: Table, weight: Option<&str>, numbers: Vec<usize>, total: usize) -> Result<Self> {
         let (data, warnings) = model.encoder().encode_features(&table)?;
         let y = model.encoder().targets(&table)?.into_owned();
-        let weights = weight.map(|name| table.weights(name)).transpose()?.map(Cow::into_owned);
+        let weights = model.encoder().weights(&table, weight)?.map(Cow::into_owned);
         let predictions = model.predict_encoded(&data);
         Ok(Self {
             total,
@@ -100,7 +97,7 @@ impl Cases {
         let encoder = model.encoder();
         let (data, warnings) = encoder.encode(table)?;
         let y = encoder.targets(table)?;
-        let weights = weight.map(|name| table.weights(name)).transpose()?.map(|weights| encoder.of_encoded(weights));
+        let weights = encoder.weights(table, weight)?;
         let first = encoder.first_row() + 1;
         let predict = |rows: &[usize]| {
             let rows: Vec<u32> = rows.iter().map(|row| *row as u32).collect();
@@ -139,7 +136,7 @@ impl Cases {
         }
         let encoder = model.encoder();
         let y = encoder.targets(table)?;
-        let weights = weight.map(|name| table.weights(name)).transpose()?.map(|weights| encoder.of_encoded(weights));
+        let weights = encoder.weights(table, weight)?;
         // From the first to the last, or a sample of them.
         let mut order: Vec<usize> = (0..held_out.rows.len()).collect();
         order.sort_by_key(|at| held_out.rows[*at]);
@@ -164,6 +161,12 @@ impl Cases {
             origin: Origin::HeldOut,
             warnings: Warnings::default(),
         })
+    }
+
+    /// The weighted mean over a group of rows.
+    pub(crate) fn mean(&self, group: &[usize], value: impl Fn(usize) -> f64) -> f64 {
+        let weight: f64 = group.iter().map(|at| self.weight(*at)).sum();
+        group.iter().map(|at| self.weight(*at) * value(*at)).sum::<f64>() / weight
     }
 
     /// Rows in the report.

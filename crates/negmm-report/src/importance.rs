@@ -1,6 +1,5 @@
 //! Responsible for how much each input matters: by how much the CRPS grows when the input's cells change places between rows.
 
-use negmm::data::Column;
 use negmm::math::rng::Rng;
 use negmm::{Model, Result, Table};
 
@@ -27,13 +26,7 @@ pub struct Importance {
 /// All inputs that the model uses, the most important first; none for a sequence.
 pub fn importance(model: &Model, cases: &Cases) -> Result<Vec<Importance>> {
     let Some(table) = &cases.table else { return Ok(Vec::new()) };
-    let inputs: Vec<&str> = model
-        .encoder()
-        .inputs()
-        .iter()
-        .filter(|input| input.encoding.features() > 0)
-        .map(|input| input.name.as_str())
-        .collect();
+    let inputs: Vec<String> = model.encoder().schema().columns.into_iter().map(|(name, _)| name).collect();
     if inputs.is_empty() {
         return Ok(Vec::new());
     }
@@ -51,24 +44,15 @@ pub fn importance(model: &Model, cases: &Cases) -> Result<Vec<Importance>> {
     };
     let base = crps(&table)?;
     let mut all = Vec::new();
-    for (stream, input) in inputs.iter().enumerate() {
+    for (stream, input) in inputs.into_iter().enumerate() {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         Rng::new(SEED, stream as u64).shuffle(&mut order);
         let columns = table.columns().map(|(name, column)| {
-            let column = if name == *input { shuffled(column, &order) } else { column.clone() };
+            let column = if name == input { column.select(&order) } else { column.clone() };
             (name, column)
         });
-        all.push(Importance { name: input.to_string(), loss: crps(&Table::new(columns.collect())?)? - base });
+        all.push(Importance { loss: crps(&Table::new(columns.collect())?)? - base, name: input });
     }
     all.sort_by(|a, b| b.loss.total_cmp(&a.loss));
     Ok(all)
-}
-
-fn shuffled(column: &Column, order: &[usize]) -> Column {
-    match column {
-        Column::Numbers(numbers) => Column::Numbers(order.iter().map(|row| numbers[*row]).collect()),
-        Column::Text { codes, levels } => {
-            Column::Text { codes: order.iter().map(|row| codes[*row]).collect(), levels: levels.clone() }
-        }
-    }
 }

@@ -4,7 +4,7 @@
 use negmm::data::{Column, MISSING};
 use negmm::{Model, Predictions, Result, Table};
 
-use crate::answers::{COVERAGE, each};
+use crate::answers::COVERAGE;
 use crate::cases::Cases;
 
 /// Columns and rows of the heat map.
@@ -116,7 +116,7 @@ fn outer(predictions: &Predictions) -> Result<impl Iterator<Item = f64>> {
 /// The probability of each cell, as a share of the usual largest; a little lifted, so that the faint is seen.
 fn heat(predictions: &Predictions, range: (f64, f64)) -> Vec<f64> {
     let edge = |at: usize| range.0 + (range.1 - range.0) * at as f64 / ROWS as f64;
-    let columns = each(predictions, |_, row| {
+    let columns = predictions.each(|row| {
         let below: Vec<f64> = (0..=ROWS).map(|at| row.cdf(edge(at))).collect();
         below.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)).collect::<Vec<f64>>()
     });

@@ -246,8 +246,7 @@ impl<'a> Task<'a> {
             Some(_) => self.table.select_rows(&window.chain(test.iter().copied()).collect::<Vec<_>>()),
             None => self.table.select_rows(test),
         };
-        let weights = self.inputs.weight.as_deref().map(|name| test.weights(name)).transpose()?;
-        let weights = weights.map(|weights| model.encoder().of_encoded(weights));
+        let weights = model.encoder().weights(&test, self.inputs.weight.as_deref())?;
         let y = model.encoder().targets(&test)?;
         let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref(), self.grid)?;
         Ok((Score { metrics, seconds }, model))

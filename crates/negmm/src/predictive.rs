@@ -378,13 +378,16 @@ impl Predictions {
         self.cdf(y)
     }
 
-    /// One answer for each row.
-    pub(crate) fn each<T: Send>(&self, answer: impl Fn(Row<'_>) -> T + Sync) -> Vec<T> {
+    /// One answer for each row, over all cores, in order.
+    pub fn each<T: Send>(&self, answer: impl Fn(Row<'_>) -> T + Sync) -> Vec<T> {
         (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(|row| answer(self.row(row))).collect()
     }
 
     /// One answer for each row and its value.
-    pub(crate) fn each_with<T: Send>(&self, y: &[f64], answer: impl Fn(Row<'_>, f64) -> T + Sync) -> Result<Vec<T>> {
+    ///
+    /// # Errors
+    /// When `y` does not have one number for each row.
+    pub fn each_with<T: Send>(&self, y: &[f64], answer: impl Fn(Row<'_>, f64) -> T + Sync) -> Result<Vec<T>> {
         if y.len() != self.len() {
             return Err(Error::data(format!(
                 "expected {} values of y, one for each row, found {}",

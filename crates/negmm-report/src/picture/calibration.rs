@@ -109,12 +109,12 @@ fn by_width(cases: &Cases, answers: &Answers) -> Picture {
     let covered = |at: usize| f64::from(u8::from(answers.rows[at].covers(cases.y[at])));
     let groups = &answers.groups;
     let places: Vec<f64> = (0..groups.len()).map(|group| group as f64).collect();
-    let shares: Vec<f64> = groups.iter().map(|group| answers.mean(cases, group, covered)).collect();
+    let shares: Vec<f64> = groups.iter().map(|group| cases.mean(group, covered)).collect();
     let each = answers.effective_rows / groups.len() as f64;
     let (lower, upper): (Vec<f64>, Vec<f64>) = shares.iter().map(|share| wilson(*share, each)).unzip();
     let mut table = Grid::new(["group", "rows", "mean width", "inside the 90 % interval", "95 % from", "95 % to"]);
     for (at, group) in groups.iter().enumerate() {
-        let width = answers.mean(cases, group, |row| answers.rows[row].width());
+        let width = cases.mean(group, |row| answers.rows[row].width());
         table.push([
             count(at + 1),
             count(group.len()),

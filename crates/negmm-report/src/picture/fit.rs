@@ -17,7 +17,7 @@ pub fn fit(model: &Model, cases: &Cases, answers: &Answers) -> Result<Vec<Pictur
     let target = name(&model.encoder().target().name);
     let fan = match &cases.end {
         Some(end) => time(end, &target)?,
-        None => fan(cases, answers, &target)?,
+        None => fan(cases, answers, &target),
     };
     Ok(vec![observed(cases, answers, &target), fan])
 }
@@ -61,22 +61,21 @@ fn observed(cases: &Cases, answers: &Answers, target: &str) -> Picture {
 }
 
 /// Rows sorted by predicted mean.
-fn fan(cases: &Cases, answers: &Answers, target: &str) -> Result<Picture> {
+fn fan(cases: &Cases, answers: &Answers, target: &str) -> Picture {
     let rows = &answers.rows;
     let mut order: Vec<usize> = (0..cases.len()).collect();
     order.sort_by(|a, b| rows[*a].mean.total_cmp(&rows[*b].mean));
-    let shown: Vec<usize> = spread(order.len(), FAN).into_iter().map(|at| order[at]).collect();
-    let place: Vec<f64> = spread(order.len(), FAN).into_iter().map(|at| (at + 1) as f64).collect();
+    let ranks = spread(order.len(), FAN);
+    let shown: Vec<usize> = ranks.iter().map(|at| order[*at]).collect();
     let pick = |value: &dyn Fn(usize) -> f64| shown.iter().map(|at| value(*at)).collect::<Vec<f64>>();
-    let half = |at: usize| cases.predictions.row(at).interval(0.5);
     let lines = Lines {
-        x: place,
+        x: ranks.iter().map(|at| (at + 1) as f64).collect(),
         y: pick(&|at| cases.y[at]),
         mean: pick(&|at| rows[at].mean),
         outer: (pick(&|at| rows[at].lower), pick(&|at| rows[at].upper)),
-        inner: (pick(&|at| half(at).0), pick(&|at| half(at).1)),
+        inner: shown.iter().map(|at| cases.predictions.row(*at).interval(0.5)).unzip(),
     };
-    Ok(Picture {
+    Picture {
         file: "fan".into(),
         reading:
             "Rows from the lowest predicted mean to the highest: half of the dots should lie in the dark band, nine of \
@@ -88,7 +87,7 @@ fn fan(cases: &Cases, answers: &Answers, target: &str) -> Result<Picture> {
         )
         .panel(lines.panel("rank of the predicted mean", target, false)),
         table: lines.table("rank"),
-    })
+    }
 }
 
 /// The last steps of a sequence.

@@ -5,7 +5,7 @@ use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 
 use super::calibration::group_axis;
 use super::{Grid, Picture};
-use crate::answers::Answers;
+use crate::answers::{Answers, COVERAGE};
 use crate::cases::Cases;
 use crate::text::{count, name, num, percent};
 
@@ -68,7 +68,7 @@ fn widths(model: &Model, cases: &Cases, answers: &Answers) -> Picture {
     for (ends, share) in edges.windows(2).zip(&heights) {
         table.push([num(ends[0]), num(ends[1]), percent(*share)]);
     }
-    let baseline = model.baseline(1).row(0).interval(0.9);
+    let baseline = model.baseline(1).row(0).interval(COVERAGE);
     let constant = baseline.1 - baseline.0;
     let panel = Panel::new(
         Axis::new(format!("width of the 90 % interval of {}", name(&model.encoder().target().name))).include(0.0),
@@ -113,9 +113,9 @@ fn parts(cases: &Cases, answers: &Answers, share: &dyn Fn(usize) -> f64, words: 
     // Shares of the variance of the whole group: rows count as much as their variance.
     let variance = |at: usize| answers.rows[at].sd * answers.rows[at].sd;
     let of_group = |group: &[usize]| {
-        let all = answers.mean(cases, group, variance);
-        let part = answers.mean(cases, group, |at| share(at) * variance(at));
-        if all > 0.0 && (part / all).is_finite() { part / all } else { answers.mean(cases, group, share) }
+        let all = cases.mean(group, variance);
+        let part = cases.mean(group, |at| share(at) * variance(at));
+        if all > 0.0 && (part / all).is_finite() { part / all } else { cases.mean(group, share) }
     };
     let shares: Vec<f64> = answers.groups.iter().map(|group| of_group(group)).collect();
     let rest: Vec<f64> = shares.iter().map(|share| 1.0 - share).collect();

@@ -310,8 +310,14 @@ impl Encoder {
         learn::moderate_targets(table, &self.target.name).map(|targets| self.of_encoded(targets))
     }
 
+    /// How much each row that [`Encoder::encode`] gives counts, by the column of that name; none: all alike.
+    pub fn weights<'a>(&self, table: &'a Table, column: Option<&str>) -> Result<Option<Cow<'a, [f64]>>> {
+        let weights = column.map(|name| table.weights(name)).transpose()?;
+        Ok(weights.map(|weights| self.of_encoded(weights)))
+    }
+
     /// Of one number for each row of a table, those of the rows that [`Encoder::encode`] gives.
-    pub fn of_encoded<'a>(&self, numbers: Cow<'a, [f64]>) -> Cow<'a, [f64]> {
+    fn of_encoded<'a>(&self, numbers: Cow<'a, [f64]>) -> Cow<'a, [f64]> {
         let first = self.first_row().min(numbers.len());
         match numbers {
             Cow::Borrowed(numbers) => Cow::Borrowed(&numbers[first..]),

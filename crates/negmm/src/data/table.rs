@@ -28,6 +28,20 @@ pub enum Column {
 }
 
 impl Column {
+    /// The cells of these rows, in this order.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Numbers(numbers) => Self::Numbers(rows.iter().map(|row| numbers[*row]).collect()),
+            Self::Text { codes, levels } => {
+                Self::Text { codes: rows.iter().map(|row| codes[*row]).collect(), levels: levels.clone() }
+            }
+        }
+    }
+
     /// A text column of these cells (`None`: missing).
     pub fn text<'a>(cells: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let mut dictionary = Dictionary::default();
@@ -187,12 +201,7 @@ impl Table {
     /// # Panics
     /// When there is no such row.
     pub fn select_rows(&self, rows: &[usize]) -> Self {
-        let columns = self.columns.iter().map(|column| match column {
-            Column::Numbers(numbers) => Column::Numbers(rows.iter().map(|row| numbers[*row]).collect()),
-            Column::Text { codes, levels } => {
-                Column::Text { codes: rows.iter().map(|row| codes[*row]).collect(), levels: levels.clone() }
-            }
-        });
+        let columns = self.columns.iter().map(|column| column.select(rows));
         Self {
             name: self.name.clone(),
             names: self.names.clone(),

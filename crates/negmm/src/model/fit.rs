@@ -69,8 +69,7 @@ pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptio
     if encoder.features() == 0 {
         warnings.push("no input column varies: every row will get the same prediction".into());
     }
-    let weights = options.inputs.weight.as_deref().map(|name| table.weights(name)).transpose()?;
-    let weights = weights.map(|weights| encoder.of_encoded(weights));
+    let weights = encoder.weights(table, options.inputs.weight.as_deref())?;
     let (mut data, _) = encoder.encode(table)?;
     if let Some(weights) = &weights {
         data = data.with_weights(weights);
