@@ -101,11 +101,9 @@ class Distribution:
 
     def _parts(self) -> tuple[Any, ...]:
         """All numbers there are: of mixtures, or of samples."""
-        mixtures, samples = self._predictions.mixtures(), self._predictions.samples()
-        members = self._predictions.members
-        if mixtures is not None:
-            return (*mixtures, members)
-        assert samples is not None
+        members, samples = self._predictions.members, self._predictions.samples()
+        if samples is None:
+            return (self._predictions.weights(), self._predictions.means(), self._predictions.sds(), members)
         between = self._predictions.variance_by_members()[1] if members > 1 else None
         return (*samples, members, between)
 
@@ -121,23 +119,22 @@ class Distribution:
     @property
     def weights(self) -> Numbers:
         """Weights of the components, rows × components; those of a row sum to 1."""
-        return self._component(0)
+        return self._of_components(self._predictions.weights())
 
     @property
     def means(self) -> Numbers:
         """Means of the components, rows × components."""
-        return self._component(1)
+        return self._of_components(self._predictions.means())
 
     @property
     def sds(self) -> Numbers:
         """Standard deviations of the components, rows × components."""
-        return self._component(2)
+        return self._of_components(self._predictions.sds())
 
-    def _component(self, which: int) -> Numbers:
-        mixtures = self._predictions.mixtures()
-        if mixtures is None:
+    def _of_components(self, numbers: Numbers | None) -> Numbers:
+        if numbers is None:
             raise AttributeError("these distributions are samples and have no components; see .samples")
-        return mixtures[which][0] if self._scalar else mixtures[which]
+        return self._each(numbers)
 
     @property
     def samples(self) -> Numbers:
@@ -147,7 +144,7 @@ class Distribution:
             raise AttributeError(
                 "these distributions are mixtures and have no samples; see .weights, .means, .sds and .rvs"
             )
-        return samples[0][0] if self._scalar else samples[0]
+        return self._each(samples[0])
 
     def mean(self) -> Answer:
         """Mean."""
@@ -198,7 +195,8 @@ class Distribution:
     def interval(self, confidence: ArrayLike = 0.95) -> tuple[Answer, Answer]:
         """Lower and upper end of the central interval that holds a value with probability ``confidence``."""
         _check_share("confidence", confidence)
-        return self._ask("lower", confidence), self._ask("upper", confidence)
+        outside = 0.5 * (1.0 - np.asarray(confidence, dtype=np.float64))
+        return self.ppf(outside), self.isf(outside)
 
     def shortfall(self, level: ArrayLike = 0.05) -> Answer:
         """Expected shortfall: the mean of the lowest ``level`` share of values."""

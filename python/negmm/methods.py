@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -398,12 +399,10 @@ def load(path: str | os.PathLike[str]) -> DistributionRegressor:
     >>> negmm.load(path).predict([[7]])
     array([4.])
     """
-    import json
-
     place = os.fspath(path)
     try:
         model = _native.Model.from_bytes(Path(place).read_bytes())
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
-    options = json.loads(model.describe())["method"]
-    return ESTIMATORS[options["name"]]._of_model(model, options)
+    description = json.loads(model.describe())
+    return ESTIMATORS[description["method"]["name"]]._of_model(model, description)

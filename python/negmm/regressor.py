@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
-import tempfile
+import secrets
 import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 import numpy as np
@@ -186,17 +188,14 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, the one that the command line reads; it appears whole or not at all."""
         check_is_fitted(self)
-        path = os.fspath(path)
-        beside, unfinished = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".negmm-")
+        place = Path(path)
+        unfinished = place.with_name(f".negmm-{secrets.token_hex(8)}")
         try:
-            with open(beside, "wb") as file:
+            with open(unfinished, "xb") as file:
                 file.write(self.model_.to_bytes())
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(unfinished, 0o666 & ~umask)
-            os.replace(unfinished, path)
+            os.replace(unfinished, place)
         except BaseException:
-            os.unlink(unfinished)
+            unfinished.unlink(missing_ok=True)
             raise
 
     @classmethod
@@ -210,13 +209,13 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         return model
 
     @classmethod
-    def _of_model(cls: type[Self], model: _native.Model, options: dict[str, Any]) -> Self:
-        """A fitted estimator around a model, with the parameters that the model was trained with."""
+    def _of_model(cls: type[Self], model: _native.Model, description: dict[str, Any]) -> Self:
+        """A fitted estimator around a model with that description, with the parameters that it was trained with."""
+        options = description["method"]
         options = {**options.get("member", {}), **options}
         values = {name: options[option_of(name)] for name in cls._get_param_names() if option_of(name) in options}
         estimator = cls(**{name: _parameter(value) for name, value in values.items()})
         estimator.model_ = model
-        description = estimator._description()
         estimator.random_state = description["record"]["seed"]
         estimator._names = [name for name, _ in description["inputs"]]
         estimator.n_features_in_ = len(estimator._names)
@@ -249,15 +248,10 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
 
     def _options(self) -> list[tuple[str, str]]:
         """The options that are not left to the core, as text, in the order of the signature."""
-        own = [name for name in self._signature_order() if name not in ("random_state", "n_jobs")]
+        # scikit-learn would sort them by name.
+        own = [name for name in inspect.signature(type(self)).parameters if name not in ("random_state", "n_jobs")]
         given = [(name, getattr(self, name)) for name in own]
         return [(option_of(name), _text(name, value)) for name, value in given if value is not None]
-
-    @classmethod
-    def _signature_order(cls) -> list[str]:
-        """The parameters as they stand in the signature; scikit-learn sorts them by name."""
-        code = cls.__init__.__code__
-        return list(code.co_varnames[1 : 1 + code.co_argcount - 1 + code.co_kwonlyargcount])
 
     def _threads(self) -> int:
         return effective_n_jobs(self.n_jobs)

@@ -1,7 +1,7 @@
 //! Responsible for predictions: the questions that the distribution object asks of the core, on whole arrays.
 
 use negmm::samples::SampleSets;
-use negmm::{Mixture, Mixtures, Row};
+use negmm::{Mixtures, Row};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -31,25 +31,11 @@ fn question(name: &str) -> PyResult<fn(Row<'_>, f64) -> f64> {
         "cdf" => |row, y| row.cdf(y),
         "sf" => |row, y| row.survival(y),
         "ppf" => |row, level| row.quantile(level),
-        "isf" => quantile_above,
+        "isf" => |row, level| row.quantile_above(level),
         "crps" => |row, y| if y.is_infinite() { f64::INFINITY } else { row.energy_score(y) },
-        "lower" => |row, coverage| row.interval(coverage).0,
-        "upper" => |row, coverage| row.interval(coverage).1,
         "shortfall" => |row, level| row.shortfall_below(level),
-        "shortfall_above" => |row, level| row.shortfall_above(level),
         _ => return Err(PyValueError::new_err(format!("there is no question {name:?}"))),
     })
-}
-
-/// The value that the target exceeds with probability `level`; small levels keep their digits.
-fn quantile_above(row: Row<'_>, level: f64) -> f64 {
-    match row {
-        Row::Mixture(mixture) => {
-            let mirrored: Vec<f64> = mixture.means.iter().map(|mean| -mean).collect();
-            -Mixture { means: &mirrored, ..mixture }.quantile(level)
-        }
-        Row::Samples(samples) => samples.quantile(1.0 - level),
-    }
 }
 
 #[pymethods]
@@ -123,11 +109,17 @@ impl Predictions {
         self.0.samples().map(SampleSets::samples)
     }
 
-    /// Weights, means and sds, each rows × components, where these are mixtures.
-    fn mixtures<'py>(&self, py: Python<'py>) -> PyResult<Option<(Matrix<'py>, Matrix<'py>, Matrix<'py>)>> {
-        let Some(mixtures) = self.0.mixtures() else { return Ok(None) };
-        let matrix = |list: &[f64]| in_rows(py, list.to_vec(), mixtures.len(), mixtures.components());
-        Ok(Some((matrix(mixtures.weights())?, matrix(mixtures.means())?, matrix(mixtures.sds())?)))
+    /// Weights of the components, rows × components, where these are mixtures; means and sds alike.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Matrix<'py>>> {
+        self.of_components(py, Mixtures::weights)
+    }
+
+    fn means<'py>(&self, py: Python<'py>) -> PyResult<Option<Matrix<'py>>> {
+        self.of_components(py, Mixtures::means)
+    }
+
+    fn sds<'py>(&self, py: Python<'py>) -> PyResult<Option<Matrix<'py>>> {
+        self.of_components(py, Mixtures::sds)
     }
 
     /// Samples, rows × samples, each row in ascending order, and the floor of their sd, where these are samples.
@@ -187,6 +179,14 @@ impl Predictions {
     fn sample<'py>(&self, py: Python<'py>, draws: usize, seed: u64) -> PyResult<Matrix<'py>> {
         let samples = on_all_threads(py, || self.0.sample(draws, seed, 0))?;
         in_rows(py, samples, self.0.len(), draws)
+    }
+}
+
+impl Predictions {
+    /// One number of each component, where these are mixtures.
+    fn of_components<'py>(&self, py: Python<'py>, numbers: fn(&Mixtures) -> &[f64]) -> PyResult<Option<Matrix<'py>>> {
+        let Some(mixtures) = self.0.mixtures() else { return Ok(None) };
+        in_rows(py, numbers(mixtures).to_vec(), mixtures.len(), mixtures.components()).map(Some)
     }
 }
 

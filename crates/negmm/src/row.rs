@@ -68,6 +68,11 @@ impl Row<'_> {
         ask!(self, row => row.quantile(level))
     }
 
+    /// The value that the target exceeds with probability `level`.
+    pub fn quantile_above(&self, level: f64) -> f64 {
+        ask!(self, row => row.quantile_above(level))
+    }
+
     /// The central interval that holds the target with probability `coverage`.
     pub fn interval(&self, coverage: f64) -> (f64, f64) {
         ask!(self, row => row.interval(coverage))

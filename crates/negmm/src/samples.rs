@@ -175,10 +175,15 @@ impl SampleSet<'_> {
         if share < 0.5 { low + gap * share } else { high - gap * (1.0 - share) }
     }
 
+    /// The value that a share `level` of the samples exceeds.
+    pub fn quantile_above(&self, level: f64) -> f64 {
+        self.quantile(1.0 - level)
+    }
+
     /// The central interval that holds the variable with probability `coverage`: as much lies below it as above.
     pub fn interval(&self, coverage: f64) -> (f64, f64) {
         let outside = 0.5 * (1.0 - coverage);
-        (self.quantile(outside), self.quantile(1.0 - outside))
+        (self.quantile(outside), self.quantile_above(outside))
     }
 
     /// Share of the samples up to `y`.

@@ -33,10 +33,15 @@ impl Mixture<'_> {
         self.tail_quantile(level, Tail::Lower)
     }
 
+    /// The value that the variable exceeds with probability `level`; small levels keep their digits.
+    pub fn quantile_above(&self, level: f64) -> f64 {
+        self.tail_quantile(level, Tail::Upper)
+    }
+
     /// The central interval that holds the variable with probability `coverage`: as much lies below it as above.
     pub fn interval(&self, coverage: f64) -> (f64, f64) {
         let outside = 0.5 * (1.0 - coverage);
-        (self.tail_quantile(outside, Tail::Lower), self.tail_quantile(outside, Tail::Upper))
+        (self.quantile(outside), self.quantile_above(outside))
     }
 
     /// The value that has `mass` between itself and the end of `tail`.
