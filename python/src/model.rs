@@ -43,7 +43,7 @@ pub fn fit(
     let fitted = interruptible(py, threads, move |cancel| {
         let (inputs, engine) = (Inputs { weight, ..Inputs::default() }, CpuEngine::new(threads));
         let watch = Watch { cancel, ..Watch::nothing() };
-        let options = FitOptions { seed, inputs: &inputs, engine: &engine, watch };
+        let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);
         negmm::fit_with(&table, &target, &chosen, &options)
     })?;
     let fitted = fitted.map_err(raised)?;

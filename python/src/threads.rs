@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::{PyResult, Python};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 
 /// How often signals are looked at.
 const SIGNALS: Duration = Duration::from_millis(50);
@@ -79,6 +79,5 @@ pub fn on_all_threads<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
 }
 
 fn pool_of(threads: usize) -> PyResult<ThreadPool> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|error| PyRuntimeError::new_err(format!("no threads to work with: {error}")))
+    negmm::threads::pool(threads).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }

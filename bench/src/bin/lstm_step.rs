@@ -9,7 +9,7 @@ use std::time::Instant;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use negmm::math::matmul::{Product, Start, Strided, transpose};
 use negmm::math::rng::Rng;
-use negmm::net::{Lstm, LstmPass, MixtureHead, MixturePanel, PANEL, PANEL_CHUNKS};
+use negmm::net::{Lstm, LstmPass, MixtureHead, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
 use negmm::score::{Scratch, Wanted};
 
 const LSTM: Lstm = Lstm { channels: 1, window: 30, hidden: 64, layers: 2 };

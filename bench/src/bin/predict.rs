@@ -15,7 +15,7 @@ use std::hint::black_box;
 use negmm::data::Dataset;
 use negmm::math::lanes::Isa;
 use negmm::math::rng::Rng;
-use negmm::method::{Predictor, TrainedNetwork};
+use negmm::method::{Member, Pool, Predictor};
 use negmm::net::{Activation, Head, MixtureHead, Network, Periodic, Stem, Waved};
 use negmm::{Mixture, Mixtures};
 use negmm_bench::options::{Options, activation};
@@ -83,11 +83,11 @@ fn predictions(network: &Network, networks: usize, components: usize, rows: usiz
     let head = MixtureHead { components, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
     let member = |_| {
         let weights = network.initial_weights(&mut rng);
-        TrainedNetwork { network: network.clone(), weights, sd_factor: 1.0 }
+        Member { network: network.clone(), weights, sd_factor: 1.0 }
     };
     let one = networks == 1;
-    let networks = (0..networks).map(member).collect();
-    let predictor = Predictor::Networks { networks, head: Head::Mixture(head) };
+    let members = (0..networks).map(member).collect();
+    let predictor = Predictor::Networks { members, head: Head::Mixture(head), pool: Pool::Mixture };
     println!("| rows/s | mixtures | mixtures, means, sds |");
     println!("|---|---|---|");
     // Plain Rust takes minutes for many networks where a multiply-add is a call.
@@ -95,7 +95,7 @@ fn predictions(network: &Network, networks: usize, components: usize, rows: usiz
     for isa in Isa::ALL.into_iter().filter(worth) {
         let mixtures = fastest(seconds, || drop(black_box(predictor.predict(&data, isa))));
         let moments = fastest(seconds, || {
-            let predictions = predictor.predict(&data, isa);
+            let predictions = predictor.predict(&data, isa).expect("the network's features").in_unit(0.0, 1.0);
             predictions.rows().for_each(|row| _ = black_box((row.mean(), row.sd())));
         });
         println!("| {isa:?} | {:.0} | {:.0} |", rows as f64 / mixtures, rows as f64 / moments);

@@ -17,7 +17,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use negmm::data::{Column, Inputs};
 use negmm::math::{normal, rng::Rng};
-use negmm::train::{CpuEngine, Watch};
+use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Table, fit_with};
 use negmm_bench::options::Options;
 
@@ -88,7 +88,7 @@ fn main() -> Result<(), String> {
 
 fn fit(table: &Table, method: &Method) -> Result<Model, String> {
     let (inputs, engine) = (Inputs::default(), CpuEngine::new(1));
-    let options = FitOptions { seed: 0, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
+    let options = FitOptions::default().inputs(inputs.clone()).engine(&engine);
     fit_with(table, "y", method, &options).map(|fitted| fitted.model).map_err(said)
 }
 

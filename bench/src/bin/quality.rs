@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use negmm::compare::Split;
-use negmm::train::{CpuEngine, Watch};
+use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Table, fit_with};
 use negmm_bench::options::Options;
 use negmm_bench::results::{self, Line, Outcome, RowScores, Score};
@@ -151,7 +151,7 @@ fn score(
     engine: &CpuEngine,
 ) -> negmm::Result<Score> {
     let inputs = set.inputs();
-    let options = FitOptions { seed: seed as u64, inputs: &inputs, engine, watch: Watch::nothing() };
+    let options = FitOptions::default().seed(seed as u64).inputs(inputs).engine(engine);
     let (train, test) = (table.select_rows(&split.train), table.select_rows(&split.test));
     let start = Instant::now();
     let model = fit_with(&train, set.target, method, &options)?.model;

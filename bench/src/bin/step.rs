@@ -19,7 +19,7 @@
 //! Ours is time on the clock, the peers' is processor time: what else runs on the core is held against us alone.
 //! How the floor is counted is said in `bench/src/floor.rs`.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use negmm::data::Dataset;
@@ -27,7 +27,7 @@ use negmm::math::lanes::Isa;
 use negmm::math::normal;
 use negmm::math::rng::Rng;
 use negmm::net::{MixtureHead, Network, Periodic, Stem, Waved};
-use negmm::train::{CpuEngine, Engine, Job, Objective, Schedule, Trained, Training, Watch};
+use negmm::train::{CpuEngine, NetworkJob, Objective, Schedule, Trained, TrainedNetwork, Training, Watch, train};
 use negmm_bench::options::{Options, activation};
 use negmm_bench::peers::{PEERS, Peer, pin};
 use negmm_bench::{fastest, floor};
@@ -130,7 +130,7 @@ struct Step {
     rows: usize,
     epochs: usize,
     seconds: f64,
-    data: Dataset,
+    data: Arc<Dataset>,
 }
 
 impl Step {
@@ -153,7 +153,7 @@ impl Step {
             rows,
             epochs: options.get("--epochs", 500)?,
             seconds: options.get("--seconds", 1.0)?,
-            data,
+            data: Arc::new(data),
         })
     }
 
@@ -216,29 +216,33 @@ impl Step {
     }
 
     /// Trains from the start; gives the moment at which each epoch ended.
-    fn train(&self, epochs: usize, isa: Isa) -> (Vec<Instant>, Trained) {
+    fn train(&self, epochs: usize, isa: Isa) -> (Vec<Instant>, TrainedNetwork) {
         let head = MixtureHead { components: self.components, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
-        let job = Job {
+        let rows = self.rows / self.batch * self.batch;
+        let job = NetworkJob {
             network: self.network.clone(),
-            objective: Objective::hybrid(head, 0.5),
-            data: &self.data,
-            train: (0..(self.rows / self.batch * self.batch) as u32).collect(),
+            objective: Objective::Hybrid { head, eta: 0.5 },
+            data: self.data.clone(),
+            train: (0..rows as u32).collect(),
             validation: vec![],
-            training: Training {
+            course: Training {
                 epochs,
                 batch: self.batch,
                 learning_rate: 1e-3,
                 schedule: Schedule::Constant,
                 averaging: 0.0,
                 ..Training::default()
-            },
+            }
+            .course(rows),
             seed: 1,
         };
         let ends = Mutex::new(Vec::with_capacity(epochs));
         let note = |_: &_| ends.lock().expect("one thread").push(Instant::now());
         let watch = Watch { progress: &note, ..Watch::nothing() };
-        let trained = CpuEngine { threads: 1, isa }.train(&[job], &watch).pop().expect("one job in, one result out");
-        (ends.into_inner().expect("one thread"), trained.expect("a valid job"))
+        let engine = CpuEngine { threads: 1, isa };
+        let trained = train(&engine, &[job.into()], &watch).pop().expect("one job in, one result out");
+        let Ok(Trained::Network(trained)) = trained else { panic!("a valid job of a network") };
+        (ends.into_inner().expect("one thread"), trained)
     }
 }
 

@@ -354,7 +354,7 @@ impl Shared {
             return Err(negmm::Error::options(format!("threads must be at most {MOST_THREADS}, found {threads}")));
         }
         // Fails only when the threads are already there: then they stay as they are.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        negmm::threads::limit(threads);
         Ok(threads)
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use negmm::Toy;
+use negmm::train::CpuEngine;
 use negmm::tune::{Journal, RunOptions};
 use negmm_paper::{Effort, Entry, METHODS, Mark, Report, toy, uci};
 
@@ -53,7 +54,7 @@ fn toys_have_every_method_metric_and_selection() {
         // The same again from the journal, without a single fit; a figure a selection and the curves.
         let again = plan.run(&mut journal, &RunOptions::quiet()).unwrap().unwrap();
         assert_eq!(again.csv(), report.csv());
-        let figures = plan.figures(&journal).unwrap();
+        let figures = plan.figures(&journal, CpuEngine::all_cores()).unwrap();
         assert_eq!(figures.len(), 3);
         for (name, figure) in figures {
             let svg = figure.svg(negmm_draw::Style::File);

@@ -79,7 +79,7 @@ impl Cases {
         let (data, warnings) = model.encoder().encode_features(&table)?;
         let y = model.encoder().targets(&table)?.into_owned();
         let weights = model.encoder().weights(&table, weight)?.map(Cow::into_owned);
-        let predictions = model.predict_encoded(&data);
+        let predictions = model.predict_encoded(&data)?;
         Ok(Self {
             total,
             numbers,
@@ -109,7 +109,7 @@ impl Cases {
         let end = End {
             numbers: last.iter().map(|row| row + first).collect(),
             y: pick(&y, &last),
-            predictions: predict(&last),
+            predictions: predict(&last)?,
         };
         Ok(Self {
             total: y.len(),
@@ -117,7 +117,7 @@ impl Cases {
             table: None,
             y: pick(&y, &rows),
             weights: weights.map(|weights| pick(&weights, &rows)),
-            predictions: predict(&rows),
+            predictions: predict(&rows)?,
             end: Some(end),
             origin: Origin::Given,
             warnings,

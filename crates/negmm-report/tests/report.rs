@@ -2,7 +2,7 @@
 
 use negmm::data::{Column, Inputs, Sequence};
 use negmm::math::rng::Rng;
-use negmm::train::{CpuEngine, Watch};
+use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Table, Toy, fit, fit_with};
 use negmm_report::{Cases, Gather, Report};
 
@@ -167,7 +167,7 @@ fn a_sequence_is_shown_over_time() {
     let train = table(vec![("y", Column::Numbers(steps))]);
     let inputs = Inputs { sequence: Some(Sequence { column: "y".into(), window: 5 }), ..Inputs::default() };
     let engine = CpuEngine::default();
-    let options = FitOptions { seed: 0, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
+    let options = FitOptions::default().inputs(inputs.clone()).engine(&engine);
     let method = method("ne-gmm", "3").for_sequences();
     let model = fit_with(&train, "y", &method, &options).unwrap().model;
     let report = report(&model, &train);
@@ -181,7 +181,7 @@ fn a_fit_is_explained_by_the_rows_it_held_out() {
     let train = Toy::Bimodal.sample(400, &mut Rng::new(10, 0));
     let inputs = Inputs::default();
     let engine = CpuEngine::default();
-    let options = FitOptions { seed: 3, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
+    let options = FitOptions::default().seed(3).inputs(inputs.clone()).engine(&engine);
     for name in ["ne-gmm", "ngboost", "sample-net", "ensemble"] {
         let fitted = fit_with(&train, "y", &method(name, "5"), &options).unwrap();
         let cases = Cases::of_training(&fitted, &train, None).unwrap();

@@ -1,16 +1,15 @@
 //! Responsible for comparing methods on one table: the same splits for all, their scores, and which differences are real.
 
 use std::ops::Range;
-use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-
-use rayon::prelude::*;
 
 use crate::data::split::{blocks, holdout, k_folds};
 use crate::data::{Encoder, Inputs, Table};
 use crate::math::rng::Rng;
-use crate::train::{CpuEngine, Watch};
-use crate::{Error, FitOptions, Method, Metrics, Model, Result, fit_with};
+use crate::model::plan;
+use crate::train::{Engine, Undertaking, Undertakings, Watch};
+use crate::{Error, Method, Metrics, Model, Result, streams};
 
 /// Rows to learn from and rows to score on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +33,7 @@ impl Split {
         if folds < 2 || folds > rows {
             return Err(Error::options(format!("folds must be from 2 to the number of rows ({rows}), found {folds}")));
         }
-        let parts = k_folds(rows, folds, &mut Rng::new(seed, 0));
+        let parts = k_folds(rows, folds, &mut Rng::new(seed, streams::SPLITS));
         Ok(parts
             .into_iter()
             .map(|part| Self::with_test(rows, part.into_iter().map(|row| row as usize).collect()))
@@ -201,9 +200,9 @@ pub struct CompareOptions<'a> {
     pub seed: u64,
     /// Which columns are inputs.
     pub inputs: &'a Inputs,
-    /// Fits that run at once; 0: as many as there are cores.
-    pub threads: usize,
-    /// `progress` is called through `fitted`; `cancel` stops everything.
+    /// What trains.
+    pub engine: &'a dyn Engine,
+    /// How the caller follows the trainings and stops them.
     pub watch: Watch<'a>,
     /// Called after every fit.
     pub fitted: &'a (dyn Fn() + Sync),
@@ -230,16 +229,27 @@ impl<'a> Task<'a> {
         Ok(Self { table, target, inputs, grid: encoder.target().grid })
     }
 
-    /// Fits a method on a split's training rows, in this thread, and scores it on the test rows.
+    /// Fitting a method on a split's training rows and scoring it on the test rows.
     ///
     /// Of a sequence the windows of the first test rows reach back into the rows before them.
-    pub fn score(&self, method: &Method, split: &Split, seed: u64, watch: Watch<'_>) -> Result<(Score, Model)> {
-        let Split { train, test } = split;
-        let engine = CpuEngine::new(1);
-        let fit_options = FitOptions { seed, inputs: self.inputs, engine: &engine, watch };
-        let start = Instant::now();
-        let model = fit_with(&self.table.select_rows(train), self.target, method, &fit_options)?.model;
-        let seconds = start.elapsed().as_secs_f64();
+    ///
+    /// # Errors
+    /// When the data or the method's settings are at fault.
+    pub fn undertake(&self, method: &Method, split: &Split, seed: u64) -> Result<Undertaking<'a, (Score, Model)>> {
+        let (task, test) = (*self, split.test.clone());
+        let plan = plan(&self.table.select_rows(&split.train), self.target, method, self.inputs, seed)?;
+        let jobs = plan.jobs();
+        let finish = move |trained, before: f64| {
+            let start = Instant::now();
+            let model = plan.finish(trained)?.model;
+            let seconds = before + start.elapsed().as_secs_f64();
+            let metrics = task.metrics(&model, &test)?;
+            Ok((Score { metrics, seconds }, model))
+        };
+        Ok(Undertaking { jobs, finish: Box::new(finish) })
+    }
+
+    fn metrics(&self, model: &Model, test: &[usize]) -> Result<Metrics> {
         let first = test.first().copied().unwrap_or(0);
         let window = first.saturating_sub(model.encoder().first_row())..first;
         let test = match model.encoder().sequence() {
@@ -248,14 +258,16 @@ impl<'a> Task<'a> {
         };
         let weights = model.encoder().weights(&test, self.inputs.weight.as_deref())?;
         let y = model.encoder().targets(&test)?;
-        let metrics = Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref(), self.grid)?;
-        Ok((Score { metrics, seconds }, model))
+        Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref(), self.grid)
     }
 }
 
-/// Fits every method on every split, several at once, and scores it on the split's test rows.
+/// Fits every method on every split, all their jobs in one queue of the engine, and scores it on the split's test rows.
 ///
 /// For a sequence the splits are those of [`Split::expanding`].
+///
+/// # Errors
+/// When the data are at fault, a fit fails, or the caller asks to stop.
 pub fn compare(
     table: &Table,
     target: &str,
@@ -264,34 +276,34 @@ pub fn compare(
     options: &CompareOptions<'_>,
 ) -> Result<Comparison> {
     let task = Task::new(table, target, options.inputs)?;
-    let run = |(method, split): (usize, usize)| -> Result<Score> {
-        if options.watch.cancel.load(Ordering::Relaxed) {
-            return Err(Error::cancelled());
-        }
-        let seed = options.seed.wrapping_add(split as u64);
-        let (score, _) = task.score(&methods[method], &splits[split], seed, options.watch)?;
-        (options.fitted)();
-        Ok(score)
-    };
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(options.threads)
-        .build()
-        .map_err(|error| Error::options(format!("the threads cannot be started: {error}")))?;
     let pairs: Vec<(usize, usize)> =
         (0..splits.len()).flat_map(|split| (0..methods.len()).map(move |method| (method, split))).collect();
-    let results: Vec<Result<Score>> =
-        pool.install(|| pairs.par_iter().with_max_len(1).map(|pair| run(*pair)).collect());
-    let mut scores = vec![Vec::with_capacity(splits.len()); methods.len()];
-    for ((method, _), score) in pairs.into_iter().zip(results) {
-        scores[method].push(score?);
+    let scores: Vec<Mutex<Option<Result<Score>>>> = pairs.iter().map(|_| Mutex::default()).collect();
+    let begin = |pair: usize| {
+        let (method, split) = pairs[pair];
+        let seed = options.seed.wrapping_add(split as u64);
+        Ok(task.undertake(&methods[method], &splits[split], seed)?.map(|scored| scored.map(|(score, _)| score)))
+    };
+    let ended = |pair: usize, score: Result<Score>, _: f64| {
+        *scores[pair].lock().unwrap_or_else(PoisonError::into_inner) = Some(score);
+        (options.fitted)();
+        true
+    };
+    Undertakings { count: pairs.len(), begin: &begin, ended: &ended }.run(options.engine, &options.watch);
+    options.watch.go_on()?;
+    let mut of_methods = vec![Vec::with_capacity(splits.len()); methods.len()];
+    for ((method, _), score) in pairs.iter().zip(scores) {
+        let score = score.into_inner().unwrap_or_else(PoisonError::into_inner);
+        of_methods[*method].push(score.unwrap_or_else(|| Err(Error::cancelled()))?);
     }
-    Ok(Comparison { scores })
+    Ok(Comparison { scores: of_methods })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Toy;
+    use crate::train::CpuEngine;
 
     #[test]
     fn folds_score_every_row_once() {
@@ -339,7 +351,9 @@ mod tests {
         let splits = Split::folds(120, 4, 7).unwrap();
         let inputs = Inputs::default();
         let run = |threads| {
-            let options = CompareOptions { seed: 3, inputs: &inputs, threads, watch: Watch::nothing(), fitted: &|| {} };
+            let engine = CpuEngine::new(threads);
+            let options =
+                CompareOptions { seed: 3, inputs: &inputs, engine: &engine, watch: Watch::nothing(), fitted: &|| {} };
             compare(&table, "y", &methods, &splits, &options).unwrap()
         };
         let (one, two) = (run(1), run(2));

@@ -4,7 +4,7 @@ use negmm::data::{Column, Inputs, Sequence};
 use negmm::math::normal;
 use negmm::math::rng::Rng;
 use negmm::model::Fitted;
-use negmm::train::{CpuEngine, Watch};
+use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Metrics, Model, Table, fit_with};
 
 fn auto(settings: &[(&str, &str)]) -> Method {
@@ -15,7 +15,7 @@ fn auto(settings: &[(&str, &str)]) -> Method {
 
 fn fitted(table: &Table, method: &Method, inputs: &Inputs) -> Fitted {
     let engine = CpuEngine::default();
-    let options = FitOptions { seed: 1, inputs, engine: &engine, watch: Watch::nothing() };
+    let options = FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);
     fit_with(table, "y", method, &options).unwrap()
 }
 

@@ -151,14 +151,14 @@ fn with_weights(table: &Table, weights: &[f64]) -> Table {
 
 fn fit_weighted(table: &Table, method: &Method) -> Model {
     let inputs = Inputs { weight: Some("w".into()), ..Inputs::default() };
-    let options = FitOptions { seed: 0, inputs: &inputs, engine: &CpuEngine::default(), watch: Watch::nothing() };
+    let options = FitOptions::default().inputs(inputs);
     fit_with(table, "y", method, &options).unwrap().model
 }
 
 /// Fits with so many threads, in training and around it.
 fn fit_seeded(table: &Table, method: &Method, seed: u64, threads: usize) -> Model {
     let (inputs, engine) = (Inputs::default(), CpuEngine::new(threads));
-    let options = FitOptions { seed, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
+    let options = FitOptions::default().seed(seed).inputs(inputs.clone()).engine(&engine);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| fit_with(table, "y", method, &options)).unwrap().model
 }
@@ -449,7 +449,7 @@ fn bad_input_is_an_error_that_says_what_is_wrong() {
         for weights in [vec![0.0; 60], vec![-1.0; 60], vec![f64::NAN; 60]] {
             let inputs = Inputs { weight: Some("w".into()), ..Inputs::default() };
             let engine = CpuEngine::default();
-            let options = FitOptions { seed: 0, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
+            let options = FitOptions::default().inputs(inputs.clone()).engine(&engine);
             let result = fit_with(&with_weights(&training, &weights), "y", method, &options);
             assert_refused(name, result, ErrorKind::Data, "weight");
         }
@@ -533,7 +533,7 @@ fn who_stops_a_training_stops_it() {
             };
             let (inputs, engine) = (Inputs::default(), CpuEngine::new(2));
             let watch = Watch { progress: &progress, cancel: &cancel, ..Watch::nothing() };
-            let options = FitOptions { seed: 0, inputs: &inputs, engine: &engine, watch };
+            let options = FitOptions::default().inputs(inputs.clone()).engine(&engine).watch(watch);
             let result = fit_with(&training, "y", method, &options);
             if is_constant(method) {
                 assert!(result.is_ok(), "{name}: there is nothing to stop");

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use negmm::data::{Column, Inputs};
 use negmm::math::lanes::Isa;
 use negmm::math::rng::Rng;
-use negmm::train::{CpuEngine, Watch};
+use negmm::train::CpuEngine;
 use negmm::{ErrorKind, FitOptions, Method, Mixtures, Model, Predictions, Table, fit, fit_with};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
@@ -152,7 +152,7 @@ fn tensors_are_where_any_framework_expects_them() {
     let hidden: Vec<f64> = numbers("network.0.layer.0.bias").iter().map(silu).collect();
     let (weight, bias) = (numbers("network.0.layer.1.weight"), numbers("network.0.layer.1.bias"));
     let target = model.encoder().target();
-    let predicted = model.predict_encoded(&data);
+    let predicted = model.predict_encoded(&data).unwrap();
     for k in 0..2 {
         let row = &weight[(2 + k) * 7..][..7];
         let mean = bias[2 + k] + row.iter().zip(&hidden).map(|(w, x)| w * x).sum::<f64>();
@@ -453,7 +453,7 @@ fn numbers(columns: &[(&str, &[f64])]) -> Table {
 fn fit_anyway(rows: &Table, name: &str) -> (Model, Predictions, Vec<String>) {
     let inputs = Inputs::default();
     let engine = CpuEngine::new(1);
-    let options = FitOptions { seed: 1, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
+    let options = FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);
     let settings: &[(&str, &str)] = match name {
         "constant" => &[],
         // Samples start close together and take a while to spread.
@@ -568,8 +568,7 @@ fn a_forged_sequence_is_refused_before_room_is_made() {
         ..negmm::data::Inputs::default()
     };
     let engine = negmm::train::CpuEngine::new(1);
-    let watch = negmm::train::Watch::nothing();
-    let options = negmm::FitOptions { seed: 1, inputs: &inputs, engine: &engine, watch };
+    let options = negmm::FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);
     let method = method("mdn", &[("epochs", "2"), ("lstm-hidden", "5"), ("hidden", "none")]);
     let bytes = negmm::fit_with(&table(40, 1), "y", &method, &options).unwrap().model.to_bytes().unwrap();
     assert!(Model::from_bytes(&forged(&bytes, &|_, _| {})).is_ok());

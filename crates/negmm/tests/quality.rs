@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use negmm::compare::{CompareOptions, Metric, Split, compare};
 use negmm::data::Inputs;
-use negmm::train::Watch;
+use negmm::train::{CpuEngine, Watch};
 use negmm::{Method, Table};
 
 /// Set, target, column to leave out, splits, metric, and the most its mean over the splits may be.
@@ -50,7 +50,8 @@ fn default_network_on_the_standard_splits() {
             .map(|test| Split::with_test(table.rows(), test))
             .collect();
         let inputs = Inputs { ignore: ignore.iter().map(|name| name.to_string()).collect(), ..Inputs::default() };
-        let options = CompareOptions { seed: 0, inputs: &inputs, threads: 0, watch: Watch::nothing(), fitted: &|| {} };
+        let engine = CpuEngine::all_cores();
+        let options = CompareOptions { seed: 0, inputs: &inputs, engine, watch: Watch::nothing(), fitted: &|| {} };
         let method = Method::by_name("ne-gmm").unwrap();
         let comparison = compare(&table, target, &[method], &splits, &options).unwrap();
         let found = comparison.summary(0, metric);

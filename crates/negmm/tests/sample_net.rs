@@ -1,18 +1,19 @@
 //! SampleNet from rows to answers: what training promises holds for samples too, and samples answer every question.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use negmm::data::{Dataset, Inputs};
 use negmm::math::lanes::{Chunk, Isa, floats};
 use negmm::math::rng::Rng;
-use negmm::method::{Predictor, TrainedNetwork};
+use negmm::method::{Member, Pool, Predictor};
 use negmm::net::{Activation, Network, SampleHead};
 use negmm::samples::SampleSets;
 use negmm::score::sinkhorn::{Prior, Sinkhorn};
-use negmm::train::{CpuEngine, Engine, Job, Objective, Progress, Trained, Training, Watch};
-use negmm::{ErrorKind, FitOptions, Method, Metrics, Model, Predictions, Table, Toy, fit, fit_with};
+use negmm::train::{CpuEngine, Job, NetworkJob, Objective, Progress, Trained, TrainedNetwork, Training, Watch};
+use negmm::{ErrorKind, FitOptions, Method, Metrics, Model, Predictions, Result, Table, Toy, fit, fit_with};
 
-fn data(rows: usize) -> Dataset {
+fn data(rows: usize) -> Arc<Dataset> {
     let mut rng = Rng::new(4, 0);
     let mut data = Dataset::new(2);
     for _ in 0..rows {
@@ -20,19 +21,19 @@ fn data(rows: usize) -> Dataset {
         let y = if rng.uniform() < 0.4 { x - 1.0 } else { 1.0 + 0.5 * x };
         data.push(&[x as f32, other as f32], (y + 0.2 * rng.uniform()) as f32);
     }
-    data
+    Arc::new(data)
 }
 
 /// The last fifth validates.
-fn job(data: &Dataset, samples: usize, sinkhorn: Option<Sinkhorn>, training: Training) -> Job<'_> {
+fn job(data: &Arc<Dataset>, samples: usize, sinkhorn: Option<Sinkhorn>, training: Training) -> NetworkJob {
     let (rows, cut) = (data.len() as u32, data.len() as u32 * 4 / 5);
-    Job {
+    NetworkJob {
         network: Network { inputs: 2, stem: None, hidden: vec![9], activation: Activation::Tanh, outputs: samples },
-        objective: Objective::Samples { head: SampleHead { samples, sd_floor: 1e-3 }, sinkhorn },
-        data,
+        objective: Objective::SampleEnergy { head: SampleHead { samples, sd_floor: 1e-3 }, sinkhorn },
+        data: data.clone(),
         train: (0..cut).collect(),
         validation: (cut..rows).collect(),
-        training,
+        course: training.course(cut as usize),
         seed: 3,
     }
 }
@@ -41,7 +42,7 @@ fn sinkhorn(prior: Prior) -> Option<Sinkhorn> {
     Some(Sinkhorn { prior, weight: 0.1 })
 }
 
-fn several(data: &Dataset) -> Vec<Job<'_>> {
+fn several(data: &Arc<Dataset>) -> Vec<NetworkJob> {
     let short = Training { epochs: 3, ..Training::default() };
     vec![
         job(data, 7, None, short.clone()),
@@ -50,25 +51,34 @@ fn several(data: &Dataset) -> Vec<Job<'_>> {
     ]
 }
 
-fn train(job: &Job<'_>, isa: Isa) -> Trained {
-    CpuEngine { threads: 1, isa }.train(std::slice::from_ref(job), &Watch::nothing()).remove(0).unwrap()
+fn train(job: &NetworkJob, isa: Isa) -> TrainedNetwork {
+    train_all(&CpuEngine { threads: 1, isa }, std::slice::from_ref(job), &Watch::nothing()).remove(0).unwrap()
+}
+
+fn train_all(engine: &CpuEngine, jobs: &[NetworkJob], watch: &Watch<'_>) -> Vec<Result<TrainedNetwork>> {
+    let jobs: Vec<Job> = jobs.iter().cloned().map(Job::from).collect();
+    let network = |trained| match trained {
+        Trained::Network(trained) => trained,
+        other => panic!("{other:?}"),
+    };
+    negmm::train::train(engine, &jobs, watch).into_iter().map(|trained| trained.map(network)).collect()
 }
 
 fn bits(weights: &[Chunk]) -> Vec<u32> {
     floats(weights).iter().map(|weight| weight.to_bits()).collect()
 }
 
-fn predict(job: &Job<'_>, weights: &[Chunk], isa: Isa) -> Predictions {
-    let Objective::Samples { head, .. } = job.objective else { panic!("samples") };
-    let networks = vec![TrainedNetwork { network: job.network.clone(), weights: weights.to_vec(), sd_factor: 1.0 }];
-    Predictor::Samplers { networks, head }.predict(job.data, isa)
+fn predict(job: &NetworkJob, weights: &[Chunk], isa: Isa) -> Predictions {
+    let members = vec![Member { network: job.network.clone(), weights: weights.to_vec(), sd_factor: 1.0 }];
+    let predictor = Predictor::Networks { members, head: job.objective.head(), pool: Pool::Mixture };
+    predictor.predict(&job.data, isa).unwrap().in_unit(0.0, 1.0)
 }
 
 #[test]
 fn threads_and_instruction_sets_change_no_bit() {
     let data = data(110);
     let jobs = several(&data);
-    let plain: Vec<Trained> = jobs.iter().map(|job| train(job, Isa::Plain)).collect();
+    let plain: Vec<TrainedNetwork> = jobs.iter().map(|job| train(job, Isa::Plain)).collect();
     for (job, plain) in jobs.iter().zip(&plain) {
         let predicted = predict(job, &plain.weights, Isa::Plain);
         for isa in Isa::ALL {
@@ -80,7 +90,7 @@ fn threads_and_instruction_sets_change_no_bit() {
         assert_eq!(plain.history.skipped(), 0);
     }
     for threads in [0, 2, 3] {
-        for (alone, together) in plain.iter().zip(CpuEngine::new(threads).train(&jobs, &Watch::nothing())) {
+        for (alone, together) in plain.iter().zip(train_all(&CpuEngine::new(threads), &jobs, &Watch::nothing())) {
             assert_eq!(bits(&alone.weights), bits(&together.unwrap().weights), "{threads} threads");
         }
     }
@@ -91,7 +101,7 @@ fn the_regulariser_and_its_draws_come_from_the_seed() {
     let data = data(60);
     let with = |sinkhorn, seed| {
         let training = Training { epochs: 2, ..Training::default() };
-        bits(&train(&Job { seed, ..job(&data, 8, sinkhorn, training) }, Isa::best()).weights)
+        bits(&train(&NetworkJob { seed, ..job(&data, 8, sinkhorn, training) }, Isa::best()).weights)
     };
     let uniform = sinkhorn(Prior::Uniform);
     assert_eq!(with(uniform, 1), with(uniform, 1));
@@ -128,7 +138,7 @@ fn cancelling_stops() {
             cancel.store(true, Ordering::Relaxed);
         }
     };
-    for result in CpuEngine::new(2).train(&jobs, &Watch { progress: &progress, cancel: &cancel, ..Watch::nothing() }) {
+    for result in train_all(&CpuEngine::new(2), &jobs, &Watch { progress: &progress, cancel: &cancel }) {
         assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
     }
 }
@@ -188,7 +198,7 @@ fn an_ensemble_pools_samples_and_says_where_its_variance_is_from() {
     let (table, inputs) = (small_table(), Inputs::default());
     let with = |method: &Method, threads: usize| {
         let engine = CpuEngine::new(threads);
-        let options = FitOptions { seed: 1, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
+        let options = FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);
         fit_with(&table, "y", method, &options).unwrap().model
     };
     let model = with(&ensemble, 1);
@@ -197,14 +207,14 @@ fn an_ensemble_pools_samples_and_says_where_its_variance_is_from() {
     let predictions = model.predict(&table).unwrap();
     assert_eq!((predictions.members(), predictions.samples().unwrap().samples()), (3, 18));
     // Member by member, by hand.
-    let Predictor::Samplers { networks, head } = model.predictor() else { panic!("samples") };
+    let Predictor::Networks { members: networks, head, pool } = model.predictor() else { panic!("networks") };
     let (encoded, _) = model.encoder().encode_features(&table).unwrap();
     let scale = model.encoder().target().scale;
     let members: Vec<Predictions> = networks
         .iter()
         .map(|network| {
-            let alone = Predictor::Samplers { networks: vec![network.clone()], head: *head };
-            alone.predict(&encoded, Isa::best())
+            let alone = Predictor::Networks { members: vec![network.clone()], head: *head, pool: *pool };
+            alone.predict(&encoded, Isa::best()).unwrap().in_unit(0.0, 1.0)
         })
         .collect();
     let (aleatoric, epistemic) = predictions.variance_by_members();

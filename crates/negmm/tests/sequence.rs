@@ -44,7 +44,7 @@ fn method(name: &str, options: &[(&str, &str)]) -> Method {
 const SMALL: [(&str, &str); 3] = [("lstm-hidden", "12"), ("lstm-layers", "1"), ("epochs", "4")];
 
 fn fit(table: &Table, method: &Method, inputs: &Inputs, engine: CpuEngine) -> Result<Model, Error> {
-    let options = FitOptions { seed: 1, inputs, engine: &engine, watch: Watch::nothing() };
+    let options = FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);
     fit_with(table, "y", method, &options).map(|fitted| fitted.model)
 }
 
@@ -201,7 +201,8 @@ fn comparing_learns_from_the_past() {
         [method("mdn", &[("lstm-hidden", "8"), ("lstm-layers", "1"), ("epochs", "40")]), method("constant", &[])];
     let splits = Split::expanding(120, 3).unwrap();
     let inputs = of("y", WINDOW);
-    let options = CompareOptions { seed: 1, inputs: &inputs, threads: 1, watch: Watch::nothing(), fitted: &|| {} };
+    let engine = CpuEngine::new(1);
+    let options = CompareOptions { seed: 1, inputs: &inputs, engine: &engine, watch: Watch::nothing(), fitted: &|| {} };
     let comparison = compare(&table, "y", &methods, &splits, &options).unwrap();
     assert!(comparison.scores.iter().flatten().all(|score| score.metrics.rows == 30));
     assert!(comparison.summary(0, Metric::Crps).mean < comparison.summary(1, Metric::Crps).mean);

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use negmm::compare::{Metric, Split};
 use negmm::data::Inputs;
 use negmm::math::rng::Rng;
+use negmm::train::{CpuEngine, Undertaking};
 use negmm::tune::{
     Candidate, Dimension, Entry, Journal, RunOptions, Search, Shard, Space, Strategy, Trial, Values, run,
 };
@@ -159,10 +160,11 @@ fn trials_run_once_and_shards_divide_them() {
     let runs = AtomicUsize::new(0);
     let work = |number: &usize| {
         runs.fetch_add(1, Ordering::Relaxed);
-        Ok(json!({ "nll": 0.1 * *number as f64 }))
+        Ok(Undertaking::done(json!({ "nll": 0.1 * *number as f64 })))
     };
     for (shard, expected, complete) in [("1/3", 7, false), ("2/3", 7, false), ("3/3", 6, true), ("3/3", 0, true)] {
-        let options = RunOptions { threads: 3, shard: shard.parse().unwrap(), ..RunOptions::quiet() };
+        let engine = CpuEngine::new(3);
+        let options = RunOptions { engine: &engine, shard: shard.parse().unwrap(), ..RunOptions::quiet() };
         let mut journal = Journal::open(&folder.0, &plan(1), options.shard).unwrap();
         assert_eq!(run(&trials, &mut journal, &options, &work).unwrap(), complete);
         assert_eq!(runs.swap(0, Ordering::Relaxed), expected);
@@ -174,9 +176,13 @@ fn a_failure_ends_the_run_and_keeps_what_was_done() {
     let folder = Folder::new();
     let trials: Vec<Trial<usize>> =
         (0..9).map(|number| Trial { name: format!("trial {number}"), work: number }).collect();
-    let work = |number: &usize| if *number == 4 { Err(Error::data("no")) } else { Ok(json!(number)) };
+    let work = |number: &usize| match number {
+        4 => Err(Error::data("no")),
+        _ => Ok(Undertaking::done(json!(number))),
+    };
     let mut journal = Journal::open(&folder.0, &plan(1), Shard::WHOLE).unwrap();
-    let options = RunOptions { threads: 1, ..RunOptions::quiet() };
+    let engine = CpuEngine::new(1);
+    let options = RunOptions { engine: &engine, ..RunOptions::quiet() };
     assert_eq!(run(&trials, &mut journal, &options, &work).unwrap_err().to_string(), "no");
     assert!(journal.get("trial 3").is_some() && journal.get("trial 5").is_none());
 }
@@ -266,7 +272,8 @@ fn searched(strategy: Strategy, threads: usize, folder: Option<&Path>, shard: Sh
         by: Metric::Crps,
         seed: 5,
     };
-    let options = RunOptions { threads, shard, ..RunOptions::quiet() };
+    let engine = CpuEngine::new(threads);
+    let options = RunOptions { engine: &engine, shard, ..RunOptions::quiet() };
     let mut journal = match folder {
         Some(folder) => Journal::open(folder, &search.plan(), shard).unwrap(),
         None => Journal::in_memory(),

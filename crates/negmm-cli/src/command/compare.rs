@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use negmm::compare::{CompareOptions, Comparison, Metric, compare};
 use negmm::data::Inputs;
-use negmm::train::Watch;
+use negmm::train::{CpuEngine, Watch};
 use negmm::{Error, Method};
 use negmm_draw::Style;
 use serde_json::json;
@@ -31,7 +31,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
             )));
         }
     }
-    let threads = shared.threads(None)?;
+    let engine = CpuEngine::new(shared.threads(None)?);
     let inputs = Inputs {
         features: arguments.features.as_deref().map(input::names),
         ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
@@ -44,7 +44,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let splits = splitting.splits(&table, &inputs, seed)?;
     let bar = Bar::fits(shared, methods.len() * splits.len());
     let fitted = || bar.add(1);
-    let options = CompareOptions { seed, inputs: &inputs, threads, watch: Watch::nothing(), fitted: &fitted };
+    let options = CompareOptions { seed, inputs: &inputs, engine: &engine, watch: Watch::nothing(), fitted: &fitted };
     let start = Instant::now();
     let comparison = compare(&table, &arguments.target, &methods, &splits, &options);
     bar.clear();

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use negmm::method::{Predictor, TrainedNetwork};
-use negmm::model::{FitOptions, Fitted};
-use negmm::net::Stem;
+use negmm::method::{Member, Predictor};
+use negmm::model::{Fitted, plan};
+use negmm::net::{Head, Stem};
 use negmm::train::{CpuEngine, Watch};
-use negmm::{Error, Method, Model, Table, fit_with};
+use negmm::{Error, Method, Model, Table};
 use negmm_report::{Cases, Report};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     warn(shared.quiet, &fitted.warnings);
     output.write(&model.to_bytes()?)?;
     if let Some(mut file) = held_out_file {
-        file.write(held_out::csv(&fitted.held_out, model, &table)?.as_bytes())?;
+        file.write(held_out::csv(&fitted.held_out, model)?.as_bytes())?;
         file.finish()?;
     }
     output.finish()?;
@@ -97,15 +97,13 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
 
 /// Trains with a progress bar that Ctrl-C stops.
 pub fn train(table: &Table, config: &FitConfig, threads: usize, shared: &Shared) -> Result<Fitted, Error> {
-    let bar = Bar::training(shared);
-    let engine = CpuEngine::new(threads);
-    let watch = Watch {
-        begin: &|estimate| bar.begin(estimate, threads),
-        progress: &|progress| bar.epoch(progress),
-        ..Watch::nothing()
-    };
-    let options = FitOptions { seed: config.seed, inputs: &config.inputs, engine: &engine, watch };
-    let fitted = fit_with(table, &config.target, &config.method, &options);
+    let plan = plan(table, &config.target, &config.method, &config.inputs, config.seed)?;
+    let jobs = plan.jobs();
+    let bar = Bar::training(shared, jobs.len());
+    bar.begin(&plan.estimate(), threads);
+    let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
+    let trained = negmm::train::train(&CpuEngine::new(threads), &jobs, &watch);
+    let fitted = plan.finish(trained);
     bar.clear();
     fitted
 }
@@ -121,10 +119,9 @@ pub fn epochs(model: &Model) -> (usize, Option<usize>) {
 pub fn summary(model: &Model) -> String {
     let encoder = model.encoder();
     let shape = match model.predictor() {
-        Predictor::Networks { networks, head } => shape(networks, &report::counted(head.components(), "component")),
-        Predictor::Samplers { networks, head } => shape(networks, &report::counted(head.samples, "sample")),
+        Predictor::Networks { members, head, .. } => shape(members, *head),
         Predictor::Trees(boosted) => format!(", {} of two trees", report::counted(boosted.rounds.len(), "round")),
-        Predictor::Constant { .. } => String::new(),
+        _ => String::new(),
     };
     let window = match encoder.sequence() {
         Some(sequence) => format!(" over the {} before it", report::counted(sequence.window, "step")),
@@ -143,8 +140,12 @@ pub fn summary(model: &Model) -> String {
 }
 
 /// What networks are and what each of them gives.
-fn shape(networks: &[TrainedNetwork], outputs: &str) -> String {
-    let network = &networks[0].network;
+fn shape(members: &[Member], head: Head) -> String {
+    let outputs = match (head.components(), head) {
+        (Some(components), _) => report::counted(components, "component"),
+        (None, head) => report::counted(head.outputs(), "sample"),
+    };
+    let network = &members[0].network;
     let hidden: Vec<String> = network.hidden.iter().map(usize::to_string).collect();
     let hidden = if hidden.is_empty() { "none".into() } else { hidden.join(",") };
     let stem = match &network.stem {
@@ -154,7 +155,7 @@ fn shape(networks: &[TrainedNetwork], outputs: &str) -> String {
         Some(Stem::Periodic(periodic)) => format!(", waves of {}", report::counted(periodic.waved.len(), "input")),
         None => String::new(),
     };
-    let each = if networks.len() > 1 { format!(" in {} networks", networks.len()) } else { String::new() };
+    let each = if members.len() > 1 { format!(" in {} networks", members.len()) } else { String::new() };
     format!("{each}, {outputs}{stem}, hidden {hidden}")
 }
 

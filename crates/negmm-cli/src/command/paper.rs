@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use negmm::train::{CpuEngine, Engine};
 use negmm::tune::{Journal, RunOptions};
 use negmm::{Error, Method, Toy};
 use negmm_draw::Style;
@@ -94,9 +95,9 @@ impl Experiment {
 
 impl Experiment {
     /// The pictures of a finished experiment, as files.
-    fn figures(&self, journal: &Journal) -> Result<Vec<(String, String)>, Error> {
+    fn figures(&self, journal: &Journal, engine: &dyn Engine) -> Result<Vec<(String, String)>, Error> {
         let figures = match self {
-            Self::Toy(plan) => plan.figures(journal)?,
+            Self::Toy(plan) => plan.figures(journal, engine)?,
             Self::Uci(..) => Vec::new(),
             Self::Finance(plan, data) => plan.figures(data)?,
         };
@@ -108,7 +109,7 @@ impl Experiment {
 pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     let experiment = Experiment::new(arguments)?;
     let part = journal::Part::new(&arguments.part)?;
-    let threads = shared.threads(None)?;
+    let engine = CpuEngine::new(shared.threads(None)?);
     if part.needs_journal() && arguments.journal.is_none() {
         return Err(Error::options("shards and journals to join need a journal of their own: say --journal DIR"));
     }
@@ -121,7 +122,7 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     }
     let bar = Bar::trials(shared);
     let progress = |done: usize, of: usize| bar.at(done, of);
-    let options = RunOptions { threads, shard: part.shard, progress: &progress, ..RunOptions::quiet() };
+    let options = RunOptions { engine: &engine, shard: part.shard, progress: &progress, ..RunOptions::quiet() };
     let start = Instant::now();
     let report = experiment.run(&mut journal, &options);
     bar.clear();
@@ -137,7 +138,7 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     json["seconds"] = seconds.into();
     if let Some(folder) = &arguments.output {
         let name = &arguments.experiment;
-        let mut files = experiment.figures(&journal)?;
+        let mut files = experiment.figures(&journal, &engine)?;
         files.push((format!("{name}.md"), report.markdown()));
         files.push((format!("{name}.csv"), report.csv()));
         files.push((format!("{name}.json"), format!("{json:#}\n")));

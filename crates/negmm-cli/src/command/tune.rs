@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use negmm::compare::{Metric, Summary, Task};
 use negmm::data::Inputs;
-use negmm::model::FitOptions;
-use negmm::train::{CpuEngine, Watch};
+use negmm::model::plan;
+use negmm::train::{CpuEngine, Engine, Watch, train};
 use negmm::tune::{Candidate, Dimension, RunOptions, Search, Space, Strategy};
-use negmm::{Error, Method, Table, fit_with};
+use negmm::{Error, Method, Table};
 use serde_json::{Value, json};
 
 use crate::arguments::{Shared, Tune};
@@ -37,7 +37,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let by = by.ok_or_else(|| Error::options(format!("by must be nll, crps or rmse, found {:?}", arguments.by)))?;
     let seed = input::number("seed", &arguments.seed)?;
     let part = journal::Part::new(&arguments.part)?;
-    let threads = shared.threads(None)?;
+    let engine = CpuEngine::new(shared.threads(None)?);
     let inputs = Inputs {
         features: arguments.features.as_deref().map(input::names),
         ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
@@ -69,7 +69,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     drop(Output::create(&model)?);
     let bar = Bar::trials(shared);
     let progress = |done: usize, of: usize| bar.at(done, of);
-    let options = RunOptions { threads, shard: part.shard, progress: &progress, ..RunOptions::quiet() };
+    let options = RunOptions { engine: &engine, shard: part.shard, progress: &progress, ..RunOptions::quiet() };
     let start = Instant::now();
     let ranking = search.run(&mut journal, &options);
     bar.clear();
@@ -82,7 +82,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
         return Ok(());
     };
     let best = &ranking[0].configuration.method;
-    save_winner(&table, &search, best, &model, shared)?;
+    save_winner(&table, &search, best, &model, &engine, shared)?;
     let result =
         json!({ "by": by.name(), "splits": splits.len(), "ranking": ranking.iter().map(entry).collect::<Vec<_>>() });
     write(&folder.join("result.json").display().to_string(), format!("{result:#}\n").as_bytes())?;
@@ -129,10 +129,17 @@ fn strategy(arguments: &Tune, space: &Space) -> Result<Strategy, Error> {
 }
 
 /// Fits the winner to all rows and saves it.
-fn save_winner(table: &Table, search: &Search<'_>, method: &Method, place: &str, shared: &Shared) -> Result<(), Error> {
-    let engine = CpuEngine::new(shared.threads(None)?);
-    let options = FitOptions { seed: search.seed, inputs: search.inputs, engine: &engine, watch: Watch::nothing() };
-    let fitted = fit_with(table, search.target, method, &options)?;
+fn save_winner(
+    table: &Table,
+    search: &Search<'_>,
+    method: &Method,
+    place: &str,
+    engine: &dyn Engine,
+    shared: &Shared,
+) -> Result<(), Error> {
+    let plan = plan(table, search.target, method, search.inputs, search.seed)?;
+    let trained = train(engine, &plan.jobs(), &Watch::nothing());
+    let fitted = plan.finish(trained)?;
     warn(shared.quiet, &fitted.warnings);
     write(place, &fitted.model.to_bytes()?)
 }

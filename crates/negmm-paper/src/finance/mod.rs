@@ -13,7 +13,7 @@ use std::path::Path;
 use negmm::Result;
 use negmm::compare::Task;
 use negmm::data::{Inputs, Sequence};
-use negmm::train::Watch;
+use negmm::train::Undertaking;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
 use negmm_draw::Figure;
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,9 @@ impl Plan {
     /// Runs what is not in the journal yet; nothing when trials of other shards are missing.
     pub fn run(&self, data: &Path, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Report>> {
         let prices: Vec<Prices> = self.stocks.iter().map(|stock| stock.read(data)).collect::<Result<_>>()?;
-        let work = |fit: &Fit| self.fit(&prices[fit.stock], fit);
+        let sequence = Some(Sequence { column: "close".into(), window: WINDOW });
+        let inputs = Inputs { sequence, ..Inputs::default() };
+        let work = |fit: &Fit| self.fit((&prices[fit.stock], &inputs), fit);
         let mut tried = Vec::new();
         for stock in 0..prices.len() {
             for name in &self.methods {
@@ -135,15 +137,15 @@ impl Plan {
         combinations(method(name, &SETTINGS)?.for_sequences(), &options, &self.overrides)
     }
 
-    fn fit(&self, prices: &Prices, fit: &Fit) -> Result<Value> {
-        let sequence = Some(Sequence { column: "close".into(), window: WINDOW });
-        let inputs = Inputs { sequence, ..Inputs::default() };
+    fn fit<'a>(&self, (prices, inputs): (&'a Prices, &'a Inputs), fit: &Fit) -> Result<Undertaking<'a, Value>> {
         let seed = self.seed.wrapping_add(fit.run as u64);
         let method = &fit.configuration.method;
-        let task = Task::new(&prices.table, "close", &inputs)?;
-        let (score, model) = task.score(method, &prices.split, seed, Watch::nothing())?;
-        let validation = model.record().validation.as_ref().map(|metrics| metrics.rmse);
-        Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
+        let task = Task::new(&prices.table, "close", inputs)?;
+        Ok(task.undertake(method, &prices.split, seed)?.map(|scored| {
+            let (score, model) = scored?;
+            let validation = model.record().validation.as_ref().map(|metrics| metrics.rmse);
+            Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
+        }))
     }
 
     /// The setting with the smallest validation RMSE.

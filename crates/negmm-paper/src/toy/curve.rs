@@ -3,6 +3,7 @@
 
 use negmm::Result;
 use negmm::compare::Summary;
+use negmm::train::Undertaking;
 use negmm::tune::{Journal, RunOptions, Trial, run};
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 use serde_json::{Value, json};
@@ -59,7 +60,7 @@ impl<'a> Curves<'a> {
     }
 
     /// The errors after every few epochs.
-    fn follow(&self, point: &Point) -> Result<Value> {
+    fn follow(&self, point: &Point) -> Result<Undertaking<'static, Value>> {
         let mut method = method("ne-gmm", &SETTINGS)?;
         let toy = self.plan.toy;
         for (option, value) in
@@ -69,17 +70,18 @@ impl<'a> Curves<'a> {
         }
         let problem = Problem::draw(toy, point.repeat, self.plan.seed);
         let encoded = problem.encoded(point.units)?;
-        let path = Path::train(&method, &encoded.train, self.plan.fit_seed(point.repeat), EVERY)?;
-        let errors: Vec<(f64, f64)> = path
-            .places()
-            .into_iter()
-            .map(|place| {
-                let predictions = encoded.unscaled(path.predict(place, &encoded.test));
-                moment_errors(toy, &predictions, problem.test_inputs())
-            })
-            .collect();
-        let (m, s): (Vec<f64>, Vec<f64>) = errors.into_iter().unzip();
-        Ok(json!({ "m": m, "s": s }))
+        let path = Path::undertake(&method, &encoded.train, self.plan.fit_seed(point.repeat), EVERY)?;
+        Ok(path.map(move |path| {
+            let path = path?;
+            let (mut m, mut s) = (Vec::new(), Vec::new());
+            for place in path.places() {
+                let predictions = encoded.unscaled(path.predict(place, &encoded.test)?);
+                let errors = moment_errors(toy, &predictions, problem.test_inputs());
+                m.push(errors.0);
+                s.push(errors.1);
+            }
+            Ok(json!({ "m": m, "s": s }))
+        }))
     }
 
     /// The errors of one kind at one epoch, one for each repeat.

@@ -1,6 +1,7 @@
 //! Responsible for the paper's Figures 1 and 2: what each method predicts over x, beside the truth.
 
 use negmm::data::{Column, Dataset, Inputs};
+use negmm::train::{Engine, Watch};
 use negmm::tune::{Configuration, Journal};
 use negmm::{Encoder, Predictions, Result, Table, Toy};
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
@@ -19,7 +20,7 @@ const POINTS: usize = 250;
 const COVERAGE: f64 = 0.95;
 
 /// One panel a method: the first repeat, with the setting and the epoch that `selection` chose.
-pub(super) fn predictive(plan: &Plan, journal: &Journal, selection: Selection) -> Result<Figure> {
+pub(super) fn predictive(plan: &Plan, journal: &Journal, selection: Selection, engine: &dyn Engine) -> Result<Figure> {
     let problem = Problem::draw(plan.toy, 0, plan.seed);
     let trials = plan.trials()?;
     let mut figure = Figure::new(
@@ -30,16 +31,21 @@ pub(super) fn predictive(plan: &Plan, journal: &Journal, selection: Selection) -
     .panel_size(400.0, 280.0);
     for name in &plan.methods {
         let Some((configuration, chosen)) = plan.chosen(name, 0, selection, &trials, journal) else { continue };
-        figure = figure.panel(panel(plan, &problem, configuration, &chosen)?);
+        figure = figure.panel(panel(plan, &problem, (configuration, &chosen), engine)?);
     }
     Ok(figure)
 }
 
-fn panel(plan: &Plan, problem: &Problem, configuration: &Configuration, chosen: &Chosen) -> Result<Panel> {
+fn panel(
+    plan: &Plan,
+    problem: &Problem,
+    (configuration, chosen): (&Configuration, &Chosen),
+    engine: &dyn Engine,
+) -> Result<Panel> {
     let toy = plan.toy;
     let (low, high) = toy.range();
     let x: Vec<f64> = (0..COLUMNS).map(|at| low + (high - low) * (at as f64 + 0.5) / COLUMNS as f64).collect();
-    let predictions = again(plan, problem, configuration, chosen, &x)?;
+    let predictions = again(plan, problem, (configuration, chosen), &x, engine)?;
     let (data_x, data_y) = (column(problem.train(), "x"), column(problem.train(), "y"));
     let shown = POINTS.min(data_x.len());
     let range = match toy {
@@ -79,17 +85,18 @@ fn panel(plan: &Plan, problem: &Problem, configuration: &Configuration, chosen: 
 fn again(
     plan: &Plan,
     problem: &Problem,
-    configuration: &Configuration,
-    chosen: &Chosen,
+    (configuration, chosen): (&Configuration, &Chosen),
     x: &[f64],
+    engine: &dyn Engine,
 ) -> Result<Predictions> {
     let encoded = problem.encoded(Units::Standardised)?;
     let method = &configuration.method;
-    let path = Path::train(method, &encoded.train, plan.fit_seed(0), look::every(method))?;
+    let path = Path::undertake(method, &encoded.train, plan.fit_seed(0), look::every(method))?;
+    let path = path.run(engine, &Watch::nothing())?;
     let grid = Table::new(vec![("x", Column::Numbers(x.to_vec()))])?;
     let encoder = Encoder::fit(problem.train(), "y", &Inputs::default())?;
     let data: Dataset = encoder.encode_features(&grid)?.0;
-    Ok(encoded.unscaled(path.predict(Place { at: chosen.at, members: chosen.members }, &data)))
+    Ok(encoded.unscaled(path.predict(Place { at: chosen.at, members: chosen.members }, &data)?))
 }
 
 /// Every column against its own highest density, so that wide distributions stay visible beside narrow ones.

@@ -1,12 +1,13 @@
 //! Responsible for looking at a training from place to place: its errors against the truth, and the place to be chosen.
 
+use negmm::train::Undertaking;
 use negmm::{Method, Predictions, Result, Toy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::components;
 use super::problem::{Problem, Units};
 use super::snapshots::{Path, Place};
-use super::{components, snapshots};
 use crate::select::smallest;
 
 /// Epochs, and rounds, from one look to the next.
@@ -135,20 +136,23 @@ pub(super) fn every(method: &Method) -> usize {
     if method.has("rounds") { EVERY_ROUNDS } else { EVERY_EPOCHS }
 }
 
-/// Trains and looks.
-pub(super) fn over(problem: &Problem, method: &Method, seed: u64) -> Result<Vec<Look>> {
+/// Training, and looking.
+pub(super) fn over(problem: Problem, method: &Method, seed: u64) -> Result<Undertaking<'static, Vec<Look>>> {
     let encoded = problem.encoded(Units::Standardised)?;
-    let path = snapshots::Path::train(method, &encoded.train, seed, every(method))?;
-    path.places().into_iter().map(|place| look(problem, &encoded, &path, place)).collect()
+    let path = Path::undertake(method, &encoded.train, seed, every(method))?;
+    Ok(path.map(move |path| {
+        let path = path?;
+        path.places().into_iter().map(|place| look(&problem, &encoded, &path, place)).collect()
+    }))
 }
 
 fn look(problem: &Problem, encoded: &super::problem::Encoded, path: &Path, place: Place) -> Result<Look> {
     let toy = problem.toy();
     let (x, y) = problem.validation();
-    let held = encoded.unscaled(path.predict(place, &encoded.validation));
+    let held = encoded.unscaled(path.predict(place, &encoded.validation)?);
     let (m, s) = moment_errors(toy, &held, x);
     let crps = held.crps(y)?;
-    let test = encoded.unscaled(path.predict(place, &encoded.test));
+    let test = encoded.unscaled(path.predict(place, &encoded.test)?);
     Ok(Look {
         place,
         oracle: (0.5 * (m * m + s * s)).sqrt(),

@@ -12,6 +12,7 @@ mod look;
 mod problem;
 mod snapshots;
 
+use negmm::train::Engine;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
 use negmm::{Result, Toy};
 use negmm_draw::Figure;
@@ -75,8 +76,8 @@ impl Plan {
         let curves = curve::Curves::of(self);
         let learn = |fit: &Fit| {
             let problem = Problem::draw(self.toy, fit.repeat, self.seed);
-            let looks = look::over(&problem, &fit.configuration.method, self.fit_seed(fit.repeat))?;
-            Ok(json!(look::choose(&looks)))
+            let looks = look::over(problem, &fit.configuration.method, self.fit_seed(fit.repeat))?;
+            Ok(looks.map(|looks| Ok(json!(look::choose(&looks?)))))
         };
         let complete = run(&trials, journal, options, &learn)?;
         let complete = curves.run(journal, options)? && complete;
@@ -90,11 +91,11 @@ impl Plan {
 
     /// The pictures, by the name of their file: of the first repeat what each method predicts, and the curves over epochs. For
     /// a journal that has all results.
-    pub fn figures(&self, journal: &Journal) -> Result<Vec<(String, Figure)>> {
+    pub fn figures(&self, journal: &Journal, engine: &dyn Engine) -> Result<Vec<(String, Figure)>> {
         let mut figures = Vec::new();
         for selection in Selection::ALL {
             let name = format!("{}-{}", self.toy.name(), selection.name());
-            figures.push((name, figure::predictive(self, journal, selection)?));
+            figures.push((name, figure::predictive(self, journal, selection, engine)?));
         }
         figures.extend(
             curve::Curves::of(self).figure(journal).map(|figure| (format!("{}-epochs", self.toy.name()), figure)),

@@ -1,7 +1,10 @@
 //! Responsible for one draw of a toy problem: rows to learn from, rows to choose by, inputs to be judged at, and the truth.
 
+use std::sync::Arc;
+
 use negmm::data::{Column, Dataset, Inputs};
 use negmm::math::rng::Rng;
+use negmm::method::Standardised;
 use negmm::{Encoder, Predictions, Result, Table, Toy};
 
 /// Validation rows for each training row.
@@ -31,7 +34,7 @@ pub(super) enum Units {
 
 /// Encoded rows, and how predictions come back.
 pub(super) struct Encoded {
-    pub(super) train: Dataset,
+    pub(super) train: Arc<Dataset>,
     pub(super) validation: Dataset,
     pub(super) test: Dataset,
     shift: f64,
@@ -40,8 +43,8 @@ pub(super) struct Encoded {
 
 impl Encoded {
     /// In the target's own unit.
-    pub(super) fn unscaled(&self, predictions: Predictions) -> Predictions {
-        predictions.rescale(self.shift, self.scale)
+    pub(super) fn unscaled(&self, predictions: Standardised) -> Predictions {
+        predictions.in_unit(self.shift, self.scale)
     }
 }
 
@@ -97,7 +100,7 @@ impl Problem {
             Units::Raw => (0.0, 1.0),
         };
         Ok(Encoded {
-            train: encode(&self.train)?,
+            train: Arc::new(encode(&self.train)?),
             validation: encode(&self.validation)?,
             test: encode(&self.test)?,
             shift,

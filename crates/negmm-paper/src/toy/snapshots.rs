@@ -1,35 +1,15 @@
 //! Responsible for the path of a training: what would predict after every few epochs or rounds, and with fewer members.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use negmm::data::Dataset;
 use negmm::math::lanes::{Chunk, Isa};
-use negmm::method::{Predictor, TrainedNetwork};
-use negmm::train::{CpuEngine, Engine, Job, Trained, Watch};
-use negmm::{Method, Predictions, Result};
+use negmm::method::{Member, Predictor, Standardised};
+use negmm::train::{Job, Trained, Undertaking};
+use negmm::{Method, Result};
 
 /// Sizes of ensembles that the paper tries; one training of the largest has them all.
 const MEMBERS: [usize; 4] = [3, 5, 8, 10];
-
-/// The CPU engine, which also keeps the weights of every few epochs.
-struct Recorder {
-    every: usize,
-    /// For each job its snapshots.
-    kept: Mutex<Vec<Vec<Vec<Chunk>>>>,
-}
-
-impl Engine for Recorder {
-    fn train(&self, jobs: &[Job<'_>], watch: &Watch<'_>) -> Vec<Result<Trained>> {
-        let mut jobs = jobs.to_vec();
-        jobs.iter_mut().for_each(|job| job.training.snapshots = self.every);
-        let mut results = CpuEngine::new(1).train(&jobs, watch);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        for trained in results.iter_mut().flatten() {
-            kept.push(std::mem::take(&mut trained.snapshots));
-        }
-        results
-    }
-}
 
 /// A training, from its first snapshot to its last.
 pub struct Path {
@@ -48,12 +28,30 @@ pub struct Place {
 }
 
 impl Path {
-    /// Trains `method` on all rows of `data` and keeps what would predict after every so many epochs or rounds.
-    pub fn train(method: &Method, data: &Dataset, seed: u64, every: usize) -> Result<Self> {
-        let recorder = Recorder { every, kept: Mutex::default() };
-        let learnt = method.learn(data, seed, &recorder, &Watch::nothing())?;
-        let snapshots = recorder.kept.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Self { predictor: learnt.predictor, snapshots, every })
+    /// Training `method` on all rows of `data`; keeps what would predict after every so many epochs or rounds.
+    pub fn undertake(
+        method: &Method,
+        data: &Arc<Dataset>,
+        seed: u64,
+        every: usize,
+    ) -> Result<Undertaking<'static, Self>> {
+        let plan = method.plan(data, seed)?;
+        let mut jobs = plan.jobs();
+        for job in &mut jobs {
+            if let Job::Network(job) = job {
+                job.course.snapshots = every;
+            }
+        }
+        let finish = move |mut trained: Vec<Result<Trained>>, _: f64| {
+            let mut snapshots = Vec::new();
+            for trained in trained.iter_mut().flatten() {
+                if let Trained::Network(trained) = trained {
+                    snapshots.push(std::mem::take(&mut trained.snapshots));
+                }
+            }
+            Ok(Self { predictor: plan.finish(trained)?.predictor, snapshots, every })
+        };
+        Ok(Undertaking { jobs, finish: Box::new(finish) })
     }
 
     /// Every place.
@@ -71,31 +69,23 @@ impl Path {
         (1..=count).flat_map(place).collect()
     }
 
-    /// What predicts there, in units of the standardised target.
-    pub fn predict(&self, place: Place, data: &Dataset) -> Predictions {
+    /// What is predicted there.
+    pub fn predict(&self, place: Place, data: &Dataset) -> Result<Standardised> {
         self.at(place).predict(data, Isa::best())
     }
 
     fn at(&self, place: Place) -> Predictor {
-        let number = place.at / self.every - 1;
-        let members = place.members.unwrap_or(self.snapshots.len());
-        let at = |networks: &[TrainedNetwork]| -> Vec<TrainedNetwork> {
-            let pairs = networks.iter().zip(&self.snapshots).take(members);
-            let network = |(trained, kept): (&TrainedNetwork, &Vec<Vec<Chunk>>)| TrainedNetwork {
-                weights: kept[number].clone(),
-                ..trained.clone()
-            };
-            pairs.map(network).collect()
-        };
-        match &self.predictor {
-            Predictor::Networks { networks, head } => Predictor::Networks { networks: at(networks), head: *head },
-            Predictor::Samplers { networks, head } => Predictor::Samplers { networks: at(networks), head: *head },
-            Predictor::Trees(boosted) => {
-                let mut boosted = boosted.clone();
-                boosted.rounds.truncate(place.at);
-                Predictor::Trees(boosted)
+        let mut predictor = self.predictor.clone();
+        match &mut predictor {
+            Predictor::Networks { members, .. } => {
+                let number = place.at / self.every - 1;
+                members.truncate(place.members.unwrap_or(self.snapshots.len()));
+                let keep = |(member, kept): (&mut Member, &Vec<Vec<Chunk>>)| member.weights.clone_from(&kept[number]);
+                members.iter_mut().zip(&self.snapshots).for_each(keep);
             }
-            other => other.clone(),
+            Predictor::Trees(boosted) => boosted.rounds.truncate(place.at),
+            _ => {}
         }
+        predictor
     }
 }

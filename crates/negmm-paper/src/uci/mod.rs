@@ -11,7 +11,7 @@ use std::path::Path;
 
 use negmm::compare::{Split, Summary, Task};
 use negmm::data::Inputs;
-use negmm::train::Watch;
+use negmm::train::Undertaking;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
 use negmm::{Error, Method, Result, Table};
 use serde::{Deserialize, Serialize};
@@ -184,14 +184,16 @@ impl Plan {
         combinations(method, &real_options(name, self.effort), &self.overrides)
     }
 
-    fn fit(&self, loaded: &Loaded, fit: &Fit) -> Result<Value> {
+    fn fit<'a>(&self, loaded: &'a Loaded, fit: &Fit) -> Result<Undertaking<'a, Value>> {
         let Loaded { set, table, inputs, splits } = loaded;
         let seed = self.seed.wrapping_add(fit.split as u64);
         let method = &fit.configuration.method;
         let task = Task::new(table, set.target, inputs)?;
-        let (score, model) = task.score(method, &splits[fit.split], seed, Watch::nothing())?;
-        let validation = model.record().validation.as_ref().map(|metrics| (metrics.rmse, metrics.nll));
-        Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
+        Ok(task.undertake(method, &splits[fit.split], seed)?.map(|scored| {
+            let (score, model) = scored?;
+            let validation = model.record().validation.as_ref().map(|metrics| (metrics.rmse, metrics.nll));
+            Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
+        }))
     }
 
     /// What each setting of a method gave on one split, and the seconds of its fit.

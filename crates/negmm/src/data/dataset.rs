@@ -12,13 +12,13 @@ pub const ROW_ALIGN: usize = 16;
 /// `weights` says how much each row counts (1 on average).
 #[derive(Clone, Debug, Default)]
 pub struct Dataset {
-    features: usize,
-    stride: usize,
-    x: Vec<f32>,
-    y: Vec<f32>,
-    weights: Vec<f32>,
-    window: Option<usize>,
-    numbers: Vec<usize>,
+    pub(super) features: usize,
+    pub(super) stride: usize,
+    pub(super) x: Vec<f32>,
+    pub(super) y: Vec<f32>,
+    pub(super) weights: Vec<f32>,
+    pub(super) window: Option<usize>,
+    pub(super) numbers: Vec<usize>,
 }
 
 impl Dataset {

@@ -6,6 +6,7 @@ mod encode;
 mod grid;
 mod learn;
 mod message;
+mod packed;
 mod source;
 pub mod split;
 mod stream;

@@ -1,26 +1,26 @@
 //! Responsible for `auto`, the default: a calibrated pool of NE-GMMs whose settings follow from the size of the data.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::network_settings::Seed;
+use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
 use super::option::{AUTOMATIC, automatic, out_of_range, parse, parse_automatic, parse_list, parse_word};
-use super::{MixtureNetwork, NetworkSettings};
+use super::plan::{Folds, Plan, Work};
+use super::seed::Seed;
+use super::{Method, MixtureNetwork, NetworkSettings};
 use crate::Result;
 use crate::data::Dataset;
 use crate::data::split::{blocks, grouped_folds, k_folds, repeated};
 use crate::math::rng::Rng;
 use crate::net::Activation;
-use crate::train::{Job, Schedule, Selection, Training};
+use crate::streams;
+use crate::train::{Schedule, Selection, Training};
 
 /// Folds and networks of a fold at most.
 const MOST_FOLDS: usize = 100;
 const MOST_MEMBERS: usize = 100;
-/// With fewer rows than this nothing is trained: the targets' own mean and a wide sd are the honest answer.
-pub(super) const LEAST_TRAINED: usize = 10;
-/// With fewer rows than this folds are larger and distributions wider: see [`Auto::of_few`].
-pub(super) const FEW: usize = 50;
 /// Rows of a fold, at least.
 const LEAST_IN_FOLD: usize = 3;
 /// Of few rows a component may not be wider or further away than this, in sds of the target.
@@ -39,8 +39,6 @@ const SOFT_CLIP: f64 = 8.0;
 const HELD_OUT_PART: usize = 3;
 /// Rows with equal inputs stay in one fold when more than this share of the rows has such.
 const FEW_REPEATS: f64 = 0.05;
-/// The stream of a seed that deals out the folds.
-const FOLD_STREAM: u64 = 5;
 
 /// A pool of neural Gaussian mixtures: the rows are dealt into folds, and for each fold `members` networks learn from the
 /// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. All are pooled with equal weights, and
@@ -239,7 +237,7 @@ impl Auto {
     }
 
     /// The same with every setting that follows from the data filled in.
-    pub(super) fn resolved(&self, data: &Dataset) -> Self {
+    fn resolved(&self, data: &Dataset) -> Self {
         let form = Form::of(data);
         let (folds, members) = self.preset.size();
         Self {
@@ -287,27 +285,39 @@ impl Auto {
         MixtureNetwork { components: self.components, settings, ..MixtureNetwork::default() }
     }
 
-    /// The networks to train, those of the first fold first, and the rows that each fold holds out. For settings that are
-    /// [`Auto::resolved`].
-    pub(super) fn jobs<'a>(&self, data: &'a Dataset, seed: u64) -> (Vec<Job<'a>>, Vec<Vec<u32>>) {
+    /// Learns from the rows whose weight is not zero, and from their number everything that is left open follows.
+    pub(super) fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Plan {
+        let counts = |row: &u32| data.weights()[*row as usize] > 0.0;
+        let numbers: Vec<u32> = (0..data.len() as u32).filter(counts).collect();
+        let data = if numbers.len() == data.len() { data.clone() } else { Arc::new(data.select(&numbers)) };
+        let resolved = self.resolved(&data);
+        let work = if data.len() < LEAST_TRAINED {
+            Work::Constant { sd: constant_sd(data.len()) }
+        } else {
+            Work::Folds(resolved.folds(data, numbers, seed))
+        };
+        Plan { method: Method::Auto(resolved), work }
+    }
+
+    /// The networks to train. For settings that are [`Auto::resolved`].
+    fn folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
         let (folds, members) = self.preset.size();
         let (folds, members) = (self.folds.unwrap_or(folds), self.members.unwrap_or(members));
-        let folds = divide(data, folds, &mut Rng::new(seed, FOLD_STREAM));
-        let form = Form::of(data);
-        let mut jobs = Vec::with_capacity(folds.len() * members);
-        for (number, fold) in folds.iter().enumerate() {
-            let train = learnt_from(data, fold);
+        let held_out = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
+        let form = Form::of(&data);
+        let mut jobs = Vec::with_capacity(held_out.len() * members);
+        for (number, fold) in held_out.iter().enumerate() {
+            let train = learnt_from(&data, fold);
             for member in 0..members {
                 let own = Seed::single(seed).member(number * members + member);
                 let network = self.network(form, if members > 1 { member } else { number });
                 let network = if data.len() < FEW { Self::of_few(network) } else { network };
-                let mut job = network.job(data, self.eta, own);
-                job.train = train.clone();
-                job.validation = fold.iter().copied().take(MOST_CHECKED).collect();
-                jobs.push(job);
+                let checked = fold.iter().copied().take(MOST_CHECKED).collect();
+                let rows = (train.clone(), checked);
+                jobs.push(network.settings.job_on(&data, rows, network.objective(self.eta), own.network));
             }
         }
-        (jobs, folds)
+        Folds { jobs, held_out, data, numbers }
     }
 
     /// The same for few rows: a network that has seen ten rows must not be sure of anything far from them.
@@ -361,6 +371,7 @@ fn learnt_from(data: &Dataset, fold: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::NetworkJob;
 
     /// Rows with one input; every third has the input of the row before it where `repeats`.
     fn data(rows: usize, repeats: bool) -> Dataset {
@@ -372,11 +383,18 @@ mod tests {
         data
     }
 
+    /// The networks, and the rows that each fold holds out.
+    fn planned(auto: &Auto, data: &Dataset, seed: u64) -> (Vec<NetworkJob>, Vec<Vec<u32>>) {
+        match auto.plan(&Arc::new(data.clone()), seed).work {
+            Work::Folds(Folds { jobs, held_out, .. }) => (jobs, held_out),
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn no_network_learns_from_the_rows_it_holds_out() {
         for (data, members) in [(data(103, false), 1), (data(90, true), 2), (data(11, false), 3)] {
-            let auto = Auto { members: Some(members), ..Auto::default() }.resolved(&data);
-            let (jobs, folds) = auto.jobs(&data, 7);
+            let (jobs, folds) = planned(&Auto { members: Some(members), ..Auto::default() }, &data, 7);
             assert_eq!(jobs.len(), folds.len() * members);
             let mut all = folds.concat();
             all.sort_unstable();
@@ -394,7 +412,7 @@ mod tests {
     #[test]
     fn equal_inputs_stay_in_one_fold() {
         let data = data(90, true);
-        let (jobs, _) = Auto::default().resolved(&data).jobs(&data, 1);
+        let (jobs, _) = planned(&Auto::default(), &data, 1);
         let x = |row: &u32| data.x()[*row as usize * data.stride()];
         for job in jobs {
             assert!(job.train.iter().all(|row| job.validation.iter().all(|held| x(row) != x(held))));
@@ -406,7 +424,7 @@ mod tests {
         let mut rows = Dataset::new(1);
         (0..100).for_each(|row| rows.push(&[row as f32], row as f32));
         let data = crate::data::windows(&rows, 4, false);
-        let (jobs, folds) = Auto::default().resolved(&data).jobs(&data, 1);
+        let (jobs, folds) = planned(&Auto::default(), &data, 1);
         assert_eq!(folds.concat(), (64..96).collect::<Vec<_>>());
         for job in jobs {
             assert!(job.train.iter().all(|row| job.validation.iter().all(|held| row < held)));

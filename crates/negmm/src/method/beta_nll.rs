@@ -1,14 +1,16 @@
 //! Responsible for beta-NLL: one Gaussian for each row, trained with a logarithmic score that does not give up on hard rows.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::network_settings::Seed;
 use super::option::{out_of_range, parse};
+use super::seed::Seed;
 use crate::Result;
 use crate::data::Dataset;
-use crate::net::{GaussianHead, Head};
-use crate::train::{Job, Loss, Objective};
+use crate::net::GaussianHead;
+use crate::train::{NetworkJob, Objective};
 
 /// Largest variance, in units of the standardised target squared (the original's).
 const VARIANCE_CEILING: f32 = 100.0;
@@ -57,9 +59,9 @@ impl BetaNll {
         self.settings.check()
     }
 
-    pub(super) fn job<'a>(&self, data: &'a Dataset, seed: Seed) -> Job<'a> {
+    pub(super) fn job(&self, data: &Arc<Dataset>, seed: Seed) -> NetworkJob {
         let floor = self.settings.sigma_min as f32;
-        let head = Head::Gaussian(GaussianHead { variance_floor: floor * floor, variance_ceiling: VARIANCE_CEILING });
-        self.settings.job(data, Objective::Mixture { head, loss: Loss::BetaNll { beta: self.beta as f32 } }, seed)
+        let head = GaussianHead { variance_floor: floor * floor, variance_ceiling: VARIANCE_CEILING };
+        self.settings.job(data, Objective::BetaNll { head, beta: self.beta as f32 }, seed)
     }
 }

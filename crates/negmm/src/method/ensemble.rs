@@ -1,12 +1,15 @@
 //! Responsible for deep ensembles: several networks that differ in nothing but their random start, pooled.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::network_settings::Seed;
 use super::option::{out_of_range, parse, parse_word};
+use super::seed::Seed;
 use super::{Mdn, Method};
 use crate::data::Dataset;
-use crate::train::Job;
+use crate::standardised::Pool;
+use crate::train::NetworkJob;
 use crate::{Error, Result};
 
 /// Members at most.
@@ -33,16 +36,6 @@ pub struct Ensemble {
     pub member: Box<Method>,
     /// How the members become one prediction.
     pub pool: Pool,
-}
-
-/// How the members of an ensemble become one prediction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pool {
-    /// All components or samples of all members, exactly.
-    Mixture,
-    /// One Gaussian with the mixture's mean and variance.
-    Gaussian,
 }
 
 impl Default for Ensemble {
@@ -72,8 +65,8 @@ impl Ensemble {
         self.member.check()
     }
 
-    pub(super) fn jobs<'a>(&self, data: &'a Dataset, seed: Seed) -> Vec<Job<'a>> {
-        (0..self.members).flat_map(|member| self.member.jobs_from(data, seed.member(member))).collect()
+    pub(super) fn jobs(&self, data: &Arc<Dataset>, seed: u64) -> Result<Vec<NetworkJob>> {
+        (0..self.members).map(|member| self.member.network_job(data, Seed::single(seed).member(member))).collect()
     }
 }
 

@@ -1,14 +1,16 @@
 //! Responsible for the settings that NE-GMM and MDN share: a network whose outputs are a Gaussian mixture.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::network_settings::Seed;
 use super::option::{out_of_range, parse, parse_optional};
+use super::seed::Seed;
 use crate::Result;
 use crate::data::Dataset;
-use crate::net::{Head, MOST_COMPONENTS, MixtureHead};
-use crate::train::{Job, Loss, Objective};
+use crate::net::{MOST_COMPONENTS, MixtureHead};
+use crate::train::{NetworkJob, Objective};
 
 /// A network whose outputs are a Gaussian mixture, and its training.
 ///
@@ -62,14 +64,19 @@ impl MixtureNetwork {
         self.settings.check()
     }
 
-    /// The network to train with `eta` as the share of the logarithmic score.
-    pub(super) fn job<'a>(&self, data: &'a Dataset, eta: f64, seed: Seed) -> Job<'a> {
-        let head = Head::Mixture(MixtureHead {
+    /// What is minimised with `eta` as the share of the logarithmic score.
+    pub(super) fn objective(&self, eta: f64) -> Objective {
+        let head = MixtureHead {
             components: self.components,
             sd_floor: self.settings.sigma_min as f32,
             sd_ceiling: self.sigma_max.map(|most| most as f32),
             mean_bound: self.mean_bound.map(|bound| bound as f32),
-        });
-        self.settings.job(data, Objective::Mixture { head, loss: Loss::Hybrid { eta: eta as f32 } }, seed)
+        };
+        Objective::Hybrid { head, eta: eta as f32 }
+    }
+
+    /// The network to train.
+    pub(super) fn job(&self, data: &Arc<Dataset>, eta: f64, seed: Seed) -> NetworkJob {
+        self.settings.job(data, self.objective(eta), seed)
     }
 }

@@ -4,40 +4,45 @@ mod auto;
 mod beta_nll;
 mod constant;
 mod ensemble;
-mod learn;
+mod few_rows;
+mod finish;
 mod mdn;
 mod mixture_network;
 mod ne_gmm;
 mod network_settings;
-pub mod ngboost;
-mod option;
+pub(crate) mod option;
+mod plan;
 mod predictor;
 mod sample_net;
 mod sd_factor;
+mod seed;
 
 use serde::{Deserialize, Serialize};
 
 pub use auto::{Auto, Preset};
 pub use beta_nll::BetaNll;
 pub use constant::Constant;
-pub use ensemble::{Ensemble, Pool};
-pub use learn::{HeldOut, Learnt};
+pub use ensemble::Ensemble;
+pub use finish::{Learnt, OutOfFold};
 pub use mdn::Mdn;
 pub use mixture_network::MixtureNetwork;
 pub use ne_gmm::NeGmm;
 pub use network_settings::NetworkSettings;
-pub use ngboost::NgBoost;
-pub use predictor::{Predictor, TrainedNetwork};
+pub use plan::Plan;
+pub use predictor::{Member, Predictor};
 pub use sample_net::SampleNet;
 
-use network_settings::Seed;
+pub use crate::ngboost;
+pub use crate::ngboost::NgBoost;
+pub use crate::standardised::{Pool, Standardised};
+
+use std::sync::Arc;
+
+use seed::Seed;
 
 use crate::data::Dataset;
-use crate::train::{Engine, Job, Watch};
+use crate::train::NetworkJob;
 use crate::{Error, Result};
-
-/// The stream of a seed that chooses the validation rows, the same for every method.
-const SPLIT_STREAM: u64 = 3;
 
 /// A way to learn a distribution for every row, with its settings.
 ///
@@ -208,42 +213,16 @@ impl Method {
         }
     }
 
-    /// The same with every setting that follows from the data filled in.
-    #[must_use]
-    pub fn resolved(&self, data: &Dataset) -> Self {
+    /// One network to train, where the method is one of networks.
+    fn network_job(&self, data: &Arc<Dataset>, seed: Seed) -> Result<NetworkJob> {
         match self {
-            Self::Auto(method) => Self::Auto(method.resolved(data)),
-            other => other.clone(),
-        }
-    }
-
-    /// Learns from all rows; `seed` starts all random choices.
-    pub fn learn(&self, data: &Dataset, seed: u64, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Learnt> {
-        match self {
-            Self::Auto(method) => {
-                learn::of_rows_that_count(data, |data| learn::pool(method, data, seed, engine, watch))
+            Self::NeGmm(method) => Ok(method.network.job(data, method.eta, seed)),
+            Self::Mdn(method) => Ok(method.network.job(data, 1.0, seed)),
+            Self::BetaNll(method) => Ok(method.job(data, seed)),
+            Self::SampleNet(method) => Ok(method.job(data, seed)),
+            Self::Auto(_) | Self::Ensemble(_) | Self::NgBoost(_) | Self::Constant(_) => {
+                Err(Error::options(format!("{} is not one network", self.name())))
             }
-            Self::NgBoost(method) => learn::boost(method, data, seed, watch),
-            _ => learn::train(&self.jobs_from(data, Seed::single(seed)), engine, watch),
-        }
-    }
-
-    fn jobs_from<'a>(&self, data: &'a Dataset, seed: Seed) -> Vec<Job<'a>> {
-        match self {
-            Self::NeGmm(method) => vec![method.network.job(data, method.eta, seed)],
-            Self::Mdn(method) => vec![method.network.job(data, 1.0, seed)],
-            Self::BetaNll(method) => vec![method.job(data, seed)],
-            Self::SampleNet(method) => vec![method.job(data, seed)],
-            Self::Ensemble(method) => method.jobs(data, seed),
-            Self::Auto(_) | Self::NgBoost(_) | Self::Constant(_) => vec![],
-        }
-    }
-
-    /// How the predictions of several networks become one.
-    pub fn pool(&self) -> Pool {
-        match self {
-            Self::Ensemble(method) => method.pool,
-            _ => Pool::Mixture,
         }
     }
 }

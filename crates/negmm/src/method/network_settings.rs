@@ -2,13 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SPLIT_STREAM;
+use std::sync::Arc;
+
 use super::option::{out_of_range, parse, parse_list, parse_optional, parse_word};
+use super::seed::Seed;
 use crate::Result;
 use crate::data::Dataset;
 use crate::math::rng::Rng;
 use crate::net::{Activation, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem, Waved};
-use crate::train::{Job, Objective, Training};
+use crate::streams;
+use crate::train::{NetworkJob, Objective, Training};
 
 /// Units in one hidden layer, and hidden layers, at most.
 const MOST_UNITS: usize = 16_384;
@@ -132,27 +135,37 @@ impl NetworkSettings {
     }
 
     /// One network to train; `seed.split` chooses the validation rows.
-    pub(super) fn job<'a>(&self, data: &'a Dataset, objective: Objective, seed: Seed) -> Job<'a> {
-        let (train, validation) = data.holdout(self.training.validation, &mut Rng::new(seed.split, SPLIT_STREAM));
-        Job {
+    pub(super) fn job(&self, data: &Arc<Dataset>, objective: Objective, seed: Seed) -> NetworkJob {
+        let rng = &mut Rng::new(seed.split, streams::VALIDATION);
+        let (train, validation) = data.holdout(self.training.validation, rng);
+        self.job_on(data, (train, validation), objective, seed.network)
+    }
+
+    /// One network to train on some rows, with others to choose the checkpoint.
+    pub(super) fn job_on(
+        &self,
+        data: &Arc<Dataset>,
+        (train, validation): (Vec<u32>, Vec<u32>),
+        objective: Objective,
+        seed: u64,
+    ) -> NetworkJob {
+        NetworkJob {
             network: Network {
                 inputs: data.features(),
                 stem: self.stem(data),
                 hidden: self.hidden.clone(),
                 activation: self.activation,
-                outputs: objective.outputs(),
+                outputs: objective.head().outputs(),
             },
             objective,
-            data,
+            data: data.clone(),
+            course: self.training.course(train.len()),
             train,
             validation,
-            training: self.training.clone(),
-            seed: seed.network,
+            seed,
         }
     }
-}
 
-impl NetworkSettings {
     /// What rows go through before the layers.
     fn stem(&self, data: &Dataset) -> Option<Stem> {
         if let Some(window) = data.window() {
@@ -166,29 +179,5 @@ impl NetworkSettings {
         };
         let waved: Vec<Waved> = data.numbers().iter().map(waved).collect();
         (!waved.is_empty()).then_some(Stem::Periodic(Periodic { inputs: data.features(), frequency, waved }))
-    }
-}
-
-/// Where a job's random choices start.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Seed {
-    /// Of the validation rows: the same for all members of an ensemble, so that its held-out score means something.
-    pub(super) split: u64,
-    /// Of the weights, the order of rows, dropout.
-    pub(super) network: u64,
-}
-
-/// The streams of a seed from which members take their own seeds start here.
-const MEMBER_STREAM: u64 = 1000;
-
-impl Seed {
-    /// Of the only network.
-    pub(super) fn single(seed: u64) -> Self {
-        Self { split: seed, network: seed }
-    }
-
-    /// Of member `member` of an ensemble.
-    pub(super) fn member(self, member: usize) -> Self {
-        Self { network: Rng::new(self.network, MEMBER_STREAM + member as u64).bits(), ..self }
     }
 }

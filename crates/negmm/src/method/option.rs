@@ -9,7 +9,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use crate::{Error, Result};
 
 /// A number.
-pub(super) fn parse<T: FromStr>(name: &str, value: &str) -> Result<T> {
+pub(crate) fn parse<T: FromStr>(name: &str, value: &str) -> Result<T> {
     value.trim().parse().map_err(|_| {
         let kind = if value.trim().parse::<f64>().is_ok() { "a whole number, at least 0" } else { "a number" };
         Error::options(format!("{name} must be {kind}, found {value:?}"))
@@ -17,20 +17,20 @@ pub(super) fn parse<T: FromStr>(name: &str, value: &str) -> Result<T> {
 }
 
 /// A number, or `none`.
-pub(super) fn parse_optional<T: FromStr>(name: &str, value: &str) -> Result<Option<T>> {
+pub(crate) fn parse_optional<T: FromStr>(name: &str, value: &str) -> Result<Option<T>> {
     if value.trim() == "none" { Ok(None) } else { parse(name, value).map(Some) }
 }
 
 /// The word for a setting that follows from the data.
-pub(super) const AUTOMATIC: &str = "auto";
+pub(crate) const AUTOMATIC: &str = "auto";
 
 /// A number, or `auto`.
-pub(super) fn parse_automatic<T: FromStr>(name: &str, value: &str) -> Result<Option<T>> {
+pub(crate) fn parse_automatic<T: FromStr>(name: &str, value: &str) -> Result<Option<T>> {
     if value.trim() == AUTOMATIC { Ok(None) } else { parse(name, value).map(Some) }
 }
 
 /// Settings that may follow from the data, in files: the value, or the word `auto` for none.
-pub(super) mod automatic {
+pub(crate) mod automatic {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use super::AUTOMATIC;
@@ -64,17 +64,17 @@ pub(super) mod automatic {
 }
 
 /// Numbers with commas between them.
-pub(super) fn parse_list<T: FromStr>(name: &str, value: &str) -> Result<Vec<T>> {
+pub(crate) fn parse_list<T: FromStr>(name: &str, value: &str) -> Result<Vec<T>> {
     value.split(',').map(|part| parse(name, part)).collect()
 }
 
 /// One of the words that the type has in files.
-pub(super) fn parse_word<T: DeserializeOwned>(name: &str, value: &str, words: &str) -> Result<T> {
+pub(crate) fn parse_word<T: DeserializeOwned>(name: &str, value: &str, words: &str) -> Result<T> {
     T::deserialize(StrDeserializer::<ValueError>::new(value.trim()))
         .map_err(|_| Error::options(format!("{name} must be one of {words}, found {value:?}")))
 }
 
 /// A value that cannot be.
-pub(super) fn out_of_range(name: &str, range: &str, found: impl Display) -> Error {
+pub(crate) fn out_of_range(name: &str, range: &str, found: impl Display) -> Error {
     Error::options(format!("{name} must be {range}, found {found}"))
 }

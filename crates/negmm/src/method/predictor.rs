@@ -1,44 +1,42 @@
 //! Responsible for predicting: encoded rows in, mixtures or samples in units of the standardised target out.
 
-use super::ngboost::Boosted;
 use crate::data::Dataset;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, floats};
 use crate::mixture::Mixtures;
-use crate::net::{Head, MixturePanel, Network, PANEL, Pass, SampleHead};
+use crate::net::{Head, MixtureOutputs, MixturePanel, Network, PANEL, Pass, SampleHead};
+use crate::ngboost::{Boosted, Columns};
 use crate::predictive::Predictions;
+use crate::standardised::{Pool, Standardised};
+use crate::{Error, Result};
 
 /// Raw outputs are held to this in either direction: also weights so large that their sums overflow predict distributions.
 const OUTPUT_LIMIT: f32 = 1e18;
 
 /// What predicts.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Predictor {
     /// A normal distribution around the target's mean, whatever the inputs: mean and sd of the target are in the encoder.
     Constant {
         /// Its sd, in sds of the target.
         sd: f64,
     },
-    /// Networks whose outputs are mixtures; their mixtures are pooled with equal weights.
+    /// Networks, pooled with equal weights.
     Networks {
         /// One or more.
-        networks: Vec<TrainedNetwork>,
+        members: Vec<Member>,
         /// What their outputs mean.
         head: Head,
-    },
-    /// Networks whose outputs are samples; their samples are pooled.
-    Samplers {
-        /// One or more.
-        networks: Vec<TrainedNetwork>,
-        /// What their outputs mean.
-        head: SampleHead,
+        /// How their predictions become one.
+        pool: Pool,
     },
     /// Boosted trees.
     Trees(Boosted),
 }
 
-/// A network with its weights.
+/// A network with what it learnt.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TrainedNetwork {
+pub struct Member {
     /// Its shape.
     pub network: Network,
     /// Laid out as its layers say.
@@ -52,60 +50,77 @@ impl Predictor {
     pub fn parameters(&self) -> usize {
         match self {
             Self::Constant { .. } => 2,
-            Self::Networks { networks, .. } | Self::Samplers { networks, .. } => {
-                networks.iter().map(|trained| trained.network.parameters()).sum()
-            }
+            Self::Networks { members, .. } => members.iter().map(|member| member.network.parameters()).sum(),
             Self::Trees(boosted) => boosted.leaves(),
         }
     }
 
-    /// Models that are pooled.
+    /// Models that its predictions pool and still tell apart.
     pub fn members(&self) -> usize {
         match self {
-            Self::Constant { .. } | Self::Trees(_) => 1,
-            Self::Networks { networks, .. } | Self::Samplers { networks, .. } => networks.len(),
+            Self::Networks { members, pool: Pool::Mixture, .. } => members.len(),
+            Self::Networks { pool: Pool::Gaussian, .. } | Self::Constant { .. } | Self::Trees(_) => 1,
         }
     }
 
     /// Components of the mixtures it predicts, if it predicts mixtures.
     pub fn components(&self) -> Option<usize> {
         match self {
-            Self::Constant { .. } | Self::Trees(_) => Some(1),
-            Self::Networks { networks, head } => Some(networks.len() * head.components()),
-            Self::Samplers { .. } => None,
+            Self::Networks { members, head, pool: Pool::Mixture } => Some(members.len() * head.components()?),
+            Self::Networks { pool: Pool::Gaussian, .. } | Self::Constant { .. } | Self::Trees(_) => Some(1),
         }
     }
 
     /// One distribution for each row.
-    pub fn predict(&self, data: &Dataset, isa: Isa) -> Predictions {
+    ///
+    /// # Errors
+    /// When the rows do not have the features of training.
+    pub fn predict(&self, data: &Dataset, isa: Isa) -> Result<Standardised> {
         let rows = data.len();
-        let normal = |means, sds| Mixtures::from_parts_unchecked(1, vec![1.0; rows], means, sds).into();
+        let normal = |means, sds| {
+            let normals = Mixtures::from_parts_unchecked(1, vec![1.0; rows], means, sds);
+            Standardised::new(normals.into(), Pool::Mixture)
+        };
         match self {
-            Self::Constant { sd } => normal(vec![0.0; rows], vec![*sd; rows]),
+            Self::Constant { sd } => Ok(normal(vec![0.0; rows], vec![*sd; rows])),
             Self::Trees(boosted) => {
-                let (means, sds) = boosted.predict_rows(data);
-                normal(means, sds)
+                let (means, sds) = boosted.predict(&Columns::new(&data.columns(), rows)?)?;
+                Ok(normal(means, sds))
             }
-            Self::Networks { networks, head } => {
-                let parts = Parts::new(head, networks, rows);
-                let Parts { weights, means, sds, .. } = run(networks, data, isa, parts);
-                let components = networks.len() * head.components();
-                let mixtures = Mixtures::from_parts_unchecked(components, weights, means, sds);
-                Predictions::from(mixtures).of_members(networks.len())
-            }
-            Self::Samplers { networks, head } => {
-                let members = networks.len();
-                let samples = Samples { members, values: vec![0.0; rows * members * head.samples] };
-                let Samples { values, .. } = run(networks, data, isa, samples);
-                Predictions::of_sample_members(members, head.samples, values, f64::from(head.sd_floor))
+            Self::Networks { members, head, pool } => {
+                let features = data.features();
+                if let Some(member) = members.iter().find(|member| member.network.inputs != features) {
+                    return Err(Error::data(format!("expected {} features, found {features}", member.network.inputs)));
+                }
+                let predictions = match head {
+                    Head::Mixture(head) => mixtures(head, members, data, isa),
+                    Head::Gaussian(head) => mixtures(head, members, data, isa),
+                    Head::Samples(head) => samples(head, members, data, isa),
+                };
+                Ok(Standardised::new(predictions, *pool))
             }
         }
     }
 }
 
+/// The mixture of all members.
+fn mixtures(head: &impl MixtureOutputs, members: &[Member], data: &Dataset, isa: Isa) -> Predictions {
+    let Parts { weights, means, sds, .. } = run(members, data, isa, Parts::new(head, members, data.len()));
+    let mixtures = Mixtures::from_parts_unchecked(members.len() * head.components(), weights, means, sds);
+    Predictions::from(mixtures).of_members(members.len())
+}
+
+/// The samples of all members.
+fn samples(head: &SampleHead, members: &[Member], data: &Dataset, isa: Isa) -> Predictions {
+    let count = members.len();
+    let room = Samples { members: count, values: vec![0.0; data.len() * count * head.samples] };
+    let Samples { values, .. } = run(members, data, isa, room);
+    Predictions::of_sample_members(count, head.samples, values, f64::from(head.sd_floor))
+}
+
 /// Runs all networks over all rows.
-fn run<G: Gather>(networks: &[TrainedNetwork], data: &Dataset, isa: Isa, mut gather: G) -> G {
-    for (member, trained) in networks.iter().enumerate() {
+fn run<G: Gather>(members: &[Member], data: &Dataset, isa: Isa, mut gather: G) -> G {
+    for (member, trained) in members.iter().enumerate() {
         isa.run(Predict { trained, data, gather: &mut gather, member });
     }
     gather
@@ -118,28 +133,28 @@ trait Gather {
 }
 
 /// Mixtures, each list rows × members × components.
-struct Parts<'a> {
-    head: &'a Head,
-    networks: &'a [TrainedNetwork],
+struct Parts<'a, H> {
+    head: &'a H,
+    members: &'a [Member],
     panel: MixturePanel,
     weights: Vec<f64>,
     means: Vec<f64>,
     sds: Vec<f64>,
 }
 
-impl<'a> Parts<'a> {
-    fn new(head: &'a Head, networks: &'a [TrainedNetwork], rows: usize) -> Self {
-        let list = vec![0.0; rows * networks.len() * head.components()];
+impl<'a, H: MixtureOutputs> Parts<'a, H> {
+    fn new(head: &'a H, members: &'a [Member], rows: usize) -> Self {
+        let list = vec![0.0; rows * members.len() * head.components()];
         let panel = MixturePanel::new(head.components());
-        Self { head, networks, panel, weights: list.clone(), means: list.clone(), sds: list }
+        Self { head, members, panel, weights: list.clone(), means: list.clone(), sds: list }
     }
 }
 
-impl Gather for Parts<'_> {
+impl<H: MixtureOutputs> Gather for Parts<'_, H> {
     #[inline(always)]
     fn gather<L: Lanes>(&mut self, outputs: &[Chunk], member: usize, first: usize, rows: usize) {
-        let (components, members) = (self.head.components(), self.networks.len());
-        let sd_factor = self.networks[member].sd_factor;
+        let (components, members) = (self.head.components(), self.members.len());
+        let sd_factor = self.members[member].sd_factor;
         self.head.forward::<L>(outputs, &mut self.panel);
         let (weights, means, sds) = (floats(&self.panel.weights), floats(&self.panel.means), floats(&self.panel.sds));
         for row in 0..rows {
@@ -184,7 +199,7 @@ impl Gather for Samples {
 
 /// One network over all rows.
 struct Predict<'a, G> {
-    trained: &'a TrainedNetwork,
+    trained: &'a Member,
     data: &'a Dataset,
     gather: &'a mut G,
     member: usize,

@@ -1,15 +1,17 @@
 //! Responsible for SampleNet: a network whose outputs are samples, trained with their energy score.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::network_settings::Seed;
 use super::option::{out_of_range, parse, parse_word};
+use super::seed::Seed;
 use crate::Result;
 use crate::data::Dataset;
 use crate::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
 use crate::score::sinkhorn::{Prior, Sinkhorn};
-use crate::train::{Job, Objective, Selection};
+use crate::train::{NetworkJob, Objective, Selection};
 
 /// Largest weight of the regulariser: far beyond it the energy score would be lost in rounding.
 const MOST_SINKHORN: f64 = 1000.0;
@@ -80,10 +82,10 @@ impl SampleNet {
         self.settings.check()
     }
 
-    pub(super) fn job<'a>(&self, data: &'a Dataset, seed: Seed) -> Job<'a> {
+    pub(super) fn job(&self, data: &Arc<Dataset>, seed: Seed) -> NetworkJob {
         let head = SampleHead { samples: self.samples, sd_floor: self.settings.sigma_min as f32 };
         let sinkhorn = Sinkhorn { prior: self.prior, weight: self.sinkhorn as f32 };
         let sinkhorn = (self.sinkhorn > 0.0).then_some(sinkhorn);
-        self.settings.job(data, Objective::Samples { head, sinkhorn }, seed)
+        self.settings.job(data, Objective::SampleEnergy { head, sinkhorn }, seed)
     }
 }

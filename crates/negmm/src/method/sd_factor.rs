@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::few_rows;
 use crate::Mixtures;
 
 /// The factors tried lie between these, at equal ratios.
@@ -28,6 +29,21 @@ pub(super) fn best(mixtures: &Mixtures, y: &[f64], weights: &[f64]) -> f64 {
     let finite = (0..TRIED).filter(|number| scores[*number].is_finite());
     let best = finite.min_by(|a, b| scores[*a].total_cmp(&scores[*b]));
     best.filter(|_| weights.iter().any(|weight| *weight > 0.0)).map_or(1.0, factor)
+}
+
+/// The factor of a pool's sds when `best` suits the out-of-fold predictions, each by `members` networks of its fold, and `own` the
+/// rows of a fold where it has enough of them.
+///
+/// With M networks for each fold the pool of all gets best^(1 - 1/M): it knows more than M networks do, and needs less. With
+/// M = 1 each network gets the square root of the factor that suits its own fold, or of that of all folds where a fold has few
+/// rows. Of few rows altogether the pool knows little more than its members: it gets all of it, never less than 1, and what
+/// the t distribution adds to so few.
+pub(super) fn of_pool(rows: usize, members: usize, best: f64, own: Option<f64>) -> f64 {
+    match members {
+        _ if rows < few_rows::FEW => best.max(1.0) * few_rows::widening(rows),
+        1 => own.unwrap_or(best).sqrt(),
+        _ => libm::pow(best, 1.0 - 1.0 / members as f64),
+    }
 }
 
 /// The logarithmic score of `y`, up to a constant, with all sds times `factor`.

@@ -6,18 +6,18 @@
 //! `weight_hh` (4 hidden × hidden) and `bias` too, with the gates in PyTorch's order (its two biases added up). The tensor `checksum` covers the text and all other tensors, so a damaged file is
 //! refused instead of predicting nonsense.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
-use super::tensors::{self, Shape, Tensor};
+use super::tensors::{self, Shape};
 use super::{Model, Record};
 use crate::data::Encoder;
 use crate::method::{Method, Predictor};
 use crate::net::Stem;
+use crate::tensors::{Tensor, text_of};
 use crate::{Error, Result};
 
 /// The newest format this version writes; it reads all up to it.
@@ -54,13 +54,7 @@ pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
     let sum = checksum(&text, tensors.iter().map(|tensor| (&tensor.name[..], &tensor.shape[..], &tensor.bytes[..])));
     let bytes = sum.to_le_bytes().to_vec();
     tensors.push(Tensor { name: CHECKSUM.into(), dtype: Dtype::U64, shape: vec![1], bytes });
-    let mut views = Vec::new();
-    for tensor in &tensors {
-        let view = TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes);
-        views.push((tensor.name.as_str(), view.map_err(|error| unwritable(&error))?));
-    }
-    let metadata = HashMap::from([(METADATA_KEY.to_string(), text)]);
-    safetensors::serialize(views, Some(metadata)).map_err(|error| unwritable(&error))
+    crate::tensors::to_bytes(METADATA_KEY, text, &tensors).map_err(|error| unwritable(&error))
 }
 
 pub(super) fn load(path: &Path) -> Result<Model> {
@@ -71,15 +65,11 @@ pub(super) fn load(path: &Path) -> Result<Model> {
 pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     let foreign = |_| Error::model("this is not a negmm model file, or it is damaged");
     let tensors = SafeTensors::deserialize(bytes).map_err(foreign)?;
-    let (_, header) = SafeTensors::read_metadata(bytes).map_err(foreign)?;
-    let text = header
-        .metadata()
-        .as_ref()
-        .and_then(|entries| entries.get(METADATA_KEY))
+    let text = text_of(bytes, METADATA_KEY)
         .ok_or_else(|| Error::model("this safetensors file is not a negmm model: it has no entry \"negmm\""))?;
     let damaged = |what: String| Error::model(format!("the model file is damaged: {what}"));
     let unreadable = |error: serde_json::Error| damaged(format!("its description cannot be read ({error})"));
-    let version: Version = serde_json::from_str(text).map_err(unreadable)?;
+    let version: Version = serde_json::from_str(&text).map_err(unreadable)?;
     if version.format == 0 || version.format > FORMAT {
         return Err(Error::model(format!(
             "the model file has format {}, and this version of negmm reads formats up to {FORMAT}: use a newer negmm",
@@ -88,11 +78,11 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     }
     let stored = tensors.tensor(CHECKSUM).map_err(|_| damaged("it has no checksum".into()))?;
     let views: Vec<_> = tensors.iter().filter(|(name, _)| *name != CHECKSUM).collect();
-    let sum = checksum(text, views.iter().map(|(name, view)| (*name, view.shape(), view.data())));
+    let sum = checksum(&text, views.iter().map(|(name, view)| (*name, view.shape(), view.data())));
     if stored.data() != sum.to_le_bytes() {
         return Err(damaged("its checksum does not fit".into()));
     }
-    let Metadata { method, encoder, predictor, record, .. } = serde_json::from_str(text).map_err(unreadable)?;
+    let Metadata { method, encoder, predictor, record, .. } = serde_json::from_str(&text).map_err(unreadable)?;
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
     let predictor = tensors::read(predictor, &method, encoder.features(), &tensors).map_err(damaged)?;
@@ -102,9 +92,9 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
 
 /// Whether networks read the windows that the encoder gives.
 fn check_windows(predictor: &Predictor, encoder: &Encoder) -> std::result::Result<(), String> {
-    let Predictor::Networks { networks, .. } = predictor else { return Ok(()) };
+    let Predictor::Networks { members, .. } = predictor else { return Ok(()) };
     let window = encoder.sequence().map(|sequence| sequence.window);
-    if networks.iter().any(|trained| trained.network.stem.as_ref().and_then(Stem::window) != window) {
+    if members.iter().any(|member| member.network.stem.as_ref().and_then(Stem::window) != window) {
         return Err("a network does not read the windows of its sequence".into());
     }
     Ok(())

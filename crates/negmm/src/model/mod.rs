@@ -2,17 +2,19 @@
 
 mod file;
 mod fit;
+mod plan;
 mod record;
 mod tensors;
 
 use std::path::Path;
 
-pub use fit::{FitOptions, Fitted, fit, fit_with};
+pub use fit::{FitOptions, fit, fit_with};
+pub use plan::{FitPlan, Fitted, HeldOut, plan};
 pub use record::Record;
 
 use crate::data::{Dataset, Encoder, Table, Warnings};
 use crate::math::lanes::Isa;
-use crate::method::{Method, Pool, Predictor};
+use crate::method::{Method, Predictor, Standardised};
 use crate::{Mixtures, Predictions, Result};
 
 /// Everything needed to predict, and how it came to be.
@@ -36,7 +38,7 @@ impl Model {
     /// As [`Model::predict`], and what was odd about the rows: new categories, missing cells where training had none.
     pub fn predict_with_warnings(&self, table: &Table) -> Result<(Predictions, Warnings)> {
         let (data, warnings) = self.encoder.encode_features(table)?;
-        Ok((self.predict_encoded(&data), warnings))
+        Ok((self.predict_encoded(&data)?, warnings))
     }
 
     /// As [`Model::predict`], for the rows whose target [`Encoder::targets`] gives: without the step after the last row.
@@ -45,22 +47,20 @@ impl Model {
             Some(_) => self.encoder.encode(table)?,
             None => self.encoder.encode_features(table)?,
         };
-        Ok((self.predict_encoded(&data), warnings))
+        Ok((self.predict_encoded(&data)?, warnings))
     }
 
     /// As [`Model::predict`], for rows that [`Model::encoder`] has encoded.
-    pub fn predict_encoded(&self, data: &Dataset) -> Predictions {
-        self.in_target_unit(self.predictor.predict(data, Isa::best()))
+    ///
+    /// # Errors
+    /// When they have other features.
+    pub fn predict_encoded(&self, data: &Dataset) -> Result<Predictions> {
+        Ok(self.in_target_unit(self.predictor.predict(data, Isa::best())?))
     }
 
-    /// From units of the standardised target, pooled as the method says.
-    fn in_target_unit(&self, predictions: Predictions) -> Predictions {
+    fn in_target_unit(&self, predictions: Standardised) -> Predictions {
         let target = self.encoder.target();
-        let predictions = predictions.rescale(target.mean, target.scale);
-        match self.method.pool() {
-            Pool::Mixture => predictions,
-            Pool::Gaussian => predictions.moment_matched(),
-        }
+        predictions.in_unit(target.mean, target.scale)
     }
 
     /// The baseline for as many rows: the normal distribution with the training targets' own mean and sd.
@@ -76,18 +76,12 @@ impl Model {
 
     /// Components of the mixtures it predicts, if it predicts mixtures.
     pub fn components(&self) -> Option<usize> {
-        match self.method.pool() {
-            Pool::Mixture => self.predictor.components(),
-            Pool::Gaussian => Some(1),
-        }
+        self.predictor.components()
     }
 
     /// Models that its predictions pool and still tell apart.
     pub fn members(&self) -> usize {
-        match self.method.pool() {
-            Pool::Mixture => self.predictor.members(),
-            Pool::Gaussian => 1,
-        }
+        self.predictor.members()
     }
 
     /// How columns become features.

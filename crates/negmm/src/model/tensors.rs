@@ -1,113 +1,61 @@
 //! Responsible for a predictor as named tensors, and for refusing tensors that are none.
 
-use safetensors::tensor::{Dtype, SafeTensors};
+use safetensors::tensor::SafeTensors;
 use serde::{Deserialize, Serialize};
 
 use crate::math::lanes::{Chunk, WIDTH};
-use crate::method::ngboost::{Boosted, Parts};
-use crate::method::{Method, Predictor, TrainedNetwork};
-use crate::net::{Head, Network, Placement, SampleHead, Stem};
-
-/// What is wrong with a file, for a person.
-type Flaw = String;
+use crate::method::{Member, Method, Pool, Predictor};
+use crate::net::{Head, Network, Placement, Stem};
+use crate::ngboost::Boosted;
+use crate::tensors::{Flaw, Tensor, numbers_of, read_trees, write_trees};
 
 /// What the tensors are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub(super) enum Shape {
-    /// There are none.
-    Constant {
-        /// Its sd, in sds of the target.
-        #[serde(default = "one")]
-        sd: f64,
-    },
-    /// Networks of these shapes.
-    Networks {
-        /// First to last.
-        networks: Vec<Network>,
-        /// What their outputs mean.
-        head: Head,
-        /// What the sds of each are multiplied by; by nothing where the list is empty.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        sd_factors: Vec<f64>,
-    },
-    /// Networks of these shapes.
-    Samplers {
-        /// First to last.
-        networks: Vec<Network>,
-        /// What their outputs mean.
-        head: SampleHead,
-    },
-    /// Boosted trees.
+pub(super) struct Shape {
+    kind: Kind,
+    /// Of a constant its sd, in sds of the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sd: Option<f64>,
+    /// The shapes of networks, first to last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    networks: Vec<Network>,
+    /// What their outputs mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    head: Option<Head>,
+    /// What the sds of each are multiplied by; by nothing where the list is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sd_factors: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Constant,
+    /// Networks whose outputs are mixtures.
+    Networks,
+    /// Networks whose outputs are samples.
+    Samplers,
     Trees,
 }
 
-fn one() -> f64 {
-    1.0
-}
-
-/// A named tensor: little-endian numbers.
-pub(super) struct Tensor {
-    pub(super) name: String,
-    pub(super) dtype: Dtype,
-    pub(super) shape: Vec<usize>,
-    pub(super) bytes: Vec<u8>,
-}
-
-impl Tensor {
-    fn new<T: Number>(name: impl Into<String>, shape: Vec<usize>, numbers: impl IntoIterator<Item = T>) -> Self {
-        let bytes = numbers.into_iter().flat_map(|number| number.bytes().into_iter()).collect();
-        Self { name: name.into(), dtype: T::DTYPE, shape, bytes }
-    }
-
-    fn list<T: Number>(name: &str, numbers: &[T]) -> Self {
-        Self::new(name, vec![numbers.len()], numbers.iter().copied())
+impl Shape {
+    fn new(kind: Kind) -> Self {
+        Self { kind, sd: None, networks: Vec::new(), head: None, sd_factors: Vec::new() }
     }
 }
-
-/// A number that tensors hold.
-trait Number: Copy {
-    const DTYPE: Dtype;
-    fn bytes(self) -> Vec<u8>;
-    fn read(bytes: &[u8]) -> Vec<Self>;
-}
-
-/// The same three lines for every kind of number.
-macro_rules! number {
-    ($type:ty, $dtype:expr) => {
-        impl Number for $type {
-            const DTYPE: Dtype = $dtype;
-            fn bytes(self) -> Vec<u8> {
-                self.to_le_bytes().to_vec()
-            }
-            fn read(bytes: &[u8]) -> Vec<Self> {
-                let (chunks, _) = bytes.as_chunks::<{ size_of::<$type>() }>();
-                chunks.iter().map(|chunk| <$type>::from_le_bytes(*chunk)).collect()
-            }
-        }
-    };
-}
-
-number!(f32, Dtype::F32);
-number!(f64, Dtype::F64);
-number!(u16, Dtype::U16);
-number!(u32, Dtype::U32);
 
 /// The predictor's shape and its tensors.
 pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
     match predictor {
-        Predictor::Constant { sd } => (Shape::Constant { sd: *sd }, Vec::new()),
-        Predictor::Networks { networks, head } => {
-            let factors = networks.iter().map(|trained| trained.sd_factor);
+        Predictor::Constant { sd } => (Shape { sd: Some(*sd), ..Shape::new(Kind::Constant) }, Vec::new()),
+        Predictor::Networks { members, head, .. } => {
+            let factors = members.iter().map(|member| member.sd_factor);
             let sd_factors = if factors.clone().all(|factor| factor == 1.0) { Vec::new() } else { factors.collect() };
-            let (networks, tensors) = write_networks(networks);
-            (Shape::Networks { networks, head: *head, sd_factors }, tensors)
+            let kind = if head.components().is_some() { Kind::Networks } else { Kind::Samplers };
+            let (networks, tensors) = write_networks(members);
+            (Shape { networks, head: Some(*head), sd_factors, ..Shape::new(kind) }, tensors)
         }
-        Predictor::Samplers { networks, head } => {
-            let (networks, tensors) = write_networks(networks);
-            (Shape::Samplers { networks, head: *head }, tensors)
-        }
-        Predictor::Trees(boosted) => (Shape::Trees, write_trees(&boosted.to_parts())),
+        Predictor::Trees(boosted) => (Shape::new(Kind::Trees), write_trees(&boosted.to_parts())),
     }
 }
 
@@ -118,40 +66,42 @@ pub(super) fn read(
     features: usize,
     tensors: &SafeTensors<'_>,
 ) -> Result<Predictor, Flaw> {
-    let fits = match (&shape, method) {
-        (Shape::Constant { .. }, Method::Constant(_) | Method::Auto(_)) | (Shape::Trees, Method::NgBoost(_)) => true,
-        (Shape::Networks { .. }, method) => {
+    let fits = match (shape.kind, method) {
+        (Kind::Constant, Method::Constant(_) | Method::Auto(_)) | (Kind::Trees, Method::NgBoost(_)) => true,
+        (Kind::Networks, method) => {
             !matches!(method, Method::Constant(_) | Method::NgBoost(_)) && !predicts_samples(method)
         }
-        (Shape::Samplers { .. }, method) => predicts_samples(method),
+        (Kind::Samplers, method) => predicts_samples(method),
         _ => false,
     };
     if !fits {
         return Err("what predicts is not of its method".into());
     }
-    match shape {
-        Shape::Constant { sd } => {
+    let Shape { kind, sd, networks, head, sd_factors } = shape;
+    check_factors(&sd_factors)?;
+    match (kind, head) {
+        (Kind::Constant, _) => {
+            let sd = sd.unwrap_or(1.0);
             check_factors(&[sd])?;
             Ok(Predictor::Constant { sd })
         }
-        Shape::Networks { networks, head, sd_factors } => {
+        (Kind::Networks | Kind::Samplers, Some(head)) => {
+            if head.components().is_some() != (kind == Kind::Networks) {
+                return Err("its head is not of its kind".into());
+            }
             head.check()?;
-            check_factors(&sd_factors)?;
             if !sd_factors.is_empty() && sd_factors.len() != networks.len() {
                 return Err("it does not have one sd factor for each network".into());
             }
-            let mut networks = read_networks(tensors, networks, (features, head.outputs()))?;
-            for (trained, factor) in networks.iter_mut().zip(sd_factors) {
-                trained.sd_factor = factor;
+            let mut members = read_networks(tensors, networks, (features, head.outputs()))?;
+            for (member, factor) in members.iter_mut().zip(sd_factors) {
+                member.sd_factor = factor;
             }
-            Ok(Predictor::Networks { networks, head })
+            let pool = if let Method::Ensemble(ensemble) = method { ensemble.pool } else { Pool::Mixture };
+            Ok(Predictor::Networks { members, head, pool })
         }
-        Shape::Samplers { networks, head } => {
-            head.check()?;
-            let networks = read_networks(tensors, networks, (features, head.outputs()))?;
-            Ok(Predictor::Samplers { networks, head })
-        }
-        Shape::Trees => {
+        (Kind::Networks | Kind::Samplers, None) => Err("its networks have no head".into()),
+        (Kind::Trees, _) => {
             let parts = read_trees(tensors)?;
             Boosted::from_parts(&parts, features).map(Predictor::Trees).map_err(|error| error.to_string())
         }
@@ -172,7 +122,7 @@ fn predicts_samples(method: &Method) -> bool {
     }
 }
 
-fn write_networks(networks: &[TrainedNetwork]) -> (Vec<Network>, Vec<Tensor>) {
+fn write_networks(networks: &[Member]) -> (Vec<Network>, Vec<Tensor>) {
     let tensors = networks.iter().enumerate().flat_map(|(number, trained)| write_network(number, trained));
     (networks.iter().map(|trained| trained.network.clone()).collect(), tensors.collect())
 }
@@ -182,7 +132,7 @@ fn read_networks(
     tensors: &SafeTensors<'_>,
     networks: Vec<Network>,
     (inputs, outputs): (usize, usize),
-) -> Result<Vec<TrainedNetwork>, Flaw> {
+) -> Result<Vec<Member>, Flaw> {
     if networks.is_empty() {
         return Err("it has no network".into());
     }
@@ -197,7 +147,7 @@ fn read_networks(
             }
         }
         let weights = read_network(tensors, number, &network)?;
-        Ok(TrainedNetwork { network, weights, sd_factor: 1.0 })
+        Ok(Member { network, weights, sd_factor: 1.0 })
     };
     networks.into_iter().enumerate().map(read_one).collect()
 }
@@ -216,7 +166,7 @@ fn stem_tensors(number: usize, network: &Network) -> Vec<(String, Placement)> {
     tensors.map(|tensor| (format!("network.{number}.{}", tensor.name), tensor)).collect()
 }
 
-fn write_network(number: usize, trained: &TrainedNetwork) -> Vec<Tensor> {
+fn write_network(number: usize, trained: &Member) -> Vec<Tensor> {
     let stem = stem_tensors(number, &trained.network).into_iter();
     let mut tensors: Vec<Tensor> =
         stem.map(|(name, tensor)| Tensor::new(name, tensor.shape.clone(), tensor.read(&trained.weights))).collect();
@@ -265,40 +215,4 @@ fn read_network(tensors: &SafeTensors<'_>, number: usize, network: &Network) -> 
         }
     }
     Ok(weights)
-}
-
-fn write_trees(parts: &Parts) -> Vec<Tensor> {
-    vec![
-        Tensor::list("trees.start", &parts.start),
-        Tensor::list("trees.scales", &parts.scales),
-        Tensor::list("trees.sizes", &parts.sizes),
-        Tensor::list("trees.features", &parts.features),
-        Tensor::list("trees.numbers", &parts.numbers),
-        Tensor::list("trees.children", &parts.children),
-        Tensor::list("trees.missing", &parts.missing),
-        Tensor::list("trees.importance", &parts.importance),
-    ]
-}
-
-fn read_trees(tensors: &SafeTensors<'_>) -> Result<Parts, Flaw> {
-    let start: Vec<f64> = numbers_of(tensors, "trees.start", Some(&[4]))?;
-    Ok(Parts {
-        start: start.try_into().map_err(|_| "its start is not four numbers")?,
-        scales: numbers_of(tensors, "trees.scales", None)?,
-        sizes: numbers_of(tensors, "trees.sizes", None)?,
-        features: numbers_of(tensors, "trees.features", None)?,
-        numbers: numbers_of(tensors, "trees.numbers", None)?,
-        children: numbers_of(tensors, "trees.children", None)?,
-        missing: numbers_of(tensors, "trees.missing", None)?,
-        importance: numbers_of(tensors, "trees.importance", None)?,
-    })
-}
-
-/// The numbers of a tensor, which must be of that kind and, where given, of that shape.
-fn numbers_of<T: Number>(tensors: &SafeTensors<'_>, name: &str, shape: Option<&[usize]>) -> Result<Vec<T>, Flaw> {
-    let view = tensors.tensor(name).map_err(|_| format!("it has no tensor {name:?}"))?;
-    if view.dtype() != T::DTYPE || shape.is_some_and(|shape| view.shape() != shape) {
-        return Err(format!("tensor {name:?} has the wrong shape"));
-    }
-    Ok(T::read(view.data()))
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::head::{MixturePanel, multiply};
+use super::head::MixtureOutputs;
+use super::mixture_head::{MixturePanel, multiply};
 use super::network::PANEL_CHUNKS;
 use crate::math::functions::softplus;
 use crate::math::lanes::{Chunk, Lanes, WIDTH};
@@ -33,10 +34,16 @@ impl GaussianHead {
     pub(super) fn is_sound(&self) -> bool {
         self.variance_floor > 0.0 && self.variance_floor < self.variance_ceiling && self.variance_ceiling.is_finite()
     }
+}
+
+impl MixtureOutputs for GaussianHead {
+    fn components(&self) -> usize {
+        1
+    }
 
     /// `raw` is 2 × panel; the mixture has one component.
     #[inline(always)]
-    pub fn forward<L: Lanes>(&self, raw: &[Chunk], panel: &mut MixturePanel) {
+    fn forward<L: Lanes>(&self, raw: &[Chunk], panel: &mut MixturePanel) {
         let (zero, ceiling) = (L::splat(0.0), L::splat(self.variance_ceiling));
         for at in 0..PANEL_CHUNKS {
             panel.log_weights[at] = Chunk::ZERO;
@@ -54,7 +61,7 @@ impl GaussianHead {
 
     /// Turns derivatives with respect to (logit, mean, sd) into derivatives with respect to the raw outputs.
     #[inline(always)]
-    pub fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]) {
+    fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]) {
         raw[..PANEL_CHUNKS].copy_from_slice(&parameters[PANEL_CHUNKS..2 * PANEL_CHUNKS]);
         multiply::<L>(&parameters[2 * PANEL_CHUNKS..], &panel.sd_slopes, &mut raw[PANEL_CHUNKS..]);
     }

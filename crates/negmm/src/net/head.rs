@@ -1,23 +1,22 @@
-//! Responsible for turning a network's raw outputs into the parameters of a Gaussian mixture, and gradients back.
+//! Responsible for what a network's raw outputs mean: a mixture, one Gaussian, or samples.
 
 use serde::{Deserialize, Serialize};
 
-use super::gaussian_head::GaussianHead;
-use super::network::PANEL_CHUNKS;
-use crate::math::functions::{decay, ln, softplus, tanh};
+use super::{GaussianHead, MixtureHead, MixturePanel, SampleHead};
 use crate::math::lanes::{Chunk, Lanes};
-
-/// Components at most: the energy score visits every pair.
-pub const MOST_COMPONENTS: usize = 1000;
 
 /// What a network's raw outputs mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Head {
     /// A Gaussian mixture.
     Mixture(MixtureHead),
     /// One Gaussian, by mean and variance.
     Gaussian(GaussianHead),
+    /// Samples.
+    #[serde(untagged)]
+    Samples(SampleHead),
 }
 
 impl Head {
@@ -26,14 +25,16 @@ impl Head {
         match self {
             Self::Mixture(head) => head.outputs(),
             Self::Gaussian(_) => GaussianHead::OUTPUTS,
+            Self::Samples(head) => head.samples,
         }
     }
 
-    /// Components of the mixture.
-    pub fn components(&self) -> usize {
+    /// Components of the mixture, where it is one.
+    pub fn components(&self) -> Option<usize> {
         match self {
-            Self::Mixture(head) => head.components,
-            Self::Gaussian(_) => 1,
+            Self::Mixture(head) => Some(head.components()),
+            Self::Gaussian(head) => Some(head.components()),
+            Self::Samples(_) => None,
         }
     }
 
@@ -42,6 +43,7 @@ impl Head {
         let sound = match self {
             Self::Mixture(head) => head.is_sound(),
             Self::Gaussian(head) => head.is_sound(),
+            Self::Samples(head) => head.is_sound(),
         };
         if sound { Ok(()) } else { Err("its head is out of range") }
     }
@@ -50,172 +52,19 @@ impl Head {
     pub fn initial_biases(&self) -> Option<Vec<f32>> {
         match self {
             Self::Mixture(head) => Some(head.initial_biases()),
-            Self::Gaussian(_) => None,
+            Self::Gaussian(_) | Self::Samples(_) => None,
         }
     }
+}
+
+/// A head whose outputs mean a Gaussian mixture.
+pub trait MixtureOutputs {
+    /// Components of the mixture.
+    fn components(&self) -> usize;
 
     /// `raw` is outputs × panel.
-    #[inline(always)]
-    pub fn forward<L: Lanes>(&self, raw: &[Chunk], panel: &mut MixturePanel) {
-        match self {
-            Self::Mixture(head) => head.forward::<L>(raw, panel),
-            Self::Gaussian(head) => head.forward::<L>(raw, panel),
-        }
-    }
+    fn forward<L: Lanes>(&self, raw: &[Chunk], panel: &mut MixturePanel);
 
     /// Turns derivatives with respect to (logits, means, sds) into derivatives with respect to the raw outputs.
-    #[inline(always)]
-    pub fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]) {
-        match self {
-            Self::Mixture(head) => head.backward::<L>(panel, parameters, raw),
-            Self::Gaussian(head) => head.backward::<L>(panel, parameters, raw),
-        }
-    }
-}
-
-/// How 3 K raw numbers (K logits, K means, K raw sds) become a mixture of K components:
-///
-/// ```text
-/// weight_k = softmax(logit)_k
-/// mean_k   = raw mean,                           or  M tanh(raw / M)          with the bound M
-/// sd_k     = floor + softplus(raw),              or  floor + R tanh(softplus(raw) / R)   with R = ceiling - floor
-/// ```
-///
-/// The bounds are the paper's Assumption 1, smooth instead of truncated: a truncated output has no gradient to come back by.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MixtureHead {
-    /// K.
-    pub components: usize,
-    /// Smallest sd, in units of the standardised target.
-    pub sd_floor: f32,
-    /// Largest sd, if bounded.
-    pub sd_ceiling: Option<f32>,
-    /// Largest absolute mean, if bounded.
-    pub mean_bound: Option<f32>,
-}
-
-/// The mixtures of one panel of rows, each list components × panel.
-#[derive(Clone, Debug)]
-pub struct MixturePanel {
-    /// ln of the weights.
-    pub log_weights: Vec<Chunk>,
-    /// Weights; one below e^-27 is exactly zero.
-    pub weights: Vec<Chunk>,
-    /// Means.
-    pub means: Vec<Chunk>,
-    /// Standard deviations.
-    pub sds: Vec<Chunk>,
-    pub(super) mean_slopes: Vec<Chunk>,
-    pub(super) sd_slopes: Vec<Chunk>,
-}
-
-impl MixturePanel {
-    /// Room for mixtures of `components`.
-    pub fn new(components: usize) -> Self {
-        let list = vec![Chunk::ZERO; components * PANEL_CHUNKS];
-        Self {
-            log_weights: list.clone(),
-            weights: list.clone(),
-            means: list.clone(),
-            sds: list.clone(),
-            mean_slopes: list.clone(),
-            sd_slopes: list,
-        }
-    }
-
-    /// K.
-    #[inline(always)]
-    pub fn components(&self) -> usize {
-        self.weights.len() / PANEL_CHUNKS
-    }
-}
-
-impl MixtureHead {
-    /// Raw numbers for each row.
-    pub fn outputs(&self) -> usize {
-        3 * self.components
-    }
-
-    /// Equal weights, means at the target's mean and sds of 1, the target's own: the start is the constant predictor, and no
-    /// component is lost before it has learnt.
-    fn initial_biases(&self) -> Vec<f32> {
-        /// ln(e - 1), where softplus is 1.
-        const SOFTPLUS_1: f32 = 0.541_324_85;
-        let mut biases = vec![0.0; 2 * self.components];
-        biases.resize(self.outputs(), SOFTPLUS_1);
-        biases
-    }
-
-    /// `raw` is 3 K × panel.
-    #[inline(always)]
-    pub fn forward<L: Lanes>(&self, raw: &[Chunk], panel: &mut MixturePanel) {
-        let size = self.components * PANEL_CHUNKS;
-        let (logits, rest) = raw.split_at(size);
-        let (means, sds) = rest.split_at(size);
-        for lane in 0..PANEL_CHUNKS {
-            let rows = || (lane..size).step_by(PANEL_CHUNKS);
-            let mut largest = L::splat(f32::NEG_INFINITY);
-            for at in rows() {
-                largest = L::load(&logits[at]).max(largest);
-            }
-            let mut sum = L::splat(0.0);
-            for at in rows() {
-                let weight = decay(L::load(&logits[at]) - largest);
-                weight.store(&mut panel.weights[at]);
-                sum = sum + weight;
-            }
-            let (share, log_sum) = (L::splat(1.0) / sum, largest + ln(sum));
-            for at in rows() {
-                (L::load(&panel.weights[at]) * share).store(&mut panel.weights[at]);
-                (L::load(&logits[at]) - log_sum).store(&mut panel.log_weights[at]);
-            }
-        }
-        for at in 0..size {
-            let (mean, slope) = bounded(L::load(&means[at]), self.mean_bound);
-            mean.store(&mut panel.means[at]);
-            slope.store(&mut panel.mean_slopes[at]);
-            let (spread, slope) = softplus(L::load(&sds[at]));
-            let (spread, outer) = bounded(spread, self.sd_ceiling.map(|ceiling| ceiling - self.sd_floor));
-            (spread + L::splat(self.sd_floor)).store(&mut panel.sds[at]);
-            (slope * outer).store(&mut panel.sd_slopes[at]);
-        }
-    }
-
-    fn is_sound(&self) -> bool {
-        let positive = |x: f32| x > 0.0 && x.is_finite();
-        (1..=MOST_COMPONENTS).contains(&self.components)
-            && positive(self.sd_floor)
-            && self.sd_ceiling.is_none_or(|ceiling| positive(ceiling) && ceiling > self.sd_floor)
-            && self.mean_bound.is_none_or(positive)
-    }
-
-    /// Turns derivatives with respect to (logits, means, sds) into derivatives with respect to the raw outputs.
-    #[inline(always)]
-    pub fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]) {
-        let size = self.components * PANEL_CHUNKS;
-        raw[..size].copy_from_slice(&parameters[..size]);
-        multiply::<L>(&parameters[size..], &panel.mean_slopes, &mut raw[size..]);
-        multiply::<L>(&parameters[2 * size..], &panel.sd_slopes, &mut raw[2 * size..]);
-    }
-}
-
-/// out = deltas · slopes, as many as there are slopes.
-#[inline(always)]
-pub(super) fn multiply<L: Lanes>(deltas: &[Chunk], slopes: &[Chunk], out: &mut [Chunk]) {
-    for ((delta, slope), out) in deltas.iter().zip(slopes).zip(out) {
-        (L::load(delta) * L::load(slope)).store(out);
-    }
-}
-
-/// `bound` tanh(x / bound) and its derivative; x itself without a bound.
-#[inline(always)]
-fn bounded<L: Lanes>(x: L, bound: Option<f32>) -> (L, L) {
-    let one = L::splat(1.0);
-    match bound {
-        None => (x, one),
-        Some(bound) => {
-            let share = tanh(x * L::splat(1.0 / bound));
-            (share * L::splat(bound), share.neg_mul_add(share, one))
-        }
-    }
+    fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]);
 }

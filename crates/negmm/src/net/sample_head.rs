@@ -17,15 +17,7 @@ pub struct SampleHead {
 }
 
 impl SampleHead {
-    /// Raw numbers for each row.
-    pub fn outputs(&self) -> usize {
-        self.samples
-    }
-
-    /// Says what is out of range, if something is.
-    pub fn check(&self) -> Result<(), &'static str> {
-        let sound =
-            (LEAST_SAMPLES..=MOST_SAMPLES).contains(&self.samples) && self.sd_floor > 0.0 && self.sd_floor.is_finite();
-        if sound { Ok(()) } else { Err("its head is out of range") }
+    pub(super) fn is_sound(&self) -> bool {
+        (LEAST_SAMPLES..=MOST_SAMPLES).contains(&self.samples) && self.sd_floor > 0.0 && self.sd_floor.is_finite()
     }
 }

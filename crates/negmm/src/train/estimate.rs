@@ -2,6 +2,7 @@
 
 use super::Job;
 use crate::math::lanes::{Isa, WIDTH};
+use crate::threads;
 
 /// Multiplications of a training step that one core does in a second, measured on the forms that `auto` trains (`bench`, `step`).
 const WIDE_SPEED: f64 = 4e10;
@@ -26,24 +27,21 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of these jobs.
-    pub fn of(jobs: &[Job<'_>]) -> Self {
-        let (mut multiplications, mut network) = (0.0, 0_usize);
-        let mut indices = 0;
-        for job in jobs {
-            let training = &job.training;
-            let batch = training.batch.min(job.train.len()).max(1);
-            let pass = job.train.len().div_ceil(batch);
-            let steps = training.steps.unwrap_or(training.epochs * pass);
-            let looks = steps / training.check_every.unwrap_or(pass).max(1);
-            let trained = PASSES * (steps * batch) as f64;
-            let looked = LOOK * (looks * job.validation.len()) as f64;
+    /// Of these jobs, which have one set of data; of trees it says nothing.
+    pub fn of(jobs: &[Job]) -> Self {
+        let (mut networks, mut multiplications, mut network, mut indices) = (0, 0.0, 0_usize, 0);
+        for job in jobs.iter().filter_map(|job| if let Job::Network(job) = job { Some(job) } else { None }) {
+            let course = &job.course;
+            let trained = PASSES * (course.steps * course.batch) as f64;
+            let looked = LOOK * (course.steps / course.epoch.max(1) * job.validation.len()) as f64;
+            networks += 1;
             multiplications += job.network.parameters() as f64 * (trained + looked);
             network = network.max(BUFFERS * job.network.chunks() * WIDTH * size_of::<f32>());
             indices += (2 * job.train.len() + job.validation.len()) * size_of::<u32>();
         }
-        let data = jobs.first().map_or(0, |job| (job.data.x().len() + 2 * job.data.len()) * size_of::<f32>());
-        Self { networks: jobs.len(), multiplications, bytes: ((data + indices) as f64, network as f64) }
+        let rows = |job: &Job| (job.data().x().len() + 2 * job.data().len()) * size_of::<f32>();
+        let data = jobs.first().map_or(0, rows);
+        Self { networks, multiplications, bytes: ((data + indices) as f64, network as f64) }
     }
 
     /// Seconds with so many threads (0: as many as there are cores) on a processor like this one.
@@ -63,8 +61,6 @@ impl Estimate {
 
     /// Networks that train at once.
     fn at_once(&self, threads: usize) -> f64 {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if threads == 0 { cores() } else { threads };
-        threads.min(self.networks).max(1) as f64
+        threads::count(threads).min(self.networks).max(1) as f64
     }
 }

@@ -1,142 +1,171 @@
-//! Responsible for saying what is to be trained: a network, an objective, rows, and how the epochs run.
+//! Responsible for saying what is to be trained: one network or one sequence of trees, on which rows, from which seed.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-use super::{Objective, Schedule, Selection};
+use super::{Course, Objective};
 use crate::data::Dataset;
-use crate::net::Network;
-use crate::{Error, Result};
+use crate::math::lanes::Chunk;
+use crate::math::rng::Rng;
+use crate::net::{Network, Stem};
+use crate::ngboost::{Columns, NgBoost, TrainedTrees};
+use crate::watch::Watch;
+use crate::{Error, Result, streams};
+
+/// Weights and biases of one network at most: beyond this it is a slip of the keyboard.
+const MOST_PARAMETERS: usize = 100_000_000;
+
+/// Something to train, with nothing left to be decided: what comes out depends on it alone.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Job {
+    /// A network.
+    Network(NetworkJob),
+    /// Boosted trees.
+    Trees(TreesJob),
+}
 
 /// One network to train.
 #[derive(Clone, Debug)]
-pub struct Job<'a> {
+pub struct NetworkJob {
     /// Its shape.
     pub network: Network,
     /// What its outputs mean and what is minimised.
     pub objective: Objective,
     /// All rows.
-    pub data: &'a Dataset,
+    pub data: Arc<Dataset>,
     /// The rows it learns from.
     pub train: Vec<u32>,
-    /// The rows that decide which weights are kept; may be empty.
+    /// The rows that choose the checkpoint that is kept; may be empty.
     pub validation: Vec<u32>,
-    /// How the epochs run.
-    pub training: Training,
+    /// How the training runs.
+    pub course: Course,
     /// Where its random numbers start: initial weights, order of rows, dropout.
     pub seed: u64,
 }
 
-/// How the epochs run.
-///
-/// | field | default | range | meaning |
-/// |---|---|---|---|
-/// | `epochs` | 400 | 1 … | passes over the training rows, at most |
-/// | `steps` | none | 1 … | steps instead of epochs; rows that do not fill a batch wait for the next pass |
-/// | `check_every` | none | 1 … | steps between looks at the validation rows; none: once an epoch |
-/// | `batch` | 32 | 1 … | rows of one step |
-/// | `learning_rate` | 0.005 | >0 … 1000 | Adam's step size at its highest |
-/// | `schedule` | cosine | | how the rate moves, see [`Schedule`] |
-/// | `patience` | 0 | 0 … | epochs (looks, with `check_every`) without a better validation score before stopping; 0: never |
-/// | `validation` | 0.15 | 0 … 0.9 | share of the rows set aside to choose the weights that are kept |
-/// | `select` | nll | | the validation score that chooses, see [`Selection`] |
-/// | `averaging` | 0.99 | 0 … <1 | decay of the running average of the weights that is kept and predicts; 0: the weights themselves |
-/// | `dropout` | 0 | 0 … <1 | share of hidden units switched off in each step |
-/// | `adversarial` | 0 | 0 … 1 | half of the loss is that of inputs moved by this share of their range to where the loss grows; 0: off |
-/// | `weight_decay` | 0 | 0 … | decoupled: each step also shrinks weights (not biases) by rate × this |
-/// | `snapshots` | 0 | 0 … | the weights are also kept after every so many epochs, see [`Trained`](super::Trained); 0: never. In no file |
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Training {
-    /// Passes over the training rows, at most.
-    pub epochs: usize,
-    /// Steps instead of epochs.
-    #[serde(default)]
-    pub steps: Option<usize>,
-    /// Steps between looks at the validation rows; once an epoch without.
-    #[serde(default)]
-    pub check_every: Option<usize>,
-    /// Rows of one step.
-    pub batch: usize,
-    /// Adam's step size at its highest.
-    pub learning_rate: f64,
-    /// How the rate moves.
-    pub schedule: Schedule,
-    /// Looks at the validation rows without a better score before stopping; 0: never.
-    pub patience: usize,
-    /// Share of the rows set aside.
-    pub validation: f64,
-    /// The score that chooses the weights that are kept.
-    pub select: Selection,
-    /// Decay of the running average of the weights.
-    pub averaging: f64,
-    /// Share of hidden units switched off.
-    pub dropout: f64,
-    /// Decoupled weight decay.
-    pub weight_decay: f64,
-    /// Share of each input's range by which adversarial inputs are moved.
-    pub adversarial: f64,
-    /// Epochs from one snapshot of the weights to the next; 0: none are kept.
-    #[serde(skip)]
-    pub snapshots: usize,
+/// Trees to boost.
+#[derive(Clone, Debug)]
+pub struct TreesJob {
+    /// How.
+    pub settings: NgBoost,
+    /// All rows.
+    pub data: Arc<Dataset>,
+    /// The rows it learns from.
+    pub train: Vec<u32>,
+    /// The rows that choose the number of rounds; may be empty.
+    pub validation: Vec<u32>,
+    /// Where its random numbers start: the rows and columns of each round.
+    pub seed: u64,
 }
 
-impl Default for Training {
-    fn default() -> Self {
-        Self {
-            epochs: 400,
-            steps: None,
-            check_every: None,
-            batch: 32,
-            learning_rate: 0.005,
-            schedule: Schedule::Cosine,
-            patience: 0,
-            validation: 0.15,
-            select: Selection::Nll,
-            averaging: 0.99,
-            dropout: 0.0,
-            weight_decay: 0.0,
-            adversarial: 0.0,
-            snapshots: 0,
-        }
+impl From<NetworkJob> for Job {
+    fn from(job: NetworkJob) -> Self {
+        Self::Network(job)
     }
 }
 
-impl Training {
-    /// Says which field is out of range, if one is.
+impl From<TreesJob> for Job {
+    fn from(job: TreesJob) -> Self {
+        Self::Trees(job)
+    }
+}
+
+impl Job {
+    /// All rows.
+    pub fn data(&self) -> &Arc<Dataset> {
+        match self {
+            Self::Network(job) => &job.data,
+            Self::Trees(job) => &job.data,
+        }
+    }
+
+    /// The rows it learns from.
+    pub fn train(&self) -> &[u32] {
+        match self {
+            Self::Network(job) => &job.train,
+            Self::Trees(job) => &job.train,
+        }
+    }
+
+    /// The rows that choose what is kept.
+    pub fn validation(&self) -> &[u32] {
+        match self {
+            Self::Network(job) => &job.validation,
+            Self::Trees(job) => &job.validation,
+        }
+    }
+
+    /// Says why it cannot be trained, if it cannot. An engine gets no such job.
+    ///
+    /// # Errors
+    /// When a setting is out of range, the network does not fit the data, or there is no row to learn from.
     pub fn check(&self) -> Result<()> {
-        let refuse = |name: &str, range: &str, found: String| {
-            Err(Error::options(format!("{name} must be {range}, found {found}")))
-        };
-        if self.epochs == 0 || self.epochs > 10_000_000 {
-            return refuse("epochs", "from 1 to 10000000", self.epochs.to_string());
+        match self {
+            Self::Network(job) => job.check()?,
+            Self::Trees(job) => job.settings.check()?,
         }
-        for (name, steps) in [("steps", self.steps), ("check-every", self.check_every)] {
-            if let Some(steps) = steps.filter(|steps| !(1..=1_000_000_000).contains(steps)) {
-                return refuse(name, "from 1 to 1000000000", steps.to_string());
-            }
-        }
-        if self.batch == 0 {
-            return refuse("batch", "at least 1", self.batch.to_string());
-        }
-        // A step moves a weight by a few times the rate: with this bound no number of steps leaves the range of f32.
-        if !(self.learning_rate > 0.0 && self.learning_rate <= 1000.0) {
-            return refuse("learning-rate", "above 0 and at most 1000", self.learning_rate.to_string());
-        }
-        if !(0.0..=0.9).contains(&self.validation) {
-            return refuse("validation", "from 0 to 0.9", self.validation.to_string());
-        }
-        if !(0.0..1.0).contains(&self.averaging) {
-            return refuse("averaging", "at least 0 and below 1", self.averaging.to_string());
-        }
-        if !(0.0..1.0).contains(&self.dropout) {
-            return refuse("dropout", "at least 0 and below 1", self.dropout.to_string());
-        }
-        if !(0.0..=1.0).contains(&self.adversarial) {
-            return refuse("adversarial", "from 0 to 1", self.adversarial.to_string());
-        }
-        if !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
-            return refuse("weight-decay", "at least 0", self.weight_decay.to_string());
+        let rows = self.data().len();
+        if self.train().iter().chain(self.validation()).any(|row| *row as usize >= rows) {
+            return Err(Error::data(format!("a job has rows beyond the {rows} of its data")));
         }
         Ok(())
+    }
+}
+
+impl NetworkJob {
+    /// The weights before the first step.
+    pub(crate) fn initial_weights(&self) -> Vec<Chunk> {
+        self.objective.initial_weights(&self.network, &mut Rng::new(self.seed, streams::WEIGHTS))
+    }
+
+    /// How far each input is moved in adversarial training, its share of the input's range over the training rows; nothing
+    /// without it.
+    pub(crate) fn adversarial_steps(&self) -> Vec<f32> {
+        let (data, share) = (&self.data, self.course.adversarial as f32);
+        if share == 0.0 {
+            return Vec::new();
+        }
+        let range = |input: usize| {
+            let values = self.train.iter().map(|row| data.x()[*row as usize * data.stride() + input]);
+            let (low, high) = values.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(x), high.max(x)));
+            share * (high - low)
+        };
+        (0..data.features()).map(range).collect()
+    }
+
+    fn check(&self) -> Result<()> {
+        let Self { network, objective, data, course, .. } = self;
+        network.stem.as_ref().map_or(Ok(()), Stem::check)?;
+        let parameters = network.parameters();
+        if parameters > MOST_PARAMETERS {
+            return Err(Error::options(format!(
+                "a network may have {MOST_PARAMETERS} parameters at most, and this one would have {parameters}: use fewer hidden units"
+            )));
+        }
+        if network.inputs != data.features() || network.outputs != objective.head().outputs() {
+            return Err(Error::data("a network does not fit its data or its objective"));
+        }
+        if network.stem.is_some() && course.adversarial > 0.0 {
+            return Err(Error::options(
+                "adversarial training is not there for sequences or embeddings: leave adversarial at 0",
+            ));
+        }
+        if self.train.is_empty() {
+            return Err(Error::data("there is no row to train on"));
+        }
+        course.check(self.train.len())
+    }
+}
+
+impl TreesJob {
+    /// Boosts, on this thread.
+    pub(crate) fn train(&self, number: usize, watch: &Watch<'_>) -> Result<TrainedTrees> {
+        let data = &self.data;
+        let columns = data.columns();
+        let columns = Columns::new(&columns, data.len())?;
+        let y: Vec<f64> = data.y().iter().map(|y| f64::from(*y)).collect();
+        let weights: Vec<f64> = data.weights().iter().map(|weight| f64::from(*weight)).collect();
+        let split = (&self.train[..], &self.validation[..]);
+        self.settings.fit_split(&columns, &y, Some(&weights), split, self.seed, (number, watch))
     }
 }

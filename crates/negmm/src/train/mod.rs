@@ -1,20 +1,31 @@
-//! Responsible for training: jobs, the engine that runs a batch of them, and what each leaves behind.
+//! Responsible for training: jobs, the queue they wait in, the engine that runs them, and what each leaves behind.
 
 mod adam;
+mod batches;
+mod bytes;
+mod course;
 mod cpu;
 mod engine;
 mod estimate;
+mod evaluator;
 mod history;
 mod job;
 mod objective;
+mod queue;
 mod schedule;
 mod stopping;
+mod training;
 
+pub use course::Course;
 pub use cpu::CpuEngine;
-pub use engine::{Engine, Progress, Trained, Watch};
+pub use engine::{Engine, Trained, TrainedNetwork, train};
 pub use estimate::Estimate;
 pub use history::{Epoch, History, Validation};
-pub use job::{Job, Training};
-pub use objective::{Loss, Objective};
+pub use job::{Job, NetworkJob, TreesJob};
+pub use objective::Objective;
+pub use queue::{Finish, Queue, Undertaking, Undertakings};
 pub use schedule::Schedule;
 pub use stopping::{SD_FACTORS, Selection};
+pub use training::Training;
+
+pub use crate::watch::{Progress, Watch};

@@ -2,7 +2,7 @@
 //! validation rows.
 //!
 //! A search is a list of *trials*, each with a name that says all it depends on. [`run`] does those that the [`Journal`] does
-//! not have yet, one a thread, and appends each result at once; so a search that was killed continues where it was, a
+//! not have yet and appends each result at once; so a search that was killed continues where it was, a
 //! [`Shard`] of it can run elsewhere, and journals can be joined. What comes out depends on the results alone, never on
 //! the order in which they came.
 

@@ -4,14 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::rungs::{Rung, halving, single};
 use super::{Configuration, Journal, RunOptions, Space, Trial, run};
-use crate::compare::{Metric, Split, Summary, Task};
+use crate::compare::{Metric, Score, Split, Summary, Task};
 use crate::data::{Column, Inputs, Table};
 use crate::math::rng::Rng;
-use crate::train::Watch;
-use crate::{Error, ErrorKind, Result};
-
-/// The streams of a seed that draw the rows of a rung start here, one for each split.
-const ROWS_STREAM: u64 = 3000;
+use crate::train::Undertaking;
+use crate::{Error, ErrorKind, Result, streams};
 
 /// What a trial leaves in the journal.
 const SCORES: [Metric; 5] = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width];
@@ -138,8 +135,8 @@ impl Search<'_> {
                     Trial { name: name(&configurations[configuration], &work), work }
                 })
                 .collect();
-            let work = |fit: &Fit| self.fit(&task, &configurations[fit.configuration], fit);
-            if !run(&trials, journal, options, &work)? {
+            let begin = |fit: &Fit| self.undertake(&task, &configurations[fit.configuration], fit);
+            if !run(&trials, journal, options, &begin)? {
                 return Ok(None);
             }
             for at in trying.iter() {
@@ -180,17 +177,17 @@ impl Search<'_> {
     }
 
     /// One configuration on one split. What the configuration is to blame for is a result too.
-    fn fit(&self, task: &Task<'_>, configuration: &Configuration, fit: &Fit) -> Result<Value> {
+    fn undertake<'a>(
+        &self,
+        task: &Task<'a>,
+        configuration: &Configuration,
+        fit: &Fit,
+    ) -> Result<Undertaking<'a, Value>> {
         let split = Split { train: self.training_rows(fit), test: self.splits[fit.split].test.clone() };
         let seed = self.seed.wrapping_add(fit.split as u64);
-        match task.score(&configuration.method, &split, seed, Watch::nothing()) {
-            Ok((score, _)) => {
-                let scores: Map<String, Value> =
-                    SCORES.iter().map(|metric| (metric.name().into(), json!(score.get(*metric)))).collect();
-                Ok(Value::Object(scores))
-            }
-            Err(error) if error.kind() == ErrorKind::Options => Ok(json!({ "failed": error.to_string() })),
-            Err(error) => Err(error),
+        match task.undertake(&configuration.method, &split, seed) {
+            Ok(undertaking) => Ok(undertaking.map(|scored| outcome(scored.map(|(score, _)| score)))),
+            Err(error) => outcome(Err(error)).map(Undertaking::done),
         }
     }
 
@@ -204,10 +201,22 @@ impl Search<'_> {
         if self.inputs.sequence.is_some() {
             return rows.split_off(rows.len() - kept);
         }
-        Rng::new(self.seed, ROWS_STREAM + fit.split as u64).shuffle(&mut rows);
+        Rng::new(self.seed, streams::RUNGS + fit.split as u64).shuffle(&mut rows);
         rows.truncate(kept);
         rows.sort_unstable();
         rows
+    }
+}
+
+/// What a trial leaves in the journal.
+fn outcome(score: Result<Score>) -> Result<Value> {
+    match score {
+        Ok(score) => {
+            let scores = SCORES.iter().map(|metric| (metric.name().into(), json!(score.get(*metric))));
+            Ok(Value::Object(scores.collect()))
+        }
+        Err(error) if error.kind() == ErrorKind::Options => Ok(json!({ "failed": error.to_string() })),
+        Err(error) => Err(error),
     }
 }
 

@@ -5,10 +5,8 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::math::rng::Rng;
-use crate::{Error, Method, Result};
+use crate::{Error, Method, Result, streams};
 
-/// The stream of a seed that draws configurations.
-const DRAW_STREAM: u64 = 2000;
 /// Draws in a row that give nothing new before a space counts as used up.
 const MOST_REPEATS: usize = 1000;
 
@@ -216,7 +214,7 @@ impl Space {
     /// # Errors
     /// When a combination is not allowed.
     pub fn draw(&self, draws: usize, seed: u64) -> Result<Vec<Configuration>> {
-        let mut rng = Rng::new(seed, DRAW_STREAM);
+        let mut rng = Rng::new(seed, streams::CONFIGURATIONS);
         let mut all: Vec<Configuration> = Vec::new();
         let mut repeats = 0;
         while all.len() < draws && repeats < MOST_REPEATS {

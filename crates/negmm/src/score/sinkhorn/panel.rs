@@ -41,7 +41,7 @@ pub enum Prior {
 }
 
 /// weight · S(scaled samples, draws from the prior), for each row.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sinkhorn {
     /// What the samples are compared with.
     pub prior: Prior,

@@ -1,14 +1,18 @@
 //! The gradient of a batch through a stem and the layers after it, against central differences of the same network in plain
 //! f64 loops.
 
-use super::tests::Differentiate;
-use super::*;
+use std::sync::Arc;
+
+use super::gradient_tests::Differentiate;
+use super::trainer::CpuTrainer;
 use crate::data::Dataset;
-use crate::math::lanes::floats;
+use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
+use crate::math::rng::Rng;
 use crate::mixture::Mixture;
-use crate::net::{Activation, Lstm, MixtureHead, Network, Periodic, Waved};
+use crate::net::{Activation, Lstm, MixtureHead, Network, Periodic, Stem, Waved};
 use crate::score::hybrid;
-use crate::train::{Objective, Training};
+use crate::train::course::Trainer;
+use crate::train::{Job, NetworkJob, Objective, Training};
 
 const SD_FLOOR: f32 = 1e-3;
 const ETA: f32 = 0.5;
@@ -86,19 +90,19 @@ fn loss(network: &Network, flat: &[f64], data: &Dataset, rows: &[u32]) -> f64 {
     rows.iter().map(of_row).sum::<f64>() / rows.len() as f64
 }
 
-fn data(features: usize) -> Dataset {
+fn data(features: usize) -> Arc<Dataset> {
     let mut rng = Rng::new(8, 0);
     let mut data = Dataset::new(features);
     for _ in 0..60 {
         let x: Vec<f32> = (0..features).map(|_| 4.0 * rng.uniform() as f32 - 2.0).collect();
         data.push(&x, 3.0 * rng.uniform() as f32 - 1.5);
     }
-    data
+    Arc::new(data)
 }
 
-fn job<'a>(data: &'a Dataset, stem: Stem, hidden: &[usize], training: Training) -> Job<'a> {
+fn job(data: &Arc<Dataset>, stem: Stem, hidden: &[usize], training: Training) -> NetworkJob {
     let head = MixtureHead { components: 2, sd_floor: SD_FLOOR, sd_ceiling: None, mean_bound: None };
-    Job {
+    NetworkJob {
         network: Network {
             inputs: stem.inputs(),
             stem: Some(stem),
@@ -106,11 +110,11 @@ fn job<'a>(data: &'a Dataset, stem: Stem, hidden: &[usize], training: Training) 
             activation: Activation::Tanh,
             outputs: head.outputs(),
         },
-        objective: Objective::hybrid(head, ETA),
-        data,
+        objective: Objective::Hybrid { head, eta: ETA },
+        data: data.clone(),
         train: (0..60).collect(),
         validation: vec![],
-        training,
+        course: training.course(60),
         seed: 3,
     }
 }
@@ -174,7 +178,7 @@ fn gradient_goes_through_the_units_of_the_stem_that_dropout_left() {
     let weights = job.network.initial_weights(&mut Rng::new(4, 0));
     let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
     let (loss, gradient) = at(&weights);
-    let whole = Job { training: Training::default(), ..job.clone() };
+    let whole = NetworkJob { course: Training::default().course(60), ..job.clone() };
     assert_ne!(loss, Isa::best().run(Differentiate { job: &whole, weights: &weights, rows: &job.train }).0);
     let scale = floats(&gradient).iter().fold(0.0_f32, |scale, g| scale.max(g.abs()));
     for (chunk, lane) in (0..weights.len()).flat_map(|chunk| (0..4).map(move |lane| (chunk, lane))) {
@@ -190,16 +194,16 @@ fn gradient_goes_through_the_units_of_the_stem_that_dropout_left() {
 }
 
 /// One step without a gradient to speak of: weights shrink, biases stay.
-struct Step<'a>(&'a Job<'a>);
+struct Step<'a>(&'a NetworkJob);
 
 impl Kernel for Step<'_> {
     type Output = (Vec<Chunk>, Vec<Chunk>);
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Output {
-        let mut trainer = Trainer::new(self.0);
+        let mut trainer = CpuTrainer::<L>::new(self.0);
         let before = trainer.weights.clone();
-        trainer.step::<L>(&self.0.train, 1e-6);
+        trainer.step(&self.0.train, 1e-6);
         (before, trainer.weights)
     }
 }
@@ -230,7 +234,7 @@ fn adversarial_training_of_a_sequence_is_refused() {
     let lstm = Lstm { channels: 1, window: 3, hidden: 4, layers: 1 };
     let data = data(lstm.inputs());
     let job = job(&data, Stem::Lstm(lstm), &[], Training { adversarial: 0.01, ..Training::default() });
-    let error = CpuEngine::new(1).train(&[job], &Watch::nothing()).remove(0).unwrap_err();
+    let error = Job::from(job).check().unwrap_err();
     assert_eq!(
         error.to_string(),
         "adversarial training is not there for sequences or embeddings: leave adversarial at 0"

@@ -21,13 +21,12 @@ pub use parts::Parts;
 pub use score::Score;
 pub use tree::{Node, Tree};
 
-use super::SPLIT_STREAM;
-use super::option::{out_of_range, parse, parse_word};
 use crate::data::split::holdout;
 use crate::math::rng::Rng;
-use crate::train::Watch;
-use crate::{Error, Result};
-use boost::{Sample, Watched, boost};
+use crate::method::option::{out_of_range, parse, parse_word};
+use crate::watch::Watch;
+use crate::{Error, Result, streams};
+use boost::{Sample, boost};
 
 /// Rows up to which `splits = auto` is exact.
 const MOST_EXACT_ROWS: usize = 1000;
@@ -180,20 +179,20 @@ impl NgBoost {
         seed: u64,
         watch: &Watch<'_>,
     ) -> Result<Boosted> {
-        let (train, held) = holdout(y.len(), self.validation, &mut Rng::new(seed, SPLIT_STREAM));
-        self.fit_split(columns, y, weights, (&train, &held), seed, watch).map(|fit| fit.boosted)
+        let (train, held) = holdout(y.len(), self.validation, &mut Rng::new(seed, streams::VALIDATION));
+        self.fit_split(columns, y, weights, (&train, &held), seed, (0, watch)).map(|trained| trained.boosted)
     }
 
     /// As [`NgBoost::fit`], with the validation rows given; also says what the model that chose the rounds predicts for them.
-    pub(super) fn fit_split(
+    pub(crate) fn fit_split(
         &self,
         columns: &Columns<'_>,
         y: &[f64],
         weights: Option<&[f64]>,
         (train, held): (&[u32], &[u32]),
         seed: u64,
-        watch: &Watch<'_>,
-    ) -> Result<Fit> {
+        watched: (usize, &Watch<'_>),
+    ) -> Result<TrainedTrees> {
         self.check()?;
         check_targets(columns, y, weights)?;
         let whole = Sample { columns: columns.clone(), y, weight: weights };
@@ -207,19 +206,18 @@ impl NgBoost {
             None => &whole,
         };
         if held.is_empty() || train.is_empty() || !held.iter().any(counts) {
-            let boosted = boost(self, counted, None, seed, Watched { watch, job: 0, jobs: 1 })?;
-            return Ok(Fit { boosted, held_out: None });
+            let boosted = boost(self, counted, None, seed, watched)?;
+            return Ok(TrainedTrees { boosted, held_out: None });
         }
-        let jobs = if self.refit { 2 } else { 1 };
         let (train, held) = (Owned::select(&whole, &train), Owned::select(&whole, held));
-        let chosen = boost(self, &train.sample()?, Some(&held.sample()?), seed, Watched { watch, job: 0, jobs })?;
+        let chosen = boost(self, &train.sample()?, Some(&held.sample()?), seed, watched)?;
         let held_out = Some(chosen.predict(&held.sample()?.columns)?);
         if !self.refit || chosen.rounds.is_empty() {
-            return Ok(Fit { boosted: chosen, held_out });
+            return Ok(TrainedTrees { boosted: chosen, held_out });
         }
         let settings = Self { rounds: chosen.rounds.len(), ..self.clone() };
-        let again = boost(&settings, counted, None, seed, Watched { watch, job: 1, jobs })?;
-        Ok(Fit { boosted: Boosted { history: chosen.history, ..again }, held_out })
+        let again = boost(&settings, counted, None, seed, watched)?;
+        Ok(TrainedTrees { boosted: Boosted { history: chosen.history, ..again }, held_out })
     }
 
     /// Whether so many rows are put into bins.
@@ -232,12 +230,13 @@ impl NgBoost {
     }
 }
 
-/// What a fit gives.
-pub(super) struct Fit {
+/// What boosting leaves behind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainedTrees {
     /// The model.
-    pub(super) boosted: Boosted,
-    /// Means and sds of the validation rows by the model that has not seen them.
-    pub(super) held_out: Option<(Vec<f64>, Vec<f64>)>,
+    pub boosted: Boosted,
+    /// Means and sds of the validation rows by the model that has not seen them; `None` where no such row counts.
+    pub held_out: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 /// A copy of some rows.

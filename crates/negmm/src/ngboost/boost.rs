@@ -4,23 +4,19 @@
 //! each of its two parts; a scale for both by [`line_search`]; and the step
 //! (mean, log sd) -= learning rate · scale · (tree₁(row), tree₂(row)).
 
-use std::sync::atomic::Ordering;
-
 use super::boosted::{Boosted, Round, RoundScore};
 use super::grow::Grower;
 use super::parameters::{Parameters, Steps, weighted_mean};
 use super::tree::Tree;
 use super::{Columns, NgBoost};
 use crate::math::rng::Rng;
-use crate::train::{Progress, Watch};
-use crate::{Error, Result};
+use crate::watch::{Progress, Watch};
+use crate::{Result, streams};
 
 /// Boosting ends, and a line search gives up, when a step is shorter than this on average.
 const TOLERANCE: f64 = 1e-4;
 /// A line search does not double a scale above this.
 const LAST_DOUBLED: f64 = 256.0;
-/// The stream of a seed that draws each round's rows and columns.
-const SAMPLE_STREAM: u64 = 5;
 
 /// Rows to learn from or to validate with.
 pub(super) struct Sample<'a> {
@@ -29,21 +25,14 @@ pub(super) struct Sample<'a> {
     pub weight: Option<&'a [f64]>,
 }
 
-/// Which of how many trainings this is, and who watches.
-#[derive(Clone, Copy)]
-pub(super) struct Watched<'a> {
-    pub watch: &'a Watch<'a>,
-    pub job: usize,
-    pub jobs: usize,
-}
-
-/// Boosts for at most `settings.rounds` rounds. With validation rows, only the rounds up to the best one are kept.
+/// Boosts for at most `settings.rounds` rounds, as the job of that number. With validation rows, only the rounds up to the best
+/// one are kept.
 pub(super) fn boost(
     settings: &NgBoost,
     train: &Sample<'_>,
     validation: Option<&Sample<'_>>,
     seed: u64,
-    watched: Watched<'_>,
+    (job, watch): (usize, &Watch<'_>),
 ) -> Result<Boosted> {
     let (rows, score) = (train.y.len(), settings.score);
     let start = start(train, settings.sigma_min);
@@ -60,9 +49,7 @@ pub(super) fn boost(
     let mut train_score = parameters.mean_score(score, train.weight);
     let rate = settings.learning_rate;
     for number in 1..=settings.rounds {
-        if watched.watch.cancel.load(Ordering::Relaxed) {
-            return Err(Error::cancelled());
-        }
+        watch.go_on()?;
         let batch = draws.next(train);
         for (row, gradient) in gradient.iter_mut().enumerate() {
             let weight = batch.weight.map_or(1.0, |weight| weight[row]);
@@ -96,9 +83,8 @@ pub(super) fn boost(
             validation.is_some() && settings.patience > 0 && number - stopping.best_round >= settings.patience;
         let done = norm < TOLERANCE || norm.is_nan();
         let last = number == settings.rounds || patience_over || done;
-        (watched.watch.progress)(&Progress {
-            job: watched.job,
-            jobs: watched.jobs,
+        (watch.progress)(&Progress {
+            job,
             epoch: number,
             epochs: settings.rounds,
             best: validation.map(|_| stopping.best),
@@ -205,7 +191,7 @@ impl Draws {
         let (rows, features) = (train.y.len(), train.columns.features());
         let all_features: Vec<u32> = (0..features as u32).collect();
         Self {
-            rng: Rng::new(seed, SAMPLE_STREAM),
+            rng: Rng::new(seed, streams::BOOSTING),
             drawn_rows: part(settings.rows_share, rows),
             drawn_features: part(settings.columns_share, features).filter(|drawn| *drawn < features),
             rows: (0..rows as u32).collect(),

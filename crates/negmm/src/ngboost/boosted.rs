@@ -3,7 +3,6 @@
 use super::parameters::Parameters;
 use super::tree::{BLOCK, Tree};
 use super::{Columns, Score};
-use crate::data::Dataset;
 use crate::math::lanes::{Isa, Kernel, Lanes};
 use crate::{Error, Result};
 
@@ -50,16 +49,6 @@ impl Boosted {
     pub fn leaves(&self) -> usize {
         let trees = self.rounds.iter().flat_map(|round| &round.trees);
         trees.map(|tree| tree.nodes().iter().filter(|node| node.is_leaf()).count()).sum()
-    }
-
-    /// Mean and sd of every encoded row; the start where the rows have other features than training had.
-    pub(in crate::method) fn predict_rows(&self, data: &Dataset) -> (Vec<f64>, Vec<f64>) {
-        let columns = data.columns();
-        let predicted = Columns::new(&columns, data.len()).and_then(|columns| self.predict(&columns));
-        predicted.unwrap_or_else(|_| {
-            debug_assert!(false, "encoded rows are finite or missing, and have the features of training");
-            (vec![self.start[0]; data.len()], vec![libm::exp(self.start[1]); data.len()])
-        })
     }
 
     /// Mean and sd of every row.

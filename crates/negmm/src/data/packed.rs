@@ -1,0 +1,115 @@
+//! Responsible for encoded rows as bytes, so that another process or machine can train on them.
+
+use serde::{Deserialize, Serialize};
+
+use safetensors::tensor::SafeTensors;
+
+use super::Dataset;
+use crate::tensors::{Flaw, Tensor, numbers_of, text_of, to_bytes};
+use crate::{Error, Result};
+
+/// The name of the description among the tensors.
+const KEY: &str = "negmm-data";
+
+/// Features at most: more are a slip, and would ask for memory before they are seen not to be there.
+const MOST_FEATURES: usize = 1 << 24;
+
+/// What is not a tensor.
+#[derive(Serialize, Deserialize)]
+struct Description {
+    features: usize,
+    window: Option<usize>,
+    numbers: Vec<usize>,
+}
+
+impl Dataset {
+    /// The bytes of all rows: safetensors.
+    ///
+    /// # Errors
+    /// When memory does not hold them.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let Self { features, window, numbers, .. } = self;
+        let description = Description { features: *features, window: *window, numbers: numbers.clone() };
+        let text = serde_json::to_string(&description).map_err(|error| Error::data(error.to_string()))?;
+        let rows = |name: &str, list: &[f32]| Tensor::list(name, list);
+        let tensors = [rows("x", &self.x), rows("y", &self.y), rows("weights", &self.weights)];
+        to_bytes(KEY, text, &tensors).map_err(|error| Error::data(format!("the rows cannot be written: {error}")))
+    }
+
+    /// Reads what [`Dataset::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are not such rows.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let read = || -> std::result::Result<Self, Flaw> {
+            let tensors = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+            let text = text_of(bytes, KEY).ok_or("they have no description")?;
+            let Description { features, window, numbers } =
+                serde_json::from_str(&text).map_err(|error| error.to_string())?;
+            if features > MOST_FEATURES {
+                return Err("they have too many features".into());
+            }
+            let y: Vec<f32> = numbers_of(&tensors, "y", None)?;
+            let empty = Self::new(features);
+            let length = y.len().checked_mul(empty.stride).ok_or("they are too many")?;
+            let sound = numbers.iter().all(|number| *number < features)
+                && window.is_none_or(|window| window > 0 && features.is_multiple_of(window))
+                && u32::try_from(y.len()).is_ok();
+            if !sound {
+                return Err("their description is out of range".into());
+            }
+            Ok(Self {
+                x: numbers_of(&tensors, "x", Some(&[length]))?,
+                weights: numbers_of(&tensors, "weights", Some(&[y.len()]))?,
+                y,
+                window,
+                numbers,
+                ..empty
+            })
+        };
+        read().map_err(|flaw| Error::data(format!("these bytes are no encoded rows of negmm: {flaw}")))
+    }
+
+    /// A number that differs, most likely, where the rows do.
+    pub fn fingerprint(&self) -> u64 {
+        let Self { features, window, numbers, x, y, weights, .. } = self;
+        let sizes = [*features, window.unwrap_or(0), y.len()].into_iter().chain(numbers.iter().copied());
+        let floats = x.iter().chain(y).chain(weights).map(|number| u64::from(number.to_bits()));
+        // FNV-1a, a number at a time.
+        sizes
+            .map(|size| size as u64)
+            .chain(floats)
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, number| (hash ^ number).wrapping_mul(0x0100_0000_01b3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_bit_by_bit() {
+        let mut data = Dataset::new(3);
+        for row in 0..5 {
+            data.push(&[row as f32, f32::NAN, -0.0], f32::from_bits(0x7fc0_0001 + row));
+        }
+        let data = data.with_weights(&[1.0, 0.0, 2.0, 0.5, 1e-3]).with_numbers(vec![0, 2]);
+        let again = Dataset::from_bytes(&data.to_bytes().unwrap()).unwrap();
+        let bits = |list: &[f32]| list.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+        for (a, b) in [(data.x(), again.x()), (data.y(), again.y()), (data.weights(), again.weights())] {
+            assert_eq!(bits(a), bits(b));
+        }
+        assert_eq!((again.features(), again.numbers(), again.window()), (3, &[0, 2][..], None));
+        assert_eq!(data.fingerprint(), again.fingerprint());
+        assert_ne!(data.fingerprint(), data.select(&[0, 1, 2, 4, 3]).fingerprint());
+    }
+
+    #[test]
+    fn bytes_that_are_no_rows_are_refused() {
+        let bytes = Dataset::from_parts(1, vec![0.0; 32], vec![1.0, 2.0]).to_bytes().unwrap();
+        assert!(Dataset::from_bytes(&bytes[..bytes.len() - 1]).is_err());
+        assert!(Dataset::from_bytes(b"").is_err());
+        let wrong = String::from_utf8_lossy(&bytes).replacen("\\\"features\\\":1", "\\\"features\\\":9", 1);
+        assert!(Dataset::from_bytes(wrong.as_bytes()).is_err());
+    }
+}

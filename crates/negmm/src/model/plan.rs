@@ -1,0 +1,159 @@
+//! Responsible for the two ends of a fit: a table becomes a plan, and what was trained by it a model with its record.
+
+use std::sync::Arc;
+
+use super::{Model, Record};
+use crate::data::{Encoder, Inputs, Table};
+use crate::method::{self, Learnt, Method, OutOfFold};
+use crate::metrics::Metrics;
+use crate::train::{Estimate, Job, Trained};
+use crate::{Error, Predictions, Result};
+
+/// Everything that a fit needs but the training itself.
+#[derive(Clone, Debug)]
+pub struct FitPlan {
+    learning: method::Plan,
+    encoder: Encoder,
+    seed: u64,
+    /// Rows of the table.
+    rows: usize,
+    /// Targets of the encoded rows, in their own unit.
+    targets: Vec<f64>,
+    /// How much each counts, where that differs.
+    weights: Option<Vec<f64>>,
+    warnings: Vec<String>,
+}
+
+/// What a fit gives.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Fitted {
+    /// The model.
+    pub model: Model,
+    /// Sentences about the data that the caller should pass on.
+    pub warnings: Vec<String>,
+    /// What is said of rows by what has not learnt from them. Of `auto` these are all rows, or the last third of a sequence.
+    pub held_out: HeldOut,
+}
+
+/// Rows that were set aside, and what is said of them by what has not learnt from them.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HeldOut {
+    /// The rows, numbered as the encoder gives them.
+    pub rows: Vec<u32>,
+    /// For each the fold that it was held out in, from 0; all in one where the same rows are held out by all networks.
+    pub folds: Vec<u32>,
+    /// The target of each, in its own unit.
+    pub y: Vec<f64>,
+    /// How much each counts; `None`: all alike.
+    pub weights: Option<Vec<f64>>,
+    /// One prediction for each, in the target's own unit.
+    pub predictions: Predictions,
+}
+
+/// Decides everything that fitting `method` to predict `target` takes: which columns become which features, which networks are
+/// trained on which rows from which seeds.
+///
+/// # Errors
+/// When the data or the method's settings are at fault.
+pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed: u64) -> Result<FitPlan> {
+    method.check()?;
+    let soft_clip = method.soft_clip().filter(|_| inputs.sequence.is_none());
+    let encoder = Encoder::fit(table, target, inputs)?.keeping_missing(method.keeps_missing()).soft_clipping(soft_clip);
+    let targets = encoder.targets(table)?.into_owned();
+    if table.rows() < method.least_rows() {
+        return Err(table.blame(Error::data(format!(
+            "method {} needs at least {} rows, found {}",
+            method.name(),
+            method.least_rows(),
+            table.rows()
+        ))));
+    }
+    let mut warnings = encoder.oddities(table);
+    let guessed = table.rows() == 1 && matches!(method, Method::Auto(_));
+    if guessed {
+        warnings.push("a single row says nothing of the spread: the sd is a guess, the target's own size".into());
+    }
+    if encoder.target().constant && !guessed {
+        warnings.push(format!(
+            "the target {target:?} is {} in every row: every prediction will be that, with a tiny sd",
+            encoder.target().mean
+        ));
+    }
+    if encoder.features() == 0 {
+        warnings.push("no input column varies: every row will get the same prediction".into());
+    }
+    let weights = encoder.weights(table, inputs.weight.as_deref())?.map(|weights| weights.into_owned());
+    let (mut data, _) = encoder.encode(table)?;
+    if let Some(weights) = &weights {
+        data = data.with_weights(weights);
+    }
+    let learning = method.plan(&Arc::new(data), seed)?;
+    Ok(FitPlan { learning, encoder, seed, rows: table.rows(), targets, weights, warnings })
+}
+
+impl FitPlan {
+    /// The method with every setting that follows from the data filled in.
+    pub fn method(&self) -> &Method {
+        self.learning.method()
+    }
+
+    /// What is to be trained; [`FitPlan::finish`] takes the results in this order.
+    pub fn jobs(&self) -> Vec<Job> {
+        self.learning.jobs()
+    }
+
+    /// What the training will take, about.
+    pub fn estimate(&self) -> Estimate {
+        self.learning.estimate()
+    }
+
+    /// Makes a model of what was trained: the results of [`FitPlan::jobs`], in their order.
+    ///
+    /// # Errors
+    /// When a job failed, or the results are not those of the plan's jobs.
+    pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
+        let Self { learning, encoder, seed, rows, targets, weights, mut warnings } = self;
+        let Learnt { method, predictor, histories, out_of_fold } = learning.finish(trained)?;
+        let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
+        if skipped > 0 {
+            warnings.push(format!("{skipped} training steps were not finite and were not taken"));
+        }
+        let record = Record {
+            version: env!("CARGO_PKG_VERSION").into(),
+            seed,
+            rows,
+            validation_rows: out_of_fold.rows.len(),
+            validation: None,
+            baseline: None,
+            histories,
+        };
+        let mut model = Model { method, encoder, predictor, record };
+        let held_out = HeldOut::new(out_of_fold, &model, &targets, weights.as_deref());
+        (model.record.validation, model.record.baseline) = held_out.scores(&model)?;
+        Ok(Fitted { model, warnings, held_out })
+    }
+}
+
+impl HeldOut {
+    fn new(out_of_fold: OutOfFold, model: &Model, targets: &[f64], weights: Option<&[f64]>) -> Self {
+        let OutOfFold { rows, folds, predictions } = out_of_fold;
+        let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
+        let (y, weights) = (pick(targets), weights.map(pick));
+        Self { rows, folds, y, weights, predictions: model.in_target_unit(predictions) }
+    }
+
+    /// The scores of its predictions and of the baseline; nothing where no row counts, or where a score is not finite.
+    fn scores(&self, model: &Model) -> Result<(Option<Metrics>, Option<Metrics>)> {
+        let Self { y, weights, predictions, .. } = self;
+        if y.is_empty() || weights.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0)) {
+            return Ok((None, None));
+        }
+        let score = |predictions: &Predictions| {
+            Metrics::weighted(predictions, y, weights.as_deref(), model.encoder.target().grid)
+                .map(|metrics| Some(metrics).filter(Metrics::is_finite))
+        };
+        Ok((score(predictions)?, score(&model.baseline(y.len()))?))
+    }
+}

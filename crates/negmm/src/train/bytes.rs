@@ -1,0 +1,194 @@
+//! Responsible for jobs and what was trained as bytes, so that a job can be trained in another process or on another machine and
+//! give the same bits.
+//!
+//! Both are safetensors: lists of numbers as tensors, everything else as JSON. The rows of a job travel by themselves, see
+//! [`Dataset::to_bytes`], once for all jobs that share them.
+
+use std::sync::Arc;
+
+use safetensors::tensor::SafeTensors;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{Course, History, Job, NetworkJob, Objective, Trained, TrainedNetwork, TreesJob};
+use crate::data::Dataset;
+use crate::math::lanes::{Chunk, WIDTH, floats};
+use crate::net::Network;
+use crate::ngboost::{Boosted, NgBoost, RoundScore, TrainedTrees};
+use crate::tensors::{self, Flaw, Tensor, numbers_of, read_trees, text_of, write_trees};
+use crate::{Error, Result};
+
+/// The names of the descriptions among the tensors.
+const JOB: &str = "negmm-job";
+const TRAINED: &str = "negmm-trained";
+
+#[derive(Serialize, Deserialize)]
+struct JobDescription {
+    /// Of the rows.
+    fingerprint: u64,
+    seed: u64,
+    work: Work,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Work {
+    Network { network: Network, objective: Objective, course: Course },
+    Trees(NgBoost),
+}
+
+impl Job {
+    /// The bytes of the job, but for its rows.
+    ///
+    /// # Errors
+    /// When memory does not hold them.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let (seed, work) = match self {
+            Self::Network(NetworkJob { network, objective, course, seed, .. }) => {
+                (*seed, Work::Network { network: network.clone(), objective: *objective, course: course.clone() })
+            }
+            Self::Trees(TreesJob { settings, seed, .. }) => (*seed, Work::Trees(settings.clone())),
+        };
+        let description = JobDescription { fingerprint: self.data().fingerprint(), seed, work };
+        let rows = [Tensor::list("train", self.train()), Tensor::list("validation", self.validation())];
+        written(JOB, &description, &rows)
+    }
+
+    /// Reads what [`Job::to_bytes`] wrote, for the rows that it was of.
+    ///
+    /// # Errors
+    /// When the bytes are no job, one that cannot be trained, or one of other rows.
+    pub fn from_bytes(bytes: &[u8], data: &Arc<Dataset>) -> Result<Self> {
+        let (JobDescription { fingerprint, seed, work }, train, validation) = read("job", || {
+            let tensors = tensors_of(bytes)?;
+            Ok((
+                described(bytes, JOB)?,
+                numbers_of(&tensors, "train", None)?,
+                numbers_of(&tensors, "validation", None)?,
+            ))
+        })?;
+        if fingerprint != data.fingerprint() {
+            return Err(Error::data("this job is of other rows"));
+        }
+        let data = data.clone();
+        let job = match work {
+            Work::Network { network, objective, course } => {
+                Self::Network(NetworkJob { network, objective, data, train, validation, course, seed })
+            }
+            Work::Trees(settings) => Self::Trees(TreesJob { settings, data, train, validation, seed }),
+        };
+        job.check()?;
+        Ok(job)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum TrainedDescription {
+    Network { history: History, snapshots: usize },
+    Trees { features: usize, held_out: bool },
+}
+
+impl Trained {
+    /// The bytes of what was trained.
+    ///
+    /// # Errors
+    /// When memory does not hold them.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        match self {
+            Self::Network(TrainedNetwork { weights, history, snapshots }) => {
+                let lists = [weights].into_iter().chain(snapshots).enumerate();
+                let lists = lists.map(|(number, list)| Tensor::list(&weights_name(number), floats(list)));
+                let description = TrainedDescription::Network { history: history.clone(), snapshots: snapshots.len() };
+                written(TRAINED, &description, &lists.collect::<Vec<_>>())
+            }
+            Self::Trees(TrainedTrees { boosted, held_out }) => {
+                let mut tensors = write_trees(&boosted.to_parts());
+                // Whole, where a model file has them in single precision.
+                tensors.push(Tensor::list("importance", &boosted.importance.concat()));
+                let round = |round: &RoundScore| [round.train, round.validation.unwrap_or(f64::NAN)];
+                tensors.push(Tensor::list("history", &boosted.history.iter().flat_map(round).collect::<Vec<_>>()));
+                if let Some((means, sds)) = held_out {
+                    tensors.extend([Tensor::list("means", means), Tensor::list("sds", sds)]);
+                }
+                let description =
+                    TrainedDescription::Trees { features: boosted.features, held_out: held_out.is_some() };
+                written(TRAINED, &description, &tensors)
+            }
+        }
+    }
+
+    /// Reads what [`Trained::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are nothing that was trained.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        read("training's result", || {
+            let tensors = tensors_of(bytes)?;
+            match described(bytes, TRAINED)? {
+                TrainedDescription::Network { history, snapshots } => {
+                    let read = |number: usize| chunks(&numbers_of::<f32>(&tensors, &weights_name(number), None)?);
+                    let weights = read(0)?;
+                    let snapshots = (1..=snapshots).map(read).collect::<std::result::Result<_, _>>()?;
+                    Ok(Self::Network(TrainedNetwork { weights, history, snapshots }))
+                }
+                TrainedDescription::Trees { features, held_out } => read_boosted(&tensors, features, held_out),
+            }
+        })
+    }
+}
+
+fn read_boosted(tensors: &SafeTensors<'_>, features: usize, held_out: bool) -> std::result::Result<Trained, Flaw> {
+    let mut boosted = Boosted::from_parts(&read_trees(tensors)?, features).map_err(|error| error.to_string())?;
+    let importance: Vec<f64> = numbers_of(tensors, "importance", Some(&[2 * features]))?;
+    boosted.importance = [importance[..features].to_vec(), importance[features..].to_vec()];
+    let history: Vec<f64> = numbers_of(tensors, "history", None)?;
+    let (rounds, rest) = history.as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err("its history is not pairs of scores".into());
+    }
+    // A validation score that is not a number never chooses a round, as one that is not there.
+    let round = |[train, validation]: &[f64; 2]| RoundScore {
+        train: *train,
+        validation: Some(*validation).filter(|score| !score.is_nan()),
+    };
+    boosted.history = rounds.iter().map(round).collect();
+    let held_out = match held_out {
+        true => Some((numbers_of(tensors, "means", None)?, numbers_of(tensors, "sds", None)?)),
+        false => None,
+    };
+    Ok(Trained::Trees(TrainedTrees { boosted, held_out }))
+}
+
+/// The weights that were kept come first, then the snapshots.
+fn weights_name(number: usize) -> String {
+    format!("weights.{number}")
+}
+
+fn chunks(numbers: &[f32]) -> std::result::Result<Vec<Chunk>, Flaw> {
+    let (chunks, rest) = numbers.as_chunks::<WIDTH>();
+    if rest.is_empty() {
+        Ok(chunks.iter().map(|chunk| Chunk(*chunk)).collect())
+    } else {
+        Err("its weights are cut".into())
+    }
+}
+
+fn written(key: &str, description: &impl Serialize, list: &[Tensor]) -> Result<Vec<u8>> {
+    let text = serde_json::to_string(description).map_err(|error| error.to_string());
+    let bytes = text.and_then(|text| tensors::to_bytes(key, text, list));
+    bytes.map_err(|error| Error::data(format!("this cannot be written: {error}")))
+}
+
+fn read<T>(what: &str, read: impl FnOnce() -> std::result::Result<T, Flaw>) -> Result<T> {
+    read().map_err(|flaw| Error::data(format!("these bytes are no {what} of negmm: {flaw}")))
+}
+
+fn tensors_of(bytes: &[u8]) -> std::result::Result<SafeTensors<'_>, Flaw> {
+    SafeTensors::deserialize(bytes).map_err(|error| error.to_string())
+}
+
+fn described<T: DeserializeOwned>(bytes: &[u8], key: &str) -> std::result::Result<T, Flaw> {
+    let text = text_of(bytes, key).ok_or("they have no description")?;
+    serde_json::from_str(&text).map_err(|error| error.to_string())
+}
