@@ -13,6 +13,8 @@ mod table;
 mod warnings;
 mod windows;
 
+pub(crate) use message::quoted;
+
 pub use dataset::{Dataset, ROW_ALIGN};
 pub use encode::{ENCODED_LIMIT, Encoder, Encoding, Input, Inputs, MAX_LEVELS, Target};
 pub use stream::{Chunk, CsvStream, KeptColumn, Kind, Schema};
