@@ -98,7 +98,8 @@ impl Cases {
         let (data, warnings) = encoder.encode(table)?;
         let y = encoder.targets(table)?;
         let weights = encoder.weights(table, weight)?;
-        let first = encoder.first_row() + 1;
+        let predicted = encoder.predicted_rows(table.rows());
+        let numbers = |rows: &[usize]| rows.iter().map(|row| predicted.number(*row)).collect();
         let predict = |rows: &[usize]| {
             let rows: Vec<u32> = rows.iter().map(|row| *row as u32).collect();
             model.predict_encoded(&data.select(&rows))
@@ -107,13 +108,13 @@ impl Cases {
         let rows = sample(y.len(), most_rows(model));
         let last: Vec<usize> = (y.len().saturating_sub(END_STEPS)..y.len()).collect();
         let end = End {
-            numbers: last.iter().map(|row| row + first).collect(),
+            numbers: numbers(&last),
             y: pick(&y, &last),
             predictions: predict(&last),
         };
         Ok(Self {
             total: y.len(),
-            numbers: rows.iter().map(|row| row + first).collect(),
+            numbers: numbers(&rows),
             table: None,
             y: pick(&y, &rows),
             weights: weights.map(|weights| pick(&weights, &rows)),
@@ -143,7 +144,8 @@ impl Cases {
         let chosen: Vec<usize> = sample(order.len(), most_rows(model)).into_iter().map(|at| order[at]).collect();
         let rows = |places: &[usize]| places.iter().map(|at| held_out.rows[*at] as usize).collect::<Vec<_>>();
         let pick = |numbers: &[f64], places: &[usize]| rows(places).iter().map(|row| numbers[*row]).collect::<Vec<_>>();
-        let numbers = |places: &[usize]| rows(places).iter().map(|row| row + encoder.first_row() + 1).collect();
+        let predicted = encoder.predicted_rows(table.rows());
+        let numbers = |places: &[usize]| rows(places).iter().map(|row| predicted.number(*row)).collect();
         let end = encoder.sequence().map(|_| {
             let last = &order[order.len().saturating_sub(END_STEPS)..];
             End { numbers: numbers(last), y: pick(&y, last), predictions: held_out.predictions.select(last) }

@@ -130,13 +130,14 @@ fn names(questions: &Questions, keep: &[String], model: &Model) -> Result<Vec<St
 fn answer(questions: &Questions, model: &Model, chunk: &Chunk, first: u64) -> Result<Answer, Error> {
     let (predictions, warnings) = model.predict_with_warnings(&chunk.table)?;
     let answers = questions.answer(&predictions, first)?;
-    // A sequence has no answer for its first rows, and one more after the last: no cells are kept for that.
-    let (skipped, numbered) = (model.encoder().first_row(), model.encoder().sequence().is_some());
-    let mut kept: Vec<_> = chunk.kept.iter().map(|column| column.cells().skip(skipped)).collect();
+    let rows = model.encoder().predicted_rows(chunk.table.rows());
+    let numbered = model.encoder().sequence().is_some();
+    // For the step after a sequence no cells are kept.
+    let mut kept: Vec<_> = chunk.kept.iter().map(|column| column.cells().skip(rows.first())).collect();
     let mut line = Line::default();
     for row in 0..answers.rows() {
         if numbered {
-            line.text(&(skipped + row + 1).to_string());
+            line.text(&rows.number(row).to_string());
         }
         kept.iter_mut().for_each(|cells| line.text(cells.next().unwrap_or_default()));
         answers.row(row).for_each(|number| line.number(number));

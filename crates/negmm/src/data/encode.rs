@@ -9,7 +9,7 @@ use super::csv::column_numbers;
 use super::learn;
 use super::message::{absent_columns, quoted};
 use super::windows::{Sequence, windows};
-use super::{Column, Dataset, Kind, Schema, Table, Warnings};
+use super::{Column, Dataset, Kind, PredictedRows, Schema, Table, Warnings};
 use crate::{Error, Result};
 
 /// Text columns keep this many of their most frequent levels; the others share one feature.
@@ -207,9 +207,14 @@ impl Encoder {
         self.sequence.as_ref()
     }
 
+    /// Which rows of a table of so many rows are predicted: those that [`Encoder::encode`] gives.
+    pub fn predicted_rows(&self, table_rows: usize) -> PredictedRows {
+        PredictedRows::new(self.sequence.as_ref().map(|sequence| sequence.window), table_rows)
+    }
+
     /// Rows at the start of a table that have no prediction, because they are the first one's window.
     pub fn first_row(&self) -> usize {
-        self.sequence.as_ref().map_or(0, |sequence| sequence.window)
+        self.predicted_rows(0).first()
     }
 
     /// Numbers that a row of a table becomes.
@@ -271,7 +276,7 @@ impl Encoder {
     }
 
     /// Encodes inputs and, where the table has it, the target (0 where it has not). Of a sequence these are the windows of
-    /// all rows but the first, see [`Encoder::first_row`].
+    /// all rows but the first, see [`Encoder::predicted_rows`].
     pub fn encode(&self, table: &Table) -> Result<(Dataset, Warnings)> {
         self.check_length(table, 1)?;
         let (x, warnings) = self.encode_inputs(table)?;
@@ -318,10 +323,10 @@ impl Encoder {
 
     /// Of one number for each row of a table, those of the rows that [`Encoder::encode`] gives.
     fn of_encoded<'a>(&self, numbers: Cow<'a, [f64]>) -> Cow<'a, [f64]> {
-        let first = self.first_row().min(numbers.len());
+        let rows = self.predicted_rows(numbers.len());
         match numbers {
-            Cow::Borrowed(numbers) => Cow::Borrowed(&numbers[first..]),
-            Cow::Owned(mut numbers) => Cow::Owned(numbers.split_off(first)),
+            Cow::Borrowed(numbers) => rows.of(numbers).into(),
+            Cow::Owned(numbers) => rows.of(&numbers).to_vec().into(),
         }
     }
 

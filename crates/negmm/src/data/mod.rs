@@ -6,6 +6,7 @@ mod encode;
 mod grid;
 mod learn;
 mod message;
+mod rows;
 mod source;
 pub mod split;
 mod stream;
@@ -17,6 +18,7 @@ pub(crate) use message::quoted;
 
 pub use dataset::{Dataset, ROW_ALIGN};
 pub use encode::{ENCODED_LIMIT, Encoder, Encoding, Input, Inputs, MAX_LEVELS, Target};
+pub use rows::PredictedRows;
 pub use stream::{Chunk, CsvStream, KeptColumn, Kind, Schema};
 pub use table::{Column, MISSING, Table};
 pub use warnings::Warnings;
