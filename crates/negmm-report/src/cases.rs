@@ -107,11 +107,7 @@ impl Cases {
         let pick = |numbers: &[f64], rows: &[usize]| rows.iter().map(|row| numbers[*row]).collect::<Vec<_>>();
         let rows = sample(y.len(), most_rows(model));
         let last: Vec<usize> = (y.len().saturating_sub(END_STEPS)..y.len()).collect();
-        let end = End {
-            numbers: numbers(&last),
-            y: pick(&y, &last),
-            predictions: predict(&last),
-        };
+        let end = End { numbers: numbers(&last), y: pick(&y, &last), predictions: predict(&last) };
         Ok(Self {
             total: y.len(),
             numbers: numbers(&rows),

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::message::quoted;
-use super::{csv, learn, source};
+use super::message::{absent_columns, quoted};
+use super::{csv, source, weights};
 use crate::{Error, Result};
 
 /// The code of a missing text cell.
@@ -147,7 +147,7 @@ impl Table {
 
     /// How much each row counts, from the column of that name: finite numbers, none negative, not all zero.
     pub fn weights(&self, column: &str) -> Result<Cow<'_, [f64]>> {
-        learn::weight_numbers(self, column)
+        weights::weights(self, column)
     }
 
     /// Reads a CSV file (comma, semicolon or tab; plain or gzip). A column is numeric when every cell that is not
@@ -193,6 +193,17 @@ impl Table {
     /// The column called `name`.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.names.iter().position(|other| other == name).map(|position| &self.columns[position])
+    }
+
+    /// The numbers of the column called `name`, also where it is text that consists of numbers.
+    pub(super) fn numbers(&self, name: &str) -> Option<Result<Cow<'_, [f64]>>> {
+        let numbers = csv::column_numbers(self.column(name)?);
+        Some(numbers.map_err(|(row, error)| self.blame_cell(error, row, name)))
+    }
+
+    /// A sentence that says which columns are `absent`, and what there is.
+    pub(super) fn absent(&self, absent: &[&str]) -> String {
+        absent_columns(absent, self.names.iter().map(String::as_str))
     }
 
     /// A table of these rows, in this order; messages still give their numbers in the file.
