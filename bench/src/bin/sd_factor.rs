@@ -13,7 +13,7 @@ use std::error::Error;
 
 use negmm::compare::Split;
 use negmm::method::{Auto, Predictor};
-use negmm::train::{CpuEngine, Watch};
+use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Mixtures, Predictions, Table, fit_with};
 use negmm_bench::options::Options;
 use negmm_bench::uci::Set;
@@ -87,9 +87,11 @@ fn outcome(
     seed: u64,
 ) -> Result<Outcome, Box<dyn Error>> {
     let (inputs, engine) = (set.inputs(), CpuEngine::new(1));
-    let options = FitOptions { seed, inputs: &inputs, engine: &engine, watch: Watch::nothing() };
+    let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine);
     let fitted = fit_with(train, set.target, &Method::Auto(auto.clone()), &options)?;
-    let Predictor::Networks { networks, .. } = fitted.model.predictor() else { return Err("no networks".into()) };
+    let Predictor::Networks { members: networks, .. } = fitted.model.predictor() else {
+        return Err("no networks".into());
+    };
     let given: Vec<f64> = networks.iter().map(|network| network.sd_factor).collect();
     // The networks' own sds: the factors that they were given are taken off.
     let raw = |table: &Table| -> Result<Mixtures, Box<dyn Error>> {
@@ -101,7 +103,7 @@ fn outcome(
     };
     // A held-out prediction is that of its fold's networks with all sds times k: its first mean says which fold.
     let held = fitted.held_out.predictions.mixtures().ok_or("no mixtures")?;
-    let (own, pool) = (raw(&train.select_rows(&[fitted.held_out.rows[0] as usize]))?, raw(test)?);
+    let (own, pool) = (raw(&train.select_rows(&[fitted.held_out.rows[0]]))?, raw(test)?);
     let first = (0..own.components()).step_by(held.components());
     let distance = |at: &usize| (own.means()[*at] - held.means()[0]).abs();
     let first = first.min_by(|a, b| distance(a).total_cmp(&distance(b))).ok_or("no components")?;

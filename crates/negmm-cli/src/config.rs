@@ -146,7 +146,7 @@ impl Setting {
 fn read(path: &Path) -> Result<Vec<Setting>, Error> {
     let place = path.display().to_string();
     // The command line named the file, so the command line is at fault.
-    let text = std::fs::read_to_string(path).map_err(|error| Error::options(Error::io(path, &error).to_string()))?;
+    let text = std::fs::read_to_string(path).map_err(|error| Error::options(Error::io(path, error).to_string()))?;
     let line_of = |at: usize| format!("{place}, line {}", text[..at].matches('\n').count() + 1);
     let malformed = |error: toml::de::Error| {
         let message = format!("this is not valid TOML ({})", error.message().replace('\n', " "));

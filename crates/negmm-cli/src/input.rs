@@ -32,26 +32,6 @@ pub fn sequence(column: Option<String>, window: Option<&str>) -> Result<Option<S
     }
 }
 
-/// Numbers with commas between them, each with its text.
-pub fn numbers(name: &str, text: Option<&str>) -> Result<Vec<(String, f64)>, Error> {
-    let read = |part: &str| match part.trim().parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok((part.trim().to_string(), number)),
-        _ => {
-            Err(Error::options(format!("{name} must be numbers with commas between them, found {text:?}", text = part)))
-        }
-    };
-    text.map_or(Ok(Vec::new()), |text| text.split(',').map(read).collect())
-}
-
-/// As [`numbers`], each strictly between 0 and 1.
-pub fn levels(name: &str, text: Option<&str>) -> Result<Vec<(String, f64)>, Error> {
-    let levels = numbers(name, text)?;
-    match levels.iter().find(|(_, level)| !(*level > 0.0 && *level < 1.0)) {
-        Some((text, _)) => Err(Error::options(format!("{name} must lie strictly between 0 and 1, found {text}"))),
-        None => Ok(levels),
-    }
-}
-
 /// Column names with commas between them; a name that has a comma stands in quotes, with its own quotes doubled.
 pub fn names(text: &str) -> Vec<String> {
     let (mut names, mut name, mut quoted) = (Vec::new(), String::new(), false);

@@ -32,7 +32,7 @@ impl Part {
     pub fn open(&self, folder: &Path, plan: &Map<String, Value>) -> Result<Journal, Error> {
         // Looked at before the journal is made: a slip of the keyboard should leave nothing behind.
         if let Some(missing) = self.merge.iter().find(|folder| !folder.is_dir()) {
-            return Err(Error::data("there is no such folder").at(missing.display().to_string()));
+            return Err(Error::data("there is no such folder").in_file(missing));
         }
         let mut journal = Journal::open(folder, plan, self.shard)?;
         self.merge.iter().try_for_each(|folder| journal.join(folder))?;

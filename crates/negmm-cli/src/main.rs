@@ -14,27 +14,16 @@ mod usage;
 
 use std::process::ExitCode;
 
-use negmm::{Error, ErrorKind};
+use negmm::Error;
 
 use arguments::{Arguments, Command};
-
-/// The data or the model is at fault.
-const DATA_FAULT: u8 = 1;
-/// The command line is at fault.
-const COMMAND_FAULT: u8 = 2;
-/// Stopped by Ctrl-C, as shells count it.
-const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     match usage::parse().and_then(|arguments| run(&arguments)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::from(match error.kind() {
-                ErrorKind::Options => COMMAND_FAULT,
-                ErrorKind::Cancelled => INTERRUPTED,
-                _ => DATA_FAULT,
-            })
+            ExitCode::from(error.kind().exit_code())
         }
     }
 }

@@ -50,25 +50,25 @@ impl Output {
             return Ok(Self::Standard(BufWriter::new(io::stdout())));
         }
         let typed = Path::new(path);
-        let failed = |error: &io::Error| Error::io(typed, &plain(error));
+        let failed = |error: io::Error| Error::io(typed, plain(&error));
         // Where a link leads; the link itself stays.
         let path = typed.canonicalize().unwrap_or(typed.to_path_buf());
         let existing = path.metadata().ok();
         match &existing {
-            Some(metadata) if metadata.is_dir() => return Err(failed(&ErrorKind::IsADirectory.into())),
+            Some(metadata) if metadata.is_dir() => return Err(failed(ErrorKind::IsADirectory.into())),
             Some(metadata) if !metadata.is_file() => {
-                let device = OpenOptions::new().write(true).open(&path).map_err(|error| failed(&error))?;
+                let device = OpenOptions::new().write(true).open(&path).map_err(failed)?;
                 return Ok(Self::Device(BufWriter::new(device), typed.to_path_buf()));
             }
             Some(metadata) if metadata.permissions().readonly() => {
-                return Err(failed(&ErrorKind::PermissionDenied.into()));
+                return Err(failed(ErrorKind::PermissionDenied.into()));
             }
             _ => {}
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.exists() {
             let message = format!("the folder {} does not exist", folder.display());
-            return Err(Error::data(message).at(typed.display().to_string()));
+            return Err(Error::data(message).in_file(typed));
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".negmm-");
@@ -82,8 +82,9 @@ impl Output {
         let file = builder.tempfile_in(folder).map_err(|error| match error.kind() {
             // The folder is there, so it is one that takes no files.
             ErrorKind::NotFound => Error::data(format!("no file can be made in the folder {}", folder.display()))
-                .at(typed.display().to_string()),
-            _ => failed(&error),
+                .in_file(typed)
+                .with_source(error),
+            _ => failed(error),
         })?;
         unfinished.push(file.path().to_path_buf());
         if let Some(metadata) = existing {
@@ -98,7 +99,7 @@ impl Output {
         match self {
             Self::Standard(out) => out.write_all(bytes).map_err(standard),
             Self::Device(out, path) => out.write_all(bytes).map_err(|error| device(path, error)),
-            Self::File(out, path) => out.write_all(bytes).map_err(|error| Error::io(path, &error)),
+            Self::File(out, path) => out.write_all(bytes).map_err(|error| Error::io(path, error)),
         }
     }
 
@@ -108,10 +109,10 @@ impl Output {
             Self::Standard(mut out) => out.flush().map_err(standard),
             Self::Device(mut out, path) => out.flush().map_err(|error| device(&path, error)),
             Self::File(out, path) => {
-                let file = out.into_inner().map_err(|error| Error::io(&path, error.error()))?;
+                let file = out.into_inner().map_err(|error| Error::io(&path, error.into_error()))?;
                 let mut unfinished = interrupt::unfinished();
                 unfinished.retain(|other| other != file.path());
-                file.persist(&path).map(drop).map_err(|error| Error::io(&path, &error.error))
+                file.persist(&path).map(drop).map_err(|error| Error::io(&path, error.error))
             }
         }
     }
@@ -135,7 +136,7 @@ fn device(path: &Path, error: io::Error) -> Error {
     if error.kind() == ErrorKind::BrokenPipe {
         std::process::exit(0);
     }
-    Error::io(path, &error)
+    Error::io(path, error)
 }
 
 fn standard(error: io::Error) -> Error {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use negmm::data::{Column, MISSING, Warnings};
-use negmm::model::Fitted;
+use negmm::model::{Fitted, HeldOut};
 use negmm::{Error, Model, Predictions, Result, Table};
 
 use crate::reservoir::{Reservoir, sample};
@@ -98,7 +98,8 @@ impl Cases {
         let (data, warnings) = encoder.encode(table)?;
         let y = encoder.targets(table)?;
         let weights = encoder.weights(table, weight)?;
-        let first = encoder.first_row() + 1;
+        let predicted = encoder.predicted_rows(table.rows());
+        let numbers = |rows: &[usize]| rows.iter().map(|row| predicted.number(*row)).collect();
         let predict = |rows: &[usize]| {
             let rows: Vec<u32> = rows.iter().map(|row| *row as u32).collect();
             model.predict_encoded(&data.select(&rows))
@@ -106,14 +107,10 @@ impl Cases {
         let pick = |numbers: &[f64], rows: &[usize]| rows.iter().map(|row| numbers[*row]).collect::<Vec<_>>();
         let rows = sample(y.len(), most_rows(model));
         let last: Vec<usize> = (y.len().saturating_sub(END_STEPS)..y.len()).collect();
-        let end = End {
-            numbers: last.iter().map(|row| row + first).collect(),
-            y: pick(&y, &last),
-            predictions: predict(&last)?,
-        };
+        let end = End { numbers: numbers(&last), y: pick(&y, &last), predictions: predict(&last)? };
         Ok(Self {
             total: y.len(),
-            numbers: rows.iter().map(|row| row + first).collect(),
+            numbers: numbers(&rows),
             table: None,
             y: pick(&y, &rows),
             weights: weights.map(|weights| pick(&weights, &rows)),
@@ -134,29 +131,26 @@ impl Cases {
         if held_out.rows.is_empty() {
             return Ok(Self { origin: Origin::LearntFrom, ..Self::of_table(model, table, weight)? });
         }
-        let encoder = model.encoder();
-        let y = encoder.targets(table)?;
-        let weights = encoder.weights(table, weight)?;
+        let HeldOut { rows, y, weights, predictions, .. } = held_out;
         // From the first to the last, or a sample of them.
-        let mut order: Vec<usize> = (0..held_out.rows.len()).collect();
-        order.sort_by_key(|at| held_out.rows[*at]);
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|at| rows[*at]);
         let chosen: Vec<usize> = sample(order.len(), most_rows(model)).into_iter().map(|at| order[at]).collect();
-        let rows = |places: &[usize]| places.iter().map(|at| held_out.rows[*at] as usize).collect::<Vec<_>>();
-        let pick = |numbers: &[f64], places: &[usize]| rows(places).iter().map(|row| numbers[*row]).collect::<Vec<_>>();
-        let numbers = |places: &[usize]| rows(places).iter().map(|row| row + encoder.first_row() + 1).collect();
-        let end = encoder.sequence().map(|_| {
+        let pick = |numbers: &[f64], places: &[usize]| places.iter().map(|at| numbers[*at]).collect::<Vec<_>>();
+        let numbers = |places: &[usize]| places.iter().map(|at| rows[*at] + 1).collect();
+        let end = model.encoder().sequence().map(|_| {
             let last = &order[order.len().saturating_sub(END_STEPS)..];
-            End { numbers: numbers(last), y: pick(&y, last), predictions: held_out.predictions.select(last) }
+            End { numbers: numbers(last), y: pick(y, last), predictions: predictions.select(last) }
         });
+        let of_table = || table.select_rows(&chosen.iter().map(|at| rows[*at]).collect::<Vec<_>>());
+        let weights = weights.as_ref().map(|weights| pick(weights, &chosen));
         Ok(Self {
-            total: held_out.rows.len(),
+            total: rows.len(),
             numbers: numbers(&chosen),
-            table: end.is_none().then(|| table.select_rows(&rows(&chosen))),
-            y: pick(&y, &chosen),
-            weights: weights
-                .map(|weights| pick(&weights, &chosen))
-                .filter(|weights| weights.iter().any(|weight| *weight > 0.0)),
-            predictions: held_out.predictions.select(&chosen),
+            table: end.is_none().then(of_table),
+            y: pick(y, &chosen),
+            weights: weights.filter(|weights| weights.iter().any(|weight| *weight > 0.0)),
+            predictions: predictions.select(&chosen),
             end,
             origin: Origin::HeldOut,
             warnings: Warnings::default(),

@@ -250,12 +250,9 @@ impl<'a> Task<'a> {
     }
 
     fn metrics(&self, model: &Model, test: &[usize]) -> Result<Metrics> {
-        let first = test.first().copied().unwrap_or(0);
-        let window = first.saturating_sub(model.encoder().first_row())..first;
-        let test = match model.encoder().sequence() {
-            Some(_) => self.table.select_rows(&window.chain(test.iter().copied()).collect::<Vec<_>>()),
-            None => self.table.select_rows(test),
-        };
+        let before = test.first().map(|first| model.encoder().predicted_rows(self.table.rows()).before(*first));
+        let rows: Vec<usize> = before.into_iter().flatten().chain(test.iter().copied()).collect();
+        let test = self.table.select_rows(&rows);
         let weights = model.encoder().weights(&test, self.inputs.weight.as_deref())?;
         let y = model.encoder().targets(&test)?;
         Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref(), self.grid)

@@ -1,7 +1,11 @@
-//! Responsible for what went wrong: one opaque [`Error`] whose message says what was expected, what was found and where.
+//! Responsible for what went wrong: one opaque [`Error`] whose message says what was expected, what was found and where,
+//! and which keeps its kind, place and source.
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
+
+use crate::place::{Part, Place};
 
 /// The result of everything in this library that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -22,12 +26,30 @@ pub enum ErrorKind {
     Cancelled,
 }
 
-/// An error with one message for a person, see [`ErrorKind`] for the programmatic part.
-#[derive(Clone, PartialEq, Eq)]
+impl ErrorKind {
+    /// What a program that fails with it tells the shell.
+    ///
+    /// | code | kind |
+    /// |---|---|
+    /// | 2 | the command line is at fault: [`ErrorKind::Options`] |
+    /// | 130 | stopped by Ctrl-C, as shells count it: [`ErrorKind::Cancelled`] |
+    /// | 1 | everything else |
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Options => 2,
+            Self::Cancelled => 130,
+            Self::Data | Self::Model | Self::Io => 1,
+        }
+    }
+}
+
+/// An error with one message for a person; [`ErrorKind`], [`Place`] and source are for programs.
+#[derive(Clone)]
 pub struct Error {
     kind: ErrorKind,
-    place: Option<String>,
+    place: Place,
     message: String,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
@@ -52,28 +74,64 @@ impl Error {
     }
 
     /// Reading or writing `path` failed.
-    pub fn io(path: &Path, error: &std::io::Error) -> Self {
-        Self::new(ErrorKind::Io, plain(error)).at(path.display().to_string())
+    pub fn io(path: impl AsRef<Path>, error: std::io::Error) -> Self {
+        Self::new(ErrorKind::Io, plain(&error)).in_file(path).with_source(error)
     }
 
     fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, place: None, message: message.into() }
+        Self { kind, place: Place::default(), message: message.into(), source: None }
     }
 
-    /// Says where it happened (a file, a row of it), in front of what was said so far.
+    /// Keeps the error that this one comes from. The message already says what a person should know of it.
     #[must_use]
-    pub fn at(mut self, place: impl Into<String>) -> Self {
-        let place = place.into();
-        self.place = Some(match self.place {
-            Some(inner) => format!("{place}, {inner}"),
-            None => place,
-        });
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// Says in which file it happened, in front of what was said so far.
+    #[must_use]
+    pub fn in_file(self, path: impl AsRef<Path>) -> Self {
+        self.within(Part::File(path.as_ref().display().to_string()))
+    }
+
+    /// Says on which line, in front of what was said so far.
+    #[must_use]
+    pub fn at_line(self, line: u64) -> Self {
+        self.within(Part::Line(line))
+    }
+
+    /// Says in which row, in front of what was said so far.
+    #[must_use]
+    pub fn at_row(self, row: u64) -> Self {
+        self.within(Part::Row(row))
+    }
+
+    /// Says in which column, in front of what was said so far.
+    #[must_use]
+    pub fn in_column(self, name: impl Into<String>) -> Self {
+        self.within(Part::Column(name.into()))
+    }
+
+    /// Says a place that is no file, line, row or column (a node of a tree), in front of what was said so far.
+    #[must_use]
+    pub fn at(self, place: impl Into<String>) -> Self {
+        self.within(Part::Other(place.into()))
+    }
+
+    fn within(mut self, part: Part) -> Self {
+        self.place.within(part);
         self
     }
 
     /// What kind of thing is at fault.
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+
+    /// Where it happened.
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 }
 
@@ -99,10 +157,10 @@ fn plain(error: &std::io::Error) -> String {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Some(place) => write!(f, "{place}: {}", self.message),
-            None => f.write_str(&self.message),
+        if self.place.is_empty() {
+            return f.write_str(&self.message);
         }
+        write!(f, "{}: {}", self.place, self.message)
     }
 }
 
@@ -112,4 +170,57 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.source {
+            Some(source) => Some(&**source),
+            None => None,
+        }
+    }
+}
+
+/// Errors are equal when they say the same; their sources cannot be compared.
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, &self.place, &self.message) == (other.kind, &other.place, &other.message)
+    }
+}
+
+impl Eq for Error {}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn places_read_from_the_outside_in() {
+        let wrong = || Error::data("wrong");
+        let cell = wrong().in_column("a\nb").at_line(7).at_row(5).in_file("f.csv");
+        assert_eq!(cell.to_string(), "f.csv, row 5 (line 7), column \"a\\nb\": wrong");
+        let place = cell.place();
+        assert_eq!((place.file(), place.line(), place.row()), (Some("f.csv"), Some(7), Some(5)));
+        assert_eq!(place.column(), Some("a\nb"));
+        assert_eq!(wrong().at_line(3).in_file("t.toml").to_string(), "t.toml, line 3: wrong");
+        assert_eq!(wrong().at("column 2").at_line(1).at("header").to_string(), "header (line 1), column 2: wrong");
+        assert_eq!(wrong().at("node 3").at("tree 7").to_string(), "tree 7, node 3: wrong");
+        assert_eq!(wrong().to_string(), "wrong");
+        assert!(wrong().place().is_empty());
+    }
+
+    #[test]
+    fn the_source_is_kept_by_copies_too() {
+        let error = Error::io("f.csv", std::io::ErrorKind::PermissionDenied.into()).clone();
+        assert_eq!(error.to_string(), "f.csv: permission denied");
+        let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+        assert_eq!(source.map(std::io::Error::kind), Some(std::io::ErrorKind::PermissionDenied));
+        assert!(Error::data("wrong").source().is_none());
+    }
+
+    #[test]
+    fn shells_are_told_what_is_at_fault() {
+        let kinds = [ErrorKind::Data, ErrorKind::Model, ErrorKind::Io, ErrorKind::Options, ErrorKind::Cancelled];
+        assert_eq!(kinds.map(ErrorKind::exit_code), [1, 1, 1, 2, 130]);
+    }
+}

@@ -33,9 +33,11 @@
 //! | [`train::Job`]s | trained weights, by an [`train::Engine`] with [`net`] and [`score`] | [`train`] |
 //! | weights and encoder | [`Model`] and its file | [`model`] |
 //! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] or [`samples`] in the target's own unit | [`mixture`] |
+//! | [`Predictions`] and [`Questions`] | [`Answers`]: named columns of numbers | [`questions`] |
 //! | [`Predictions`] and targets | [`Metrics`] | [`metrics`] |
 //! | settings to try | the best of them, by a journal of trials | [`tune`] |
 
+mod answers;
 pub mod compare;
 pub mod data;
 mod error;
@@ -46,7 +48,9 @@ pub mod mixture;
 pub mod model;
 pub mod net;
 pub mod ngboost;
+mod place;
 mod predictive;
+pub mod questions;
 mod row;
 pub mod samples;
 pub mod score;
@@ -59,12 +63,15 @@ pub mod train;
 pub mod tune;
 mod watch;
 
+pub use answers::Answers;
 pub use data::{Encoder, Table};
 pub use error::{Error, ErrorKind, Result};
 pub use method::Method;
 pub use metrics::Metrics;
 pub use mixture::{Mixture, Mixtures};
 pub use model::{FitOptions, Model, fit, fit_with};
+pub use place::Place;
 pub use predictive::Predictions;
+pub use questions::Questions;
 pub use row::Row;
 pub use toy::Toy;

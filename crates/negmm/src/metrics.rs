@@ -128,7 +128,7 @@ impl Tally {
     /// is not finite and positive; nothing is added then.
     pub fn add(&mut self, predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<()> {
         if let Some(row) = y.iter().position(|y| !y.is_finite()) {
-            return Err(Error::data(format!("expected a finite target, found {}", y[row])).at(format!("row {row}")));
+            return Err(Error::data(format!("expected a finite target, found {}", y[row])).at_row(row as u64));
         }
         if let Some(weights) = weights {
             if weights.len() != y.len() {
@@ -136,7 +136,7 @@ impl Tally {
             }
             if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
                 let message = format!("expected a weight, at least 0, found {}", weights[row]);
-                return Err(Error::data(message).at(format!("row {row}")));
+                return Err(Error::data(message).at_row(row as u64));
             }
         }
         self.grid.map_or(Ok(()), check_step)?;

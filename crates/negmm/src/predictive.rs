@@ -396,7 +396,7 @@ impl Predictions {
             )));
         }
         if let Some(row) = y.iter().position(|y| y.is_nan()) {
-            return Err(Error::data("expected a number as y, found NaN").at(format!("row {row}")));
+            return Err(Error::data("expected a number as y, found NaN").at_row(row as u64));
         }
         let rows = y.par_iter().with_min_len(LEAST_ROWS).enumerate();
         Ok(rows.map(|(row, &y)| answer(self.row(row), y)).collect())

@@ -137,8 +137,11 @@ fn a_sequence_is_held_out_in_time() {
     let inputs = Inputs { sequence, ..Inputs::default() };
     let method = auto(&[("folds", "4"), ("steps", "200"), ("lstm-hidden", "8"), ("lstm-layers", "1")]);
     let Fitted { model, held_out, .. } = fitted(&table, &method, &inputs);
-    // 145 rows have a window before them.
-    assert_eq!(held_out.rows, (97..145).collect::<Vec<_>>());
+    // 145 rows have a window before them, and the last third of these is held out, block after block.
+    assert_eq!(held_out.rows, (102..150).collect::<Vec<_>>());
+    assert!(held_out.folds.is_sorted() && held_out.folds[0] == 0 && held_out.folds[47] == 3);
+    let Some(Column::Numbers(y)) = table.column("y") else { panic!("numbers") };
+    assert_eq!(held_out.y, y[102..]);
     let (held, constant) = (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());
     assert!(held.crps < constant.crps, "{} {}", held.crps, constant.crps);
     let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();

@@ -1,5 +1,6 @@
 //! CSV in, tables out: what is read, and the exact sentence for everything that cannot be.
 
+use std::error::Error as _;
 use std::io::Write;
 
 use flate2::Compression;
@@ -266,8 +267,25 @@ fn files_directories_and_their_absence() {
     assert_eq!(error.to_string(), format!("{place}: expected a file, found a directory"));
     let error = Table::read(folder.join("none.csv")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));
     assert!(error.to_string().starts_with(&folder.join("none.csv: ").display().to_string()), "{error}");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn the_place_of_a_bad_cell_can_be_asked_for() {
+    let text = "id,the age\n1,2\n\n2,\"x\ny\"\n";
+    let wanted = schema(&[("the age", Kind::Number)], &[]);
+    let error = stream(text, &wanted).unwrap().next_chunk(9).unwrap_err();
+    assert_eq!(error.to_string(), r#"people.csv, row 2 (line 4), column "the age": expected a number, found "x\ny""#);
+    let place = error.place();
+    assert_eq!((place.file(), place.line(), place.row()), (Some("people.csv"), Some(4), Some(2)));
+    assert_eq!(place.column(), Some("the age"));
+
+    let cut = &gzip(text.repeat(100).as_bytes())[..30];
+    let error = read(cut).unwrap_err();
+    assert_eq!((error.place().file(), error.place().row()), (Some("people.csv"), None));
+    assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()), "{error:?}");
 }
 
 proptest! {

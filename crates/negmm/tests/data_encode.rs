@@ -1,6 +1,6 @@
 //! Tables in, features out: what each column becomes, the exact sentence for what cannot be encoded, and the way to JSON and back.
 
-use negmm::data::{Column, ENCODED_LIMIT, Encoding, Inputs, MAX_LEVELS, Warnings};
+use negmm::data::{Column, ENCODED_LIMIT, Encoding, Inputs, MAX_LEVELS, NumberEncoding, Warnings};
 use negmm::{Encoder, Error, ErrorKind, Table};
 use proptest::prelude::*;
 
@@ -240,7 +240,8 @@ fn extreme_numbers_are_cut_off() {
     let encoder = Encoder::fit(&table("a,y\n0,0\n1,1\n"), "y", &Inputs::default()).unwrap();
     let (x, y, _) = rows(&encoder, &table("a,y\n1e300,-1e300\n"));
     assert_eq!((x[0][0], y[0]), (ENCODED_LIMIT as f32, -ENCODED_LIMIT as f32));
-    assert!(matches!(encoder.inputs()[0].encoding, Encoding::Number { mean: 0.5, sd: 0.5, missing_flag: false }));
+    let expected = Encoding::Number(NumberEncoding { mean: 0.5, sd: 0.5, missing_flag: false });
+    assert_eq!(encoder.inputs()[0].encoding, expected);
 }
 
 fn number() -> impl Strategy<Value = f64> {

@@ -119,6 +119,10 @@ fn a_journal_of_something_else_is_refused_and_left_alone() {
         assert!(found.starts_with(stem), "{found}\n{message}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
+    // The last of them comes from JSON, on a line that can be asked for.
+    let error = Journal::open(&folder.0, &plan(1), Shard::WHOLE).unwrap_err();
+    assert_eq!((error.place().file(), error.place().line()), (path.to_str(), Some(2)));
+    assert!(std::error::Error::source(&error).is_some_and(|source| source.is::<serde_json::Error>()));
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let method = Method::Auto(Auto { preset: Preset::Fast, ..Auto::default() });
     let config = FitConfig { target: "y".into(), inputs: Inputs::default(), seed, threads: None, method };
     if let Some(folder) = &demo.save {
-        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     }
     let model = fit::train(&train, &config, threads, shared)?.model;
 
@@ -106,10 +106,10 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
 /// Writes the page to a new file among the temporary ones, and says where.
 fn in_temporary_folder(page: &str) -> Result<String, Error> {
     let folder = std::env::temp_dir();
-    let failed = |error: &std::io::Error| Error::io(&folder, error);
-    let mut file = tempfile::Builder::new().prefix("negmm-demo-").suffix(".html").tempfile_in(&folder);
-    let file = file.as_mut().map_err(|error| failed(error))?;
-    file.write_all(page.as_bytes()).map_err(|error| failed(&error))?;
+    let failed = |error: std::io::Error| Error::io(&folder, error);
+    let made = tempfile::Builder::new().prefix("negmm-demo-").suffix(".html").tempfile_in(&folder);
+    let mut file = made.map_err(failed)?;
+    file.write_all(page.as_bytes()).map_err(failed)?;
     file.disable_cleanup(true);
     Ok(file.path().display().to_string())
 }

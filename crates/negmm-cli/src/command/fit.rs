@@ -53,7 +53,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     warn(shared.quiet, &fitted.warnings);
     output.write(&model.to_bytes()?)?;
     if let Some(mut file) = held_out_file {
-        file.write(held_out::csv(&fitted.held_out, model)?.as_bytes())?;
+        file.write(held_out::csv(&fitted.held_out)?.as_bytes())?;
         file.finish()?;
     }
     output.finish()?;

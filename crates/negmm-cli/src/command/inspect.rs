@@ -1,6 +1,6 @@
 //! Responsible for `negmm inspect`: what a model is and was trained on.
 
-use negmm::data::Encoding;
+use negmm::data::{Encoding, NumberEncoding, TextEncoding};
 use negmm::train::History;
 use negmm::{Error, Model};
 use serde_json::json;
@@ -80,13 +80,13 @@ fn kept(histories: &[History]) -> String {
 
 fn describe(encoding: &Encoding) -> String {
     match encoding {
-        Encoding::Number { sd: 0.0, missing_flag: false, .. } => "constant, not used".into(),
-        Encoding::Number { mean, sd, missing_flag } => {
+        Encoding::Number(NumberEncoding { sd: 0.0, missing_flag: false, .. }) => "constant, not used".into(),
+        Encoding::Number(NumberEncoding { mean, sd, missing_flag }) => {
             let flag = if *missing_flag { ", with missing cells" } else { "" };
             format!("number, mean {}, sd {}{flag}", report::number(*mean), report::number(*sd))
         }
-        Encoding::Text { .. } if encoding.features() == 0 => "constant, not used".into(),
-        Encoding::Text { levels, pooled, missing } => {
+        Encoding::Text(_) if encoding.features() == 0 => "constant, not used".into(),
+        Encoding::Text(TextEncoding { levels, pooled, missing }) => {
             let shown: Vec<&str> = levels.iter().take(LEVELS_SHOWN).map(String::as_str).collect();
             let more = if levels.len() > shown.len() { ", …" } else { "" };
             let pooled = if *pooled { ", others pooled" } else { "" };

@@ -118,7 +118,7 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
         None => Journal::in_memory(),
     };
     if let Some(folder) = &arguments.output {
-        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     }
     let bar = Bar::trials(shared);
     let progress = |done: usize, of: usize| bar.at(done, of);
@@ -197,7 +197,7 @@ fn data(arguments: &Paper) -> Result<PathBuf, Error> {
         named.ok_or_else(|| Error::options("where are the data? Say --data DIR, a folder with uci/ and stocks/"))?;
     if !folder.is_dir() {
         let message = "there is no such folder; say where the data are with --data";
-        return Err(Error::data(message).at(folder.display().to_string()));
+        return Err(Error::data(message).in_file(folder));
     }
     Ok(folder)
 }

@@ -1,12 +1,12 @@
 //! Responsible for `negmm predict`: one row out for every row in, in memory that does not grow with the file; a sequence
 //! is read whole, and has one row out for every row that a window comes before and for the step after the last.
 
-use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
 use negmm::data::{Chunk, CsvStream, Warnings};
-use negmm::{Error, Model, Predictions};
+use negmm::questions::{levels, numbers};
+use negmm::{Error, Model, Questions};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -17,12 +17,11 @@ use crate::progress::Bar;
 
 /// Rows that one thread works on at once.
 const CHUNK: usize = 4096;
-/// Draws of a row at most.
-const MOST_DRAWS: usize = 100_000;
 
 /// Runs it.
 pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
-    let questions = Questions::new(predict)?;
+    let questions = questions(predict)?;
+    let keep = predict.keep.as_deref().map_or(Vec::new(), input::names);
     shared.threads(None)?;
     let place = &predict.output;
     if shared.json && place == "-" {
@@ -37,9 +36,9 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     }
     let model = Model::load(&predict.model)?;
     let window = model.encoder().sequence().map(|sequence| sequence.window);
-    let names = questions.names(&model)?;
+    let names = names(&questions, &keep, &model)?;
     let mut schema = model.encoder().schema();
-    schema.keep = questions.keep.clone();
+    schema.keep = keep;
     let mut stream = input::stream(&predict.data, &schema)?;
     let mut output = Output::create(place)?;
     let bar = Bar::rows(shared);
@@ -52,7 +51,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
         let rows_before = batch[batch.len() - 1].0 + batch[batch.len() - 1].1.table.rows() as u64;
         // The next rows are read while these are answered.
         let (answers, next) = rayon::join(
-            || batch.par_iter().map(|(first, chunk)| questions.answer(&model, chunk, *first)).collect::<Vec<_>>(),
+            || batch.par_iter().map(|(first, chunk)| answer(&questions, &model, chunk, *first)).collect::<Vec<_>>(),
             || read(&mut stream, rows_before, at_once),
         );
         let answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -98,131 +97,53 @@ struct Answer {
     warnings: Warnings,
 }
 
-/// What is asked of every row; each number goes with its text, which names its column.
-struct Questions {
-    keep: Vec<String>,
-    quantiles: Vec<(String, f64)>,
-    intervals: Vec<(String, f64)>,
-    above: Vec<(String, f64)>,
-    below: Vec<(String, f64)>,
-    shortfall: Vec<(String, f64)>,
-    parts: bool,
-    components: bool,
-    draws: usize,
-    seed: u64,
+/// What was asked for.
+fn questions(predict: &Predict) -> Result<Questions, Error> {
+    let questions = Questions {
+        draws: predict.draws.as_deref().map_or(Ok(0), |text| input::number("draws", text))?,
+        quantiles: levels("quantiles", predict.quantiles.as_deref())?,
+        intervals: levels("interval", predict.interval.as_deref())?,
+        above: numbers("above", predict.above.as_deref())?,
+        below: numbers("below", predict.below.as_deref())?,
+        shortfall: levels("shortfall", predict.shortfall.as_deref())?,
+        parts: predict.parts,
+        components: predict.components,
+        seed: input::number("seed", &predict.seed)?,
+    };
+    questions.check()?;
+    Ok(questions)
 }
 
-impl Questions {
-    fn new(predict: &Predict) -> Result<Self, Error> {
-        let draws = predict.draws.as_deref().map_or(Ok(0), |text| input::number("draws", text))?;
-        if draws > MOST_DRAWS {
-            return Err(Error::options(format!("draws must be at most {MOST_DRAWS}, found {draws}")));
-        }
-        Ok(Self {
-            keep: predict.keep.as_deref().map_or(Vec::new(), input::names),
-            quantiles: input::levels("quantiles", predict.quantiles.as_deref())?,
-            intervals: input::levels("interval", predict.interval.as_deref())?,
-            above: input::numbers("above", predict.above.as_deref())?,
-            below: input::numbers("below", predict.below.as_deref())?,
-            shortfall: input::levels("shortfall", predict.shortfall.as_deref())?,
-            parts: predict.parts,
-            components: predict.components,
-            draws,
-            seed: input::number("seed", &predict.seed)?,
-        })
+/// The names of all columns: the number of the row, where rows are a sequence, what is kept, and the answers.
+fn names(questions: &Questions, keep: &[String], model: &Model) -> Result<Vec<String>, Error> {
+    if questions.components && model.components().is_none() {
+        let method = model.method().name();
+        return Err(Error::options(format!(
+            "--components: {method} predicts samples, not a mixture; use --draws or --quantiles"
+        )));
     }
+    let number = model.encoder().sequence().map(|_| "row".to_string());
+    questions.names_after(number.into_iter().chain(keep.iter().cloned()).collect(), model)
+}
 
-    /// The names of all columns; none may occur twice. Those of a sequence begin with the number of the row.
-    fn names(&self, model: &Model) -> Result<Vec<String>, Error> {
-        let number = model.encoder().sequence().map(|_| "row".to_string());
-        let mut names: Vec<String> = number.into_iter().chain(self.keep.clone()).collect();
-        names.extend(["mean".to_string(), "sd".to_string()]);
-        names.extend(self.quantiles.iter().map(|(text, _)| format!("q{text}")));
-        names.extend(self.intervals.iter().flat_map(|(text, _)| [format!("lower_{text}"), format!("upper_{text}")]));
-        names.extend(self.above.iter().map(|(text, _)| format!("p_above_{text}")));
-        names.extend(self.below.iter().map(|(text, _)| format!("p_below_{text}")));
-        names.extend(self.shortfall.iter().map(|(text, _)| format!("shortfall_{text}")));
-        if self.parts {
-            names.extend(["variance_within".to_string(), "variance_between".to_string()]);
-            if model.members() > 1 {
-                names.extend(["variance_aleatoric".to_string(), "variance_epistemic".to_string()]);
-            }
+/// The lines of one chunk; `first` rows came before it.
+fn answer(questions: &Questions, model: &Model, chunk: &Chunk, first: u64) -> Result<Answer, Error> {
+    let (predictions, warnings) = model.predict_with_warnings(&chunk.table)?;
+    let answers = questions.answer(&predictions, first)?;
+    let rows = model.encoder().predicted_rows(chunk.table.rows());
+    let numbered = model.encoder().sequence().is_some();
+    // For the step after a sequence no cells are kept.
+    let mut kept: Vec<_> = chunk.kept.iter().map(|column| column.cells().skip(rows.first())).collect();
+    let mut line = Line::default();
+    for row in 0..answers.rows() {
+        if numbered {
+            line.text(&rows.number(row).to_string());
         }
-        if self.components {
-            let Some(components) = model.components() else {
-                let method = model.method().name();
-                return Err(Error::options(format!(
-                    "--components: {method} predicts samples, not a mixture; use --draws or --quantiles"
-                )));
-            };
-            for part in ["weight", "mean", "sd"] {
-                names.extend((1..=components).map(|component| format!("{part}_{component}")));
-            }
-        }
-        names.extend((1..=self.draws).map(|draw| format!("draw_{draw}")));
-        let mut seen = HashSet::new();
-        match names.iter().find(|name| !seen.insert(name.as_str())) {
-            Some(twice) => Err(Error::options(format!("two columns of the output would be called {twice:?}"))),
-            None => Ok(names),
-        }
+        kept.iter_mut().for_each(|cells| line.text(cells.next().unwrap_or_default()));
+        answers.row(row).for_each(|number| line.number(number));
+        line.end();
     }
-
-    /// The lines of one chunk; `first` rows came before it.
-    fn answer(&self, model: &Model, chunk: &Chunk, first: u64) -> Result<Answer, Error> {
-        let (predictions, warnings) = model.predict_with_warnings(&chunk.table)?;
-        let columns = self.columns(&predictions)?;
-        let draws = predictions.sample(self.draws, self.seed, first);
-        // A sequence has no answer for its first rows, and one more after the last: no cells are kept for that.
-        let (skipped, numbered) = (model.encoder().first_row(), model.encoder().sequence().is_some());
-        let mut kept: Vec<_> = chunk.kept.iter().map(|column| column.cells().skip(skipped)).collect();
-        let mut line = Line::default();
-        for row in 0..predictions.len() {
-            if numbered {
-                line.text(&(skipped + row + 1).to_string());
-            }
-            kept.iter_mut().for_each(|cells| line.text(cells.next().unwrap_or_default()));
-            columns.iter().for_each(|column| line.number(column[row]));
-            if let (true, Some(mixtures)) = (self.components, predictions.mixtures()) {
-                let mixture = mixtures.row(row);
-                for part in [mixture.weights, mixture.means, mixture.sds] {
-                    part.iter().for_each(|x| line.number(*x));
-                }
-            }
-            draws[row * self.draws..][..self.draws].iter().for_each(|draw| line.number(*draw));
-            line.end();
-        }
-        Ok(Answer { text: line.bytes, rows: predictions.len(), warnings })
-    }
-
-    /// Every answer that is one number a row, in the order of the header.
-    fn columns(&self, predictions: &Predictions) -> Result<Vec<Vec<f64>>, Error> {
-        let mut columns = vec![predictions.mean(), predictions.sd()];
-        for (_, level) in &self.quantiles {
-            columns.push(predictions.quantile(*level)?);
-        }
-        for (_, coverage) in &self.intervals {
-            let (lower, upper) = predictions.interval(*coverage)?;
-            columns.extend([lower, upper]);
-        }
-        for (_, threshold) in &self.above {
-            columns.push(predictions.above(*threshold)?);
-        }
-        for (_, threshold) in &self.below {
-            columns.push(predictions.below(*threshold)?);
-        }
-        for (_, level) in &self.shortfall {
-            columns.push(predictions.shortfall(*level)?);
-        }
-        if self.parts {
-            let (within, between) = predictions.variance_parts();
-            columns.extend([within, between]);
-            if predictions.members() > 1 {
-                let (aleatoric, epistemic) = predictions.variance_by_members();
-                columns.extend([aleatoric, epistemic]);
-            }
-        }
-        Ok(columns)
-    }
+    Ok(Answer { text: line.bytes, rows: answers.rows(), warnings })
 }
 
 /// One line of text cells.

@@ -35,7 +35,7 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     }
     let mut pictures = Vec::new();
     if let Some(folder) = &report.svg {
-        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
         for (name, svg) in explained.svgs() {
             let path = folder.join(format!("{name}.svg")).display().to_string();
             crate::output::write(&path, svg.as_bytes())?;

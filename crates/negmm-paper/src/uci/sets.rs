@@ -78,8 +78,8 @@ impl Set {
             return Split::repeats(rows, self.splits, 0.1, seed);
         }
         let mut text = String::new();
-        let file = std::fs::File::open(&path).map_err(|error| Error::io(&path, &error))?;
-        flate2::read::GzDecoder::new(file).read_to_string(&mut text).map_err(|error| Error::io(&path, &error))?;
+        let file = std::fs::File::open(&path).map_err(|error| Error::io(&path, error))?;
+        flate2::read::GzDecoder::new(file).read_to_string(&mut text).map_err(|error| Error::io(&path, error))?;
         let read = |(number, line): (usize, &str)| {
             let rows: Option<Vec<usize>> =
                 line.split_whitespace().map(|word| word.parse().ok().filter(|row| *row < rows)).collect();

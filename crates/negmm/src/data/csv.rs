@@ -44,19 +44,20 @@ impl<R: Read> Records<R> {
             rows: 0,
         };
         if !records.read_record()? {
-            return Err(Error::data("the file is empty").at(name));
+            return Err(Error::data("the file is empty").in_file(name));
         }
-        records.header = records.read_header().map_err(|error| error.at(name))?;
+        records.header = records.read_header().map_err(|error| error.in_file(name))?;
         Ok(records)
     }
 
     fn read_header(&self) -> Result<Vec<String>> {
-        let place = || format!("header (line {})", self.line());
-        self.check_text(|column| format!("column {}", column + 1)).map_err(|error| error.at(place()))?;
+        let in_column = |error: Error, position: usize| error.at(format!("column {}", position + 1));
+        let in_header = |error: Error| error.at_line(self.line()).at("header");
+        self.check_text(in_column).map_err(in_header)?;
         let mut names = Vec::with_capacity(self.record.len());
         for (position, name) in self.record.iter().enumerate() {
-            let name = std::str::from_utf8(name.trim_ascii())
-                .map_err(|_| not_utf8().at(format!("{}, column {}", place(), position + 1)))?;
+            let name =
+                std::str::from_utf8(name.trim_ascii()).map_err(|_| in_header(in_column(not_utf8(), position)))?;
             names.push(if name.is_empty() { format!("column {}", position + 1) } else { name.to_string() });
         }
         check_names(&names)?;
@@ -88,37 +89,41 @@ impl<R: Read> Records<R> {
     pub fn advance(&mut self) -> Result<bool> {
         if !self.read_record()? {
             return match self.rows {
-                0 => Err(Error::data("there is a header but no row of data").at(&self.name)),
+                0 => Err(Error::data("there is a header but no row of data").in_file(&self.name)),
                 _ => Ok(false),
             };
         }
         self.rows += 1;
         if self.record.len() != self.header.len() && !self.open_quote {
             let message = format!("expected {} cells, found {}", self.header.len(), self.record.len());
-            return Err(Error::data(message).at(self.place()));
+            return Err(self.blame_row(Error::data(message)));
         }
-        self.check_text(|column| format!("column {}", quoted(&self.header[column])))
-            .map_err(|error| error.at(self.place()))?;
+        let in_column = |error: Error, column: usize| error.in_column(&self.header[column]);
+        self.check_text(in_column).map_err(|error| self.blame_row(error))?;
         Ok(true)
     }
 
     fn read_record(&mut self) -> Result<bool> {
-        let there = self.reader.read_byte_record(&mut self.record).map_err(|error| match error.kind() {
-            ErrorKind::Io(error) => read_error(&self.name, error),
-            _ => Error::data(error.to_string()).at(&self.name),
+        let there = self.reader.read_byte_record(&mut self.record).map_err(|error| {
+            let message = error.to_string();
+            match error.into_kind() {
+                ErrorKind::Io(error) => read_error(&self.name, error),
+                // Never where rows are bytes and may have any length.
+                _ => Error::data(message).in_file(&self.name),
+            }
         })?;
         let end = self.reader.position().byte();
         self.open_quote = there && self.reader.get_mut().row_reaches_the_end(end);
         Ok(there)
     }
 
-    fn check_text(&self, column_place: impl Fn(usize) -> String) -> Result<()> {
+    fn check_text(&self, in_column: impl Fn(Error, usize) -> Error) -> Result<()> {
         if self.open_quote {
             return Err(Error::data("a quote is opened and never closed"));
         }
         if self.record.as_slice().contains(&0) {
             let column = self.record.iter().position(|cell| cell.contains(&0)).unwrap_or(0);
-            return Err(Error::data("expected text in UTF-8, found a NUL byte").at(column_place(column)));
+            return Err(in_column(Error::data("expected text in UTF-8, found a NUL byte"), column));
         }
         Ok(())
     }
@@ -130,13 +135,14 @@ impl<R: Read> Records<R> {
         self.reader.position().line().saturating_sub(inside + after)
     }
 
-    fn place(&self) -> String {
-        format!("{}, row {} (line {})", self.name, self.rows, self.line())
+    /// Says that `error` is about the row read last.
+    fn blame_row(&self, error: Error) -> Error {
+        error.at_line(self.line()).at_row(self.rows as u64).in_file(&self.name)
     }
 
     /// Says that `error` is about a cell of the row read last.
     pub fn blame(&self, error: Error, column: usize) -> Error {
-        error.at(format!("{}, column {}", self.place(), quoted(&self.header[column])))
+        self.blame_row(error.in_column(&self.header[column]))
     }
 
     /// The number in a cell of the row read last, NaN where it is missing.
@@ -216,7 +222,7 @@ pub(super) fn column_numbers(column: &Column) -> std::result::Result<std::borrow
 /// is it known that it is numeric, and the text of its first cells must then still be there.
 pub(super) fn read_whole(mut reader: impl Read, name: &str) -> Result<Table> {
     let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(|error| read_error(name, &error))?;
+    reader.read_to_end(&mut bytes).map_err(|error| read_error(name, error))?;
 
     let mut records = Records::new(&bytes[..], name)?;
     let width = records.header().len();

@@ -8,7 +8,7 @@ const LISTED_COLUMNS: usize = 10;
 const COMPARED_CHARACTERS: usize = 64;
 
 /// `text` in quotes, shortened, control characters escaped.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut shown = String::from('"');
     for (position, character) in text.chars().enumerate() {
         if position == SHOWN_CHARACTERS {

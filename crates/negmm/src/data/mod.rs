@@ -2,21 +2,33 @@
 
 mod csv;
 mod dataset;
-mod encode;
+mod encoder;
+mod encoding;
 mod grid;
-mod learn;
+mod inputs;
 mod message;
+mod moments;
+mod oddities;
 mod packed;
+mod rows;
 mod source;
 pub mod split;
 mod stream;
 mod table;
+mod target;
 mod warnings;
+mod weights;
 mod windows;
 
+pub(crate) use message::quoted;
+
 pub use dataset::{Dataset, ROW_ALIGN};
-pub use encode::{ENCODED_LIMIT, Encoder, Encoding, Input, Inputs, MAX_LEVELS, Target};
+pub use encoder::Encoder;
+pub use encoding::{ENCODED_LIMIT, Encoding, Input, MAX_LEVELS, NumberEncoding, TextEncoding};
+pub use inputs::Inputs;
+pub use rows::PredictedRows;
 pub use stream::{Chunk, CsvStream, KeptColumn, Kind, Schema};
 pub use table::{Column, MISSING, Table};
+pub use target::Target;
 pub use warnings::Warnings;
 pub use windows::{MOST_WINDOW, Sequence, windows};

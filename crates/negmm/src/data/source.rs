@@ -1,7 +1,6 @@
 //! Responsible for the bytes under a table: gzip undone, byte order mark dropped, delimiter recognised, the end made plain.
 
 use std::io::{self, Chain, Cursor, Read};
-use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
@@ -17,10 +16,10 @@ const ROW_BYTES: usize = 64 << 20;
 const TAIL: &[u8] = b"\n\n";
 
 /// What went wrong in reading `name`.
-pub(super) fn read_error(name: &str, error: &io::Error) -> Error {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
-        Some(inner) => inner.clone().at(name),
-        None => Error::io(Path::new(name), error),
+pub(super) fn read_error(name: &str, error: io::Error) -> Error {
+    match error.downcast::<Error>() {
+        Ok(inner) => inner.in_file(name),
+        Err(error) => Error::io(name, error),
     }
 }
 
@@ -35,10 +34,7 @@ pub(super) enum Decoded<R: Read> {
 impl<R: Read> Decoded<R> {
     pub fn new(mut reader: R, name: &str) -> Result<Self> {
         let mut start = Vec::new();
-        (&mut reader)
-            .take(GZIP_MAGIC.len() as u64)
-            .read_to_end(&mut start)
-            .map_err(|error| read_error(name, &error))?;
+        (&mut reader).take(GZIP_MAGIC.len() as u64).read_to_end(&mut start).map_err(|error| read_error(name, error))?;
         let gzip = start == GZIP_MAGIC;
         let whole = Cursor::new(start).chain(reader);
         Ok(if gzip { Self::Gzip(Box::new(MultiGzDecoder::new(whole))) } else { Self::Plain(whole) })
@@ -49,12 +45,13 @@ impl<R: Read> Read for Decoded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(reader) => reader.read(buffer),
-            Self::Gzip(reader) => reader.read(buffer).map_err(|error| match error.kind() {
-                io::ErrorKind::UnexpectedEof => io::Error::other(Error::data("the gzip stream is truncated")),
-                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-                    io::Error::other(Error::data("the gzip stream is corrupt"))
-                }
-                _ => error,
+            Self::Gzip(reader) => reader.read(buffer).map_err(|error| {
+                let message = match error.kind() {
+                    io::ErrorKind::UnexpectedEof => "the gzip stream is truncated",
+                    io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => "the gzip stream is corrupt",
+                    _ => return error,
+                };
+                io::Error::other(Error::data(message).with_source(error))
             }),
         }
     }
@@ -74,7 +71,7 @@ impl<R: Read> Source<R> {
     /// `name` is a file name or what stands for one; one that ends in `.tsv` prefers tabs.
     pub fn new(mut reader: R, name: &str) -> Result<Self> {
         let mut head = Vec::new();
-        (&mut reader).take(HEADER_BYTES).read_to_end(&mut head).map_err(|error| read_error(name, &error))?;
+        (&mut reader).take(HEADER_BYTES).read_to_end(&mut head).map_err(|error| read_error(name, error))?;
         if head.starts_with(BYTE_ORDER_MARK) {
             head.drain(..BYTE_ORDER_MARK.len());
         }
@@ -182,7 +179,7 @@ mod tests {
         let endless = io::Cursor::new(b"a\n".to_vec()).chain(io::repeat(b'x'));
         let mut source = Source::new(endless, "x.csv").unwrap();
         let error = io::copy(&mut source, &mut io::sink()).unwrap_err();
-        let message = read_error("x.csv", &error).to_string();
+        let message = read_error("x.csv", error).to_string();
         assert_eq!(message, "x.csv: a row is longer than 64 MiB (is a quote left open?)");
     }
 }

@@ -90,8 +90,8 @@ impl CsvStream {
         let records = Records::new(Decoded::new(Box::new(reader) as Box<dyn Read + Send>, name)?, name)?;
         let wanted: Vec<&str> = schema.columns.iter().map(|(column, _)| column.as_str()).collect();
         let keep: Vec<&str> = schema.keep.iter().map(String::as_str).collect();
-        let positions = find(records.header(), &wanted).map_err(|message| Error::data(message).at(name))?;
-        let keep = find(records.header(), &keep).map_err(|message| Error::options(message).at(name))?;
+        let positions = find(records.header(), &wanted).map_err(|message| Error::data(message).in_file(name))?;
+        let keep = find(records.header(), &keep).map_err(|message| Error::options(message).in_file(name))?;
         let columns = positions.into_iter().zip(schema.columns.iter().map(|(_, kind)| *kind)).collect();
         Ok(Self { records, columns, keep })
     }

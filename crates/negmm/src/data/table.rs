@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::message::quoted;
-use super::{csv, learn, source};
+use super::message::{absent_columns, quoted};
+use super::{csv, source, weights};
 use crate::{Error, Result};
 
 /// The code of a missing text cell.
@@ -70,7 +70,7 @@ impl Column {
     fn check(&self) -> Result<()> {
         match self {
             Self::Numbers(numbers) => match numbers.iter().position(|number| number.is_infinite()) {
-                Some(row) => Err(not_finite(&numbers[row].to_string()).at(format!("row {}", row + 1))),
+                Some(row) => Err(not_finite(&numbers[row].to_string()).at_row(row as u64 + 1)),
                 None => Ok(()),
             },
             Self::Text { codes, levels } => {
@@ -81,7 +81,7 @@ impl Column {
                 match codes.iter().position(|code| *code != MISSING && *code as usize >= levels.len()) {
                     Some(row) => {
                         Err(Error::data(format!("expected one of {} levels, found code {}", levels.len(), codes[row]))
-                            .at(format!("row {}", row + 1)))
+                            .at_row(row as u64 + 1))
                     }
                     None => Ok(()),
                 }
@@ -126,11 +126,10 @@ impl Table {
         check_names(&names)?;
         let rows = columns.first().map_or(0, Column::len);
         for (name, column) in names.iter().zip(&columns) {
-            let place = || format!("column {}", quoted(name));
             if column.len() != rows {
-                return Err(Error::data(format!("expected {rows} rows, found {}", column.len())).at(place()));
+                return Err(Error::data(format!("expected {rows} rows, found {}", column.len())).in_column(name));
             }
-            column.check().map_err(|error| error.at(place()))?;
+            column.check().map_err(|error| error.in_column(name))?;
         }
         Ok(Self { name: String::new(), names, columns, rows, origin: Origin::default() })
     }
@@ -148,7 +147,7 @@ impl Table {
 
     /// How much each row counts, from the column of that name: finite numbers, none negative, not all zero.
     pub fn weights(&self, column: &str) -> Result<Cow<'_, [f64]>> {
-        learn::weight_numbers(self, column)
+        weights::weights(self, column)
     }
 
     /// Reads a CSV file (comma, semicolon or tab; plain or gzip). A column is numeric when every cell that is not
@@ -196,6 +195,17 @@ impl Table {
         self.names.iter().position(|other| other == name).map(|position| &self.columns[position])
     }
 
+    /// The numbers of the column called `name`, also where it is text that consists of numbers.
+    pub(super) fn numbers(&self, name: &str) -> Option<Result<Cow<'_, [f64]>>> {
+        let numbers = csv::column_numbers(self.column(name)?);
+        Some(numbers.map_err(|(row, error)| self.blame_cell(error, row, name)))
+    }
+
+    /// A sentence that says which columns are `absent`, and what there is.
+    pub(super) fn absent(&self, absent: &[&str]) -> String {
+        absent_columns(absent, self.names.iter().map(String::as_str))
+    }
+
     /// A table of these rows, in this order; messages still give their numbers in the file.
     ///
     /// # Panics
@@ -220,12 +230,12 @@ impl Table {
 
     /// Says that `error` is about this table.
     pub(crate) fn blame(&self, error: Error) -> Error {
-        if self.name.is_empty() { error } else { error.at(&self.name) }
+        if self.name.is_empty() { error } else { error.in_file(&self.name) }
     }
 
     /// Says that `error` is about a cell of this table.
     pub(super) fn blame_cell(&self, error: Error, row: usize, column: &str) -> Error {
-        self.blame(error.at(format!("row {}, column {}", self.row_in_file(row) + 1, quoted(column))))
+        self.blame(error.in_column(column).at_row(self.row_in_file(row) as u64 + 1))
     }
 }
 
@@ -244,9 +254,9 @@ pub(super) fn check_names(names: &[String]) -> Result<()> {
 
 /// Opens a file, with a plain word about a directory.
 pub(super) fn open(path: &Path) -> Result<File> {
-    let file = File::open(path).map_err(|error| Error::io(path, &error))?;
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(Error::data("expected a file, found a directory").at(path.display().to_string()));
+        return Err(Error::data("expected a file, found a directory").in_file(path));
     }
     Ok(file)
 }

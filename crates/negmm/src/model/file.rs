@@ -58,8 +58,8 @@ pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
 }
 
 pub(super) fn load(path: &Path) -> Result<Model> {
-    let bytes = fs::read(path).map_err(|error| Error::io(path, &error))?;
-    from_bytes(&bytes).map_err(|error| error.at(path.display().to_string()))
+    let bytes = fs::read(path).map_err(|error| Error::io(path, error))?;
+    from_bytes(&bytes).map_err(|error| error.in_file(path))
 }
 
 pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
@@ -68,7 +68,8 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     let text = text_of(bytes, METADATA_KEY)
         .ok_or_else(|| Error::model("this safetensors file is not a negmm model: it has no entry \"negmm\""))?;
     let damaged = |what: String| Error::model(format!("the model file is damaged: {what}"));
-    let unreadable = |error: serde_json::Error| damaged(format!("its description cannot be read ({error})"));
+    let unreadable =
+        |error: serde_json::Error| damaged(format!("its description cannot be read ({error})")).with_source(error);
     let version: Version = serde_json::from_str(&text).map_err(unreadable)?;
     if version.format == 0 || version.format > FORMAT {
         return Err(Error::model(format!(

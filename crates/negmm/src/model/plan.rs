@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Model, Record};
-use crate::data::{Encoder, Inputs, Table};
+use crate::data::{Encoder, Inputs, PredictedRows, Table};
 use crate::method::{self, Learnt, Method, OutOfFold};
 use crate::metrics::Metrics;
 use crate::train::{Estimate, Job, Trained};
@@ -17,6 +17,8 @@ pub struct FitPlan {
     seed: u64,
     /// Rows of the table.
     rows: usize,
+    /// Which of them are encoded.
+    predicted: PredictedRows,
     /// Targets of the encoded rows, in their own unit.
     targets: Vec<f64>,
     /// How much each counts, where that differs.
@@ -40,8 +42,8 @@ pub struct Fitted {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HeldOut {
-    /// The rows, numbered as the encoder gives them.
-    pub rows: Vec<u32>,
+    /// The rows of the table, from 0.
+    pub rows: Vec<usize>,
     /// For each the fold that it was held out in, from 0; all in one where the same rows are held out by all networks.
     pub folds: Vec<u32>,
     /// The target of each, in its own unit.
@@ -90,7 +92,8 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
         data = data.with_weights(weights);
     }
     let learning = method.plan(&Arc::new(data), seed)?;
-    Ok(FitPlan { learning, encoder, seed, rows: table.rows(), targets, weights, warnings })
+    let predicted = encoder.predicted_rows(table.rows());
+    Ok(FitPlan { learning, encoder, seed, rows: table.rows(), predicted, targets, weights, warnings })
 }
 
 impl FitPlan {
@@ -114,7 +117,7 @@ impl FitPlan {
     /// # Errors
     /// When a job failed, or the results are not those of the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
-        let Self { learning, encoder, seed, rows, targets, weights, mut warnings } = self;
+        let Self { learning, encoder, seed, rows, predicted, targets, weights, mut warnings } = self;
         let Learnt { method, predictor, histories, out_of_fold } = learning.finish(trained)?;
         let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
         if skipped > 0 {
@@ -130,20 +133,21 @@ impl FitPlan {
             histories,
         };
         let mut model = Model { method, encoder, predictor, record };
-        let held_out = HeldOut::new(out_of_fold, &model, &targets, weights.as_deref());
+        let OutOfFold { rows, folds, predictions } = out_of_fold;
+        let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
+        let held_out = HeldOut {
+            y: pick(&targets),
+            weights: weights.as_deref().map(pick),
+            rows: rows.iter().map(|row| predicted.step(*row as usize)).collect(),
+            folds,
+            predictions: model.in_target_unit(predictions),
+        };
         (model.record.validation, model.record.baseline) = held_out.scores(&model)?;
         Ok(Fitted { model, warnings, held_out })
     }
 }
 
 impl HeldOut {
-    fn new(out_of_fold: OutOfFold, model: &Model, targets: &[f64], weights: Option<&[f64]>) -> Self {
-        let OutOfFold { rows, folds, predictions } = out_of_fold;
-        let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
-        let (y, weights) = (pick(targets), weights.map(pick));
-        Self { rows, folds, y, weights, predictions: model.in_target_unit(predictions) }
-    }
-
     /// The scores of its predictions and of the baseline; nothing where no row counts, or where a score is not finite.
     fn scores(&self, model: &Model) -> Result<(Option<Metrics>, Option<Metrics>)> {
         let Self { y, weights, predictions, .. } = self;

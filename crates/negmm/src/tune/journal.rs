@@ -120,7 +120,7 @@ impl Journal {
         for path in files.iter().filter(|path| **path != own) {
             journal.take_in(path)?;
         }
-        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
         journal.file = Some((journal.open_own(&own)?, own));
         Ok(journal)
     }
@@ -129,7 +129,7 @@ impl Journal {
     pub fn join(&mut self, folder: &Path) -> Result<()> {
         let files = files(folder)?;
         if files.is_empty() {
-            return Err(Error::data("there is no journal in this folder").at(folder.display().to_string()));
+            return Err(Error::data("there is no journal in this folder").in_file(folder));
         }
         let mut other = Self { header: self.header.clone(), file: None, entries: HashMap::new() };
         for path in files {
@@ -140,7 +140,7 @@ impl Journal {
         entries.sort_unstable_by(|a, b| a.trial.cmp(&b.trial));
         for entry in entries {
             match self.entries.get(&entry.trial) {
-                Some(known) => agree(known, &entry).map_err(|error| error.at(folder.display().to_string()))?,
+                Some(known) => agree(known, &entry).map_err(|error| error.in_file(folder))?,
                 None => self.append(entry)?,
             }
         }
@@ -156,7 +156,7 @@ impl Journal {
     pub fn append(&mut self, entry: Entry) -> Result<()> {
         if let Some((file, path)) = &mut self.file {
             let line = line(&entry)?;
-            file.write_all(line.as_bytes()).map_err(|error| Error::io(path, &error))?;
+            file.write_all(line.as_bytes()).map_err(|error| Error::io(path, error))?;
         }
         self.entries.insert(entry.trial.clone(), entry);
         Ok(())
@@ -164,8 +164,8 @@ impl Journal {
 
     /// Takes in the trials of a file that others may be writing.
     fn take_in(&mut self, path: &Path) -> Result<()> {
-        let bytes = std::fs::read(path).map_err(|error| Error::io(path, &error))?;
-        self.take_in_lines(&bytes).map(drop).map_err(|error| error.at(path.display().to_string()))
+        let bytes = std::fs::read(path).map_err(|error| Error::io(path, error))?;
+        self.take_in_lines(&bytes).map(drop).map_err(|error| error.in_file(path))
     }
 
     /// Takes in the lines of a file; gives the length of its whole lines.
@@ -176,7 +176,7 @@ impl Journal {
             // Killed while it wrote the first line, if it is this search's.
             return if expected.as_bytes().starts_with(bytes) { Ok(0) } else { Err(not_a_journal()) };
         };
-        let found: Header = serde_json::from_slice(first).map_err(|_| not_a_journal())?;
+        let found: Header = serde_json::from_slice(first).map_err(|error| not_a_journal().with_source(error))?;
         self.header.check(&found)?;
         let mut length = first.len() + 1;
         let mut lines = lines.enumerate().peekable();
@@ -186,13 +186,12 @@ impl Journal {
                 // What a crash of the machine leaves at the end.
                 Err(_) if lines.peek().is_none() => break,
                 Err(error) => {
-                    return Err(
-                        Error::data(format!("expected a finished trial ({error})")).at(format!("line {}", number + 2))
-                    );
+                    let message = format!("expected a finished trial ({error})");
+                    return Err(Error::data(message).at_line(number as u64 + 2).with_source(error));
                 }
             };
             if let Some(known) = self.entries.get(&entry.trial) {
-                agree(known, &entry).map_err(|error| error.at(format!("line {}", number + 2)))?;
+                agree(known, &entry).map_err(|error| error.at_line(number as u64 + 2))?;
             }
             self.entries.insert(entry.trial.clone(), entry);
             length = end;
@@ -202,19 +201,19 @@ impl Journal {
 
     /// Opens the file to append to, with its first line there and nothing unfinished at its end.
     fn open_own(&mut self, path: &Path) -> Result<File> {
-        let failed = |error: std::io::Error| Error::io(path, &error);
+        let failed = |error: std::io::Error| Error::io(path, error);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(Error::data("another run is writing this journal").at(path.display().to_string()));
+                return Err(Error::data("another run is writing this journal").in_file(path));
             }
             // A disk without locks is still one to write to.
             Err(std::fs::TryLockError::Error(_)) => {}
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let length = self.take_in_lines(&bytes).map_err(|error| error.at(path.display().to_string()))?;
+        let length = self.take_in_lines(&bytes).map_err(|error| error.in_file(path))?;
         if length < bytes.len() {
             file.set_len(length as u64).map_err(failed)?;
             file.seek(SeekFrom::End(0)).map_err(failed)?;
@@ -242,9 +241,8 @@ fn agree(known: &Entry, found: &Entry) -> Result<()> {
 }
 
 fn line(value: &impl Serialize) -> Result<String> {
-    let text =
-        serde_json::to_string(value).map_err(|error| Error::data(format!("cannot be written as JSON: {error}")))?;
-    Ok(text + "\n")
+    let failed = |error| Error::data(format!("cannot be written as JSON: {error}")).with_source(error);
+    Ok(serde_json::to_string(value).map_err(failed)? + "\n")
 }
 
 /// The lines that end with a newline, each with the place behind it.
@@ -259,7 +257,7 @@ fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 
 /// The files of a journal, in the order of their names.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let failed = |error: std::io::Error| Error::io(folder, &error);
+    let failed = |error: std::io::Error| Error::io(folder, error);
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();

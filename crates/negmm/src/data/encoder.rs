@@ -1,0 +1,286 @@
+//! Responsible for the encoder: how a table becomes a [`Dataset`], learnt from the training table and kept in the model.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::encoding::{Features, NumberOptions};
+use super::message::quoted;
+use super::oddities::oddities;
+use super::windows::{Sequence, windows};
+use super::{
+    Column, Dataset, Encoding, Input, Inputs, Kind, NumberEncoding, PredictedRows, Schema, Table, Target, Warnings,
+};
+use crate::{Error, Result};
+
+/// How a table becomes a [`Dataset`], learnt from the training table and kept in the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Encoder {
+    inputs: Vec<Input>,
+    target: Target,
+    /// Whether missing numbers stay missing (NaN), for methods that know what to do with them.
+    #[serde(default)]
+    keeps_missing: bool,
+    /// The limit of smooth clipping, in standard deviations, see [`Encoder::soft_clipping`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    soft_clip: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sequence: Option<Sequence>,
+}
+
+impl Encoder {
+    /// Learns from the training table.
+    pub fn fit(table: &Table, target: &str, inputs: &Inputs) -> Result<Self> {
+        if let Some(sequence) = &inputs.sequence {
+            sequence.check()?;
+        }
+        let weights = inputs.weight.as_deref().map(|name| table.weights(name)).transpose()?;
+        let learn = |(name, column): (&str, &Column)| Input {
+            name: name.to_string(),
+            encoding: Encoding::learn(column, weights.as_deref()),
+        };
+        let mut columns: Vec<Input> = inputs.choose(table, target)?.into_iter().map(learn).collect();
+        let target = Target::learn(table, target, weights.as_deref())?;
+        let Some(sequence) = inputs.sequence.clone() else {
+            return Ok(Self { inputs: columns, target, keeps_missing: false, soft_clip: None, sequence: None });
+        };
+        // What is predicted and what it is predicted from are numbers of the same scale.
+        for input in columns.iter_mut().filter(|input| input.name == target.name) {
+            let encoding = NumberEncoding { mean: target.mean, sd: target.scale, missing_flag: false };
+            input.encoding = Encoding::Number(encoding);
+        }
+        if columns.iter().any(|input| input.name == sequence.column && !input.is_used()) {
+            let message = format!("the sequence {} is the same in every row", quoted(&sequence.column));
+            return Err(table.blame(Error::data(message)));
+        }
+        let encoder = Self { inputs: columns, target, keeps_missing: false, soft_clip: None, sequence: Some(sequence) };
+        encoder.check_length(table, 2)?;
+        Ok(encoder)
+    }
+
+    /// Whether a table has `more` rows after its first window.
+    fn check_length(&self, table: &Table, more: usize) -> Result<()> {
+        let Some(sequence) = &self.sequence else { return Ok(()) };
+        sequence.check_size(self.channels(), table.rows())?;
+        if table.rows() < sequence.window + more {
+            return Err(table.blame(Error::data(format!(
+                "a window of {} steps needs at least {} rows here, found {}",
+                sequence.window,
+                sequence.window + more,
+                table.rows()
+            ))));
+        }
+        Ok(())
+    }
+
+    /// Sentences about what a person should know of the training table: columns that tell nothing, rows that stand alone.
+    pub(crate) fn oddities(&self, table: &Table) -> Vec<String> {
+        oddities(table, &self.inputs, &self.target)
+    }
+
+    /// Missing numbers stay missing (NaN) instead of becoming 0, for methods that know what to do with them.
+    #[must_use]
+    pub fn keeping_missing(mut self, keeps: bool) -> Self {
+        self.keeps_missing = keeps;
+        self
+    }
+
+    /// Smooth clipping: numbers z (in standard deviations) become z / sqrt(1 + (z / limit)²), the same near zero and never beyond
+    /// the limit, so that one odd row cannot pull a network along.
+    #[must_use]
+    pub fn soft_clipping(mut self, limit: Option<f64>) -> Self {
+        self.soft_clip = limit;
+        self
+    }
+
+    /// The features that are numbers that vary, in order.
+    fn number_features(&self) -> Vec<usize> {
+        let mut first = 0;
+        let mut numbers = Vec::new();
+        for Input { encoding, .. } in &self.inputs {
+            numbers.extend(encoding.of_kind().numbers().into_iter().map(|feature| first + feature));
+            first += encoding.features();
+        }
+        numbers
+    }
+
+    /// The input columns, in the order of their features.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The target column.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The sequence, where rows are steps in time.
+    pub fn sequence(&self) -> Option<&Sequence> {
+        self.sequence.as_ref()
+    }
+
+    /// Which rows of a table of so many rows are predicted: those that [`Encoder::encode`] gives.
+    pub fn predicted_rows(&self, table_rows: usize) -> PredictedRows {
+        PredictedRows::new(self.sequence.as_ref().map(|sequence| sequence.window), table_rows)
+    }
+
+    /// Numbers that a row of a table becomes.
+    pub fn channels(&self) -> usize {
+        self.inputs.iter().map(|input| input.encoding.features()).sum()
+    }
+
+    /// Features of a prediction: the channels of a row, or of all steps of a window. None is possible: all inputs may be
+    /// constant.
+    pub fn features(&self) -> usize {
+        self.channels() * self.sequence.as_ref().map_or(1, |sequence| sequence.window)
+    }
+
+    /// A name for each feature: `age`, `age (missing)`, `city=Paris`, `city=(other)`, `city (missing)`; of a sequence with
+    /// the steps back to it, `close 30` to `close 1`.
+    pub fn feature_names(&self) -> Vec<String> {
+        let names = self.channel_names();
+        match &self.sequence {
+            None => names,
+            Some(sequence) => {
+                let step = |back: usize| names.iter().map(move |name| format!("{name} {back}"));
+                (1..=sequence.window).rev().flat_map(step).collect()
+            }
+        }
+    }
+
+    fn channel_names(&self) -> Vec<String> {
+        self.used().flat_map(|input| input.encoding.of_kind().names(&input.name)).collect()
+    }
+
+    /// The inputs that have features.
+    fn used(&self) -> impl Iterator<Item = &Input> {
+        self.inputs.iter().filter(|input| input.is_used())
+    }
+
+    /// The columns that prediction needs: inputs that have features.
+    pub fn schema(&self) -> Schema {
+        let columns = self.used().map(|input| (input.name.clone(), input.encoding.of_kind().kind()));
+        Schema { columns: columns.collect(), keep: Vec::new() }
+    }
+
+    /// The columns that evaluation needs: inputs that have features, then the target.
+    pub fn schema_with_target(&self) -> Schema {
+        let mut schema = self.schema();
+        if !schema.columns.iter().any(|(name, _)| *name == self.target.name) {
+            schema.columns.push((self.target.name.clone(), Kind::Number));
+        }
+        schema
+    }
+
+    /// Encodes inputs and, where the table has it, the target (0 where it has not). Of a sequence these are the windows of
+    /// all rows but the first, see [`Encoder::predicted_rows`].
+    pub fn encode(&self, table: &Table) -> Result<(Dataset, Warnings)> {
+        self.check_length(table, 1)?;
+        let (x, warnings) = self.encode_inputs(table)?;
+        let y = self.target.encode(table)?;
+        Ok((self.in_windows(self.rows(x, y), false), warnings))
+    }
+
+    /// Encodes the inputs alone; all targets are 0, whatever the table says. Of a sequence these are the windows of all rows
+    /// but the first, and one more: that of the step after the last row.
+    pub fn encode_features(&self, table: &Table) -> Result<(Dataset, Warnings)> {
+        self.check_length(table, 0)?;
+        let (x, warnings) = self.encode_inputs(table)?;
+        Ok((self.in_windows(self.rows(x, vec![0.0; table.rows()]), true), warnings))
+    }
+
+    fn rows(&self, x: Vec<f32>, y: Vec<f32>) -> Dataset {
+        Dataset::from_parts(self.channels(), x, y).with_numbers(self.number_features())
+    }
+
+    fn in_windows(&self, rows: Dataset, forecast: bool) -> Dataset {
+        match &self.sequence {
+            None => rows,
+            Some(sequence) => windows(&rows, sequence.window, forecast),
+        }
+    }
+
+    /// The targets of the rows that [`Encoder::encode`] gives, in their own unit; a missing one is an error, and so is one
+    /// too large to compute with.
+    pub fn targets<'a>(&self, table: &'a Table) -> Result<Cow<'a, [f64]>> {
+        self.check_length(table, 1)?;
+        self.target.of_rows(table).map(|targets| self.of_encoded(targets))
+    }
+
+    /// How much each row that [`Encoder::encode`] gives counts, by the column of that name; none: all alike.
+    pub fn weights<'a>(&self, table: &'a Table, column: Option<&str>) -> Result<Option<Cow<'a, [f64]>>> {
+        let weights = column.map(|name| table.weights(name)).transpose()?;
+        Ok(weights.map(|weights| self.of_encoded(weights)))
+    }
+
+    /// Of one number for each row of a table, those of the rows that [`Encoder::encode`] gives.
+    fn of_encoded<'a>(&self, numbers: Cow<'a, [f64]>) -> Cow<'a, [f64]> {
+        let rows = self.predicted_rows(numbers.len());
+        match numbers {
+            Cow::Borrowed(numbers) => rows.of(numbers).into(),
+            Cow::Owned(numbers) => rows.of(&numbers).to_vec().into(),
+        }
+    }
+
+    /// From the target's own unit to the network's, cut off at ±[`super::ENCODED_LIMIT`].
+    pub fn scale_target(&self, y: f64) -> f64 {
+        self.target.scaled(y)
+    }
+
+    /// From the network's unit to the target's own.
+    pub fn unscale_target(&self, y: f64) -> f64 {
+        self.target.unscaled(y)
+    }
+
+    /// Whether an encoder that came from a file can be trusted with data.
+    pub fn validate(&self) -> Result<()> {
+        let mut names = HashSet::new();
+        if let Some(sequence) = &self.sequence {
+            let sound = sequence.check().and_then(|()| sequence.check_size(self.channels(), 1));
+            sound.map_err(|error| Error::model(error.to_string()))?;
+            if !self.used().any(|input| input.name == sequence.column) {
+                return Err(Error::model(format!("the sequence {} is no input", quoted(&sequence.column))));
+            }
+        } else {
+            names.insert(self.target.name.as_str());
+        }
+        for Input { name, encoding } in &self.inputs {
+            if !names.insert(name) {
+                return Err(Error::model("occurs twice in the encoder").in_column(name));
+            }
+            encoding.of_kind().check().map_err(|error| error.in_column(name))?;
+        }
+        if self.soft_clip.is_some_and(|limit| !(limit > 0.0 && limit.is_finite())) {
+            return Err(Error::model("the limit of soft clipping must be positive and finite"));
+        }
+        self.target.check()
+    }
+
+    /// rows × stride floats, a column at a time.
+    fn encode_inputs(&self, table: &Table) -> Result<(Vec<f32>, Warnings)> {
+        let columns: HashMap<&str, &Column> = table.columns().collect();
+        let absent: Vec<&str> =
+            self.used().map(|input| input.name.as_str()).filter(|name| !columns.contains_key(name)).collect();
+        if !absent.is_empty() {
+            return Err(table.blame(Error::data(table.absent(&absent))));
+        }
+        let stride = Dataset::new(self.channels()).stride();
+        let mut x = vec![0.0; table.rows() * stride];
+        let mut warnings = Warnings::default();
+        if x.is_empty() {
+            return Ok((x, warnings));
+        }
+        let options = NumberOptions { keeps_missing: self.keeps_missing, soft_clip: self.soft_clip };
+        let mut first = 0;
+        for Input { name, encoding } in self.used() {
+            let features = Features { x: &mut x[first..], stride };
+            let unseen = encoding.of_kind().encode(columns[name.as_str()], features, options);
+            let unseen = unseen.map_err(|(row, error)| table.blame_cell(error, row, name))?;
+            warnings.count_new_categories(name, unseen.categories);
+            warnings.count_new_missing(name, unseen.missing);
+            first += encoding.features();
+        }
+        Ok((x, warnings))
+    }
+}

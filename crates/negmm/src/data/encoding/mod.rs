@@ -1,0 +1,114 @@
+//! Responsible for how an input column becomes features, whatever its kind. A kind of column is a file here and a line in
+//! [`Encoding`] and [`Encoding::of_kind`].
+
+mod number;
+mod text;
+
+use serde::{Deserialize, Serialize};
+
+pub(super) use number::NumberOptions;
+pub use number::{ENCODED_LIMIT, NumberEncoding};
+pub use text::{MAX_LEVELS, TextEncoding};
+
+use super::{Column, Kind};
+use crate::{Error, Result};
+
+/// How one input column becomes features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Encoding {
+    /// A standardised number.
+    Number(NumberEncoding),
+    /// A 0/1 feature for each level.
+    Text(TextEncoding),
+}
+
+/// What every kind of column does.
+pub(super) trait ColumnEncoding {
+    /// What the column must hold.
+    fn kind(&self) -> Kind;
+
+    /// Features that it becomes.
+    fn features(&self) -> usize;
+
+    /// Those of its features, counted from its first, that are numbers that vary; the others are 0 or 1.
+    fn numbers(&self) -> Vec<usize>;
+
+    /// A name for each feature of the column called `column`.
+    fn names(&self, column: &str) -> Vec<String>;
+
+    /// Says what is wrong with an encoding that came from a file.
+    fn check(&self) -> Result<()>;
+
+    /// Writes the features of every cell. The error comes with the row that is at fault.
+    fn encode(
+        &self,
+        column: &Column,
+        features: Features<'_>,
+        options: NumberOptions,
+    ) -> std::result::Result<Unseen, (usize, Error)>;
+}
+
+/// Cells that training had not seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Unseen {
+    pub categories: u64,
+    pub missing: u64,
+}
+
+/// Where the features of one column go: `x` begins at the first of them in the first row, and rows are `stride` floats apart.
+/// All are zero.
+pub(super) struct Features<'a> {
+    pub x: &'a mut [f32],
+    pub stride: usize,
+}
+
+impl Features<'_> {
+    /// The places of one feature, row by row.
+    fn places(&mut self, feature: usize) -> impl Iterator<Item = &mut f32> {
+        self.x[feature..].iter_mut().step_by(self.stride)
+    }
+
+    fn set(&mut self, row: usize, feature: usize, value: f32) {
+        self.x[row * self.stride + feature] = value;
+    }
+}
+
+impl Encoding {
+    /// Learns from a column of the training table; `weights` say how much each row counts.
+    pub(super) fn learn(column: &Column, weights: Option<&[f64]>) -> Self {
+        match column {
+            Column::Numbers(numbers) => Self::Number(NumberEncoding::learn(numbers, weights)),
+            Column::Text { codes, levels } => Self::Text(TextEncoding::learn(codes, levels, weights)),
+        }
+    }
+
+    pub(super) fn of_kind(&self) -> &dyn ColumnEncoding {
+        match self {
+            Self::Number(encoding) => encoding,
+            Self::Text(encoding) => encoding,
+        }
+    }
+
+    /// Features that the column becomes.
+    pub fn features(&self) -> usize {
+        self.of_kind().features()
+    }
+}
+
+/// An input column and how it becomes features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// The name of the column.
+    pub name: String,
+    /// How it becomes features.
+    #[serde(flatten)]
+    pub encoding: Encoding,
+}
+
+impl Input {
+    /// Whether it has features: a column that tells nothing has none.
+    pub(super) fn is_used(&self) -> bool {
+        self.encoding.features() > 0
+    }
+}

@@ -1,0 +1,115 @@
+//! Responsible for columns of numbers: standardised, with a flag for missing cells.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ColumnEncoding, Features, Unseen};
+use crate::data::csv::column_numbers;
+use crate::data::moments::mean_and_sd;
+use crate::data::weights::weight_of;
+use crate::data::{Column, Kind};
+use crate::{Error, Result};
+
+/// Encoded numbers are cut off here, in standard deviations: far beyond any data, and safe in 32-bit arithmetic.
+pub const ENCODED_LIMIT: f64 = 1e6;
+
+/// (x - mean) / sd, or 0 where x is missing, then a 0/1 flag for missing cells if training had some.
+/// With sd 0 (a column that was constant or missing throughout) the first of these is left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NumberEncoding {
+    /// Mean of the cells that are not missing.
+    pub mean: f64,
+    /// Their standard deviation (of the population: divided by n); 0 where they are all the same.
+    pub sd: f64,
+    /// Whether there is a flag for missing cells.
+    pub missing_flag: bool,
+}
+
+/// What an encoder does with the numbers of all columns.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::data) struct NumberOptions {
+    /// Missing numbers stay missing (NaN).
+    pub keeps_missing: bool,
+    /// The limit of smooth clipping, in standard deviations.
+    pub soft_clip: Option<f64>,
+}
+
+impl NumberEncoding {
+    pub(super) fn learn(numbers: &[f64], weights: Option<&[f64]>) -> Self {
+        let missing_flag = (0..numbers.len()).any(|row| numbers[row].is_nan() && weight_of(weights, row) > 0.0);
+        match mean_and_sd(numbers, weights) {
+            Some((mean, sd)) => Self { mean, sd, missing_flag },
+            None => Self { mean: 0.0, sd: 0.0, missing_flag: false },
+        }
+    }
+
+    fn varies(&self) -> bool {
+        self.sd > 0.0
+    }
+}
+
+impl ColumnEncoding for NumberEncoding {
+    fn kind(&self) -> Kind {
+        Kind::Number
+    }
+
+    fn features(&self) -> usize {
+        usize::from(self.varies()) + usize::from(self.missing_flag)
+    }
+
+    fn numbers(&self) -> Vec<usize> {
+        self.varies().then_some(0).into_iter().collect()
+    }
+
+    fn names(&self, column: &str) -> Vec<String> {
+        let number = self.varies().then(|| column.to_string());
+        number.into_iter().chain(self.missing_flag.then(|| format!("{column} (missing)"))).collect()
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.mean.is_finite() && self.sd.is_finite() && self.sd >= 0.0 {
+            return Ok(());
+        }
+        Err(Error::model("mean and sd must be finite and sd not negative"))
+    }
+
+    fn encode(
+        &self,
+        column: &Column,
+        mut features: Features<'_>,
+        options: NumberOptions,
+    ) -> std::result::Result<Unseen, (usize, Error)> {
+        let numbers = column_numbers(column)?;
+        if self.varies() {
+            let missing = if options.keeps_missing { f32::NAN } else { 0.0 };
+            for (place, number) in features.places(0).zip(&*numbers) {
+                let z = || smoothly_clipped((number - self.mean) / self.sd, options.soft_clip) as f32;
+                *place = if number.is_nan() { missing } else { z() };
+            }
+        }
+        if !self.missing_flag {
+            let missing = numbers.iter().filter(|number| number.is_nan()).count() as u64;
+            return Ok(Unseen { missing, ..Unseen::default() });
+        }
+        for (place, number) in features.places(usize::from(self.varies())).zip(&*numbers) {
+            *place = f32::from(u8::from(number.is_nan()));
+        }
+        Ok(Unseen::default())
+    }
+}
+
+/// A number of standard deviations, cut off far away and smoothly clipped at `limit`, where there is one.
+fn smoothly_clipped(z: f64, limit: Option<f64>) -> f64 {
+    let z = z.clamp(-ENCODED_LIMIT, ENCODED_LIMIT);
+    limit.map_or(z, |limit| z / (1.0 + (z / limit) * (z / limit)).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_cells_count_by_weight() {
+        let flag = |weight| NumberEncoding::learn(&[1.0, 2.0, f64::NAN], Some(&[1.0, 1.0, weight])).missing_flag;
+        assert_eq!((flag(0.0), flag(0.5)), (false, true));
+    }
+}
