@@ -45,6 +45,7 @@ pub mod metrics;
 pub mod mixture;
 pub mod model;
 pub mod net;
+pub mod options;
 mod predictive;
 mod row;
 pub mod samples;

@@ -14,6 +14,7 @@ pub use cpu::CpuEngine;
 pub use engine::{Engine, Progress, Trained, Watch};
 pub use estimate::Estimate;
 pub use history::{Epoch, History, Validation};
+pub(crate) use job::{BATCH, DROPOUT, LEARNING_RATE, PATIENCE, STEPS, VALIDATION};
 pub use job::{Job, Training};
 pub use objective::{Loss, Objective};
 pub use schedule::Schedule;
