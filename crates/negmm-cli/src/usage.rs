@@ -78,8 +78,8 @@ mod tests {
                 let flag = fit.get_arguments().find(|argument| argument.get_long() == Some(option.name));
                 let help = flag.unwrap_or_else(|| panic!("no flag --{}", option.name)).get_help().unwrap().to_string();
                 let default = option.follows.unwrap_or(&option.value);
-                let name = if help.contains("neural: ") && method.is_neural() { "neural" } else { method.name() };
                 let (_, defaults) = help.rsplit_once('[').unwrap();
+                let name = if defaults.contains("neural") && method.is_neural() { "neural" } else { method.name() };
                 let said = |part: &str| {
                     let (methods, value) = part.split_once(": ").unwrap();
                     methods.split(", ").any(|known| known == name) && value.trim_end_matches(']') == default

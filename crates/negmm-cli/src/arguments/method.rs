@@ -4,7 +4,7 @@
 use clap::error::Error;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use negmm::Method;
-use negmm::options::OptionInfo;
+use negmm::options::{Kind, OptionInfo};
 
 /// What help calls the neural methods together.
 const NEURAL: &str = "neural";
@@ -36,8 +36,8 @@ impl Args for MethodFlags {
     fn augment_args(command: Command) -> Command {
         let neural: Vec<&str> = Method::all().iter().filter(|method| method.is_neural()).map(Method::name).collect();
         command.args(flags()).after_help(format!(
-            "In brackets stand the methods that have an option, with its default. {NEURAL} are {}.",
-            listed(&neural)
+            "In brackets: the methods that have the option, with its default; {NEURAL}: {}.",
+            neural.join(", ")
         ))
     }
 
@@ -46,32 +46,33 @@ impl Args for MethodFlags {
     }
 }
 
-/// `--method`, and every option of every method once, in the order of their headings.
+/// `--method`, and every option of every method once, under its heading.
 fn flags() -> Vec<Arg> {
     let methods = Method::all();
     let names: Vec<&str> = methods.iter().map(Method::name).collect();
-    let mut flags = vec![flag("method", "NAME", "Method").help(format!(
-        "How to learn: {} [default: {}]",
-        names.join(", "),
-        Method::default().name()
-    ))];
+    let about = format!("How to learn: {} [default: {}]", names.join(", "), Method::default().name());
+    let mut flags = vec![flag("method", "NAME".to_string(), "Method").help(about)];
     let options: Vec<(&Method, OptionInfo)> =
         methods.iter().flat_map(|method| method.options().into_iter().map(move |option| (method, option))).collect();
     let mut groups: Vec<&str> = Vec::new();
-    for (_, option) in &options {
-        if !groups.contains(&option.group) {
-            groups.push(option.group);
-        }
-    }
+    options.iter().for_each(|(_, option)| add(&mut groups, option.group));
+    // Neural methods have most options of a heading: theirs is the order.
+    let (neural, others): (Vec<_>, Vec<_>) = options.iter().partition(|(method, _)| method.is_neural());
+    let mut names: Vec<&str> = Vec::new();
+    neural.iter().chain(&others).for_each(|(_, option)| add(&mut names, option.name));
     for group in groups {
-        let mut seen: Vec<&str> = Vec::new();
-        for (_, option) in options.iter().filter(|(_, option)| option.group == group) {
-            if !seen.contains(&option.name) {
-                seen.push(option.name);
-                let same: Vec<&(&Method, OptionInfo)> =
-                    options.iter().filter(|(_, other)| other.name == option.name).collect();
+        for name in &names {
+            let same: Vec<&(&Method, OptionInfo)> = options.iter().filter(|(_, option)| option.name == *name).collect();
+            let (_, option) = same[0];
+            if option.group == group {
+                let none = same.iter().any(|(_, option)| option.empty == Some("none") || option.kind == Kind::List);
+                let value = format!("{}{}", option.value_name, if none { "|none" } else { "" });
+                let (meaning, defaults) = (meaning(&same), defaults(&same));
                 flags.push(
-                    flag(option.name, &option.value_name, group).help(help(&same)).hide_short_help(!option.basic),
+                    flag(option.name, value, group)
+                        .help(format!("{meaning} {defaults}"))
+                        .long_help(format!("{meaning}\n{defaults}"))
+                        .hide_short_help(!option.basic),
                 );
             }
         }
@@ -79,23 +80,29 @@ fn flags() -> Vec<Arg> {
     flags
 }
 
-fn flag(name: &'static str, value_name: &str, heading: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name(value_name.to_string()).help_heading(heading).allow_hyphen_values(true)
+fn add<'a>(list: &mut Vec<&'a str>, word: &'a str) {
+    if !list.contains(&word) {
+        list.push(word);
+    }
 }
 
-/// What an option means, and its default for each method that has it.
-fn help(same: &[&(&Method, OptionInfo)]) -> String {
-    let meanings = together(same, |option| option.meaning.to_string());
-    let meanings: Vec<String> = meanings
-        .into_iter()
-        .enumerate()
-        .map(|(at, (methods, meaning))| if at == 0 { capital(&meaning) } else { format!("{methods}: {meaning}") })
-        .collect();
-    let none = if same.iter().any(|(_, option)| option.empty == Some("none")) { ", or none" } else { "" };
+fn flag(name: &'static str, value: String, heading: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help_heading(heading).allow_hyphen_values(true)
+}
+
+/// What an option means, for each method where they differ.
+fn meaning(same: &[&(&Method, OptionInfo)]) -> String {
+    let mut meanings = together(same, |option| option.meaning.to_string()).into_iter();
+    let first = meanings.next().map_or(String::new(), |(_, meaning)| capital(&meaning));
+    meanings.fold(first, |text, (methods, meaning)| format!("{text}; {methods}: {meaning}"))
+}
+
+/// The default of an option for each method that has it.
+fn defaults(same: &[&(&Method, OptionInfo)]) -> String {
     let defaults = together(same, |option| option.follows.map_or(option.value.clone(), str::to_string));
     let defaults: Vec<String> =
         defaults.into_iter().map(|(methods, default)| format!("{methods}: {default}")).collect();
-    format!("{}{none} [{}]", meanings.join("; "), defaults.join("; "))
+    format!("[{}]", defaults.join("; "))
 }
 
 /// What is said of an option by each method, those that say the same together.
@@ -117,19 +124,9 @@ fn named(methods: &[&Method]) -> String {
     let every = methods.iter().filter(|method| method.is_neural()).count() == all;
     let mut names: Vec<&str> = Vec::new();
     for method in methods {
-        let name = if every && method.is_neural() { NEURAL } else { method.name() };
-        if !names.contains(&name) {
-            names.push(name);
-        }
+        add(&mut names, if every && method.is_neural() { NEURAL } else { method.name() });
     }
     names.join(", ")
-}
-
-fn listed(names: &[&str]) -> String {
-    match names {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => names.concat(),
-    }
 }
 
 fn capital(text: &str) -> String {

@@ -196,7 +196,7 @@ impl Options for Auto {
     fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
         see(
             &Spec::word(
-                "Pool of networks",
+                "auto",
                 "preset",
                 "how many networks: fast 5 (5 folds), medium 10 (10 folds), best 20 (10 folds of 2)",
             )
@@ -205,7 +205,7 @@ impl Options for Auto {
         );
         see(
             &Spec::new(
-                "Pool of networks",
+                "auto",
                 "folds",
                 "N",
                 "parts of the rows, each held out once by networks that learn from the others",
@@ -215,7 +215,7 @@ impl Options for Auto {
             &mut self.folds,
         );
         see(
-            &Spec::new("Pool of networks", "members", "T", "networks to train for each fold")
+            &Spec::new("Pool of networks", "members", "T", "networks for each fold")
                 .within(1.0, MOST_MEMBERS as f64)
                 .automatic(BY_PRESET),
             &mut self.members,

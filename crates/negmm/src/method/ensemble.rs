@@ -55,7 +55,7 @@ impl Word for Pool {}
 impl Options for Ensemble {
     fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
         see(
-            &Spec::new("Pool of networks", "members", "T", "networks to train").within(1.0, MOST_MEMBERS as f64),
+            &Spec::new("Pool of networks", "members", "T", "networks of the ensemble").within(1.0, MOST_MEMBERS as f64),
             &mut self.members,
         );
         see(

@@ -56,7 +56,7 @@ pub(super) const HIDDEN: Spec = Spec::new(
     "Network",
     "hidden",
     "UNITS",
-    "units of each hidden layer, such as 64,64; of a sequence those after the LSTM",
+    "units of each hidden layer, such as 64,64; of a sequence those after the LSTM, none unless given",
 )
 .within(1.0, MOST_UNITS as f64)
 .units("units")

@@ -105,7 +105,7 @@ pub(crate) const PATIENCE: Spec = Spec::new(
     "Training",
     "patience",
     "N",
-    "early stopping: validation checks without a better score before training ends; 0: no early stopping",
+    "early stopping after so many validation checks (boosting: rounds) without a better score; 0: no early stopping",
 );
 
 /// Share of the rows set aside.
@@ -113,7 +113,7 @@ pub(crate) const VALIDATION: Spec = Spec::new(
     "Training",
     "validation",
     "SHARE",
-    "validation fraction: share of the rows held out to choose the best checkpoint",
+    "validation fraction: share of the rows held out to choose the best checkpoint (boosting: the number of rounds)",
 )
 .within(0.0, 0.9);
 

@@ -113,14 +113,9 @@ impl Options for NgBoost {
             &mut self.depth,
         );
         see(
-            &Spec::new(
-                "Training",
-                "learning-rate",
-                "RATE",
-                "learning rate: the part of each boosting step that is taken",
-            )
-            .above_up_to(0.0, 1.0)
-            .basic(),
+            &Spec::new("Training", "learning-rate", "RATE", "part of each boosting step that is taken")
+                .above_up_to(0.0, 1.0)
+                .basic(),
             &mut self.learning_rate,
         );
         see(&Spec::word("ngboost", "score", "score that boosting lowers"), &mut self.score);
@@ -145,12 +140,8 @@ impl Options for NgBoost {
             &mut self.splits,
         );
         see(&SIGMA_MIN, &mut self.sigma_min);
-        let validation =
-            "validation fraction: share of the rows held out to choose the number of rounds; 0: all rounds";
-        see(&Spec { meaning: validation, ..VALIDATION }.from_below(0.0, 1.0), &mut self.validation);
-        let patience =
-            "early stopping: rounds without a better validation score before boosting ends; 0: no early stopping";
-        see(&Spec { meaning: patience, ..PATIENCE }, &mut self.patience);
+        see(&VALIDATION.from_below(0.0, 1.0), &mut self.validation);
+        see(&PATIENCE, &mut self.patience);
         see(
             &Spec::word("ngboost", "refit", "whether all rows are boosted again with the best number of rounds"),
             &mut self.refit,
