@@ -63,8 +63,8 @@ impl FitConfig {
         let named: Vec<(&str, &str)> =
             settings.iter().map(|setting| (setting.name.as_str(), setting.text.as_str())).collect();
         method.configure(&named).map_err(|refused| {
-            let blamed = settings.iter().find(|setting| setting.name == refused.option);
-            blamed.map_or(refused.error.clone(), |setting| setting.blame(refused.error))
+            let blamed = settings.iter().filter(|setting| setting.name == refused.option);
+            blamed.fold(refused.error, |error, setting| setting.blame(error))
         })?;
         Ok(Self { target, inputs: Inputs { features, ignore, weight, sequence }, seed, threads, method })
     }
