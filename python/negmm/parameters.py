@@ -1,62 +1,14 @@
-"""Responsible for what parameters mean: one sentence for each, in the docstring of every estimator that has it."""
+"""Responsible for the docstrings of estimators: what each parameter may be and means, in the words of the core's table of options."""
 
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
-#: What each parameter means: the type and the sentence of its line in the docstrings.
-MEANINGS: dict[str, tuple[str, str]] = {
-    "preset": ("{'fast', 'medium', 'best'}", "How many networks: 5 folds with 1 each, 10 with 1, 10 with 2."),
-    "folds": (
-        "int",
-        "Parts of the rows, each held out once: it chooses the weights of the networks that learn from the others.",
-    ),
-    "steps": ("int", "Steps of each network; given, it takes the place of epochs."),
-    "check_every": ("int", "Steps between looks at the validation rows; None: once an epoch."),
-    "embedding": ("float", "Numbers also go through waves: the sd of their frequencies at the start; None: off."),
-    "soft_clip": ("float", "Numbers are bent so as to stay within so many sds; None: off."),
-    "eta": ("float, 0 to 1", "Share of the logarithmic score; 1 is an MDN, 0 trains with the energy score alone."),
-    "beta": (
-        "float, 0 to 1",
-        "Power of the variance: 0 is the plain logarithmic score, 1 learns the mean as squared error does.",
-    ),
-    "components": ("int", "Components of each mixture."),
-    "samples": ("int", "Samples that are predicted for each row."),
-    "sinkhorn": ("float", "Weight of the pull of the samples' shape towards the prior; 0: off."),
-    "prior": ("{'uniform', 'normal'}", "What the samples' shape is drawn towards."),
-    "members": ("int", "Networks to train; of AutoRegressor for each fold."),
-    "member": ("{'ne-gmm', 'mdn', 'beta-nll', 'sample-net'}", "What each member is."),
-    "pool": (
-        "{'mixture', 'gaussian'}",
-        "Predict the exact mixture of the members, or the Gaussian with its mean and variance.",
-    ),
-    "rounds": ("int", "Rounds at most: two trees each."),
-    "depth": ("int, 1 to 12", "Levels of splits in a tree."),
-    "loss": ("{'log', 'crps', 'crps-original'}", "What boosting lowers."),
-    "rows_share": ("float", "Part of the rows that a round learns from."),
-    "columns_share": ("float", "Part of the features that a round may use."),
-    "min_leaf": ("int", "Rows in a leaf at least."),
-    "splits": ("{'auto', 'exact', 'histogram'}", "Which splits are tried."),
-    "refit": ("bool", "Boost all rows again, as many rounds as were best on the validation rows."),
-    "sigma_max": ("float", "Largest sd of a component, in sds of the target; None: no limit."),
-    "mean_bound": ("float", "Largest distance of a component's mean from the target's, in its sds; None: no limit."),
-    "hidden": ("int or tuple of int", "Units of each hidden layer; (): none."),
-    "activation": ("{'relu', 'tanh', 'silu'}", "What a hidden unit does to its sum."),
-    "sigma_min": ("float", "Smallest sd, in sds of the target."),
-    "epochs": ("int", "Passes over the training rows, at most."),
-    "batch": ("int", "Rows of one step."),
-    "learning_rate": ("float", "Size of a step: Adam's at its highest, or the part of a boosting step that is taken."),
-    "schedule": ("{'constant', 'cosine'}", "How the learning rate moves."),
-    "patience": (
-        "int",
-        "Epochs, looks or rounds without a better validation score before it stops; 0: never stops early.",
-    ),
-    "validation": ("float", "Share of the rows set aside to choose the weights or the rounds that are kept."),
-    "select": ("{'nll', 'crps', 'calibrated'}", "The validation score that chooses."),
-    "averaging": ("float", "Decay of the running average of the weights that predicts; 0: the weights themselves."),
-    "dropout": ("float", "Share of hidden units switched off in each step."),
-    "weight_decay": ("float", "Each step also shrinks weights by rate times this."),
-    "adversarial": ("float", "Half of the loss is that of inputs moved by this share of their range; 0: off."),
+from negmm.regressor import METHODS, option_of
+
+#: What the parameters that are no options mean: type and sentence.
+OF_FITTING: dict[str, tuple[str, str]] = {
     "random_state": (
         "int, RandomState, Generator or None",
         "Starts all random choices; the same number gives the same bits.",
@@ -65,12 +17,31 @@ MEANINGS: dict[str, tuple[str, str]] = {
 }
 
 
+def option(method: str, name: str) -> dict[str, Any]:
+    """What the core says of an option; of an ensemble's that its usual members have not, what the first method says that has it."""
+    methods = [METHODS[method], *METHODS.values()]
+    return next(known for other in methods for known in other["options"] if known["name"] == name)
+
+
 def described(cls: type) -> str:
     """The docstring of an estimator with the table of its parameters and its attributes before the examples."""
     table = ["Parameters", "----------"]
     for name, parameter in inspect.signature(cls).parameters.items():
-        kind, meaning = MEANINGS[name]
+        kind, meaning = OF_FITTING.get(name) or _of_option(option(cls.method, option_of(name)))
         table += [f"{name} : {kind}, default={parameter.default!r}", f"    {meaning}"]
     about, examples = inspect.cleandoc(cls.__doc__ or "").split("\n\nExamples\n", 1)
     attributes = inspect.cleandoc(cls.__base__.__doc__ or "").split("\n\n", 1)[1]
     return "\n\n".join([about, "\n".join(table), attributes, "Examples\n" + examples])
+
+
+def _of_option(option: dict[str, Any]) -> tuple[str, str]:
+    """The type of an option and what it means."""
+    numbers = option["range"].removesuffix(f", or {option['empty']}")
+    kind = {
+        "whole": f"int, {numbers}",
+        "real": f"float, {numbers}",
+        "list": "int or tuple of int",
+        "truth": "bool",
+        "word": "{" + ", ".join(map(repr, option["words"])) + "}",
+    }[option["kind"]]
+    return kind, option["meaning"][0].upper() + option["meaning"][1:] + "."

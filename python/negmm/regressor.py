@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import secrets
@@ -26,7 +25,7 @@ from negmm.table import NamedColumns, free_name, is_frame, named, table
 
 Self = TypeVar("Self", bound="DistributionRegressor")
 
-#: What the core says about its methods: name, options with their defaults, least rows.
+#: What the core says about its methods: name, table of options, settings as in model files, least rows.
 METHODS: dict[str, dict[str, Any]] = {method["name"]: method for method in json.loads(_native.methods())}
 
 
@@ -247,9 +246,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         )
 
     def _options(self) -> list[tuple[str, str]]:
-        """The options that are not left to the core, as text, in the order of the signature."""
-        # scikit-learn would sort them by name.
-        own = [name for name in inspect.signature(type(self)).parameters if name not in ("random_state", "n_jobs")]
+        """The options that are not left to the core, as text."""
+        own = [name for name in self._get_param_names() if name not in ("random_state", "n_jobs")]
         given = [(name, getattr(self, name)) for name in own]
         return [(option_of(name), _text(name, value)) for name, value in given if value is not None]
 

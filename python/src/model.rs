@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use negmm::data::{Encoding, Inputs};
+use negmm::options::{Kind, OptionInfo};
 use negmm::train::{CpuEngine, Watch};
 use negmm::{FitOptions, Method};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::raised;
 use crate::predictions::Predictions;
@@ -20,8 +21,8 @@ use crate::threads::{interruptible, on_threads};
 #[pyclass(frozen, module = "negmm._native")]
 pub struct Model(negmm::Model);
 
-/// Fits a method to predict `target` from all other columns of `table` but `weight`. Options are set in their order. Gives the
-/// model and sentences about the data.
+/// Fits a method to predict `target` from all other columns of `table` but `weight`. Gives the model and sentences
+/// about the data.
 #[pyfunction]
 #[pyo3(signature = (table, target, method, options, *, weight, seed, threads))]
 #[allow(clippy::too_many_arguments, reason = "what a fit needs to know; Python names each")]
@@ -36,9 +37,7 @@ pub fn fit(
     threads: usize,
 ) -> PyResult<(Model, Vec<String>)> {
     let mut chosen = Method::by_name(method).map_err(raised)?;
-    for (name, value) in options {
-        chosen.set(&name, &value).map_err(raised)?;
-    }
+    chosen.configure(&options).map_err(|refused| raised(refused.into()))?;
     let table = table.get().0.clone();
     let fitted = interruptible(py, threads, move |cancel| {
         let (inputs, engine) = (Inputs { weight, ..Inputs::default() }, CpuEngine::new(threads));
@@ -50,14 +49,37 @@ pub fn fit(
     Ok((Model(fitted.model), fitted.warnings))
 }
 
-/// Every method as JSON: its name, its options with their defaults, and the rows it cannot do without.
+/// Every method as JSON: its name, the table of its options, its settings as in model files, and the rows it cannot do without.
 #[pyfunction]
 pub fn methods() -> PyResult<String> {
     let all: Vec<_> = Method::all()
         .iter()
-        .map(|method| json!({"name": method.name(), "options": method, "least_rows": method.least_rows()}))
+        .map(|method| {
+            let options: Vec<_> = method.options().iter().map(described).collect();
+            json!({"name": method.name(), "options": options, "settings": method, "least_rows": method.least_rows()})
+        })
         .collect();
     serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// One option as JSON.
+fn described(option: &OptionInfo) -> Value {
+    let (kind, words): (_, &[&str]) = match option.kind {
+        Kind::Whole => ("whole", &[]),
+        Kind::Real => ("real", &[]),
+        Kind::List => ("list", &[]),
+        Kind::Truth => ("truth", &[]),
+        Kind::Word(words) => ("word", words),
+    };
+    json!({
+        "name": option.name,
+        "kind": kind,
+        "words": words,
+        "empty": option.empty,
+        "range": option.range,
+        "meaning": option.meaning,
+        "default": option.value,
+    })
 }
 
 /// Means and sds (where asked for) of predictions, and sentences about the rows.

@@ -1,55 +1,72 @@
-"""Parameters are the core's options: the same names, the same defaults, each described."""
+"""Parameters are the core's options: the same names, kinds and defaults, each described."""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from quick import NAMES, quick, rows
 
 from negmm.methods import ESTIMATORS
-from negmm.parameters import MEANINGS
+from negmm.parameters import OF_FITTING, option
 from negmm.regressor import METHODS, option_of
 
 #: Options of the LSTM that reads a sequence, and sequences are the command line's.
 OF_SEQUENCES = {"lstm-hidden", "lstm-layers"}
-#: Parameters of every estimator that are no options of a method.
-OF_FITTING = {"random_state", "n_jobs"}
+#: Options of an ensemble that are left to the core: what it is made of, and how many components each member has.
+LEFT = {"ensemble": {"member", "components"}}
 
 
-def options(method: dict[str, Any]) -> dict[str, Any]:
-    """The core's options of a method with their defaults; those of the members of an ensemble among them."""
-    own = {name: value for name, value in method.items() if name not in ("name", "member")} | OF_MEMBERS.get(
-        method["name"], {}
-    )
-    return own | (options(method["member"]) if "member" in method else {})
+def own(name: str) -> dict[str, dict[str, Any]]:
+    """The core's table of a method's options, by name."""
+    return {option["name"]: option for option in METHODS[name]["options"]}
 
 
-#: What an ensemble is made of, and what members of other kinds have: all left to the core.
-OF_MEMBERS = {
-    "ensemble": {
-        "member": None,
-        "eta": None,
-        "beta": None,
-        "components": None,
-        "samples": None,
-        "sinkhorn": None,
-        "prior": None,
-    }
-}
+def options(name: str) -> set[str]:
+    """All options of a method; those of an ensemble whatever its members are."""
+    members = own(name)["member"]["words"] if "member" in own(name) else []
+    return {option for method in [name, *members] for option in own(method)} - OF_SEQUENCES
+
+
+def value(option: dict[str, Any]) -> Any:
+    """The core's default of an option."""
+    text = option["default"]
+    if text == option["empty"]:
+        return None
+    read = {"whole": int, "real": float, "truth": "true".__eq__, "word": str}
+    return tuple(map(int, text.split(","))) if option["kind"] == "list" else read[option["kind"]](text)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_and_defaults_are_the_cores(name):
     parameters = inspect.signature(ESTIMATORS[name]).parameters
     defaults = {option_of(key): value.default for key, value in parameters.items() if key not in OF_FITTING}
-    core = {key: value for key, value in options(METHODS[name]["options"]).items() if key not in OF_SEQUENCES}
-    assert defaults.keys() == core.keys()
+    assert defaults.keys() == options(name)
     for option, default in defaults.items():
-        if default is not None:
-            expected = tuple(core[option]) if isinstance(core[option], list) else core[option]
-            assert (default, type(default)) == (expected, type(expected)), option
+        left = option not in own(name) or option in LEFT.get(name, ())
+        expected = None if left else value(own(name)[option])
+        assert (default, type(default)) == (expected, type(expected)), option
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_kinds_of_parameters_are_the_cores(name):
+    cls = ESTIMATORS[name]
+    hints = get_type_hints(cls.__init__)
+    for key, parameter in inspect.signature(cls).parameters.items():
+        if key not in OF_FITTING:
+            known = option(name, option_of(key))
+            kinds = {
+                "whole": {int},
+                "real": {float},
+                "truth": {bool},
+                "list": {int, tuple[int, ...]},
+                "word": {Literal[tuple(known["words"])]},
+            }[known["kind"]]
+            hint = hints[key]
+            found = set(get_args(hint)) if get_origin(hint) in (Union, UnionType) else {hint}
+            assert found == (kinds | {NoneType} if parameter.default is None else kinds), key
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,10 +77,10 @@ def test_the_defaults_train_the_cores_default_model(name):
     assert all(value != "None" for value in given.values())
     small = {key: value for key, value in quick(name).get_params().items() if key in ("epochs", "rounds", "steps")}
     fitted = model.set_params(**small).fit(X, y)
-    expected = METHODS[name]["options"] | {option_of(key): value for key, value in small.items()}
+    expected = METHODS[name]["settings"] | {option_of(key): value for key, value in small.items()}
     if "member" in expected:
         expected["member"] = expected["member"] | {option_of(key): value for key, value in small.items()}
-        expected = {key: value for key, value in expected.items() if key in METHODS[name]["options"]}
+        expected = {key: value for key, value in expected.items() if key in METHODS[name]["settings"]}
     trained = fitted._description()["method"]
     # What follows from the data is filled in.
     assert {
@@ -74,16 +91,12 @@ def test_the_defaults_train_the_cores_default_model(name):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_parameter_is_described(name):
     cls = ESTIMATORS[name]
-    for parameter, default in inspect.signature(cls).parameters.items():
-        assert f"{parameter} : {MEANINGS[parameter][0]}, default=" in cls.__doc__
-        assert default.kind is inspect.Parameter.KEYWORD_ONLY
-        assert default.annotation is not inspect.Parameter.empty
+    for key, parameter in inspect.signature(cls).parameters.items():
+        meaning = OF_FITTING[key][1] if key in OF_FITTING else option(name, option_of(key))["meaning"]
+        assert f"\n{key} : " in cls.__doc__ and meaning[1:] in cls.__doc__, key
+        assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        assert parameter.annotation is not inspect.Parameter.empty
     assert ">>> " in cls.__doc__
-
-
-def test_the_meaning_of_every_parameter_is_used():
-    used = {parameter for cls in ESTIMATORS.values() for parameter in inspect.signature(cls).parameters}
-    assert used == set(MEANINGS)
 
 
 def test_every_method_of_the_core_has_an_estimator():

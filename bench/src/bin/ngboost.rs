@@ -14,6 +14,7 @@ use negmm::Table;
 use negmm::data::Column;
 use negmm::method::NgBoost;
 use negmm::method::ngboost::{Boosted, Columns};
+use negmm::options::read;
 use negmm::train::Watch;
 
 /// One prediction is too short for the clock.
@@ -42,7 +43,7 @@ fn main() -> Outcome<()> {
         settings = NgBoost { rounds: 500, validation: 0.0, ..settings };
     }
     for (name, value) in &options {
-        if !settings.set(name, value)? {
+        if !read(&mut settings, name, value)? {
             return Err(format!("there is no option {name}").into());
         }
     }

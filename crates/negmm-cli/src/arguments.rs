@@ -1,11 +1,13 @@
 //! Responsible for what can be typed: the command line as text, before anything is looked up or checked.
 
+mod method;
 mod search;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use method::MethodFlags;
 pub use search::{Paper, Part, Tune};
 
 /// A whole predictive distribution for every row of a data set.
@@ -80,7 +82,7 @@ pub struct Fit {
     #[arg(long, short, value_name = "MODEL")]
     pub output: PathBuf,
     /// Also write what is said of rows held out by networks that did not learn from them, as CSV
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub held_out: Option<String>,
     /// A TOML file with any of the options below by the same names (hidden = [64, 64]); a flag wins over it
     #[arg(long, value_name = "FILE")]
@@ -88,129 +90,55 @@ pub struct Fit {
     /// Also explain the model by pictures in this HTML file, by its rows held out in training where there are some
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
-    /// The options that a config file may hold too.
+    /// The columns and rows, which a config file may say too.
     #[command(flatten)]
-    pub options: FitFlags,
+    pub data_flags: DataFlags,
+    /// The method and its settings, which a config file may say too.
+    #[command(flatten)]
+    pub method: MethodFlags,
 }
 
-/// Declares the flags of `fit` and lists them by name, so that flags and config file go the same way.
-macro_rules! fit_flags {
-    ($($(#[doc = $doc:literal])* $heading:literal $value:literal $field:ident $name:literal,)*) => {
-        /// The options of `fit` that a config file may hold too, as they were typed.
-        #[derive(Debug, Args)]
-        pub struct FitFlags {
-            $($(#[doc = $doc])* #[arg(long = $name, value_name = $value, help_heading = $heading, allow_hyphen_values = true)]
-            pub $field: Option<String>,)*
-        }
-
-        impl FitFlags {
-            /// Every flag that was given: its name and its text.
-            pub fn given(&self) -> Vec<(&'static str, &str)> {
-                [$(($name, self.$field.as_deref()),)*].into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
-            }
-        }
-    };
-}
-
-fit_flags! {
+/// What `fit` does with the data, as it was typed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub struct DataFlags {
     /// The column to predict
-    "Data" "COL" target "target",
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub target: Option<String>,
     /// Use only these columns as inputs [default: all but the target]
-    "Data" "COL,…" features "features",
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
+    pub features: Option<String>,
     /// Do not use these columns; a name with a comma goes in quotes
-    "Data" "COL,…" ignore "ignore",
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
+    pub ignore: Option<String>,
     /// The column that says how much each row counts; it is no input
-    "Data" "COL" weight "weight",
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub weight: Option<String>,
     /// Rows are steps in time, oldest first: predict the next step from a window of this column; --features join it
-    "Data" "COL" sequence "sequence",
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub sequence: Option<String>,
     /// Steps that a prediction of a sequence looks back [default: 30]
-    "Data" "N" window "window",
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true)]
+    pub window: Option<String>,
     /// Starts all random choices; the same seed gives the same model [default: 0]
-    "Data" "N" seed "seed",
-    /// How to learn
-    "Method" "NAME" method "method",
-    /// fast (5 networks), medium (10) or best (20): how many networks auto trains
-    "Method" "NAME" preset "preset",
-    /// Parts of the rows, each held out by networks that learn from the others
-    "Method" "N" folds "folds",
-    /// Components of the mixture
-    "Method" "K" components "components",
-    /// Share of the logarithmic score in the loss, the rest is the energy score
-    "Method" "E" eta "eta",
-    /// Power of the variance that weighs each row in the loss
-    "Method" "B" beta "beta",
-    /// Samples of each row, which are what the network learns
-    "Method" "M" samples "samples",
-    /// Weight of the Sinkhorn divergence that draws the samples' shape towards a prior; 0: off (on, training is many times slower)
-    "Method" "W" sinkhorn "sinkhorn",
-    /// uniform or normal: that prior
-    "Method" "NAME" prior "prior",
-    /// Networks of the ensemble; of auto those for each fold
-    "Method" "T" members "members",
-    /// The neural method that each member is; its options are given beside this
-    "Method" "NAME" member "member",
-    /// mixture (exact) or gaussian (its mean and variance): what the members become
-    "Method" "NAME" pool "pool",
-    /// Rounds of boosting, at most
-    "Method" "N" rounds "rounds",
-    /// Levels of splits in a tree
-    "Method" "N" depth "depth",
-    /// log, crps or crps-original: what boosting lowers
-    "Method" "NAME" score "score",
-    /// Share of the rows that a round learns from
-    "Method" "SHARE" rows_share "rows-share",
-    /// Share of the features that a round may use
-    "Method" "SHARE" columns_share "columns-share",
-    /// Rows in a leaf, at least
-    "Method" "N" min_leaf "min-leaf",
-    /// auto, exact or histogram: which splits are tried
-    "Method" "NAME" splits "splits",
-    /// Whether all rows are boosted again with the rounds that were best
-    "Method" "BOOL" refit "refit",
-    /// Units of each hidden layer, such as 50 or 64,64, or none; with --sequence those after the LSTM, none unless given
-    "Network" "UNITS" hidden "hidden",
-    /// relu, tanh or silu
-    "Network" "NAME" activation "activation",
-    /// Numbers also go through waves: the sd of their frequencies at the start, or none
-    "Network" "F" embedding "embedding",
-    /// Numbers are bent to stay within so many sds, or none
-    "Network" "SD" soft_clip "soft-clip",
-    /// Units of each layer of the LSTM that reads a sequence
-    "Network" "UNITS" lstm_hidden "lstm-hidden",
-    /// Layers of the LSTM that reads a sequence
-    "Network" "N" lstm_layers "lstm-layers",
-    /// Smallest sd of a component, in sds of the target
-    "Network" "SD" sigma_min "sigma-min",
-    /// Largest sd of a component, in sds of the target, or none
-    "Network" "SD" sigma_max "sigma-max",
-    /// Largest distance of a component from the target's mean, in sds of the target, or none
-    "Network" "SD" mean_bound "mean-bound",
-    /// Passes over the training rows, at most
-    "Training" "N" epochs "epochs",
-    /// Steps instead of epochs, or none
-    "Training" "N" steps "steps",
-    /// Steps between looks at the validation rows, or none: once an epoch
-    "Training" "N" check_every "check-every",
-    /// Rows of one step
-    "Training" "N" batch "batch",
-    /// Adam's step size at its highest
-    "Training" "RATE" learning_rate "learning-rate",
-    /// constant or cosine (warm-up, then down to zero)
-    "Training" "NAME" schedule "schedule",
-    /// Looks at the validation rows without a better score before stopping; 0: no early stopping
-    "Training" "N" patience "patience",
-    /// Share of the rows set aside to choose the weights that are kept
-    "Training" "SHARE" validation "validation",
-    /// nll, crps or calibrated (nll with the best sd factor): the validation score that chooses
-    "Training" "SCORE" select "select",
-    /// Decay of the running average of the weights; 0: no averaging
-    "Training" "DECAY" averaging "averaging",
-    /// Share of hidden units switched off in each step
-    "Training" "SHARE" dropout "dropout",
-    /// Decoupled weight decay
-    "Training" "DECAY" weight_decay "weight-decay",
-    /// Share of each input's range by which adversarial inputs are moved; 0: no adversarial training
-    "Training" "SHARE" adversarial "adversarial",
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub seed: Option<String>,
+}
+
+impl DataFlags {
+    /// Every flag that was given: its name and its text.
+    pub fn given(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = [
+            ("target", &self.target),
+            ("features", &self.features),
+            ("ignore", &self.ignore),
+            ("weight", &self.weight),
+            ("sequence", &self.sequence),
+            ("window", &self.window),
+            ("seed", &self.seed),
+        ];
+        all.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)))
+    }
 }
 
 /// `negmm predict`

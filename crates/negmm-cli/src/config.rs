@@ -8,7 +8,7 @@ use negmm::compare::Split;
 use negmm::data::Inputs;
 use negmm::{Error, Method, Table};
 
-use crate::arguments::FitFlags;
+use crate::arguments::{DataFlags, MethodFlags};
 use crate::input;
 
 /// What `fit` is to do.
@@ -28,9 +28,9 @@ pub struct FitConfig {
 
 impl FitConfig {
     /// The config file first, then the flags, which win over it.
-    pub fn new(file: Option<&Path>, flags: &FitFlags) -> Result<Self, Error> {
+    pub fn new(file: Option<&Path>, data: &DataFlags, method: &MethodFlags) -> Result<Self, Error> {
         let mut settings = file.map_or(Ok(Vec::new()), read)?;
-        for (name, text) in flags.given() {
+        for (name, text) in data.given().chain(method.given()) {
             settings.retain(|setting| setting.name != name);
             settings.push(Setting { name: name.into(), text: text.into(), place: None });
         }
@@ -57,16 +57,15 @@ impl FitConfig {
             Some(setting) => Method::by_name(&setting.text).map_err(|error| setting.blame(error))?,
             None => Method::default(),
         };
-        // What the members are comes before their options.
-        if let Some(setting) = take(&mut settings, "member") {
-            method.set(&setting.name, &setting.text).map_err(|error| setting.blame(error))?;
-        }
         if sequence.is_some() {
             method = method.for_sequences();
         }
-        for setting in settings {
-            method.set(&setting.name, &setting.text).map_err(|error| setting.blame(error))?;
-        }
+        let named: Vec<(&str, &str)> =
+            settings.iter().map(|setting| (setting.name.as_str(), setting.text.as_str())).collect();
+        method.configure(&named).map_err(|refused| {
+            let blamed = settings.iter().filter(|setting| setting.name == refused.option);
+            blamed.fold(refused.error, |error, setting| setting.blame(error))
+        })?;
         Ok(Self { target, inputs: Inputs { features, ignore, weight, sequence }, seed, threads, method })
     }
 }
@@ -85,18 +84,21 @@ pub fn methods(
     if sequence {
         methods = methods.into_iter().map(Method::for_sequences).collect();
     }
-    for setting in set {
-        let (option, value) = setting
-            .split_once('=')
-            .ok_or_else(|| Error::options(format!("set must be OPTION=VALUE, found {setting:?}")))?;
-        if !methods.iter().any(|method| method.has(option)) {
-            return Err(Error::options(format!("none of the methods compared has an option {option:?}")));
-        }
-        for method in methods.iter_mut().filter(|method| method.has(option)) {
-            method.set(option, value)?;
-        }
+    let settings = set.iter().map(|setting| self::setting(setting)).collect::<Result<Vec<_>, _>>()?;
+    let mut used = vec![false; settings.len()];
+    for method in &mut methods {
+        let known = method.configure_known(&settings)?;
+        used.iter_mut().zip(known).for_each(|(used, known)| *used |= known);
+    }
+    if let Some(at) = used.iter().position(|used| !used) {
+        return Err(Error::options(format!("none of the methods compared has an option {:?}", settings[at].0)));
     }
     Ok(methods)
+}
+
+/// `OPTION=VALUE`.
+pub fn setting(text: &str) -> Result<(&str, &str), Error> {
+    text.split_once('=').ok_or_else(|| Error::options(format!("set must be OPTION=VALUE, found {text:?}")))
 }
 
 /// How rows are divided into those to learn from and those to score on.

@@ -1,10 +1,9 @@
-//! Responsible for what people are told about the command line: help with the methods' own defaults, and one sentence
-//! about a command line that cannot be understood.
+//! Responsible for what people are told about the command line: help, and one sentence about a command line that cannot be
+//! understood.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, FromArgMatches};
-use negmm::{Error, Method};
-use serde_json::Value;
+use negmm::Error;
 
 use crate::arguments::Arguments;
 
@@ -19,41 +18,9 @@ pub fn parse() -> Result<Arguments, Error> {
     })
 }
 
-/// The command line, with the defaults of the methods in the help of `fit`.
+/// The command line.
 pub fn command() -> Command {
-    let methods = Method::all();
-    let settings: Vec<Value> = methods.iter().filter_map(|method| serde_json::to_value(method).ok()).collect();
-    Arguments::command().mut_subcommand("fit", |fit| {
-        fit.mut_args(|argument| {
-            let Some(name) = argument.get_long() else { return argument };
-            let default = if name == "method" {
-                Some(Method::default().name().to_string())
-            } else {
-                // The default method comes first.
-                settings.iter().find_map(|settings| settings.get(name)).map(typed)
-            };
-            let Some(default) = default else { return argument };
-            let mut help = argument.get_help().map_or(String::new(), ToString::to_string);
-            if name == "method" {
-                let names: Vec<&str> = methods.iter().map(Method::name).collect();
-                help.push_str(&format!(": {}", names.join(", ")));
-            }
-            argument.help(format!("{help} [default: {default}]"))
-        })
-    })
-}
-
-/// A setting as it is typed.
-pub fn typed(value: &Value) -> String {
-    match value {
-        Value::Null => "none".into(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(typed).collect::<Vec<_>>().join(","),
-        Value::Number(number) => number.as_f64().map_or(number.to_string(), |number| number.to_string()),
-        // A method inside a method goes by its name.
-        Value::Object(settings) => settings.get("name").map_or(String::new(), typed),
-        other => other.to_string(),
-    }
+    Arguments::command()
 }
 
 fn sentence(error: &clap::Error) -> String {
@@ -93,6 +60,8 @@ fn sentence(error: &clap::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use negmm::Method;
+
     use super::*;
 
     #[test]
@@ -105,27 +74,32 @@ mod tests {
         let command = command();
         let fit = command.find_subcommand("fit").unwrap();
         for method in Method::all() {
-            let Ok(Value::Object(settings)) = serde_json::to_value(&method) else { panic!("an object") };
-            for name in settings.keys().filter(|name| *name != "name") {
-                let flag = fit.get_arguments().find(|argument| argument.get_long() == Some(name));
-                let help = flag.unwrap_or_else(|| panic!("no flag --{name}")).get_help().unwrap().to_string();
-                let default =
-                    Method::all().iter().find_map(|method| serde_json::to_value(method).ok()?.get(name).map(typed));
-                assert!(help.ends_with(&format!("[default: {}]", default.unwrap())), "--{name}: {help}");
+            for option in method.options() {
+                let flag = fit.get_arguments().find(|argument| argument.get_long() == Some(option.name));
+                let help = flag.unwrap_or_else(|| panic!("no flag --{}", option.name)).get_help().unwrap().to_string();
+                let default = option.follows.unwrap_or(&option.value);
+                let (_, defaults) = help.rsplit_once('[').unwrap();
+                let name = if defaults.contains("neural") && method.is_neural() { "neural" } else { method.name() };
+                let said = |part: &str| {
+                    let (methods, value) = part.split_once(": ").unwrap();
+                    methods.split(", ").any(|known| known == name) && value.trim_end_matches(']') == default
+                };
+                assert!(defaults.split("; ").any(said), "{name}: --{}: {help}", option.name);
             }
         }
     }
 
     #[test]
-    fn every_flag_of_a_method_is_one_of_its_options() {
-        let command = command();
-        let fit = command.find_subcommand("fit").unwrap();
-        for argument in fit.get_arguments() {
-            let heading = argument.get_help_heading().unwrap_or_default();
-            let name = argument.get_long().unwrap_or_default();
-            if ["Method", "Network", "Training"].contains(&heading) && name != "method" {
-                assert!(Method::all().iter().any(|method| method.has(name)), "--{name}");
-            }
+    fn the_short_help_has_what_most_people_need() {
+        let mut command = command();
+        let fit = command.find_subcommand_mut("fit").unwrap();
+        let (short, long) = (fit.render_help().to_string(), fit.render_long_help().to_string());
+        for flag in ["--output", "--target", "--method", "--preset", "--epochs", "--learning-rate"] {
+            assert!(short.contains(flag), "{flag}\n{short}");
         }
+        for flag in ["--sinkhorn", "--lstm-layers", "--adversarial", "--rows-share"] {
+            assert!(long.contains(flag) && !short.contains(flag), "{flag}");
+        }
+        assert!(long.contains("[neural: 400]") && long.contains("ngboost: 0.2]"), "{long}");
     }
 }

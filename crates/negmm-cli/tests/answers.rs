@@ -232,3 +232,26 @@ fn help_and_version() {
     assert_eq!((outcome.code, outcome.out.len()), (Some(2), 0));
     assert!(outcome.err.contains("Usage: negmm"));
 }
+
+#[test]
+fn the_order_of_settings_tells_nothing() {
+    let folder = Folder::new();
+    folder.write("ok.csv", rows(60));
+    let fit = ["fit", "ok.csv", "--target", "y", "--method", "ne-gmm", "--epochs", "2", "--hidden", "4"];
+    let flags = ["-o", "flags", "--sigma-min", "0.0001", "--sigma-max", "0.0005"];
+    folder.done(&[&fit[..], &flags].concat());
+    for text in ["sigma-min = 0.0001\nsigma-max = 0.0005\n", "sigma-max = 0.0005\nsigma-min = 0.0001\n"] {
+        folder.write("c.toml", text);
+        folder.done(&[&fit[..], &["-o", "file", "--config", "c.toml"]].concat());
+        assert_eq!(folder.read("file"), folder.read("flags"));
+    }
+    let compare = ["compare", "ok.csv", "--target", "y", "--methods", "ensemble", "--folds", "2", "--json"];
+    let small = ["--set", "epochs=2", "--set", "members=2", "--set", "hidden=4"];
+    let scores = |settings: [&str; 2]| {
+        let more = ["--set", settings[0], "--set", settings[1]];
+        let table = folder.done(&[&compare[..], &small, &more].concat()).json()["table"].clone();
+        let entries = table.as_array().unwrap().iter().filter(|entry| entry["metric"] != "seconds").cloned();
+        entries.collect::<Vec<_>>()
+    };
+    assert_eq!(scores(["eta=0.5", "member=ne-gmm"]), scores(["member=ne-gmm", "eta=0.5"]));
+}

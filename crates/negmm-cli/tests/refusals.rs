@@ -235,6 +235,10 @@ fn config_files() {
         ("[training]\nepochs = 1\n", "line 1: \"training\" must be text, a number, or a list of these"),
         ("eta = 2\n", "line 1: eta must be from 0 to 1, found 2"),
         ("seed = -1\n", "line 1: seed must be a whole number, at least 0, found \"-1\""),
+        (
+            "sigma-min = 0.5\nepochs = 3\nsigma-max = 0.25\n",
+            "line 3: sigma-max must be larger than sigma-min, found 0.25",
+        ),
     ] {
         folder.write("c.toml", text);
         folder.refused(&fit, 2, &format!("c.toml, {message}"));

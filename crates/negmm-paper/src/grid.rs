@@ -53,11 +53,7 @@ pub(crate) fn identity<'a, V: Into<Value>>(
 
 /// `method` with `overrides`, and every combination of the `options` that it has and that are not among them.
 pub(crate) fn combinations(mut method: Method, options: &[&str], overrides: &Overrides) -> Result<Vec<Configuration>> {
-    for (option, value) in overrides {
-        if method.has(option) {
-            method.set(option, value)?;
-        }
-    }
+    method.configure_known(overrides)?;
     let dimensions = options.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>>>()?;
     let open = |dimension: &Dimension| {
         method.has(&dimension.option) && !overrides.iter().any(|(option, _)| *option == dimension.option)
@@ -69,11 +65,8 @@ pub(crate) fn combinations(mut method: Method, options: &[&str], overrides: &Ove
 /// The method of that name with these settings, those that it has.
 pub(crate) fn method(name: &str, settings: &[(&str, impl AsRef<str>)]) -> Result<Method> {
     let mut method = Method::by_name(name)?;
-    for (option, value) in settings {
-        if method.has(option) {
-            method.set(option, value.as_ref())?;
-        }
-    }
+    let settings: Vec<(&str, &str)> = settings.iter().map(|(option, value)| (*option, value.as_ref())).collect();
+    method.configure_known(&settings)?;
     Ok(method)
 }
 

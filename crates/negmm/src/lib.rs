@@ -48,6 +48,7 @@ pub mod mixture;
 pub mod model;
 pub mod net;
 pub mod ngboost;
+pub mod options;
 mod place;
 mod predictive;
 pub mod questions;

@@ -7,7 +7,7 @@ use negmm::math::rng::Rng;
 use negmm::method::NgBoost;
 use negmm::method::ngboost::{Boosted, Columns, Parts, Score, Splits};
 use negmm::train::Watch;
-use negmm::{ErrorKind, Result};
+use negmm::{ErrorKind, Method, Result};
 
 fn settings() -> NgBoost {
     NgBoost { rounds: 60, validation: 0.0, learning_rate: 0.1, ..NgBoost::default() }
@@ -216,12 +216,15 @@ fn wrong_data_are_refused() {
         ("sigma-min", "0"),
         ("validation", "1"),
     ] {
-        let mut settings = settings();
-        assert!(settings.set(option, value).unwrap());
-        assert!(settings.check().unwrap_err().to_string().contains(option));
+        let mut method = Method::NgBoost(settings());
+        assert!(method.set(option, value).unwrap_err().to_string().starts_with(&format!("{option} must be ")));
+        assert_eq!(method, Method::NgBoost(settings()));
     }
-    assert!(!settings().set("eta", "1").unwrap());
-    assert!(settings().set("refit", "perhaps").is_err() && settings().set("score", "rmse").is_err());
+    let unsound = NgBoost { learning_rate: -0.1, ..settings() };
+    assert_eq!(fit(&unsound, &columns, &y, None).unwrap_err().kind(), ErrorKind::Options);
+    let refused = |option, value| Method::NgBoost(settings()).set(option, value).unwrap_err().to_string();
+    assert_eq!(refused("refit", "perhaps"), "refit must be true or false, found \"perhaps\"");
+    assert_eq!(refused("score", "rmse"), "score must be one of log, crps, crps-original, found \"rmse\"");
 }
 
 #[test]

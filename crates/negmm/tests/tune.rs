@@ -218,6 +218,9 @@ fn a_grid_has_every_combination_once() {
     assert_eq!(names.len(), 9);
     assert_eq!(names[1], "ne-gmm eta=0 components=8");
     assert_eq!(names[8], "mdn components=10");
+    // Settings are tried together: neither value of sigma-max goes with the usual sigma-min.
+    let together = space(&["mdn"], &["sigma-max=0.0005,0.0008", "sigma-min=0.0001"]).unwrap().grid().unwrap();
+    assert_eq!(together[1].to_string(), "mdn sigma-max=0.0008 sigma-min=0.0001");
     let text = |result: Result<Space, Error>| result.unwrap_err().to_string();
     assert_eq!(text(space(&["mdn"], &["eta=1"])), "there is no option \"eta\" of mdn");
     assert_eq!(text(space(&["ne-gmm"], &["eta=1", "eta=0"])), "the option \"eta\" is to be tried twice");

@@ -20,7 +20,7 @@ use crate::{input, report};
 
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
-    let config = FitConfig::new(fit.config.as_deref(), &fit.options)?;
+    let config = FitConfig::new(fit.config.as_deref(), &fit.data_flags, &fit.method)?;
     let threads = shared.threads(config.threads.as_deref())?;
     let place = fit.output.display().to_string();
     let to_standard_output = place == "-";

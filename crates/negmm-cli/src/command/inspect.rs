@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::arguments::{Inspect, Shared};
 use crate::command::fit;
 use crate::output::{say, say_json};
-use crate::{report, usage};
+use crate::report;
 
 /// Levels of a text column that are shown.
 const LEVELS_SHOWN: usize = 8;
@@ -42,11 +42,8 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
     ));
     let inputs = encoder.inputs().iter().map(|input| vec![input.name.clone(), describe(&input.encoding)]);
     text.push_str(&left_aligned(&inputs.collect::<Vec<_>>()));
-    if let (Ok(serde_json::Value::Object(settings)), false) =
-        (serde_json::to_value(model.method()), record.histories.is_empty())
-    {
-        let settings = settings.iter().filter(|(name, _)| *name != "name");
-        let settings = settings.map(|(name, value)| vec![name.clone(), usage::typed(value)]);
+    if !record.histories.is_empty() {
+        let settings = model.method().options().into_iter().map(|option| vec![option.name.to_string(), option.value]);
         text.push_str(&format!("\n\n{}", left_aligned(&settings.collect::<Vec<_>>())));
     }
     if let (epochs, Some(best)) = fit::epochs(&model) {

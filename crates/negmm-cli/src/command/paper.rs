@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::arguments::{Paper, Shared};
 use crate::output::{say, say_json, write};
 use crate::progress::Bar;
-use crate::{input, journal, report};
+use crate::{config, input, journal, report};
 
 /// Draws of a toy problem, and runs of a stock, as in the paper.
 const REPEATS: usize = 50;
@@ -172,9 +172,7 @@ fn methods(arguments: &Paper, more: &[&str]) -> Result<Vec<String>, Error> {
 /// The settings to be changed; each must be one of a method that is run.
 fn overrides(arguments: &Paper) -> Result<Overrides, Error> {
     let read = |setting: &String| {
-        let (option, value) = setting
-            .split_once('=')
-            .ok_or_else(|| Error::options(format!("set must be OPTION=VALUE, found {setting:?}")))?;
+        let (option, value) = config::setting(setting)?;
         if !Method::all().iter().any(|method| method.has(option)) {
             return Err(Error::options(format!("there is no option {option:?}")));
         }

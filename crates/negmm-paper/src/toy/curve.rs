@@ -63,11 +63,8 @@ impl<'a> Curves<'a> {
     fn follow(&self, point: &Point) -> Result<Undertaking<'static, Value>> {
         let mut method = method("ne-gmm", &SETTINGS)?;
         let toy = self.plan.toy;
-        for (option, value) in
-            [("components", components(toy)), ("eta", point.eta), ("learning-rate", RATE), ("epochs", EPOCHS)]
-        {
-            method.set(option, value)?;
-        }
+        let own = [("components", components(toy)), ("eta", point.eta), ("learning-rate", RATE), ("epochs", EPOCHS)];
+        method.configure(&own)?;
         let problem = Problem::draw(toy, point.repeat, self.plan.seed);
         let encoded = problem.encoded(point.units)?;
         let path = Path::undertake(&method, &encoded.train, self.plan.fit_seed(point.repeat), EVERY)?;

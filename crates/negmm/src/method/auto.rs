@@ -6,17 +6,19 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
-use super::option::{AUTOMATIC, automatic, out_of_range, parse, parse_automatic, parse_list, parse_word};
+use super::mixture_network::COMPONENTS;
+use super::ne_gmm::ETA;
+use super::network_settings::{HIDDEN, LSTM_HIDDEN, LSTM_LAYERS};
 use super::plan::{Folds, Plan, Work};
 use super::seed::Seed;
 use super::{Method, MixtureNetwork, NetworkSettings};
-use crate::Result;
 use crate::data::Dataset;
 use crate::data::split::{blocks, grouped_folds, k_folds, repeated};
 use crate::math::rng::Rng;
 use crate::net::Activation;
+use crate::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, Word, automatic};
 use crate::streams;
-use crate::train::{Schedule, Selection, Training};
+use crate::train::{BATCH, DROPOUT, LEARNING_RATE, STEPS, Schedule, Selection, Training};
 
 /// Folds and networks of a fold at most.
 const MOST_FOLDS: usize = 100;
@@ -44,22 +46,6 @@ const FEW_REPEATS: f64 = 0.05;
 /// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. All are pooled with equal weights, and
 /// their sds multiplied by a factor that fits the held-out predictions.
 ///
-/// | field | default | range | meaning |
-/// |---|---|---|---|
-/// | `preset` | medium | fast, medium, best | 5 folds × 1 network, 10 × 1, 10 × 2 |
-/// | `folds` | auto: by preset | 2 … 100 | parts of the rows, each held out once |
-/// | `members` | auto: by preset | 1 … 100 | networks for each fold |
-/// | `components` | 8 | 1 … 1000 | K of each network |
-/// | `eta` | 0.5 | 0 … 1 | share of the logarithmic score in the loss |
-/// | `sigma_min` | 0.001 | 1e-6 … 1e6 | smallest sd of a component, in sds of the target |
-/// | `hidden` | auto: by size | | units of each hidden layer |
-/// | `batch` | auto: by size | 1 … | rows of one step |
-/// | `learning_rate` | auto: by size | >0 … 1000 | Adam's step size at its highest |
-/// | `steps` | auto: by size | 1 … | steps of each network |
-/// | `patience` | auto: by size | 0 … | looks at the held-out rows without a better score before stopping; 0: never |
-/// | `dropout` | auto: by size | 0 … <1 | share of hidden units switched off in each step |
-/// | `lstm_hidden`, `lstm_layers` | 64, 2 | | the LSTM that reads a sequence |
-///
 /// | rows | hidden | batch | rate | steps | looks every | patience | dropout |
 /// |---|---|---|---|---|---|---|---|
 /// | fewer than 5000 | 128, 128 | 64 | 0.01 | 6000 | 50 | 0 | 0 |
@@ -71,7 +57,7 @@ const FEW_REPEATS: f64 = 0.05;
 /// make folds of at least 3 rows and wider sds. Rows with equal inputs stay in one fold where more than 5 % of the rows have such. Of a
 /// sequence the last third is held out, block after block, by networks that learn from the rows before the block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(default, rename_all = "kebab-case")]
 pub struct Auto {
     /// How many networks.
     pub preset: Preset,
@@ -199,43 +185,55 @@ impl Form {
     }
 }
 
+/// What settings follow from: the number of rows, and whether they are a sequence.
+const BY_SIZE: &str = "by size";
+const BY_PRESET: &str = "by preset";
+
+impl Word for Preset {}
+
+impl Options for Auto {
+    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
+        see(
+            &Spec::word(
+                "auto",
+                "preset",
+                "how many networks: fast 5 (5 folds), medium 10 (10 folds), best 20 (10 folds of 2)",
+            )
+            .basic(),
+            &mut self.preset,
+        );
+        see(
+            &Spec::new(
+                "auto",
+                "folds",
+                "N",
+                "parts of the rows, each held out once by networks that learn from the others",
+            )
+            .within(2.0, MOST_FOLDS as f64)
+            .automatic(BY_PRESET),
+            &mut self.folds,
+        );
+        see(
+            &Spec::new("Pool of networks", "members", "T", "networks for each fold")
+                .within(1.0, MOST_MEMBERS as f64)
+                .automatic(BY_PRESET),
+            &mut self.members,
+        );
+        see(&COMPONENTS, &mut self.components);
+        see(&ETA, &mut self.eta);
+        see(&SIGMA_MIN, &mut self.sigma_min);
+        see(&HIDDEN.automatic(BY_SIZE), &mut self.hidden);
+        see(&BATCH.automatic(BY_SIZE), &mut self.batch);
+        see(&LEARNING_RATE.automatic(BY_SIZE), &mut self.learning_rate);
+        see(&STEPS.automatic(BY_SIZE), &mut self.steps);
+        see(&PATIENCE.automatic(BY_SIZE), &mut self.patience);
+        see(&DROPOUT.automatic(BY_SIZE), &mut self.dropout);
+        see(&LSTM_HIDDEN, &mut self.lstm_hidden);
+        see(&LSTM_LAYERS, &mut self.lstm_layers);
+    }
+}
+
 impl Auto {
-    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<bool> {
-        match name {
-            "preset" => self.preset = parse_word(name, value, "fast, medium, best")?,
-            "folds" => self.folds = parse_automatic(name, value)?,
-            "members" => self.members = parse_automatic(name, value)?,
-            "components" => self.components = parse(name, value)?,
-            "eta" => self.eta = parse(name, value)?,
-            "sigma-min" => self.sigma_min = parse(name, value)?,
-            "hidden" if value.trim() == AUTOMATIC => self.hidden = None,
-            "hidden" if value.trim() == "none" => self.hidden = Some(Vec::new()),
-            "hidden" => self.hidden = Some(parse_list(name, value)?),
-            "batch" => self.batch = parse_automatic(name, value)?,
-            "learning-rate" => self.learning_rate = parse_automatic(name, value)?,
-            "steps" => self.steps = parse_automatic(name, value)?,
-            "patience" => self.patience = parse_automatic(name, value)?,
-            "dropout" => self.dropout = parse_automatic(name, value)?,
-            "lstm-hidden" => self.lstm_hidden = parse(name, value)?,
-            "lstm-layers" => self.lstm_layers = parse(name, value)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    pub(super) fn check(&self) -> Result<()> {
-        if let Some(folds) = self.folds.filter(|folds| !(2..=MOST_FOLDS).contains(folds)) {
-            return Err(out_of_range("folds", "from 2 to 100", folds));
-        }
-        if let Some(members) = self.members.filter(|members| !(1..=MOST_MEMBERS).contains(members)) {
-            return Err(out_of_range("members", "from 1 to 100", members));
-        }
-        if !(0.0..=1.0).contains(&self.eta) {
-            return Err(out_of_range("eta", "from 0 to 1", self.eta));
-        }
-        self.network(&SMALL_FORM, 0).check()
-    }
-
     /// The same with every setting that follows from the data filled in.
     fn resolved(&self, data: &Dataset) -> Self {
         let form = Form::of(data);

@@ -5,23 +5,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::option::{out_of_range, parse, parse_optional};
 use super::seed::Seed;
-use crate::Result;
 use crate::data::Dataset;
 use crate::net::{MOST_COMPONENTS, MixtureHead};
+use crate::options::{Checked, Options, Refused, Slot, Spec};
 use crate::train::{NetworkJob, Objective};
 
 /// A network whose outputs are a Gaussian mixture, and its training.
-///
-/// | field | default | range | meaning |
-/// |---|---|---|---|
-/// | `components` | 8 | 1 … 1000 | K, components of the mixture |
-/// | `sigma_max` | none | > `sigma_min` | largest sd of a component, in sds of the target |
-/// | `mean_bound` | none | > 0 | largest distance of a component's mean from the target's mean, in sds of the target |
-/// | `settings` | | | see [`NetworkSettings`] |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(default, rename_all = "kebab-case")]
 pub struct MixtureNetwork {
     /// K.
     pub components: usize,
@@ -40,30 +32,47 @@ impl Default for MixtureNetwork {
     }
 }
 
+/// K.
+pub(super) const COMPONENTS: Spec =
+    Spec::new("Mixture", "components", "K", "components of the mixture").within(1.0, MOST_COMPONENTS as f64).basic();
+
+impl Options for MixtureNetwork {
+    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
+        see(&COMPONENTS, &mut self.components);
+        see(
+            &Spec::new(
+                "Mixture",
+                "sigma-max",
+                "SD",
+                "largest sd of a component, in sds of the target; above sigma-min",
+            )
+            .above(0.0),
+            &mut self.sigma_max,
+        );
+        see(
+            &Spec::new(
+                "Mixture",
+                "mean-bound",
+                "SD",
+                "largest distance of a component's mean from the target's mean, in sds of the target",
+            )
+            .above(0.0),
+            &mut self.mean_bound,
+        );
+        self.settings.each(see);
+    }
+
+    fn fit_together(&self) -> Checked<()> {
+        match self.sigma_max {
+            Some(most) if most <= self.settings.sigma_min => {
+                Err(Refused::new("sigma-max", "larger than sigma-min", most))
+            }
+            _ => self.settings.fit_together(),
+        }
+    }
+}
+
 impl MixtureNetwork {
-    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<bool> {
-        match name {
-            "components" => self.components = parse(name, value)?,
-            "sigma-max" => self.sigma_max = parse_optional(name, value)?,
-            "mean-bound" => self.mean_bound = parse_optional(name, value)?,
-            _ => return self.settings.set(name, value),
-        }
-        Ok(true)
-    }
-
-    pub(super) fn check(&self) -> Result<()> {
-        if self.components == 0 || self.components > MOST_COMPONENTS {
-            return Err(out_of_range("components", "from 1 to 1000", self.components));
-        }
-        if let Some(most) = self.sigma_max.filter(|most| !(*most > self.settings.sigma_min && most.is_finite())) {
-            return Err(out_of_range("sigma-max", "larger than sigma-min", most));
-        }
-        if let Some(bound) = self.mean_bound.filter(|bound| !(*bound > 0.0 && bound.is_finite())) {
-            return Err(out_of_range("mean-bound", "a positive number", bound));
-        }
-        self.settings.check()
-    }
-
     /// What is minimised with `eta` as the share of the logarithmic score.
     pub(super) fn objective(&self, eta: f64) -> Objective {
         let head = MixtureHead {

@@ -2,6 +2,7 @@
 
 mod auto;
 mod beta_nll;
+mod configure;
 mod constant;
 mod ensemble;
 mod few_rows;
@@ -10,7 +11,6 @@ mod mdn;
 mod mixture_network;
 mod ne_gmm;
 mod network_settings;
-pub(crate) mod option;
 mod plan;
 mod predictor;
 mod sample_net;
@@ -38,6 +38,7 @@ pub use crate::standardised::{Pool, Standardised};
 
 use std::sync::Arc;
 
+use configure::MEMBER;
 use seed::Seed;
 
 use crate::data::Dataset;
@@ -141,55 +142,9 @@ impl Method {
         }
     }
 
-    /// Sets one option by its name on the command line. Says which methods have it when this one does not.
-    pub fn set(&mut self, option: &str, value: &str) -> Result<()> {
-        if self.try_set(option, value)? {
-            return Ok(());
-        }
-        let having: Vec<&str> =
-            Self::all().iter().filter(|method| method.has(option)).map(|method| method.name()).collect();
-        Err(Error::options(if having.is_empty() {
-            format!("there is no option {option:?}")
-        } else {
-            format!("method {} has no option {option:?}; methods that have it: {}", self.name(), having.join(", "))
-        }))
-    }
-
-    /// Whether it has an option of that name.
-    pub fn has(&self, option: &str) -> bool {
-        // An empty value is refused by every option there is.
-        !matches!(self.clone().try_set(option, ""), Ok(false))
-    }
-
-    fn try_set(&mut self, option: &str, value: &str) -> Result<bool> {
-        let known = match self {
-            Self::Auto(method) => method.set(option, value),
-            Self::NeGmm(method) => method.set(option, value),
-            Self::Mdn(method) => method.network.set(option, value),
-            Self::BetaNll(method) => method.set(option, value),
-            Self::SampleNet(method) => method.set(option, value),
-            Self::Ensemble(method) => method.set(option, value),
-            Self::NgBoost(method) => method.set(option, value),
-            Self::Constant(_) => Ok(false),
-        }?;
-        if known {
-            self.check()?;
-        }
-        Ok(known)
-    }
-
-    /// Says which setting is out of range, if one is.
-    pub fn check(&self) -> Result<()> {
-        match self {
-            Self::Auto(method) => method.check(),
-            Self::NeGmm(method) => method.check(),
-            Self::Mdn(method) => method.network.check(),
-            Self::BetaNll(method) => method.check(),
-            Self::SampleNet(method) => method.check(),
-            Self::Ensemble(method) => method.check(),
-            Self::NgBoost(method) => method.check(),
-            Self::Constant(_) => Ok(()),
-        }
+    /// Whether it trains networks of one kind, so that it has the options of networks and their training.
+    pub fn is_neural(&self) -> bool {
+        !matches!(self, Self::Auto(_) | Self::NgBoost(_) | Self::Constant(_))
     }
 
     /// Rows it cannot do without.
@@ -205,7 +160,7 @@ impl Method {
         matches!(self, Self::NgBoost(_))
     }
 
-    /// Where numbers are bent, in standard deviations.
+    /// Smooth clipping: where numbers are bent, in standard deviations.
     pub fn soft_clip(&self) -> Option<f64> {
         match self {
             Self::Auto(method) => method.soft_clip(),

@@ -3,16 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::MixtureNetwork;
-use super::option::{self, parse};
-use crate::Result;
+use crate::options::{Checked, Options, Slot, Spec};
 
 /// A neural Gaussian mixture trained with eta · (logarithmic score) + (1 - eta) · (energy score).
-///
-/// | field | default | range | meaning |
-/// |---|---|---|---|
-/// | `eta` | 0.5 | 0 … 1 | share of the logarithmic score; 1 is an MDN, 0 trains with the energy score alone |
-/// | `network` | | | see [`MixtureNetwork`] |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct NeGmm {
     /// Share of the logarithmic score.
     pub eta: f64,
@@ -27,19 +22,22 @@ impl Default for NeGmm {
     }
 }
 
-impl NeGmm {
-    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<bool> {
-        match name {
-            "eta" => self.eta = parse(name, value)?,
-            _ => return self.network.set(name, value),
-        }
-        Ok(true)
+/// Share of the logarithmic score.
+pub(super) const ETA: Spec = Spec::new(
+    "Mixture",
+    "eta",
+    "E",
+    "share of the logarithmic score in the loss, the rest is the energy score: 1 is an MDN, 0 the energy score alone",
+)
+.within(0.0, 1.0);
+
+impl Options for NeGmm {
+    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
+        see(&ETA, &mut self.eta);
+        self.network.each(see);
     }
 
-    pub(super) fn check(&self) -> Result<()> {
-        if !(0.0..=1.0).contains(&self.eta) {
-            return Err(option::out_of_range("eta", "from 0 to 1", self.eta));
-        }
-        self.network.check()
+    fn fit_together(&self) -> Checked<()> {
+        self.network.fit_together()
     }
 }

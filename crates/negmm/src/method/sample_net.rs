@@ -5,11 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::option::{out_of_range, parse, parse_word};
 use super::seed::Seed;
-use crate::Result;
 use crate::data::Dataset;
 use crate::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
+use crate::options::{Checked, Options, Refused, Slot, Spec, Word};
 use crate::score::sinkhorn::{Prior, Sinkhorn};
 use crate::train::{NetworkJob, Objective, Selection};
 
@@ -19,12 +18,8 @@ const MOST_SINKHORN: f64 = 1000.0;
 /// M equally likely samples for each row, with no assumption about their shape, trained with the energy score and, where
 /// asked for, a pull of that shape towards a prior (Harakeh et al., 2023).
 ///
-/// | field | default | range | meaning |
-/// |---|---|---|---|
-/// | `samples` | 100 | 2 … 1000 | M, outputs of the network |
-/// | `sinkhorn` | 0 | 0 … 1000 | weight of the Sinkhorn divergence between a row's scaled samples and draws from the prior; 0: off. It costs about M² steps a row where the energy score costs M (log M)², so training is about 14 times slower with M = 100 |
-/// | `prior` | uniform | uniform, normal | what the samples' shape is drawn towards |
-/// | `settings` | | | see [`NetworkSettings`] |
+/// The Sinkhorn divergence is between a row's scaled samples and draws from the prior. It costs about M² steps a row where the
+/// energy score costs M (log M)², so training is about 14 times slower with M = 100.
 ///
 /// As in the original the loss is the energy score with all pairs (divided by M²), the regulariser is geomloss's with
 /// its few updates, draws from the prior are fresh in every step and shared by its rows, and the logarithmic score is that of
@@ -40,6 +35,7 @@ const MOST_SINKHORN: f64 = 1000.0;
 /// - The regulariser is off by default: it is costly, the original tunes its weight for each data set, and weights of 0.01 and
 ///   0.1 changed neither NLL nor CRPS on boston and concrete by more than their standard errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SampleNet {
     /// M.
     pub samples: usize,
@@ -58,30 +54,38 @@ impl Default for SampleNet {
     }
 }
 
-impl SampleNet {
-    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<bool> {
-        match name {
-            "samples" => self.samples = parse(name, value)?,
-            "sinkhorn" => self.sinkhorn = parse(name, value)?,
-            "prior" => self.prior = parse_word(name, value, "uniform, normal")?,
-            _ => return self.settings.set(name, value),
-        }
-        Ok(true)
+impl Word for Prior {}
+
+impl Options for SampleNet {
+    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
+        see(
+            &Spec::new("sample-net", "samples", "M", "samples that are predicted for each row")
+                .within(LEAST_SAMPLES as f64, MOST_SAMPLES as f64),
+            &mut self.samples,
+        );
+        see(
+            &Spec::new(
+                "sample-net",
+                "sinkhorn",
+                "W",
+                "weight of the Sinkhorn divergence that draws the samples' shape towards the prior; 0: off (on, training is many times slower)",
+            )
+            .within(0.0, MOST_SINKHORN),
+            &mut self.sinkhorn,
+        );
+        see(&Spec::word("sample-net", "prior", "what the samples' shape is drawn towards"), &mut self.prior);
+        self.settings.each(see);
     }
 
-    pub(super) fn check(&self) -> Result<()> {
-        if !(LEAST_SAMPLES..=MOST_SAMPLES).contains(&self.samples) {
-            return Err(out_of_range("samples", "from 2 to 1000", self.samples));
-        }
-        if !(0.0..=MOST_SINKHORN).contains(&self.sinkhorn) {
-            return Err(out_of_range("sinkhorn", "from 0 to 1000", self.sinkhorn));
-        }
+    fn fit_together(&self) -> Checked<()> {
         if self.settings.training.select == Selection::Calibrated {
-            return Err(out_of_range("select", "nll or crps for samples", "\"calibrated\""));
+            return Err(Refused::new("select", "nll or crps for samples", "\"calibrated\""));
         }
-        self.settings.check()
+        self.settings.fit_together()
     }
+}
 
+impl SampleNet {
     pub(super) fn job(&self, data: &Arc<Dataset>, seed: Seed) -> NetworkJob {
         let head = SampleHead { samples: self.samples, sd_floor: self.settings.sigma_min as f32 };
         let sinkhorn = Sinkhorn { prior: self.prior, weight: self.sinkhorn as f32 };

@@ -23,7 +23,7 @@ pub use tree::{Node, Tree};
 
 use crate::data::split::holdout;
 use crate::math::rng::Rng;
-use crate::method::option::{out_of_range, parse, parse_word};
+use crate::options::{self, Options, PATIENCE, SIGMA_MIN, Slot, Spec, VALIDATION, Word};
 use crate::watch::Watch;
 use crate::{Error, Result, streams};
 use boost::{Sample, boost};
@@ -36,23 +36,8 @@ const MOST_DEPTH: usize = 12;
 const LARGEST: f64 = 1e100;
 
 /// NGBoost and its settings.
-///
-/// | field | default | range | meaning |
-/// |---|---|---|---|
-/// | `rounds` | 2000 | ≥ 1 | rounds at most: two trees each |
-/// | `depth` | 3 | 1 … 12 | levels of splits in a tree |
-/// | `learning_rate` | 0.01 | 0 … 1, not 0 | the part of each step that is taken |
-/// | `score` | log | log, crps, crps-original | what boosting lowers, see [`Score`] |
-/// | `rows_share` | 1 | 0 … 1, not 0 | the part of the rows that a round learns from |
-/// | `columns_share` | 1 | 0 … 1, not 0 | the part of the features that a round may use |
-/// | `min_leaf` | 1 | ≥ 1 | rows in a leaf at least |
-/// | `splits` | auto | auto, exact, histogram | which splits are tried, see [`Splits`] |
-/// | `sigma_min` | 0.001 | > 0 | smallest sd, in sds of the target |
-/// | `validation` | 0.2 | 0 … 1, not 1 | the part of the rows that chooses the number of rounds; 0: none |
-/// | `patience` | 100 | | rounds without a better validation score before it stops; 0: never stops early |
-/// | `refit` | true | | boost all rows again, as many rounds as were best |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(default, rename_all = "kebab-case")]
 pub struct NgBoost {
     /// Rounds at most.
     pub rounds: usize,
@@ -112,57 +97,63 @@ impl Default for NgBoost {
     }
 }
 
-impl NgBoost {
-    /// Sets one option by its name on the command line; `false` when there is none of that name.
-    ///
-    /// # Errors
-    /// When the value cannot be read.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<bool> {
-        match name {
-            "rounds" => self.rounds = parse(name, value)?,
-            "depth" => self.depth = parse(name, value)?,
-            "learning-rate" => self.learning_rate = parse(name, value)?,
-            "score" => self.score = parse_word(name, value, "log, crps, crps-original")?,
-            "rows-share" => self.rows_share = parse(name, value)?,
-            "columns-share" => self.columns_share = parse(name, value)?,
-            "min-leaf" => self.min_leaf = parse(name, value)?,
-            "splits" => self.splits = parse_word(name, value, "auto, exact, histogram")?,
-            "sigma-min" => self.sigma_min = parse(name, value)?,
-            "validation" => self.validation = parse(name, value)?,
-            "patience" => self.patience = parse(name, value)?,
-            "refit" => self.refit = parse_truth(name, value)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
+impl Word for Score {}
+impl Word for Splits {}
 
+impl Options for NgBoost {
+    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
+        see(
+            &Spec::new("ngboost", "rounds", "N", "rounds of boosting, at most").at_least(1.0).basic(),
+            &mut self.rounds,
+        );
+        see(
+            &Spec::new("ngboost", "depth", "N", "levels of splits in a tree").within(1.0, MOST_DEPTH as f64),
+            &mut self.depth,
+        );
+        see(
+            &Spec::new("Training", "learning-rate", "RATE", "part of each boosting step that is taken")
+                .above_up_to(0.0, 1.0)
+                .basic(),
+            &mut self.learning_rate,
+        );
+        see(&Spec::word("ngboost", "score", "score that boosting lowers"), &mut self.score);
+        see(
+            &Spec::new("ngboost", "rows-share", "SHARE", "subsampling: share of the rows that a round learns from")
+                .above_up_to(0.0, 1.0),
+            &mut self.rows_share,
+        );
+        see(
+            &Spec::new(
+                "ngboost",
+                "columns-share",
+                "SHARE",
+                "column sampling: share of the features that a round may use",
+            )
+            .above_up_to(0.0, 1.0),
+            &mut self.columns_share,
+        );
+        see(&Spec::new("ngboost", "min-leaf", "N", "rows in a leaf, at least").at_least(1.0), &mut self.min_leaf);
+        see(
+            &Spec::word("ngboost", "splits", "which splits are tried; auto: exact up to 1000 rows, histogram above"),
+            &mut self.splits,
+        );
+        see(&SIGMA_MIN, &mut self.sigma_min);
+        see(&VALIDATION.from_below(0.0, 1.0), &mut self.validation);
+        see(&PATIENCE, &mut self.patience);
+        see(
+            &Spec::word("ngboost", "refit", "whether all rows are boosted again with the best number of rounds"),
+            &mut self.refit,
+        );
+    }
+}
+
+impl NgBoost {
     /// Says which setting is out of range, if one is.
     ///
     /// # Errors
     /// When one is.
     pub fn check(&self) -> Result<()> {
-        let share = |name, share: f64| {
-            if share > 0.0 && share <= 1.0 { Ok(()) } else { Err(out_of_range(name, "above 0 and at most 1", share)) }
-        };
-        if self.rounds == 0 {
-            return Err(out_of_range("rounds", "at least 1", self.rounds));
-        }
-        if !(1..=MOST_DEPTH).contains(&self.depth) {
-            return Err(out_of_range("depth", "from 1 to 12", self.depth));
-        }
-        share("learning-rate", self.learning_rate)?;
-        share("rows-share", self.rows_share)?;
-        share("columns-share", self.columns_share)?;
-        if self.min_leaf == 0 {
-            return Err(out_of_range("min-leaf", "at least 1", self.min_leaf));
-        }
-        if !(self.sigma_min >= 1e-6 && self.sigma_min <= 1e6) {
-            return Err(out_of_range("sigma-min", "from 1e-6 to 1e6", self.sigma_min));
-        }
-        if !(0.0..1.0).contains(&self.validation) {
-            return Err(out_of_range("validation", "at least 0 and less than 1", self.validation));
-        }
-        Ok(())
+        Ok(options::check(&mut self.clone())?)
     }
 
     /// Boosts: `columns` are the features, `y` the standardised targets, `weights` (not negative) say how often a row counts.
@@ -280,8 +271,4 @@ fn check_targets(columns: &Columns<'_>, y: &[f64], weights: Option<&[f64]>) -> R
         return Err(Error::data("expected a positive weight, found only 0"));
     }
     Ok(())
-}
-
-fn parse_truth(name: &str, value: &str) -> Result<bool> {
-    value.trim().parse().map_err(|_| Error::options(format!("{name} must be true or false, found {value:?}")))
 }

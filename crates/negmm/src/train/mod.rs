@@ -27,5 +27,6 @@ pub use queue::{Finish, Queue, Undertaking, Undertakings};
 pub use schedule::Schedule;
 pub use stopping::{SD_FACTORS, Selection};
 pub use training::Training;
+pub(crate) use training::{BATCH, DROPOUT, LEARNING_RATE, STEPS};
 
 pub use crate::watch::{Progress, Watch};

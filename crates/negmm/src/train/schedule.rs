@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::options::Word;
+
 /// How the learning rate moves from the first step to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -11,6 +13,8 @@ pub enum Schedule {
     /// A linear rise over the first 3 % of the steps, then half a cosine down to zero.
     Cosine,
 }
+
+impl Word for Schedule {}
 
 /// Share of the steps that the rise takes.
 const WARM_UP: f64 = 0.03;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Validation;
+use crate::options::Word;
 
 /// The validation score that chooses the weights that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +17,8 @@ pub enum Selection {
     /// [`SD_FACTORS`]: for members of a pool, which may be too sure of themselves as long as their means get better.
     Calibrated,
 }
+
+impl Word for Selection {}
 
 /// The factors tried: twelve from 0.64 to 3.3 at equal ratios.
 pub const SD_FACTORS: [f32; 12] =

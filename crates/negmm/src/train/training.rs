@@ -3,36 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Course, Schedule, Selection};
-use crate::{Error, Result};
+use crate::Result;
+use crate::options::{self, Options, PATIENCE, Slot, Spec, VALIDATION};
 
 /// How the epochs run.
-///
-/// | field | default | range | meaning |
-/// |---|---|---|---|
-/// | `epochs` | 400 | 1 … | passes over the training rows, at most |
-/// | `steps` | none | 1 … | steps instead of epochs; rows that do not fill a batch wait for the next pass |
-/// | `check_every` | none | 1 … | steps between looks at the validation rows; none: once an epoch |
-/// | `batch` | 32 | 1 … | rows of one step |
-/// | `learning_rate` | 0.005 | >0 … 1000 | Adam's step size at its highest |
-/// | `schedule` | cosine | | how the rate moves, see [`Schedule`] |
-/// | `patience` | 0 | 0 … | epochs (looks, with `check_every`) without a better validation score before stopping; 0: never |
-/// | `validation` | 0.15 | 0 … 0.9 | share of the rows set aside to choose the weights that are kept |
-/// | `select` | nll | | the validation score that chooses, see [`Selection`] |
-/// | `averaging` | 0.99 | 0 … <1 | decay of the running average of the weights that is kept and predicts; 0: the weights themselves |
-/// | `dropout` | 0 | 0 … <1 | share of hidden units switched off in each step |
-/// | `adversarial` | 0 | 0 … 1 | half of the loss is that of inputs moved by this share of their range to where the loss grows; 0: off |
-/// | `weight_decay` | 0 | 0 … | decoupled: each step also shrinks weights (not biases) by rate × this |
-/// | `snapshots` | 0 | 0 … | the weights are also kept after every so many epochs, see [`Trained`](super::Trained); 0: never. In no file |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(default, rename_all = "kebab-case")]
 pub struct Training {
     /// Passes over the training rows, at most.
     pub epochs: usize,
-    /// Steps instead of epochs.
-    #[serde(default)]
+    /// Steps instead of epochs; rows that do not fill a batch wait for the next pass.
     pub steps: Option<usize>,
     /// Steps between looks at the validation rows; once an epoch without.
-    #[serde(default)]
     pub check_every: Option<usize>,
     /// Rows of one step.
     pub batch: usize,
@@ -40,21 +22,21 @@ pub struct Training {
     pub learning_rate: f64,
     /// How the rate moves.
     pub schedule: Schedule,
-    /// Looks at the validation rows without a better score before stopping; 0: never.
+    /// Epochs (validation checks, with `check_every`) without a better score before stopping; 0: never.
     pub patience: usize,
     /// Share of the rows set aside.
     pub validation: f64,
     /// The score that chooses the weights that are kept.
     pub select: Selection,
-    /// Decay of the running average of the weights.
+    /// Decay of the running average of the weights that is kept and predicts; 0: the weights themselves.
     pub averaging: f64,
     /// Share of hidden units switched off.
     pub dropout: f64,
-    /// Decoupled weight decay.
+    /// Decoupled weight decay: each step also shrinks weights (not biases) by rate × this.
     pub weight_decay: f64,
-    /// Share of each input's range by which adversarial inputs are moved.
+    /// Share of each input's range by which adversarial inputs are moved to where the loss grows; half of the loss is theirs.
     pub adversarial: f64,
-    /// Epochs from one snapshot of the weights to the next; 0: none are kept.
+    /// Epochs from one snapshot of the weights to the next, see [`Trained`](super::Trained); 0: none are kept. In no file.
     #[serde(skip)]
     pub snapshots: usize,
 }
@@ -80,43 +62,93 @@ impl Default for Training {
     }
 }
 
+/// Rows of one step.
+pub(crate) const BATCH: Spec = Spec::new("Training", "batch", "N", "batch size: rows of one step").at_least(1.0);
+
+/// A step moves a weight by a few times the rate: with this bound no number of steps leaves the range of f32.
+pub(crate) const LEARNING_RATE: Spec =
+    Spec::new("Training", "learning-rate", "RATE", "learning rate of Adam at its highest")
+        .above_up_to(0.0, 1000.0)
+        .basic();
+
+/// Steps, or between steps, at most.
+const MOST_STEPS: f64 = 1e9;
+
+/// Steps instead of epochs.
+pub(crate) const STEPS: Spec =
+    Spec::new("Training", "steps", "N", "steps to train each network; given, they take the place of epochs")
+        .within(1.0, MOST_STEPS);
+
+/// Share of hidden units switched off.
+pub(crate) const DROPOUT: Spec =
+    Spec::new("Training", "dropout", "SHARE", "dropout: share of the hidden units switched off in each step")
+        .from_below(0.0, 1.0);
+
+impl Options for Training {
+    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
+        see(
+            &Spec::new("Training", "epochs", "N", "passes over the training rows, at most").within(1.0, 1e7).basic(),
+            &mut self.epochs,
+        );
+        see(&STEPS, &mut self.steps);
+        see(
+            &Spec::new("Training", "check-every", "N", "steps between validation checks; none: once an epoch")
+                .within(1.0, MOST_STEPS),
+            &mut self.check_every,
+        );
+        see(&BATCH, &mut self.batch);
+        see(&LEARNING_RATE, &mut self.learning_rate);
+        see(
+            &Spec::word("Training", "schedule", "learning rate schedule; cosine warms up, then goes down to zero"),
+            &mut self.schedule,
+        );
+        see(&PATIENCE, &mut self.patience);
+        see(&VALIDATION, &mut self.validation);
+        see(
+            &Spec::word(
+                "Training",
+                "select",
+                "validation score that chooses the best checkpoint; calibrated: nll with the best sd factor",
+            ),
+            &mut self.select,
+        );
+        see(
+            &Spec::new(
+                "Training",
+                "averaging",
+                "DECAY",
+                "decay of the exponential moving average of the weights, which predicts; 0: no averaging",
+            )
+            .from_below(0.0, 1.0),
+            &mut self.averaging,
+        );
+        see(&DROPOUT, &mut self.dropout);
+        see(
+            &Spec::new(
+                "Training",
+                "weight-decay",
+                "DECAY",
+                "decoupled weight decay: each step also shrinks the weights by learning rate times this",
+            ),
+            &mut self.weight_decay,
+        );
+        see(
+            &Spec::new(
+                "Training",
+                "adversarial",
+                "SHARE",
+                "adversarial training: half of the loss is of inputs moved by this share of their range; 0: off",
+            )
+            .within(0.0, 1.0),
+            &mut self.adversarial,
+        );
+    }
+}
+
 impl Training {
     /// Says which field is out of range, if one is.
     pub fn check(&self) -> Result<()> {
-        let refuse = |name: &str, range: &str, found: String| {
-            Err(Error::options(format!("{name} must be {range}, found {found}")))
-        };
-        if self.epochs == 0 || self.epochs > 10_000_000 {
-            return refuse("epochs", "from 1 to 10000000", self.epochs.to_string());
-        }
-        for (name, steps) in [("steps", self.steps), ("check-every", self.check_every)] {
-            if let Some(steps) = steps.filter(|steps| !(1..=1_000_000_000).contains(steps)) {
-                return refuse(name, "from 1 to 1000000000", steps.to_string());
-            }
-        }
-        if self.batch == 0 {
-            return refuse("batch", "at least 1", self.batch.to_string());
-        }
-        // A step moves a weight by a few times the rate: with this bound no number of steps leaves the range of f32.
-        if !(self.learning_rate > 0.0 && self.learning_rate <= 1000.0) {
-            return refuse("learning-rate", "above 0 and at most 1000", self.learning_rate.to_string());
-        }
-        if !(0.0..=0.9).contains(&self.validation) {
-            return refuse("validation", "from 0 to 0.9", self.validation.to_string());
-        }
-        if !(0.0..1.0).contains(&self.averaging) {
-            return refuse("averaging", "at least 0 and below 1", self.averaging.to_string());
-        }
-        if !(0.0..1.0).contains(&self.dropout) {
-            return refuse("dropout", "at least 0 and below 1", self.dropout.to_string());
-        }
-        if !(0.0..=1.0).contains(&self.adversarial) {
-            return refuse("adversarial", "from 0 to 1", self.adversarial.to_string());
-        }
-        if !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
-            return refuse("weight-decay", "at least 0", self.weight_decay.to_string());
-        }
-        Ok(())
+        Ok(options::check(&mut self.clone())?)
     }
     /// What they mean for so many training rows.
     pub fn course(&self, rows: usize) -> Course {

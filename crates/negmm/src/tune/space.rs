@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::math::rng::Rng;
+use crate::options::{self, Kind};
 use crate::{Error, Method, Result, streams};
 
 /// Draws in a row that give nothing new before a space counts as used up.
@@ -148,7 +149,7 @@ impl Space {
             }
             for method in methods.iter().filter(|method| method.has(option)) {
                 for value in dimension.ends() {
-                    method.clone().set(option, &value)?;
+                    options::read(&mut method.clone(), option, &value)?;
                 }
             }
         }
@@ -253,11 +254,9 @@ impl Dimension {
     /// Lets a range between whole numbers have all numbers where the option takes them: `eta=0..1`, but `components=2..16`.
     fn widen(&mut self, methods: &[Method]) {
         if let Values::Whole(low, high) = self.values {
-            let (low, high) = (low as f64, high as f64);
-            let between = (0.5 * (low + high) + 0.25).to_string();
-            let mut having = methods.iter().filter(|method| method.has(&self.option));
-            if having.all(|method| method.clone().set(&self.option, &between).is_ok()) {
-                self.values = Values::Uniform(low, high);
+            let mut known = methods.iter().flat_map(Method::options).filter(|option| option.name == self.option);
+            if known.all(|option| option.kind == Kind::Real) {
+                self.values = Values::Uniform(low as f64, high as f64);
             }
         }
     }
@@ -274,8 +273,6 @@ impl Dimension {
 
 fn configure(method: &Method, settings: Vec<(String, String)>) -> Result<Configuration> {
     let mut configured = method.clone();
-    for (option, value) in &settings {
-        configured.set(option, value)?;
-    }
+    configured.configure(&settings)?;
     Ok(Configuration { method: configured, settings })
 }

@@ -33,7 +33,7 @@ macro_rules! engine_contract {
             padding_stays_zero dropout_changes_training_alone
             dropout_keeps_the_expected_sum three_steps_of_adam_by_hand
             averaging_by_hand a_bimodal_target_is_learnt
-            adversarial_inputs_raise_the_loss_a_little);
+            adversarial_inputs_raise_the_loss_a_little predictions_do_not_depend_on_the_instruction_set);
     };
     ($engine:expr; $($promise:ident)*) => {
         $(#[test]
@@ -604,11 +604,13 @@ pub fn adversarial_inputs_raise_the_loss_a_little(engine: &dyn Engine) {
     assert_eq!(first(0.01).1, other);
 }
 
-/// Predictions do not depend on the instruction set.
-pub fn predictions_are_those_of_plain_rust(isa: Isa) {
+pub fn predictions_do_not_depend_on_the_instruction_set(engine: &dyn Engine) {
     let data = bimodal(150, 1);
     for job in several(&data) {
-        let trained = train(&CpuEngine { threads: 1, isa: Isa::Plain }, &job);
-        assert_eq!(mixtures(&job, &trained.weights, Isa::Plain), mixtures(&job, &trained.weights, isa), "{isa:?}");
+        let trained = train(engine, &job);
+        let plain = mixtures(&job, &trained.weights, Isa::Plain);
+        for isa in Isa::ALL {
+            assert_eq!(plain, mixtures(&job, &trained.weights, isa), "{isa:?}");
+        }
     }
 }

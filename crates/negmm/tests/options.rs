@@ -1,0 +1,131 @@
+//! The table of options: it is in the documentation, and settings are set together.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use negmm::Method;
+use negmm::options::Kind;
+
+/// `docs/options.md`.
+fn page() -> String {
+    let mut text = String::from(
+        "# Options\n\nEvery method and its options, made from the methods' own lists by `NEGMM_BLESS=1 cargo test -p negmm --test options`. \
+         On the command line `--eta 0.3`, in a config file `eta = 0.3`, for `compare` and `tune` `--set eta=0.3`, in Python `eta=0.3` \
+         (`learning_rate` for `learning-rate`).\n",
+    );
+    for method in Method::all() {
+        let _ = write!(text, "\n## {}\n\n", method.name());
+        let options = method.options();
+        if options.is_empty() {
+            text.push_str("It has no options.\n");
+            continue;
+        }
+        text.push_str("| option | default | range | meaning |\n|---|---|---|---|\n");
+        for option in options {
+            let default = match option.follows {
+                Some(follows) => format!("{}: {follows}", option.value),
+                None => option.value,
+            };
+            let _ = writeln!(text, "| `{}` | {default} | {} | {} |", option.name, option.range, option.meaning);
+        }
+    }
+    text
+}
+
+#[test]
+fn the_documentation_has_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/options.md");
+    if std::env::var_os("NEGMM_BLESS").is_some() {
+        std::fs::write(&path, page()).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == page(), "docs/options.md is not the table: NEGMM_BLESS=1 cargo test -p negmm --test options");
+}
+
+#[test]
+fn a_default_is_a_value_of_its_option() {
+    for method in Method::all() {
+        for option in method.options() {
+            let mut same = method.clone();
+            same.set(option.name, &option.value).unwrap();
+            if option.name != "member" {
+                assert_eq!(same, method, "{}: {}", method.name(), option.name);
+            }
+            assert!(!option.meaning.ends_with('.') && !option.meaning.is_empty(), "{}", option.name);
+            assert!(!matches!(option.kind, Kind::Word([])), "{}: no words", option.name);
+        }
+    }
+}
+
+fn refusal(method: &str, settings: &[(&str, &str)]) -> (String, String) {
+    let refused = Method::by_name(method).unwrap().configure(settings).unwrap_err();
+    (refused.option, refused.error.to_string())
+}
+
+#[test]
+fn the_order_of_settings_tells_nothing() {
+    for method in ["ne-gmm", "mdn", "ensemble"] {
+        let (mut one, mut other) = (Method::by_name(method).unwrap(), Method::by_name(method).unwrap());
+        one.configure(&[("sigma-max", "0.0005"), ("sigma-min", "0.0001")]).unwrap();
+        other.configure(&[("sigma-min", "0.0001"), ("sigma-max", "0.0005")]).unwrap();
+        assert_eq!(one, other);
+    }
+    let mut ensemble = Method::by_name("ensemble").unwrap();
+    ensemble.configure(&[("eta", "0.25"), ("member", "ne-gmm"), ("members", "2")]).unwrap();
+    let value = |option: &str| ensemble.options().into_iter().find(|known| known.name == option).unwrap().value;
+    assert_eq!((value("member"), value("eta"), value("members")), ("ne-gmm".into(), "0.25".into(), "2".into()));
+    let mut known = Method::by_name("ensemble").unwrap();
+    let settings = [("eta", "0.25"), ("rounds", "9"), ("member", "ne-gmm"), ("members", "2")];
+    assert_eq!(known.configure_known(&settings).unwrap(), [true, false, true, true]);
+    assert_eq!(known, ensemble);
+}
+
+#[test]
+fn the_setting_that_is_to_blame_is_named() {
+    let (option, message) = refusal("ne-gmm", &[("epochs", "5"), ("sigma-max", "0.5"), ("sigma-min", "0.7")]);
+    assert_eq!(
+        (option.as_str(), message.as_str()),
+        ("sigma-max", "sigma-max must be larger than sigma-min, found 0.5")
+    );
+    let (option, message) = refusal("ne-gmm", &[("epochs", "5"), ("embedding", "1000")]);
+    assert_eq!(
+        (option.as_str(), message.as_str()),
+        ("embedding", "embedding must be from 0.001 to 100, or none, found 1000")
+    );
+    let (option, message) = refusal("beta-nll", &[("epochs", "5"), ("sigma-min", "1")]);
+    assert_eq!((option.as_str(), message.as_str()), ("sigma-min", "sigma-min must be below 1, found 1"));
+    let (option, message) = refusal("ensemble", &[("select", "calibrated"), ("member", "sample-net")]);
+    assert_eq!(
+        (option.as_str(), message.as_str()),
+        ("select", "select must be nll or crps for samples, found \"calibrated\"")
+    );
+    let (option, message) = refusal("ensemble", &[("epochs", "5"), ("member", "auto")]);
+    assert_eq!(option, "member");
+    assert_eq!(message, "member must be a neural method (ne-gmm, mdn, beta-nll, sample-net), found \"auto\"");
+    let (option, _) = refusal("ensemble", &[("epochs", "5"), ("eta", "0.5")]);
+    assert_eq!(option, "eta");
+}
+
+#[test]
+fn a_refused_setting_changes_nothing() {
+    let mut method = Method::by_name("ne-gmm").unwrap();
+    assert!(method.configure(&[("epochs", "5"), ("eta", "2")]).is_err() && method.set("wings", "2").is_err());
+    assert_eq!(method, Method::by_name("ne-gmm").unwrap());
+}
+
+#[test]
+fn another_member_of_an_ensemble_for_sequences_has_no_hidden_layers_either() {
+    let mut ensemble = Method::by_name("ensemble").unwrap().for_sequences();
+    ensemble.set("member", "ne-gmm").unwrap();
+    let mut expected = Method::by_name("ensemble").unwrap();
+    expected.set("member", "ne-gmm").unwrap();
+    assert_eq!(ensemble, expected.for_sequences());
+}
+
+#[test]
+fn settings_that_a_file_lacks_have_their_defaults() {
+    for method in Method::all() {
+        let bare = serde_json::json!({ "name": method.name() });
+        assert_eq!(serde_json::from_value::<Method>(bare).unwrap(), method);
+    }
+}
