@@ -72,7 +72,7 @@ struct Trainer {
 impl Trainer {
     fn new() -> Self {
         let mut rng = Rng::new(1, 0);
-        let mut weights = LSTM.initial_weights(&mut rng);
+        let mut weights = LSTM.initial_parameters(&mut rng);
         let bound = 1.0 / (LSTM.hidden as f64).sqrt();
         for _ in 0..HEAD.outputs() {
             let mut row = [Chunk::ZERO; LINEAR_STRIDE];

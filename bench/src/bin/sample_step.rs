@@ -119,7 +119,7 @@ impl Bench {
             row[..INPUTS].fill_with(|| (2.0 * rng.uniform() - 1.0) as f32 * 1.7);
             y.push((row[0] * 1.5).sin() + 0.5 * row[1] * row[2] + 0.3 * (rng.uniform() as f32 - 0.5));
         }
-        let weights = network.initial_weights(&mut rng);
+        let weights = network.initial_parameters(&mut rng);
         let zeros = vec![Chunk::ZERO; weights.len()];
         Self {
             samples,

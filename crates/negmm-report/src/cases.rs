@@ -78,7 +78,7 @@ impl Cases {
     fn of_rows(model: &Model, table: Table, weight: Option<&str>, numbers: Vec<usize>, total: usize) -> Result<Self> {
         let (data, warnings) = model.encoder().encode_features(&table)?;
         let y = model.encoder().targets(&table)?.into_owned();
-        let weights = model.encoder().weights(&table, weight)?.map(Cow::into_owned);
+        let weights = model.encoder().sample_weights(&table, weight)?.map(Cow::into_owned);
         let predictions = model.predict_encoded(&data)?;
         Ok(Self {
             total,
@@ -97,7 +97,7 @@ impl Cases {
         let encoder = model.encoder();
         let (data, warnings) = encoder.encode(table)?;
         let y = encoder.targets(table)?;
-        let weights = encoder.weights(table, weight)?;
+        let weights = encoder.sample_weights(table, weight)?;
         let predicted = encoder.predicted_rows(table.rows());
         let numbers = |rows: &[usize]| rows.iter().map(|row| predicted.number(*row)).collect();
         let predict = |rows: &[usize]| {
@@ -131,7 +131,7 @@ impl Cases {
         if held_out.rows.is_empty() {
             return Ok(Self { origin: Origin::LearntFrom, ..Self::of_table(model, table, weight)? });
         }
-        let HeldOut { rows, y, weights, predictions, .. } = held_out;
+        let HeldOut { rows, y, sample_weights: weights, predictions, .. } = held_out;
         // From the first to the last, or a sample of them.
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|at| rows[*at]);
@@ -232,7 +232,7 @@ impl<'a> Gather<'a> {
         // A target that cannot be used is an error in whatever row it is.
         self.model.encoder().targets(table)?;
         if let Some(weight) = &self.weight {
-            table.weights(weight)?;
+            table.sample_weights(weight)?;
         }
         if self.columns.is_empty() {
             let empty = |column: &Column| match column {

@@ -253,7 +253,7 @@ impl<'a> Task<'a> {
         let before = test.first().map(|first| model.encoder().predicted_rows(self.table.rows()).before(*first));
         let rows: Vec<usize> = before.into_iter().flatten().chain(test.iter().copied()).collect();
         let test = self.table.select_rows(&rows);
-        let weights = model.encoder().weights(&test, self.inputs.weight.as_deref())?;
+        let weights = model.encoder().sample_weights(&test, self.inputs.weight.as_deref())?;
         let y = model.encoder().targets(&test)?;
         Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref(), self.grid)
     }

@@ -38,7 +38,7 @@ impl Case {
     /// Random numbers; the coefficients of rows that are not `counted` are zero.
     fn random(lstm: Lstm, counted: &[usize]) -> Self {
         let mut rng = Rng::new(11, 0);
-        let weights = lstm.initial_weights(&mut rng);
+        let weights = lstm.initial_parameters(&mut rng);
         let mut panel = |units: usize| -> Vec<Chunk> {
             let mut draw = || (4.0 * rng.uniform() - 2.0) as f32;
             (0..units * PANEL_CHUNKS).map(|_| Chunk(std::array::from_fn(|_| draw()))).collect()

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use negmm::data::{Dataset, Inputs};
-use negmm::math::lanes::{Chunk, Isa, floats};
+use negmm::math::lanes::Isa;
 use negmm::math::rng::Rng;
 use negmm::method::{Member, Pool, Predictor};
-use negmm::net::{Activation, Network, SampleHead};
+use negmm::net::{Activation, Network, Parameters, SampleHead};
 use negmm::samples::SampleSets;
 use negmm::score::sinkhorn::{Prior, Sinkhorn};
 use negmm::train::{CpuEngine, Job, NetworkJob, Objective, Progress, Trained, TrainedNetwork, Training, Watch};
@@ -64,12 +64,12 @@ fn train_all(engine: &CpuEngine, jobs: &[NetworkJob], watch: &Watch<'_>) -> Vec<
     negmm::train::train(engine, &jobs, watch).into_iter().map(|trained| trained.map(network)).collect()
 }
 
-fn bits(weights: &[Chunk]) -> Vec<u32> {
-    floats(weights).iter().map(|weight| weight.to_bits()).collect()
+fn bits(parameters: &Parameters) -> Vec<u32> {
+    parameters.numbers().iter().map(|weight| weight.to_bits()).collect()
 }
 
-fn predict(job: &NetworkJob, weights: &[Chunk], isa: Isa) -> Predictions {
-    let members = vec![Member { network: job.network.clone(), weights: weights.to_vec(), sd_factor: 1.0 }];
+fn predict(job: &NetworkJob, parameters: &Parameters, isa: Isa) -> Predictions {
+    let members = vec![Member { network: job.network.clone(), parameters: parameters.clone(), sd_factor: 1.0 }];
     let predictor = Predictor::Networks { members, head: job.objective.head(), pool: Pool::Mixture };
     predictor.predict(&job.data, isa).unwrap().in_unit(0.0, 1.0)
 }
@@ -80,18 +80,18 @@ fn threads_and_instruction_sets_change_no_bit() {
     let jobs = several(&data);
     let plain: Vec<TrainedNetwork> = jobs.iter().map(|job| train(job, Isa::Plain)).collect();
     for (job, plain) in jobs.iter().zip(&plain) {
-        let predicted = predict(job, &plain.weights, Isa::Plain);
+        let predicted = predict(job, &plain.parameters, Isa::Plain);
         for isa in Isa::ALL {
             let other = train(job, isa);
-            assert_eq!(bits(&plain.weights), bits(&other.weights), "{isa:?}");
+            assert_eq!(bits(&plain.parameters), bits(&other.parameters), "{isa:?}");
             assert_eq!(plain.history, other.history, "{isa:?}");
-            assert_eq!(predicted, predict(job, &plain.weights, isa), "{isa:?}");
+            assert_eq!(predicted, predict(job, &plain.parameters, isa), "{isa:?}");
         }
         assert_eq!(plain.history.skipped(), 0);
     }
     for threads in [0, 2, 3] {
         for (alone, together) in plain.iter().zip(train_all(&CpuEngine::new(threads), &jobs, &Watch::nothing())) {
-            assert_eq!(bits(&alone.weights), bits(&together.unwrap().weights), "{threads} threads");
+            assert_eq!(bits(&alone.parameters), bits(&together.unwrap().parameters), "{threads} threads");
         }
     }
 }
@@ -101,7 +101,7 @@ fn the_regulariser_and_its_draws_come_from_the_seed() {
     let data = data(60);
     let with = |sinkhorn, seed| {
         let training = Training { epochs: 2, ..Training::default() };
-        bits(&train(&NetworkJob { seed, ..job(&data, 8, sinkhorn, training) }, Isa::best()).weights)
+        bits(&train(&NetworkJob { seed, ..job(&data, 8, sinkhorn, training) }, Isa::best()).parameters)
     };
     let uniform = sinkhorn(Prior::Uniform);
     assert_eq!(with(uniform, 1), with(uniform, 1));
@@ -116,7 +116,7 @@ fn history_says_what_the_samples_score() {
     for job in several(&data) {
         let trained = train(&job, Isa::best());
         let kept = trained.history.epochs[trained.history.best_epoch].validation.unwrap();
-        let predictions = predict(&job, &trained.weights, Isa::best());
+        let predictions = predict(&job, &trained.parameters, Isa::best());
         let y: Vec<f64> = data.y().iter().map(|y| f64::from(*y)).collect();
         let mean = |scores: Vec<f64>| {
             job.validation.iter().map(|row| scores[*row as usize]).sum::<f64>() / job.validation.len() as f64

@@ -26,7 +26,7 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
     while let Some(chunk) = stream.next_chunk(at_once)? {
         let y = model.encoder().targets(&chunk.table)?;
-        let weights = model.encoder().weights(&chunk.table, evaluate.weight.as_deref())?;
+        let weights = model.encoder().sample_weights(&chunk.table, evaluate.weight.as_deref())?;
         let (predictions, odd) = model.predict_known(&chunk.table)?;
         warnings.merge(&odd);
         tally.add(&predictions, &y, weights.as_deref())?;

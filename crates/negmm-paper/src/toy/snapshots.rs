@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use negmm::data::Dataset;
-use negmm::math::lanes::{Chunk, Isa};
+use negmm::math::lanes::Isa;
 use negmm::method::{Member, Predictor, Standardised};
+use negmm::net::Parameters;
 use negmm::train::{Job, Trained, Undertaking};
 use negmm::{Method, Result};
 
@@ -14,7 +15,7 @@ const MEMBERS: [usize; 4] = [3, 5, 8, 10];
 /// A training, from its first snapshot to its last.
 pub struct Path {
     predictor: Predictor,
-    snapshots: Vec<Vec<Vec<Chunk>>>,
+    snapshots: Vec<Vec<Parameters>>,
     every: usize,
 }
 
@@ -80,7 +81,8 @@ impl Path {
             Predictor::Networks { members, .. } => {
                 let number = place.at / self.every - 1;
                 members.truncate(place.members.unwrap_or(self.snapshots.len()));
-                let keep = |(member, kept): (&mut Member, &Vec<Vec<Chunk>>)| member.weights.clone_from(&kept[number]);
+                let keep =
+                    |(member, kept): (&mut Member, &Vec<Parameters>)| member.parameters.clone_from(&kept[number]);
                 members.iter_mut().zip(&self.snapshots).for_each(keep);
             }
             Predictor::Trees(boosted) => boosted.rounds.truncate(place.at),

@@ -9,14 +9,14 @@ use crate::math::rng::Rng;
 pub const ROW_ALIGN: usize = 16;
 
 /// Encoded rows: `x` is rows × `stride` (features, then zeros), `y` is the standardised target of each row, and
-/// `weights` says how much each row counts (1 on average).
+/// `sample_weights` says how much each row counts (1 on average).
 #[derive(Clone, Debug, Default)]
 pub struct Dataset {
     pub(super) features: usize,
     pub(super) stride: usize,
     pub(super) x: Vec<f32>,
     pub(super) y: Vec<f32>,
-    pub(super) weights: Vec<f32>,
+    pub(super) sample_weights: Vec<f32>,
     pub(super) window: Option<usize>,
     pub(super) numbers: Vec<usize>,
 }
@@ -29,7 +29,7 @@ impl Dataset {
             stride: features.next_multiple_of(ROW_ALIGN).max(ROW_ALIGN),
             x: Vec::new(),
             y: Vec::new(),
-            weights: Vec::new(),
+            sample_weights: Vec::new(),
             window: None,
             numbers: (0..features).collect(),
         }
@@ -59,7 +59,7 @@ impl Dataset {
     /// # Panics
     /// When `x` is not as long as the rows of `y` need.
     pub fn from_parts(features: usize, x: Vec<f32>, y: Vec<f32>) -> Self {
-        let set = Self { x, weights: vec![1.0; y.len()], y, ..Self::new(features) };
+        let set = Self { x, sample_weights: vec![1.0; y.len()], y, ..Self::new(features) };
         assert_eq!(set.x.len(), set.y.len() * set.stride, "every row has as many numbers as the stride");
         set
     }
@@ -73,7 +73,7 @@ impl Dataset {
         self.x.extend_from_slice(row);
         self.x.resize(self.x.len() + self.stride - self.features, 0.0);
         self.y.push(y);
-        self.weights.push(1.0);
+        self.sample_weights.push(1.0);
     }
 
     /// Says how much each row counts; brought to an average of 1.
@@ -81,11 +81,11 @@ impl Dataset {
     /// # Panics
     /// When there is not one weight for each row.
     #[must_use]
-    pub fn with_weights(mut self, weights: &[f64]) -> Self {
+    pub fn with_sample_weights(mut self, weights: &[f64]) -> Self {
         assert_eq!(weights.len(), self.len(), "one weight for each row");
         let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let mean = weights.iter().map(|weight| weight / largest).sum::<f64>() / weights.len() as f64;
-        self.weights = weights.iter().map(|weight| (weight / largest / mean) as f32).collect();
+        self.sample_weights = weights.iter().map(|weight| (weight / largest / mean) as f32).collect();
         self
     }
 
@@ -136,8 +136,8 @@ impl Dataset {
     }
 
     /// How much each row counts.
-    pub fn weights(&self) -> &[f32] {
-        &self.weights
+    pub fn sample_weights(&self) -> &[f32] {
+        &self.sample_weights
     }
 
     /// Some of the rows.
@@ -152,7 +152,7 @@ impl Dataset {
             stride: self.stride,
             x: rows.iter().flat_map(row).copied().collect(),
             y: rows.iter().map(|row| self.y[*row as usize]).collect(),
-            weights: rows.iter().map(|row| self.weights[*row as usize]).collect(),
+            sample_weights: rows.iter().map(|row| self.sample_weights[*row as usize]).collect(),
             window: self.window,
             numbers: self.numbers.clone(),
         }

@@ -35,7 +35,7 @@ impl Encoder {
         if let Some(sequence) = &inputs.sequence {
             sequence.check()?;
         }
-        let weights = inputs.weight.as_deref().map(|name| table.weights(name)).transpose()?;
+        let weights = inputs.weight.as_deref().map(|name| table.sample_weights(name)).transpose()?;
         let learn = |(name, column): (&str, &Column)| Input {
             name: name.to_string(),
             encoding: Encoding::learn(column, weights.as_deref()),
@@ -209,8 +209,8 @@ impl Encoder {
     }
 
     /// How much each row that [`Encoder::encode`] gives counts, by the column of that name; none: all alike.
-    pub fn weights<'a>(&self, table: &'a Table, column: Option<&str>) -> Result<Option<Cow<'a, [f64]>>> {
-        let weights = column.map(|name| table.weights(name)).transpose()?;
+    pub fn sample_weights<'a>(&self, table: &'a Table, column: Option<&str>) -> Result<Option<Cow<'a, [f64]>>> {
+        let weights = column.map(|name| table.sample_weights(name)).transpose()?;
         Ok(weights.map(|weights| self.of_encoded(weights)))
     }
 

@@ -32,7 +32,7 @@ impl Dataset {
         let description = Description { features: *features, window: *window, numbers: numbers.clone() };
         let text = serde_json::to_string(&description).map_err(|error| Error::data(error.to_string()))?;
         let rows = |name: &str, list: &[f32]| Tensor::list(name, list);
-        let tensors = [rows("x", &self.x), rows("y", &self.y), rows("weights", &self.weights)];
+        let tensors = [rows("x", &self.x), rows("y", &self.y), rows("sample_weights", &self.sample_weights)];
         to_bytes(KEY, text, &tensors).map_err(|error| Error::data(format!("the rows cannot be written: {error}")))
     }
 
@@ -60,7 +60,7 @@ impl Dataset {
             }
             Ok(Self {
                 x: numbers_of(&tensors, "x", Some(&[length]))?,
-                weights: numbers_of(&tensors, "weights", Some(&[y.len()]))?,
+                sample_weights: numbers_of(&tensors, "sample_weights", Some(&[y.len()]))?,
                 y,
                 window,
                 numbers,
@@ -72,9 +72,9 @@ impl Dataset {
 
     /// A number that differs, most likely, where the rows do.
     pub fn fingerprint(&self) -> u64 {
-        let Self { features, window, numbers, x, y, weights, .. } = self;
+        let Self { features, window, numbers, x, y, sample_weights, .. } = self;
         let sizes = [*features, window.unwrap_or(0), y.len()].into_iter().chain(numbers.iter().copied());
-        let floats = x.iter().chain(y).chain(weights).map(|number| u64::from(number.to_bits()));
+        let floats = x.iter().chain(y).chain(sample_weights).map(|number| u64::from(number.to_bits()));
         // FNV-1a, a number at a time.
         sizes
             .map(|size| size as u64)
@@ -93,10 +93,10 @@ mod tests {
         for row in 0..5 {
             data.push(&[row as f32, f32::NAN, -0.0], f32::from_bits(0x7fc0_0001 + row));
         }
-        let data = data.with_weights(&[1.0, 0.0, 2.0, 0.5, 1e-3]).with_numbers(vec![0, 2]);
+        let data = data.with_sample_weights(&[1.0, 0.0, 2.0, 0.5, 1e-3]).with_numbers(vec![0, 2]);
         let again = Dataset::from_bytes(&data.to_bytes().unwrap()).unwrap();
         let bits = |list: &[f32]| list.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
-        for (a, b) in [(data.x(), again.x()), (data.y(), again.y()), (data.weights(), again.weights())] {
+        for (a, b) in [(data.x(), again.x()), (data.y(), again.y()), (data.sample_weights(), again.sample_weights())] {
             assert_eq!(bits(a), bits(b));
         }
         assert_eq!((again.features(), again.numbers(), again.window()), (3, &[0, 2][..], None));

@@ -146,7 +146,7 @@ impl Table {
     }
 
     /// How much each row counts, from the column of that name: finite numbers, none negative, not all zero.
-    pub fn weights(&self, column: &str) -> Result<Cow<'_, [f64]>> {
+    pub fn sample_weights(&self, column: &str) -> Result<Cow<'_, [f64]>> {
         weights::weights(self, column)
     }
 

@@ -285,7 +285,7 @@ impl Auto {
 
     /// Learns from the rows whose weight is not zero, and from their number everything that is left open follows.
     pub(super) fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Plan {
-        let counts = |row: &u32| data.weights()[*row as usize] > 0.0;
+        let counts = |row: &u32| data.sample_weights()[*row as usize] > 0.0;
         let numbers: Vec<u32> = (0..data.len() as u32).filter(counts).collect();
         let data = if numbers.len() == data.len() { data.clone() } else { Arc::new(data.select(&numbers)) };
         let resolved = self.resolved(&data);

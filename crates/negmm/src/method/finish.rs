@@ -85,10 +85,10 @@ fn members(jobs: &[NetworkJob], trained: Vec<Trained>) -> Result<(Vec<Member>, V
     let (mut members, mut histories) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
     for (job, trained) in jobs.iter().zip(trained) {
         let Trained::Network(trained) = trained else { return Err(foreign()) };
-        if trained.weights.len() != job.network.chunks() {
+        if trained.parameters.chunks().len() != job.network.chunks() {
             return Err(foreign());
         }
-        members.push(Member { network: job.network.clone(), weights: trained.weights, sd_factor: 1.0 });
+        members.push(Member { network: job.network.clone(), parameters: trained.parameters, sd_factor: 1.0 });
         histories.push(trained.history);
     }
     Ok((members, histories))
@@ -122,7 +122,7 @@ impl Folds {
         let numbers_of =
             |rows: &[u32], list: &[f32]| rows.iter().map(|row| f64::from(list[*row as usize])).collect::<Vec<_>>();
         let factor_of = |mixtures: &Mixtures, rows: &[u32]| {
-            sd_factor::best(mixtures, &numbers_of(rows, data.y()), &numbers_of(rows, data.weights()))
+            sd_factor::best(mixtures, &numbers_of(rows, data.y()), &numbers_of(rows, data.sample_weights()))
         };
         let (mut rows, mut folds) = (Vec::new(), Vec::new());
         let (mut weights, mut means, mut sds) = (Vec::new(), Vec::new(), Vec::new());

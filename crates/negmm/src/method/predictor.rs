@@ -3,7 +3,7 @@
 use crate::data::Dataset;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, floats};
 use crate::mixture::Mixtures;
-use crate::net::{Head, MixtureOutputs, MixturePanel, Network, PANEL, Pass, SampleHead};
+use crate::net::{Head, MixtureOutputs, MixturePanel, Network, PANEL, Parameters, Pass, SampleHead};
 use crate::ngboost::{Boosted, Columns};
 use crate::predictive::Predictions;
 use crate::standardised::{Pool, Standardised};
@@ -39,8 +39,8 @@ pub enum Predictor {
 pub struct Member {
     /// Its shape.
     pub network: Network,
-    /// Laid out as its layers say.
-    pub weights: Vec<Chunk>,
+    /// What it learnt.
+    pub parameters: Parameters,
     /// What the sds that it gives are multiplied by.
     pub sd_factor: f64,
 }
@@ -217,7 +217,7 @@ impl<G: Gather> Kernel for Predict<'_, G> {
             let rows = PANEL.min(data.len() - first);
             let numbers: [u32; PANEL] = std::array::from_fn(|at| (first + at.min(rows - 1)) as u32);
             pass.read::<L>(data.x(), data.stride(), &numbers);
-            pass.forward::<L>(trained.network.activation, &trained.weights, None);
+            pass.forward::<L>(trained.network.activation, trained.parameters.chunks(), None);
             for (held, output) in outputs.iter_mut().zip(pass.outputs()) {
                 L::load(output).max(L::splat(-OUTPUT_LIMIT)).min(L::splat(OUTPUT_LIMIT)).store(held);
             }

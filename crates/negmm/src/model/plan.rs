@@ -49,7 +49,7 @@ pub struct HeldOut {
     /// The target of each, in its own unit.
     pub y: Vec<f64>,
     /// How much each counts; `None`: all alike.
-    pub weights: Option<Vec<f64>>,
+    pub sample_weights: Option<Vec<f64>>,
     /// One prediction for each, in the target's own unit.
     pub predictions: Predictions,
 }
@@ -86,10 +86,10 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     if encoder.features() == 0 {
         warnings.push("no input column varies: every row will get the same prediction".into());
     }
-    let weights = encoder.weights(table, inputs.weight.as_deref())?.map(|weights| weights.into_owned());
+    let weights = encoder.sample_weights(table, inputs.weight.as_deref())?.map(|weights| weights.into_owned());
     let (mut data, _) = encoder.encode(table)?;
     if let Some(weights) = &weights {
-        data = data.with_weights(weights);
+        data = data.with_sample_weights(weights);
     }
     let learning = method.plan(&Arc::new(data), seed)?;
     let predicted = encoder.predicted_rows(table.rows());
@@ -137,7 +137,7 @@ impl FitPlan {
         let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
         let held_out = HeldOut {
             y: pick(&targets),
-            weights: weights.as_deref().map(pick),
+            sample_weights: weights.as_deref().map(pick),
             rows: rows.iter().map(|row| predicted.step(*row as usize)).collect(),
             folds,
             predictions: model.in_target_unit(predictions),
@@ -150,7 +150,7 @@ impl FitPlan {
 impl HeldOut {
     /// The scores of its predictions and of the baseline; nothing where no row counts, or where a score is not finite.
     fn scores(&self, model: &Model) -> Result<(Option<Metrics>, Option<Metrics>)> {
-        let Self { y, weights, predictions, .. } = self;
+        let Self { y, sample_weights: weights, predictions, .. } = self;
         if y.is_empty() || weights.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0)) {
             return Ok((None, None));
         }

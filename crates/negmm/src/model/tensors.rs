@@ -147,7 +147,7 @@ fn read_networks(
             }
         }
         let weights = read_network(tensors, number, &network)?;
-        Ok(Member { network, weights, sd_factor: 1.0 })
+        Ok(Member { network, parameters: weights.into(), sd_factor: 1.0 })
     };
     networks.into_iter().enumerate().map(read_one).collect()
 }
@@ -168,10 +168,11 @@ fn stem_tensors(number: usize, network: &Network) -> Vec<(String, Placement)> {
 
 fn write_network(number: usize, trained: &Member) -> Vec<Tensor> {
     let stem = stem_tensors(number, &trained.network).into_iter();
-    let mut tensors: Vec<Tensor> =
-        stem.map(|(name, tensor)| Tensor::new(name, tensor.shape.clone(), tensor.read(&trained.weights))).collect();
+    let mut tensors: Vec<Tensor> = stem
+        .map(|(name, tensor)| Tensor::new(name, tensor.shape.clone(), tensor.read(trained.parameters.chunks())))
+        .collect();
     for (index, layer) in trained.network.layers().iter().enumerate() {
-        let rows = || trained.weights[layer.range()].chunks_exact(layer.stride);
+        let rows = || trained.parameters.chunks()[layer.range()].chunks_exact(layer.stride);
         let at = |row: &[Chunk], input: usize| row[input / WIDTH].0[input % WIDTH];
         let weight = rows().flat_map(|row| (0..layer.inputs).map(move |input| at(row, input)));
         tensors.push(Tensor::new(weight_name(number, index), vec![layer.outputs, layer.inputs], weight));

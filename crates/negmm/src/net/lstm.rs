@@ -170,7 +170,7 @@ impl Lstm {
     /// Weights and biases uniform in ±1/sqrt(hidden), PyTorch's start, and 1 on top of the forget gates' biases: a fresh
     /// cell keeps 73 % of itself from step to step instead of half, so that the first gradients reach the start of a
     /// window (after 30 steps a share of 8e-5 is left, against 9e-10; Jozefowicz, Zaremba & Sutskever, 2015).
-    pub fn initial_weights(&self, rng: &mut Rng) -> Vec<Chunk> {
+    pub fn initial_parameters(&self, rng: &mut Rng) -> Vec<Chunk> {
         let mut weights = vec![Chunk::ZERO; self.chunks()];
         let bound = 1.0 / (self.hidden.max(1) as f64).sqrt();
         for layer in self.layout(0) {

@@ -92,9 +92,9 @@ impl Network {
     }
 
     /// Weights and biases uniform in ±1/sqrt(inputs of the layer), PyTorch's start for linear layers; the stem starts as
-    /// [`Stem::initial_weights`] says.
-    pub fn initial_weights(&self, rng: &mut Rng) -> Vec<Chunk> {
-        let mut weights = self.stem.as_ref().map_or(Vec::new(), |stem| stem.initial_weights(rng));
+    /// [`Stem::initial_parameters`] says.
+    pub fn initial_parameters(&self, rng: &mut Rng) -> Vec<Chunk> {
+        let mut weights = self.stem.as_ref().map_or(Vec::new(), |stem| stem.initial_parameters(rng));
         weights.resize(self.chunks(), Chunk::ZERO);
         for layer in self.layers() {
             let bound = 1.0 / (layer.inputs.max(1) as f64).sqrt();

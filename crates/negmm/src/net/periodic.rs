@@ -75,7 +75,7 @@ impl Periodic {
     }
 
     /// Where training starts.
-    pub fn initial_weights(&self, rng: &mut Rng) -> Vec<Chunk> {
+    pub fn initial_parameters(&self, rng: &mut Rng) -> Vec<Chunk> {
         let mut weights = vec![Chunk::ZERO; self.chunks()];
         for block in weights.chunks_exact_mut(BLOCK) {
             let mut symmetric = |bound: f64| (bound * (2.0 * rng.uniform() - 1.0)) as f32;

@@ -56,10 +56,10 @@ impl Stem {
     }
 
     /// Where training starts.
-    pub fn initial_weights(&self, rng: &mut Rng) -> Vec<Chunk> {
+    pub fn initial_parameters(&self, rng: &mut Rng) -> Vec<Chunk> {
         match self {
-            Self::Lstm(lstm) => lstm.initial_weights(rng),
-            Self::Periodic(periodic) => periodic.initial_weights(rng),
+            Self::Lstm(lstm) => lstm.initial_parameters(rng),
+            Self::Periodic(periodic) => periodic.initial_parameters(rng),
         }
     }
 

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Course, History, Job, NetworkJob, Objective, Trained, TrainedNetwork, TreesJob};
 use crate::data::Dataset;
-use crate::math::lanes::{Chunk, WIDTH, floats};
-use crate::net::Network;
+use crate::net::{Network, Parameters};
 use crate::ngboost::{Boosted, NgBoost, RoundScore, TrainedTrees};
 use crate::tensors::{self, Flaw, Tensor, numbers_of, read_trees, text_of, write_trees};
 use crate::{Error, Result};
@@ -96,9 +95,9 @@ impl Trained {
     /// When memory does not hold them.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         match self {
-            Self::Network(TrainedNetwork { weights, history, snapshots }) => {
-                let lists = [weights].into_iter().chain(snapshots).enumerate();
-                let lists = lists.map(|(number, list)| Tensor::list(&weights_name(number), floats(list)));
+            Self::Network(TrainedNetwork { parameters, history, snapshots }) => {
+                let lists = [parameters].into_iter().chain(snapshots).enumerate();
+                let lists = lists.map(|(number, list)| Tensor::list(&parameters_name(number), list.numbers()));
                 let description = TrainedDescription::Network { history: history.clone(), snapshots: snapshots.len() };
                 written(TRAINED, &description, &lists.collect::<Vec<_>>())
             }
@@ -127,10 +126,13 @@ impl Trained {
             let tensors = tensors_of(bytes)?;
             match described(bytes, TRAINED)? {
                 TrainedDescription::Network { history, snapshots } => {
-                    let read = |number: usize| chunks(&numbers_of::<f32>(&tensors, &weights_name(number), None)?);
-                    let weights = read(0)?;
+                    let read = |number: usize| {
+                        let numbers: Vec<f32> = numbers_of(&tensors, &parameters_name(number), None)?;
+                        Parameters::from_numbers(&numbers).map_err(|error| error.to_string())
+                    };
+                    let parameters = read(0)?;
                     let snapshots = (1..=snapshots).map(read).collect::<std::result::Result<_, _>>()?;
-                    Ok(Self::Network(TrainedNetwork { weights, history, snapshots }))
+                    Ok(Self::Network(TrainedNetwork { parameters, history, snapshots }))
                 }
                 TrainedDescription::Trees { features, held_out } => read_boosted(&tensors, features, held_out),
             }
@@ -160,18 +162,9 @@ fn read_boosted(tensors: &SafeTensors<'_>, features: usize, held_out: bool) -> s
     Ok(Trained::Trees(TrainedTrees { boosted, held_out }))
 }
 
-/// The weights that were kept come first, then the snapshots.
-fn weights_name(number: usize) -> String {
-    format!("weights.{number}")
-}
-
-fn chunks(numbers: &[f32]) -> std::result::Result<Vec<Chunk>, Flaw> {
-    let (chunks, rest) = numbers.as_chunks::<WIDTH>();
-    if rest.is_empty() {
-        Ok(chunks.iter().map(|chunk| Chunk(*chunk)).collect())
-    } else {
-        Err("its weights are cut".into())
-    }
+/// Those of the best checkpoint come first, then the snapshots.
+fn parameters_name(number: usize) -> String {
+    format!("parameters.{number}")
 }
 
 fn written(key: &str, description: &impl Serialize, list: &[Tensor]) -> Result<Vec<u8>> {

@@ -30,7 +30,7 @@ pub struct Course {
     pub patience: usize,
     /// The validation score that chooses the checkpoint.
     pub select: Selection,
-    /// Decay of the running average of the weights.
+    /// Decay of the running average of the parameters.
     pub averaging: f64,
     /// Share of hidden units switched off in each step.
     pub dropout: f64,
@@ -38,7 +38,7 @@ pub struct Course {
     pub weight_decay: f64,
     /// Share of each input's range by which adversarial inputs are moved.
     pub adversarial: f64,
-    /// Epochs from one snapshot of the weights to the next; 0: none are kept.
+    /// Epochs from one snapshot of the parameters to the next; 0: none are kept.
     pub snapshots: usize,
 }
 
@@ -64,7 +64,7 @@ impl Course {
     }
 }
 
-/// What an engine has for one network: weights, and how they change.
+/// What an engine has for one network: its parameters, and how they change.
 pub(super) trait Trainer {
     /// One step on `rows` of the data. Gives their mean loss, or nothing if it or a gradient is not finite: then nothing has
     /// changed.
@@ -73,8 +73,8 @@ pub(super) trait Trainer {
     /// Mean scores of `rows`; nothing where there are none or where a score is not finite.
     fn validate(&mut self, rows: &[u32]) -> Option<Validation>;
 
-    /// The weights that would predict now.
-    fn predicting_weights(&self) -> &[Chunk];
+    /// The parameters that would predict now.
+    fn predicting_parameters(&self) -> &[Chunk];
 }
 
 /// A job, its number in its queue, and who watches.
@@ -93,7 +93,7 @@ impl Followed<'_> {
         let mut batches = Batches::new(job);
         let mut stopping = Stopping::new(course.patience);
         let mut history = History::default();
-        let mut kept = trainer.predicting_weights().to_vec();
+        let mut kept = trainer.predicting_parameters().to_vec();
         let mut snapshots = Vec::new();
         let epochs = course.epochs();
         for number in 0..epochs {
@@ -116,17 +116,17 @@ impl Followed<'_> {
                 learning_rate: rate,
                 skipped,
             });
-            // Without validation rows the last weights are the ones to keep.
+            // Without validation rows the last checkpoint is the one to keep.
             let better = if job.validation.is_empty() {
                 stopping.improves(number, -(number as f64))
             } else {
                 validation.is_some_and(|scores| stopping.improves(number, course.select.score(&scores)))
             };
             if better {
-                kept.copy_from_slice(trainer.predicting_weights());
+                kept.copy_from_slice(trainer.predicting_parameters());
             }
             if course.snapshots > 0 && (number + 1) % course.snapshots == 0 {
-                snapshots.push(trainer.predicting_weights().to_vec());
+                snapshots.push(trainer.predicting_parameters().to_vec().into());
             }
             let last = number + 1 == epochs || stopping.exhausted(number);
             let best = history.epochs[stopping.best_epoch()].validation.map(|scores| course.select.score(&scores));
@@ -136,6 +136,6 @@ impl Followed<'_> {
             }
         }
         history.best_epoch = stopping.best_epoch();
-        Ok(TrainedNetwork { weights: kept, history, snapshots })
+        Ok(TrainedNetwork { parameters: kept.into(), history, snapshots })
     }
 }

@@ -3,7 +3,7 @@
 use super::History;
 use super::queue::Queue;
 use crate::Result;
-use crate::math::lanes::Chunk;
+use crate::net::Parameters;
 use crate::ngboost::TrainedTrees;
 use crate::watch::Watch;
 
@@ -27,12 +27,12 @@ pub enum Trained {
 /// What the training of a network leaves behind.
 #[derive(Clone, Debug)]
 pub struct TrainedNetwork {
-    /// The weights that were kept, laid out as the network's layers say.
-    pub weights: Vec<Chunk>,
+    /// Those of the best checkpoint.
+    pub parameters: Parameters,
     /// What each epoch did.
     pub history: History,
-    /// The weights that would predict after every so many epochs, where the course asks for them.
-    pub snapshots: Vec<Vec<Chunk>>,
+    /// Those that would predict after every so many epochs, where the course asks for them.
+    pub snapshots: Vec<Parameters>,
 }
 
 /// Trains a batch of jobs: as many results, in the same order. A job that cannot be trained never reaches the engine.

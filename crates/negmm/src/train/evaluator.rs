@@ -35,10 +35,10 @@ impl MixtureRoom {
     }
 }
 
-/// Targets and weights of a panel's rows.
+/// Targets and sample weights of a panel's rows.
 pub(super) struct PanelRows {
     pub(super) y: [Chunk; PANEL_CHUNKS],
-    pub(super) weights: [Chunk; PANEL_CHUNKS],
+    pub(super) sample_weights: [Chunk; PANEL_CHUNKS],
 }
 
 /// Sums over rows of weight · score.
@@ -81,12 +81,12 @@ impl Evaluator {
             Self::SampleEnergy { energy, sinkhorn, .. } => {
                 let mut sum = L::splat(0.0);
                 for lane in 0..PANEL_CHUNKS {
-                    let weight = L::load(&rows.weights[lane]);
+                    let weight = L::load(&rows.sample_weights[lane]);
                     sum = energy.score::<L>(outputs, &rows.y[lane], lane).mul_add(weight, sum);
                     energy.gradient::<L>(lane, weight, deltas);
                 }
                 if let Some((sinkhorn, scratch)) = sinkhorn {
-                    sum = sum + sinkhorn.add::<L>(outputs, &rows.weights, deltas, scratch);
+                    sum = sum + sinkhorn.add::<L>(outputs, &rows.sample_weights, deltas, scratch);
                 }
                 sum.sum()
             }
@@ -102,7 +102,7 @@ impl Evaluator {
             Self::SampleEnergy { head, energy, .. } => {
                 let mut sums = (L::splat(0.0), L::splat(0.0));
                 for (lane, y) in rows.y.iter().enumerate() {
-                    let weight = L::load(&rows.weights[lane]);
+                    let weight = L::load(&rows.sample_weights[lane]);
                     let log = sample_log::panel::<L>(outputs, y, lane, head.sd_floor);
                     let energy = energy.score::<L>(outputs, y, lane);
                     sums = (log.mul_add(weight, sums.0), energy.mul_add(weight, sums.1));
@@ -128,7 +128,7 @@ fn hybrid<L: Lanes>(
     let wanted = Wanted { log: eta > 0.0, energy: eta < 1.0 };
     let mut sum = L::splat(0.0);
     for (lane, y) in rows.y.iter().enumerate() {
-        let weight = L::load(&rows.weights[lane]);
+        let weight = L::load(&rows.sample_weights[lane]);
         let (log, energy) = scratch.scores::<L>(panel, y, lane, wanted);
         let (log_factor, energy_factor) = (weight * L::splat(eta), weight * L::splat(1.0 - eta));
         sum = log.mul_add(log_factor, energy.mul_add(energy_factor, sum));
@@ -152,7 +152,7 @@ fn beta_nll<L: Lanes>(
     head.forward::<L>(outputs, panel);
     let mut sum = L::splat(0.0);
     for (lane, y) in rows.y.iter().enumerate() {
-        let weight = L::load(&rows.weights[lane]);
+        let weight = L::load(&rows.sample_weights[lane]);
         sum = beta_nll::panel::<L>(panel, y, lane, beta, weight, parameter_deltas).mul_add(weight, sum);
     }
     head.backward::<L>(panel, parameter_deltas, deltas);
@@ -171,7 +171,7 @@ fn mixture_scores<L: Lanes>(
     head.forward::<L>(outputs, panel);
     let mut sums = (L::splat(0.0), L::splat(0.0));
     for (lane, y) in rows.y.iter().enumerate() {
-        let weight = L::load(&rows.weights[lane]);
+        let weight = L::load(&rows.sample_weights[lane]);
         let (log, energy) = scratch.scores::<L>(panel, y, lane, Wanted { log: true, energy: true });
         sums = (log.mul_add(weight, sums.0), energy.mul_add(weight, sums.1));
         if let Some(calibrated) = &mut totals.calibrated {

@@ -11,7 +11,7 @@ use crate::ngboost::{Columns, NgBoost, TrainedTrees};
 use crate::watch::Watch;
 use crate::{Error, Result, streams};
 
-/// Weights and biases of one network at most: beyond this it is a slip of the keyboard.
+/// Parameters of one network at most: beyond this it is a slip of the keyboard.
 const MOST_PARAMETERS: usize = 100_000_000;
 
 /// Something to train, with nothing left to be decided: what comes out depends on it alone.
@@ -39,7 +39,7 @@ pub struct NetworkJob {
     pub validation: Vec<u32>,
     /// How the training runs.
     pub course: Course,
-    /// Where its random numbers start: initial weights, order of rows, dropout.
+    /// Where its random numbers start: initial parameters, order of rows, dropout.
     pub seed: u64,
 }
 
@@ -113,9 +113,9 @@ impl Job {
 }
 
 impl NetworkJob {
-    /// The weights before the first step.
-    pub(crate) fn initial_weights(&self) -> Vec<Chunk> {
-        self.objective.initial_weights(&self.network, &mut Rng::new(self.seed, streams::WEIGHTS))
+    /// The parameters before the first step.
+    pub(crate) fn initial_parameters(&self) -> Vec<Chunk> {
+        self.objective.initial_parameters(&self.network, &mut Rng::new(self.seed, streams::WEIGHTS))
     }
 
     /// How far each input is moved in adversarial training, its share of the input's range over the training rows; nothing
@@ -164,7 +164,7 @@ impl TreesJob {
         let columns = data.columns();
         let columns = Columns::new(&columns, data.len())?;
         let y: Vec<f64> = data.y().iter().map(|y| f64::from(*y)).collect();
-        let weights: Vec<f64> = data.weights().iter().map(|weight| f64::from(*weight)).collect();
+        let weights: Vec<f64> = data.sample_weights().iter().map(|weight| f64::from(*weight)).collect();
         let split = (&self.train[..], &self.validation[..]);
         self.settings.fit_split(&columns, &y, Some(&weights), split, self.seed, (number, watch))
     }

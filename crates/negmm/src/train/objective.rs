@@ -45,12 +45,12 @@ impl Objective {
         }
     }
 
-    /// Weights at the start of a training: those of the network, and the biases that the outputs' meaning asks for.
-    pub(super) fn initial_weights(&self, network: &Network, rng: &mut Rng) -> Vec<Chunk> {
-        let mut weights = network.initial_weights(rng);
+    /// Parameters at the start of a training: those of the network, and the biases that the outputs' meaning asks for.
+    pub(super) fn initial_parameters(&self, network: &Network, rng: &mut Rng) -> Vec<Chunk> {
+        let mut parameters = network.initial_parameters(rng);
         if let (Some(biases), Some(layer)) = (self.head().initial_biases(), network.layers().last()) {
-            layer.set_biases(&mut weights, &biases);
+            layer.set_biases(&mut parameters, &biases);
         }
-        weights
+        parameters
     }
 }

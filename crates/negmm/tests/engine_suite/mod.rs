@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use negmm::data::Dataset;
-use negmm::math::lanes::{Chunk, Isa, WIDTH, floats};
+use negmm::math::lanes::{Isa, WIDTH};
 use negmm::math::rng::Rng;
 use negmm::method::{Member, NgBoost, Pool, Predictor};
 use negmm::mixture::Mixtures;
-use negmm::net::{Activation, Layer, MixtureHead, Network};
+use negmm::net::{Activation, Layer, MixtureHead, Network, Parameters};
 use negmm::score::{energy, hybrid, log};
 use negmm::train::{
     CpuEngine, Engine, Job, NetworkJob, Objective, Progress, Schedule, Selection, Trained, TrainedNetwork, Training,
@@ -117,29 +117,28 @@ fn network(trained: Trained) -> TrainedNetwork {
     trained
 }
 
-fn bits(weights: &[Chunk]) -> Vec<u32> {
-    floats(weights).iter().map(|weight| weight.to_bits()).collect()
+fn bits(parameters: &Parameters) -> Vec<u32> {
+    parameters.numbers().iter().map(|weight| weight.to_bits()).collect()
 }
 
 /// Training that moves nothing: no weight but a zero is so small that 1e-30 changes it.
-fn initial_weights(engine: &dyn Engine, of: &NetworkJob) -> Vec<Chunk> {
+fn initial_parameters(engine: &dyn Engine, of: &NetworkJob) -> Parameters {
     let course = Training { learning_rate: 1e-30, ..plain_training(1) }.course(of.train.len());
-    let mut weights = train(engine, &NetworkJob { course, validation: vec![], ..of.clone() }).weights;
-    for weight in weights.iter_mut().flat_map(|chunk| &mut chunk.0).filter(|weight| weight.abs() < 1e-20) {
-        *weight = 0.0;
-    }
-    weights
+    let moved = train(engine, &NetworkJob { course, validation: vec![], ..of.clone() }).parameters;
+    let still: Vec<f32> =
+        moved.numbers().iter().map(|number| if number.abs() < 1e-20 { 0.0 } else { *number }).collect();
+    Parameters::from_numbers(&still).unwrap()
 }
 
-fn mixtures(job: &NetworkJob, weights: &[Chunk], isa: Isa) -> Mixtures {
-    let members = vec![Member { network: job.network.clone(), weights: weights.to_vec(), sd_factor: 1.0 }];
+fn mixtures(job: &NetworkJob, parameters: &Parameters, isa: Isa) -> Mixtures {
+    let members = vec![Member { network: job.network.clone(), parameters: parameters.clone(), sd_factor: 1.0 }];
     let predictor = Predictor::Networks { members, head: job.objective.head(), pool: Pool::Mixture };
     predictor.predict(&job.data, isa).unwrap().mixtures().unwrap().clone()
 }
 
 /// The mean of a score over rows, in f64.
-fn mean_score(job: &NetworkJob, weights: &[Chunk], rows: &[u32], score: impl Fn(Mixture<'_>, f64) -> f64) -> f64 {
-    let mixtures = mixtures(job, weights, Isa::best());
+fn mean_score(job: &NetworkJob, parameters: &Parameters, rows: &[u32], score: impl Fn(Mixture<'_>, f64) -> f64) -> f64 {
+    let mixtures = mixtures(job, parameters, Isa::best());
     let of_row = |&row: &u32| score(mixtures.row(row as usize), f64::from(job.data.y()[row as usize]));
     rows.iter().map(of_row).sum::<f64>() / rows.len() as f64
 }
@@ -169,16 +168,16 @@ pub fn the_bits_are_those_of_the_reference_in_any_order(engine: &dyn Engine) {
     let expected: Vec<TrainedNetwork> = jobs.iter().map(|job| train(&reference, job)).collect();
     for (expected, together) in expected.iter().zip(train_all(engine, &jobs)) {
         let together = network(together.unwrap());
-        assert_eq!(bits(&expected.weights), bits(&together.weights));
+        assert_eq!(bits(&expected.parameters), bits(&together.parameters));
         assert_eq!(expected.history, together.history);
     }
     for order in [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3]] {
         let jobs: Vec<NetworkJob> = order.iter().map(|at| jobs[*at].clone()).collect();
         for (at, trained) in order.into_iter().zip(train_all(engine, &jobs)) {
-            assert_eq!(bits(&expected[at].weights), bits(&network(trained.unwrap()).weights), "{order:?}");
+            assert_eq!(bits(&expected[at].parameters), bits(&network(trained.unwrap()).parameters), "{order:?}");
         }
     }
-    assert_eq!(bits(&expected[0].weights), bits(&train(engine, &jobs[0]).weights), "alone");
+    assert_eq!(bits(&expected[0].parameters), bits(&train(engine, &jobs[0]).parameters), "alone");
 }
 
 /// Trees go beside networks in the same batch.
@@ -198,12 +197,12 @@ pub fn trees_are_boosted_beside_networks(engine: &dyn Engine) {
 
 pub fn the_seed_decides(engine: &dyn Engine) {
     let data = bimodal(100, 2);
-    let with = |seed| bits(&train(engine, &job(&data, seed, plain_training(3))).weights);
+    let with = |seed| bits(&train(engine, &job(&data, seed, plain_training(3))).parameters);
     assert_eq!(with(1), with(1));
     assert_ne!(with(1), with(2));
     assert_ne!(
-        bits(&initial_weights(engine, &job(&data, 1, plain_training(1)))),
-        bits(&initial_weights(engine, &job(&data, 2, plain_training(1))))
+        bits(&initial_parameters(engine, &job(&data, 1, plain_training(1)))),
+        bits(&initial_parameters(engine, &job(&data, 2, plain_training(1))))
     );
 }
 
@@ -218,7 +217,7 @@ pub fn a_failing_job_stops_no_other(engine: &dyn Engine) {
     assert_eq!(results[0].as_ref().unwrap_err().kind(), ErrorKind::Data);
     assert_eq!(results[2].as_ref().unwrap_err().kind(), ErrorKind::Options);
     for at in [1, 3] {
-        assert_eq!(bits(&network(results[at].clone().unwrap()).weights), bits(&train(engine, &good).weights));
+        assert_eq!(bits(&network(results[at].clone().unwrap()).parameters), bits(&train(engine, &good).parameters));
     }
     assert!(train_all(engine, &[]).is_empty());
 }
@@ -244,7 +243,7 @@ pub fn patience_stops_and_keeps_the_best_epoch(engine: &dyn Engine) {
         // The same training that ends there.
         let there = Training { epochs: history.best_epoch + 1, patience: 0, ..training.clone() };
         let ended = train(engine, &NetworkJob { validation: vec![], ..trained_by(stopped.clone(), &there) });
-        assert_eq!(bits(&trained.weights), bits(&ended.weights));
+        assert_eq!(bits(&trained.parameters), bits(&ended.parameters));
         // Without patience it goes on, and may find better.
         let long = train(engine, &trained_by(stopped, &Training { patience: 0, epochs: 100, ..training }));
         assert_eq!(long.history.epochs.len(), 100);
@@ -261,8 +260,8 @@ pub fn without_validation_rows_the_last_epoch_is_kept(engine: &dyn Engine) {
     let (short, long, patient) = (with(4, 0), with(5, 0), with(5, 1));
     assert_eq!((long.history.best_epoch, long.history.epochs.len()), (4, 5));
     assert!(long.history.epochs.iter().all(|epoch| epoch.validation.is_none() && epoch.loss.is_some()));
-    assert_ne!(bits(&short.weights), bits(&long.weights));
-    assert_eq!(bits(&patient.weights), bits(&long.weights));
+    assert_ne!(bits(&short.parameters), bits(&long.parameters));
+    assert_eq!(bits(&patient.parameters), bits(&long.parameters));
     assert_eq!(long.history.epochs[..4], short.history.epochs[..]);
 }
 
@@ -274,13 +273,13 @@ pub fn history_says_what_was_computed(engine: &dyn Engine) {
         let job = job(&data, 3, training);
         let trained = train(engine, &job);
         let first = &trained.history.epochs[0];
-        let initial = mean_score(&job, &initial_weights(engine, &job), &job.train, |m, y| hybrid::value(m, y, 0.5));
+        let initial = mean_score(&job, &initial_parameters(engine, &job), &job.train, |m, y| hybrid::value(m, y, 0.5));
         let difference = first.loss.unwrap() - initial;
         assert_eq!(difference.abs() < 1e-5, dropout == 0.0, "{difference}");
         // Validation has no dropout, and is that of the weights that were kept.
         let kept = trained.history.epochs[trained.history.best_epoch].validation.unwrap();
-        let nll = mean_score(&job, &trained.weights, &job.validation, log::value);
-        let crps = mean_score(&job, &trained.weights, &job.validation, energy::value);
+        let nll = mean_score(&job, &trained.parameters, &job.validation, log::value);
+        let crps = mean_score(&job, &trained.parameters, &job.validation, energy::value);
         assert!((kept.nll.unwrap() - nll).abs() < 1e-5, "{kept:?} {nll}");
         assert!((kept.crps.unwrap() - crps).abs() < 1e-6, "{kept:?} {crps}");
         assert_eq!(trained.history.skipped(), 0);
@@ -289,9 +288,9 @@ pub fn history_says_what_was_computed(engine: &dyn Engine) {
     // With averaging, too.
     let averaged = job(&data, 3, Training { averaging: 0.9, ..plain_training(7) });
     let trained = train(engine, &averaged);
-    let nll = mean_score(&averaged, &trained.weights, &averaged.validation, log::value);
+    let nll = mean_score(&averaged, &trained.parameters, &averaged.validation, log::value);
     assert!((trained.history.epochs[trained.history.best_epoch].validation.unwrap().nll.unwrap() - nll).abs() < 1e-5);
-    assert_ne!(bits(&trained.weights), bits(&train(engine, &job(&data, 3, plain_training(7))).weights));
+    assert_ne!(bits(&trained.parameters), bits(&train(engine, &job(&data, 3, plain_training(7))).parameters));
     // The cosine ends near zero.
     let cosine = train(engine, &job(&data, 3, Training { schedule: Schedule::Cosine, ..plain_training(20) }));
     let rates: Vec<f64> = cosine.history.epochs.iter().map(|epoch| epoch.learning_rate).collect();
@@ -305,7 +304,7 @@ pub fn snapshots_are_the_weights_of_shorter_trainings(engine: &dyn Engine) {
     for (at, snapshot) in trained.snapshots.iter().enumerate() {
         // Without validation rows the last weights are the ones that are kept.
         let shorter = NetworkJob { validation: Vec::new(), ..job(&data, 3, plain_training(2 * (at + 1))) };
-        assert_eq!(bits(snapshot), bits(&train(engine, &shorter).weights));
+        assert_eq!(bits(snapshot), bits(&train(engine, &shorter).parameters));
     }
     assert!(train(engine, &job(&data, 3, plain_training(7))).snapshots.is_empty());
 }
@@ -373,7 +372,7 @@ pub fn a_step_that_is_not_finite_is_not_taken(engine: &dyn Engine) {
             };
             let base = trained_by(base, &training);
             let trained = train(engine, &base);
-            assert!(floats(&trained.weights).iter().all(|weight| weight.is_finite()), "{wrong} {eta}");
+            assert!(trained.parameters.numbers().iter().all(|weight| weight.is_finite()), "{wrong} {eta}");
             for epoch in &trained.history.epochs {
                 assert!(epoch.skipped == 1 || !is_wrong && epoch.skipped == 0, "{wrong} {eta}");
                 assert!(epoch.loss.is_some_and(f64::is_finite));
@@ -383,7 +382,7 @@ pub fn a_step_that_is_not_finite_is_not_taken(engine: &dyn Engine) {
                 // A batch of it alone leaves everything as it was.
                 let alone = trained_by(NetworkJob { train: vec![64], ..base.clone() }, &training);
                 let trained = train(engine, &alone);
-                assert_eq!(bits(&trained.weights), bits(&initial_weights(engine, &base)), "{wrong} {eta}");
+                assert_eq!(bits(&trained.parameters), bits(&initial_parameters(engine, &base)), "{wrong} {eta}");
                 assert!(trained.history.epochs.iter().all(|epoch| epoch.skipped == 1 && epoch.loss.is_none()));
             }
         }
@@ -403,10 +402,10 @@ pub fn an_enormous_learning_rate_leaves_finite_weights(engine: &dyn Engine) {
                     Ok(trained) => {
                         // Twenty layers of weights that large overflow: then no further step is taken, and it is counted.
                         assert_eq!(trained.history.skipped() > 0, job.network.hidden.len() == 20);
-                        let finite = floats(&trained.weights).iter().all(|weight| weight.is_finite());
+                        let finite = trained.parameters.numbers().iter().all(|weight| weight.is_finite());
                         assert!(finite, "{rate:e} {:?}", job.network.hidden);
                         // And whatever they are, they predict distributions.
-                        let mixtures = mixtures(&job, &trained.weights, Isa::best());
+                        let mixtures = mixtures(&job, &trained.parameters, Isa::best());
                         let parts = [mixtures.means(), mixtures.sds(), mixtures.weights()];
                         assert!(parts.into_iter().flatten().all(|x| x.is_finite()), "{rate:e}");
                     }
@@ -428,7 +427,7 @@ pub fn validation_that_is_not_finite_never_wins(engine: &dyn Engine) {
     let all_wrong = trained_by(all_wrong, &plain_training(4));
     let trained = train(engine, &all_wrong);
     assert!(trained.history.epochs.iter().all(|epoch| epoch.validation.is_none()));
-    assert!(floats(&trained.weights).iter().all(|weight| weight.is_finite()));
+    assert!(trained.parameters.numbers().iter().all(|weight| weight.is_finite()));
 }
 
 /// (place in the flat buffer, whether it is a bias) of every weight and bias.
@@ -445,18 +444,18 @@ pub fn weight_decay_shrinks_weights_and_no_bias(engine: &dyn Engine) {
     let with = |weight_decay: f64| {
         let training = Training { weight_decay, batch: 1000, learning_rate: 0.02, ..plain_training(1) };
         let job = NetworkJob { validation: vec![], ..job(&data, 1, training) };
-        (places(&job.network.layers()), train(engine, &job).weights)
+        (places(&job.network.layers()), train(engine, &job).parameters)
     };
     let ((places, without), (_, decayed)) = (with(0.0), with(5.0));
     let shrink = (1.0_f64 - 0.02 * 5.0) as f32;
     assert_eq!(places.iter().filter(|(_, bias)| *bias).count(), 9 + 9);
     for (place, bias) in places {
-        let (without, decayed) = (floats(&without)[place], floats(&decayed)[place]);
+        let (without, decayed) = (without.numbers()[place], decayed.numbers()[place]);
         assert_eq!(decayed, if bias { without } else { without * shrink }, "{place} {bias}");
     }
     // Larger than one over the rate, it takes all.
     let (places, gone) = with(1e6);
-    assert!(places.iter().all(|(place, bias)| *bias || floats(&gone)[*place] == 0.0));
+    assert!(places.iter().all(|(place, bias)| *bias || gone.numbers()[*place] == 0.0));
 }
 
 pub fn padding_stays_zero(engine: &dyn Engine) {
@@ -466,7 +465,7 @@ pub fn padding_stays_zero(engine: &dyn Engine) {
             places(&job.network.layers()).into_iter().map(|(place, _)| place).collect();
         assert_eq!(real.len(), job.network.parameters());
         let trained = train(engine, &job);
-        for (place, weight) in floats(&trained.weights).iter().enumerate() {
+        for (place, weight) in trained.parameters.numbers().iter().enumerate() {
             assert!(real.contains(&place) || *weight == 0.0, "{place} {weight}");
         }
     }
@@ -480,9 +479,9 @@ pub fn dropout_changes_training_alone(engine: &dyn Engine) {
         (job, trained)
     };
     let ((_, none), (job, half), (_, again)) = (with(0.0), with(0.5), with(0.5));
-    assert_ne!(bits(&none.weights), bits(&half.weights));
-    assert_eq!(bits(&half.weights), bits(&again.weights));
-    assert_eq!(mixtures(&job, &half.weights, Isa::best()), mixtures(&job, &half.weights, Isa::best()));
+    assert_ne!(bits(&none.parameters), bits(&half.parameters));
+    assert_eq!(bits(&half.parameters), bits(&again.parameters));
+    assert_eq!(mixtures(&job, &half.parameters, Isa::best()), mixtures(&job, &half.parameters, Isa::best()));
 }
 
 pub fn dropout_keeps_the_expected_sum(engine: &dyn Engine) {
@@ -493,7 +492,7 @@ pub fn dropout_keeps_the_expected_sum(engine: &dyn Engine) {
         job.network.hidden = hidden.to_vec();
         train(engine, &job)
     };
-    assert_eq!(bits(&with(0.0, &[]).weights), bits(&with(0.5, &[]).weights));
+    assert_eq!(bits(&with(0.0, &[]).parameters), bits(&with(0.5, &[]).parameters));
     // A unit that is left counts for those that are not: a wide layer sums to about the same.
     let (whole, half) = (with(0.0, &[2000]), with(0.5, &[2000]));
     let (whole, half) = (whole.history.epochs[0].loss.unwrap(), half.history.epochs[0].loss.unwrap());
@@ -514,8 +513,8 @@ pub fn three_steps_of_adam_by_hand(engine: &dyn Engine) {
         course: Training { learning_rate: 0.1, ..plain_training(epochs) }.course(1),
         seed: 4,
     };
-    let biases = |weights: &[Chunk]| [0, 1, 2].map(|at| f64::from(weights[at].0[0]));
-    let start = biases(&initial_weights(engine, &job(1)));
+    let biases = |parameters: &Parameters| [0, 1, 2].map(|at| f64::from(parameters.numbers()[at * WIDTH]));
+    let start = biases(&initial_parameters(engine, &job(1)));
     let (mut w, mut m, mut v) = ([start[1], start[2]], [0.0; 2], [0.0; 2]);
     for step in 1..=3 {
         // z = (y - mean) / sd with sd = 0.001 + ln(1 + e^raw): gradients -z / sd and (1 - z^2) / sd / (1 + e^-raw).
@@ -528,7 +527,7 @@ pub fn three_steps_of_adam_by_hand(engine: &dyn Engine) {
             let (first, second) = (m[at] / (1.0 - 0.9_f64.powi(step)), v[at] / (1.0 - 0.999_f64.powi(step)));
             w[at] -= 0.1 * first / (second.sqrt() + 1e-8);
         }
-        let found = biases(&train(engine, &job(step as usize)).weights);
+        let found = biases(&train(engine, &job(step as usize)).parameters);
         assert_eq!(found[0], start[0]);
         assert!((found[1] - w[0]).abs() < 2e-6 && (found[2] - w[1]).abs() < 2e-6, "step {step}: {found:?} {w:?}");
         if step == 1 {
@@ -543,17 +542,17 @@ pub fn averaging_by_hand(engine: &dyn Engine) {
     let data = bimodal(50, 14);
     let with = |epochs: usize, averaging: f64| {
         let training = Training { batch: 1000, averaging, ..plain_training(epochs) };
-        train(engine, &NetworkJob { validation: vec![], ..job(&data, 1, training) }).weights
+        train(engine, &NetworkJob { validation: vec![], ..job(&data, 1, training) }).parameters
     };
     let mut average: Vec<f64> =
-        floats(&initial_weights(engine, &job(&data, 1, plain_training(1)))).iter().map(|w| f64::from(*w)).collect();
+        initial_parameters(engine, &job(&data, 1, plain_training(1))).numbers().iter().map(|w| f64::from(*w)).collect();
     for step in 1..=6 {
         let keep = f64::min(0.2, step as f64 / (step as f64 + 10.0));
         let weights = with(step, 0.0);
-        for (average, weight) in average.iter_mut().zip(floats(&weights)) {
+        for (average, weight) in average.iter_mut().zip(weights.numbers()) {
             *average = keep * *average + (1.0 - keep) * f64::from(*weight);
         }
-        for (found, expected) in floats(&with(step, 0.2)).iter().zip(&average) {
+        for (found, expected) in with(step, 0.2).numbers().iter().zip(&average) {
             assert!((f64::from(*found) - expected).abs() < 1e-6, "step {step}: {found} {expected}");
         }
     }
@@ -573,12 +572,12 @@ pub fn a_bimodal_target_is_learnt(engine: &dyn Engine) {
         let base = job(&data, 1, Training { epochs: 60, ..Training::default() });
         let job = NetworkJob { objective: Objective::Hybrid { head: head(3), eta }, ..base };
         let trained = train(engine, &job);
-        let nll = mean_score(&job, &trained.weights, &rows, log::value);
-        let crps = mean_score(&job, &trained.weights, &rows, energy::value);
+        let nll = mean_score(&job, &trained.parameters, &rows, log::value);
+        let crps = mean_score(&job, &trained.parameters, &rows, energy::value);
         assert!(nll < of_constant(log::value) - 0.8, "eta {eta}: {nll}");
         assert!(crps < 0.87 * of_constant(energy::value), "eta {eta}: {crps} {}", of_constant(energy::value));
         // Both modes are seen: mass around each of them, little between.
-        let mixtures = mixtures(&job, &trained.weights, Isa::best());
+        let mixtures = mixtures(&job, &trained.parameters, Isa::best());
         for row in rows.iter().take(20).map(|row| *row as usize) {
             let x = f64::from(data.x()[row * data.stride()]);
             let (low, high) = ((2.0 * x).sin() - 1.5, 1.2 + 0.5 * x);
@@ -594,7 +593,7 @@ pub fn adversarial_inputs_raise_the_loss_a_little(engine: &dyn Engine) {
     // All rows in one step: the loss of the first epoch is that of the initial weights.
     let first = |adversarial: f64| {
         let trained = train(engine, &job(&data, 3, Training { batch: 1000, adversarial, ..plain_training(2) }));
-        (trained.history.epochs[0].loss.unwrap(), bits(&trained.weights))
+        (trained.history.epochs[0].loss.unwrap(), bits(&trained.parameters))
     };
     let (plain, weights) = first(0.0);
     let (moved, other) = first(0.01);
@@ -608,9 +607,9 @@ pub fn predictions_do_not_depend_on_the_instruction_set(engine: &dyn Engine) {
     let data = bimodal(150, 1);
     for job in several(&data) {
         let trained = train(engine, &job);
-        let plain = mixtures(&job, &trained.weights, Isa::Plain);
+        let plain = mixtures(&job, &trained.parameters, Isa::Plain);
         for isa in Isa::ALL {
-            assert_eq!(plain, mixtures(&job, &trained.weights, isa), "{isa:?}");
+            assert_eq!(plain, mixtures(&job, &trained.parameters, isa), "{isa:?}");
         }
     }
 }

@@ -27,7 +27,7 @@ impl Kernel for Differentiate<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Output {
         let mut trainer = CpuTrainer::<L>::new(self.job);
-        trainer.weights.copy_from_slice(self.weights);
+        trainer.parameters.copy_from_slice(self.weights);
         // A gradient is that of its own rows: what an earlier batch left behind must not matter.
         trainer.differentiate(&self.job.train);
         (trainer.differentiate(self.rows), trainer.gradient)
@@ -141,7 +141,7 @@ fn assert_gradient(inputs: usize, hidden: &[usize], activation: Activation, eta:
         course: Training::default().course(100),
         seed: 9,
     };
-    let weights = job.network.initial_weights(&mut Rng::new(21, 0));
+    let weights = job.network.initial_parameters(&mut Rng::new(21, 0));
     // Not the first rows, not in order.
     let rows: Vec<u32> = (0..rows as u32).map(|row| (row * 37 + 11) % 100).collect();
     let (loss, gradient) = Isa::best().run(Differentiate { job: &job, weights: &weights, rows: &rows });
@@ -211,7 +211,7 @@ fn assert_sample_gradient(inputs: usize, hidden: &[usize], samples: usize, weigh
         course: Training::default().course(100),
         seed: 9,
     };
-    let weights = job.network.initial_weights(&mut Rng::new(21, 0));
+    let weights = job.network.initial_parameters(&mut Rng::new(21, 0));
     let rows: Vec<u32> = (0..rows as u32).map(|row| (row * 37 + 11) % 100).collect();
     let (loss, gradient) = Isa::best().run(Differentiate { job: &job, weights: &weights, rows: &rows });
     for isa in Isa::ALL {
@@ -317,7 +317,7 @@ fn gradient_goes_through_the_units_that_dropout_left() {
         course: Training { dropout: 0.5, ..Training::default() }.course(40),
         seed: 2,
     };
-    let weights = job.network.initial_weights(&mut Rng::new(4, 0));
+    let weights = job.network.initial_parameters(&mut Rng::new(4, 0));
     // Each call begins the same random stream: the same units are left.
     let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
     let (loss, gradient) = at(&weights);

@@ -143,7 +143,7 @@ fn gradient_through_the_stem_and_the_layers() {
         let case = format!("{stem:?}, hidden {dense:?}");
         let data = data(stem.inputs());
         let job = job(&data, stem, dense, Training::default());
-        let weights = job.network.initial_weights(&mut Rng::new(5, 0));
+        let weights = job.network.initial_parameters(&mut Rng::new(5, 0));
         let rows: Vec<u32> = (0..37).map(|row| (row * 7 + 11) % 60).collect();
         let (found_loss, gradient) = Isa::best().run(Differentiate { job: &job, weights: &weights, rows: &rows });
         for isa in Isa::ALL {
@@ -175,7 +175,7 @@ fn gradient_goes_through_the_units_of_the_stem_that_dropout_left() {
     let lstm = Lstm { channels: 1, window: 4, hidden: 6, layers: 2 };
     let data = data(lstm.inputs());
     let job = job(&data, Stem::Lstm(lstm), &[], Training { dropout: 0.5, ..Training::default() });
-    let weights = job.network.initial_weights(&mut Rng::new(4, 0));
+    let weights = job.network.initial_parameters(&mut Rng::new(4, 0));
     let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
     let (loss, gradient) = at(&weights);
     let whole = NetworkJob { course: Training::default().course(60), ..job.clone() };
@@ -202,9 +202,9 @@ impl Kernel for Step<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Output {
         let mut trainer = CpuTrainer::<L>::new(self.0);
-        let before = trainer.weights.clone();
+        let before = trainer.parameters.clone();
         trainer.step(&self.0.train, 1e-6);
-        (before, trainer.weights)
+        (before, trainer.parameters)
     }
 }
 

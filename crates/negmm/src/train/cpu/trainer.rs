@@ -1,4 +1,4 @@
-//! Responsible for the steps of one network on one core: its weights and everything that changes them.
+//! Responsible for the steps of one network on one core: its parameters and everything that changes them.
 
 use std::marker::PhantomData;
 
@@ -11,11 +11,11 @@ use crate::train::course::Trainer;
 use crate::train::evaluator::{Evaluator, PanelRows, ScoreSums};
 use crate::train::{NetworkJob, SD_FACTORS, Selection, Validation};
 
-/// Weights and everything that changes them, with one instruction set.
+/// Parameters and everything that changes them, with one instruction set.
 pub(super) struct CpuTrainer<'a, L> {
     job: &'a NetworkJob,
-    pub(super) weights: Vec<Chunk>,
-    /// The running average of the weights; empty without averaging.
+    pub(super) parameters: Vec<Chunk>,
+    /// The running average of the parameters; empty without averaging.
     averaged: Vec<Chunk>,
     pub(super) gradient: Vec<Chunk>,
     adam: Adam,
@@ -32,12 +32,12 @@ pub(super) struct CpuTrainer<'a, L> {
 
 impl<'a, L: Lanes> CpuTrainer<'a, L> {
     pub(super) fn new(job: &'a NetworkJob) -> Self {
-        let weights = job.initial_weights();
-        let averaged = if job.course.averaging > 0.0 { weights.clone() } else { Vec::new() };
+        let parameters = job.initial_parameters();
+        let averaged = if job.course.averaging > 0.0 { parameters.clone() } else { Vec::new() };
         Self {
             averaged,
-            gradient: vec![Chunk::ZERO; weights.len()],
-            adam: Adam::new(weights.len()),
+            gradient: vec![Chunk::ZERO; parameters.len()],
+            adam: Adam::new(parameters.len()),
             pass: Pass::new(&job.network),
             evaluator: Evaluator::new(&job.objective),
             dropout_rng: Rng::new(job.seed, streams::DROPOUT),
@@ -45,7 +45,7 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
             adversarial_steps: job.adversarial_steps(),
             steps: 0,
             job,
-            weights,
+            parameters,
             lanes: PhantomData,
         }
     }
@@ -54,10 +54,10 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
     #[inline(always)]
     pub(super) fn differentiate(&mut self, rows: &[u32]) -> f32 {
         self.evaluator.begin_step(&mut self.objective_rng);
-        let Self { job, pass, weights, gradient, evaluator, .. } = self;
+        let Self { job, pass, parameters, gradient, evaluator, .. } = self;
         gradient.fill(Chunk::ZERO);
         let mut loss = 0.0;
-        let total: f64 = rows.iter().map(|row| f64::from(job.data.weights()[*row as usize])).sum();
+        let total: f64 = rows.iter().map(|row| f64::from(job.data.sample_weights()[*row as usize])).sum();
         // Rows that all count for nothing have nothing to say.
         let share = if total > 0.0 { (1.0 / total) as f32 } else { 0.0 };
         for panel in rows.chunks(PANEL) {
@@ -72,10 +72,10 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
                 }
                 let share = job.course.dropout as f32;
                 let dropout = (share > 0.0).then_some(Dropout { share, rng: &mut self.dropout_rng });
-                pass.forward::<L>(job.network.activation, weights, dropout);
+                pass.forward::<L>(job.network.activation, parameters, dropout);
                 let (outputs, deltas) = pass.outputs_and_deltas();
                 loss += evaluator.loss::<L>(outputs, &panel, deltas);
-                pass.backward::<L>(weights, gradient, adversarial && !moved);
+                pass.backward::<L>(parameters, gradient, adversarial && !moved);
             }
         }
         loss
@@ -86,23 +86,23 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
     #[inline(always)]
     fn step(&mut self, rows: &[u32], rate: f64) -> Option<f32> {
         let loss = self.differentiate(rows);
-        let Self { job, weights, gradient, .. } = self;
+        let Self { job, parameters, gradient, .. } = self;
         if !(loss.is_finite() && adam::all_finite::<L>(gradient)) {
             return None;
         }
-        self.adam.step::<L>(weights, gradient, rate);
+        self.adam.step::<L>(parameters, gradient, rate);
         let course = &job.course;
         if course.weight_decay > 0.0 {
             let shrink = (1.0 - rate * course.weight_decay).max(0.0) as f32;
-            adam::decay_weights::<L>(weights, &job.network.layers(), shrink);
+            adam::decay_weights::<L>(parameters, &job.network.layers(), shrink);
             let stem = job.network.stem.iter().flat_map(Stem::tensors);
-            stem.filter(|tensor| tensor.decays).for_each(|tensor| tensor.scale(weights, shrink));
+            stem.filter(|tensor| tensor.decays).for_each(|tensor| tensor.scale(parameters, shrink));
         }
         self.steps += 1;
         if !self.averaged.is_empty() {
             // Early on the average is over the steps so far: a decay that fits a long run would remember the start.
             let keep = course.averaging.min(f64::from(self.steps) / (f64::from(self.steps) + 10.0));
-            adam::average::<L>(&mut self.averaged, weights, keep as f32);
+            adam::average::<L>(&mut self.averaged, parameters, keep as f32);
         }
         Some(loss)
     }
@@ -113,11 +113,11 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
         let mut sums = ScoreSums { calibrated, ..ScoreSums::default() };
         for panel in rows.chunks(PANEL) {
             let panel = load_panel::<L>(self.job, &mut self.pass, panel, 1.0);
-            let weights = if self.averaged.is_empty() { &self.weights } else { &self.averaged };
-            self.pass.forward::<L>(self.job.network.activation, weights, None);
+            let parameters = if self.averaged.is_empty() { &self.parameters } else { &self.averaged };
+            self.pass.forward::<L>(self.job.network.activation, parameters, None);
             self.evaluator.scores::<L>(self.pass.outputs(), &panel, &mut sums);
         }
-        let total: f64 = rows.iter().map(|row| f64::from(self.job.data.weights()[*row as usize])).sum();
+        let total: f64 = rows.iter().map(|row| f64::from(self.job.data.sample_weights()[*row as usize])).sum();
         let (nll, crps) = (sums.nll / total, sums.crps / total);
         let least = |sums: [f64; SD_FACTORS.len()]| sums.into_iter().fold(f64::INFINITY, f64::min) / total;
         let calibrated = sums.calibrated.map(least);
@@ -125,23 +125,23 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
         sound.then_some(Validation { nll: Some(nll), crps: Some(crps), calibrated })
     }
 
-    fn predicting_weights(&self) -> &[Chunk] {
-        if self.averaged.is_empty() { &self.weights } else { &self.averaged }
+    fn predicting_parameters(&self) -> &[Chunk] {
+        if self.averaged.is_empty() { &self.parameters } else { &self.averaged }
     }
 }
 
-/// Loads at most a panel of rows into `pass`; gives their targets and weights, those times `share`. The first row stands in
-/// for those that are missing, with weight zero.
+/// Loads at most a panel of rows into `pass`; gives their targets and sample weights, those times `share`. The first row
+/// stands in for those that are missing, with weight zero.
 #[inline(always)]
 fn load_panel<L: Lanes>(job: &NetworkJob, pass: &mut Pass, rows: &[u32], share: f32) -> PanelRows {
     let mut padded = [rows[0]; PANEL];
     padded[..rows.len()].copy_from_slice(rows);
     pass.read::<L>(job.data.x(), job.data.stride(), &padded);
-    let (mut y, mut weights) = ([Chunk::ZERO; PANEL_CHUNKS], [Chunk::ZERO; PANEL_CHUNKS]);
+    let (mut y, mut sample_weights) = ([Chunk::ZERO; PANEL_CHUNKS], [Chunk::ZERO; PANEL_CHUNKS]);
     for (at, &row) in padded.iter().enumerate() {
         y[at / WIDTH].0[at % WIDTH] = job.data.y()[row as usize];
-        weights[at / WIDTH].0[at % WIDTH] =
-            if at < rows.len() { share * job.data.weights()[row as usize] } else { 0.0 };
+        sample_weights[at / WIDTH].0[at % WIDTH] =
+            if at < rows.len() { share * job.data.sample_weights()[row as usize] } else { 0.0 };
     }
-    PanelRows { y, weights }
+    PanelRows { y, sample_weights }
 }
