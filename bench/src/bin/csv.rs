@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use negmm::math::rng::Rng;
+use negmm::Rng;
 use negmm_bench::options::Options;
 use negmm_bench::peers::pin;
 

@@ -6,9 +6,9 @@
 use std::process::Command;
 use std::time::Instant;
 
+use negmm::Rng;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use negmm::math::matmul::{Product, Start, Strided, transpose};
-use negmm::math::rng::Rng;
 use negmm::net::{Lstm, LstmPass, MixtureHead, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
 use negmm::score::{Scratch, Wanted};
 

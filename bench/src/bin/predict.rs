@@ -12,11 +12,11 @@
 
 use std::hint::black_box;
 
+use negmm::Rng;
 use negmm::data::Dataset;
-use negmm::math::lanes::Isa;
-use negmm::math::rng::Rng;
 use negmm::method::{Member, Pool, Predictor};
 use negmm::net::{Activation, Head, MixtureHead, Network, Periodic, Stem, Waved};
+use negmm::train::Isa;
 use negmm::{Mixture, Mixtures};
 use negmm_bench::options::{Options, activation};
 use negmm_bench::peers::pin;

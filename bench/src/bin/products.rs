@@ -14,9 +14,9 @@
 use std::hint::black_box;
 
 use gemm::{Parallelism, gemm};
+use negmm::Rng;
 use negmm::math::lanes::{Chunk, Isa, WIDTH, floats};
 use negmm::math::matmul::{Product, Start, Strided};
-use negmm::math::rng::Rng;
 use negmm::net::{PANEL, PANEL_CHUNKS};
 use negmm_bench::fastest;
 use negmm_bench::options::Options;

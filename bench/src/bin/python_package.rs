@@ -15,8 +15,9 @@ use std::hint::black_box;
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use negmm::Rng;
 use negmm::data::{Column, Inputs};
-use negmm::math::{normal, rng::Rng};
+use negmm::math::normal;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Table, fit_with};
 use negmm_bench::options::Options;

@@ -9,10 +9,10 @@
 use std::process::Command;
 use std::time::Instant;
 
+use negmm::Rng;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, floats_mut};
-use negmm::math::rng::Rng;
 use negmm::net::{Activation, Network, PANEL, PANEL_CHUNKS, Pass};
-use negmm::score::sample_energy::SampleScratch;
+use negmm::score::sample_energy::panel::SampleScratch;
 use negmm::score::sinkhorn::{Prior, Sinkhorn, SinkhornScratch};
 
 const INPUTS: usize = 13;

@@ -22,11 +22,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use negmm::Rng;
 use negmm::data::Dataset;
-use negmm::math::lanes::Isa;
 use negmm::math::normal;
-use negmm::math::rng::Rng;
 use negmm::net::{MixtureHead, Network, Periodic, Stem, Waved};
+use negmm::train::Isa;
 use negmm::train::{CpuEngine, NetworkJob, Objective, Schedule, Trained, TrainedNetwork, Training, Watch, train};
 use negmm_bench::options::{Options, activation};
 use negmm_bench::peers::{PEERS, Peer, pin};

@@ -1,6 +1,6 @@
 //! Responsible for how much each input matters: by how much the CRPS grows when the input's cells change places between rows.
 
-use negmm::math::rng::Rng;
+use negmm::Rng;
 use negmm::{Model, Result, Table};
 
 use crate::cases::Cases;

@@ -1,6 +1,6 @@
 //! Responsible for a random sample of rows that come one after the other, however many there will be (Vitter's algorithm R).
 
-use negmm::math::rng::Rng;
+use negmm::Rng;
 
 /// Starts the choice: the same rows give the same sample.
 const SEED: u64 = 0;

@@ -1,7 +1,7 @@
 //! Reports of ordinary and of odd models and rows: whole, small, the same again, and safe.
 
+use negmm::Rng;
 use negmm::data::{Column, Inputs, Sequence};
-use negmm::math::rng::Rng;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Table, Toy, fit, fit_with};
 use negmm_report::{Cases, Gather, Report};

@@ -6,7 +6,7 @@
 //! use negmm::{Method, Model, Toy, fit};
 //!
 //! // One input, two branches: y is near x³ or near -x³.
-//! let table = Toy::Bimodal.sample(500, &mut negmm::math::rng::Rng::new(1, 0));
+//! let table = Toy::Bimodal.sample(500, &mut negmm::Rng::new(1, 0));
 //! let mut method = Method::default(); // auto, a calibrated pool of NE-GMMs
 //! method.set("preset", "fast")?;
 //! method.set("steps", "200")?;
@@ -41,6 +41,10 @@ mod answers;
 pub mod compare;
 pub mod data;
 mod error;
+#[cfg(not(feature = "internals"))]
+mod math;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod math;
 pub mod method;
 pub mod metrics;
@@ -67,6 +71,7 @@ mod watch;
 pub use answers::Answers;
 pub use data::{Encoder, Table};
 pub use error::{Error, ErrorKind, Result};
+pub use math::rng::Rng;
 pub use method::Method;
 pub use metrics::Metrics;
 pub use mixture::{Mixture, Mixtures};

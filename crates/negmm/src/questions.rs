@@ -3,7 +3,7 @@
 //! ```
 //! use negmm::{Method, Questions, Toy, fit, questions};
 //!
-//! let table = Toy::Bimodal.sample(200, &mut negmm::math::rng::Rng::new(1, 0));
+//! let table = Toy::Bimodal.sample(200, &mut negmm::Rng::new(1, 0));
 //! let mut method = Method::default();
 //! method.set("preset", "fast")?;
 //! method.set("steps", "50")?;

@@ -1,8 +1,8 @@
 //! What `auto` promises beyond what every method does: held-out scores that can be believed, and sense where data are few, wide or far away.
 
+use negmm::Rng;
 use negmm::data::{Column, Inputs, Sequence};
 use negmm::math::normal;
-use negmm::math::rng::Rng;
 use negmm::model::Fitted;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Metrics, Model, Table, fit_with};

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use negmm::Rng;
 use negmm::data::{Column, Inputs};
 use negmm::math::normal;
-use negmm::math::rng::Rng;
 use negmm::train::{CpuEngine, Progress, Watch};
 use negmm::{Error, ErrorKind, FitOptions, Method, Model, Predictions, Table, fit, fit_with};
 use serde_json::Value;

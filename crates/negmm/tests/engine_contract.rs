@@ -3,8 +3,8 @@
 #[macro_use]
 mod engine_suite;
 
-use negmm::math::lanes::Isa;
 use negmm::train::CpuEngine;
+use negmm::train::Isa;
 
 mod one_thread {
     engine_contract!(negmm::train::CpuEngine::new(1));

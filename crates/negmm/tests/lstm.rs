@@ -1,7 +1,7 @@
 //! The LSTM against a plain f64 reference, central differences and PyTorch; on every instruction set the same bits.
 
+use negmm::Rng;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
-use negmm::math::rng::Rng;
 use negmm::net::{Dropout, Lstm, LstmLayer, LstmPass, PANEL, PANEL_CHUNKS, Stem};
 use serde::Deserialize;
 

@@ -4,10 +4,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::HashMap;
 
+use negmm::Rng;
 use negmm::data::{Column, Inputs};
-use negmm::math::lanes::Isa;
-use negmm::math::rng::Rng;
 use negmm::train::CpuEngine;
+use negmm::train::Isa;
 use negmm::{ErrorKind, FitOptions, Method, Mixtures, Model, Predictions, Table, fit, fit_with};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use negmm::Rng;
 use negmm::data::split::holdout;
-use negmm::math::rng::Rng;
 use negmm::method::NgBoost;
 use negmm::method::ngboost::{Boosted, Columns, Parts, Score, Splits};
 use negmm::train::Watch;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use negmm::Rng;
 use negmm::data::{Dataset, Inputs};
-use negmm::math::lanes::Isa;
-use negmm::math::rng::Rng;
 use negmm::method::{Member, Pool, Predictor};
 use negmm::net::{Activation, Network, Parameters, SampleHead};
 use negmm::samples::SampleSets;
 use negmm::score::sinkhorn::{Prior, Sinkhorn};
+use negmm::train::Isa;
 use negmm::train::{CpuEngine, Job, NetworkJob, Objective, Progress, Trained, TrainedNetwork, Training, Watch};
 use negmm::{ErrorKind, FitOptions, Method, Metrics, Model, Predictions, Result, Table, Toy, fit, fit_with};
 

@@ -1,10 +1,10 @@
 //! The scores of samples: the reference against pairs and differences, the lanes against the reference, on every instruction
 //! set; the Sinkhorn divergence against numbers of geomloss (bench/peers/sinkhorn_reference.py).
 
+use negmm::Rng;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
-use negmm::math::rng::Rng;
 use negmm::net::{PANEL, PANEL_CHUNKS};
-use negmm::score::sample_energy::{self, SampleScratch};
+use negmm::score::sample_energy::{self, panel::SampleScratch};
 use negmm::score::sinkhorn::{self, Prior, Sinkhorn, SinkhornScratch};
 use proptest::collection::vec;
 use proptest::prelude::*;

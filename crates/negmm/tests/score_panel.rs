@@ -3,8 +3,8 @@
 
 use libm::{exp, log, log1p, tanh};
 use negmm::Mixture;
+use negmm::Rng;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
-use negmm::math::rng::Rng;
 use negmm::net::{MixtureHead, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
 use negmm::score::{self, Scratch, Wanted, logit_gradient};
 

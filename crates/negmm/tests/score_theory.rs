@@ -4,8 +4,8 @@
 mod quadrature;
 
 use negmm::Mixture;
+use negmm::Rng;
 use negmm::math::normal;
-use negmm::math::rng::Rng;
 use negmm::score::{energy, hybrid, log, logit_gradient};
 use quadrature::integrate;
 use std::f64::consts::PI;

@@ -1,10 +1,10 @@
 //! Sequences from table to prediction: what a window sees, what it does not see, what is learnt from it.
 
+use negmm::Rng;
 use negmm::compare::{CompareOptions, Metric, Split, compare};
 use negmm::data::{Column, Inputs, Sequence};
-use negmm::math::lanes::Isa;
-use negmm::math::rng::Rng;
 use negmm::model::FitOptions;
+use negmm::train::Isa;
 use negmm::train::{CpuEngine, Watch};
 use negmm::{Encoder, Error, Method, Metrics, Model, Predictions, Table, fit_with};
 use safetensors::SafeTensors;

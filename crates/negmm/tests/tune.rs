@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use negmm::Rng;
 use negmm::compare::{Metric, Split};
 use negmm::data::Inputs;
-use negmm::math::rng::Rng;
 use negmm::train::{CpuEngine, Undertaking};
 use negmm::tune::{
     Candidate, Dimension, Entry, Journal, RunOptions, Search, Shard, Space, Strategy, Trial, Values, run,

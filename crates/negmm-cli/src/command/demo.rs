@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use negmm::Rng;
 use negmm::data::{Column, Inputs};
-use negmm::math::rng::Rng;
 use negmm::method::{Auto, Preset};
 use negmm::{Error, Method, Metrics, Table, Toy};
 use negmm_report::{Cases, Report};

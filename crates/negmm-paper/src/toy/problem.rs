@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use negmm::Rng;
 use negmm::data::{Column, Dataset, Inputs};
-use negmm::math::rng::Rng;
 use negmm::method::Standardised;
 use negmm::{Encoder, Predictions, Result, Table, Toy};
 

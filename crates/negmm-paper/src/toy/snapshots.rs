@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use negmm::data::Dataset;
-use negmm::math::lanes::Isa;
 use negmm::method::{Member, Predictor, Standardised};
 use negmm::net::Parameters;
+use negmm::train::Isa;
 use negmm::train::{Job, Trained, Undertaking};
 use negmm::{Method, Result};
 

@@ -64,11 +64,7 @@ pub fn row(cases: &Cases, answers: &RowAnswers, at: usize, kind: Kind, target: &
             heaviest.sort_by(|a, b| mixture.weights[*b].total_cmp(&mixture.weights[*a]));
             if heaviest.len() > 1 {
                 for k in heaviest.into_iter().take(COMPONENTS) {
-                    let part = |x: &f64| {
-                        let z = (x - mixture.means[k]) / mixture.sds[k];
-                        mixture.weights[k] * negmm::math::normal::pdf(z) / mixture.sds[k]
-                    };
-                    let part: Vec<f64> = x.iter().map(part).collect();
+                    let part: Vec<f64> = x.iter().map(|x| mixture.component_pdf(k, *x)).collect();
                     panel = panel.with(Mark::line(&x, &part).ink(Ink::Purple).width(1.0).dashed().name("components"));
                 }
             }

@@ -22,11 +22,9 @@ pub struct Strided<'a> {
 
 /// What C starts from.
 #[derive(Clone, Copy)]
-pub enum Start<'a> {
+pub enum Start {
     /// From zero.
     Zero,
-    /// From one number for each row, as a layer's biases.
-    Rows(&'a [f32]),
     /// From what it holds.
     Itself,
 }
@@ -40,7 +38,7 @@ pub struct Product<'a> {
     /// rows × columns.
     pub c: &'a mut [Chunk],
     /// What C starts from.
-    pub start: Start<'a>,
+    pub start: Start,
     /// Rows of A and C.
     pub rows: usize,
     /// Columns of A, rows of B.
@@ -62,9 +60,6 @@ impl Kernel for Product<'_> {
         assert!(self.inner == 0 || self.a.values.len() >= needed, "A is too short");
         assert!(self.b.len() >= self.inner * self.chunks, "B is too short");
         assert!(self.c.len() >= self.rows * self.chunks, "C is too short");
-        if let Start::Rows(start) = self.start {
-            assert!(start.len() >= self.rows, "too few row starts");
-        }
         let mut chunk = 0;
         if L::WIDE {
             while chunk + 2 <= self.chunks {
@@ -110,11 +105,6 @@ impl Product<'_> {
         let mut sum = [[L::splat(0.0); C]; R];
         match self.start {
             Start::Zero => {}
-            Start::Rows(start) => {
-                for r in 0..R {
-                    sum[r] = [L::splat(start[row + r]); C];
-                }
-            }
             Start::Itself => {
                 for r in 0..R {
                     for c in 0..C {

@@ -209,6 +209,14 @@ impl Mixture<'_> {
         self.variance().sqrt()
     }
 
+    /// What component `k` adds to the density.
+    ///
+    /// # Panics
+    /// When there is no such component.
+    pub fn component_pdf(&self, k: usize, y: f64) -> f64 {
+        self.weights[k] * normal::pdf((y - self.means[k]) / self.sds[k]) / self.sds[k]
+    }
+
     /// Density at `y`.
     pub fn pdf(&self, y: f64) -> f64 {
         self.parts().map(|(weight, mean, sd)| weight * (normal::pdf((y - mean) / sd) / sd)).sum()

@@ -59,12 +59,6 @@ impl MixturePanel {
             sd_slopes: list,
         }
     }
-
-    /// K.
-    #[inline(always)]
-    pub fn components(&self) -> usize {
-        self.weights.len() / PANEL_CHUNKS
-    }
 }
 
 impl MixtureHead {

@@ -17,13 +17,27 @@ mod stem_pass;
 
 pub use activation::Activation;
 pub use gaussian_head::GaussianHead;
-pub use head::{Head, MixtureOutputs};
-pub use lstm::{Lstm, LstmLayer, MOST_LSTM_LAYERS, MOST_LSTM_UNITS};
-pub use lstm_pass::LstmPass;
-pub use mixture_head::{MOST_COMPONENTS, MixtureHead, MixturePanel};
-pub use network::{Dropout, Layer, Network, PANEL, PANEL_CHUNKS, Pass};
+pub use head::Head;
+pub use lstm::{Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS};
+pub use mixture_head::{MOST_COMPONENTS, MixtureHead};
+pub use network::Network;
 pub use parameters::Parameters;
 pub use periodic::{Periodic, Waved};
-pub use placement::Placement;
 pub use sample_head::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
 pub use stem::Stem;
+
+// What works on panels of rows: for engines of this library, its benches and tests.
+#[cfg(not(feature = "internals"))]
+pub(crate) use internals::*;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub use internals::*;
+
+mod internals {
+    pub use super::head::MixtureOutputs;
+    pub use super::mixture_head::MixturePanel;
+    pub use super::network::{Dropout, Layer, PANEL, PANEL_CHUNKS, Pass};
+    pub use super::placement::Placement;
+    #[cfg(feature = "internals")]
+    pub use super::{lstm::LstmLayer, lstm_pass::LstmPass};
+}

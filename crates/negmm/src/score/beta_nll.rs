@@ -31,7 +31,7 @@ pub fn gradient(mean: f64, sd: f64, y: f64, beta: f64) -> (f64, f64) {
 /// The score of each row in lane `lane` of a panel of Gaussians; `deltas` (3 × panel: logit, mean, sd) gets its derivatives
 /// times `factor`.
 #[inline(always)]
-pub fn panel<L: Lanes>(
+pub(crate) fn panel<L: Lanes>(
     gaussians: &MixturePanel,
     y: &Chunk,
     lane: usize,

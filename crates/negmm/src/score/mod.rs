@@ -1,6 +1,6 @@
 //! Responsible for proper scores of a predicted mixture: a value to make small, and its gradient.
 //!
-//! [`log`], [`energy`] and [`hybrid`] are the reference, in f64, and read like the paper; [`Scratch`] holds the same scores for
+//! [`log`], [`energy`] and [`hybrid`] are the reference, in f64, and read like the paper; `Scratch` holds the same scores for
 //! many rows at once, in f32, as training needs them. A weight is treated as free when a derivative is
 //! taken with respect to it; [`logit_gradient`] then leads on to the logits of a softmax.
 
@@ -10,9 +10,13 @@ pub mod hybrid;
 pub mod log;
 mod panel;
 pub mod sample_energy;
-pub mod sample_log;
+pub(crate) mod sample_log;
 pub mod sinkhorn;
 
+#[cfg(not(feature = "internals"))]
+pub(crate) use panel::{Scratch, Wanted};
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub use panel::{Scratch, Wanted};
 
 /// Partial derivatives of a score with respect to the parameters of a mixture, each with one number per component.

@@ -17,7 +17,7 @@ const HALF_LN_TAU: f32 = 0.918_938_5;
 /// The score of each row in lane `lane` of the panel. `outputs` is samples × panel, with two samples at least; `y` has the
 /// target of each row.
 #[inline(always)]
-pub fn panel<L: Lanes>(outputs: &[Chunk], y: &Chunk, lane: usize, sd_floor: f32) -> L {
+pub(crate) fn panel<L: Lanes>(outputs: &[Chunk], y: &Chunk, lane: usize, sd_floor: f32) -> L {
     let count = outputs.len() / PANEL_CHUNKS;
     // Distances from the first sample: in them are the digits that count when all lie close together.
     let anchor = L::load(&outputs[lane]);

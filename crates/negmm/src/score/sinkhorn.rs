@@ -29,7 +29,12 @@
 mod panel;
 mod softmin;
 
-pub use panel::{Prior, Sinkhorn, SinkhornScratch};
+#[cfg(not(feature = "internals"))]
+pub(crate) use panel::SinkhornScratch;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub use panel::SinkhornScratch;
+pub use panel::{Prior, Sinkhorn};
 
 /// Square root of the last temperature.
 const BLUR: f64 = 0.05;

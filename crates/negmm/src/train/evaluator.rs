@@ -4,7 +4,7 @@ use super::{Objective, SD_FACTORS};
 use crate::math::lanes::{Chunk, Lanes};
 use crate::math::rng::Rng;
 use crate::net::{GaussianHead, MixtureHead, MixtureOutputs, MixturePanel, PANEL_CHUNKS, SampleHead};
-use crate::score::sample_energy::SampleScratch;
+use crate::score::sample_energy::panel::SampleScratch;
 use crate::score::sinkhorn::{Sinkhorn, SinkhornScratch};
 use crate::score::{Scratch, Wanted, beta_nll, sample_log};
 

@@ -29,4 +29,5 @@ pub use stopping::{SD_FACTORS, Selection};
 pub use training::Training;
 pub(crate) use training::{BATCH, DROPOUT, LEARNING_RATE, STEPS};
 
+pub use crate::math::lanes::Isa;
 pub use crate::watch::{Progress, Watch};

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use negmm::Rng;
 use negmm::data::Dataset;
 use negmm::math::lanes::{Isa, WIDTH};
-use negmm::math::rng::Rng;
 use negmm::method::{Member, NgBoost, Pool, Predictor};
 use negmm::mixture::Mixtures;
 use negmm::net::{Activation, Layer, MixtureHead, Network, Parameters};
