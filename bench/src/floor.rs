@@ -51,7 +51,7 @@ pub fn operations(network: &Network, components: usize, batch: usize) -> usize {
     let layers = network.layers();
     let weights: usize = layers.iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum();
     let (skipped, waves) = match &network.stem {
-        Some(Stem::Periodic(periodic)) => (0, periodic.waved.len() * WIDTH),
+        Some(Stem::Periodic(periodic)) => (0, periodic.embedded.len() * WIDTH),
         _ => (1, 0),
     };
     let back: usize = layers.iter().skip(skipped).map(|layer| layer.inputs * layer.outputs).sum();

@@ -15,7 +15,7 @@ use std::hint::black_box;
 use negmm::Rng;
 use negmm::data::Dataset;
 use negmm::method::{Member, Pool, Predictor};
-use negmm::net::{Activation, Head, MixtureHead, Network, Periodic, Stem, Waved};
+use negmm::net::{Activation, EmbeddedInput, Head, MixtureHead, Network, Periodic, Stem};
 use negmm::train::Isa;
 use negmm::{Mixture, Mixtures};
 use negmm_bench::options::{Options, activation};
@@ -62,10 +62,10 @@ const NETWORKS: usize = 20;
 
 /// The network that `auto` trains on small data.
 fn as_auto(inputs: usize) -> Network {
-    let waved = (0..inputs).map(|input| Waved { input, low: -2.0, high: 2.0 }).collect();
+    let embedded = (0..inputs).map(|input| EmbeddedInput { input, low: -2.0, high: 2.0 }).collect();
     Network {
         inputs,
-        stem: Some(Stem::Periodic(Periodic { inputs, frequency: 0.1, waved })),
+        stem: Some(Stem::Periodic(Periodic { inputs, frequency: 0.1, embedded })),
         hidden: vec![128, 128],
         activation: Activation::Silu,
         outputs: 3 * 8,

@@ -25,7 +25,7 @@ use std::time::Instant;
 use negmm::Rng;
 use negmm::data::Dataset;
 use negmm::math::normal;
-use negmm::net::{MixtureHead, Network, Periodic, Stem, Waved};
+use negmm::net::{EmbeddedInput, MixtureHead, Network, Periodic, Stem};
 use negmm::train::Isa;
 use negmm::train::{CpuEngine, NetworkJob, Objective, Schedule, Trained, TrainedNetwork, Training, Watch, train};
 use negmm_bench::options::{Options, activation};
@@ -249,11 +249,11 @@ impl Step {
 /// A periodic embedding of every input, over the range of the data.
 fn embedding(data: &Dataset, frequency: f32) -> Stem {
     let inputs = data.features();
-    let waved = |input: usize| {
+    let embedded = |input: usize| {
         let (low, high) = data.range(input);
-        Waved { input, low, high }
+        EmbeddedInput { input, low, high }
     };
-    Stem::Periodic(Periodic { inputs, frequency, waved: (0..inputs).map(waved).collect() })
+    Stem::Periodic(Periodic { inputs, frequency, embedded: (0..inputs).map(embedded).collect() })
 }
 
 /// Nonlinear regression with noise that depends on the input, standardised: the peers' data but for the random numbers.

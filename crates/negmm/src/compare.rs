@@ -158,6 +158,7 @@ impl Summary {
 
 /// All methods on all splits.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Comparison {
     /// For each method its score on each split.
     pub scores: Vec<Vec<Score>>,

@@ -14,6 +14,7 @@ pub const COVERAGES: [(f64, &str); 3] = [(0.5, "0.5"), (0.9, "0.9"), (0.95, "0.9
 
 /// How good a set of predictions is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Metrics {
     /// Rows scored.
     pub rows: u64,

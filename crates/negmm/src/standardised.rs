@@ -7,6 +7,7 @@ use crate::{Mixtures, Predictions};
 /// How the members of a pool become one prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Pool {
     /// All components or samples of all members, exactly.
     Mixture,

@@ -3,6 +3,7 @@
 use negmm::Rng;
 use negmm::data::{Column, Inputs, Sequence};
 use negmm::math::normal;
+use negmm::method::Predictor;
 use negmm::model::Fitted;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Metrics, Model, Table, fit_with};
@@ -91,7 +92,7 @@ fn few_rows_make_wide_distributions() {
     }
 }
 
-/// Waves that went on beyond the data would be sure of nonsense there.
+/// Cosines that went on beyond the data would be sure of nonsense there.
 #[test]
 fn far_away_nothing_is_surer_than_among_the_data() {
     let model = model(&waves(400, 1), &auto(&[("folds", "4"), ("steps", "1500"), ("hidden", "64,64")]));
@@ -146,4 +147,22 @@ fn a_sequence_is_held_out_in_time() {
     assert!(held.crps < constant.crps, "{} {}", held.crps, constant.crps);
     let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(loaded, model);
+}
+
+/// The sizes follow from the rows that count, once: what the file says is what was trained.
+#[test]
+fn settings_follow_from_the_rows_that_count() {
+    let plain = waves(5200, 7);
+    let counts = (0..5200).map(|row| if row < 400 { 0.0 } else { 1.0 }).collect();
+    let columns = plain.columns().map(|(name, column)| (name, column.clone()));
+    let table = Table::new(columns.chain([("w", Column::Numbers(counts))]).collect()).unwrap();
+    let inputs = Inputs { weight: Some("w".into()), ..Inputs::default() };
+    let Fitted { model, held_out, .. } = fitted(&table, &auto(&[("folds", "2"), ("steps", "1")]), &inputs);
+    let Method::Auto(settings) = model.method() else { panic!("auto") };
+    let Predictor::Networks { members, .. } = model.predictor() else { panic!("networks") };
+    assert_eq!(settings.hidden.as_ref(), Some(&members[0].network.hidden));
+    assert_eq!(members[0].network.hidden, [128, 128]);
+    // Rows of weight 0 are in no fold.
+    assert_eq!(held_out.rows, (400..5200).collect::<Vec<_>>());
+    assert!(held_out.sample_weights.unwrap().iter().all(|weight| *weight == 1.0));
 }

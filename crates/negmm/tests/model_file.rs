@@ -569,37 +569,39 @@ fn a_forged_sequence_is_refused_before_room_is_made() {
     };
     let engine = negmm::train::CpuEngine::new(1);
     let options = negmm::FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);
-    let method = method("mdn", &[("epochs", "2"), ("lstm-hidden", "5"), ("hidden", "none")]);
-    let bytes = negmm::fit_with(&table(40, 1), "y", &method, &options).unwrap().model.to_bytes().unwrap();
-    assert!(Model::from_bytes(&forged(&bytes, &|_, _| {})).is_ok());
-    let stem = "/predictor/networks/0/stem";
-    let huge = 1_u64 << 60;
-    for (path, value) in [
-        (format!("{stem}/hidden"), json!(huge)),
-        (format!("{stem}/hidden"), json!(4)),
-        (format!("{stem}/hidden"), json!(0)),
-        (format!("{stem}/layers"), json!(huge)),
-        (format!("{stem}/layers"), json!(3)),
-        (format!("{stem}/window"), json!(huge)),
-        (format!("{stem}/window"), json!(3)),
-        (format!("{stem}/channels"), json!(2)),
-        (format!("{stem}/channels"), json!(u64::MAX)),
-        (stem.to_string(), json!(null)),
-        ("/encoder/sequence/window".into(), json!(huge)),
-        ("/encoder/sequence/window".into(), json!(0)),
-        ("/encoder/sequence/window".into(), json!(3)),
-        ("/encoder/sequence/column".into(), json!("z")),
-        ("/encoder/sequence".into(), json!(null)),
-    ] {
-        let case = format!("{path} {value}");
-        let change = move |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
-            *description.pointer_mut(&path).unwrap_or_else(|| panic!("{path}")) = value.clone();
+    for name in ["mdn", "sample-net"] {
+        let method = method(name, &[("epochs", "2"), ("lstm-hidden", "5"), ("hidden", "none")]);
+        let bytes = negmm::fit_with(&table(40, 1), "y", &method, &options).unwrap().model.to_bytes().unwrap();
+        assert!(Model::from_bytes(&forged(&bytes, &|_, _| {})).is_ok());
+        let stem = "/predictor/networks/0/stem";
+        let huge = 1_u64 << 60;
+        for (path, value) in [
+            (format!("{stem}/hidden"), json!(huge)),
+            (format!("{stem}/hidden"), json!(4)),
+            (format!("{stem}/hidden"), json!(0)),
+            (format!("{stem}/layers"), json!(huge)),
+            (format!("{stem}/layers"), json!(3)),
+            (format!("{stem}/window"), json!(huge)),
+            (format!("{stem}/window"), json!(3)),
+            (format!("{stem}/channels"), json!(2)),
+            (format!("{stem}/channels"), json!(u64::MAX)),
+            (stem.to_string(), json!(null)),
+            ("/encoder/sequence/window".into(), json!(huge)),
+            ("/encoder/sequence/window".into(), json!(0)),
+            ("/encoder/sequence/window".into(), json!(3)),
+            ("/encoder/sequence/column".into(), json!("z")),
+            ("/encoder/sequence".into(), json!(null)),
+        ] {
+            let case = format!("{path} {value}");
+            let change = move |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
+                *description.pointer_mut(&path).unwrap_or_else(|| panic!("{path}")) = value.clone();
+            };
+            assert!(Model::from_bytes(&forged(&bytes, &change)).is_err(), "{case}");
+        }
+        // Fewer layers than there are tensors for is a smaller network, and other steps of the same product are not its windows.
+        let swapped = |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
+            *description.pointer_mut(stem).unwrap() = json!({"channels": 2, "window": 3, "hidden": 5, "layers": 2});
         };
-        assert!(Model::from_bytes(&forged(&bytes, &change)).is_err(), "{case}");
+        assert!(Model::from_bytes(&forged(&bytes, &swapped)).is_err());
     }
-    // Fewer layers than there are tensors for is a smaller network, and other steps of the same product are not its windows.
-    let swapped = |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
-        *description.pointer_mut(stem).unwrap() = json!({"channels": 2, "window": 3, "hidden": 5, "layers": 2});
-    };
-    assert!(Model::from_bytes(&forged(&bytes, &swapped)).is_err());
 }

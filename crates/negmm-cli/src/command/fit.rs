@@ -152,8 +152,10 @@ fn shape(members: &[Member], head: Head) -> String {
         Some(Stem::Lstm(lstm)) => {
             format!(", LSTM of {} of {} units", report::counted(lstm.layers, "layer"), lstm.hidden)
         }
-        Some(Stem::Periodic(periodic)) => format!(", waves of {}", report::counted(periodic.waved.len(), "input")),
-        None => String::new(),
+        Some(Stem::Periodic(periodic)) => {
+            format!(", periodic embedding of {}", report::counted(periodic.embedded.len(), "input"))
+        }
+        _ => String::new(),
     };
     let each = if members.len() > 1 { format!(" in {} networks", members.len()) } else { String::new() };
     format!("{each}, {outputs}{stem}, hidden {hidden}")

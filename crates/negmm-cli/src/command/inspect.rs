@@ -63,16 +63,18 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
     Ok(())
 }
 
-/// Which looks at the held-out rows were the best.
+/// Which validation checks found the best checkpoints.
 fn kept(histories: &[History]) -> String {
     let mut best: Vec<usize> = histories.iter().map(|history| history.best_epoch + 1).collect();
     best.sort_unstable();
-    let looks = histories.iter().map(|history| history.epochs.len()).max().unwrap_or(0);
+    let checks = histories.iter().map(|history| history.epochs.len()).max().unwrap_or(0);
     let (first, middle, last) = (best[0], best[best.len() / 2], best[best.len() - 1]);
     let networks = report::counted(best.len(), "network");
-    format!(
-        "{networks}, kept as they were at look {first} to {last} (median {middle}) of at most {looks} at the held-out rows"
-    )
+    let found = match first == last {
+        true => format!("at check {first}"),
+        false => format!("at checks {first} to {last} (median {middle})"),
+    };
+    format!("{networks}, best checkpoint {found} of at most {checks} on the held-out rows")
 }
 
 fn describe(encoding: &Encoding) -> String {

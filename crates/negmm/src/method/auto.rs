@@ -33,9 +33,9 @@ const LARGE: usize = 5_000;
 const VERY_LARGE: usize = 15_000;
 /// Held-out rows that choose the weights of a network, at most.
 const MOST_CHECKED: usize = 10_000;
-/// Frequencies of the waves in the networks of a fold, in turn.
+/// Frequencies of the periodic embedding in the networks of a fold, in turn.
 const FREQUENCIES: [f64; 2] = [0.1, 0.5];
-/// Where numbers are bent, in sds.
+/// The limit of smooth clipping, in sds.
 const SOFT_CLIP: f64 = 8.0;
 /// Of a sequence the last of so many parts is held out, block after block.
 const HELD_OUT_PART: usize = 3;
@@ -46,7 +46,7 @@ const FEW_REPEATS: f64 = 0.05;
 /// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. All are pooled with equal weights, and
 /// their sds multiplied by a factor that fits the held-out predictions.
 ///
-/// | rows | hidden | batch | rate | steps | looks every | patience | dropout |
+/// | rows | hidden | batch | rate | steps | validation check every | patience | dropout |
 /// |---|---|---|---|---|---|---|---|
 /// | fewer than 5000 | 128, 128 | 64 | 0.01 | 6000 | 50 | 0 | 0 |
 /// | 5000 … | 256, 256, 256 | 256 | 0.003 | 8000 | 200 | 15 | 0 |
@@ -85,7 +85,7 @@ pub struct Auto {
     /// Steps of each network.
     #[serde(with = "automatic")]
     pub steps: Option<usize>,
-    /// Looks without a better score before stopping.
+    /// Validation checks without a better score before stopping.
     #[serde(with = "automatic")]
     pub patience: Option<usize>,
     /// Share of hidden units switched off.
@@ -100,6 +100,7 @@ pub struct Auto {
 /// How many networks `auto` trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Preset {
     /// 5 folds, one network each.
     Fast,
@@ -143,7 +144,7 @@ impl Default for Auto {
 }
 
 /// What follows from the number of rows.
-struct Form {
+struct SizeRule {
     hidden: &'static [usize],
     batch: usize,
     learning_rate: f64,
@@ -153,7 +154,7 @@ struct Form {
     dropout: f64,
 }
 
-const SMALL_FORM: Form = Form {
+const SMALL_SIZES: SizeRule = SizeRule {
     hidden: &[128, 128],
     batch: 64,
     learning_rate: 0.01,
@@ -162,7 +163,7 @@ const SMALL_FORM: Form = Form {
     patience: 0,
     dropout: 0.0,
 };
-const LARGE_FORM: Form = Form {
+const LARGE_SIZES: SizeRule = SizeRule {
     hidden: &[256, 256, 256],
     batch: 256,
     learning_rate: 0.003,
@@ -171,16 +172,16 @@ const LARGE_FORM: Form = Form {
     patience: 15,
     dropout: 0.0,
 };
-const VERY_LARGE_FORM: Form = Form { steps: 12_000, dropout: 0.1, ..LARGE_FORM };
-const SEQUENCE_FORM: Form = Form { hidden: &[], learning_rate: 0.005, steps: 2_000, ..SMALL_FORM };
+const VERY_LARGE_SIZES: SizeRule = SizeRule { steps: 12_000, dropout: 0.1, ..LARGE_SIZES };
+const SEQUENCE_SIZES: SizeRule = SizeRule { hidden: &[], learning_rate: 0.005, steps: 2_000, ..SMALL_SIZES };
 
-impl Form {
+impl SizeRule {
     fn of(data: &Dataset) -> &'static Self {
         match data.len() {
-            _ if data.window().is_some() => &SEQUENCE_FORM,
-            VERY_LARGE.. => &VERY_LARGE_FORM,
-            LARGE.. => &LARGE_FORM,
-            _ => &SMALL_FORM,
+            _ if data.window().is_some() => &SEQUENCE_SIZES,
+            VERY_LARGE.. => &VERY_LARGE_SIZES,
+            LARGE.. => &LARGE_SIZES,
+            _ => &SMALL_SIZES,
         }
     }
 }
@@ -236,42 +237,42 @@ impl Options for Auto {
 impl Auto {
     /// The same with every setting that follows from the data filled in.
     fn resolved(&self, data: &Dataset) -> Self {
-        let form = Form::of(data);
+        let sizes = SizeRule::of(data);
         let (folds, members) = self.preset.size();
         Self {
             folds: Some(self.folds.unwrap_or(folds).min(data.len() / LEAST_IN_FOLD).max(2)),
             members: Some(self.members.unwrap_or(members)),
-            hidden: Some(self.hidden.clone().unwrap_or_else(|| form.hidden.to_vec())),
-            batch: Some(self.batch.unwrap_or(form.batch)),
-            learning_rate: Some(self.learning_rate.unwrap_or(form.learning_rate)),
-            steps: Some(self.steps.unwrap_or(form.steps)),
-            patience: Some(self.patience.unwrap_or(form.patience)),
-            dropout: Some(self.dropout.unwrap_or(form.dropout)),
+            hidden: Some(self.hidden.clone().unwrap_or_else(|| sizes.hidden.to_vec())),
+            batch: Some(self.batch.unwrap_or(sizes.batch)),
+            learning_rate: Some(self.learning_rate.unwrap_or(sizes.learning_rate)),
+            steps: Some(self.steps.unwrap_or(sizes.steps)),
+            patience: Some(self.patience.unwrap_or(sizes.patience)),
+            dropout: Some(self.dropout.unwrap_or(sizes.dropout)),
             ..self.clone()
         }
     }
 
-    /// Where numbers are bent.
+    /// The limit of smooth clipping.
     pub(super) fn soft_clip(&self) -> Option<f64> {
         Some(SOFT_CLIP)
     }
 
     /// Network number `member` of a fold.
-    fn network(&self, form: &Form, member: usize) -> MixtureNetwork {
+    fn network(&self, sizes: &SizeRule, member: usize) -> MixtureNetwork {
         let training = Training {
-            steps: Some(self.steps.unwrap_or(form.steps)),
-            check_every: Some(form.check_every),
-            batch: self.batch.unwrap_or(form.batch),
-            learning_rate: self.learning_rate.unwrap_or(form.learning_rate),
+            steps: Some(self.steps.unwrap_or(sizes.steps)),
+            check_every: Some(sizes.check_every),
+            batch: self.batch.unwrap_or(sizes.batch),
+            learning_rate: self.learning_rate.unwrap_or(sizes.learning_rate),
             schedule: Schedule::Cosine,
-            patience: self.patience.unwrap_or(form.patience),
+            patience: self.patience.unwrap_or(sizes.patience),
             select: Selection::Calibrated,
             averaging: 0.0,
-            dropout: self.dropout.unwrap_or(form.dropout),
+            dropout: self.dropout.unwrap_or(sizes.dropout),
             ..Training::default()
         };
         let settings = NetworkSettings {
-            hidden: self.hidden.clone().unwrap_or_else(|| form.hidden.to_vec()),
+            hidden: self.hidden.clone().unwrap_or_else(|| sizes.hidden.to_vec()),
             activation: Activation::Silu,
             embedding: Some(FREQUENCIES[member % FREQUENCIES.len()]),
             soft_clip: self.soft_clip(),
@@ -302,14 +303,14 @@ impl Auto {
         let (folds, members) = self.preset.size();
         let (folds, members) = (self.folds.unwrap_or(folds), self.members.unwrap_or(members));
         let held_out = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
-        let form = Form::of(&data);
+        let sizes = SizeRule::of(&data);
         let mut jobs = Vec::with_capacity(held_out.len() * members);
         for (number, fold) in held_out.iter().enumerate() {
             let train = learnt_from(&data, fold);
             for member in 0..members {
                 let own = Seed::single(seed).member(number * members + member);
-                let network = self.network(form, if members > 1 { member } else { number });
-                let network = if data.len() < FEW { Self::of_few(network) } else { network };
+                let network = self.network(sizes, if members > 1 { member } else { number });
+                let network = if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network };
                 let checked = fold.iter().copied().take(MOST_CHECKED).collect();
                 let rows = (train.clone(), checked);
                 jobs.push(network.settings.job_on(&data, rows, network.objective(self.eta), own.network));
@@ -319,7 +320,7 @@ impl Auto {
     }
 
     /// The same for few rows: a network that has seen ten rows must not be sure of anything far from them.
-    fn of_few(network: MixtureNetwork) -> MixtureNetwork {
+    fn bounded_for_few_rows(network: MixtureNetwork) -> MixtureNetwork {
         MixtureNetwork { sigma_max: Some(FEW_SIGMA_MAX), mean_bound: Some(FEW_MEAN_BOUND), ..network }
     }
 }

@@ -58,6 +58,7 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Method {
     /// The default: a calibrated pool of neural Gaussian mixtures.
     Auto(Auto),
@@ -160,7 +161,7 @@ impl Method {
         matches!(self, Self::NgBoost(_))
     }
 
-    /// Smooth clipping: where numbers are bent, in standard deviations.
+    /// The limit of smooth clipping, in standard deviations.
     pub fn soft_clip(&self) -> Option<f64> {
         match self {
             Self::Auto(method) => method.soft_clip(),

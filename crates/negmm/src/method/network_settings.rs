@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::seed::Seed;
 use crate::data::Dataset;
 use crate::math::rng::Rng;
-use crate::net::{Activation, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem, Waved};
+use crate::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem};
 use crate::options::{Checked, Options, SIGMA_MIN, Slot, Spec, Word};
 use crate::streams;
 use crate::train::{NetworkJob, Objective, Training};
@@ -154,11 +154,11 @@ impl NetworkSettings {
             return Some(Stem::Lstm(Lstm { channels: data.features() / window, window, hidden, layers }));
         }
         let frequency = self.embedding? as f32;
-        let waved = |input: &usize| {
+        let embedded = |input: &usize| {
             let (low, high) = data.range(*input);
-            Waved { input: *input, low, high }
+            EmbeddedInput { input: *input, low, high }
         };
-        let waved: Vec<Waved> = data.numbers().iter().map(waved).collect();
-        (!waved.is_empty()).then_some(Stem::Periodic(Periodic { inputs: data.features(), frequency, waved }))
+        let embedded: Vec<EmbeddedInput> = data.numbers().iter().map(embedded).collect();
+        (!embedded.is_empty()).then_some(Stem::Periodic(Periodic { inputs: data.features(), frequency, embedded }))
     }
 }

@@ -7,6 +7,7 @@ use crate::train::History;
 
 /// How a model was trained. It holds no clock time: the same training leaves the same record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Record {
     /// The version of negmm that trained it.
     pub version: String,

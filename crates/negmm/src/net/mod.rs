@@ -22,7 +22,7 @@ pub use lstm::{Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS};
 pub use mixture_head::{MOST_COMPONENTS, MixtureHead};
 pub use network::Network;
 pub use parameters::Parameters;
-pub use periodic::{Periodic, Waved};
+pub use periodic::{EmbeddedInput, Periodic};
 pub use sample_head::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
 pub use stem::Stem;
 

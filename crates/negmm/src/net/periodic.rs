@@ -1,6 +1,6 @@
 //! Responsible for the shape of a periodic embedding: where each of its weights lies in one flat buffer.
 //!
-//! A number x that goes through it becomes four: x itself and three mixes of sixteen waves, all of whose parameters are
+//! A number x that goes through it becomes four: x itself and three mixes of sixteen cosines, all of whose parameters are
 //! trained (after Gorishniy, Rubachev & Babenko, 2022, "On embeddings for numerical features in tabular deep learning"):
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! w_k ~ N(0, frequency²)    b_k ~ U(-pi, pi)    c_mk ~ U(-1/4, 1/4)    d_m = 0      at the start
 //! ```
 //!
-//! Each input has parameters of its own. Beyond the range of the training rows waves would go on as they please, so there
+//! Each input has parameters of its own. Beyond the range of the training rows cosines would go on as they please, so there
 //! they stay at what they are at its edge; x itself goes on.
 
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use crate::math::normal;
 use crate::math::rng::Rng;
 use crate::{Error, Result};
 
-/// Mixes of the sixteen waves of an input.
+/// Mixes of the sixteen cosines of an input.
 pub(super) const MIXES: usize = 3;
 /// Chunks of one input's weights: frequencies, phases, the mixes, and their offsets (of which three count).
 pub(super) const BLOCK: usize = 3 + MIXES;
@@ -28,20 +28,21 @@ pub(super) const PHASES: usize = 1;
 pub(super) const MIX: usize = 2;
 pub(super) const OFFSETS: usize = 2 + MIXES;
 
-/// The shape of a periodic embedding: a row of `inputs` numbers becomes all of them and three mixes for each of `waved`.
+/// The shape of a periodic embedding: a row of `inputs` numbers becomes all of them and three mixes for each of `embedded`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Periodic {
     /// Numbers in a row.
     pub inputs: usize,
-    /// Standard deviation of the frequencies at the start, in waves for each unit of an input.
+    /// Standard deviation of the frequencies at the start, in turns for each unit of an input.
     pub frequency: f32,
-    /// The inputs that go through waves.
-    pub waved: Vec<Waved>,
+    /// The inputs that are embedded.
+    #[serde(rename = "waved")]
+    pub embedded: Vec<EmbeddedInput>,
 }
 
-/// An input that goes through waves.
+/// An input that is embedded.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Waved {
+pub struct EmbeddedInput {
     /// Which number of the row.
     pub input: usize,
     /// Its smallest value in training.
@@ -53,10 +54,12 @@ pub struct Waved {
 impl Periodic {
     /// Says what is out of range, if something is.
     pub fn check(&self) -> Result<()> {
-        let in_order = self.waved.windows(2).all(|pair| pair[0].input < pair[1].input);
-        let inside = self.waved.last().is_none_or(|last| last.input < self.inputs);
-        let ranges =
-            self.waved.iter().all(|waved| waved.low.is_finite() && waved.low <= waved.high && waved.high.is_finite());
+        let in_order = self.embedded.windows(2).all(|pair| pair[0].input < pair[1].input);
+        let inside = self.embedded.last().is_none_or(|last| last.input < self.inputs);
+        let ranges = self
+            .embedded
+            .iter()
+            .all(|embedded| embedded.low.is_finite() && embedded.low <= embedded.high && embedded.high.is_finite());
         if in_order && inside && ranges && self.frequency.is_finite() {
             Ok(())
         } else {
@@ -64,14 +67,14 @@ impl Periodic {
         }
     }
 
-    /// Numbers that it gives: the inputs, then the mixes of the first waved one, of the second …
+    /// Numbers that it gives: the inputs, then the mixes of the first embedded one, of the second …
     pub fn outputs(&self) -> usize {
-        self.inputs + MIXES * self.waved.len()
+        self.inputs + MIXES * self.embedded.len()
     }
 
     /// Chunks in the flat buffer.
     pub fn chunks(&self) -> usize {
-        BLOCK * self.waved.len()
+        BLOCK * self.embedded.len()
     }
 
     /// Where training starts.
@@ -88,9 +91,9 @@ impl Periodic {
         weights
     }
 
-    /// Its tensors: one row for each waved input.
+    /// Its tensors: one row for each embedded input.
     pub fn tensors(&self) -> Vec<Placement> {
-        let inputs = self.waved.len();
+        let inputs = self.embedded.len();
         let tensor = |name: &str, part: usize, shape: &[usize], decays: bool| {
             let mut strides = vec![BLOCK * WIDTH];
             strides.extend([WIDTH, 1].iter().skip(3 - shape.len()));

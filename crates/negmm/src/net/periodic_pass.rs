@@ -4,61 +4,61 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::network::PANEL_CHUNKS;
-use super::periodic::{BLOCK, MIX, MIXES, OFFSETS, PHASES, Periodic, Waved};
+use super::periodic::{BLOCK, EmbeddedInput, MIX, MIXES, OFFSETS, PHASES, Periodic};
 use crate::math::functions::sin_cos_turns;
 use crate::math::lanes::{Chunk, Lanes, WIDTH};
 
-/// Chunks of one wave of each of an input's sixteen, for all rows of the panel.
-const WAVES: usize = WIDTH * PANEL_CHUNKS;
+/// Chunks of one unit of each of an input's sixteen, for all rows of the panel.
+const COSINES: usize = WIDTH * PANEL_CHUNKS;
 
 /// What a panel of rows leaves behind.
 #[derive(Clone, Debug)]
 pub(super) struct PeriodicPass {
     inputs: usize,
-    waved: Vec<Waved>,
-    /// waved inputs × panel: what the waves see.
+    embedded: Vec<EmbeddedInput>,
+    /// embedded inputs × panel: what the cosines see.
     seen: Vec<Chunk>,
-    /// waved inputs × 16 × panel.
+    /// embedded inputs × 16 × panel.
     cosines: Vec<Chunk>,
     sines: Vec<Chunk>,
 }
 
 impl PeriodicPass {
     pub(super) fn new(periodic: &Periodic) -> Self {
-        let inputs = periodic.waved.len();
+        let inputs = periodic.embedded.len();
         Self {
             inputs: periodic.inputs,
-            waved: periodic.waved.clone(),
+            embedded: periodic.embedded.clone(),
             seen: vec![Chunk::ZERO; inputs * PANEL_CHUNKS],
-            cosines: vec![Chunk::ZERO; inputs * WAVES],
-            sines: vec![Chunk::ZERO; inputs * WAVES],
+            cosines: vec![Chunk::ZERO; inputs * COSINES],
+            sines: vec![Chunk::ZERO; inputs * COSINES],
         }
     }
 
-    /// From `x`, inputs × panel, to `outputs`, (inputs + 3 · waved) × panel.
+    /// From `x`, inputs × panel, to `outputs`, (inputs + 3 · embedded) × panel.
     #[inline(always)]
     pub(super) fn forward<L: Lanes>(&mut self, x: &[Chunk], weights: &[Chunk], outputs: &mut [Chunk]) {
         let (raw, mixes) = outputs.split_at_mut(self.inputs * PANEL_CHUNKS);
         raw.copy_from_slice(&x[..raw.len()]);
-        for (index, waved) in self.waved.iter().enumerate() {
+        for (index, embedded) in self.embedded.iter().enumerate() {
             let block = &weights[index * BLOCK..][..BLOCK];
             for chunk in 0..PANEL_CHUNKS {
-                let seen = L::load(&x[waved.input * PANEL_CHUNKS + chunk]);
-                let seen = seen.max(L::splat(waved.low)).min(L::splat(waved.high));
+                let seen = L::load(&x[embedded.input * PANEL_CHUNKS + chunk]);
+                let seen = seen.max(L::splat(embedded.low)).min(L::splat(embedded.high));
                 seen.store(&mut self.seen[index * PANEL_CHUNKS + chunk]);
                 let mut sums = [L::splat(0.0); MIXES];
                 for mix in 0..MIXES {
                     sums[mix] = L::splat(block[OFFSETS].0[mix]);
                 }
-                for wave in 0..WIDTH {
-                    let phase = block[PHASES].0[wave] * std::f32::consts::FRAC_1_PI * 0.5;
-                    let turns = seen.mul_add(L::splat(block[0].0[wave]), L::splat(phase));
+                for unit in 0..WIDTH {
+                    let phase = block[PHASES].0[unit] * std::f32::consts::FRAC_1_PI * 0.5;
+                    let turns = seen.mul_add(L::splat(block[0].0[unit]), L::splat(phase));
                     let (sine, cosine) = sin_cos_turns(turns);
-                    let at = index * WAVES + wave * PANEL_CHUNKS + chunk;
+                    let at = index * COSINES + unit * PANEL_CHUNKS + chunk;
                     sine.store(&mut self.sines[at]);
                     cosine.store(&mut self.cosines[at]);
                     for mix in 0..MIXES {
-                        sums[mix] = cosine.mul_add(L::splat(block[MIX + mix].0[wave]), sums[mix]);
+                        sums[mix] = cosine.mul_add(L::splat(block[MIX + mix].0[unit]), sums[mix]);
                     }
                 }
                 for mix in 0..MIXES {
@@ -77,7 +77,7 @@ impl PeriodicPass {
     #[inline(always)]
     pub(super) fn backward<L: Lanes>(&mut self, deltas: &[Chunk], weights: &[Chunk], gradient: &mut [Chunk]) {
         let mixes = &deltas[self.inputs * PANEL_CHUNKS..];
-        for index in 0..self.waved.len() {
+        for index in 0..self.embedded.len() {
             let block = &weights[index * BLOCK..][..BLOCK];
             let gradient = &mut gradient[index * BLOCK..][..BLOCK];
             let delta = |mix: usize, chunk: usize| &mixes[(index * MIXES + mix) * PANEL_CHUNKS + chunk];
@@ -87,9 +87,9 @@ impl PeriodicPass {
                 for chunk in 0..PANEL_CHUNKS {
                     let delta = L::load(delta(mix, chunk));
                     offset = offset + delta;
-                    for wave in 0..WIDTH {
-                        let cosine = L::load(&self.cosines[index * WAVES + wave * PANEL_CHUNKS + chunk]);
-                        sums[wave] = cosine.mul_add(delta, sums[wave]);
+                    for unit in 0..WIDTH {
+                        let cosine = L::load(&self.cosines[index * COSINES + unit * PANEL_CHUNKS + chunk]);
+                        sums[unit] = cosine.mul_add(delta, sums[unit]);
                     }
                 }
                 add::<L>(&mut gradient[MIX + mix], lane_sums(sums));
@@ -100,14 +100,14 @@ impl PeriodicPass {
             for chunk in 0..PANEL_CHUNKS {
                 let minus_tau = L::splat(-std::f32::consts::TAU);
                 let seen = L::load(&self.seen[index * PANEL_CHUNKS + chunk]) * minus_tau;
-                for wave in 0..WIDTH {
+                for unit in 0..WIDTH {
                     let mut slope = L::splat(0.0);
                     for mix in 0..MIXES {
-                        slope = L::load(delta(mix, chunk)).mul_add(L::splat(block[MIX + mix].0[wave]), slope);
+                        slope = L::load(delta(mix, chunk)).mul_add(L::splat(block[MIX + mix].0[unit]), slope);
                     }
-                    let slope = slope * L::load(&self.sines[index * WAVES + wave * PANEL_CHUNKS + chunk]);
-                    phases[wave] = phases[wave] - slope;
-                    frequencies[wave] = slope.mul_add(seen, frequencies[wave]);
+                    let slope = slope * L::load(&self.sines[index * COSINES + unit * PANEL_CHUNKS + chunk]);
+                    phases[unit] = phases[unit] - slope;
+                    frequencies[unit] = slope.mul_add(seen, frequencies[unit]);
                 }
             }
             add::<L>(&mut gradient[PHASES], lane_sums(phases));

@@ -10,10 +10,11 @@ use crate::math::rng::Rng;
 /// What a row goes through before the layers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Stem {
     /// Rows are windows of a sequence.
     Lstm(Lstm),
-    /// Numbers go through waves.
+    /// Numbers have a periodic embedding.
     Periodic(Periodic),
 }
 

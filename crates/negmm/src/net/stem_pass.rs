@@ -56,7 +56,7 @@ impl StemPass {
     }
 
     /// To `values`, outputs × panel; `slopes` are the factors that dropout leaves on them, 1 where there is none. The
-    /// hidden state of an LSTM may be dropped, numbers and their waves are not.
+    /// hidden state of an LSTM may be dropped, numbers and their embeddings are not.
     #[inline(always)]
     pub(super) fn forward<L: Lanes>(
         &mut self,

@@ -68,6 +68,7 @@ pub struct NgBoost {
 /// Which splits are tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Splits {
     /// Exact up to 1000 rows, histogram above: there it is faster, and no worse on the standard splits.
     #[default]

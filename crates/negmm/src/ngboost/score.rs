@@ -29,6 +29,7 @@ const FRAC_1_SQRT_PI: f64 = 0.564_189_583_547_756_3;
 /// What boosting lowers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Score {
     /// The logarithmic score, -ln density.
     #[default]

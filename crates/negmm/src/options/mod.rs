@@ -34,6 +34,7 @@ pub trait Options {
 
 /// What is known of an option of some settings.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct OptionInfo {
     /// What it is called on the command line.
     pub name: &'static str,

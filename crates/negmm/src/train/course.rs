@@ -1,5 +1,5 @@
 //! Responsible for the course of a training, the same for every engine: which rows each step learns from, its learning rate, when
-//! the validation rows are looked at, which checkpoint is kept, and when to stop.
+//! validation rows are scored, which checkpoint is kept, and when to stop.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 pub struct Course {
     /// Steps, if it does not stop early.
     pub steps: usize,
-    /// Steps of an epoch: from one look at the validation rows to the next.
+    /// Steps of an epoch: from one validation check to the next.
     pub epoch: usize,
     /// Rows of one step.
     pub batch: usize,

@@ -10,13 +10,14 @@ const NARROW_SPEED: f64 = 3.5e10;
 const PLAIN_SPEED: f64 = 3e9;
 /// A step multiplies three times with every weight: forward, backward, and for the gradient.
 const PASSES: f64 = 3.0;
-/// A look at a validation row goes forward only.
-const LOOK: f64 = 1.0;
+/// The check of a validation row goes forward only.
+const CHECK: f64 = 1.0;
 /// Buffers as long as the weights that a training holds: weights, gradient, two moments, the best weights.
 const BUFFERS: usize = 5;
 
 /// What a training will take, about.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Estimate {
     /// Networks to train.
     pub networks: usize,
@@ -33,9 +34,9 @@ impl Estimate {
         for job in jobs.iter().filter_map(|job| if let Job::Network(job) = job { Some(job) } else { None }) {
             let course = &job.course;
             let trained = PASSES * (course.steps * course.batch) as f64;
-            let looked = LOOK * (course.steps / course.epoch.max(1) * job.validation.len()) as f64;
+            let checked = CHECK * (course.steps / course.epoch.max(1) * job.validation.len()) as f64;
             networks += 1;
-            multiplications += job.network.parameters() as f64 * (trained + looked);
+            multiplications += job.network.parameters() as f64 * (trained + checked);
             network = network.max(BUFFERS * job.network.chunks() * WIDTH * size_of::<f32>());
             indices += (2 * job.train.len() + job.validation.len()) * size_of::<u32>();
         }

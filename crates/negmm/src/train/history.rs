@@ -14,7 +14,7 @@ pub struct Validation {
     pub calibrated: Option<f64>,
 }
 
-/// One pass over the training rows, or the steps between two looks at the validation rows.
+/// One pass over the training rows, or the steps between two validation checks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
     /// Mean loss over the steps taken, in units of the standardised target; `None` if no step was taken.

@@ -7,6 +7,7 @@ use crate::options::Word;
 /// How the learning rate moves from the first step to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Schedule {
     /// The same rate throughout.
     Constant,

@@ -8,6 +8,7 @@ use crate::options::Word;
 /// The validation score that chooses the weights that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Selection {
     /// Mean logarithmic score.
     Nll,

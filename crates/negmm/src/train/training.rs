@@ -14,7 +14,7 @@ pub struct Training {
     pub epochs: usize,
     /// Steps instead of epochs; rows that do not fill a batch wait for the next pass.
     pub steps: Option<usize>,
-    /// Steps between looks at the validation rows; once an epoch without.
+    /// Steps between validation checks; once an epoch without.
     pub check_every: Option<usize>,
     /// Rows of one step.
     pub batch: usize,

@@ -15,6 +15,7 @@ const SCORES: [Metric; 5] = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Co
 
 /// Which configurations are tried, and how far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Strategy {
     /// All combinations.
     Grid,
@@ -55,6 +56,7 @@ pub struct Search<'a> {
 
 /// A configuration and how it did.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Candidate {
     /// What it is.
     pub configuration: Configuration,

@@ -9,7 +9,7 @@ use crate::data::Dataset;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use crate::math::rng::Rng;
 use crate::mixture::Mixture;
-use crate::net::{Activation, Lstm, MixtureHead, Network, Periodic, Stem, Waved};
+use crate::net::{Activation, EmbeddedInput, Lstm, MixtureHead, Network, Periodic, Stem};
 use crate::score::hybrid;
 use crate::train::course::Trainer;
 use crate::train::{Job, NetworkJob, Objective, Training};
@@ -43,15 +43,15 @@ fn lstm_state(lstm: &Lstm, flat: &[f64], row: &[f64]) -> Vec<f64> {
     steps.pop().unwrap()
 }
 
-/// The row and the mixes of its waves; `flat` is the flat buffer, with 96 numbers for each waved input.
-fn waves(periodic: &Periodic, flat: &[f64], row: &[f64]) -> Vec<f64> {
+/// The row and the mixes of its cosines; `flat` is the flat buffer, with 96 numbers for each embedded input.
+fn cosines(periodic: &Periodic, flat: &[f64], row: &[f64]) -> Vec<f64> {
     let mut values = row.to_vec();
-    for (Waved { input, low, high }, block) in periodic.waved.iter().zip(flat.chunks(96)) {
+    for (EmbeddedInput { input, low, high }, block) in periodic.embedded.iter().zip(flat.chunks(96)) {
         let x = row[*input].clamp(f64::from(*low), f64::from(*high));
         for mix in 0..3 {
-            let wave =
+            let cosine =
                 |k: usize| libm::cos(std::f64::consts::TAU * block[k] * x + block[16 + k]) * block[32 + 16 * mix + k];
-            values.push(block[80 + mix] + (0..16).map(wave).sum::<f64>());
+            values.push(block[80 + mix] + (0..16).map(cosine).sum::<f64>());
         }
     }
     values
@@ -60,7 +60,7 @@ fn waves(periodic: &Periodic, flat: &[f64], row: &[f64]) -> Vec<f64> {
 fn outputs(network: &Network, flat: &[f64], row: &[f64]) -> Vec<f64> {
     let mut values = match network.stem.as_ref().unwrap() {
         Stem::Lstm(lstm) => lstm_state(lstm, flat, row),
-        Stem::Periodic(periodic) => waves(periodic, flat, row),
+        Stem::Periodic(periodic) => cosines(periodic, flat, row),
     };
     let layers = network.layers();
     for (index, layer) in layers.iter().enumerate() {
@@ -124,9 +124,10 @@ fn gradient_through_the_stem_and_the_layers() {
     const STEP: f64 = 1e-5;
     let lstm = |channels, window, hidden, layers| Stem::Lstm(Lstm { channels, window, hidden, layers });
     // Some rows lie outside of the narrow ranges.
-    let periodic = |inputs, waved: &[usize], frequency| {
-        let waved = waved.iter().map(|input| Waved { input: *input, low: -1.5, high: 1.0 + *input as f32 });
-        Stem::Periodic(Periodic { inputs, frequency, waved: waved.collect() })
+    let periodic = |inputs, embedded: &[usize], frequency| {
+        let embedded =
+            embedded.iter().map(|input| EmbeddedInput { input: *input, low: -1.5, high: 1.0 + *input as f32 });
+        Stem::Periodic(Periodic { inputs, frequency, embedded: embedded.collect() })
     };
     let cases = [
         (lstm(1, 5, 4, 1), &[][..]),
@@ -210,10 +211,10 @@ impl Kernel for Step<'_> {
 
 #[test]
 fn weight_decay_shrinks_the_weights_of_the_stem_alone() {
-    let waved = vec![Waved { input: 1, low: -9.0, high: 9.0 }];
+    let embedded = vec![EmbeddedInput { input: 1, low: -9.0, high: 9.0 }];
     let stems = [
         Stem::Lstm(Lstm { channels: 1, window: 3, hidden: 4, layers: 2 }),
-        Stem::Periodic(Periodic { inputs: 3, frequency: 0.5, waved }),
+        Stem::Periodic(Periodic { inputs: 3, frequency: 0.5, embedded }),
     ];
     for stem in stems {
         let data = data(stem.inputs());
