@@ -1,0 +1,35 @@
+//! An engine of one's own: it takes jobs from the queue, has them trained wherever it likes, and hands the results back. This one
+//! sends every job through bytes, as one for a cluster would, and says what it does.
+
+use negmm::method::{Ensemble, Method};
+use negmm::train::{CpuEngine, Engine, Job, Queue, Trained, Watch, train};
+use negmm::{FitOptions, Result, Rng, Toy, fit, fit_with};
+
+struct ThroughBytes;
+
+impl Engine for ThroughBytes {
+    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+        while let Some((number, job)) = queue.next() {
+            queue.done(number, train_elsewhere(&job, watch));
+        }
+    }
+}
+
+fn train_elsewhere(job: &Job, watch: &Watch<'_>) -> Result<Trained> {
+    // The rows travel once for all jobs that share them; here they stay.
+    let bytes = job.to_bytes()?;
+    let arrived = Job::from_bytes(&bytes, job.data())?;
+    let trained = train(&CpuEngine::new(1), &[arrived], watch).remove(0)?.to_bytes()?;
+    println!("a job of {} bytes came back as {} bytes", bytes.len(), trained.len());
+    Trained::from_bytes(&trained)
+}
+
+fn main() -> Result<()> {
+    let table = Toy::Bimodal.sample(200, &mut Rng::new(1, 0));
+    let mut method = Method::Ensemble(Ensemble { members: 3, ..Ensemble::default() });
+    method.set("epochs", "20")?;
+    let ours = fit_with(&table, "y", &method, &FitOptions::default().engine(&ThroughBytes))?.model;
+    assert_eq!(ours.to_bytes()?, fit(&table, "y", &method)?.to_bytes()?);
+    println!("the model is the same, byte for byte, as one that was trained at home");
+    Ok(())
+}
