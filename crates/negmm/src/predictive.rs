@@ -1,7 +1,9 @@
 //! Responsible for what every method predicts, one distribution for each row, and for every question one may ask of it.
 
+mod members;
+
 use crate::math::rng::Rng;
-use crate::mixture::{Mixture, Mixtures, rows_of};
+use crate::mixture::{Mixtures, rows_of};
 use crate::row::Row;
 use crate::samples::SampleSets;
 use crate::{Error, Result};
@@ -98,54 +100,6 @@ impl Predictions {
         (0..self.len()).map(|row| self.row(row))
     }
 
-    /// Says that the components are those of `members` models, one after the other, as many of each.
-    ///
-    /// # Panics
-    /// When these are no mixtures, or the components cannot be shared out.
-    #[must_use]
-    pub fn of_members(mut self, members: usize) -> Self {
-        let components = self.mixtures().map_or(1, Mixtures::components);
-        assert!(members > 0 && components.is_multiple_of(members), "as many components for each member");
-        self.members = members;
-        self
-    }
-
-    /// The samples of several models, each model's row with as many, pooled: rows × members × samples, finite.
-    pub(crate) fn of_sample_members(members: usize, samples: usize, values: Vec<f64>, sd_floor: f64) -> Self {
-        if members == 1 {
-            return SampleSets::from_finite(samples, values, sd_floor).into();
-        }
-        let each = SampleSets::from_finite(samples, values.clone(), sd_floor);
-        let means: Vec<f64> = each.rows().map(|member| member.mean()).collect();
-        let pooled = SampleSets::from_finite(members * samples, values, sd_floor);
-        let between = |(row, means): (usize, &[f64])| {
-            let mean = pooled.row(row).mean();
-            let squares: f64 = means.iter().map(|member| (member - mean) * (member - mean)).sum();
-            squares * samples as f64 / (members * samples - 1) as f64
-        };
-        let between_members = means.chunks_exact(members).enumerate().map(between).collect();
-        Self { form: Form::Samples { pooled, between_members }, members }
-    }
-
-    /// Says that the samples are those of `members` models, as many of each, and how much of each row's variance is between
-    /// them, as [`Predictions::variance_by_members`] gives it.
-    ///
-    /// # Errors
-    /// When these are no samples, they cannot be shared out, or there is not one finite number, at least 0, for each row.
-    pub fn with_between_members(mut self, members: usize, between: Vec<f64>) -> Result<Self> {
-        let rows = self.len();
-        let Form::Samples { pooled, between_members } = &mut self.form else {
-            return Err(Error::data("expected samples, found mixtures"));
-        };
-        let sound = between.len() == rows && between.iter().all(|part| part.is_finite() && *part >= 0.0);
-        if members < 2 || !pooled.samples().is_multiple_of(members) || !sound {
-            return Err(Error::data(format!("expected {rows} parts of a variance between at least 2 members")));
-        }
-        *between_members = between;
-        self.members = members;
-        Ok(self)
-    }
-
     /// Those of some rows, in this order.
     ///
     /// # Panics
@@ -183,56 +137,10 @@ impl Predictions {
         Self { form, ..self }
     }
 
-    /// Models that were pooled.
-    pub fn members(&self) -> usize {
-        self.members
-    }
-
     /// The Gaussian with the mean and sd of each row.
     #[must_use]
     pub fn moment_matched(&self) -> Self {
         Mixtures::from_parts_unchecked(1, vec![1.0; self.len()], self.mean(), self.each(|row| row.normal_sd())).into()
-    }
-
-    /// The variance in two parts: the mean of the members' own variances (aleatoric: noise that every member expects) and
-    /// the variance of their means (epistemic: what they do not agree on; 0 for one member).
-    ///
-    /// For T members with M samples each, v_t and m_t their unbiased variances and means, m the mean of all samples:
-    ///
-    /// ```text
-    /// aleatoric = sum_t (M - 1) v_t / (T M - 1)        epistemic = sum_t M (m_t - m)² / (T M - 1)
-    /// ```
-    ///
-    /// which add up to the unbiased variance of all samples.
-    pub fn variance_by_members(&self) -> (Vec<f64>, Vec<f64>) {
-        let mixtures = match &self.form {
-            Form::Mixtures(mixtures) => mixtures,
-            Form::Samples { between_members, .. } => {
-                let variance = self.variance();
-                if between_members.is_empty() {
-                    let nothing = vec![0.0; variance.len()];
-                    return (variance, nothing);
-                }
-                let within = variance.iter().zip(between_members).map(|(all, between)| (all - between).max(0.0));
-                return (within.collect(), between_members.clone());
-            }
-        };
-        let each = mixtures.components() / self.members;
-        let split = |row: usize| {
-            let row = mixtures.row(row);
-            let mean = row.mean();
-            let (mut aleatoric, mut epistemic) = (0.0, 0.0);
-            for first in (0..row.weights.len()).step_by(each) {
-                let part = first..first + each;
-                let share: f64 = row.weights[part.clone()].iter().sum();
-                let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / share).collect();
-                let member = Mixture { weights: &weights, means: &row.means[part.clone()], sds: &row.sds[part] };
-                aleatoric += share * member.variance();
-                epistemic += share * (member.mean() - mean) * (member.mean() - mean);
-            }
-            (aleatoric, epistemic)
-        };
-        (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(split).unzip()
     }
 
     /// Mean.
