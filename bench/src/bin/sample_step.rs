@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use negmm::Rng;
+use negmm::math::counter::Counter;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, floats_mut};
 use negmm::net::{Activation, Network, PANEL, PANEL_CHUNKS, Pass};
 use negmm::score::sample_energy::panel::SampleScratch;
@@ -151,7 +152,7 @@ impl Bench {
     #[inline(always)]
     fn regulariser<L: Lanes>(&mut self) -> f32 {
         let sinkhorn = Sinkhorn { prior: Prior::Uniform, weight: 1.0 };
-        sinkhorn.draw(&mut Rng::new(1, self.steps as u64), &mut self.sinkhorn);
+        sinkhorn.draw(&mut Counter::new(1, 0).step(self.steps as u64), &mut self.sinkhorn);
         let (outputs, deltas) = self.pass.outputs_and_deltas();
         let factors = [Chunk([1.0 / PANEL as f32; 16]); PANEL_CHUNKS];
         sinkhorn.add::<L>(outputs, &factors, deltas, &mut self.sinkhorn).sum()

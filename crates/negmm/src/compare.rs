@@ -58,7 +58,7 @@ impl Split {
             ));
         }
         let draw = |repeat: usize| {
-            let (_, test) = holdout(rows, share, &mut Rng::new(seed, repeat as u64));
+            let (_, test) = holdout(rows, share, &mut Rng::new(seed, streams::REPEATS + repeat as u64));
             Self::with_test(rows, test.into_iter().map(|row| row as usize).collect())
         };
         Ok((0..repeats).map(draw).collect())

@@ -6,7 +6,7 @@ use crate::math::rng::Rng;
 use crate::mixture::{Mixtures, rows_of};
 use crate::row::Row;
 use crate::samples::SampleSets;
-use crate::{Error, Result};
+use crate::{Error, Result, streams};
 use rayon::prelude::*;
 
 /// A predicted distribution for each row, in the target's own unit.
@@ -242,7 +242,7 @@ impl Predictions {
         let mut samples = vec![0.0; self.len() * draws];
         if draws > 0 {
             samples.par_chunks_exact_mut(draws).enumerate().for_each(|(row, samples)| {
-                let mut rng = Rng::new(seed, first_row.wrapping_add(row as u64));
+                let mut rng = Rng::new(seed, streams::DRAWS.wrapping_add(first_row).wrapping_add(row as u64));
                 let row = self.row(row);
                 samples.iter_mut().for_each(|sample| *sample = row.sample(&mut rng));
             });

@@ -1,24 +1,66 @@
-//! Responsible for every random stream of the library: which number of a seed's streams serves which purpose.
+//! Responsible for every random stream of the library: which of a seed's streams serves which purpose. None is shared.
+//!
+//! A stream's number has its purpose in the highest byte and, where a purpose has many streams, which of them below. Numbers
+//! below 2^56 are left to callers.
+//!
+//! Streams of [`Rng`](crate::Rng) are drawn one number after the other. Those of [`Counter`](crate::math::counter::Counter) are
+//! drawn by number, because an engine of another kind must reproduce them.
 
-/// A network's initial weights.
-pub(crate) const WEIGHTS: u64 = 0;
-/// The order in which a network sees its training rows.
-pub(crate) const ORDER: u64 = 1;
-/// The units that dropout switches off.
-pub(crate) const DROPOUT: u64 = 2;
+/// The first stream of a purpose.
+const fn of(purpose: u8) -> u64 {
+    (purpose as u64) << 56
+}
+
+/// A network's initial parameters.
+pub(crate) const PARAMETERS: u64 = of(1);
+/// The order in which a network sees its training rows, by pass. Counter.
+pub(crate) const ORDER: u64 = of(2);
+/// The units that dropout switches off, by step. Counter.
+pub(crate) const DROPOUT: u64 = of(3);
+/// What an objective draws, by step. Counter.
+pub(crate) const OBJECTIVE: u64 = of(4);
 /// The validation rows, the same for every method.
-pub(crate) const VALIDATION: u64 = 3;
-/// What an objective draws in each step.
-pub(crate) const OBJECTIVE: u64 = 4;
+pub(crate) const VALIDATION: u64 = of(5);
 /// The folds of `auto`.
-pub(crate) const FOLDS: u64 = 5;
+pub(crate) const FOLDS: u64 = of(6);
 /// The rows and columns of each round of boosting.
-pub(crate) const BOOSTING: u64 = 5;
+pub(crate) const BOOSTING: u64 = of(7);
 /// The folds of a comparison.
-pub(crate) const SPLITS: u64 = 0;
-/// The seeds of the members of an ensemble, from here on.
-pub(crate) const MEMBERS: u64 = 1000;
+pub(crate) const SPLITS: u64 = of(8);
+/// The rows that each repeat of a comparison scores, one for each repeat.
+pub(crate) const REPEATS: u64 = of(9);
+/// The seeds of networks that are trained together, one for each.
+pub(crate) const MEMBERS: u64 = of(10);
 /// The configurations that a search draws.
-pub(crate) const CONFIGURATIONS: u64 = 2000;
-/// The rows of a rung of a search, from here on, one for each split.
-pub(crate) const RUNGS: u64 = 3000;
+pub(crate) const CONFIGURATIONS: u64 = of(11);
+/// The rows of a rung of a search, one for each split.
+pub(crate) const RUNGS: u64 = of(12);
+/// Random targets of predictions, one for each row.
+pub(crate) const DRAWS: u64 = of(13);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_purposes_share_a_stream() {
+        let all = [
+            PARAMETERS,
+            ORDER,
+            DROPOUT,
+            OBJECTIVE,
+            VALIDATION,
+            FOLDS,
+            BOOSTING,
+            SPLITS,
+            REPEATS,
+            MEMBERS,
+            CONFIGURATIONS,
+            RUNGS,
+            DRAWS,
+        ];
+        let purposes: std::collections::HashSet<u64> = all.iter().map(|stream| stream >> 56).collect();
+        assert_eq!(purposes.len(), all.len());
+        assert!(!purposes.contains(&0));
+    }
+}

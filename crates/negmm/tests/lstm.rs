@@ -1,6 +1,7 @@
 //! The LSTM against a plain f64 reference, central differences and PyTorch; on every instruction set the same bits.
 
 use negmm::Rng;
+use negmm::math::counter::Counter;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
 use negmm::net::{Dropout, Lstm, LstmLayer, LstmPass, PANEL, PANEL_CHUNKS, Stem};
 use serde::Deserialize;
@@ -181,8 +182,8 @@ fn every_instruction_set_gives_the_same_bits() {
     for lstm in shapes().chain([Lstm { channels: 1, window: 12, hidden: 64, layers: 3 }]) {
         let case = Case::random(lstm, &all);
         let run = |isa: Isa| {
-            let rng = &mut Rng::new(5, 0);
-            let (outputs, gradient) = case.run(isa, &mut LstmPass::new(&lstm), Some(Dropout { share: 0.2, rng }));
+            let draws = &mut Counter::new(5, 0).step(0);
+            let (outputs, gradient) = case.run(isa, &mut LstmPass::new(&lstm), Some(Dropout { share: 0.2, draws }));
             let bits = outputs.iter().chain(floats(&gradient)).map(|x| x.to_bits());
             bits.collect::<Vec<u32>>()
         };
@@ -202,7 +203,7 @@ fn dropout_acts_between_layers_only() {
         let case = Case::random(lstm, &all);
         let pass = &mut LstmPass::new(&lstm);
         let before = case.run(Isa::best(), pass, None);
-        let dropped = case.run(Isa::best(), pass, Some(Dropout { share, rng: &mut Rng::new(5, 0) }));
+        let dropped = case.run(Isa::best(), pass, Some(Dropout { share, draws: &mut Counter::new(5, 0).step(0) }));
         assert_eq!(before == dropped, layers == 1);
         assert!(case.run(Isa::best(), pass, None) == before, "dropout of an earlier pass is left behind");
     }
@@ -215,7 +216,8 @@ fn gradient_with_dropout_is_the_slope_of_the_loss() {
     let lstm = Lstm { channels: 2, window: 5, hidden: 8, layers: 3 };
     let mut case = Case::random(lstm, &all);
     let (weights, pass) = (case.weights.clone(), &mut LstmPass::new(&lstm));
-    let mut run = |case: &Case| case.run(Isa::best(), pass, Some(Dropout { share: 0.4, rng: &mut Rng::new(5, 0) }));
+    let mut run =
+        |case: &Case| case.run(Isa::best(), pass, Some(Dropout { share: 0.4, draws: &mut Counter::new(5, 0).step(0) }));
     let gradient = run(&case).1;
     // The step follows the gradient itself, so that the slope is its squared length.
     let length = floats(&gradient).iter().map(|g| g * g).sum::<f32>().sqrt();

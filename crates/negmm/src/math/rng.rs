@@ -23,13 +23,13 @@ impl Rng {
     /// Uniform in the open interval (0, 1).
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
+        open_unit(self.bits())
     }
 
     /// Uniform among 0 .. `n` (multiply and shift; the bias is below n / 2^64).
     #[inline]
     pub fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.bits()) * n as u128) >> 64) as usize
+        below(self.bits(), n)
     }
 
     /// Brings `items` into random order.
@@ -38,6 +38,18 @@ impl Rng {
             items.swap(last, self.below(last + 1));
         }
     }
+}
+
+/// Bits as a number in the open interval (0, 1).
+#[inline]
+pub(super) fn open_unit(bits: u64) -> f64 {
+    ((bits >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
+}
+
+/// Bits as a number among 0 .. `n`.
+#[inline]
+pub(super) fn below(bits: u64, n: usize) -> usize {
+    ((u128::from(bits) * n as u128) >> 64) as usize
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::activation::Activation;
 use super::stem::Stem;
 use super::stem_pass::StemPass;
+use crate::math::counter::Draws;
 use crate::math::lanes::{Chunk, Lanes, WIDTH, floats};
 use crate::math::matmul::{Product, Start, Strided, transpose};
 use crate::math::rng::Rng;
@@ -154,7 +155,7 @@ pub struct Dropout<'a> {
     /// Share of units switched off.
     pub share: f32,
     /// Where the choices come from.
-    pub rng: &'a mut Rng,
+    pub draws: &'a mut Draws,
 }
 
 impl Dropout<'_> {
@@ -165,7 +166,7 @@ impl Dropout<'_> {
         let keep = 1.0 / (1.0 - self.share);
         let mut mask = Chunk::ZERO;
         for four in mask.0.chunks_mut(4) {
-            let bits = self.rng.bits();
+            let bits = self.draws.bits();
             for (lane, factor) in four.iter_mut().enumerate() {
                 *factor = if (bits >> (16 * lane)) & 0xffff >= cut { keep } else { 0.0 };
             }

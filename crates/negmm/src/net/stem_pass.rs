@@ -72,7 +72,8 @@ impl StemPass {
                 slopes.fill(Chunk([1.0; WIDTH]));
             }
             Kind::Lstm(pass) => {
-                let between = dropout.as_mut().map(|dropout| Dropout { share: dropout.share, rng: &mut *dropout.rng });
+                let between =
+                    dropout.as_mut().map(|dropout| Dropout { share: dropout.share, draws: &mut *dropout.draws });
                 pass.forward::<L>(&self.values, weights, between);
                 for ((value, slope), output) in values.iter_mut().zip(slopes).zip(pass.outputs()) {
                     *slope = match &mut dropout {

@@ -15,12 +15,13 @@ const TINY: f32 = 1e-30;
 pub(super) struct Adam {
     first: Vec<Chunk>,
     second: Vec<Chunk>,
-    steps: i32,
+    /// The decays to the power of the steps taken.
+    powers: [f64; 2],
 }
 
 impl Adam {
     pub(super) fn new(chunks: usize) -> Self {
-        Self { first: vec![Chunk::ZERO; chunks], second: vec![Chunk::ZERO; chunks], steps: 0 }
+        Self { first: vec![Chunk::ZERO; chunks], second: vec![Chunk::ZERO; chunks], powers: [1.0; 2] }
     }
 
     /// ```text
@@ -29,9 +30,11 @@ impl Adam {
     /// ```
     #[inline(always)]
     pub(super) fn step<L: Lanes>(&mut self, weights: &mut [Chunk], gradient: &[Chunk], rate: f64) {
-        self.steps += 1;
-        let size = (rate / (1.0 - BETA_1.powi(self.steps))) as f32;
-        let correction = (1.0 / (1.0 - BETA_2.powi(self.steps)).sqrt()) as f32;
+        let [power_1, power_2] = &mut self.powers;
+        *power_1 *= BETA_1;
+        *power_2 *= BETA_2;
+        let size = (rate / (1.0 - *power_1)) as f32;
+        let correction = (1.0 / (1.0 - *power_2).sqrt()) as f32;
         let (size, correction, epsilon) = (L::splat(size), L::splat(correction), L::splat(EPSILON));
         let (keep_1, add_1) = (L::splat(BETA_1 as f32), L::splat((1.0 - BETA_1) as f32));
         let (keep_2, add_2) = (L::splat(BETA_2 as f32), L::splat((1.0 - BETA_2) as f32));

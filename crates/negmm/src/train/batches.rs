@@ -1,13 +1,15 @@
 //! Responsible for which rows each step learns from.
 
 use super::NetworkJob;
-use crate::math::rng::Rng;
+use crate::math::counter::Counter;
 use crate::streams;
 
 /// The training rows in random order, batch after batch, in another order at each pass.
 pub(super) struct Batches {
     order: Vec<u32>,
-    rng: Rng,
+    counter: Counter,
+    /// Passes that were begun.
+    passes: u64,
     batch: usize,
     /// Rows of this pass that were given.
     given: usize,
@@ -19,13 +21,15 @@ impl Batches {
     pub(super) fn new(job: &NetworkJob) -> Self {
         let order = job.train.clone();
         let (batch, whole) = (job.course.batch, job.course.whole_batches);
-        Self { given: order.len(), order, rng: Rng::new(job.seed, streams::ORDER), batch, whole }
+        let counter = Counter::new(job.seed, streams::ORDER);
+        Self { given: order.len(), order, counter, passes: 0, batch, whole }
     }
 
     pub(super) fn next(&mut self) -> &[u32] {
         let left = self.order.len() - self.given;
         if left == 0 || (self.whole && left < self.batch) {
-            self.rng.shuffle(&mut self.order);
+            self.counter.step(self.passes).shuffle(&mut self.order);
+            self.passes += 1;
             self.given = 0;
         }
         let batch = self.given..self.order.len().min(self.given + self.batch);

@@ -1,8 +1,8 @@
 //! Responsible for computing an objective: how a panel of raw outputs becomes a loss and its gradient, or scores.
 
 use super::{Objective, SD_FACTORS};
+use crate::math::counter::Draws;
 use crate::math::lanes::{Chunk, Lanes};
-use crate::math::rng::Rng;
 use crate::net::{GaussianHead, MixtureHead, MixtureOutputs, MixturePanel, PANEL_CHUNKS, SampleHead};
 use crate::score::sample_energy::panel::SampleScratch;
 use crate::score::sinkhorn::{Sinkhorn, SinkhornScratch};
@@ -66,9 +66,9 @@ impl Evaluator {
     }
 
     /// Draws what all rows of a step share; most objectives share nothing.
-    pub(super) fn begin_step(&mut self, rng: &mut Rng) {
+    pub(super) fn begin_step(&mut self, draws: &mut Draws) {
         if let Self::SampleEnergy { sinkhorn: Some((sinkhorn, scratch)), .. } = self {
-            sinkhorn.draw(rng, scratch);
+            sinkhorn.draw(draws, scratch);
         }
     }
 

@@ -115,7 +115,7 @@ impl Job {
 impl NetworkJob {
     /// The parameters before the first step.
     pub(crate) fn initial_parameters(&self) -> Vec<Chunk> {
-        self.objective.initial_parameters(&self.network, &mut Rng::new(self.seed, streams::WEIGHTS))
+        self.objective.initial_parameters(&self.network, &mut Rng::new(self.seed, streams::PARAMETERS))
     }
 
     /// How far each input is moved in adversarial training, its share of the input's range over the training rows; nothing

@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use super::softmin::{Potential, Round, Update};
 use super::{BLUR, temperatures};
+use crate::math::counter::Draws;
 use crate::math::lanes::{Chunk, Lanes, WIDTH, floats, floats_mut};
-use crate::math::{normal, rng::Rng};
+use crate::math::normal;
 use crate::net::PANEL_CHUNKS;
 
 /// Samples of a row that all lie within this range, in units of the standardised target, have no shape to compare.
@@ -51,11 +52,11 @@ pub struct Sinkhorn {
 
 impl Sinkhorn {
     /// Fresh draws from the prior, once for each step: all rows of a batch are compared with the same.
-    pub fn draw(&self, rng: &mut Rng, scratch: &mut SinkhornScratch) {
+    pub fn draw(&self, draws: &mut Draws, scratch: &mut SinkhornScratch) {
         for draw in &mut scratch.drawn {
             *draw = match self.prior {
-                Prior::Uniform => rng.uniform() - 0.5,
-                Prior::Normal => normal::quantile(rng.uniform()),
+                Prior::Uniform => draws.uniform() - 0.5,
+                Prior::Normal => normal::quantile(draws.uniform()),
             };
         }
         scratch.drawn.sort_unstable_by(f64::total_cmp);

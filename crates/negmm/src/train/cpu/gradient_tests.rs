@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::trainer::CpuTrainer;
 use crate::data::Dataset;
+use crate::math::counter::Counter;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use crate::math::rng::Rng;
 use crate::mixture::Mixture;
@@ -221,9 +222,8 @@ fn assert_sample_gradient(inputs: usize, hidden: &[usize], samples: usize, weigh
     // The draws of the second step: Differentiate takes two.
     let mut draws = vec![0.0; samples];
     if let Some(sinkhorn) = sinkhorn {
-        let (mut rng, mut scratch) = (Rng::new(job.seed, streams::OBJECTIVE), SinkhornScratch::new(samples));
-        sinkhorn.draw(&mut rng, &mut scratch);
-        sinkhorn.draw(&mut rng, &mut scratch);
+        let mut scratch = SinkhornScratch::new(samples);
+        sinkhorn.draw(&mut Counter::new(job.seed, streams::OBJECTIVE).step(1), &mut scratch);
         draws.iter_mut().zip(scratch.draws()).for_each(|(kept, draw)| *kept = f64::from(draw));
     }
     let weight = f64::from(weight);

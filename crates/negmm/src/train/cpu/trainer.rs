@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
+use crate::math::counter::Counter;
 use crate::math::lanes::{Chunk, Lanes, WIDTH};
-use crate::math::rng::Rng;
 use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Pass, Stem};
 use crate::streams;
 use crate::train::adam::{self, Adam};
@@ -21,12 +21,14 @@ pub(super) struct CpuTrainer<'a, L> {
     adam: Adam,
     pass: Pass,
     evaluator: Evaluator,
-    dropout_rng: Rng,
+    dropout: Counter,
     /// For what an objective draws in each step.
-    objective_rng: Rng,
+    objective: Counter,
     /// How far each input is moved in adversarial training; empty without it.
     adversarial_steps: Vec<f32>,
-    steps: u32,
+    /// Steps that were begun, and those that were taken.
+    begun: u64,
+    taken: u32,
     lanes: PhantomData<L>,
 }
 
@@ -40,10 +42,11 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
             adam: Adam::new(parameters.len()),
             pass: Pass::new(&job.network),
             evaluator: Evaluator::new(&job.objective),
-            dropout_rng: Rng::new(job.seed, streams::DROPOUT),
-            objective_rng: Rng::new(job.seed, streams::OBJECTIVE),
+            dropout: Counter::new(job.seed, streams::DROPOUT),
+            objective: Counter::new(job.seed, streams::OBJECTIVE),
             adversarial_steps: job.adversarial_steps(),
-            steps: 0,
+            begun: 0,
+            taken: 0,
             job,
             parameters,
             lanes: PhantomData,
@@ -53,7 +56,9 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
     /// The mean loss of `rows`; leaves its gradient in `self.gradient`.
     #[inline(always)]
     pub(super) fn differentiate(&mut self, rows: &[u32]) -> f32 {
-        self.evaluator.begin_step(&mut self.objective_rng);
+        self.evaluator.begin_step(&mut self.objective.step(self.begun));
+        let mut draws = self.dropout.step(self.begun);
+        self.begun += 1;
         let Self { job, pass, parameters, gradient, evaluator, .. } = self;
         gradient.fill(Chunk::ZERO);
         let mut loss = 0.0;
@@ -71,7 +76,7 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
                     pass.move_inputs::<L>(&self.adversarial_steps);
                 }
                 let share = job.course.dropout as f32;
-                let dropout = (share > 0.0).then_some(Dropout { share, rng: &mut self.dropout_rng });
+                let dropout = (share > 0.0).then_some(Dropout { share, draws: &mut draws });
                 pass.forward::<L>(job.network.activation, parameters, dropout);
                 let (outputs, deltas) = pass.outputs_and_deltas();
                 loss += evaluator.loss::<L>(outputs, &panel, deltas);
@@ -98,10 +103,10 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
             let stem = job.network.stem.iter().flat_map(Stem::tensors);
             stem.filter(|tensor| tensor.decays).for_each(|tensor| tensor.scale(parameters, shrink));
         }
-        self.steps += 1;
+        self.taken += 1;
         if !self.averaged.is_empty() {
             // Early on the average is over the steps so far: a decay that fits a long run would remember the start.
-            let keep = course.averaging.min(f64::from(self.steps) / (f64::from(self.steps) + 10.0));
+            let keep = course.averaging.min(f64::from(self.taken) / (f64::from(self.taken) + 10.0));
             adam::average::<L>(&mut self.averaged, parameters, keep as f32);
         }
         Some(loss)
