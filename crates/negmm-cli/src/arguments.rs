@@ -285,4 +285,9 @@ impl Shared {
         negmm::threads::limit(threads);
         Ok(threads)
     }
+
+    /// What trains; `otherwise` says how many threads where no flag does.
+    pub fn engine(&self, otherwise: Option<&str>) -> Result<negmm::train::CpuEngine, negmm::Error> {
+        self.threads(otherwise).map(negmm::train::CpuEngine::new)
+    }
 }

@@ -22,7 +22,7 @@ pub fn watch() {
 /// Starts listening.
 #[cfg(not(unix))]
 pub fn watch() {
-    let _ = ctrlc::set_handler(|| stop(i32::from(super::INTERRUPTED)));
+    let _ = ctrlc::set_handler(|| stop(i32::from(negmm::ErrorKind::Cancelled.exit_code())));
 }
 
 /// Ends the program.

@@ -2,7 +2,7 @@
 //! anywhere, or an SVG file each.
 //!
 //! ```
-//! use negmm::{Method, Toy, fit, math::rng::Rng};
+//! use negmm::{Method, Rng, Toy, fit};
 //! use negmm_report::{Cases, Report};
 //!
 //! let table = Toy::Bimodal.sample(300, &mut Rng::new(1, 0));

@@ -19,7 +19,7 @@ pub(crate) const ORDER: u64 = of(2);
 pub(crate) const DROPOUT: u64 = of(3);
 /// What an objective draws, by step. Counter.
 pub(crate) const OBJECTIVE: u64 = of(4);
-/// The validation rows, the same for every method.
+/// The validation rows of single networks, ensembles and trees: the same for all. Of a sequence the last rows validate.
 pub(crate) const VALIDATION: u64 = of(5);
 /// The folds of `auto`.
 pub(crate) const FOLDS: u64 = of(6);

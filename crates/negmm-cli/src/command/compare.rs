@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use negmm::compare::{CompareOptions, Comparison, Metric, compare};
 use negmm::data::Inputs;
-use negmm::train::{CpuEngine, Watch};
+use negmm::train::Watch;
 use negmm::{Error, Method};
 use negmm_draw::Style;
 use serde_json::json;
@@ -31,7 +31,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
             )));
         }
     }
-    let engine = CpuEngine::new(shared.threads(None)?);
+    let engine = shared.engine(None)?;
     let inputs = Inputs {
         features: arguments.features.as_deref().map(input::names),
         ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),

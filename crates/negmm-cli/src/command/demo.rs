@@ -28,7 +28,7 @@ const POINTS: usize = 150;
 pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let toy = Toy::by_name(&demo.toy)?;
     let seed: u64 = input::number("seed", &demo.seed)?;
-    let threads = shared.threads(None)?;
+    let engine = shared.engine(None)?;
     let (rows, about) = match toy {
         Toy::Heteroscedastic => (720, "y = x sin x + noise that grows with x"),
         Toy::Bimodal => (1200, "y is near x³ (70 %) or near -x³ (30 %), with noise of sd 3"),
@@ -40,7 +40,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     if let Some(folder) = &demo.save {
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     }
-    let model = fit::train(&train, &config, threads, shared)?.model;
+    let model = fit::train(&train, &config, &engine, shared)?.model;
 
     let (x, y) = (numbers(&test, "x"), numbers(&test, "y"));
     let truth = Metrics::of(&toy.truth(x).into(), y)?;

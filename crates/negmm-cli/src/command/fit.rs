@@ -21,7 +21,7 @@ use crate::{input, report};
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let config = FitConfig::new(fit.config.as_deref(), &fit.data_flags, &fit.method)?;
-    let threads = shared.threads(config.threads.as_deref())?;
+    let engine = shared.engine(config.threads.as_deref())?;
     let place = fit.output.display().to_string();
     let to_standard_output = place == "-";
     if to_standard_output && shared.json {
@@ -47,7 +47,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let page = fit.report.as_deref().map(Output::create).transpose()?;
     let table = input::table(&fit.data)?;
     let start = Instant::now();
-    let fitted = train(&table, &config, threads, shared)?;
+    let fitted = train(&table, &config, &engine, shared)?;
     let seconds = start.elapsed().as_secs_f64();
     let model = &fitted.model;
     warn(shared.quiet, &fitted.warnings);
@@ -96,13 +96,13 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
 }
 
 /// Trains with a progress bar that Ctrl-C stops.
-pub fn train(table: &Table, config: &FitConfig, threads: usize, shared: &Shared) -> Result<Fitted, Error> {
+pub fn train(table: &Table, config: &FitConfig, engine: &CpuEngine, shared: &Shared) -> Result<Fitted, Error> {
     let plan = plan(table, &config.target, &config.method, &config.inputs, config.seed)?;
     let jobs = plan.jobs();
     let bar = Bar::training(shared, jobs.len());
-    bar.begin(&plan.estimate(), threads);
+    bar.begin(&plan.estimate(), engine.threads);
     let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
-    let trained = negmm::train::train(&CpuEngine::new(threads), &jobs, &watch);
+    let trained = negmm::train::train(engine, &jobs, &watch);
     let fitted = plan.finish(trained);
     bar.clear();
     fitted

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use negmm::train::{CpuEngine, Engine};
+use negmm::train::Engine;
 use negmm::tune::{Journal, RunOptions};
 use negmm::{Error, Method, Toy};
 use negmm_draw::Style;
@@ -109,7 +109,7 @@ impl Experiment {
 pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     let experiment = Experiment::new(arguments)?;
     let part = journal::Part::new(&arguments.part)?;
-    let engine = CpuEngine::new(shared.threads(None)?);
+    let engine = shared.engine(None)?;
     if part.needs_journal() && arguments.journal.is_none() {
         return Err(Error::options("shards and journals to join need a journal of their own: say --journal DIR"));
     }

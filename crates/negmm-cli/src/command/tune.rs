@@ -6,7 +6,7 @@ use std::time::Instant;
 use negmm::compare::{Metric, Summary, Task};
 use negmm::data::Inputs;
 use negmm::model::plan;
-use negmm::train::{CpuEngine, Engine, Watch, train};
+use negmm::train::{Engine, Watch, train};
 use negmm::tune::{Candidate, Dimension, RunOptions, Search, Space, Strategy};
 use negmm::{Error, Method, Table};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let by = by.ok_or_else(|| Error::options(format!("by must be nll, crps or rmse, found {:?}", arguments.by)))?;
     let seed = input::number("seed", &arguments.seed)?;
     let part = journal::Part::new(&arguments.part)?;
-    let engine = CpuEngine::new(shared.threads(None)?);
+    let engine = shared.engine(None)?;
     let inputs = Inputs {
         features: arguments.features.as_deref().map(input::names),
         ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),

@@ -20,7 +20,7 @@ const VARIANCE_CEILING: f32 = 100.0;
 /// `sigma_min`² = 1e-6 like that of every neural method here, not 1e-8; and network, batches and schedule are those of
 /// [`NetworkSettings`], so that methods are compared on equal terms. The loss that is reported has the constant ln(2 pi)/2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "kebab-case")]
 pub struct BetaNll {
     /// The power of the variance.
     pub beta: f64,

@@ -25,7 +25,7 @@ const NEURAL: [&str; 4] = ["ne-gmm", "mdn", "beta-nll", "sample-net"];
 /// the exact mixture is predicted unless `pool` asks for the Gaussian that the original reports, and all members hold out
 /// the same validation rows, so that the ensemble's validation score is that of rows which no member has seen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "kebab-case")]
 pub struct Ensemble {
     /// T.
     pub members: usize,

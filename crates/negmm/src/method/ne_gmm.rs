@@ -7,7 +7,7 @@ use crate::options::{Checked, Options, Slot, Spec};
 
 /// A neural Gaussian mixture trained with eta · (logarithmic score) + (1 - eta) · (energy score).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "kebab-case")]
 pub struct NeGmm {
     /// Share of the logarithmic score.
     pub eta: f64,

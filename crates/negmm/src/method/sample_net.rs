@@ -35,7 +35,7 @@ const MOST_SINKHORN: f64 = 1000.0;
 /// - The regulariser is off by default: it is costly, the original tunes its weight for each data set, and weights of 0.01 and
 ///   0.1 changed neither NLL nor CRPS on boston and concrete by more than their standard errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "kebab-case")]
 pub struct SampleNet {
     /// M.
     pub samples: usize,

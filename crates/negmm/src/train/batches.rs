@@ -5,7 +5,7 @@ use crate::math::counter::Counter;
 use crate::streams;
 
 /// The training rows in random order, batch after batch, in another order at each pass.
-pub(super) struct Batches {
+pub struct Batches {
     order: Vec<u32>,
     counter: Counter,
     /// Passes that were begun.
@@ -18,14 +18,16 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    pub(super) fn new(job: &NetworkJob) -> Self {
+    /// The batches of a job.
+    pub fn new(job: &NetworkJob) -> Self {
         let order = job.train.clone();
         let (batch, whole) = (job.course.batch, job.course.whole_batches);
         let counter = Counter::new(job.seed, streams::ORDER);
         Self { given: order.len(), order, counter, passes: 0, batch, whole }
     }
 
-    pub(super) fn next(&mut self) -> &[u32] {
+    /// The rows of the next step.
+    pub fn next(&mut self) -> &[u32] {
         let left = self.order.len() - self.given;
         if left == 0 || (self.whole && left < self.batch) {
             self.counter.step(self.passes).shuffle(&mut self.order);

@@ -65,7 +65,7 @@ impl Course {
 }
 
 /// What an engine has for one network: its parameters, and how they change.
-pub(super) trait Trainer {
+pub trait Trainer {
     /// One step on `rows` of the data. Gives their mean loss, or nothing if it or a gradient is not finite: then nothing has
     /// changed.
     fn step(&mut self, rows: &[u32], rate: f64) -> Option<f32>;
@@ -78,16 +78,22 @@ pub(super) trait Trainer {
 }
 
 /// A job, its number in its queue, and who watches.
-pub(super) struct Followed<'a> {
-    pub(super) job: &'a NetworkJob,
-    pub(super) number: usize,
-    pub(super) watch: &'a Watch<'a>,
+pub struct Followed<'a> {
+    /// The job.
+    pub job: &'a NetworkJob,
+    /// Its number.
+    pub number: usize,
+    /// Who watches.
+    pub watch: &'a Watch<'a>,
 }
 
 impl Followed<'_> {
     /// The training from the first step to the last.
     #[inline(always)]
-    pub(super) fn run(self, trainer: &mut impl Trainer) -> Result<TrainedNetwork> {
+    ///
+    /// # Errors
+    /// When the caller asks to stop.
+    pub fn run(self, trainer: &mut impl Trainer) -> Result<TrainedNetwork> {
         let Self { job, number: job_number, watch } = self;
         let course = &job.course;
         let mut batches = Batches::new(job);

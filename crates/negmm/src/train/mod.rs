@@ -29,5 +29,10 @@ pub use stopping::{SD_FACTORS, Selection};
 pub use training::Training;
 pub(crate) use training::{BATCH, DROPOUT, LEARNING_RATE, STEPS};
 
+// How a training runs, for engines of this repository that run one by themselves.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub use {batches::Batches, course::Followed, course::Trainer, stopping::Stopping};
+
 pub use crate::math::lanes::Isa;
 pub use crate::watch::{Progress, Watch};

@@ -38,19 +38,20 @@ impl Selection {
 
 /// The best epoch so far.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stopping {
+pub struct Stopping {
     patience: usize,
     best: f64,
     best_epoch: usize,
 }
 
 impl Stopping {
-    pub(super) fn new(patience: usize) -> Self {
+    /// Waits for so many epochs without a better score; 0: for ever.
+    pub fn new(patience: usize) -> Self {
         Self { patience, best: f64::INFINITY, best_epoch: 0 }
     }
 
     /// Whether `score` in `epoch` is the best so far; a score that is not a number never is.
-    pub(super) fn improves(&mut self, epoch: usize, score: f64) -> bool {
+    pub fn improves(&mut self, epoch: usize, score: f64) -> bool {
         let better = score < self.best;
         if better {
             self.best = score;
@@ -59,12 +60,13 @@ impl Stopping {
         better
     }
 
-    pub(super) fn best_epoch(&self) -> usize {
+    /// The best epoch so far.
+    pub fn best_epoch(&self) -> usize {
         self.best_epoch
     }
 
     /// Whether patience has run out in `epoch`.
-    pub(super) fn exhausted(&self, epoch: usize) -> bool {
+    pub fn exhausted(&self, epoch: usize) -> bool {
         self.patience > 0 && epoch - self.best_epoch >= self.patience
     }
 }
