@@ -25,7 +25,7 @@ fn a_column_of_dates_is_found_and_shown() {
     let line = |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).unwrap().to_string();
     assert!(line("pickup").contains("time (dmy), mean 2019-0"), "{text}");
     assert!(line("pickup").ends_with("time of year, day of week, time of day"), "{text}");
-    assert!(line("dropoff - pickup").contains("difference, mean 15.5 minutes, sd"), "{text}");
+    assert!(line("dropoff - pickup").contains("difference, mean 15.50 minutes, sd"), "{text}");
     let features = folder.done(&["inspect", "m", "--json"]).json()["features"].to_string();
     assert!(features.contains("pickup (Monday)") && features.contains("dropoff - pickup"), "{features}");
     folder.done(&["report", "m", "f.csv", "-o", "again.html"]);

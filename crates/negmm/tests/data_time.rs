@@ -165,7 +165,13 @@ fn parts_that_vary_become_features() {
     assert_eq!(names("when,y\n2024-01-01,1\n2024-01-02,2\n"), ["when", "when (Monday)", "when (Tuesday)"]);
     assert_eq!(
         names("when,y\n2024-01-01,1\n2024-02-05,2\n2024-03-04,3\n"),
-        ["when", "when (time of year, sin)", "when (time of year, cos)"]
+        [
+            "when",
+            "when (time of year, sin)",
+            "when (time of year, cos)",
+            "when (time of year, sin 2)",
+            "when (time of year, cos 2)"
+        ]
     );
     // Firsts of months say nothing about weekdays.
     assert_eq!(names("when,y\n2024-01-01,1\n2024-02-01,2\n"), ["when"]);

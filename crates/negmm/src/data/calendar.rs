@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(days(1, 1, 1), -719_162);
         assert_eq!(days(9999, 12, 31), 2_932_896);
         assert_eq!(days(-1, 12, 31) + 1, days(0, 1, 1));
-        assert_eq!(days(-4000, 1, 1), -2_180_437);
+        assert_eq!(days(-4000, 1, 1), -2_180_498);
     }
 
     #[test]

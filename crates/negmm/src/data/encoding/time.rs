@@ -1,8 +1,8 @@
 //! Responsible for columns of dates and times: the time itself as a number, and its place in the year, the week and the day, so
 //! that what returns can be learnt; with a flag for missing cells.
 //!
-//! With d the days of a time since 1970, a place in a round of length L becomes the phase (sin, cos)(2 pi k d / L), k = 1 … as many
-//! harmonics as the part has: 23:50 is as near to 00:10 as noon is to 12:20.
+//! With d the days of a time since 1970, a place in a round of length L becomes the phase (sin, cos)(2 pi k d / L), k = 1, 2:
+//! 23:50 is as near to 00:10 as noon is to 12:20.
 
 use std::collections::BTreeSet;
 use std::f64::consts::TAU;
@@ -21,7 +21,7 @@ use crate::{Error, Result};
 const YEAR: f64 = 365.2425;
 /// Months of the year that must be seen before the time of year counts: in fewer it is the time itself once more.
 const FEWEST_MONTHS: usize = 3;
-/// Harmonics of the phase of a day: rush hours come twice.
+/// Harmonics of a phase: rush hours come twice a day, spring and autumn are not each other's opposite.
 const HARMONICS: usize = 2;
 const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
@@ -53,9 +53,8 @@ impl TimePart {
     /// Features that it becomes.
     fn features(&self) -> usize {
         match self {
-            Self::TimeOfYear => 2,
+            Self::TimeOfYear | Self::TimeOfDay => 2 * HARMONICS,
             Self::DayOfWeek(seen) => seen.len(),
-            Self::TimeOfDay => 2 * HARMONICS,
         }
     }
 
@@ -66,17 +65,17 @@ impl TimePart {
 
     fn names(&self, column: &str) -> Vec<String> {
         match self {
-            Self::TimeOfYear => phase_names(&format!("{column} (time of year"), 1),
+            Self::TimeOfYear => phase_names(&format!("{column} (time of year")),
             Self::DayOfWeek(seen) => seen.iter().map(|day| format!("{column} ({})", WEEKDAYS[*day])).collect(),
-            Self::TimeOfDay => phase_names(&format!("{column} (time of day"), HARMONICS),
+            Self::TimeOfDay => phase_names(&format!("{column} (time of day")),
         }
     }
 
     /// Gives `set` the features of a time, each with its number.
     fn encode(&self, seconds: f64, mut set: impl FnMut(usize, f32)) {
         let days = (seconds / DAY).floor();
-        let mut phase = |turns: f64, harmonics: usize| {
-            for harmonic in 1..=harmonics {
+        let mut phase = |turns: f64| {
+            for harmonic in 1..=HARMONICS {
                 let angle = TAU * harmonic as f64 * turns;
                 set(2 * harmonic - 2, libm::sin(angle) as f32);
                 set(2 * harmonic - 1, libm::cos(angle) as f32);
@@ -85,9 +84,9 @@ impl TimePart {
         match self {
             Self::TimeOfYear => {
                 let of_day = seconds / DAY - days;
-                phase((Date::of_days(days as i64).day_of_year() as f64 + of_day) / YEAR, 1);
+                phase((Date::of_days(days as i64).day_of_year() as f64 + of_day) / YEAR);
             }
-            Self::TimeOfDay => phase(seconds / DAY - days, HARMONICS),
+            Self::TimeOfDay => phase(seconds / DAY - days),
             Self::DayOfWeek(seen) => {
                 let day = weekday(days as i64);
                 if let Some(place) = seen.iter().position(|other| *other == day) {
@@ -98,12 +97,12 @@ impl TimePart {
     }
 }
 
-fn phase_names(of: &str, harmonics: usize) -> Vec<String> {
+fn phase_names(of: &str) -> Vec<String> {
     let name = |harmonic: usize, wave: &str| match harmonic {
         1 => format!("{of}, {wave})"),
         harmonic => format!("{of}, {wave} {harmonic})"),
     };
-    (1..=harmonics).flat_map(|harmonic| ["sin", "cos"].map(|wave| name(harmonic, wave))).collect()
+    (1..=HARMONICS).flat_map(|harmonic| ["sin", "cos"].map(|wave| name(harmonic, wave))).collect()
 }
 
 impl TimeEncoding {
