@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 _Numbers = NDArray[np.float64]
-_Column = tuple[str, _Numbers | list[str | None]]
+_Column = tuple[str, _Numbers | NDArray[np.datetime64] | list[str | None]]
 
 @final
 class Table:
-    """Named columns of equal length: numbers (NaN: missing) or text (None: missing)."""
+    """Named columns of equal length: numbers (NaN: missing), times (NaT: missing) or text (None: missing)."""
 
     def __new__(cls, columns: list[_Column]) -> Table: ...
     @staticmethod

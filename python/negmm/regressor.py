@@ -66,7 +66,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array, pandas or polars frame of shape (rows, features)
-            Numbers, NaN where missing. Frames may have text columns too.
+            Numbers, NaN where missing, or datetime64, NaT where missing. Frames may have columns of text and of times too.
         y : array of shape (rows,)
             Targets.
         sample_weight : array of shape (rows,), optional
@@ -236,6 +236,12 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         if is_frame(X):
             validate_data(self, named(X), reset=reset, skip_check_array=True)
             return X
+        kind = getattr(getattr(X, "dtype", None), "kind", None)
+        if kind == "M" and getattr(X, "ndim", None) == 2:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        if kind == "m":
+            X = np.where(np.isnat(X), np.nan, X / np.timedelta64(1, "s"))
         return validate_data(
             self,
             X,

@@ -141,6 +141,7 @@ impl Model {
         let kind = |encoding: &Encoding| match encoding {
             Encoding::Number { .. } => "number",
             Encoding::Text { .. } => "text",
+            Encoding::Time { .. } => "time",
         };
         let inputs: Vec<_> = encoder.inputs().iter().map(|input| json!([input.name, kind(&input.encoding)])).collect();
         let description = json!({

@@ -1,9 +1,10 @@
-//! Responsible for tables: NumPy arrays and lists of text as the core's columns, each number copied once.
+//! Responsible for tables: NumPy arrays of numbers or times and lists of text as the core's columns, each number copied once.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use negmm::data::Column;
+use numpy::datetime::{Datetime, units};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
@@ -21,7 +22,8 @@ pub struct Table(pub Arc<negmm::Table>);
 
 #[pymethods]
 impl Table {
-    /// A table of named columns: an array of float64 is numbers (NaN: missing), a list of str or None is text.
+    /// A table of named columns: an array of float64 is numbers (NaN: missing), one of datetime64 (in microseconds or
+    /// nanoseconds; NaT: missing) times, a list of str or None is text.
     #[new]
     fn new(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let named = columns.into_iter().map(|(name, cells)| Ok((name, column(&cells)?)));
@@ -65,12 +67,27 @@ fn column(cells: &Bound<'_, PyAny>) -> PyResult<Column> {
     if let Ok(numbers) = cells.extract::<PyReadonlyArray1<'_, f64>>() {
         return Ok(Column::Numbers(numbers.as_array().to_vec()));
     }
-    let expected = |_| PyTypeError::new_err("expected a column of float64, or a list of str and None");
+    if let Ok(times) = cells.extract::<PyReadonlyArray1<'_, Datetime<units::Microseconds>>>() {
+        return Ok(Column::Times(times.as_array().iter().map(|time| seconds((*time).into(), 1_000_000)).collect()));
+    }
+    if let Ok(times) = cells.extract::<PyReadonlyArray1<'_, Datetime<units::Nanoseconds>>>() {
+        return Ok(Column::Times(times.as_array().iter().map(|time| seconds((*time).into(), 1_000_000_000)).collect()));
+    }
+    let expected = |_| PyTypeError::new_err("expected a column of float64 or datetime64, or a list of str and None");
     let cells = cells.cast::<PyList>().map_err(|error| expected(error.into()))?;
     let words: Vec<Option<Bound<'_, PyString>>> = cells.extract().map_err(expected)?;
     let words: Vec<Option<Cow<'_, str>>> =
         words.iter().map(|word| word.as_ref().map(|word| word.to_cow()).transpose()).collect::<PyResult<_>>()?;
     Ok(Column::text(words.iter().map(Option::as_deref)))
+}
+
+/// Seconds of a time in parts of a second; the smallest number is NumPy's mark of a missing one. Whole seconds and the rest each
+/// are exact, so that the same time as text gives the same number.
+fn seconds(time: i64, parts: i64) -> f64 {
+    match time {
+        i64::MIN => f64::NAN,
+        _ => time.div_euclid(parts) as f64 + time.rem_euclid(parts) as f64 / parts as f64,
+    }
 }
 
 /// The columns of a matrix.

@@ -141,15 +141,13 @@ def test_numbers_among_text_are_text():
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (pandas.Series(pandas.date_range("2024-01-01", periods=80)), "expected numbers or text, found datetime64"),
-        (pandas.Series(np.arange(80) * 1j), "expected numbers or text, found complex128"),
+        (pandas.Series(np.arange(80) * 1j), "expected numbers, times or text, found complex128"),
         (pandas.Series([{"a": 1}] * 80), 'column "a", row 1: expected a number or text, found dict'),
         (
             pandas.Series([1.0, None, datetime.date(2024, 1, 1)] * 26 + [1.0, 2.0]),
             'column "a", row 3: expected a number or text, found date',
         ),
-        (polars.Series([datetime.date(2024, 1, 1)] * 80), 'column "a": expected numbers or text, found Date'),
-        (polars.Series([[1, 2]] * 80), 'column "a": expected numbers or text, found List'),
+        (polars.Series([[1, 2]] * 80), 'column "a": expected numbers, times or text, found List'),
         (pandas.Series([1.0] * 79 + [np.inf]), 'column "a", row 80: the number "inf" is not finite'),
     ],
 )

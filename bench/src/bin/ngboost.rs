@@ -189,7 +189,7 @@ impl Data {
             .columns()
             .map(|(_, column)| match column {
                 Column::Numbers(numbers) => Ok(numbers.clone()),
-                Column::Text { .. } => Err("a column is text"),
+                _ => Err("a column is not of numbers"),
             })
             .collect::<Result<_, _>>()?;
         let y = columns.pop().ok_or("no columns")?;

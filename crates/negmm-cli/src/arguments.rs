@@ -111,6 +111,10 @@ pub struct DataFlags {
     /// Do not use these columns; a name with a comma goes in quotes
     #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
     pub ignore: Option<String>,
+    /// These columns are dates or times, read in a form that is found, or given: ymd, dmy, mdy, named, clock, seconds or
+    /// milliseconds (since 1970), such as when:dmy [default: text columns all of whose cells are dates]
+    #[arg(long, value_name = "COL[:FORM],…", allow_hyphen_values = true)]
+    pub date: Option<String>,
     /// The column that says how much each row counts; it is no input
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub weight: Option<String>,
@@ -132,6 +136,7 @@ impl DataFlags {
             ("target", &self.target),
             ("features", &self.features),
             ("ignore", &self.ignore),
+            ("date", &self.date),
             ("weight", &self.weight),
             ("sequence", &self.sequence),
             ("window", &self.window),
@@ -246,6 +251,9 @@ pub struct Compare {
     /// Do not use these columns
     #[arg(long, value_name = "COL,…")]
     pub ignore: Option<String>,
+    /// These columns are dates or times, read in a form that is found, or given, such as when:dmy
+    #[arg(long, value_name = "COL[:FORM],…")]
+    pub date: Option<String>,
     /// The column that says how much each row counts; it is no input
     #[arg(long, value_name = "COL")]
     pub weight: Option<String>,

@@ -43,6 +43,7 @@ impl FitConfig {
             .text;
         let features = take(&mut settings, "features").map(|setting| input::names(&setting.text));
         let ignore = take(&mut settings, "ignore").map_or(Vec::new(), |setting| input::names(&setting.text));
+        let dates = take(&mut settings, "date").map_or(Vec::new(), |setting| input::dates(&setting.text));
         let weight = take(&mut settings, "weight").map(|setting| setting.text);
         let threads = take(&mut settings, "threads").map(|setting| setting.text);
         let seed = match take(&mut settings, "seed") {
@@ -66,7 +67,7 @@ impl FitConfig {
             let blamed = settings.iter().filter(|setting| setting.name == refused.option);
             blamed.fold(refused.error, |error, setting| setting.blame(error))
         })?;
-        Ok(Self { target, inputs: Inputs { features, ignore, weight, sequence }, seed, threads, method })
+        Ok(Self { target, inputs: Inputs { features, ignore, dates, weight, sequence }, seed, threads, method })
     }
 }
 

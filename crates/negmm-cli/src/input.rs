@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use negmm::data::{CsvStream, Schema, Sequence};
+use negmm::data::{CsvStream, Schema, Sequence, TimeForm};
 use negmm::{Error, Table};
 
 /// What messages call standard input.
@@ -48,6 +48,15 @@ pub fn names(text: &str) -> Vec<String> {
     names
 }
 
+/// Columns that are dates, each alone or with its form: `when`, `when:dmy`.
+pub fn dates(text: &str) -> Vec<(String, Option<TimeForm>)> {
+    let date = |name: String| match name.rsplit_once(':').map(|(column, form)| (column, form.parse())) {
+        Some((column, Ok(form))) => (column.to_string(), Some(form)),
+        _ => (name, None),
+    };
+    names(text).into_iter().map(date).collect()
+}
+
 /// A name as [`names`] reads it.
 pub fn quoted_name(name: &str) -> String {
     if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_string() }
@@ -78,5 +87,11 @@ mod tests {
         let odd = ["5\" pipe", "a,b", "plain", "\"x\",y"];
         assert_eq!(names(&odd.map(quoted_name).join(",")), odd);
         assert_eq!(names("5\" pipe,b"), ["5\" pipe", "b"]);
+    }
+
+    #[test]
+    fn dates_with_and_without_a_form() {
+        let expected = [("a", Some(TimeForm::Dmy)), ("b:c", None), ("d,e", Some(TimeForm::Seconds))];
+        assert_eq!(dates("a:dmy,b:c,\"d,e:seconds\""), expected.map(|(name, form)| (name.to_string(), form)));
     }
 }

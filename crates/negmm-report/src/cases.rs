@@ -72,7 +72,8 @@ impl Cases {
         }
         let rows = sample(table.rows(), most_rows(model));
         let numbers = rows.iter().map(|row| row + 1).collect();
-        Self::of_rows(model, table.select_rows(&rows), weight, numbers, table.rows())
+        let chosen = model.encoder().with_times(table.select_rows(&rows))?;
+        Self::of_rows(model, chosen, weight, numbers, table.rows())
     }
 
     fn of_rows(model: &Model, table: Table, weight: Option<&str>, numbers: Vec<usize>, total: usize) -> Result<Self> {
@@ -142,12 +143,15 @@ impl Cases {
             let last = &order[order.len().saturating_sub(END_STEPS)..];
             End { numbers: numbers(last), y: pick(y, last), predictions: predictions.select(last) }
         });
-        let of_table = || table.select_rows(&chosen.iter().map(|at| rows[*at]).collect::<Vec<_>>());
+        let of_table = || {
+            let rows = table.select_rows(&chosen.iter().map(|at| rows[*at]).collect::<Vec<_>>());
+            model.encoder().with_times(rows)
+        };
         let weights = weights.as_ref().map(|weights| pick(weights, &chosen));
         Ok(Self {
             total: rows.len(),
             numbers: numbers(&chosen),
-            table: end.is_none().then(of_table),
+            table: end.is_none().then(of_table).transpose()?,
             y: pick(y, &chosen),
             weights: weights.filter(|weights| weights.iter().any(|weight| *weight > 0.0)),
             predictions: predictions.select(&chosen),
@@ -209,6 +213,7 @@ pub struct Gather<'a> {
 /// The cells of a column that were chosen.
 enum Cells {
     Numbers(Vec<f64>),
+    Times(Vec<f64>),
     Text(Vec<Option<Arc<str>>>),
 }
 
@@ -237,6 +242,7 @@ impl<'a> Gather<'a> {
         if self.columns.is_empty() {
             let empty = |column: &Column| match column {
                 Column::Numbers(_) => Cells::Numbers(Vec::new()),
+                Column::Times(_) => Cells::Times(Vec::new()),
                 Column::Text { .. } => Cells::Text(Vec::new()),
             };
             self.columns = table.columns().map(|(name, column)| (name.to_string(), empty(column))).collect();
@@ -250,7 +256,8 @@ impl<'a> Gather<'a> {
         }
         for (name, cells) in &mut self.columns {
             match (cells, table.column(name)) {
-                (Cells::Numbers(cells), Some(Column::Numbers(numbers))) => {
+                (Cells::Numbers(cells), Some(Column::Numbers(numbers)))
+                | (Cells::Times(cells), Some(Column::Times(numbers))) => {
                     chosen.iter().for_each(|(row, place)| put(cells, *place, numbers[*row]));
                 }
                 (Cells::Text(cells), Some(Column::Text { codes, levels })) => {
@@ -282,6 +289,7 @@ impl<'a> Gather<'a> {
         let columns = self.columns.iter().map(|(name, cells)| {
             let column = match cells {
                 Cells::Numbers(cells) => Column::Numbers(order.iter().map(|place| cells[*place]).collect()),
+                Cells::Times(cells) => Column::Times(order.iter().map(|place| cells[*place]).collect()),
                 Cells::Text(cells) => Column::text(order.iter().map(|place| cells[*place].as_deref())),
             };
             (name.clone(), column)

@@ -37,6 +37,7 @@ mod report;
 mod reservoir;
 mod slice;
 mod text;
+mod time_axis;
 
 pub use cases::{Cases, Gather};
 pub use comparison::comparison;

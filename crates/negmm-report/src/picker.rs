@@ -1,5 +1,6 @@
 //! Responsible for the rows that can be picked in the page: their distributions and what is known of them, as JSON.
 
+use negmm::data::time::iso;
 use negmm::data::{Column, MISSING};
 use negmm::{Model, Row};
 use serde_json::{Map, Value, json};
@@ -96,6 +97,7 @@ fn one(cases: &Cases, answers: &Answers, at: usize, inputs: &[&str]) -> Value {
 fn cell(column: Option<&Column>, at: usize) -> String {
     match column {
         Some(Column::Numbers(numbers)) if numbers[at].is_finite() => num(numbers[at]),
+        Some(Column::Times(times)) if times[at].is_finite() => iso(times[at]),
         Some(Column::Text { codes, levels }) if codes[at] != MISSING => name(&levels[codes[at] as usize]),
         _ => "missing".into(),
     }

@@ -6,6 +6,7 @@ use negmm::{Model, Predictions, Result, Table};
 
 use crate::answers::COVERAGE;
 use crate::cases::Cases;
+use crate::time_axis::{TimeAxis, at_the_same_hour};
 
 /// Columns and rows of the heat map.
 const COLUMNS: usize = 120;
@@ -21,8 +22,10 @@ const OUTSIDE: f64 = 0.005;
 pub struct Slice {
     /// The input.
     pub name: String,
-    /// Where it is predicted: values of a number, 0, 1, 2 … for words.
+    /// Where it is predicted: values of a number, 0, 1, 2 … for words, a number that `unit` explains for times.
     pub x: Vec<f64>,
+    /// What the numbers are, for times.
+    pub unit: Option<String>,
     /// The words, for a text input.
     pub words: Option<Vec<String>>,
     pub mean: Vec<f64>,
@@ -42,13 +45,15 @@ pub fn slice(model: &Model, cases: &Cases, input: &str) -> Result<Option<Slice>>
     let Some(column) = table.column(input) else { return Ok(None) };
     let (places, words): (Column, Option<Vec<String>>) = match column {
         Column::Numbers(numbers) => {
-            let numbers: Vec<f64> = numbers.iter().take(LOOKED_AT).copied().filter(|x| x.is_finite()).collect();
-            let (low, high) = range(numbers);
-            if low >= high {
-                return Ok(None);
-            }
+            let Some((low, high)) = range_of_first(numbers) else { return Ok(None) };
             let place = |at: usize| low + (high - low) * (at as f64 + 0.5) / COLUMNS as f64;
             (Column::Numbers((0..COLUMNS).map(place).collect()), None)
+        }
+        Column::Times(times) => {
+            let Some((low, high)) = range_of_first(times) else { return Ok(None) };
+            let (step, typical) = ((high - low) / COLUMNS as f64, median(times));
+            let place = |at: usize| at_the_same_hour(low + step * (at as f64 + 0.5), typical, step);
+            (Column::Times((0..COLUMNS).map(place).collect()), None)
         }
         Column::Text { codes, levels } => {
             let common = common(codes, levels);
@@ -65,8 +70,16 @@ pub fn slice(model: &Model, cases: &Cases, input: &str) -> Result<Option<Slice>>
         (name, column)
     });
     let predictions = model.predict(&Table::new(columns.collect())?)?;
+    let axis = match &places {
+        Column::Times(times) => Some(TimeAxis::new(times[0], times[count - 1])),
+        _ => None,
+    };
+    let shown = |numbers: &[f64]| match &axis {
+        Some(axis) => numbers.iter().map(|time| axis.shown(*time)).collect(),
+        None => numbers.to_vec(),
+    };
     let x = match &places {
-        Column::Numbers(numbers) => numbers.clone(),
+        Column::Numbers(numbers) | Column::Times(numbers) => shown(numbers),
         Column::Text { .. } => (0..count).map(|at| at as f64).collect(),
     };
     let data_x: Vec<f64> = match (column, &words) {
@@ -77,7 +90,7 @@ pub fn slice(model: &Model, cases: &Cases, input: &str) -> Result<Option<Slice>>
             };
             codes.iter().map(place).collect()
         }
-        (Column::Numbers(numbers), _) => numbers.clone(),
+        (Column::Numbers(numbers) | Column::Times(numbers), _) => shown(numbers),
         _ => Vec::new(),
     };
     let (lower, upper) = predictions.interval(COVERAGE)?;
@@ -87,6 +100,7 @@ pub fn slice(model: &Model, cases: &Cases, input: &str) -> Result<Option<Slice>>
     Ok(Some(Slice {
         name: input.to_string(),
         x,
+        unit: axis.map(|axis| axis.label),
         words,
         mean: predictions.mean(),
         lower,
@@ -95,6 +109,23 @@ pub fn slice(model: &Model, cases: &Cases, input: &str) -> Result<Option<Slice>>
         heat: heat(&predictions, y),
         data: (data_x, cases.y.clone()),
     }))
+}
+
+/// The first rows that have the number.
+fn first(numbers: &[f64]) -> Vec<f64> {
+    numbers.iter().take(LOOKED_AT).copied().filter(|x| x.is_finite()).collect()
+}
+
+/// The range of the first rows, none where they are all the same.
+fn range_of_first(numbers: &[f64]) -> Option<(f64, f64)> {
+    Some(range(first(numbers))).filter(|(low, high)| low < high)
+}
+
+/// The median of the first rows, NaN where there is none.
+fn median(numbers: &[f64]) -> f64 {
+    let mut numbers = first(numbers);
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// All but the outermost of the numbers.
@@ -142,11 +173,8 @@ fn common(codes: &[u32], levels: &[String]) -> Vec<u32> {
 /// `count` times the median or the most frequent text.
 fn typical(column: &Column, count: usize) -> Column {
     match column {
-        Column::Numbers(numbers) => {
-            let mut numbers: Vec<f64> = numbers.iter().take(LOOKED_AT).copied().filter(|x| x.is_finite()).collect();
-            numbers.sort_by(f64::total_cmp);
-            Column::Numbers(vec![numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN); count])
-        }
+        Column::Numbers(numbers) => Column::Numbers(vec![median(numbers); count]),
+        Column::Times(times) => Column::Times(vec![median(times); count]),
         Column::Text { codes, levels } => {
             let most = common(codes, levels).first().map(|code| levels[*code as usize].as_str());
             Column::text(std::iter::repeat_n(most, count))

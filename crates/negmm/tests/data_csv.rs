@@ -57,6 +57,7 @@ fn cells(table: &Table, name: &str) -> Vec<String> {
         Column::Numbers(numbers) => {
             numbers.iter().map(|n| if n.is_nan() { "-".to_string() } else { n.to_string() }).collect()
         }
+        Column::Times(_) => panic!("a file has numbers and text"),
         Column::Text { codes, levels } => codes
             .iter()
             .map(|code| if *code == MISSING { "-".to_string() } else { levels[*code as usize].clone() })

@@ -134,7 +134,7 @@ fn constant_inputs_and_targets_are_allowed() {
 fn inputs_can_be_chosen() {
     let text = "a,b,c,y\n1,2,3,4\n2,3,4,5\n";
     let chosen = |features: Option<&[&str]>, ignore: &[&str]| {
-        let inputs = Inputs { features: features.map(names), ignore: names(ignore), weight: None, sequence: None };
+        let inputs = Inputs { features: features.map(names), ignore: names(ignore), ..Inputs::default() };
         Encoder::fit(&table(text), "y", &inputs).map(|encoder| encoder.feature_names().join(" "))
     };
     assert_eq!(chosen(None, &[]).unwrap(), "a b c");

@@ -15,7 +15,7 @@ fn read(folder: &Path, name: &str) -> (Vec<Vec<f64>>, Vec<f64>, Vec<usize>) {
     let table = Table::read(folder.join(format!("{name}.csv.gz"))).unwrap();
     let numbers = |column: &Column| match column {
         Column::Numbers(numbers) => numbers.clone(),
-        Column::Text { .. } => panic!("{name} has only numbers"),
+        _ => panic!("{name} has only numbers"),
     };
     let mut columns: Vec<Vec<f64>> = table.columns().map(|(_, column)| numbers(column)).collect();
     let y = columns.pop().unwrap();

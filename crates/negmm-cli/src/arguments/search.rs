@@ -56,6 +56,9 @@ pub struct Tune {
     /// Do not use these columns
     #[arg(long, value_name = "COL,…")]
     pub ignore: Option<String>,
+    /// These columns are dates or times, read in a form that is found, or given, such as when:dmy
+    #[arg(long, value_name = "COL[:FORM],…")]
+    pub date: Option<String>,
     /// The column that says how much each row counts; it is no input
     #[arg(long, value_name = "COL")]
     pub weight: Option<String>,

@@ -35,6 +35,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let inputs = Inputs {
         features: arguments.features.as_deref().map(input::names),
         ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
+        dates: arguments.date.as_deref().map_or(Vec::new(), input::dates),
         weight: arguments.weight.clone(),
         sequence,
     };

@@ -1,6 +1,7 @@
 //! Responsible for `negmm inspect`: what a model is and was trained on.
 
-use negmm::data::{Encoding, NumberEncoding, TextEncoding};
+use negmm::data::time::{clock, iso};
+use negmm::data::{Difference, Encoding, NumberEncoding, TextEncoding, TimeEncoding, TimeForm, TimePart};
 use negmm::train::History;
 use negmm::{Error, Model};
 use serde_json::json;
@@ -41,6 +42,8 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
         if target.constant { "0 (constant)".into() } else { report::number(target.scale) },
     ));
     let inputs = encoder.inputs().iter().map(|input| vec![input.name.clone(), describe(&input.encoding)]);
+    let inputs =
+        inputs.chain(encoder.differences().iter().map(|difference| vec![difference.name(), length(difference)]));
     text.push_str(&left_aligned(&inputs.collect::<Vec<_>>()));
     if !record.histories.is_empty() {
         let settings = model.method().options().into_iter().map(|option| vec![option.name.to_string(), option.value]);
@@ -92,7 +95,35 @@ fn describe(encoding: &Encoding) -> String {
             let missing = if *missing { ", with missing cells" } else { "" };
             format!("text, {}: {}{more}{pooled}{missing}", report::counted(levels.len(), "level"), shown.join(", "))
         }
+        Encoding::Time(_) if encoding.features() == 0 => "constant, not used".into(),
+        Encoding::Time(TimeEncoding { form, seconds, parts }) => {
+            let mean = if *form == TimeForm::Clock { clock(seconds.mean.round()) } else { iso(seconds.mean.round()) };
+            let parts: String = parts.iter().map(|part| format!(", {}", part_name(part))).collect();
+            let missing = if seconds.missing_flag { ", with missing cells" } else { "" };
+            format!("time ({form}), mean {mean}, sd {}{parts}{missing}", duration(seconds.sd))
+        }
     }
+}
+
+fn part_name(part: &TimePart) -> &'static str {
+    match part {
+        TimePart::TimeOfYear => "time of year",
+        TimePart::DayOfWeek(_) => "day of week",
+        TimePart::TimeOfDay => "time of day",
+    }
+}
+
+fn length(difference: &Difference) -> String {
+    let NumberEncoding { mean, sd, .. } = difference.seconds;
+    format!("difference, mean {}, sd {}", duration(mean), duration(sd))
+}
+
+/// Seconds in a unit that suits them.
+fn duration(seconds: f64) -> String {
+    let units = [("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)];
+    let unit = units.into_iter().find(|(_, length)| seconds.abs() >= 2.0 * length);
+    let (name, length) = unit.unwrap_or(("seconds", 1.0));
+    format!("{} {name}", report::number(seconds / length))
 }
 
 fn left_aligned(lines: &[Vec<String>]) -> String {

@@ -71,8 +71,9 @@ fn along(slice: &Slice, target: &str, number: usize, others: bool) -> Picture {
     let title = format!("Prediction along {input}");
     let held =
         if others { ", all other inputs held at typical values (dots: rows, whatever their other inputs)" } else { "" };
+    let axis = slice.unit.as_ref().map_or_else(|| input.clone(), |unit| format!("{input}, {unit}"));
     let labels = |at: usize| slice.words.as_ref().map_or_else(|| num(slice.x[at]), |words| name(&words[at]));
-    let table = Grid::new([input.as_str(), "mean", "90 % from", "90 % to"]).filled(
+    let table = Grid::new([axis.as_str(), "mean", "90 % from", "90 % to"]).filled(
         spread(slice.x.len(), 24)
             .into_iter()
             .map(|at| vec![labels(at), num(slice.mean[at]), num(slice.lower[at]), num(slice.upper[at])]),
@@ -86,7 +87,7 @@ fn along(slice: &Slice, target: &str, number: usize, others: bool) -> Picture {
         None => {
             let half = 0.5 * (slice.x[1] - slice.x[0]);
             let ends = (slice.x[0] - half, slice.x[slice.x.len() - 1] + half);
-            Panel::new(Axis::new(&input).range(ends.0, ends.1), y_axis)
+            Panel::new(Axis::new(&axis).range(ends.0, ends.1), y_axis)
                 .with(Mark::heat(ends, (low, high), slice.x.len(), slice.heat.clone()).name("density"))
                 .with(Mark::points(&x, &y).ink(Ink::Text).opacity(0.45).width(2.2).name("rows"))
                 .with(Mark::line(&slice.x, &slice.lower).ink(Ink::Orange).width(1.2).dashed().name("90 % interval"))

@@ -4,10 +4,12 @@ use std::io::Read;
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
-use super::Column;
 use super::message::quoted;
 use super::source::{Source, read_error};
 use super::table::{Dictionary, Table, check_names, not_finite};
+use super::time::iso;
+use super::times::no_time;
+use super::{Column, TimeForm};
 use crate::{Error, Result};
 
 const BUFFER_BYTES: usize = 1 << 16;
@@ -154,6 +156,15 @@ impl<R: Read> Records<R> {
         }
     }
 
+    /// The time in a cell of the row read last, written in that form; NaN where it is missing.
+    pub fn time(&self, column: usize, form: TimeForm) -> Result<f64> {
+        let text = self.text(column)?.trim_ascii();
+        if is_missing(text.as_bytes()) {
+            return Ok(f64::NAN);
+        }
+        form.read(text).ok_or_else(|| self.blame(no_time(form, text), column))
+    }
+
     /// The text in a cell of the row read last, as it stands.
     pub fn text(&self, column: usize) -> Result<&str> {
         std::str::from_utf8(&self.record[column]).map_err(|_| self.blame(not_utf8(), column))
@@ -204,6 +215,10 @@ fn is_missing(cell: &[u8]) -> bool {
 pub(super) fn column_numbers(column: &Column) -> std::result::Result<std::borrow::Cow<'_, [f64]>, (usize, Error)> {
     let (codes, levels) = match column {
         Column::Numbers(numbers) => return Ok(numbers.into()),
+        Column::Times(times) => {
+            let row = times.iter().position(|time| !time.is_nan()).unwrap_or(0);
+            return Err((row, number_error(iso(times[row]).as_bytes(), None)));
+        }
         Column::Text { codes, levels } => (codes, levels),
     };
     let of_levels: Vec<Option<f64>> = levels.iter().map(|level| number(level.as_bytes())).collect();

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::encoding::{Features, NumberOptions};
 use super::message::quoted;
 use super::oddities::oddities;
+use super::times::seconds;
 use super::windows::{Sequence, windows};
 use super::{
-    Column, Dataset, Encoding, Input, Inputs, Kind, NumberEncoding, PredictedRows, Schema, Table, Target, Warnings,
+    Column, Dataset, Difference, Encoding, Input, Inputs, Kind, NumberEncoding, PredictedRows, Schema, Table, Target,
+    Warnings,
 };
 use crate::{Error, Result};
 
@@ -18,6 +20,9 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
     inputs: Vec<Input>,
+    /// Differences of times, whose features come after those of the inputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    differences: Vec<Difference>,
     target: Target,
     /// Whether missing numbers stay missing (NaN), for methods that know what to do with them.
     #[serde(default)]
@@ -36,14 +41,17 @@ impl Encoder {
             sequence.check()?;
         }
         let weights = inputs.weight.as_deref().map(|name| table.sample_weights(name)).transpose()?;
-        let learn = |(name, column): (&str, &Column)| Input {
-            name: name.to_string(),
-            encoding: Encoding::learn(column, weights.as_deref()),
+        let learn = |(name, column): (&str, &Column)| {
+            let form = inputs.time_form(table, name, column)?;
+            let encoding = Encoding::learn(column, form, weights.as_deref());
+            let encoding = encoding.map_err(|(row, error)| table.blame_cell(error, row, name))?;
+            Ok(Input { name: name.to_string(), encoding })
         };
-        let mut columns: Vec<Input> = inputs.choose(table, target)?.into_iter().map(learn).collect();
+        let mut columns = inputs.choose(table, target)?.into_iter().map(learn).collect::<Result<Vec<Input>>>()?;
         let target = Target::learn(table, target, weights.as_deref())?;
+        let differences = Difference::learn(table, &columns, weights.as_deref())?;
         let Some(sequence) = inputs.sequence.clone() else {
-            return Ok(Self { inputs: columns, target, keeps_missing: false, soft_clip: None, sequence: None });
+            return Ok(Self::new(columns, differences, target, None));
         };
         // What is predicted and what it is predicted from are numbers of the same scale.
         for input in columns.iter_mut().filter(|input| input.name == target.name) {
@@ -54,9 +62,13 @@ impl Encoder {
             let message = format!("the sequence {} is the same in every row", quoted(&sequence.column));
             return Err(table.blame(Error::data(message)));
         }
-        let encoder = Self { inputs: columns, target, keeps_missing: false, soft_clip: None, sequence: Some(sequence) };
+        let encoder = Self::new(columns, differences, target, Some(sequence));
         encoder.check_length(table, 2)?;
         Ok(encoder)
+    }
+
+    fn new(inputs: Vec<Input>, differences: Vec<Difference>, target: Target, sequence: Option<Sequence>) -> Self {
+        Self { inputs, differences, target, keeps_missing: false, soft_clip: None, sequence }
     }
 
     /// Whether a table has `more` rows after its first window.
@@ -102,12 +114,18 @@ impl Encoder {
             numbers.extend(encoding.of_kind().numbers().into_iter().map(|feature| first + feature));
             first += encoding.features();
         }
+        numbers.extend((0..self.differences.len()).map(|difference| first + difference));
         numbers
     }
 
     /// The input columns, in the order of their features.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
+    }
+
+    /// The differences of times that become features after those of the inputs.
+    pub fn differences(&self) -> &[Difference] {
+        &self.differences
     }
 
     /// The target column.
@@ -127,7 +145,7 @@ impl Encoder {
 
     /// Numbers that a row of a table becomes.
     pub fn channels(&self) -> usize {
-        self.inputs.iter().map(|input| input.encoding.features()).sum()
+        self.inputs.iter().map(|input| input.encoding.features()).sum::<usize>() + self.differences.len()
     }
 
     /// Features of a prediction: the channels of a row, or of all steps of a window. None is possible: all inputs may be
@@ -136,8 +154,8 @@ impl Encoder {
         self.channels() * self.sequence.as_ref().map_or(1, |sequence| sequence.window)
     }
 
-    /// A name for each feature: `age`, `age (missing)`, `city=Paris`, `city=(other)`, `city (missing)`; of a sequence with
-    /// the steps back to it, `close 30` to `close 1`.
+    /// A name for each feature: `age`, `age (missing)`, `city=Paris`, `city=(other)`, `city (missing)`, `date`,
+    /// `date (time of day, sin)`, `date (Monday)`, `end - start`; of a sequence with the steps back to it, `close 30` to `close 1`.
     pub fn feature_names(&self) -> Vec<String> {
         let names = self.channel_names();
         match &self.sequence {
@@ -150,7 +168,8 @@ impl Encoder {
     }
 
     fn channel_names(&self) -> Vec<String> {
-        self.used().flat_map(|input| input.encoding.of_kind().names(&input.name)).collect()
+        let inputs = self.used().flat_map(|input| input.encoding.of_kind().names(&input.name));
+        inputs.chain(self.differences.iter().map(Difference::name)).collect()
     }
 
     /// The inputs that have features.
@@ -251,10 +270,25 @@ impl Encoder {
             }
             encoding.of_kind().check().map_err(|error| error.in_column(name))?;
         }
+        self.differences.iter().try_for_each(|difference| difference.check(&self.inputs))?;
         if self.soft_clip.is_some_and(|limit| !(limit > 0.0 && limit.is_finite())) {
             return Err(Error::model("the limit of soft clipping must be positive and finite"));
         }
         self.target.check()
+    }
+
+    /// The table with its inputs that are times as times, however they are written; the others as they are.
+    ///
+    /// # Errors
+    /// When a cell is no time of the form that training had.
+    pub fn with_times(&self, table: Table) -> Result<Table> {
+        let mut seen = HashMap::new();
+        for Input { name, encoding } in &self.inputs {
+            let (Encoding::Time(encoding), Some(column)) = (encoding, table.column(name)) else { continue };
+            let seconds = seconds(column, encoding.form).map_err(|(row, error)| table.blame_cell(error, row, name))?;
+            seen.insert(name.as_str(), Column::Times(seconds.into_owned()));
+        }
+        Ok(seen.into_iter().fold(table, |table, (name, column)| table.with_column(name, column)))
     }
 
     /// rows × stride floats, a column at a time.
@@ -280,6 +314,10 @@ impl Encoder {
             warnings.count_new_categories(name, unseen.categories);
             warnings.count_new_missing(name, unseen.missing);
             first += encoding.features();
+        }
+        for difference in &self.differences {
+            difference.encode(table, &self.inputs, Features { x: &mut x[first..], stride }, options)?;
+            first += 1;
         }
         Ok((x, warnings))
     }

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::message::quoted;
+use super::times::form_of;
 use super::windows::Sequence;
-use super::{Column, Table};
+use super::{Column, Table, TimeForm};
 use crate::{Error, Result};
 
 /// Which columns are inputs. The default is all but the target; of a sequence, its own column alone.
@@ -14,6 +15,9 @@ pub struct Inputs {
     pub features: Option<Vec<String>>,
     /// None of these.
     pub ignore: Vec<String>,
+    /// These columns are dates and times, in a form that is given or found; without a word only text is, whose cells all are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dates: Vec<(String, Option<TimeForm>)>,
     /// The column that says how much each row counts; it is no input.
     #[serde(default)]
     pub weight: Option<String>,
@@ -34,6 +38,15 @@ impl Inputs {
         Ok(chosen)
     }
 
+    /// The form of the times of a column, where it holds times.
+    pub(super) fn time_form(&self, table: &Table, name: &str, column: &Column) -> Result<Option<TimeForm>> {
+        let told = self.dates.iter().find(|(date, _)| date == name).map(|(_, form)| *form);
+        if told.is_none() && self.sequence_column() == Some(name) {
+            return Ok(None);
+        }
+        form_of(column, told).map_err(|error| table.blame(error.in_column(name)))
+    }
+
     fn sequence_column(&self) -> Option<&str> {
         self.sequence.as_ref().map(|sequence| sequence.column.as_str())
     }
@@ -42,6 +55,7 @@ impl Inputs {
     fn check(&self, table: &Table, target: &str) -> Result<()> {
         let refuse = |message: String| Err(table.blame(Error::options(message)));
         let asked = self.features.iter().flatten().chain(&self.ignore).chain(&self.weight).map(String::as_str);
+        let asked = asked.chain(self.dates.iter().map(|(name, _)| name.as_str()));
         let asked = asked.chain(self.sequence_column()).chain([target]);
         let absent: Vec<&str> = asked.filter(|name| table.column(name).is_none()).collect();
         if !absent.is_empty() {

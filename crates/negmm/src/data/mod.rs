@@ -1,7 +1,10 @@
 //! Responsible for what comes in: tables with named columns, and how they become numbers a network can use.
 
+mod calendar;
 mod csv;
+mod cursor;
 mod dataset;
+mod difference;
 mod encoder;
 mod encoding;
 mod grid;
@@ -16,6 +19,8 @@ pub mod split;
 mod stream;
 mod table;
 mod target;
+pub mod time;
+mod times;
 mod warnings;
 mod weights;
 mod windows;
@@ -23,12 +28,14 @@ mod windows;
 pub(crate) use message::quoted;
 
 pub use dataset::{Dataset, ROW_ALIGN};
+pub use difference::Difference;
 pub use encoder::Encoder;
-pub use encoding::{ENCODED_LIMIT, Encoding, Input, MAX_LEVELS, NumberEncoding, TextEncoding};
+pub use encoding::{ENCODED_LIMIT, Encoding, Input, MAX_LEVELS, NumberEncoding, TextEncoding, TimeEncoding, TimePart};
 pub use inputs::Inputs;
 pub use rows::PredictedRows;
 pub use stream::{Chunk, CsvStream, KeptColumn, Kind, Schema};
 pub use table::{Column, MISSING, Table};
 pub use target::Target;
+pub use time::TimeForm;
 pub use warnings::Warnings;
 pub use windows::{MOST_WINDOW, Sequence, windows};

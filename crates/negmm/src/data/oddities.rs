@@ -13,7 +13,7 @@ const NAMED_COLUMNS: usize = 5;
 pub(super) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<String> {
     let unused = inputs.iter().filter(|input| input.encoding.features() == 0).map(|input| input.name.as_str());
     let is_missing = |name: &&str| match table.column(name) {
-        Some(Column::Numbers(numbers)) => numbers.iter().all(|number| number.is_nan()),
+        Some(Column::Numbers(numbers) | Column::Times(numbers)) => numbers.iter().all(|number| number.is_nan()),
         _ => false,
     };
     let (missing, constant): (Vec<&str>, Vec<&str>) = unused.partition(is_missing);

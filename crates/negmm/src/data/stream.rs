@@ -8,7 +8,7 @@ use super::csv::Records;
 use super::message::absent_columns;
 use super::source::Decoded;
 use super::table::{Dictionary, open};
-use super::{Column, Table};
+use super::{Column, Table, TimeForm};
 use crate::{Error, Result};
 
 /// Room that is made at once for the rows of a chunk; more is made when they come.
@@ -21,6 +21,8 @@ pub enum Kind {
     Number,
     /// Text.
     Text,
+    /// Dates and times, written in that form.
+    Time(TimeForm),
 }
 
 /// Which columns of a file are wanted.
@@ -116,6 +118,7 @@ impl CsvStream {
             for ((position, _), builder) in self.columns.iter().zip(&mut builders) {
                 match builder {
                     Builder::Numbers(numbers) => numbers.push(self.records.number(*position)?),
+                    Builder::Times(times, form) => times.push(self.records.time(*position, *form)?),
                     Builder::Text(dictionary) => self.records.push_text(*position, dictionary)?,
                 }
             }
@@ -140,6 +143,7 @@ impl CsvStream {
 
 enum Builder {
     Numbers(Vec<f64>),
+    Times(Vec<f64>, TimeForm),
     Text(Dictionary),
 }
 
@@ -148,12 +152,14 @@ impl Builder {
         match kind {
             Kind::Number => Self::Numbers(Vec::with_capacity(room)),
             Kind::Text => Self::Text(Dictionary::default()),
+            Kind::Time(form) => Self::Times(Vec::with_capacity(room), form),
         }
     }
 
     fn finish(self) -> Column {
         match self {
             Self::Numbers(numbers) => Column::Numbers(numbers),
+            Self::Times(times, _) => Column::Times(times),
             Self::Text(dictionary) => dictionary.finish(),
         }
     }

@@ -1,4 +1,4 @@
-//! Responsible for tables: named columns of equal length, numbers or text, with missing cells.
+//! Responsible for tables: named columns of equal length, numbers, times or text, with missing cells.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -18,6 +18,9 @@ pub const MISSING: u32 = u32::MAX;
 pub enum Column {
     /// Numbers; a missing one is NaN, none is infinite.
     Numbers(Vec<f64>),
+    /// Dates and times: seconds since 1970-01-01 00:00, of UTC where the zone is known, else of the clock on the wall; a missing
+    /// one is NaN, none is infinite.
+    Times(Vec<f64>),
     /// Text: the cell of a row is `levels[codes[row]]`, or missing where the code is [`MISSING`]. No level occurs twice.
     Text {
         /// For each row the position of its text among the levels.
@@ -36,6 +39,7 @@ impl Column {
     pub fn select(&self, rows: &[usize]) -> Self {
         match self {
             Self::Numbers(numbers) => Self::Numbers(rows.iter().map(|row| numbers[*row]).collect()),
+            Self::Times(times) => Self::Times(rows.iter().map(|row| times[*row]).collect()),
             Self::Text { codes, levels } => {
                 Self::Text { codes: rows.iter().map(|row| codes[*row]).collect(), levels: levels.clone() }
             }
@@ -57,7 +61,7 @@ impl Column {
     /// Rows.
     pub fn len(&self) -> usize {
         match self {
-            Self::Numbers(numbers) => numbers.len(),
+            Self::Numbers(numbers) | Self::Times(numbers) => numbers.len(),
             Self::Text { codes, .. } => codes.len(),
         }
     }
@@ -69,10 +73,12 @@ impl Column {
 
     fn check(&self) -> Result<()> {
         match self {
-            Self::Numbers(numbers) => match numbers.iter().position(|number| number.is_infinite()) {
-                Some(row) => Err(not_finite(&numbers[row].to_string()).at_row(row as u64 + 1)),
-                None => Ok(()),
-            },
+            Self::Numbers(numbers) | Self::Times(numbers) => {
+                match numbers.iter().position(|number| number.is_infinite()) {
+                    Some(row) => Err(not_finite(&numbers[row].to_string()).at_row(row as u64 + 1)),
+                    None => Ok(()),
+                }
+            }
             Self::Text { codes, levels } => {
                 let mut seen = HashSet::new();
                 if let Some(twice) = levels.iter().find(|level| !seen.insert(level.as_str())) {
@@ -219,6 +225,14 @@ impl Table {
             rows: rows.len(),
             origin: Origin::Selected(rows.iter().map(|row| self.row_in_file(*row)).collect()),
         }
+    }
+
+    /// The same table with another column in the place of one that it has.
+    pub(super) fn with_column(mut self, name: &str, column: Column) -> Self {
+        if let Some(position) = self.names.iter().position(|other| other == name) {
+            self.columns[position] = column;
+        }
+        self
     }
 
     fn row_in_file(&self, row: usize) -> usize {

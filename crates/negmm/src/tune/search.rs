@@ -261,6 +261,7 @@ fn fingerprint(table: &Table) -> String {
     let words = |hash, text: &str| text.bytes().map(u64::from).chain([u64::MAX]).fold(hash, fnv);
     let column = |hash, (name, column): (&str, &Column)| match column {
         Column::Numbers(numbers) => numbers.iter().map(|number| number.to_bits()).fold(words(hash, name), fnv),
+        Column::Times(times) => times.iter().map(|time| time.to_bits()).fold(words(words(hash, name), "times"), fnv),
         Column::Text { codes, levels } => {
             let hash = codes.iter().map(|code| u64::from(*code)).fold(words(hash, name), fnv);
             levels.iter().fold(hash, |hash, level| words(hash, level))

@@ -313,8 +313,7 @@ pub fn progress_is_told_after_every_epoch(engine: &dyn Engine) {
     let data = bimodal(60, 7);
     let seen: Mutex<Vec<Progress>> = Mutex::default();
     let cancel = AtomicBool::new(false);
-    let watch =
-        Watch { progress: &|progress| seen.lock().unwrap().push(*progress), cancel: &cancel, ..Watch::nothing() };
+    let watch = Watch { progress: &|progress| seen.lock().unwrap().push(*progress), cancel: &cancel };
     let jobs = [job(&data, 1, plain_training(4)), job(&data, 2, plain_training(3))];
     let trained = watched(engine, &jobs, &watch).into_iter().map(|trained| network(trained.unwrap()));
     let trained: Vec<TrainedNetwork> = trained.collect();

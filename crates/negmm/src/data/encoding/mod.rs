@@ -3,14 +3,18 @@
 
 mod number;
 mod text;
+mod time;
 
 use serde::{Deserialize, Serialize};
 
 pub(super) use number::NumberOptions;
 pub use number::{ENCODED_LIMIT, NumberEncoding};
 pub use text::{MAX_LEVELS, TextEncoding};
+pub use time::{TimeEncoding, TimePart};
 
-use super::{Column, Kind};
+use super::csv::column_numbers;
+use super::times::seconds;
+use super::{Column, Kind, TimeForm};
 use crate::{Error, Result};
 
 /// How one input column becomes features.
@@ -21,6 +25,8 @@ pub enum Encoding {
     Number(NumberEncoding),
     /// A 0/1 feature for each level.
     Text(TextEncoding),
+    /// A standardised number and parts that return: of the year, the week, the day.
+    Time(TimeEncoding),
 }
 
 /// What every kind of column does.
@@ -75,18 +81,25 @@ impl Features<'_> {
 }
 
 impl Encoding {
-    /// Learns from a column of the training table; `weights` say how much each row counts.
-    pub(super) fn learn(column: &Column, weights: Option<&[f64]>) -> Self {
-        match column {
-            Column::Numbers(numbers) => Self::Number(NumberEncoding::learn(numbers, weights)),
-            Column::Text { codes, levels } => Self::Text(TextEncoding::learn(codes, levels, weights)),
-        }
+    /// Learns from a column of the training table, which holds times where `form` says how they are written; `weights` say how
+    /// much each row counts. The error comes with the row that is at fault.
+    pub(super) fn learn(
+        column: &Column,
+        form: Option<TimeForm>,
+        weights: Option<&[f64]>,
+    ) -> std::result::Result<Self, (usize, Error)> {
+        Ok(match (form, column) {
+            (Some(form), column) => Self::Time(TimeEncoding::learn(&seconds(column, form)?, form, weights)),
+            (None, Column::Text { codes, levels }) => Self::Text(TextEncoding::learn(codes, levels, weights)),
+            (None, column) => Self::Number(NumberEncoding::learn(&column_numbers(column)?, weights)),
+        })
     }
 
     pub(super) fn of_kind(&self) -> &dyn ColumnEncoding {
         match self {
             Self::Number(encoding) => encoding,
             Self::Text(encoding) => encoding,
+            Self::Time(encoding) => encoding,
         }
     }
 

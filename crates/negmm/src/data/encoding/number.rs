@@ -33,8 +33,15 @@ pub(in crate::data) struct NumberOptions {
     pub soft_clip: Option<f64>,
 }
 
+impl NumberOptions {
+    /// What a missing number becomes.
+    pub fn of_missing(self) -> f32 {
+        if self.keeps_missing { f32::NAN } else { 0.0 }
+    }
+}
+
 impl NumberEncoding {
-    pub(super) fn learn(numbers: &[f64], weights: Option<&[f64]>) -> Self {
+    pub(in crate::data) fn learn(numbers: &[f64], weights: Option<&[f64]>) -> Self {
         let missing_flag = (0..numbers.len()).any(|row| numbers[row].is_nan() && weight_of(weights, row) > 0.0);
         match mean_and_sd(numbers, weights) {
             Some((mean, sd)) => Self { mean, sd, missing_flag },
@@ -42,8 +49,13 @@ impl NumberEncoding {
         }
     }
 
-    fn varies(&self) -> bool {
+    pub(super) fn varies(&self) -> bool {
         self.sd > 0.0
+    }
+
+    /// A number that is not missing, in standard deviations.
+    pub(super) fn standardised(&self, number: f64, options: NumberOptions) -> f32 {
+        smoothly_clipped((number - self.mean) / self.sd, options.soft_clip) as f32
     }
 }
 
@@ -80,10 +92,9 @@ impl ColumnEncoding for NumberEncoding {
     ) -> std::result::Result<Unseen, (usize, Error)> {
         let numbers = column_numbers(column)?;
         if self.varies() {
-            let missing = if options.keeps_missing { f32::NAN } else { 0.0 };
+            let missing = options.of_missing();
             for (place, number) in features.places(0).zip(&*numbers) {
-                let z = || smoothly_clipped((number - self.mean) / self.sd, options.soft_clip) as f32;
-                *place = if number.is_nan() { missing } else { z() };
+                *place = if number.is_nan() { missing } else { self.standardised(*number, options) };
             }
         }
         if !self.missing_flag {

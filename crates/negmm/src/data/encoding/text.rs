@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::{ColumnEncoding, Features, NumberOptions, Unseen};
+use crate::data::time::iso;
 use crate::data::weights::weight_of;
 use crate::data::{Column, Kind};
 use crate::{Error, Result};
@@ -81,7 +82,8 @@ impl ColumnEncoding for TextEncoding {
         _options: NumberOptions,
     ) -> std::result::Result<Unseen, (usize, Error)> {
         let column = match column {
-            Column::Numbers(numbers) => &numbers_as_text(numbers),
+            Column::Numbers(numbers) => &as_text(numbers, |number| number.to_string()),
+            Column::Times(times) => &as_text(times, iso),
             text => text,
         };
         let Column::Text { codes, levels: found } = column else { return Ok(Unseen::default()) };
@@ -105,10 +107,9 @@ impl ColumnEncoding for TextEncoding {
     }
 }
 
-/// Numbers where training had text (a file in which every postcode is a number): each as it is usually written.
-fn numbers_as_text(numbers: &[f64]) -> Column {
-    let cells: Vec<Option<String>> =
-        numbers.iter().map(|number| (!number.is_nan()).then(|| number.to_string())).collect();
+/// Numbers or times where training had text (a file in which every postcode is a number): each as it is usually written.
+fn as_text(cells: &[f64], write: impl Fn(f64) -> String) -> Column {
+    let cells: Vec<Option<String>> = cells.iter().map(|cell| (!cell.is_nan()).then(|| write(*cell))).collect();
     Column::text(cells.iter().map(Option::as_deref))
 }
 
