@@ -124,7 +124,8 @@ fn early_stopping_predicts_with_the_best_round() {
     assert_eq!(model.rounds.len(), best + 1);
     assert_eq!(model.history.len(), best + 1 + 20);
 
-    let (_, held) = holdout(y.len(), 0.3, &mut Rng::new(1, 3));
+    // The stream of the validation rows.
+    let (_, held) = holdout(y.len(), 0.3, &mut Rng::new(1, 5 << 56));
     let x: Vec<Vec<f32>> =
         columns.iter().map(|column| held.iter().map(|row| column[*row as usize]).collect()).collect();
     let targets: Vec<f64> = held.iter().map(|row| y[*row as usize]).collect();

@@ -27,7 +27,7 @@ impl Batches {
     }
 
     /// The rows of the next step.
-    pub fn next(&mut self) -> &[u32] {
+    pub fn next_batch(&mut self) -> &[u32] {
         let left = self.order.len() - self.given;
         if left == 0 || (self.whole && left < self.batch) {
             self.counter.step(self.passes).shuffle(&mut self.order);

@@ -107,7 +107,7 @@ impl Followed<'_> {
             for step in number * course.epoch..course.steps.min((number + 1) * course.epoch) {
                 watch.go_on()?;
                 rate = course.learning_rate * course.schedule.factor(step, course.steps);
-                match trainer.step(batches.next(), rate) {
+                match trainer.step(batches.next_batch(), rate) {
                     Some(loss) => {
                         losses += f64::from(loss);
                         taken += 1;
