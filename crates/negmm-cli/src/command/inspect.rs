@@ -1,6 +1,6 @@
 //! Responsible for `negmm inspect`: what a model is and was trained on.
 
-use negmm::data::{Encoding, NumberEncoding, TextEncoding};
+use negmm::data::{Encoding, Input, NumberEncoding, TextEncoding};
 use negmm::train::History;
 use negmm::{Error, Model};
 use serde_json::json;
@@ -40,7 +40,7 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
         report::number(target.mean),
         if target.constant { "0 (constant)".into() } else { report::number(target.scale) },
     ));
-    let inputs = encoder.inputs().iter().map(|input| vec![input.name.clone(), describe(&input.encoding)]);
+    let inputs = encoder.inputs().iter().map(|input| vec![input.name.clone(), describe(input)]);
     text.push_str(&left_aligned(&inputs.collect::<Vec<_>>()));
     if !record.histories.is_empty() {
         let settings = model.method().options().into_iter().map(|option| vec![option.name.to_string(), option.value]);
@@ -75,12 +75,13 @@ fn kept(histories: &[History]) -> String {
     )
 }
 
-fn describe(encoding: &Encoding) -> String {
+fn describe(input: &Input) -> String {
+    let (encoding, read_as) = (&input.encoding, input.reading());
     match encoding {
         Encoding::Number(NumberEncoding { sd: 0.0, missing_flag: false, .. }) => "constant, not used".into(),
         Encoding::Number(NumberEncoding { mean, sd, missing_flag }) => {
             let flag = if *missing_flag { ", with missing cells" } else { "" };
-            format!("number, mean {}, sd {}{flag}", report::number(*mean), report::number(*sd))
+            format!("{read_as}, mean {}, sd {}{flag}", report::number(*mean), report::number(*sd))
         }
         Encoding::Text(_) if encoding.features() == 0 => "constant, not used".into(),
         Encoding::Text(TextEncoding { levels, pooled, missing }) => {

@@ -2,6 +2,7 @@
 
 mod csv;
 mod dataset;
+mod dialect;
 mod encoder;
 mod encoding;
 mod grid;
@@ -10,6 +11,7 @@ mod message;
 mod moments;
 mod oddities;
 mod packed;
+mod reading;
 mod rows;
 mod source;
 pub mod split;
@@ -18,14 +20,17 @@ mod table;
 mod target;
 mod warnings;
 mod weights;
+mod whole;
 mod windows;
 
 pub(crate) use message::quoted;
 
 pub use dataset::{Dataset, ROW_ALIGN};
+pub use dialect::Dialect;
 pub use encoder::Encoder;
 pub use encoding::{ENCODED_LIMIT, Encoding, Input, MAX_LEVELS, NumberEncoding, TextEncoding};
 pub use inputs::Inputs;
+pub use reading::{ColumnReading, NumberForm, ReadAs, Reading};
 pub use rows::PredictedRows;
 pub use stream::{Chunk, CsvStream, KeptColumn, Kind, Schema};
 pub use table::{Column, MISSING, Table};

@@ -10,7 +10,7 @@ pub(super) use number::NumberOptions;
 pub use number::{ENCODED_LIMIT, NumberEncoding};
 pub use text::{MAX_LEVELS, TextEncoding};
 
-use super::{Column, Kind};
+use super::{Column, Kind, Reading};
 use crate::{Error, Result};
 
 /// How one input column becomes features.
@@ -104,9 +104,17 @@ pub struct Input {
     /// How it becomes features.
     #[serde(flatten)]
     pub encoding: Encoding,
+    /// How its cells are understood, where that is more than plain numbers or text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<Reading>,
 }
 
 impl Input {
+    /// How its cells are understood.
+    pub fn reading(&self) -> Reading {
+        self.read_as.clone().unwrap_or_else(|| self.encoding.of_kind().kind().into())
+    }
+
     /// Whether it has features: a column that tells nothing has none.
     pub(super) fn is_used(&self) -> bool {
         self.encoding.features() > 0
