@@ -23,12 +23,12 @@ struct Described<'a> {
     missing: usize,
     /// Cells that do not fit and are missing.
     odd: u64,
-    /// Whether the model looks at it, or predicts it.
+    /// Whether the model looks at it or predicts it, or it says how much rows count.
     used: bool,
 }
 
 impl<'a> Described<'a> {
-    fn new(name: &'a str, column: &Column, table: &'a Table, input: Option<&Input>, is_target: bool) -> Self {
+    fn new(name: &'a str, column: &Column, table: &'a Table, input: Option<&Input>, other_use: bool) -> Self {
         let read = table.reading(name);
         let (levels, missing) = match column {
             Column::Numbers(numbers) => (None, numbers.iter().filter(|number| number.is_nan()).count()),
@@ -52,7 +52,7 @@ impl<'a> Described<'a> {
             pooled: levels.map_or(0, |levels| levels.saturating_sub(own)),
             missing,
             odd: read.map_or(0, |read| read.odd.iter().map(|(_, count)| count).sum()),
-            used: is_target || input.is_some_and(|input| input.encoding.features() > 0),
+            used: other_use || input.is_some_and(|input| input.encoding.features() > 0),
         }
     }
 
@@ -91,19 +91,20 @@ impl<'a> Described<'a> {
     }
 }
 
-fn described<'a>(model: &Model, table: &'a Table) -> Vec<Described<'a>> {
+fn described<'a>(model: &Model, table: &'a Table, weight: Option<&str>) -> Vec<Described<'a>> {
     let encoder = model.encoder();
     let inputs: std::collections::HashMap<&str, &Input> =
         encoder.inputs().iter().map(|input| (input.name.as_str(), input)).collect();
     let describe = |(name, column): (&'a str, &Column)| {
-        Described::new(name, column, table, inputs.get(name).copied(), name == encoder.target().name)
+        let other_use = name == encoder.target().name || weight.is_some_and(|weight| weight.trim() == name);
+        Described::new(name, column, table, inputs.get(name).copied(), other_use)
     };
     table.columns().map(describe).collect()
 }
 
 /// What a person should look at: columns that are not plain numbers, and those that are not used. Nothing where there is none.
-pub fn lines(model: &Model, table: &Table) -> String {
-    let columns = described(model, table);
+pub fn lines(model: &Model, table: &Table, weight: Option<&str>) -> String {
+    let columns = described(model, table, weight);
     let (used, unused): (Vec<_>, Vec<_>) = columns.iter().partition(|column| column.used);
     let (plain, others): (Vec<_>, Vec<_>) =
         used.into_iter().partition(|column: &&Described<'_>| column.is_plain_number());
@@ -132,6 +133,6 @@ pub fn lines(model: &Model, table: &Table) -> String {
 }
 
 /// All columns.
-pub fn json(model: &Model, table: &Table) -> Vec<Value> {
-    described(model, table).iter().map(Described::json).collect()
+pub fn json(model: &Model, table: &Table, weight: Option<&str>) -> Vec<Value> {
+    described(model, table, weight).iter().map(Described::json).collect()
 }

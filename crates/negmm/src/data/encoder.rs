@@ -280,7 +280,7 @@ impl Encoder {
         for input in self.used() {
             let Input { name, encoding, .. } = input;
             let Some(column) = table.column_read_as(name, &input.reading()) else { continue };
-            let (column, odd) = column.map_err(|(row, error)| table.blame_cell(error, row, name))?;
+            let (column, odd) = column?;
             warnings.count_odd(name, odd);
             let features = Features { x: &mut x[first..], stride };
             let unseen = encoding.of_kind().encode(&column, features, options);

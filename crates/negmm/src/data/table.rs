@@ -263,20 +263,16 @@ impl Table {
     }
 
     /// The column called `name` for a model that learnt it read so: numbers in disguise are text again where
-    /// they were text in training, and text is numbers where it was numbers. And how many cells did not fit; the error comes with
-    /// the row that is at fault.
-    pub(super) fn column_read_as(
-        &self,
-        name: &str,
-        reading: &Reading,
-    ) -> Option<std::result::Result<(Cow<'_, Column>, u64), (usize, Error)>> {
+    /// they were text in training, and text is numbers where it was numbers. And how many cells did not fit.
+    pub(super) fn column_read_as(&self, name: &str, reading: &Reading) -> Option<Result<(Cow<'_, Column>, u64)>> {
         let column = self.column(name)?;
         let disguised = self.reading(name).and_then(|reading| reading.text.as_ref());
         Some(match (column, reading.kind(), disguised) {
             (Column::Numbers(_), Kind::Text, Some(text)) => Ok((Cow::Borrowed(text), 0)),
             (Column::Text { codes, levels }, Kind::Number, _) if !reading.is_plain() => CellReader::new(reading)
                 .numbers(codes, levels)
-                .map(|(numbers, odd)| (Cow::Owned(Column::Numbers(numbers)), odd)),
+                .map(|(numbers, odd)| (Cow::Owned(Column::Numbers(numbers)), odd))
+                .map_err(|(row, error)| self.blame_cell(error, row, name)),
             _ => Ok((Cow::Borrowed(column), 0)),
         })
     }

@@ -48,6 +48,10 @@ pub(in crate::data) enum Verdict {
 /// Whether a cell is a code: digits with a leading zero.
 #[inline]
 pub(in crate::data) fn is_code(cell: &[u8]) -> bool {
+    // The plainest cells are told by their first byte.
+    if !matches!(cell.first(), Some(b'0' | b' ' | b'\t')) {
+        return false;
+    }
     let cell = cell.trim_ascii();
     cell.first() == Some(&b'0') && cell.len() >= CODE_DIGITS && cell.iter().all(u8::is_ascii_digit)
 }
