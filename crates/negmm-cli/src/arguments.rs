@@ -1,6 +1,7 @@
 //! Responsible for what can be typed: the command line as text, before anything is looked up or checked.
 
 mod method;
+mod reading;
 mod search;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use method::MethodFlags;
+pub use reading::{FileFlags, ReadingFlags};
 pub use search::{Paper, Part, Tune};
 
 /// A whole predictive distribution for every row of a data set.
@@ -93,6 +95,9 @@ pub struct Fit {
     /// The columns and rows, which a config file may say too.
     #[command(flatten)]
     pub data_flags: DataFlags,
+    /// How the file is written, which a config file may say too.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
     /// The method and its settings, which a config file may say too.
     #[command(flatten)]
     pub method: MethodFlags,
@@ -187,6 +192,9 @@ pub struct Predict {
     /// Columns of the data to carry over, as they stand; a name with a comma goes in quotes
     #[arg(long, value_name = "COL,…")]
     pub keep: Option<String>,
+    /// How the file is written.
+    #[command(flatten)]
+    pub file: FileFlags,
 }
 
 /// `negmm evaluate`
@@ -199,6 +207,9 @@ pub struct Evaluate {
     /// The column that says how much each row counts
     #[arg(long, value_name = "COL")]
     pub weight: Option<String>,
+    /// How the file is written.
+    #[command(flatten)]
+    pub file: FileFlags,
 }
 
 /// `negmm report`
@@ -217,6 +228,9 @@ pub struct Report {
     /// The column that says how much each row counts
     #[arg(long, value_name = "COL")]
     pub weight: Option<String>,
+    /// How the file is written.
+    #[command(flatten)]
+    pub file: FileFlags,
 }
 
 /// `negmm compare`
@@ -266,6 +280,9 @@ pub struct Compare {
     /// Starts all random choices
     #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
     pub seed: String,
+    /// How the file is written.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
 }
 
 /// `negmm inspect`

@@ -5,11 +5,14 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use negmm::compare::Split;
-use negmm::data::Inputs;
+use negmm::data::{Dialect, Inputs};
 use negmm::{Error, Method, Table};
 
-use crate::arguments::{DataFlags, MethodFlags};
+use crate::arguments::{DataFlags, MethodFlags, ReadingFlags};
 use crate::input;
+
+/// The options that say how a file is written.
+const DIALECT: [&str; 5] = ["separator", "decimal", "missing", "text", "number"];
 
 /// What `fit` is to do.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub struct FitConfig {
     pub target: String,
     /// Which columns are inputs.
     pub inputs: Inputs,
+    /// How the file is written.
+    pub dialect: Dialect,
     /// Starts all random choices.
     pub seed: u64,
     /// Threads to use, where the file says so.
@@ -28,9 +33,14 @@ pub struct FitConfig {
 
 impl FitConfig {
     /// The config file first, then the flags, which win over it.
-    pub fn new(file: Option<&Path>, data: &DataFlags, method: &MethodFlags) -> Result<Self, Error> {
+    pub fn new(
+        file: Option<&Path>,
+        data: &DataFlags,
+        reading: &ReadingFlags,
+        method: &MethodFlags,
+    ) -> Result<Self, Error> {
         let mut settings = file.map_or(Ok(Vec::new()), read)?;
-        for (name, text) in data.given().chain(method.given()) {
+        for (name, text) in data.given().chain(reading.given()).chain(method.given()) {
             settings.retain(|setting| setting.name != name);
             settings.push(Setting { name: name.into(), text: text.into(), place: None });
         }
@@ -50,6 +60,10 @@ impl FitConfig {
             Some(setting) => input::number("seed", &setting.text).map_err(|error| setting.blame(error))?,
             None => 0,
         };
+        let said = DIALECT.map(|name| take(&mut settings, name));
+        let said: Vec<(&str, Setting)> =
+            DIALECT.into_iter().zip(said).filter_map(|(name, setting)| Some((name, setting?))).collect();
+        let dialect = input::dialect_of(said.iter().map(|(name, setting)| (*name, setting.text.as_str())))?;
         let column = take(&mut settings, "sequence").map(|setting| setting.text);
         let window = take(&mut settings, "window");
         let sequence = input::sequence(column, window.as_ref().map(|setting| setting.text.as_str()));
@@ -67,7 +81,8 @@ impl FitConfig {
             let blamed = settings.iter().filter(|setting| setting.name == refused.option);
             blamed.fold(refused.error, |error, setting| setting.blame(error))
         })?;
-        Ok(Self { target, inputs: Inputs { features, ignore, dates, weight, sequence }, seed, threads, method })
+        let inputs = Inputs { features, ignore, dates, weight, sequence };
+        Ok(Self { target, inputs, dialect, seed, threads, method })
     }
 }
 

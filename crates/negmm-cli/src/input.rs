@@ -2,8 +2,11 @@
 
 use std::str::FromStr;
 
-use negmm::data::{CsvStream, Schema, Sequence, TimeForm};
+use negmm::data::{CsvStream, Dialect, Inputs, Schema, Sequence, TimeForm};
 use negmm::{Error, Table};
+
+use crate::arguments::FileFlags;
+use crate::report;
 
 /// What messages call standard input.
 const STANDARD_INPUT: &str = "standard input";
@@ -62,9 +65,60 @@ pub fn quoted_name(name: &str) -> String {
     if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_string() }
 }
 
+/// What is said about how a file is written.
+pub fn dialect(file: &FileFlags) -> Result<Dialect, Error> {
+    let given = [("separator", &file.separator), ("decimal", &file.decimal), ("missing", &file.missing)];
+    dialect_of(given.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?))))
+}
+
+/// The dialect that options of these names say.
+pub fn dialect_of<'a>(given: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Dialect, Error> {
+    let mut dialect = Dialect::default();
+    for (name, text) in given {
+        match name {
+            "separator" => dialect.separator = Some(character(name, if text == "tab" { "\t" } else { text })?),
+            "decimal" => dialect.decimal = Some(character(name, text)?),
+            "missing" => dialect.missing = names(text),
+            "text" => dialect.text = names(text),
+            _ => dialect.number = names(text),
+        }
+    }
+    dialect.check()?;
+    Ok(dialect)
+}
+
+fn character(name: &str, text: &str) -> Result<char, Error> {
+    let mut characters = text.chars();
+    match (characters.next(), characters.next()) {
+        (Some(character), None) => Ok(character),
+        _ => Err(Error::options(format!("{name} must be one character, found {text:?}"))),
+    }
+}
+
 /// A whole table from a file, or from standard input for `-`.
-pub fn table(data: &str) -> Result<Table, Error> {
-    if data == "-" { Table::read_from(std::io::stdin(), STANDARD_INPUT) } else { Table::read(data) }
+pub fn table(data: &str, dialect: &Dialect) -> Result<Table, Error> {
+    if data == "-" {
+        Table::read_from_with(std::io::stdin(), STANDARD_INPUT, dialect)
+    } else {
+        Table::read_with(data, dialect)
+    }
+}
+
+/// The rows that have a target, and a sentence that counts the others, if there are some. A sequence is left whole: without a step
+/// the others would not follow each other.
+pub fn with_target(table: Table, target: &str, inputs: &Inputs) -> Result<(Table, Vec<String>), Error> {
+    let rows = table.rows_with(target)?;
+    if inputs.sequence.is_some() || rows.is_empty() || rows.len() == table.rows() {
+        return Ok((table, Vec::new()));
+    }
+    let sentence = without_target(table.rows() - rows.len(), target);
+    Ok((table.select_rows(&rows), vec![sentence]))
+}
+
+/// That so many rows have no target.
+pub fn without_target(rows: usize, target: &str) -> String {
+    let (have, are) = if rows == 1 { ("has", "is") } else { ("have", "are") };
+    format!("{} {have} no target {target:?} and {are} left out", report::counted(rows, "row"))
 }
 
 /// A stream of rows from a file, or from standard input for `-`.

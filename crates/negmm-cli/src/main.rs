@@ -9,8 +9,10 @@ mod interrupt;
 mod journal;
 mod output;
 mod progress;
+mod read_as;
 mod report;
 mod usage;
+mod without_target;
 
 use std::process::ExitCode;
 

@@ -132,6 +132,7 @@ fn machine_readable_output() {
     let expected = [
         "baseline",
         "best_epoch",
+        "columns",
         "epochs",
         "features",
         "method",

@@ -44,7 +44,7 @@ fn numbers_that_are_none() {
         );
     }
     folder.data_refused("x,y\n1,2\n2,high\n", "data.csv, row 2, column \"y\": expected a number, found \"high\"");
-    folder.data_refused("x,y\n1,2\n2,\n", "data.csv, row 2, column \"y\": the target is missing");
+    folder.data_refused("x,y\n1,2\n2,\n", "data.csv: method ne-gmm needs at least 2 rows, found 1");
     folder.data_refused("x,y\n1,NA\n2,NA\n", "data.csv, row 1, column \"y\": the target is missing");
     folder.data_refused(
         "x,y\n1,2\n2,1e308\n",

@@ -71,7 +71,7 @@ impl Cases {
             return Self::of_sequence(model, table, weight);
         }
         let rows = sample(table.rows(), most_rows(model));
-        let numbers = rows.iter().map(|row| row + 1).collect();
+        let numbers = rows.iter().map(|row| table.row_number(*row)).collect();
         let chosen = model.encoder().with_times(table.select_rows(&rows))?;
         Self::of_rows(model, chosen, weight, numbers, table.rows())
     }
@@ -138,7 +138,7 @@ impl Cases {
         order.sort_by_key(|at| rows[*at]);
         let chosen: Vec<usize> = sample(order.len(), most_rows(model)).into_iter().map(|at| order[at]).collect();
         let pick = |numbers: &[f64], places: &[usize]| places.iter().map(|at| numbers[*at]).collect::<Vec<_>>();
-        let numbers = |places: &[usize]| places.iter().map(|at| rows[*at] + 1).collect();
+        let numbers = |places: &[usize]| places.iter().map(|at| table.row_number(rows[*at])).collect();
         let end = model.encoder().sequence().map(|_| {
             let last = &order[order.len().saturating_sub(END_STEPS)..];
             End { numbers: numbers(last), y: pick(y, last), predictions: predictions.select(last) }
@@ -251,7 +251,7 @@ impl<'a> Gather<'a> {
         for row in 0..table.rows() {
             if let Some(place) = self.reservoir.place() {
                 chosen.push((row, place));
-                put(&mut self.numbers, place, self.reservoir.seen());
+                put(&mut self.numbers, place, table.row_number(row));
             }
         }
         for (name, cells) in &mut self.columns {

@@ -28,8 +28,9 @@ fn complaint(text: impl AsRef<[u8]>) -> String {
 
 fn schema(columns: &[(&str, Kind)], keep: &[&str]) -> Schema {
     Schema {
-        columns: columns.iter().map(|(name, kind)| (name.to_string(), *kind)).collect(),
+        columns: columns.iter().map(|(name, kind)| (name.to_string(), (*kind).into())).collect(),
         keep: keep.iter().map(|name| name.to_string()).collect(),
+        separator: None,
     }
 }
 

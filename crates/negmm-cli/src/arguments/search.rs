@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::ReadingFlags;
+
 /// `negmm tune`
 #[derive(Debug, Args)]
 pub struct Tune {
@@ -71,6 +73,9 @@ pub struct Tune {
     /// Starts all random choices
     #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
     pub seed: String,
+    /// How the file is written.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
     /// Where and how trials run.
     #[command(flatten)]
     pub part: Part,

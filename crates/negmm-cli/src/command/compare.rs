@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::arguments::{Compare, Shared};
 use crate::config::{Splitting, methods};
-use crate::output::{Output, replaces, say, say_json};
+use crate::output::{Output, replaces, say, say_json, warn};
 use crate::progress::Bar;
 use crate::{input, report};
 
@@ -40,7 +40,9 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         sequence,
     };
     let picture = arguments.svg.as_deref().map(Output::create).transpose()?;
-    let table = input::table(&arguments.data)?;
+    let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;
+    let (table, sentences) = input::with_target(table, &arguments.target, &inputs)?;
+    warn(shared.quiet, &sentences);
     let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
     let splits = splitting.splits(&table, &inputs, seed)?;
     let bar = Bar::fits(shared, methods.len() * splits.len());

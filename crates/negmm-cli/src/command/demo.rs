@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use negmm::Rng;
-use negmm::data::{Column, Inputs};
+use negmm::data::{Column, Dialect, Inputs};
 use negmm::method::{Auto, Preset};
 use negmm::{Error, Method, Metrics, Table, Toy};
 use negmm_report::{Cases, Report};
@@ -36,7 +36,8 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let mut rng = Rng::new(seed, 0);
     let (train, test) = (toy.sample(rows, &mut rng), toy.sample(TEST_ROWS, &mut rng));
     let method = Method::Auto(Auto { preset: Preset::Fast, ..Auto::default() });
-    let config = FitConfig { target: "y".into(), inputs: Inputs::default(), seed, threads: None, method };
+    let (inputs, dialect) = (Inputs::default(), Dialect::default());
+    let config = FitConfig { target: "y".into(), inputs, dialect, seed, threads: None, method };
     if let Some(folder) = &demo.save {
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     }

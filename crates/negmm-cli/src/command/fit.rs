@@ -16,11 +16,11 @@ use crate::command::held_out;
 use crate::config::FitConfig;
 use crate::output::{Output, replaces, say, say_json, warn};
 use crate::progress::Bar;
-use crate::{input, report};
+use crate::{input, read_as, report};
 
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
-    let config = FitConfig::new(fit.config.as_deref(), &fit.data_flags, &fit.method)?;
+    let config = FitConfig::new(fit.config.as_deref(), &fit.data_flags, &fit.reading, &fit.method)?;
     let engine = shared.engine(config.threads.as_deref())?;
     let place = fit.output.display().to_string();
     let to_standard_output = place == "-";
@@ -45,15 +45,16 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let mut output = Output::create(&place)?;
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
     let page = fit.report.as_deref().map(Output::create).transpose()?;
-    let table = input::table(&fit.data)?;
+    let table = input::table(&fit.data, &config.dialect)?;
+    let (table, sentences) = input::with_target(table, &config.target, &config.inputs)?;
     let start = Instant::now();
     let fitted = train(&table, &config, &engine, shared)?;
     let seconds = start.elapsed().as_secs_f64();
     let model = &fitted.model;
-    warn(shared.quiet, &fitted.warnings);
+    warn(shared.quiet, &[&sentences[..], &fitted.warnings].concat());
     output.write(&model.to_bytes()?)?;
     if let Some(mut file) = held_out_file {
-        file.write(held_out::csv(&fitted.held_out)?.as_bytes())?;
+        file.write(held_out::csv(&fitted.held_out, &table)?.as_bytes())?;
         file.finish()?;
     }
     output.finish()?;
@@ -63,6 +64,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
         page.write(report.html().as_bytes())?;
         page.finish()?;
     }
+    let weight = config.inputs.weight.as_deref();
     let record = model.record();
     let (epochs, best_epoch) = epochs(model);
     if shared.json {
@@ -77,13 +79,14 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "validation": record.validation,
             "baseline": record.baseline,
             "model": place,
+            "columns": read_as::json(model, &table, weight),
         });
         if let Some(report) = &fit.report {
             answer["report"] = json!(report);
         }
         return say_json(&answer);
     }
-    let summary = format!("{}\n{}", summary(model), trained(model, seconds));
+    let summary = format!("{}\n{}{}", summary(model), read_as::lines(model, &table, weight), trained(model, seconds));
     match to_standard_output {
         false => {
             let report = fit.report.iter().map(|report| format!(" and {report}")).collect::<String>();

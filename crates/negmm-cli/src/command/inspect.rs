@@ -1,7 +1,7 @@
 //! Responsible for `negmm inspect`: what a model is and was trained on.
 
 use negmm::data::time::{clock, iso};
-use negmm::data::{Difference, Encoding, NumberEncoding, TextEncoding, TimeEncoding, TimeForm, TimePart};
+use negmm::data::{Difference, Encoding, Input, NumberEncoding, TextEncoding, TimeEncoding, TimeForm, TimePart};
 use negmm::train::History;
 use negmm::{Error, Model};
 use serde_json::json;
@@ -41,7 +41,7 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
         report::number(target.mean),
         if target.constant { "0 (constant)".into() } else { report::number(target.scale) },
     ));
-    let inputs = encoder.inputs().iter().map(|input| vec![input.name.clone(), describe(&input.encoding)]);
+    let inputs = encoder.inputs().iter().map(|input| vec![input.name.clone(), describe(input)]);
     let inputs =
         inputs.chain(encoder.differences().iter().map(|difference| vec![difference.name(), length(difference)]));
     text.push_str(&left_aligned(&inputs.collect::<Vec<_>>()));
@@ -80,12 +80,13 @@ fn kept(histories: &[History]) -> String {
     format!("{networks}, best checkpoint {found} of at most {checks} on the held-out rows")
 }
 
-fn describe(encoding: &Encoding) -> String {
+fn describe(input: &Input) -> String {
+    let (encoding, read_as) = (&input.encoding, input.reading());
     match encoding {
         Encoding::Number(NumberEncoding { sd: 0.0, missing_flag: false, .. }) => "constant, not used".into(),
         Encoding::Number(NumberEncoding { mean, sd, missing_flag }) => {
             let flag = if *missing_flag { ", with missing cells" } else { "" };
-            format!("number, mean {}, sd {}{flag}", report::number(*mean), report::number(*sd))
+            format!("{read_as}, mean {}, sd {}{flag}", report::number(*mean), report::number(*sd))
         }
         Encoding::Text(_) if encoding.features() == 0 => "constant, not used".into(),
         Encoding::Text(TextEncoding { levels, pooled, missing }) => {

@@ -39,7 +39,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let names = names(&questions, &keep, &model)?;
     let mut schema = model.encoder().schema();
     schema.keep = keep;
-    let mut stream = input::stream(&predict.data, &schema)?;
+    let mut stream = input::stream(&predict.data, &schema.in_dialect(&input::dialect(&predict.file)?)?)?;
     let mut output = Output::create(place)?;
     let bar = Bar::rows(shared);
     let mut warnings = Warnings::default();
@@ -128,7 +128,8 @@ fn names(questions: &Questions, keep: &[String], model: &Model) -> Result<Vec<St
 
 /// The lines of one chunk; `first` rows came before it.
 fn answer(questions: &Questions, model: &Model, chunk: &Chunk, first: u64) -> Result<Answer, Error> {
-    let (predictions, warnings) = model.predict_with_warnings(&chunk.table)?;
+    let (predictions, mut warnings) = model.predict_with_warnings(&chunk.table)?;
+    warnings.merge(&chunk.warnings);
     let answers = questions.answer(&predictions, first)?;
     let rows = model.encoder().predicted_rows(chunk.table.rows());
     let numbered = model.encoder().sequence().is_some();

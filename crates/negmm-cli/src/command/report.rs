@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use negmm::data::Kind;
+use negmm::data::{Reading, Warnings};
 use negmm::{Error, Model};
 use negmm_report::{Cases, Gather, Report};
 use serde_json::json;
@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::arguments::{self, Shared};
 use crate::output::{Output, replaces, say, say_json, warn};
 use crate::progress::Bar;
+use crate::without_target::WithoutTarget;
 use crate::{input, report as terminal};
 
 /// Runs it.
@@ -26,8 +27,8 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     let model = Model::load(&report.model)?;
     // Opened first: a place that cannot be written to is better known before the work than after.
     let page = report.output.as_deref().map(Output::create).transpose()?;
-    let cases = cases(&model, report, shared)?;
-    warn(shared.quiet, &cases.warnings().sentences());
+    let (cases, sentences) = cases(&model, report, shared)?;
+    warn(shared.quiet, &sentences);
     let explained = Report::new(&model, &cases, &source(&report.data))?;
     if let Some(mut page) = page {
         page.write(explained.html().as_bytes())?;
@@ -67,26 +68,36 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     Ok(())
 }
 
-/// The rows of the data, read once.
-fn cases(model: &Model, report: &arguments::Report, shared: &Shared) -> Result<Cases, Error> {
+/// The rows of the data, read once, and what is odd about them.
+fn cases(model: &Model, report: &arguments::Report, shared: &Shared) -> Result<(Cases, Vec<String>), Error> {
     let weight = report.weight.as_deref();
     let mut schema = model.encoder().schema_with_target();
-    schema.columns.extend(weight.map(|name| (name.to_string(), Kind::Number)));
-    let mut stream = input::stream(&report.data, &schema)?;
+    schema.columns.extend(weight.map(|name| (name.to_string(), Reading::number())));
+    let mut stream = input::stream(&report.data, &schema.in_dialect(&input::dialect(&report.file)?)?)?;
+    let mut warnings = Warnings::default();
     // A sequence is read whole: windows do not end where chunks do.
     if model.encoder().sequence().is_some() {
-        let chunk = stream.next_chunk(usize::MAX)?;
-        let table = chunk.map_or_else(Default::default, |chunk| chunk.table);
-        return Cases::of_table(model, &table, weight);
+        let Some(chunk) = stream.next_chunk(usize::MAX)? else { return Err(Error::data("there is no row")) };
+        let cases = Cases::of_table(model, &chunk.table, weight)?;
+        warnings.merge(&chunk.warnings);
+        warnings.merge(cases.warnings());
+        return Ok((cases, warnings.sentences()));
     }
     let bar = Bar::rows(shared);
-    let mut gather = Gather::new(model, weight);
+    let (mut gather, mut without_target) = (Gather::new(model, weight), WithoutTarget::new(model));
     while let Some(chunk) = stream.next_chunk(gather.chunk())? {
-        gather.add(&chunk.table)?;
-        bar.add(chunk.table.rows());
+        warnings.merge(&chunk.warnings);
+        let rows = chunk.table.rows();
+        if let Some(table) = without_target.leave_out(chunk.table)? {
+            gather.add(&table)?;
+        }
+        bar.add(rows);
     }
     bar.clear();
-    gather.finish()
+    let sentences = without_target.finish()?;
+    let cases = gather.finish()?;
+    warnings.merge(cases.warnings());
+    Ok((cases, [sentences, warnings.sentences()].concat()))
 }
 
 /// What the page calls the data: the file without its folders.

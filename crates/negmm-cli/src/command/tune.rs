@@ -46,7 +46,9 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
         sequence,
     };
     let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
-    let table = input::table(&arguments.data)?;
+    let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;
+    let (table, sentences) = input::with_target(table, &arguments.target, &inputs)?;
+    warn(shared.quiet, &sentences);
     // Columns that are not there are better known before there is a journal.
     Task::new(&table, &arguments.target, &inputs)?;
     let splits = splitting.splits(&table, &inputs, seed)?;

@@ -1,19 +1,20 @@
-//! Responsible for CSV: rows of checked cells, what a cell means, and reading a whole file while learning its kinds.
+//! Responsible for CSV: rows of checked cells, and what a cell means.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
 use super::message::quoted;
+use super::reading::CellReader;
 use super::source::{Source, read_error};
-use super::table::{Dictionary, Table, check_names, not_finite};
+use super::table::{Dictionary, check_names, not_finite};
 use super::time::iso;
 use super::times::no_time;
-use super::{Column, TimeForm};
+use super::{Column, Reading, TimeForm};
 use crate::{Error, Result};
 
 const BUFFER_BYTES: usize = 1 << 16;
-const MISSING_WORDS: [&[u8]; 4] = [b"NA", b"N/A", b"NaN", b"null"];
 
 /// The rows of a CSV file, one after the other, each with as many cells as the header.
 pub(super) struct Records<R> {
@@ -21,26 +22,28 @@ pub(super) struct Records<R> {
     record: ByteRecord,
     name: String,
     header: Vec<String>,
+    separator: u8,
     carriage_return: bool,
     open_quote: bool,
     rows: usize,
 }
 
 impl<R: Read> Records<R> {
-    /// Reads the header.
-    pub fn new(reader: R, name: &str) -> Result<Self> {
-        let source = Source::new(reader, name)?;
+    /// Reads the header. Cells are separated as the first lines show, or by `separator`.
+    pub fn new(reader: R, name: &str, separator: Option<char>) -> Result<Self> {
+        let source = Source::new(reader, name, separator)?;
         let shape = source.header();
         let mut records = Self {
             reader: ReaderBuilder::new()
                 .has_headers(false)
                 .flexible(true)
-                .delimiter(shape.delimiter)
+                .delimiter(shape.separator)
                 .buffer_capacity(BUFFER_BYTES)
                 .from_reader(source),
             record: ByteRecord::new(),
             name: name.to_string(),
             header: Vec::new(),
+            separator: shape.separator,
             carriage_return: shape.carriage_return,
             open_quote: false,
             rows: 0,
@@ -58,8 +61,7 @@ impl<R: Read> Records<R> {
         self.check_text(in_column).map_err(in_header)?;
         let mut names = Vec::with_capacity(self.record.len());
         for (position, name) in self.record.iter().enumerate() {
-            let name =
-                std::str::from_utf8(name.trim_ascii()).map_err(|_| in_header(in_column(not_utf8(), position)))?;
+            let name = std::str::from_utf8(name).map_err(|_| in_header(in_column(not_utf8(), position)))?.trim();
             names.push(if name.is_empty() { format!("column {}", position + 1) } else { name.to_string() });
         }
         check_names(&names)?;
@@ -69,6 +71,11 @@ impl<R: Read> Records<R> {
     /// The names of the columns.
     pub fn header(&self) -> &[String] {
         &self.header
+    }
+
+    /// What stands between cells.
+    pub fn separator(&self) -> u8 {
+        self.separator
     }
 
     /// What messages call the file.
@@ -147,19 +154,20 @@ impl<R: Read> Records<R> {
         self.blame_row(error.in_column(&self.header[column]))
     }
 
-    /// The number in a cell of the row read last, NaN where it is missing.
+    /// The number in a cell of the row read last, NaN where it is missing; none where it does not fit and that means missing.
     #[inline]
-    pub fn number(&self, column: usize) -> Result<f64> {
-        match number(&self.record[column]) {
-            Some(number) if !number.is_infinite() => Ok(number),
+    pub fn number(&self, column: usize, reader: &CellReader) -> Result<Option<f64>> {
+        match reader.number(&self.record[column]) {
+            Some(number) if !number.is_infinite() => Ok(Some(number)),
+            None if reader.odd_are_missing() => self.text(column).map(|_| None),
             other => Err(self.blame(number_error(&self.record[column], other), column)),
         }
     }
 
     /// The time in a cell of the row read last, written in that form; NaN where it is missing.
-    pub fn time(&self, column: usize, form: TimeForm) -> Result<f64> {
+    pub fn time(&self, column: usize, form: TimeForm, reader: &CellReader) -> Result<f64> {
         let text = self.text(column)?.trim_ascii();
-        if is_missing(text.as_bytes()) {
+        if reader.is_missing_text(text) {
             return Ok(f64::NAN);
         }
         form.read(text).ok_or_else(|| self.blame(no_time(form, text), column))
@@ -171,9 +179,9 @@ impl<R: Read> Records<R> {
     }
 
     /// Adds a cell of the row read last to a text column.
-    pub fn push_text(&self, column: usize, dictionary: &mut Dictionary) -> Result<()> {
+    pub fn push_text(&self, column: usize, reader: &CellReader, dictionary: &mut Dictionary) -> Result<()> {
         let text = self.text(column)?.trim_ascii();
-        if is_missing(text.as_bytes()) {
+        if reader.is_missing_text(text) {
             dictionary.push_missing();
         } else {
             dictionary.push(text);
@@ -187,7 +195,7 @@ fn not_utf8() -> Error {
 }
 
 #[cold]
-fn number_error(cell: &[u8], number: Option<f64>) -> Error {
+pub(super) fn number_error(cell: &[u8], number: Option<f64>) -> Error {
     match (std::str::from_utf8(cell.trim_ascii()), number) {
         (Err(_), _) => not_utf8(),
         (Ok(cell), Some(_)) => not_finite(cell),
@@ -195,87 +203,17 @@ fn number_error(cell: &[u8], number: Option<f64>) -> Error {
     }
 }
 
-/// The number in a cell: NaN where it is missing, infinite where it says so or is too large, none where it is text.
-#[inline]
-fn number(cell: &[u8]) -> Option<f64> {
-    let cell = cell.trim_ascii();
-    match std::str::from_utf8(cell).ok().and_then(|cell| cell.parse().ok()) {
-        None if is_missing(cell) => Some(f64::NAN),
-        number => number,
-    }
-}
-
-/// Whether a cell (without blanks around it) counts as missing.
-fn is_missing(cell: &[u8]) -> bool {
-    cell.is_empty() || MISSING_WORDS.iter().any(|word| word.eq_ignore_ascii_case(cell))
-}
-
 /// A column as numbers, also where it is text that consists of numbers.
 /// The error comes with the row that is at fault.
-pub(super) fn column_numbers(column: &Column) -> std::result::Result<std::borrow::Cow<'_, [f64]>, (usize, Error)> {
-    let (codes, levels) = match column {
-        Column::Numbers(numbers) => return Ok(numbers.into()),
+pub(super) fn column_numbers(column: &Column) -> std::result::Result<Cow<'_, [f64]>, (usize, Error)> {
+    match column {
+        Column::Numbers(numbers) => Ok(numbers.into()),
         Column::Times(times) => {
             let row = times.iter().position(|time| !time.is_nan()).unwrap_or(0);
-            return Err((row, number_error(iso(times[row]).as_bytes(), None)));
+            Err((row, number_error(iso(times[row]).as_bytes(), None)))
         }
-        Column::Text { codes, levels } => (codes, levels),
-    };
-    let of_levels: Vec<Option<f64>> = levels.iter().map(|level| number(level.as_bytes())).collect();
-    let mut numbers = Vec::with_capacity(codes.len());
-    for (row, code) in codes.iter().enumerate() {
-        numbers.push(match of_levels.get(*code as usize) {
-            None => f64::NAN,
-            Some(Some(number)) if !number.is_infinite() => *number,
-            Some(other) => return Err((row, number_error(levels[*code as usize].as_bytes(), *other))),
-        });
-    }
-    Ok(numbers.into())
-}
-
-/// Reads all rows. The bytes are held in memory and gone through twice when there is text: only at the end of a column
-/// is it known that it is numeric, and the text of its first cells must then still be there.
-pub(super) fn read_whole(mut reader: impl Read, name: &str) -> Result<Table> {
-    let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(|error| read_error(name, error))?;
-
-    let mut records = Records::new(&bytes[..], name)?;
-    let width = records.header().len();
-    let mut numbers: Vec<Option<Vec<f64>>> = vec![Some(Vec::new()); width];
-    let mut infinities: Vec<Option<Error>> = vec![None; width];
-    while records.advance()? {
-        for (position, column) in numbers.iter_mut().enumerate() {
-            let Some(values) = column else { continue };
-            match number(&records.cells()[position]) {
-                Some(value) => {
-                    if value.is_infinite() && infinities[position].is_none() {
-                        infinities[position] = records.number(position).err();
-                    }
-                    values.push(value);
-                }
-                None => *column = None,
-            }
+        Column::Text { codes, levels } => {
+            CellReader::new(&Reading::number()).numbers(codes, levels).map(|(numbers, _)| numbers.into())
         }
     }
-    let infinite = numbers.iter().zip(infinities).find_map(|(column, error)| column.as_ref().and(error));
-    if let Some(error) = infinite {
-        return Err(error);
-    }
-
-    let texts: Vec<usize> = (0..width).filter(|position| numbers[*position].is_none()).collect();
-    let mut dictionaries: Vec<Dictionary> = texts.iter().map(|_| Dictionary::default()).collect();
-    if !texts.is_empty() {
-        let mut again = Records::new(&bytes[..], name)?;
-        while again.advance()? {
-            for (position, dictionary) in texts.iter().zip(&mut dictionaries) {
-                again.push_text(*position, dictionary)?;
-            }
-        }
-    }
-    let mut dictionaries = dictionaries.into_iter();
-    let columns = numbers.into_iter().map(|numbers| match numbers {
-        Some(numbers) => Column::Numbers(numbers),
-        None => dictionaries.next().unwrap_or_default().finish(),
-    });
-    Ok(Table::of_checked(name, records.header().iter().cloned().zip(columns), 0, records.rows()))
 }

@@ -11,8 +11,8 @@ use super::oddities::oddities;
 use super::times::seconds;
 use super::windows::{Sequence, windows};
 use super::{
-    Column, Dataset, Difference, Encoding, Input, Inputs, Kind, NumberEncoding, PredictedRows, Schema, Table, Target,
-    Warnings,
+    Column, Dataset, Difference, Encoding, Input, Inputs, NumberEncoding, PredictedRows, Reading, Schema, Table,
+    Target, Warnings,
 };
 use crate::{Error, Result};
 
@@ -37,6 +37,7 @@ pub struct Encoder {
 impl Encoder {
     /// Learns from the training table.
     pub fn fit(table: &Table, target: &str, inputs: &Inputs) -> Result<Self> {
+        let (target, inputs) = (table.own_name(target).unwrap_or(target), &inputs.named_as_in(table));
         if let Some(sequence) = &inputs.sequence {
             sequence.check()?;
         }
@@ -45,7 +46,9 @@ impl Encoder {
             let form = inputs.time_form(table, name, column)?;
             let encoding = Encoding::learn(column, form, weights.as_deref());
             let encoding = encoding.map_err(|(row, error)| table.blame_cell(error, row, name))?;
-            Ok(Input { name: name.to_string(), encoding })
+            let read_as =
+                table.reading(name).map(|column| column.reading.clone()).filter(|reading| !reading.is_plain());
+            Ok(Input { name: name.to_string(), encoding, read_as })
         };
         let mut columns = inputs.choose(table, target)?.into_iter().map(learn).collect::<Result<Vec<Input>>>()?;
         let target = Target::learn(table, target, weights.as_deref())?;
@@ -57,6 +60,7 @@ impl Encoder {
         for input in columns.iter_mut().filter(|input| input.name == target.name) {
             let encoding = NumberEncoding { mean: target.mean, sd: target.scale, missing_flag: false };
             input.encoding = Encoding::Number(encoding);
+            input.read_as = target.read_as.clone();
         }
         if columns.iter().any(|input| input.name == sequence.column && !input.is_used()) {
             let message = format!("the sequence {} is the same in every row", quoted(&sequence.column));
@@ -179,15 +183,16 @@ impl Encoder {
 
     /// The columns that prediction needs: inputs that have features.
     pub fn schema(&self) -> Schema {
-        let columns = self.used().map(|input| (input.name.clone(), input.encoding.of_kind().kind()));
-        Schema { columns: columns.collect(), keep: Vec::new() }
+        let columns = self.used().map(|input| (input.name.clone(), input.reading()));
+        Schema { columns: columns.collect(), ..Schema::default() }
     }
 
     /// The columns that evaluation needs: inputs that have features, then the target.
     pub fn schema_with_target(&self) -> Schema {
         let mut schema = self.schema();
         if !schema.columns.iter().any(|(name, _)| *name == self.target.name) {
-            schema.columns.push((self.target.name.clone(), Kind::Number));
+            let reading = self.target.read_as.clone().unwrap_or_else(Reading::number);
+            schema.columns.push((self.target.name.clone(), reading));
         }
         schema
     }
@@ -264,10 +269,11 @@ impl Encoder {
         } else {
             names.insert(self.target.name.as_str());
         }
-        for Input { name, encoding } in &self.inputs {
+        for Input { name, encoding, read_as } in &self.inputs {
             if !names.insert(name) {
                 return Err(Error::model("occurs twice in the encoder").in_column(name));
             }
+            read_as.as_ref().map_or(Ok(()), |reading| reading.check()).map_err(|error| error.in_column(name))?;
             encoding.of_kind().check().map_err(|error| error.in_column(name))?;
         }
         self.differences.iter().try_for_each(|difference| difference.check(&self.inputs))?;
@@ -283,7 +289,7 @@ impl Encoder {
     /// When a cell is no time of the form that training had.
     pub fn with_times(&self, table: Table) -> Result<Table> {
         let mut seen = HashMap::new();
-        for Input { name, encoding } in &self.inputs {
+        for Input { name, encoding, .. } in &self.inputs {
             let (Encoding::Time(encoding), Some(column)) = (encoding, table.column(name)) else { continue };
             let seconds = seconds(column, encoding.form).map_err(|(row, error)| table.blame_cell(error, row, name))?;
             seen.insert(name.as_str(), Column::Times(seconds.into_owned()));
@@ -293,9 +299,8 @@ impl Encoder {
 
     /// rows × stride floats, a column at a time.
     fn encode_inputs(&self, table: &Table) -> Result<(Vec<f32>, Warnings)> {
-        let columns: HashMap<&str, &Column> = table.columns().collect();
         let absent: Vec<&str> =
-            self.used().map(|input| input.name.as_str()).filter(|name| !columns.contains_key(name)).collect();
+            self.used().map(|input| input.name.as_str()).filter(|name| table.column(name).is_none()).collect();
         if !absent.is_empty() {
             return Err(table.blame(Error::data(table.absent(&absent))));
         }
@@ -307,9 +312,13 @@ impl Encoder {
         }
         let options = NumberOptions { keeps_missing: self.keeps_missing, soft_clip: self.soft_clip };
         let mut first = 0;
-        for Input { name, encoding } in self.used() {
+        for input in self.used() {
+            let Input { name, encoding, .. } = input;
+            let Some(column) = table.column_read_as(name, &input.reading()) else { continue };
+            let (column, odd) = column?;
+            warnings.count_odd(name, odd);
             let features = Features { x: &mut x[first..], stride };
-            let unseen = encoding.of_kind().encode(columns[name.as_str()], features, options);
+            let unseen = encoding.of_kind().encode(&column, features, options);
             let unseen = unseen.map_err(|(row, error)| table.blame_cell(error, row, name))?;
             warnings.count_new_categories(name, unseen.categories);
             warnings.count_new_missing(name, unseen.missing);

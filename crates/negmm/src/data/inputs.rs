@@ -1,5 +1,7 @@
 //! Responsible for which columns of a table are inputs.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::message::quoted;
@@ -27,10 +29,34 @@ pub struct Inputs {
 }
 
 impl Inputs {
+    /// The same with the table's own names, which may differ by blanks around them.
+    pub(super) fn named_as_in(&self, table: &Table) -> Self {
+        let own = |name: &String| table.own_name(name).unwrap_or(name).to_string();
+        let sequence = |sequence: &Sequence| Sequence { column: own(&sequence.column), window: sequence.window };
+        Self {
+            features: self.features.as_ref().map(|names| names.iter().map(own).collect()),
+            ignore: self.ignore.iter().map(own).collect(),
+            dates: self.dates.iter().map(|(name, form)| (own(name), *form)).collect(),
+            weight: self.weight.as_ref().map(own),
+            sequence: self.sequence.as_ref().map(sequence),
+        }
+    }
+
     /// The input columns of `table`, in its order.
     pub(super) fn choose<'a>(&self, table: &'a Table, target: &str) -> Result<Vec<(&'a str, &'a Column)>> {
         self.check(table, target)?;
-        let chosen: Vec<_> = table.columns().filter(|(name, _)| self.includes(name, target)).collect();
+        let features: Option<HashSet<&str>> =
+            self.features.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        let ignore: HashSet<&str> = self.ignore.iter().map(String::as_str).collect();
+        let asked = |name: &str| features.as_ref().map(|features| features.contains(name));
+        let includes = |name: &str| {
+            let among = match self.sequence_column() {
+                Some(sequence) => sequence == name || asked(name) == Some(true),
+                None => name != target && asked(name) != Some(false),
+            };
+            among && self.weight.as_deref() != Some(name) && !ignore.contains(name)
+        };
+        let chosen: Vec<_> = table.columns().filter(|(name, _)| includes(name)).collect();
         if chosen.is_empty() {
             let message = format!("there is no input column beside the target {}", quoted(target));
             return Err(table.blame(Error::data(message)));
@@ -86,14 +112,5 @@ impl Inputs {
             return Err(table.blame(Error::data(format!("the sequence {} is missing in every row", quoted(name)))));
         }
         Ok(())
-    }
-
-    fn includes(&self, name: &str, target: &str) -> bool {
-        let asked = |features: &Vec<String>| features.iter().any(|feature| feature == name);
-        let among = match self.sequence_column() {
-            Some(sequence) => sequence == name || self.features.as_ref().is_some_and(asked),
-            None => name != target && self.features.as_ref().is_none_or(asked),
-        };
-        among && self.weight.as_deref() != Some(name) && !self.ignore.iter().any(|ignored| ignored == name)
     }
 }

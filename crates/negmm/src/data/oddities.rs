@@ -9,6 +9,9 @@ const REST_OF_VARIANCE: f64 = 1e-6;
 /// Columns that a warning names.
 const NAMED_COLUMNS: usize = 5;
 
+/// Texts of cells that a warning quotes.
+const SHOWN_TEXTS: usize = 3;
+
 /// Sentences about what a person should know of the training data: columns that tell nothing, rows that stand alone.
 pub(super) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<String> {
     let unused = inputs.iter().filter(|input| input.encoding.features() == 0).map(|input| input.name.as_str());
@@ -31,6 +34,7 @@ pub(super) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<
     }
     let also = (!inputs.iter().any(|input| input.name == target.name)).then_some(&target.name);
     for name in inputs.iter().map(|input| &input.name).chain(also) {
+        sentences.extend(odd_cells(table, name));
         let Some(Ok(numbers)) = table.numbers(name) else { continue };
         if let Some(row) = overshadowing_row(&numbers) {
             sentences.push(format!(
@@ -42,6 +46,16 @@ pub(super) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<
         }
     }
     sentences
+}
+
+/// The cells of a column of numbers that are none and count as missing.
+fn odd_cells(table: &Table, name: &str) -> Option<String> {
+    let odd = &table.reading(name)?.odd;
+    let total: u64 = odd.iter().map(|(_, count)| count).sum();
+    let shown: Vec<String> = odd.iter().take(SHOWN_TEXTS).map(|(cell, n)| format!("{} ({n})", quoted(cell))).collect();
+    let more = if odd.len() > shown.len() { " …" } else { "" };
+    let are = if total == 1 { "cell is no number and counts" } else { "cells are no numbers and count" };
+    (total > 0).then(|| format!("column {}: {total} {are} as missing: {}{more}", quoted(name), shown.join(", ")))
 }
 
 /// The row beside which all others, though not the same, hardly vary.

@@ -1,4 +1,4 @@
-//! Responsible for the bytes under a table: gzip undone, byte order mark dropped, delimiter recognised, the end made plain.
+//! Responsible for the bytes under a table: gzip undone, byte order mark dropped, separator recognised, the end made plain.
 
 use std::io::{self, Chain, Cursor, Read};
 
@@ -8,8 +8,12 @@ use crate::{Error, Result};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-/// The delimiter is looked for in at most this many bytes.
-const HEADER_BYTES: u64 = 1 << 16;
+/// The separator is looked for in at most this many bytes …
+const HEAD_BYTES: u64 = 1 << 16;
+/// … and lines after the header.
+const HEAD_LINES: usize = 100;
+/// What may stand between cells; of those that fit alike the first is meant.
+const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// A longer row is an error: most likely a quote was left open, and memory must not follow it to the end of the file.
 const ROW_BYTES: usize = 64 << 20;
 /// What is added at the end of the input. A row that reaches to the end of these lies inside an open quote.
@@ -68,14 +72,15 @@ pub(super) struct Source<R> {
 }
 
 impl<R: Read> Source<R> {
-    /// `name` is a file name or what stands for one; one that ends in `.tsv` prefers tabs.
-    pub fn new(mut reader: R, name: &str) -> Result<Self> {
+    /// `name` is a file name or what stands for one; one that ends in `.tsv` prefers tabs. `separator` is what somebody says.
+    pub fn new(mut reader: R, name: &str, separator: Option<char>) -> Result<Self> {
         let mut head = Vec::new();
-        (&mut reader).take(HEADER_BYTES).read_to_end(&mut head).map_err(|error| read_error(name, error))?;
+        (&mut reader).take(HEAD_BYTES).read_to_end(&mut head).map_err(|error| read_error(name, error))?;
         if head.starts_with(BYTE_ORDER_MARK) {
             head.drain(..BYTE_ORDER_MARK.len());
         }
-        let header = HeaderShape::of(&head, prefers_tabs(name));
+        let mut header = HeaderShape::of(&head, prefers_tabs(name));
+        header.separator = separator.and_then(|separator| u8::try_from(separator).ok()).unwrap_or(header.separator);
         Ok(Self { head: Cursor::new(head), reader, tail: TAIL, delivered: 0, row_bytes: 0, header })
     }
 
@@ -111,42 +116,52 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// What the header line tells about the file.
+/// What the first lines tell about the file.
 #[derive(Clone, Copy)]
 pub(super) struct HeaderShape {
-    pub delimiter: u8,
+    pub separator: u8,
     /// Lines end in a carriage return (and a line feed).
     pub carriage_return: bool,
 }
 
 impl HeaderShape {
+    /// The separator is one that the header has, and as many lines as possible as often as the header.
     fn of(head: &[u8], prefer_tabs: bool) -> Self {
-        let (mut comma, mut semicolon, mut tab, mut quoted, mut started) = (false, false, false, false, false);
-        let mut carriage_return = false;
+        let cut_off = head.len() as u64 + BYTE_ORDER_MARK.len() as u64 >= HEAD_BYTES;
+        let mut lines: Vec<[usize; 4]> = Vec::new();
+        let (mut line, mut quoted, mut started, mut carriage_return) = ([0; 4], false, false, false);
         for &byte in head {
             match byte {
                 b'"' => quoted = !quoted,
-                _ if quoted => {}
-                b',' => comma = true,
-                b';' => semicolon = true,
-                b'\t' => tab = true,
-                b'\r' | b'\n' if started => {
-                    carriage_return = byte == b'\r';
-                    break;
+                b'\r' | b'\n' if !quoted => {
+                    if started {
+                        carriage_return |= lines.is_empty() && byte == b'\r';
+                        lines.push(line);
+                        (line, started) = ([0; 4], false);
+                    }
+                    if lines.len() > HEAD_LINES {
+                        break;
+                    }
+                    continue;
                 }
-                b'\r' | b'\n' => continue,
-                _ => {}
+                _ if quoted => {}
+                _ => {
+                    if let Some(at) = SEPARATORS.iter().position(|separator| *separator == byte) {
+                        line[at] += 1;
+                    }
+                }
             }
             started = true;
         }
-        let delimiter = match (comma, semicolon, tab) {
-            (_, _, true) if prefer_tabs => b'\t',
-            (true, _, _) => b',',
-            (_, true, _) => b';',
-            (_, _, true) => b'\t',
-            _ => b',',
-        };
-        Self { delimiter, carriage_return }
+        if started && (lines.is_empty() || !cut_off && lines.len() <= HEAD_LINES) {
+            lines.push(line);
+        }
+        let Some((header, rows)) = lines.split_first() else { return Self { separator: b',', carriage_return } };
+        let fitting = |at: usize| rows.iter().filter(|row| row[at] == header[at]).count();
+        let there = (0..SEPARATORS.len()).filter(|at| header[*at] > 0);
+        let preferred = |at: usize| prefer_tabs && SEPARATORS[at] == b'\t';
+        let best = there.rev().max_by_key(|at| (preferred(*at), fitting(*at)));
+        Self { separator: SEPARATORS[best.unwrap_or(0)], carriage_return }
     }
 }
 
@@ -160,24 +175,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_header_line_chooses_the_delimiter() {
-        for (head, delimiter) in [
+    fn the_first_lines_choose_the_separator() {
+        for (head, separator) in [
             ("a,b;c\n", b','),
             ("a;b\n1,2\n", b';'),
             ("a\tb\n", b'\t'),
             ("\"a,b\";c\n", b';'),
             ("\n\na\tb\n", b'\t'),
             ("alone\n1,2", b','),
+            ("a|b\n1|2\n", b'|'),
+            ("price, in euro;weight, in kg\n1,5;2,5\n3;4\n1;2,5\n", b';'),
+            ("a,b,note\n1,2,x;y\n3,4,z\n", b','),
+            ("a;b, c\r\n\"1;2\";3\r\n4;5\r\n", b';'),
+            ("", b','),
         ] {
-            assert_eq!(HeaderShape::of(head.as_bytes(), false).delimiter, delimiter, "{head}");
+            assert_eq!(HeaderShape::of(head.as_bytes(), false).separator, separator, "{head}");
         }
-        assert_eq!(HeaderShape::of(b"a, in euro\tb\n", prefers_tabs("X.TSV.gz")).delimiter, b'\t');
+        assert_eq!(HeaderShape::of(b"a, in euro\tb\n", prefers_tabs("X.TSV.gz")).separator, b'\t');
     }
 
     #[test]
     fn a_row_without_end_is_an_error() {
         let endless = io::Cursor::new(b"a\n".to_vec()).chain(io::repeat(b'x'));
-        let mut source = Source::new(endless, "x.csv").unwrap();
+        let mut source = Source::new(endless, "x.csv", None).unwrap();
         let error = io::copy(&mut source, &mut io::sink()).unwrap_err();
         let message = read_error("x.csv", error).to_string();
         assert_eq!(message, "x.csv: a row is longer than 64 MiB (is a quote left open?)");

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use super::csv::Records;
 use super::message::absent_columns;
+use super::reading::CellReader;
 use super::source::Decoded;
 use super::table::{Dictionary, open};
-use super::{Column, Table, TimeForm};
+use super::{Column, Reading, Table, TimeForm, Warnings};
 use crate::{Error, Result};
 
 /// Room that is made at once for the rows of a chunk; more is made when they come.
@@ -28,10 +29,12 @@ pub enum Kind {
 /// Which columns of a file are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schema {
-    /// Columns for the table, with what they hold.
-    pub columns: Vec<(String, Kind)>,
+    /// Columns for the table, with how their cells are understood.
+    pub columns: Vec<(String, Reading)>,
     /// Columns to carry over as they stand; they may be among the others too.
     pub keep: Vec<String>,
+    /// What stands between cells, where it should not be recognised from the first lines.
+    pub separator: Option<char>,
 }
 
 /// Some rows of a file.
@@ -41,6 +44,8 @@ pub struct Chunk {
     pub table: Table,
     /// The columns to carry over.
     pub kept: Vec<KeptColumn>,
+    /// Cells that did not fit and are missing.
+    pub warnings: Warnings,
 }
 
 /// A column carried over: every cell as it stands in the file, one after the other.
@@ -74,10 +79,10 @@ impl KeptColumn {
 }
 
 /// A CSV file that is read piece by piece, in memory that does not grow with the file.
-/// Files are understood as by [`Table::read`], but the schema says what is numeric.
+/// Files are understood as by [`Table::read`], but the schema says how the cells of each column are.
 pub struct CsvStream {
     records: Records<Decoded<Box<dyn Read + Send>>>,
-    columns: Vec<(usize, Kind)>,
+    columns: Vec<(usize, CellReader)>,
     keep: Vec<usize>,
 }
 
@@ -89,13 +94,14 @@ impl CsvStream {
 
     /// Reads the header from any reader and finds the columns; messages call the reader `name`.
     pub fn from_reader(reader: impl Read + Send + 'static, name: &str, schema: &Schema) -> Result<Self> {
-        let records = Records::new(Decoded::new(Box::new(reader) as Box<dyn Read + Send>, name)?, name)?;
+        let reader = Decoded::new(Box::new(reader) as Box<dyn Read + Send>, name)?;
+        let records = Records::new(reader, name, schema.separator)?;
         let wanted: Vec<&str> = schema.columns.iter().map(|(column, _)| column.as_str()).collect();
         let keep: Vec<&str> = schema.keep.iter().map(String::as_str).collect();
         let positions = find(records.header(), &wanted).map_err(|message| Error::data(message).in_file(name))?;
         let keep = find(records.header(), &keep).map_err(|message| Error::options(message).in_file(name))?;
-        let columns = positions.into_iter().zip(schema.columns.iter().map(|(_, kind)| *kind)).collect();
-        Ok(Self { records, columns, keep })
+        let columns = positions.into_iter().zip(schema.columns.iter().map(|(_, reading)| CellReader::new(reading)));
+        Ok(Self { columns: columns.collect(), records, keep })
     }
 
     /// The names of all columns of the file.
@@ -107,7 +113,7 @@ impl CsvStream {
     pub fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         let before = self.records.rows();
         let room = max_rows.min(ROWS_AT_ONCE);
-        let mut builders: Vec<Builder> = self.columns.iter().map(|(_, kind)| Builder::new(*kind, room)).collect();
+        let mut builders: Vec<Builder> = self.columns.iter().map(|(_, reader)| Builder::new(reader, room)).collect();
         let header = self.records.header();
         let mut kept: Vec<KeptColumn> = self
             .keep
@@ -115,11 +121,15 @@ impl CsvStream {
             .map(|position| KeptColumn { name: header[*position].clone(), text: String::new(), ends: Vec::new() })
             .collect();
         while self.records.rows() - before < max_rows.max(1) && self.records.advance()? {
-            for ((position, _), builder) in self.columns.iter().zip(&mut builders) {
+            for ((position, reader), builder) in self.columns.iter().zip(&mut builders) {
                 match builder {
-                    Builder::Numbers(numbers) => numbers.push(self.records.number(*position)?),
-                    Builder::Times(times, form) => times.push(self.records.time(*position, *form)?),
-                    Builder::Text(dictionary) => self.records.push_text(*position, dictionary)?,
+                    Builder::Numbers { numbers, odd } => {
+                        let number = self.records.number(*position, reader)?;
+                        *odd += u64::from(number.is_none());
+                        numbers.push(number.unwrap_or(f64::NAN));
+                    }
+                    Builder::Times(times, form) => times.push(self.records.time(*position, *form, reader)?),
+                    Builder::Text(dictionary) => self.records.push_text(*position, reader, dictionary)?,
                 }
             }
             for (position, column) in self.keep.iter().zip(&mut kept) {
@@ -131,26 +141,33 @@ impl CsvStream {
             return Ok(None);
         }
         let header = self.records.header();
-        let columns = self
-            .columns
-            .iter()
-            .zip(builders)
-            .map(|((position, _), builder)| (header[*position].clone(), builder.finish()));
+        let mut warnings = Warnings::default();
+        let columns = self.columns.iter().zip(builders).map(|((position, _), builder)| {
+            let name = header[*position].clone();
+            if let Builder::Numbers { odd, .. } = builder {
+                warnings.count_odd(&name, odd);
+            }
+            (name, builder.finish())
+        });
         let table = Table::of_checked(self.records.name(), columns, before, rows);
-        Ok(Some(Chunk { table, kept }))
+        Ok(Some(Chunk { table, kept, warnings }))
     }
 }
 
 enum Builder {
-    Numbers(Vec<f64>),
+    /// And how many cells did not fit.
+    Numbers {
+        numbers: Vec<f64>,
+        odd: u64,
+    },
     Times(Vec<f64>, TimeForm),
     Text(Dictionary),
 }
 
 impl Builder {
-    fn new(kind: Kind, room: usize) -> Self {
-        match kind {
-            Kind::Number => Self::Numbers(Vec::with_capacity(room)),
+    fn new(reader: &CellReader, room: usize) -> Self {
+        match reader.kind() {
+            Kind::Number => Self::Numbers { numbers: Vec::with_capacity(room), odd: 0 },
             Kind::Text => Self::Text(Dictionary::default()),
             Kind::Time(form) => Self::Times(Vec::with_capacity(room), form),
         }
@@ -158,7 +175,7 @@ impl Builder {
 
     fn finish(self) -> Column {
         match self {
-            Self::Numbers(numbers) => Column::Numbers(numbers),
+            Self::Numbers { numbers, .. } => Column::Numbers(numbers),
             Self::Times(times, _) => Column::Times(times),
             Self::Text(dictionary) => dictionary.finish(),
         }
@@ -168,9 +185,10 @@ impl Builder {
 /// Where the wanted columns stand, or a sentence about those that are not there.
 fn find(header: &[String], wanted: &[&str]) -> std::result::Result<Vec<usize>, String> {
     let positions: HashMap<&str, usize> = header.iter().map(String::as_str).zip(0..).collect();
-    let absent: Vec<&str> = wanted.iter().copied().filter(|name| !positions.contains_key(name)).collect();
+    let position = |name: &str| positions.get(name).or_else(|| positions.get(name.trim())).copied();
+    let absent: Vec<&str> = wanted.iter().copied().filter(|name| position(name).is_none()).collect();
     if !absent.is_empty() {
         return Err(absent_columns(&absent, header.iter().map(String::as_str)));
     }
-    Ok(wanted.iter().map(|name| positions[name]).collect())
+    Ok(wanted.iter().filter_map(|name| position(name)).collect())
 }

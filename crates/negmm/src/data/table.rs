@@ -1,13 +1,14 @@
 //! Responsible for tables: named columns of equal length, numbers, times or text, with missing cells.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use super::message::{absent_columns, quoted};
-use super::{csv, source, weights};
+use super::reading::{CellReader, ColumnReading};
+use super::{Dialect, Kind, Reading, csv, source, weights, whole};
 use crate::{Error, Result};
 
 /// The code of a missing text cell.
@@ -107,8 +108,12 @@ pub struct Table {
     name: String,
     names: Vec<String>,
     columns: Vec<Column>,
+    /// Where a column stands: by its name, and by its name without blanks where no other has that.
+    positions: HashMap<String, usize>,
     rows: usize,
     origin: Origin,
+    /// What columns of a file were read as, where that is more than plain numbers or text.
+    readings: BTreeMap<String, ColumnReading>,
 }
 
 /// Where the rows stand in the file, for messages.
@@ -137,7 +142,7 @@ impl Table {
             }
             column.check().map_err(|error| error.in_column(name))?;
         }
-        Ok(Self { name: String::new(), names, columns, rows, origin: Origin::default() })
+        Ok(Self::of_parts("", names, columns, rows, Origin::default()))
     }
 
     /// Columns of `rows` rows that a reader has already checked; the first is row `before` + 1 of the file.
@@ -148,7 +153,23 @@ impl Table {
         rows: usize,
     ) -> Self {
         let (names, columns): (Vec<String>, Vec<Column>) = columns.unzip();
-        Self { name: name.to_string(), names, columns, rows, origin: Origin::From(before) }
+        Self::of_parts(name, names, columns, rows, Origin::From(before))
+    }
+
+    fn of_parts(name: &str, names: Vec<String>, columns: Vec<Column>, rows: usize, origin: Origin) -> Self {
+        let positions = positions(&names);
+        Self { name: name.to_string(), names, columns, positions, rows, origin, readings: BTreeMap::new() }
+    }
+
+    /// The same with what its columns were read as.
+    pub(super) fn with_readings(mut self, readings: BTreeMap<String, ColumnReading>) -> Self {
+        self.readings = readings;
+        self
+    }
+
+    /// What the column called `name` was read as, where that is more than plain numbers or text.
+    pub fn reading(&self, name: &str) -> Option<&ColumnReading> {
+        self.readings.get(self.own_name(name)?)
     }
 
     /// How much each row counts, from the column of that name: finite numbers, none negative, not all zero.
@@ -156,17 +177,30 @@ impl Table {
         weights::weights(self, column)
     }
 
-    /// Reads a CSV file (comma, semicolon or tab; plain or gzip). A column is numeric when every cell that is not
-    /// missing is a number, else text. Missing are empty cells and NA, N/A, NaN and null, whatever the case. Blanks
-    /// around a cell are dropped, empty lines are skipped, and a column without a name is called by its position,
-    /// `column 1`.
+    /// Reads a CSV file (plain or gzip). What stands between cells (comma, semicolon, tab or bar) is recognised from the first
+    /// lines, and what a column is from all its cells ([`Table::reading`]): numbers, also with decimal commas, separators of
+    /// thousands, percent or currency signs, or parentheses for negative ones; truth values; else text. Digits with leading zeros
+    /// are text. A column of numbers in which one cell in twenty at most does not fit (and at most ten different texts) is one of
+    /// numbers, and those cells are missing. Missing are empty cells and NA, N/A, NaN and null, whatever the case, `?` and what
+    /// spreadsheets write (`#N/A`, `#DIV/0!` …), among numbers also `-`, `.` and None. Blanks around a cell are dropped, empty
+    /// lines are skipped, and a column without a name is called by its position, `column 1`.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
-        Self::read_from(open(path.as_ref())?, &path.as_ref().display().to_string())
+        Self::read_with(path, &Dialect::default())
+    }
+
+    /// Reads like [`Table::read`], but as `dialect` says where it says something.
+    pub fn read_with(path: impl AsRef<Path>, dialect: &Dialect) -> Result<Self> {
+        Self::read_from_with(open(path.as_ref())?, &path.as_ref().display().to_string(), dialect)
     }
 
     /// Reads like [`Table::read`] from any reader; messages call it `name`.
     pub fn read_from(reader: impl Read, name: &str) -> Result<Self> {
-        csv::read_whole(source::Decoded::new(reader, name)?, name)
+        Self::read_from_with(reader, name, &Dialect::default())
+    }
+
+    /// Reads like [`Table::read_with`] from any reader; messages call it `name`.
+    pub fn read_from_with(reader: impl Read, name: &str, dialect: &Dialect) -> Result<Self> {
+        whole::read_whole(source::Decoded::new(reader, name)?, name, dialect)
     }
 
     /// The same table under a name (a file, say) for messages.
@@ -196,15 +230,57 @@ impl Table {
         &self.names
     }
 
-    /// The column called `name`.
+    /// The column called `name`, blanks around it aside.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.names.iter().position(|other| other == name).map(|position| &self.columns[position])
+        self.position(name).map(|position| &self.columns[position])
+    }
+
+    /// The table's own name of the column called `name`, which may have blanks around it.
+    pub(super) fn own_name(&self, name: &str) -> Option<&str> {
+        self.position(name).map(|position| self.names[position].as_str())
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).or_else(|| self.positions.get(name.trim())).copied()
+    }
+
+    /// The rows in which the column called `name`, of numbers, is not missing; all rows where there is no such column.
+    pub fn rows_with(&self, name: &str) -> Result<Vec<usize>> {
+        let Some(numbers) = self.numbers(name) else { return Ok((0..self.rows).collect()) };
+        let numbers = numbers?;
+        Ok((0..self.rows).filter(|row| !numbers[*row].is_nan()).collect())
+    }
+
+    /// The number of a row in the file, from 1.
+    pub fn row_number(&self, row: usize) -> usize {
+        self.row_in_file(row) + 1
     }
 
     /// The numbers of the column called `name`, also where it is text that consists of numbers.
     pub(super) fn numbers(&self, name: &str) -> Option<Result<Cow<'_, [f64]>>> {
         let numbers = csv::column_numbers(self.column(name)?);
         Some(numbers.map_err(|(row, error)| self.blame_cell(error, row, name)))
+    }
+
+    /// How the cells of the column called `name` are understood as numbers, where they are more than plain ones.
+    pub(super) fn numbers_reading(&self, name: &str) -> Option<Reading> {
+        let reading = &self.reading(name)?.reading;
+        (reading.kind() == Kind::Number && !reading.is_plain()).then(|| reading.clone())
+    }
+
+    /// The column called `name` for a model that learnt it read so: numbers in disguise are text again where
+    /// they were text in training, and text is numbers where it was numbers. And how many cells did not fit.
+    pub(super) fn column_read_as(&self, name: &str, reading: &Reading) -> Option<Result<(Cow<'_, Column>, u64)>> {
+        let column = self.column(name)?;
+        let disguised = self.reading(name).and_then(|reading| reading.text.as_ref());
+        Some(match (column, reading.kind(), disguised) {
+            (Column::Numbers(_), Kind::Text, Some(text)) => Ok((Cow::Borrowed(text), 0)),
+            (Column::Text { codes, levels }, Kind::Number, _) if !reading.is_plain() => CellReader::new(reading)
+                .numbers(codes, levels)
+                .map(|(numbers, odd)| (Cow::Owned(Column::Numbers(numbers)), odd))
+                .map_err(|(row, error)| self.blame_cell(error, row, name)),
+            _ => Ok((Cow::Borrowed(column), 0)),
+        })
     }
 
     /// A sentence that says which columns are `absent`, and what there is.
@@ -218,12 +294,15 @@ impl Table {
     /// When there is no such row.
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         let columns = self.columns.iter().map(|column| column.select(rows));
+        let select = |(name, reading): (&String, &ColumnReading)| (name.clone(), reading.select(rows));
         Self {
             name: self.name.clone(),
             names: self.names.clone(),
             columns: columns.collect(),
+            positions: self.positions.clone(),
             rows: rows.len(),
             origin: Origin::Selected(rows.iter().map(|row| self.row_in_file(*row)).collect()),
+            readings: self.readings.iter().map(select).collect(),
         }
     }
 
@@ -251,6 +330,23 @@ impl Table {
     pub(super) fn blame_cell(&self, error: Error, row: usize, column: &str) -> Error {
         self.blame(error.in_column(column).at_row(self.row_in_file(row) as u64 + 1))
     }
+}
+
+/// Where each column stands: by its name, and by its name without blanks where no other has that.
+fn positions(names: &[String]) -> HashMap<String, usize> {
+    let mut positions: HashMap<String, usize> = names.iter().cloned().zip(0..).collect();
+    let mut twice = HashSet::new();
+    for (position, name) in names.iter().enumerate().filter(|(_, name)| name.trim() != name.as_str()) {
+        let trimmed = name.trim().to_string();
+        match positions.get(&trimmed) {
+            // One of that very name stays.
+            Some(other) if names[*other] == trimmed => {}
+            Some(_) => drop(twice.insert(trimmed)),
+            None => drop(positions.insert(trimmed, position)),
+        }
+    }
+    positions.retain(|name, _| !twice.contains(name));
+    positions
 }
 
 /// An error when two columns have the same name.

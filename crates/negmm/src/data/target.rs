@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::message::quoted;
 use super::moments::mean_and_sd;
 use super::weights::weight_of;
-use super::{ENCODED_LIMIT, Table, grid};
+use super::{ENCODED_LIMIT, Reading, Table, grid};
 use crate::{Error, Result};
 
 /// A constant target is given this scale, relative to its size (absolute below 1), so that scaling stays defined.
@@ -30,6 +30,9 @@ pub struct Target {
     /// others. A density says little about them, see [`crate::Predictions::mass_nll`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<f64>,
+    /// How its cells are understood, where that is more than plain numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<Reading>,
 }
 
 impl Target {
@@ -43,7 +46,7 @@ impl Target {
         let scale = if constant { CONSTANT_TARGET_SCALE * mean.abs().max(1.0) } else { sd };
         let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);
         let grid = grid::step(counting.map(|(_, number)| *number).collect());
-        Ok(Self { name: name.to_string(), mean, scale, constant, grid })
+        Ok(Self { name: name.to_string(), mean, scale, constant, grid, read_as: table.numbers_reading(name) })
     }
 
     /// The target of every row in its own unit; one that is missing, or too large to compute with, is an error.
@@ -86,7 +89,7 @@ impl Target {
         if self.grid.is_some_and(|step| !(step.is_finite() && step > 0.0)) {
             return wrong("the step of its grid must be finite and positive");
         }
-        Ok(())
+        self.read_as.as_ref().map_or(Ok(()), |reading| reading.check())
     }
 }
 

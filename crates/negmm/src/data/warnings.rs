@@ -1,4 +1,4 @@
-//! Responsible for what is odd in new data but no error: categories and missing cells that training had not seen.
+//! Responsible for what is odd in new data but no error: categories and missing cells that training had not seen, cells that do not fit.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,13 @@ use super::message::quoted;
 pub struct Warnings {
     new_categories: BTreeMap<String, u64>,
     new_missing: BTreeMap<String, u64>,
+    odd: BTreeMap<String, u64>,
 }
 
 impl Warnings {
     /// Whether nothing was odd.
     pub fn is_empty(&self) -> bool {
-        self.new_categories.is_empty() && self.new_missing.is_empty()
+        self.new_categories.is_empty() && self.new_missing.is_empty() && self.odd.is_empty()
     }
 
     /// For each column how many cells hold a category that training had not seen.
@@ -27,6 +28,11 @@ impl Warnings {
         &self.new_missing
     }
 
+    /// For each column how many cells are neither a number as in training nor a usual word for missing, and count as missing.
+    pub fn odd(&self) -> &BTreeMap<String, u64> {
+        &self.odd
+    }
+
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (column, count) in &other.new_categories {
@@ -34,6 +40,9 @@ impl Warnings {
         }
         for (column, count) in &other.new_missing {
             self.count_new_missing(column, *count);
+        }
+        for (column, count) in &other.odd {
+            self.count_odd(column, *count);
         }
     }
 
@@ -48,7 +57,11 @@ impl Warnings {
             let cells = cells(count, "cell is", "cells are");
             format!("column {}: {cells} missing, none was in training", quoted(column))
         });
-        categories.chain(missing).collect()
+        let odd = self.odd.iter().map(|(column, count)| {
+            let cells = cells(count, "cell is no number and counts", "cells are no numbers and count");
+            format!("column {}: {cells} as missing", quoted(column))
+        });
+        categories.chain(missing).chain(odd).collect()
     }
 
     pub(super) fn count_new_categories(&mut self, column: &str, count: u64) {
@@ -57,6 +70,10 @@ impl Warnings {
 
     pub(super) fn count_new_missing(&mut self, column: &str, count: u64) {
         add(&mut self.new_missing, column, count);
+    }
+
+    pub(super) fn count_odd(&mut self, column: &str, count: u64) {
+        add(&mut self.odd, column, count);
     }
 }
 

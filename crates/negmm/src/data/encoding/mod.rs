@@ -14,7 +14,7 @@ pub use time::{TimeEncoding, TimePart};
 
 use super::csv::column_numbers;
 use super::times::seconds;
-use super::{Column, Kind, TimeForm};
+use super::{Column, Kind, Reading, TimeForm};
 use crate::{Error, Result};
 
 /// How one input column becomes features.
@@ -117,9 +117,17 @@ pub struct Input {
     /// How it becomes features.
     #[serde(flatten)]
     pub encoding: Encoding,
+    /// How its cells are understood, where that is more than plain numbers or text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<Reading>,
 }
 
 impl Input {
+    /// How its cells are understood.
+    pub fn reading(&self) -> Reading {
+        self.read_as.clone().unwrap_or_else(|| self.encoding.of_kind().kind().into())
+    }
+
     /// Whether it has features: a column that tells nothing has none.
     pub(super) fn is_used(&self) -> bool {
         self.encoding.features() > 0

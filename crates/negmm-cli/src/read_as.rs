@@ -1,0 +1,146 @@
+//! Responsible for what people are told of how the columns of their file were read.
+
+use negmm::data::{Column, Encoding, Input, Kind, MISSING, Reading};
+use negmm::{Model, Table};
+use serde_json::{Value, json};
+
+use crate::report;
+
+/// Columns that are listed.
+const LISTED: usize = 12;
+/// Columns without a use that are named.
+const NAMED: usize = 5;
+
+/// A column of the training table.
+struct Described<'a> {
+    name: &'a str,
+    reading: Reading,
+    note: &'a str,
+    /// Different texts.
+    levels: Option<usize>,
+    /// Texts that share a feature.
+    pooled: usize,
+    missing: usize,
+    /// Cells that do not fit and are missing.
+    odd: u64,
+    /// Whether the model looks at it or predicts it, or it says how much rows count.
+    used: bool,
+}
+
+impl<'a> Described<'a> {
+    fn new(name: &'a str, column: &Column, table: &'a Table, input: Option<&Input>, other_use: bool) -> Self {
+        let read = table.reading(name);
+        let (levels, missing) = match column {
+            Column::Numbers(numbers) | Column::Times(numbers) => {
+                (None, numbers.iter().filter(|number| number.is_nan()).count())
+            }
+            Column::Text { codes, levels } => {
+                let mut present = vec![false; levels.len()];
+                codes.iter().filter(|code| **code != MISSING).for_each(|code| present[*code as usize] = true);
+                let count = present.iter().filter(|present| **present).count();
+                (Some(count), codes.iter().filter(|code| **code == MISSING).count())
+            }
+        };
+        let own = match input.map(|input| &input.encoding) {
+            Some(Encoding::Text(encoding)) => encoding.levels.len(),
+            _ => usize::MAX,
+        };
+        // Whether text is dates is known when the encoder has learnt.
+        let time = match input.map(|input| &input.encoding) {
+            Some(Encoding::Time(encoding)) => Some(Reading::from(Kind::Time(encoding.form))),
+            _ => None,
+        };
+        let levels = levels.filter(|_| time.is_none());
+        let otherwise = || if levels.is_some() { Reading::text() } else { Reading::number() };
+        Self {
+            name,
+            reading: time.unwrap_or_else(|| read.map_or_else(otherwise, |read| read.reading.clone())),
+            note: read.map_or("", |read| &read.note),
+            levels,
+            pooled: levels.map_or(0, |levels| levels.saturating_sub(own)),
+            missing,
+            odd: read.map_or(0, |read| read.odd.iter().map(|(_, count)| count).sum()),
+            used: other_use || input.is_some_and(|input| input.encoding.features() > 0),
+        }
+    }
+
+    /// Whether its cells are numbers as every program writes them.
+    fn is_plain_number(&self) -> bool {
+        self.reading.is_plain() && self.levels.is_none()
+    }
+
+    /// Whether something was decided that may not be what was meant.
+    fn is_decided(&self) -> bool {
+        !self.reading.is_plain() || !self.note.is_empty() || self.pooled > 0
+    }
+
+    fn text(&self) -> String {
+        let count = |n: usize, what: &str| (n > 0).then(|| format!("{} {what}", report::count(n)));
+        let mut parts = vec![self.reading.to_string()];
+        parts.extend(self.levels.map(|levels| report::counted(levels, "level")));
+        parts.extend(count(self.pooled, "of them pooled"));
+        parts.extend(Some(self.note.to_string()).filter(|note| !note.is_empty()));
+        parts.extend(count(self.missing, "missing"));
+        parts.extend(count(self.odd as usize, "of them no number"));
+        parts.join(", ")
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "read_as": self.reading.to_string(),
+            "reading": self.reading,
+            "levels": self.levels,
+            "pooled": self.pooled,
+            "missing": self.missing,
+            "odd": self.odd,
+            "used": self.used,
+        })
+    }
+}
+
+fn described<'a>(model: &Model, table: &'a Table, weight: Option<&str>) -> Vec<Described<'a>> {
+    let encoder = model.encoder();
+    let inputs: std::collections::HashMap<&str, &Input> =
+        encoder.inputs().iter().map(|input| (input.name.as_str(), input)).collect();
+    let describe = |(name, column): (&'a str, &Column)| {
+        let other_use = name == encoder.target().name || weight.is_some_and(|weight| weight.trim() == name);
+        Described::new(name, column, table, inputs.get(name).copied(), other_use)
+    };
+    table.columns().map(describe).collect()
+}
+
+/// What a person should look at: columns that are not plain numbers, and those that are not used. Nothing where there is none.
+pub fn lines(model: &Model, table: &Table, weight: Option<&str>) -> String {
+    let columns = described(model, table, weight);
+    let (used, unused): (Vec<_>, Vec<_>) = columns.iter().partition(|column| column.used);
+    let (plain, others): (Vec<_>, Vec<_>) =
+        used.into_iter().partition(|column: &&Described<'_>| column.is_plain_number());
+    let mut listed: Vec<&&Described<'_>> = others.iter().filter(|column| column.is_decided()).take(LISTED).collect();
+    let room = LISTED - listed.len();
+    listed.extend(others.iter().filter(|column| !column.is_decided()).take(room));
+    let width = listed.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
+    let mut lines: Vec<String> =
+        listed.iter().map(|column| format!("  {:width$}  {}", column.name, column.text())).collect();
+    let more = [(others.len() - listed.len(), "other column"), (plain.len(), "plain number")];
+    let more = more.iter().filter(|(count, _)| *count > 0).map(|(count, what)| report::counted(*count, what));
+    if !lines.is_empty() {
+        lines.extend(
+            Some(more.collect::<Vec<_>>().join(" and "))
+                .filter(|more| !more.is_empty())
+                .map(|more| format!("  and {more}")),
+        );
+    }
+    if !unused.is_empty() {
+        let names: Vec<&str> = unused.iter().take(NAMED).map(|column| column.name).collect();
+        let rest = unused.len() - names.len();
+        let rest = if rest > 0 { format!(" and {} more", report::count(rest)) } else { String::new() };
+        lines.push(format!("  not used: {}{rest}", names.join(", ")));
+    }
+    if lines.is_empty() { String::new() } else { format!("read as\n{}\n", lines.join("\n")) }
+}
+
+/// All columns.
+pub fn json(model: &Model, table: &Table, weight: Option<&str>) -> Vec<Value> {
+    described(model, table, weight).iter().map(Described::json).collect()
+}
