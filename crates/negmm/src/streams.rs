@@ -14,6 +14,8 @@ pub(crate) const OBJECTIVE: u64 = 4;
 pub(crate) const FOLDS: u64 = 5;
 /// The rows and columns of each round of boosting.
 pub(crate) const BOOSTING: u64 = 5;
+/// The parts of training rows that get the statistics of the others.
+pub(crate) const STATISTICS: u64 = 6;
 /// The folds of a comparison.
 pub(crate) const SPLITS: u64 = 0;
 /// The seeds of the members of an ensemble, from here on.

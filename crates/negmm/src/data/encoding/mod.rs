@@ -1,14 +1,16 @@
 //! Responsible for how an input column becomes features, whatever its kind. A kind of column is a file here and a line in
 //! [`Encoding`] and [`Encoding::of_kind`].
 
+mod levels;
 mod number;
 mod text;
 
 use serde::{Deserialize, Serialize};
 
+pub use levels::Levels;
 pub(super) use number::NumberOptions;
 pub use number::{ENCODED_LIMIT, NumberEncoding};
-pub use text::{MAX_LEVELS, TextEncoding};
+pub use text::{FEW_LEVELS, MAX_LEVELS, TextEncoding};
 
 use super::{Column, Kind};
 use crate::{Error, Result};
@@ -75,11 +77,12 @@ impl Features<'_> {
 }
 
 impl Encoding {
-    /// Learns from a column of the training table; `weights` say how much each row counts.
-    pub(super) fn learn(column: &Column, weights: Option<&[f64]>) -> Self {
+    /// Learns from a column of the training table; `weights` say how much each row counts, and `statistics` whether text
+    /// with many levels may have features that are statistics of the target.
+    pub(super) fn learn(column: &Column, weights: Option<&[f64]>, statistics: bool) -> Self {
         match column {
             Column::Numbers(numbers) => Self::Number(NumberEncoding::learn(numbers, weights)),
-            Column::Text { codes, levels } => Self::Text(TextEncoding::learn(codes, levels, weights)),
+            Column::Text { codes, levels } => Self::Text(TextEncoding::learn(codes, levels, weights, statistics)),
         }
     }
 
@@ -93,6 +96,15 @@ impl Encoding {
     /// Features that the column becomes.
     pub fn features(&self) -> usize {
         self.of_kind().features()
+    }
+
+    /// The levels with statistics of the target; the features of the first are followed by those of the next, and all are the
+    /// column's last.
+    pub(super) fn statistics(&self) -> &[Levels] {
+        match self {
+            Self::Number(_) => &[],
+            Self::Text(encoding) => &encoding.statistics,
+        }
     }
 }
 
