@@ -159,8 +159,8 @@ fn a_job_goes_with_its_own_rows_alone() {
 #[test]
 fn models_are_the_same_wherever_their_jobs_are_trained() {
     let rng = &mut negmm::math::rng::Rng::new(1, 0);
-    let toy = negmm::Toy::Bimodal.sample(60, rng);
-    let shops: Vec<String> = (0..60).map(|_| format!("shop {}", rng.below(25))).collect();
+    let toy = negmm::Toy::Bimodal.sample(150, rng);
+    let shops: Vec<String> = (0..150).map(|_| format!("shop {}", rng.below(80))).collect();
     let shop = negmm::data::Column::text(shops.iter().map(|shop| Some(shop.as_str())));
     let columns = toy.columns().map(|(name, column)| (name, column.clone()));
     let table = negmm::Table::new(columns.chain([("shop", shop)]).collect()).unwrap();

@@ -89,7 +89,7 @@ fn of_levels_that_tell_nothing_nothing_is_learnt() {
 
 #[test]
 fn targets_of_held_out_rows_change_nothing_of_what_holds_them_out() {
-    let table = shops(400, 40, 1.0, 4);
+    let table = shops(800, 80, 1.0, 4);
     // Whole numbers, so that another order leaves mean and sd bit by bit.
     let mut targets: Vec<f64> = y(&table).iter().map(|y| y.round()).collect();
     let table = with_y(&table, targets.clone());
@@ -143,7 +143,7 @@ fn new_levels_are_counted_and_predicted_as_the_prior() {
 
 #[test]
 fn models_are_saved_whole_and_do_not_depend_on_threads() {
-    let table = shops(300, 50, 1.0, 8);
+    let table = shops(900, 70, 1.0, 8);
     for each in Method::all() {
         let method = method(each.name());
         let Fitted { model, .. } = learnt(&table, &method, 1);
@@ -157,7 +157,7 @@ fn models_are_saved_whole_and_do_not_depend_on_threads() {
 
 #[test]
 fn every_network_of_a_fold_has_the_statistics_of_its_own_rows() {
-    let table = shops(300, 50, 1.0, 8);
+    let table = shops(900, 70, 1.0, 8);
     let Fitted { model, .. } = learnt(&table, &method("auto"), 2);
     let Predictor::Networks { members, .. } = model.predictor() else { panic!("networks") };
     assert_eq!(members.len(), 8);
@@ -165,16 +165,16 @@ fn every_network_of_a_fold_has_the_statistics_of_its_own_rows() {
         assert_eq!(pair[0].statistics, pair[1].statistics);
     }
     assert!((2..8).step_by(2).all(|member| members[member].statistics != members[0].statistics));
-    assert_eq!(members[0].statistics.columns()[0].len(), 50);
+    assert_eq!(members[0].statistics.columns()[0].len(), 70);
 }
 
 #[test]
 fn rows_without_weight_are_not_there() {
-    let table = shops(300, 40, 1.0, 9);
+    let table = shops(600, 80, 1.0, 9);
     let odd = |value: f64| {
         let mut targets = y(&table);
         (0..50).for_each(|row| targets[row * 3] = value);
-        let weights = (0..300).map(|row| if row < 150 && row % 3 == 0 { 0.0 } else { 1.0 }).collect();
+        let weights = (0..600).map(|row| if row < 150 && row % 3 == 0 { 0.0 } else { 1.0 }).collect();
         let columns = with_y(&table, targets);
         let columns = columns.columns().map(|(name, column)| (name, column.clone()));
         Table::new(columns.chain([("w", Column::Numbers(weights))]).collect()).unwrap()

@@ -385,9 +385,9 @@ fn a_forged_file_of_samples_is_refused() {
 #[test]
 fn a_forged_file_of_levels_is_refused() {
     let mut rng = Rng::new(1, 0);
-    let shops: Vec<String> = (0..90).map(|_| format!("shop {}", rng.below(30))).collect();
+    let shops: Vec<String> = (0..300).map(|_| format!("shop {}", rng.below(80))).collect();
     let shop = Column::text(shops.iter().map(|shop| Some(shop.as_str())));
-    let y = Column::Numbers((0..90).map(|_| rng.uniform()).collect());
+    let y = Column::Numbers((0..300).map(|_| rng.uniform()).collect());
     let rows = Table::new(vec![("shop", shop), ("y", y)]).unwrap();
     let bytes = fit(&rows, "y", &method("ne-gmm", &SHORT)).unwrap().to_bytes().unwrap();
     assert!(Model::from_bytes(&forged(&bytes, &|_, _| {})).is_ok());

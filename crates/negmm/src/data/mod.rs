@@ -26,7 +26,7 @@ pub(crate) use message::quoted;
 
 pub use dataset::{Dataset, ROW_ALIGN};
 pub use encoder::Encoder;
-pub use encoding::{ENCODED_LIMIT, Encoding, FEW_LEVELS, Input, Levels, MAX_LEVELS, NumberEncoding, TextEncoding};
+pub use encoding::{ENCODED_LIMIT, Encoding, Input, Levels, MAX_LEVELS, NumberEncoding, TextEncoding};
 pub use inputs::Inputs;
 pub use levels::{LevelColumn, NO_LEVEL, STATISTICS};
 pub use rows::PredictedRows;

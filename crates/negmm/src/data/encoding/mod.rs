@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use levels::Levels;
 pub(super) use number::NumberOptions;
 pub use number::{ENCODED_LIMIT, NumberEncoding};
-pub use text::{FEW_LEVELS, MAX_LEVELS, TextEncoding};
+pub use text::{MAX_LEVELS, TextEncoding};
 
 use super::{Column, Kind};
 use crate::{Error, Result};

@@ -1,5 +1,5 @@
-//! Responsible for columns of text: a 0/1 feature for each frequent level, for all others and for missing cells; and with many
-//! levels statistics of the target for each of them.
+//! Responsible for columns of text: a 0/1 feature for each of few levels and for missing cells, statistics of the target for each of
+//! many levels.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,16 +11,12 @@ use crate::data::weights::weight_of;
 use crate::data::{Column, Kind, NO_LEVEL, STATISTICS};
 use crate::{Error, Result};
 
-/// A text column with more levels than this has statistics of the target for them.
-pub const FEW_LEVELS: usize = 20;
-
 /// Levels with a feature of their own, at most.
 pub const MAX_LEVELS: usize = 64;
 
 /// A 0/1 feature for each level, one for missing cells if training had some; where this comes to a single feature there is none,
-/// as it would be constant. More than [`FEW_LEVELS`] levels have statistics of the target, and more than [`MAX_LEVELS`] nothing
-/// else. Where no level has a second row, or rows are steps of a sequence, there are no statistics: the levels beyond
-/// [`MAX_LEVELS`] share a feature.
+/// as it would be constant. More than [`MAX_LEVELS`] levels have statistics of the target instead. Where no two levels have a second
+/// row, or rows are steps of a sequence, there are no statistics: the levels beyond [`MAX_LEVELS`] share a feature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TextEncoding {
     /// The levels with a feature of their own, the most frequent first.
@@ -35,7 +31,7 @@ pub struct TextEncoding {
 }
 
 impl TextEncoding {
-    /// Learns from the cells of the training table; with `statistics` those of the target may join the 0/1 features.
+    /// Learns from the cells of the training table; with `statistics` those of the target may take the place of many.
     pub(super) fn learn(codes: &[u32], levels: &[String], weights: Option<&[f64]>, statistics: bool) -> Self {
         let (mut totals, mut rows) = (vec![0.0; levels.len()], vec![0; levels.len()]);
         let mut missing = false;
@@ -52,13 +48,12 @@ impl TextEncoding {
         let mut frequent: Vec<(f64, &String)> =
             totals.into_iter().zip(levels).filter(|(total, _)| *total > 0.0).collect();
         frequent.sort_unstable_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
-        let statistics = if statistics && frequent.len() > FEW_LEVELS {
-            Levels::learn(levels.iter().map(String::as_str).zip(rows))
-        } else {
-            Vec::new()
-        };
         let too_many = frequent.len() > MAX_LEVELS;
-        let own = if too_many && !statistics.is_empty() { 0 } else { MAX_LEVELS };
+        let statistics = match statistics && too_many {
+            true => Levels::learn(levels.iter().map(String::as_str).zip(rows)),
+            false => Vec::new(),
+        };
+        let own = if statistics.is_empty() { MAX_LEVELS } else { 0 };
         let levels = frequent.into_iter().take(own).map(|(_, level)| level.clone()).collect();
         Self { levels, pooled: too_many && own > 0, missing, statistics }
     }
@@ -67,8 +62,8 @@ impl TextEncoding {
     /// can say.
     fn is_new(&self, level: &str) -> bool {
         match self.statistics.first() {
-            Some(all) if all.words.is_none() && all.single == 0 => all.code(level) == NO_LEVEL,
-            _ => !self.levels.is_empty() && !self.pooled,
+            None => !self.pooled,
+            Some(all) => all.words.is_none() && all.single == 0 && all.code(level) == NO_LEVEL,
         }
     }
 
