@@ -83,7 +83,7 @@ fn predictions(network: &Network, networks: usize, components: usize, rows: usiz
     let head = MixtureHead { components, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
     let member = |_| {
         let parameters = network.initial_parameters(&mut rng).into();
-        Member { network: network.clone(), parameters, sd_factor: 1.0 }
+        Member { network: network.clone(), parameters, sd_factor: 1.0, statistics: Default::default() }
     };
     let one = networks == 1;
     let members = (0..networks).map(member).collect();

@@ -37,6 +37,8 @@ pub(crate) const CONFIGURATIONS: u64 = of(11);
 pub(crate) const RUNGS: u64 = of(12);
 /// Random targets of predictions, one for each row.
 pub(crate) const DRAWS: u64 = of(13);
+/// The parts of training rows that get the statistics of the others.
+pub(crate) const STATISTICS: u64 = of(14);
 
 #[cfg(test)]
 mod tests {
@@ -58,6 +60,7 @@ mod tests {
             CONFIGURATIONS,
             RUNGS,
             DRAWS,
+            STATISTICS,
         ];
         let purposes: std::collections::HashSet<u64> = all.iter().map(|stream| stream >> 56).collect();
         assert_eq!(purposes.len(), all.len());

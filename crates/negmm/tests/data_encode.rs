@@ -98,7 +98,7 @@ fn odd_cells_are_counted_not_refused() {
 }
 
 #[test]
-fn rare_categories_share_a_feature() {
+fn rare_categories_share_a_feature_where_only_one_has_a_second_row() {
     let rows_of: String = (0..100).map(|i| format!("c{i:02},{i}\n")).chain(["c99,1\n".to_string()]).collect();
     let encoder = Encoder::fit(&table(&format!("t,y\n{rows_of}")), "y", &Inputs::default()).unwrap();
     assert_eq!(encoder.features(), MAX_LEVELS + 1);

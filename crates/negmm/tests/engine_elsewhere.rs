@@ -158,7 +158,12 @@ fn a_job_goes_with_its_own_rows_alone() {
 /// Every method planned here, trained elsewhere and finished here gives the bytes of a fit that never left.
 #[test]
 fn models_are_the_same_wherever_their_jobs_are_trained() {
-    let table = negmm::Toy::Bimodal.sample(60, &mut negmm::Rng::new(1, 0));
+    let rng = &mut negmm::Rng::new(1, 0);
+    let toy = negmm::Toy::Bimodal.sample(150, rng);
+    let shops: Vec<String> = (0..150).map(|_| format!("shop {}", rng.below(80))).collect();
+    let shop = negmm::data::Column::text(shops.iter().map(|shop| Some(shop.as_str())));
+    let columns = toy.columns().map(|(name, column)| (name, column.clone()));
+    let table = negmm::Table::new(columns.chain([("shop", shop)]).collect()).unwrap();
     for mut method in negmm::Method::all() {
         for (option, value) in [("epochs", "3"), ("steps", "20"), ("rounds", "8"), ("members", "2"), ("samples", "9")] {
             if method.has(option) {

@@ -383,6 +383,47 @@ fn a_forged_file_of_samples_is_refused() {
 }
 
 #[test]
+fn a_forged_file_of_levels_is_refused() {
+    let mut rng = Rng::new(1, 0);
+    let shops: Vec<String> = (0..300).map(|_| format!("shop {}", rng.below(80))).collect();
+    let shop = Column::text(shops.iter().map(|shop| Some(shop.as_str())));
+    let y = Column::Numbers((0..300).map(|_| rng.uniform()).collect());
+    let rows = Table::new(vec![("shop", shop), ("y", y)]).unwrap();
+    let bytes = fit(&rows, "y", &method("ne-gmm", &SHORT)).unwrap().to_bytes().unwrap();
+    assert!(Model::from_bytes(&forged(&bytes, &|_, _| {})).is_ok());
+    fn find(tensors: &[Tensor]) -> usize {
+        tensors.iter().position(|(name, ..)| name == "network.0.levels.0").unwrap()
+    }
+    let forgeries: [(&str, &Forgery); 6] = [
+        ("not a number", &|_, tensors| {
+            let at = find(tensors);
+            tensors[at].2[..4].copy_from_slice(&f32::NAN.to_le_bytes());
+        }),
+        ("one level fewer", &|_, tensors| {
+            let at = find(tensors);
+            tensors[at].1[0] -= 1;
+            let length = tensors[at].2.len();
+            tensors[at].2.truncate(length - 12);
+        }),
+        ("none", &|_, tensors| {
+            let at = find(tensors);
+            tensors.remove(at);
+        }),
+        ("another order", &|description, _| {
+            description["encoder"]["inputs"][0]["statistics"][0]["names"].as_array_mut().unwrap().swap(0, 1);
+        }),
+        ("a level more", &|description, _| {
+            let names = description["encoder"]["inputs"][0]["statistics"][0]["names"].as_array_mut().unwrap();
+            names.push("zzz".into());
+        }),
+        ("no word", &|description, _| description["encoder"]["inputs"][0]["statistics"][0]["words"] = 0.into()),
+    ];
+    for (case, forgery) in forgeries {
+        assert!(!assert_harmless(case, &forged(&bytes, forgery), &rows, &[]), "{case} was accepted");
+    }
+}
+
+#[test]
 fn weights_of_any_size_predict_distributions() {
     let largest = |_: &mut serde_json::Value, tensors: &mut Vec<Tensor>| {
         for (at, (_, _, bytes)) in tensors.iter_mut().enumerate() {

@@ -69,7 +69,12 @@ fn bits(parameters: &Parameters) -> Vec<u32> {
 }
 
 fn predict(job: &NetworkJob, parameters: &Parameters, isa: Isa) -> Predictions {
-    let members = vec![Member { network: job.network.clone(), parameters: parameters.clone(), sd_factor: 1.0 }];
+    let members = vec![Member {
+        network: job.network.clone(),
+        parameters: parameters.clone(),
+        sd_factor: 1.0,
+        statistics: Arc::default(),
+    }];
     let predictor = Predictor::Networks { members, head: job.objective.head(), pool: Pool::Mixture };
     predictor.predict(&job.data, isa).unwrap().in_unit(0.0, 1.0)
 }

@@ -123,7 +123,9 @@ pub fn summary(model: &Model) -> String {
     let encoder = model.encoder();
     let shape = match model.predictor() {
         Predictor::Networks { members, head, .. } => shape(members, *head),
-        Predictor::Trees(boosted) => format!(", {} of two trees", report::counted(boosted.rounds.len(), "round")),
+        Predictor::Trees { boosted, .. } => {
+            format!(", {} of two trees", report::counted(boosted.rounds.len(), "round"))
+        }
         _ => String::new(),
     };
     let window = match encoder.sequence() {

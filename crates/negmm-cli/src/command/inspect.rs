@@ -1,7 +1,9 @@
 //! Responsible for `negmm inspect`: what a model is and was trained on.
 
 use negmm::data::time::{clock, iso};
-use negmm::data::{Difference, Encoding, Input, NumberEncoding, TextEncoding, TimeEncoding, TimeForm, TimePart};
+use negmm::data::{
+    Difference, Encoding, Input, Levels, NumberEncoding, TextEncoding, TimeEncoding, TimeForm, TimePart,
+};
 use negmm::train::History;
 use negmm::{Error, Model};
 use serde_json::json;
@@ -89,12 +91,20 @@ fn describe(input: &Input) -> String {
             format!("{read_as}, mean {}, sd {}{flag}", report::number(*mean), report::number(*sd))
         }
         Encoding::Text(_) if encoding.features() == 0 => "constant, not used".into(),
-        Encoding::Text(TextEncoding { levels, pooled, missing }) => {
-            let shown: Vec<&str> = levels.iter().take(LEVELS_SHOWN).map(String::as_str).collect();
-            let more = if levels.len() > shown.len() { ", …" } else { "" };
-            let pooled = if *pooled { ", others pooled" } else { "" };
+        Encoding::Text(TextEncoding { levels, pooled, missing, statistics }) => {
+            let mut parts = Vec::new();
+            if !levels.is_empty() {
+                let shown: Vec<&str> = levels.iter().take(LEVELS_SHOWN).map(String::as_str).collect();
+                let more = if levels.len() > shown.len() { ", …" } else { "" };
+                let pooled = if *pooled { ", others pooled" } else { "" };
+                parts.push(format!("{}: {}{more}{pooled}", report::counted(levels.len(), "level"), shown.join(", ")));
+            }
+            if !statistics.is_empty() {
+                let of: Vec<String> = statistics.iter().map(Levels::describe).collect();
+                parts.push(format!("mean, spread and rows of the target for {}", of.join(", ")));
+            }
             let missing = if *missing { ", with missing cells" } else { "" };
-            format!("text, {}: {}{more}{pooled}{missing}", report::counted(levels.len(), "level"), shown.join(", "))
+            format!("text, {}{missing}", parts.join("; "))
         }
         Encoding::Time(_) if encoding.features() == 0 => "constant, not used".into(),
         Encoding::Time(TimeEncoding { form, seconds, parts }) => {

@@ -58,7 +58,7 @@ impl Path {
     /// Every place.
     pub fn places(&self) -> Vec<Place> {
         let count = match &self.predictor {
-            Predictor::Trees(boosted) => boosted.rounds.len() / self.every,
+            Predictor::Trees { boosted, .. } => boosted.rounds.len() / self.every,
             _ => self.snapshots.iter().map(Vec::len).min().unwrap_or(0),
         };
         let trained = self.snapshots.len();
@@ -85,7 +85,7 @@ impl Path {
                     |(member, kept): (&mut Member, &Vec<Parameters>)| member.parameters.clone_from(&kept[number]);
                 members.iter_mut().zip(&self.snapshots).for_each(keep);
             }
-            Predictor::Trees(boosted) => boosted.rounds.truncate(place.at),
+            Predictor::Trees { boosted, .. } => boosted.rounds.truncate(place.at),
             _ => {}
         }
         predictor

@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hasher};
 
 use super::split::{holdout, tail};
+use super::{LevelColumn, NO_LEVEL};
 use crate::math::rng::Rng;
 
 /// Every row is padded with zeros to a multiple of this many features, so that kernels load whole vectors.
@@ -19,6 +20,7 @@ pub struct Dataset {
     pub(super) sample_weights: Vec<f32>,
     pub(super) window: Option<usize>,
     pub(super) numbers: Vec<usize>,
+    pub(super) levels: Vec<LevelColumn>,
 }
 
 impl Dataset {
@@ -32,6 +34,7 @@ impl Dataset {
             sample_weights: Vec::new(),
             window: None,
             numbers: (0..features).collect(),
+            levels: Vec::new(),
         }
     }
 
@@ -45,6 +48,18 @@ impl Dataset {
     /// The features that are numbers that vary, in order.
     pub fn numbers(&self) -> &[usize] {
         &self.numbers
+    }
+
+    /// Says which level each row has, where features are statistics of levels that are still to be filled in.
+    #[must_use]
+    pub(super) fn with_levels(mut self, levels: Vec<LevelColumn>) -> Self {
+        self.levels = levels;
+        self
+    }
+
+    /// The columns of levels whose statistics are still to be filled in, see [`Dataset::with_statistics`].
+    pub fn levels(&self) -> &[LevelColumn] {
+        &self.levels
     }
 
     /// The smallest and the largest value of a feature; (0, 0) without rows.
@@ -74,6 +89,7 @@ impl Dataset {
         self.x.resize(self.x.len() + self.stride - self.features, 0.0);
         self.y.push(y);
         self.sample_weights.push(1.0);
+        self.levels.iter_mut().for_each(|column| column.codes.push(NO_LEVEL));
     }
 
     /// Says how much each row counts; brought to an average of 1.
@@ -110,10 +126,13 @@ impl Dataset {
         }
     }
 
-    /// A number for each row, the same for rows with the same inputs, bit by bit; counted from 0 in the order of the rows that
+    /// A number for each row, the same for rows with the same inputs, bit by bit and level by level; counted from 0 in the order of the rows that
     /// have them first.
     pub fn equal_inputs(&self) -> Vec<u32> {
-        let bits = |row: u32| self.x[row as usize * self.stride..][..self.features].iter().map(|x| x.to_bits());
+        let bits = |row: u32| {
+            let numbers = self.x[row as usize * self.stride..][..self.features].iter().map(|x| x.to_bits());
+            numbers.chain(self.levels.iter().map(move |column| column.codes[row as usize]))
+        };
         let hash = |row: u32| {
             let mut hasher = DefaultHasher::new();
             bits(row).for_each(|bits| hasher.write_u32(bits));
@@ -155,6 +174,7 @@ impl Dataset {
             sample_weights: rows.iter().map(|row| self.sample_weights[*row as usize]).collect(),
             window: self.window,
             numbers: self.numbers.clone(),
+            levels: self.levels.iter().map(|column| column.select(rows)).collect(),
         }
     }
 

@@ -11,8 +11,8 @@ use super::oddities::oddities;
 use super::times::seconds;
 use super::windows::{Sequence, windows};
 use super::{
-    Column, Dataset, Difference, Encoding, Input, Inputs, NumberEncoding, PredictedRows, Reading, Schema, Table,
-    Target, Warnings,
+    Column, Dataset, Difference, Encoding, Input, Inputs, LevelColumn, NumberEncoding, PredictedRows, Reading,
+    STATISTICS, Schema, Table, Target, Warnings,
 };
 use crate::{Error, Result};
 
@@ -42,9 +42,10 @@ impl Encoder {
             sequence.check()?;
         }
         let weights = inputs.weight.as_deref().map(|name| table.sample_weights(name)).transpose()?;
+        let statistics = inputs.sequence.is_none();
         let learn = |(name, column): (&str, &Column)| {
             let form = inputs.time_form(table, name, column)?;
-            let encoding = Encoding::learn(column, form, weights.as_deref());
+            let encoding = Encoding::learn(column, form, weights.as_deref(), statistics);
             let encoding = encoding.map_err(|(row, error)| table.blame_cell(error, row, name))?;
             let read_as =
                 table.reading(name).map(|column| column.reading.clone()).filter(|reading| !reading.is_plain());
@@ -203,7 +204,7 @@ impl Encoder {
         self.check_length(table, 1)?;
         let (x, warnings) = self.encode_inputs(table)?;
         let y = self.target.encode(table)?;
-        Ok((self.in_windows(self.rows(x, y), false), warnings))
+        Ok((self.in_windows(self.rows(table, x, y), false), warnings))
     }
 
     /// Encodes the inputs alone; all targets are 0, whatever the table says. Of a sequence these are the windows of all rows
@@ -211,11 +212,33 @@ impl Encoder {
     pub fn encode_features(&self, table: &Table) -> Result<(Dataset, Warnings)> {
         self.check_length(table, 0)?;
         let (x, warnings) = self.encode_inputs(table)?;
-        Ok((self.in_windows(self.rows(x, vec![0.0; table.rows()]), true), warnings))
+        Ok((self.in_windows(self.rows(table, x, vec![0.0; table.rows()]), true), warnings))
     }
 
-    fn rows(&self, x: Vec<f32>, y: Vec<f32>) -> Dataset {
-        Dataset::from_parts(self.channels(), x, y).with_numbers(self.number_features())
+    fn rows(&self, table: &Table, x: Vec<f32>, y: Vec<f32>) -> Dataset {
+        Dataset::from_parts(self.channels(), x, y).with_numbers(self.number_features()).with_levels(self.levels(table))
+    }
+
+    /// How many levels each column of levels has, in the order of their features.
+    pub(crate) fn level_counts(&self) -> Vec<usize> {
+        self.used().flat_map(|input| input.encoding.statistics()).map(|levels| levels.names.len()).collect()
+    }
+
+    /// Which level each row has, for every column of levels.
+    fn levels(&self, table: &Table) -> Vec<LevelColumn> {
+        let (mut first, mut columns) = (0, Vec::new());
+        for input in &self.inputs {
+            let statistics = input.encoding.statistics();
+            first += input.encoding.features() - STATISTICS * statistics.len();
+            for levels in statistics {
+                // What is wrong with a column was said when its other features were encoded.
+                let column = table.column_read_as(&input.name, &input.reading()).and_then(Result::ok);
+                let codes = column.map_or_else(Vec::new, |(column, _)| levels.codes(&column));
+                columns.push(LevelColumn { first, levels: levels.names.len(), codes });
+                first += STATISTICS;
+            }
+        }
+        columns
     }
 
     fn in_windows(&self, rows: Dataset, forecast: bool) -> Dataset {
@@ -263,6 +286,9 @@ impl Encoder {
         if let Some(sequence) = &self.sequence {
             let sound = sequence.check().and_then(|()| sequence.check_size(self.channels(), 1));
             sound.map_err(|error| Error::model(error.to_string()))?;
+            if self.inputs.iter().any(|input| !input.encoding.statistics().is_empty()) {
+                return Err(Error::model("a sequence has statistics of levels"));
+            }
             if !self.used().any(|input| input.name == sequence.column) {
                 return Err(Error::model(format!("the sequence {} is no input", quoted(&sequence.column))));
             }

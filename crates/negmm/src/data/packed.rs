@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use safetensors::tensor::SafeTensors;
 
-use super::Dataset;
+use super::{Dataset, LevelColumn};
 use crate::tensors::{Flaw, Tensor, numbers_of, text_of, to_bytes};
 use crate::{Error, Result};
 
@@ -20,6 +20,14 @@ struct Description {
     features: usize,
     window: Option<usize>,
     numbers: Vec<usize>,
+    /// First feature and number of levels of each column of levels whose statistics are still to be filled in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<(usize, usize)>,
+}
+
+/// The tensor with the levels of every row.
+fn levels_name(column: usize) -> String {
+    format!("levels.{column}")
 }
 
 impl Dataset {
@@ -28,11 +36,14 @@ impl Dataset {
     /// # Errors
     /// When memory does not hold them.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let Self { features, window, numbers, .. } = self;
-        let description = Description { features: *features, window: *window, numbers: numbers.clone() };
+        let Self { features, window, numbers, levels, .. } = self;
+        let places = levels.iter().map(|column| (column.first, column.levels)).collect();
+        let description =
+            Description { features: *features, window: *window, numbers: numbers.clone(), levels: places };
         let text = serde_json::to_string(&description).map_err(|error| Error::data(error.to_string()))?;
         let rows = |name: &str, list: &[f32]| Tensor::list(name, list);
-        let tensors = [rows("x", &self.x), rows("y", &self.y), rows("sample_weights", &self.sample_weights)];
+        let mut tensors = vec![rows("x", &self.x), rows("y", &self.y), rows("sample_weights", &self.sample_weights)];
+        tensors.extend(levels.iter().enumerate().map(|(at, column)| Tensor::list(&levels_name(at), &column.codes)));
         to_bytes(KEY, text, &tensors).map_err(|error| Error::data(format!("the rows cannot be written: {error}")))
     }
 
@@ -44,7 +55,7 @@ impl Dataset {
         let read = || -> std::result::Result<Self, Flaw> {
             let tensors = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
             let text = text_of(bytes, KEY).ok_or("they have no description")?;
-            let Description { features, window, numbers } =
+            let Description { features, window, numbers, levels } =
                 serde_json::from_str(&text).map_err(|error| error.to_string())?;
             if features > MOST_FEATURES {
                 return Err("they have too many features".into());
@@ -58,12 +69,20 @@ impl Dataset {
             if !sound {
                 return Err("their description is out of range".into());
             }
+            let column = |(at, (first, levels)): (usize, (usize, usize))| {
+                Ok(LevelColumn { first, levels, codes: numbers_of(&tensors, &levels_name(at), None)? })
+            };
+            let levels = levels.into_iter().enumerate().map(column).collect::<std::result::Result<Vec<_>, Flaw>>()?;
+            if !levels.iter().all(|column| column.is_sound(features, y.len())) {
+                return Err("their levels are out of range".into());
+            }
             Ok(Self {
                 x: numbers_of(&tensors, "x", Some(&[length]))?,
                 sample_weights: numbers_of(&tensors, "sample_weights", Some(&[y.len()]))?,
                 y,
                 window,
                 numbers,
+                levels,
                 ..empty
             })
         };
@@ -72,13 +91,15 @@ impl Dataset {
 
     /// A number that differs, most likely, where the rows do.
     pub fn fingerprint(&self) -> u64 {
-        let Self { features, window, numbers, x, y, sample_weights, .. } = self;
+        let Self { features, window, numbers, x, y, sample_weights, levels, .. } = self;
         let sizes = [*features, window.unwrap_or(0), y.len()].into_iter().chain(numbers.iter().copied());
         let floats = x.iter().chain(y).chain(sample_weights).map(|number| u64::from(number.to_bits()));
+        let codes = levels.iter().flat_map(|column| &column.codes).map(|code| u64::from(*code));
         // FNV-1a, a number at a time.
         sizes
             .map(|size| size as u64)
             .chain(floats)
+            .chain(codes)
             .fold(0xcbf2_9ce4_8422_2325, |hash: u64, number| (hash ^ number).wrapping_mul(0x0100_0000_01b3))
     }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
+use super::material::Material;
 use super::mixture_network::COMPONENTS;
 use super::ne_gmm::ETA;
 use super::network_settings::{HIDDEN, LSTM_HIDDEN, LSTM_LAYERS};
 use super::plan::{Folds, Plan, Work};
-use super::seed::Seed;
+use super::seed::member_seed;
 use super::{Method, MixtureNetwork, NetworkSettings};
 use crate::data::Dataset;
 use crate::data::split::{blocks, grouped_folds, k_folds, repeated};
@@ -305,18 +306,19 @@ impl Auto {
         let held_out = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
         let sizes = SizeRule::of(&data);
         let mut jobs = Vec::with_capacity(held_out.len() * members);
+        let mut statistics = Vec::with_capacity(held_out.len());
         for (number, fold) in held_out.iter().enumerate() {
-            let train = learnt_from(&data, fold);
+            let checked = fold.iter().copied().take(MOST_CHECKED).collect();
+            let material = Material::new(&data, (learnt_from(&data, fold), checked), seed);
             for member in 0..members {
-                let own = Seed::single(seed).member(number * members + member);
+                let own = member_seed(seed, number * members + member);
                 let network = self.network(sizes, if members > 1 { member } else { number });
                 let network = if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network };
-                let checked = fold.iter().copied().take(MOST_CHECKED).collect();
-                let rows = (train.clone(), checked);
-                jobs.push(network.settings.job_on(&data, rows, network.objective(self.eta), own.network));
+                jobs.push(network.job(&material, self.eta, own));
             }
+            statistics.push(material.statistics);
         }
-        Folds { jobs, held_out, data, numbers }
+        Folds { jobs, held_out, statistics, data, numbers }
     }
 
     /// The same for few rows: a network that has seen ten rows must not be sure of anything far from them.

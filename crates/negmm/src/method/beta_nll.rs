@@ -1,12 +1,9 @@
 //! Responsible for beta-NLL: one Gaussian for each row, trained with a logarithmic score that does not give up on hard rows.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::seed::Seed;
-use crate::data::Dataset;
+use super::material::Material;
 use crate::net::GaussianHead;
 use crate::options::{Checked, Options, Refused, Slot, Spec};
 use crate::train::{NetworkJob, Objective};
@@ -59,9 +56,9 @@ impl Options for BetaNll {
 }
 
 impl BetaNll {
-    pub(super) fn job(&self, data: &Arc<Dataset>, seed: Seed) -> NetworkJob {
+    pub(super) fn job(&self, material: &Material, seed: u64) -> NetworkJob {
         let floor = self.settings.sigma_min as f32;
         let head = GaussianHead { variance_floor: floor * floor, variance_ceiling: VARIANCE_CEILING };
-        self.settings.job(data, Objective::BetaNll { head, beta: self.beta as f32 }, seed)
+        self.settings.job(material, Objective::BetaNll { head, beta: self.beta as f32 }, seed)
     }
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::seed::Seed;
+use super::material::Material;
+use super::plan::Work;
+use super::seed::member_seed;
 use super::{MEMBER, Mdn, Method};
 use crate::data::Dataset;
 use crate::options::{Checked, Kind, Options, Slot, Spec, Word};
 use crate::standardised::Pool;
-use crate::train::NetworkJob;
 use crate::{Error, Result};
 
 /// Members at most.
@@ -98,8 +99,12 @@ impl Slot for Box<Method> {
 }
 
 impl Ensemble {
-    pub(super) fn jobs(&self, data: &Arc<Dataset>, seed: u64) -> Result<Vec<NetworkJob>> {
-        (0..self.members).map(|member| self.member.network_job(data, Seed::single(seed).member(member))).collect()
+    /// Members that hold out the same rows, so that the ensemble's held-out score means something.
+    pub(super) fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Work> {
+        let material = Material::split(data, self.member.validation(), seed);
+        let job = |member| self.member.network_job(&material, member_seed(seed, member));
+        let jobs = (0..self.members).map(job).collect::<Result<_>>()?;
+        Ok(Work::Networks { jobs, statistics: material.statistics, pool: self.pool })
     }
 }
 

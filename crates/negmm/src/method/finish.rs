@@ -1,7 +1,10 @@
 //! Responsible for what is made of trained jobs: a predictor, and what it says of rows that it has not learnt from.
 
+use std::sync::Arc;
+
 use super::plan::{Folds, Plan, Work};
 use super::{Member, Method, Predictor, sd_factor};
+use crate::data::LevelStatistics;
 use crate::math::lanes::Isa;
 use crate::ngboost::{Score, TrainedTrees};
 use crate::standardised::{Pool, Standardised};
@@ -49,16 +52,16 @@ impl Plan {
                 }
                 Ok(constant(method, sd))
             }
-            Work::Networks { jobs, pool } => {
-                let (members, histories) = members(&jobs, trained)?;
+            Work::Networks { jobs, statistics, pool } => {
+                let (members, histories) = members(&jobs, &[statistics], trained)?;
                 pooled(method, &jobs, members, histories, pool)
             }
             Work::Folds(folds) => {
-                let (members, histories) = members(&folds.jobs, trained)?;
+                let (members, histories) = members(&folds.jobs, &folds.statistics, trained)?;
                 folds.pooled(method, members, histories)
             }
-            Work::Trees(job) => match (trained.pop(), trained.is_empty()) {
-                (Some(Trained::Trees(trees)), true) => Ok(boosted(method, &job, trees)),
+            Work::Trees { job, statistics } => match (trained.pop(), trained.is_empty()) {
+                (Some(Trained::Trees(trees)), true) => Ok(boosted(method, &job, statistics, trees)),
                 _ => Err(foreign()),
             },
         }
@@ -77,18 +80,29 @@ fn constant(method: Method, sd: f64) -> Learnt {
     Learnt { method, predictor: Predictor::Constant { sd }, histories: Vec::new(), out_of_fold }
 }
 
-/// The networks of jobs with what they learnt, and what each training did.
-fn members(jobs: &[NetworkJob], trained: Vec<Trained>) -> Result<(Vec<Member>, Vec<History>)> {
+/// The networks of jobs with what they learnt, and what each training did. As many jobs in a row share each of the statistics.
+fn members(
+    jobs: &[NetworkJob],
+    statistics: &[Arc<LevelStatistics>],
+    trained: Vec<Trained>,
+) -> Result<(Vec<Member>, Vec<History>)> {
     if jobs.len() != trained.len() {
         return Err(foreign());
     }
     let (mut members, mut histories) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
-    for (job, trained) in jobs.iter().zip(trained) {
+    let each = jobs.len() / statistics.len().max(1);
+    let statistics = statistics.iter().flat_map(|statistics| std::iter::repeat_n(statistics, each));
+    for ((job, statistics), trained) in jobs.iter().zip(statistics).zip(trained) {
         let Trained::Network(trained) = trained else { return Err(foreign()) };
         if trained.parameters.chunks().len() != job.network.chunks() {
             return Err(foreign());
         }
-        members.push(Member { network: job.network.clone(), parameters: trained.parameters, sd_factor: 1.0 });
+        members.push(Member {
+            network: job.network.clone(),
+            parameters: trained.parameters,
+            sd_factor: 1.0,
+            statistics: statistics.clone(),
+        });
         histories.push(trained.history);
     }
     Ok((members, histories))
@@ -116,7 +130,7 @@ impl Folds {
     fn pooled(self, method: Method, mut members: Vec<Member>, histories: Vec<History>) -> Result<Learnt> {
         /// Rows that say something of a factor.
         const LEAST_ROWS: usize = 30;
-        let Self { jobs, held_out, data, numbers } = self;
+        let Self { jobs, held_out, data, numbers, .. } = self;
         let head = jobs.first().ok_or_else(foreign)?.objective.head();
         let each = members.len() / held_out.len();
         let numbers_of =
@@ -165,7 +179,7 @@ fn in_order(rows: &[u32]) -> Vec<usize> {
 }
 
 /// Boosted trees. The held-out predictions are those of the model that chose the number of rounds.
-fn boosted(method: Method, job: &TreesJob, trained: TrainedTrees) -> Learnt {
+fn boosted(method: Method, job: &TreesJob, statistics: Arc<LevelStatistics>, trained: TrainedTrees) -> Learnt {
     let TrainedTrees { boosted, held_out } = trained;
     let (rows, (means, sds)) = match held_out {
         Some(predicted) => (job.validation.clone(), predicted),
@@ -184,7 +198,7 @@ fn boosted(method: Method, job: &TreesJob, trained: TrainedTrees) -> Learnt {
     let history = History { epochs: epochs.collect(), best_epoch: boosted.rounds.len().saturating_sub(1) };
     Learnt {
         method,
-        predictor: Predictor::Trees(boosted),
+        predictor: Predictor::Trees { boosted, statistics },
         histories: vec![history],
         out_of_fold: OutOfFold {
             folds: vec![0; rows.len()],

@@ -1,12 +1,9 @@
 //! Responsible for the settings that NE-GMM and MDN share: a network whose outputs are a Gaussian mixture.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::seed::Seed;
-use crate::data::Dataset;
+use super::material::Material;
 use crate::net::{MOST_COMPONENTS, MixtureHead};
 use crate::options::{Checked, Options, Refused, Slot, Spec};
 use crate::train::{NetworkJob, Objective};
@@ -85,7 +82,7 @@ impl MixtureNetwork {
     }
 
     /// The network to train.
-    pub(super) fn job(&self, data: &Arc<Dataset>, eta: f64, seed: Seed) -> NetworkJob {
-        self.settings.job(data, self.objective(eta), seed)
+    pub(super) fn job(&self, material: &Material, eta: f64, seed: u64) -> NetworkJob {
+        self.settings.job(material, self.objective(eta), seed)
     }
 }

@@ -7,6 +7,7 @@ mod constant;
 mod ensemble;
 mod few_rows;
 mod finish;
+mod material;
 mod mdn;
 mod mixture_network;
 mod ne_gmm;
@@ -36,12 +37,9 @@ pub use crate::ngboost;
 pub use crate::ngboost::NgBoost;
 pub use crate::standardised::{Pool, Standardised};
 
-use std::sync::Arc;
-
 use configure::MEMBER;
-use seed::Seed;
+use material::Material;
 
-use crate::data::Dataset;
 use crate::train::NetworkJob;
 use crate::{Error, Result};
 
@@ -161,6 +159,11 @@ impl Method {
         matches!(self, Self::NgBoost(_))
     }
 
+    /// The share of the rows that a network holds out.
+    fn validation(&self) -> f64 {
+        self.clone().network_settings().map_or(0.0, |settings| settings.training.validation)
+    }
+
     /// The limit of smooth clipping, in standard deviations.
     pub fn soft_clip(&self) -> Option<f64> {
         match self {
@@ -170,12 +173,12 @@ impl Method {
     }
 
     /// One network to train, where the method is one of networks.
-    fn network_job(&self, data: &Arc<Dataset>, seed: Seed) -> Result<NetworkJob> {
+    fn network_job(&self, material: &Material, seed: u64) -> Result<NetworkJob> {
         match self {
-            Self::NeGmm(method) => Ok(method.network.job(data, method.eta, seed)),
-            Self::Mdn(method) => Ok(method.network.job(data, 1.0, seed)),
-            Self::BetaNll(method) => Ok(method.job(data, seed)),
-            Self::SampleNet(method) => Ok(method.job(data, seed)),
+            Self::NeGmm(method) => Ok(method.network.job(material, method.eta, seed)),
+            Self::Mdn(method) => Ok(method.network.job(material, 1.0, seed)),
+            Self::BetaNll(method) => Ok(method.job(material, seed)),
+            Self::SampleNet(method) => Ok(method.job(material, seed)),
             Self::Auto(_) | Self::Ensemble(_) | Self::NgBoost(_) | Self::Constant(_) => {
                 Err(Error::options(format!("{} is not one network", self.name())))
             }

@@ -2,14 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use std::sync::Arc;
-
-use super::seed::Seed;
+use super::material::Material;
 use crate::data::Dataset;
-use crate::math::rng::Rng;
 use crate::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem};
 use crate::options::{Checked, Options, SIGMA_MIN, Slot, Spec, Word};
-use crate::streams;
 use crate::train::{NetworkJob, Objective, Training};
 
 /// Units in one hidden layer, and hidden layers, at most.
@@ -115,21 +111,9 @@ impl Options for NetworkSettings {
 }
 
 impl NetworkSettings {
-    /// One network to train; `seed.split` chooses the validation rows.
-    pub(super) fn job(&self, data: &Arc<Dataset>, objective: Objective, seed: Seed) -> NetworkJob {
-        let rng = &mut Rng::new(seed.split, streams::VALIDATION);
-        let (train, validation) = data.holdout(self.training.validation, rng);
-        self.job_on(data, (train, validation), objective, seed.network)
-    }
-
-    /// One network to train on some rows, with others to choose the checkpoint.
-    pub(super) fn job_on(
-        &self,
-        data: &Arc<Dataset>,
-        (train, validation): (Vec<u32>, Vec<u32>),
-        objective: Objective,
-        seed: u64,
-    ) -> NetworkJob {
+    /// One network to train.
+    pub(super) fn job(&self, material: &Material, objective: Objective, seed: u64) -> NetworkJob {
+        let Material { data, train, validation, .. } = material;
         NetworkJob {
             network: Network {
                 inputs: data.features(),
@@ -141,8 +125,8 @@ impl NetworkSettings {
             objective,
             data: data.clone(),
             course: self.training.course(train.len()),
-            train,
-            validation,
+            train: train.clone(),
+            validation: validation.clone(),
             seed,
         }
     }

@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use super::Method;
-use super::seed::Seed;
-use crate::data::Dataset;
-use crate::math::rng::Rng;
+use super::material::Material;
+use crate::Result;
+use crate::data::{Dataset, LevelStatistics};
 use crate::standardised::Pool;
 use crate::train::{Estimate, Job, NetworkJob, TreesJob};
-use crate::{Result, streams};
 
 /// What a method does with some data, decided to the last row and seed.
 #[derive(Clone, Debug)]
@@ -25,11 +24,11 @@ pub(super) enum Work {
     /// Nothing: the target's mean with an sd, in sds of the target.
     Constant { sd: f64 },
     /// Networks that hold out the same rows.
-    Networks { jobs: Vec<NetworkJob>, pool: Pool },
+    Networks { jobs: Vec<NetworkJob>, statistics: Arc<LevelStatistics>, pool: Pool },
     /// Networks of folds.
     Folds(Folds),
     /// Boosted trees.
-    Trees(TreesJob),
+    Trees { job: TreesJob, statistics: Arc<LevelStatistics> },
 }
 
 /// Networks of folds, as many of each, those of the first fold first.
@@ -39,6 +38,8 @@ pub(super) struct Folds {
     pub(super) jobs: Vec<NetworkJob>,
     /// The rows that each fold holds out.
     pub(super) held_out: Vec<Vec<u32>>,
+    /// The statistics of levels in the rows that the networks of each fold learn from.
+    pub(super) statistics: Vec<Arc<LevelStatistics>>,
     /// The rows that are learnt from, which the jobs and folds number from 0.
     pub(super) data: Arc<Dataset>,
     /// What number each of them has among all rows.
@@ -56,13 +57,16 @@ impl Method {
         Ok(match self {
             Self::Auto(auto) => auto.plan(data, seed),
             Self::NgBoost(settings) => {
-                let (train, validation) = data.holdout(settings.validation, &mut Rng::new(seed, streams::VALIDATION));
-                own(Work::Trees(TreesJob { settings: settings.clone(), data: data.clone(), train, validation, seed }))
+                let Material { data, train, validation, statistics } = Material::split(data, settings.validation, seed);
+                let job = TreesJob { settings: settings.clone(), data, train, validation, seed };
+                own(Work::Trees { job, statistics })
             }
-            Self::Ensemble(ensemble) => own(Work::Networks { jobs: ensemble.jobs(data, seed)?, pool: ensemble.pool }),
+            Self::Ensemble(ensemble) => own(ensemble.plan(data, seed)?),
             Self::Constant(_) => own(Work::Constant { sd: 1.0 }),
             Self::NeGmm(_) | Self::Mdn(_) | Self::BetaNll(_) | Self::SampleNet(_) => {
-                own(Work::Networks { jobs: vec![self.network_job(data, Seed::single(seed))?], pool: Pool::Mixture })
+                let material = Material::split(data, self.validation(), seed);
+                let jobs = vec![self.network_job(&material, seed)?];
+                own(Work::Networks { jobs, statistics: material.statistics, pool: Pool::Mixture })
             }
         })
     }
@@ -80,7 +84,7 @@ impl Plan {
             Work::Constant { .. } => Vec::new(),
             Work::Networks { jobs, .. } => jobs.iter().cloned().map(Job::from).collect(),
             Work::Folds(folds) => folds.jobs.iter().cloned().map(Job::from).collect(),
-            Work::Trees(job) => vec![Job::from(job.clone())],
+            Work::Trees { job, .. } => vec![Job::from(job.clone())],
         }
     }
 

@@ -1,6 +1,9 @@
 //! Responsible for predicting: encoded rows in, mixtures or samples in units of the standardised target out.
 
-use crate::data::Dataset;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::data::{Dataset, LevelStatistics};
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, floats};
 use crate::mixture::Mixtures;
 use crate::net::{Head, MixtureOutputs, MixturePanel, Network, PANEL, Parameters, Pass, SampleHead};
@@ -31,7 +34,12 @@ pub enum Predictor {
         pool: Pool,
     },
     /// Boosted trees.
-    Trees(Boosted),
+    Trees {
+        /// The trees.
+        boosted: Boosted,
+        /// Statistics of levels in the rows that trained.
+        statistics: Arc<LevelStatistics>,
+    },
 }
 
 /// A network with what it learnt.
@@ -43,6 +51,8 @@ pub struct Member {
     pub parameters: Parameters,
     /// What the sds that it gives are multiplied by.
     pub sd_factor: f64,
+    /// Statistics of levels in the rows that it learnt from.
+    pub statistics: Arc<LevelStatistics>,
 }
 
 impl Predictor {
@@ -51,7 +61,7 @@ impl Predictor {
         match self {
             Self::Constant { .. } => 2,
             Self::Networks { members, .. } => members.iter().map(|member| member.network.parameters()).sum(),
-            Self::Trees(boosted) => boosted.leaves(),
+            Self::Trees { boosted, .. } => boosted.leaves(),
         }
     }
 
@@ -59,7 +69,7 @@ impl Predictor {
     pub fn members(&self) -> usize {
         match self {
             Self::Networks { members, pool: Pool::Mixture, .. } => members.len(),
-            Self::Networks { pool: Pool::Gaussian, .. } | Self::Constant { .. } | Self::Trees(_) => 1,
+            Self::Networks { pool: Pool::Gaussian, .. } | Self::Constant { .. } | Self::Trees { .. } => 1,
         }
     }
 
@@ -67,7 +77,7 @@ impl Predictor {
     pub fn components(&self) -> Option<usize> {
         match self {
             Self::Networks { members, head, pool: Pool::Mixture } => Some(members.len() * head.components()?),
-            Self::Networks { pool: Pool::Gaussian, .. } | Self::Constant { .. } | Self::Trees(_) => Some(1),
+            Self::Networks { pool: Pool::Gaussian, .. } | Self::Constant { .. } | Self::Trees { .. } => Some(1),
         }
     }
 
@@ -83,7 +93,8 @@ impl Predictor {
         };
         match self {
             Self::Constant { sd } => Ok(normal(vec![0.0; rows], vec![*sd; rows])),
-            Self::Trees(boosted) => {
+            Self::Trees { boosted, statistics } => {
+                let data = statistics.of_rows(data)?;
                 let (means, sds) = boosted.predict(&Columns::new(&data.columns(), rows)?)?;
                 Ok(normal(means, sds))
             }
@@ -93,9 +104,9 @@ impl Predictor {
                     return Err(Error::data(format!("expected {} features, found {features}", member.network.inputs)));
                 }
                 let predictions = match head {
-                    Head::Mixture(head) => mixtures(head, members, data, isa),
-                    Head::Gaussian(head) => mixtures(head, members, data, isa),
-                    Head::Samples(head) => samples(head, members, data, isa),
+                    Head::Mixture(head) => mixtures(head, members, data, isa)?,
+                    Head::Gaussian(head) => mixtures(head, members, data, isa)?,
+                    Head::Samples(head) => samples(head, members, data, isa)?,
                 };
                 Ok(Standardised::new(predictions, *pool))
             }
@@ -104,26 +115,33 @@ impl Predictor {
 }
 
 /// The mixture of all members.
-fn mixtures(head: &impl MixtureOutputs, members: &[Member], data: &Dataset, isa: Isa) -> Predictions {
-    let Parts { weights, means, sds, .. } = run(members, data, isa, Parts::new(head, members, data.len()));
+fn mixtures(head: &impl MixtureOutputs, members: &[Member], data: &Dataset, isa: Isa) -> Result<Predictions> {
+    let Parts { weights, means, sds, .. } = run(members, data, isa, Parts::new(head, members, data.len()))?;
     let mixtures = Mixtures::from_parts_unchecked(members.len() * head.components(), weights, means, sds);
-    Predictions::from(mixtures).of_members(members.len())
+    Ok(Predictions::from(mixtures).of_members(members.len()))
 }
 
 /// The samples of all members.
-fn samples(head: &SampleHead, members: &[Member], data: &Dataset, isa: Isa) -> Predictions {
+fn samples(head: &SampleHead, members: &[Member], data: &Dataset, isa: Isa) -> Result<Predictions> {
     let count = members.len();
     let room = Samples { members: count, values: vec![0.0; data.len() * count * head.samples] };
-    let Samples { values, .. } = run(members, data, isa, room);
-    Predictions::of_sample_members(count, head.samples, values, f64::from(head.sd_floor))
+    let Samples { values, .. } = run(members, data, isa, room)?;
+    Ok(Predictions::of_sample_members(count, head.samples, values, f64::from(head.sd_floor)))
 }
 
-/// Runs all networks over all rows.
-fn run<G: Gather>(members: &[Member], data: &Dataset, isa: Isa, mut gather: G) -> G {
+/// Runs all networks over all rows, each with its own statistics of levels.
+fn run<G: Gather>(members: &[Member], data: &Dataset, isa: Isa, mut gather: G) -> Result<G> {
+    let mut filled: Option<(&LevelStatistics, Cow<'_, Dataset>)> = None;
     for (member, trained) in members.iter().enumerate() {
-        isa.run(Predict { trained, data, gather: &mut gather, member });
+        let statistics = trained.statistics.as_ref();
+        let data = match filled.take() {
+            Some((same, data)) if same == statistics => data,
+            _ => statistics.of_rows(data)?,
+        };
+        isa.run(Predict { trained, data: &data, gather: &mut gather, member });
+        filled = Some((statistics, data));
     }
-    gather
+    Ok(gather)
 }
 
 /// Takes what the raw outputs of a panel mean.

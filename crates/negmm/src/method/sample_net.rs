@@ -1,12 +1,9 @@
 //! Responsible for SampleNet: a network whose outputs are samples, trained with their energy score.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::seed::Seed;
-use crate::data::Dataset;
+use super::material::Material;
 use crate::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
 use crate::options::{Checked, Options, Refused, Slot, Spec, Word};
 use crate::score::sinkhorn::{Prior, Sinkhorn};
@@ -86,10 +83,10 @@ impl Options for SampleNet {
 }
 
 impl SampleNet {
-    pub(super) fn job(&self, data: &Arc<Dataset>, seed: Seed) -> NetworkJob {
+    pub(super) fn job(&self, material: &Material, seed: u64) -> NetworkJob {
         let head = SampleHead { samples: self.samples, sd_floor: self.settings.sigma_min as f32 };
         let sinkhorn = Sinkhorn { prior: self.prior, weight: self.sinkhorn as f32 };
         let sinkhorn = (self.sinkhorn > 0.0).then_some(sinkhorn);
-        self.settings.job(data, Objective::SampleEnergy { head, sinkhorn }, seed)
+        self.settings.job(material, Objective::SampleEnergy { head, sinkhorn }, seed)
     }
 }

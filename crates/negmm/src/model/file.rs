@@ -3,7 +3,8 @@
 //! `__metadata__` has one entry, `negmm`, a JSON text with the format's version, method, encoder, shape of what predicts and
 //! record. Network `n` has tensors `network.n.layer.l.weight` (outputs × inputs) and `network.n.layer.l.bias`, as any
 //! framework lays out a linear layer; one that reads a sequence has `network.n.lstm.l.weight_ih` (4 hidden × inputs),
-//! `weight_hh` (4 hidden × hidden) and `bias` too, with the gates in PyTorch's order (its two biases added up). The tensor `checksum` covers the text and all other tensors, so a damaged file is
+//! `weight_hh` (4 hidden × hidden) and `bias` too, with the gates in PyTorch's order (its two biases added up). What it knows of the levels of text columns is in
+//! `network.n.levels.c` (levels × mean, spread and rows), one for each `statistics` of the encoder's inputs, in their order. The tensor `checksum` covers the text and all other tensors, so a damaged file is
 //! refused instead of predicting nonsense.
 
 use std::fs;
@@ -86,7 +87,8 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     let Metadata { method, encoder, predictor, record, .. } = serde_json::from_str(&text).map_err(unreadable)?;
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
-    let predictor = tensors::read(predictor, &method, encoder.features(), &tensors).map_err(damaged)?;
+    let sizes = (encoder.features(), &encoder.level_counts()[..]);
+    let predictor = tensors::read(predictor, &method, sizes, &tensors).map_err(damaged)?;
     check_windows(&predictor, &encoder).map_err(damaged)?;
     Ok(Model { method, encoder, predictor, record })
 }

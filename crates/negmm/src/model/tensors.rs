@@ -1,8 +1,11 @@
 //! Responsible for a predictor as named tensors, and for refusing tensors that are none.
 
+use std::sync::Arc;
+
 use safetensors::tensor::SafeTensors;
 use serde::{Deserialize, Serialize};
 
+use crate::data::{LevelStatistics, STATISTICS};
 use crate::math::lanes::{Chunk, WIDTH};
 use crate::method::{Member, Method, Pool, Predictor};
 use crate::net::{Head, Network, Placement, Stem};
@@ -52,18 +55,28 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
             let factors = members.iter().map(|member| member.sd_factor);
             let sd_factors = if factors.clone().all(|factor| factor == 1.0) { Vec::new() } else { factors.collect() };
             let kind = if head.components().is_some() { Kind::Networks } else { Kind::Samplers };
-            let (networks, tensors) = write_networks(members);
+            let (networks, mut tensors) = write_networks(members);
+            tensors.extend(
+                members
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(number, member)| write_statistics(&network_levels(number), &member.statistics)),
+            );
             (Shape { networks, head: Some(*head), sd_factors, ..Shape::new(kind) }, tensors)
         }
-        Predictor::Trees(boosted) => (Shape::new(Kind::Trees), write_trees(&boosted.to_parts())),
+        Predictor::Trees { boosted, statistics } => {
+            let mut tensors = write_trees(&boosted.to_parts());
+            tensors.extend(write_statistics(TREES_LEVELS, statistics));
+            (Shape::new(Kind::Trees), tensors)
+        }
     }
 }
 
-/// The predictor of that shape, for rows with `features` features.
+/// The predictor of that shape, for rows with `features` features and columns of so many levels.
 pub(super) fn read(
     shape: Shape,
     method: &Method,
-    features: usize,
+    (features, levels): (usize, &[usize]),
     tensors: &SafeTensors<'_>,
 ) -> Result<Predictor, Flaw> {
     let fits = match (shape.kind, method) {
@@ -97,13 +110,18 @@ pub(super) fn read(
             for (member, factor) in members.iter_mut().zip(sd_factors) {
                 member.sd_factor = factor;
             }
+            for (number, member) in members.iter_mut().enumerate() {
+                member.statistics = read_statistics(tensors, &network_levels(number), levels)?.into();
+            }
             let pool = if let Method::Ensemble(ensemble) = method { ensemble.pool } else { Pool::Mixture };
             Ok(Predictor::Networks { members, head, pool })
         }
         (Kind::Networks | Kind::Samplers, None) => Err("its networks have no head".into()),
         (Kind::Trees, _) => {
             let parts = read_trees(tensors)?;
-            Boosted::from_parts(&parts, features).map(Predictor::Trees).map_err(|error| error.to_string())
+            let boosted = Boosted::from_parts(&parts, features).map_err(|error| error.to_string())?;
+            let statistics = read_statistics(tensors, TREES_LEVELS, levels)?.into();
+            Ok(Predictor::Trees { boosted, statistics })
         }
     }
 }
@@ -147,9 +165,35 @@ fn read_networks(
             }
         }
         let weights = read_network(tensors, number, &network)?;
-        Ok(Member { network, parameters: weights.into(), sd_factor: 1.0 })
+        Ok(Member { network, parameters: weights.into(), sd_factor: 1.0, statistics: Arc::default() })
     };
     networks.into_iter().enumerate().map(read_one).collect()
+}
+
+/// What the statistics of levels of network `number` are called, and those of trees.
+fn network_levels(number: usize) -> String {
+    format!("network.{number}.levels")
+}
+const TREES_LEVELS: &str = "trees.levels";
+
+/// For every column of levels a tensor of levels × statistics.
+fn write_statistics(name: &str, statistics: &LevelStatistics) -> Vec<Tensor> {
+    let tensor = |(number, column): (usize, &Vec<[f32; STATISTICS]>)| {
+        Tensor::new(format!("{name}.{number}"), vec![column.len(), STATISTICS], column.iter().flatten().copied())
+    };
+    statistics.columns().iter().enumerate().map(tensor).collect()
+}
+
+fn read_statistics(tensors: &SafeTensors<'_>, name: &str, levels: &[usize]) -> Result<LevelStatistics, Flaw> {
+    let column = |(number, levels): (usize, &usize)| {
+        let name = format!("{name}.{number}");
+        let numbers: Vec<f32> = numbers_of(tensors, &name, Some(&[*levels, STATISTICS]))?;
+        if !numbers.iter().all(|number| number.is_finite()) {
+            return Err(format!("tensor {name:?} is not finite"));
+        }
+        Ok(numbers.as_chunks().0.to_vec())
+    };
+    levels.iter().enumerate().map(column).collect::<Result<Vec<_>, Flaw>>().map(LevelStatistics::from_columns)
 }
 
 fn weight_name(number: usize, layer: usize) -> String {

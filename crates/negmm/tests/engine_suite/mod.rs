@@ -131,7 +131,12 @@ fn initial_parameters(engine: &dyn Engine, of: &NetworkJob) -> Parameters {
 }
 
 fn mixtures(job: &NetworkJob, parameters: &Parameters, isa: Isa) -> Mixtures {
-    let members = vec![Member { network: job.network.clone(), parameters: parameters.clone(), sd_factor: 1.0 }];
+    let members = vec![Member {
+        network: job.network.clone(),
+        parameters: parameters.clone(),
+        sd_factor: 1.0,
+        statistics: Arc::default(),
+    }];
     let predictor = Predictor::Networks { members, head: job.objective.head(), pool: Pool::Mixture };
     predictor.predict(&job.data, isa).unwrap().mixtures().unwrap().clone()
 }

@@ -1,12 +1,14 @@
 //! Responsible for how an input column becomes features, whatever its kind. A kind of column is a file here and a line in
 //! [`Encoding`] and [`Encoding::of_kind`].
 
+mod levels;
 mod number;
 mod text;
 mod time;
 
 use serde::{Deserialize, Serialize};
 
+pub use levels::Levels;
 pub(super) use number::NumberOptions;
 pub use number::{ENCODED_LIMIT, NumberEncoding};
 pub use text::{MAX_LEVELS, TextEncoding};
@@ -82,15 +84,19 @@ impl Features<'_> {
 
 impl Encoding {
     /// Learns from a column of the training table, which holds times where `form` says how they are written; `weights` say how
-    /// much each row counts. The error comes with the row that is at fault.
+    /// much each row counts, and `statistics` whether text with many levels may have features that are statistics of the
+    /// target. The error comes with the row that is at fault.
     pub(super) fn learn(
         column: &Column,
         form: Option<TimeForm>,
         weights: Option<&[f64]>,
+        statistics: bool,
     ) -> std::result::Result<Self, (usize, Error)> {
         Ok(match (form, column) {
             (Some(form), column) => Self::Time(TimeEncoding::learn(&seconds(column, form)?, form, weights)),
-            (None, Column::Text { codes, levels }) => Self::Text(TextEncoding::learn(codes, levels, weights)),
+            (None, Column::Text { codes, levels }) => {
+                Self::Text(TextEncoding::learn(codes, levels, weights, statistics))
+            }
             (None, column) => Self::Number(NumberEncoding::learn(&column_numbers(column)?, weights)),
         })
     }
@@ -106,6 +112,15 @@ impl Encoding {
     /// Features that the column becomes.
     pub fn features(&self) -> usize {
         self.of_kind().features()
+    }
+
+    /// The levels with statistics of the target; the features of the first are followed by those of the next, and all are the
+    /// column's last.
+    pub(super) fn statistics(&self) -> &[Levels] {
+        match self {
+            Self::Number(_) | Self::Time(_) => &[],
+            Self::Text(encoding) => &encoding.statistics,
+        }
     }
 }
 

@@ -1,20 +1,23 @@
-//! Responsible for columns of text: a 0/1 feature for each frequent level, for all others and for missing cells.
+//! Responsible for columns of text: a 0/1 feature for each of few levels and for missing cells, statistics of the target for each of
+//! many levels.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnEncoding, Features, NumberOptions, Unseen};
+use super::{ColumnEncoding, Features, Levels, NumberOptions, Unseen};
 use crate::data::time::iso;
 use crate::data::weights::weight_of;
-use crate::data::{Column, Kind};
+use crate::data::{Column, Kind, NO_LEVEL, STATISTICS};
 use crate::{Error, Result};
 
-/// Text columns keep this many of their most frequent levels; the others share one feature.
+/// Levels with a feature of their own, at most.
 pub const MAX_LEVELS: usize = 64;
 
-/// A 0/1 feature for each level, one for all other levels if training had more, one for missing cells if training
-/// had some. Where this comes to a single feature there is none: it would be constant.
+/// A 0/1 feature for each level, one for missing cells if training had some; where this comes to a single feature there is none,
+/// as it would be constant. More than [`MAX_LEVELS`] levels have statistics of the target instead. Where no two levels have a second
+/// row, or rows are steps of a sequence, there are no statistics: the levels beyond [`MAX_LEVELS`] share a feature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TextEncoding {
     /// The levels with a feature of their own, the most frequent first.
@@ -23,25 +26,52 @@ pub struct TextEncoding {
     pub pooled: bool,
     /// Whether there is a feature for missing cells.
     pub missing: bool,
+    /// Levels with statistics of the target: of the whole text, of its first words. None where there are few levels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statistics: Vec<Levels>,
 }
 
 impl TextEncoding {
-    pub(super) fn learn(codes: &[u32], levels: &[String], weights: Option<&[f64]>) -> Self {
-        let mut totals = vec![0.0; levels.len()];
+    /// Learns from the cells of the training table; with `statistics` those of the target may take the place of many.
+    pub(super) fn learn(codes: &[u32], levels: &[String], weights: Option<&[f64]>, statistics: bool) -> Self {
+        let (mut totals, mut rows) = (vec![0.0; levels.len()], vec![0; levels.len()]);
         let mut missing = false;
         for (row, code) in codes.iter().enumerate() {
             let weight = weight_of(weights, row);
             match totals.get_mut(*code as usize) {
-                Some(total) => *total += weight,
+                Some(total) => {
+                    *total += weight;
+                    rows[*code as usize] += usize::from(weight > 0.0);
+                }
                 None => missing |= weight > 0.0,
             }
         }
         let mut frequent: Vec<(f64, &String)> =
             totals.into_iter().zip(levels).filter(|(total, _)| *total > 0.0).collect();
         frequent.sort_unstable_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
-        let pooled = frequent.len() > MAX_LEVELS;
-        let levels = frequent.into_iter().take(MAX_LEVELS).map(|(_, level)| level.clone()).collect();
-        Self { levels, pooled, missing }
+        let too_many = frequent.len() > MAX_LEVELS;
+        let statistics = match statistics && too_many {
+            true => Levels::learn(levels.iter().map(String::as_str).zip(rows)),
+            false => Vec::new(),
+        };
+        let own = if statistics.is_empty() { MAX_LEVELS } else { 0 };
+        let levels = frequent.into_iter().take(own).map(|(_, level)| level.clone()).collect();
+        Self { levels, pooled: too_many && own > 0, missing, statistics }
+    }
+
+    /// Whether training had not seen a level that has no feature of its own. Where not all levels of training are kept, nobody
+    /// can say.
+    fn is_new(&self, level: &str) -> bool {
+        match self.statistics.first() {
+            None => !self.pooled,
+            Some(all) => all.words.is_none() && all.single == 0 && all.code(level) == NO_LEVEL,
+        }
+    }
+
+    /// 0/1 features.
+    fn flags(&self) -> usize {
+        let count = self.levels.len() + usize::from(self.pooled) + usize::from(self.missing);
+        if count > 1 || !self.statistics.is_empty() { count } else { 0 }
     }
 }
 
@@ -51,18 +81,18 @@ impl ColumnEncoding for TextEncoding {
     }
 
     fn features(&self) -> usize {
-        let count = self.levels.len() + usize::from(self.pooled) + usize::from(self.missing);
-        if count > 1 { count } else { 0 }
+        self.flags() + STATISTICS * self.statistics.len()
     }
 
     fn numbers(&self) -> Vec<usize> {
-        Vec::new()
+        (self.flags()..self.features()).collect()
     }
 
     fn names(&self, column: &str) -> Vec<String> {
         let levels = self.levels.iter().map(|level| format!("{column}={level}"));
         let other = self.pooled.then(|| format!("{column}=(other)"));
-        levels.chain(other).chain(self.missing.then(|| format!("{column} (missing)"))).collect()
+        let statistics = self.statistics.iter().flat_map(|levels| levels.feature_names(column));
+        levels.chain(other).chain(self.missing.then(|| format!("{column} (missing)"))).chain(statistics).collect()
     }
 
     fn check(&self) -> Result<()> {
@@ -72,7 +102,7 @@ impl ColumnEncoding for TextEncoding {
         if self.levels.iter().collect::<HashSet<_>>().len() < self.levels.len() {
             return Err(Error::model("a level occurs twice"));
         }
-        Ok(())
+        self.statistics.iter().try_for_each(Levels::check)
     }
 
     fn encode(
@@ -81,36 +111,46 @@ impl ColumnEncoding for TextEncoding {
         mut features: Features<'_>,
         _options: NumberOptions,
     ) -> std::result::Result<Unseen, (usize, Error)> {
-        let column = match column {
-            Column::Numbers(numbers) => &as_text(numbers, |number| number.to_string()),
-            Column::Times(times) => &as_text(times, iso),
-            text => text,
-        };
-        let Column::Text { codes, levels: found } = column else { return Ok(Unseen::default()) };
+        let column = as_text(column);
+        let Column::Text { codes, levels: found } = column.as_ref() else { return Ok(Unseen::default()) };
         let other = self.pooled.then_some(self.levels.len());
         let missing = self.missing.then_some(self.levels.len() + usize::from(self.pooled));
         let known: HashMap<&str, usize> = self.levels.iter().map(String::as_str).zip(0..).collect();
-        let places: Vec<Option<usize>> =
-            found.iter().map(|level| known.get(level.as_str()).copied().or(other)).collect();
+        let place = |level: &String| match known.get(level.as_str()) {
+            Some(place) => (Some(*place), false),
+            None => (other, self.is_new(level)),
+        };
+        let places: Vec<(Option<usize>, bool)> = found.iter().map(place).collect();
         let mut unseen = Unseen::default();
         for (row, code) in codes.iter().enumerate() {
-            let (place, unplaced) = match places.get(*code as usize) {
-                Some(place) => (*place, &mut unseen.categories),
-                None => (missing, &mut unseen.missing),
+            let place = match places.get(*code as usize) {
+                Some((place, is_new)) => {
+                    unseen.categories += u64::from(*is_new);
+                    *place
+                }
+                None => {
+                    unseen.missing += u64::from(missing.is_none());
+                    missing
+                }
             };
-            match place {
-                Some(place) => features.set(row, place, 1.0),
-                None => *unplaced += 1,
+            if let Some(place) = place {
+                features.set(row, place, 1.0);
             }
         }
         Ok(unseen)
     }
 }
 
-/// Numbers or times where training had text (a file in which every postcode is a number): each as it is usually written.
-fn as_text(cells: &[f64], write: impl Fn(f64) -> String) -> Column {
+/// A column of text. Numbers or times where training had text (a file in which every postcode is a number) are as they are
+/// usually written.
+pub(super) fn as_text(column: &Column) -> Cow<'_, Column> {
+    let (cells, write): (_, fn(f64) -> String) = match column {
+        Column::Numbers(numbers) => (numbers, |number| number.to_string()),
+        Column::Times(times) => (times, iso),
+        Column::Text { .. } => return Cow::Borrowed(column),
+    };
     let cells: Vec<Option<String>> = cells.iter().map(|cell| (!cell.is_nan()).then(|| write(*cell))).collect();
-    Column::text(cells.iter().map(Option::as_deref))
+    Cow::Owned(Column::text(cells.iter().map(Option::as_deref)))
 }
 
 #[cfg(test)]
@@ -120,24 +160,24 @@ mod tests {
     #[test]
     fn levels_come_by_frequency_then_name() {
         let levels: Vec<String> = ["b", "never", "a", "c"].map(String::from).to_vec();
-        let encoding = TextEncoding::learn(&[3, 0, 2, 3], &levels, None);
+        let encoding = TextEncoding::learn(&[3, 0, 2, 3], &levels, None, true);
         let levels = ["c", "a", "b"].map(String::from).to_vec();
-        assert_eq!(encoding, TextEncoding { levels, pooled: false, missing: false });
+        assert_eq!(encoding, TextEncoding { levels, pooled: false, missing: false, statistics: Vec::new() });
     }
 
     #[test]
     fn levels_and_missing_cells_count_by_weight() {
         let levels: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
-        let encoding = TextEncoding::learn(&[0, 0, 1, 2, u32::MAX], &levels, Some(&[1.0, 1.0, 3.0, 0.0, 0.0]));
+        let encoding = TextEncoding::learn(&[0, 0, 1, 2, u32::MAX], &levels, Some(&[1.0, 1.0, 3.0, 0.0, 0.0]), true);
         let levels = ["b", "a"].map(String::from).to_vec();
-        assert_eq!(encoding, TextEncoding { levels, pooled: false, missing: false });
+        assert_eq!(encoding, TextEncoding { levels, pooled: false, missing: false, statistics: Vec::new() });
     }
 
     #[test]
     fn rare_levels_are_pooled() {
         let levels: Vec<String> = (0..70).map(|level| format!("{level:02}")).collect();
         let codes: Vec<u32> = (0..70).chain([69, 69]).collect();
-        let TextEncoding { levels, pooled, .. } = TextEncoding::learn(&codes, &levels, None);
+        let TextEncoding { levels, pooled, .. } = TextEncoding::learn(&codes, &levels, None, true);
         assert!(pooled);
         assert_eq!(levels.len(), MAX_LEVELS);
         assert_eq!((levels[0].as_str(), levels[63].as_str()), ("69", "62"));

@@ -1,0 +1,37 @@
+//! Responsible for what networks or trees learn from: rows that train, rows that choose what is kept, and the features that both have
+//! when statistics of levels are those of the rows that train.
+
+use std::sync::Arc;
+
+use crate::data::{Dataset, LevelStatistics};
+use crate::math::rng::Rng;
+use crate::streams;
+
+/// What one training, or several with the same rows, learn from.
+#[derive(Clone, Debug)]
+pub(super) struct Material {
+    /// All rows. Those that train have statistics of others that train, all others those of all rows that train.
+    pub(super) data: Arc<Dataset>,
+    /// The rows that train.
+    pub(super) train: Vec<u32>,
+    /// The rows that choose what is kept.
+    pub(super) validation: Vec<u32>,
+    /// The statistics of all rows that train, for new rows.
+    pub(super) statistics: Arc<LevelStatistics>,
+}
+
+impl Material {
+    /// Of rows whose statistics are not filled in yet; `seed` divides the rows that train.
+    pub(super) fn new(data: &Arc<Dataset>, (train, validation): (Vec<u32>, Vec<u32>), seed: u64) -> Self {
+        if data.levels().is_empty() {
+            return Self { data: data.clone(), train, validation, statistics: Arc::default() };
+        }
+        let (filled, statistics) = data.with_statistics(&train, &mut Rng::new(seed, streams::STATISTICS));
+        Self { data: Arc::new(filled), train, validation, statistics: Arc::new(statistics) }
+    }
+
+    /// With `share` of the rows for validation, by the stream that all methods choose them with.
+    pub(super) fn split(data: &Arc<Dataset>, share: f64, seed: u64) -> Self {
+        Self::new(data, data.holdout(share, &mut Rng::new(seed, streams::VALIDATION)), seed)
+    }
+}
