@@ -532,7 +532,7 @@ fn who_stops_a_training_stops_it() {
                 cancel.store(true, Ordering::Relaxed);
             };
             let (inputs, engine) = (Inputs::default(), CpuEngine::new(2));
-            let watch = Watch { progress: &progress, cancel: &cancel, ..Watch::nothing() };
+            let watch = Watch { progress: &progress, cancel: &cancel };
             let options = FitOptions::default().inputs(inputs.clone()).engine(&engine).watch(watch);
             let result = fit_with(&training, "y", method, &options);
             if is_constant(method) {

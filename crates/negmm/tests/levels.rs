@@ -58,16 +58,21 @@ fn scores(model: &Model, table: &Table) -> Metrics {
 
 #[test]
 fn levels_that_tell_something_are_learnt() {
-    let (training, new) = (shops(3000, 200, 2.0, 1), shops(3000, 200, 2.0, 2));
     for name in ["auto", "ngboost"] {
         let mut method = method(name);
         let more = if name == "auto" { ("steps", "800") } else { ("rounds", "400") };
         method.set(more.0, more.1).unwrap();
-        let Fitted { model, .. } = learnt(&training, &method, 2);
-        let (held, found) = (model.record().validation.clone().unwrap(), scores(&model, &new));
+        // Of one draw of 600 held-out rows the score is uncertain by 3 %.
+        let (mut held, mut found) = (0.0, 0.0);
+        for seed in [1, 3, 5] {
+            let (training, new) = (shops(3000, 200, 2.0, seed), shops(3000, 200, 2.0, seed + 1));
+            let Fitted { model, .. } = learnt(&training, &method, 2);
+            held += model.record().validation.as_ref().unwrap().crps / 3.0;
+            found += scores(&model, &new).crps / 3.0;
+        }
         // The noise alone has a CRPS of 1 / sqrt(pi), the constant one of sqrt(5 / pi).
-        assert!(found.crps < 0.70, "{name} {}", found.crps);
-        assert!((held.crps / found.crps - 1.0).abs() < 0.06, "{name} {} {}", held.crps, found.crps);
+        assert!(found < 0.70, "{name} {found}");
+        assert!((held / found - 1.0).abs() < 0.05, "{name} {held} {found}");
     }
 }
 

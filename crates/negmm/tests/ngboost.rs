@@ -154,7 +154,7 @@ fn it_stops_when_told_to() {
         assert!(progress.epoch <= 5 && progress.epochs == 60 && !progress.last);
         cancel.store(progress.epoch == 5, Ordering::Relaxed);
     };
-    let watch = Watch { progress: &progress, cancel: &cancel, ..Watch::nothing() };
+    let watch = Watch { progress: &progress, cancel: &cancel };
     let error = settings().fit(&view, &y, None, 1, &watch).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
 }
