@@ -20,6 +20,8 @@ struct Described<'a> {
     levels: Option<usize>,
     /// Texts that share a feature.
     pooled: usize,
+    /// Whether they are known by statistics of the target.
+    statistics: bool,
     missing: usize,
     /// Cells that do not fit and are missing.
     odd: u64,
@@ -42,9 +44,10 @@ impl<'a> Described<'a> {
             }
         };
         let own = match input.map(|input| &input.encoding) {
-            Some(Encoding::Text(encoding)) => encoding.levels.len(),
+            Some(Encoding::Text(encoding)) if encoding.statistics.is_empty() => encoding.levels.len(),
             _ => usize::MAX,
         };
+        let statistics = matches!(input.map(|input| &input.encoding), Some(Encoding::Text(encoding)) if !encoding.statistics.is_empty());
         // Whether text is dates is known when the encoder has learnt.
         let time = match input.map(|input| &input.encoding) {
             Some(Encoding::Time(encoding)) => Some(Reading::from(Kind::Time(encoding.form))),
@@ -58,6 +61,7 @@ impl<'a> Described<'a> {
             note: read.map_or("", |read| &read.note),
             levels,
             pooled: levels.map_or(0, |levels| levels.saturating_sub(own)),
+            statistics,
             missing,
             odd: read.map_or(0, |read| read.odd.iter().map(|(_, count)| count).sum()),
             used: other_use || input.is_some_and(|input| input.encoding.features() > 0),
@@ -71,7 +75,7 @@ impl<'a> Described<'a> {
 
     /// Whether something was decided that may not be what was meant.
     fn is_decided(&self) -> bool {
-        !self.reading.is_plain() || !self.note.is_empty() || self.pooled > 0
+        !self.reading.is_plain() || !self.note.is_empty() || self.pooled > 0 || self.statistics
     }
 
     fn text(&self) -> String {
@@ -79,6 +83,7 @@ impl<'a> Described<'a> {
         let mut parts = vec![self.reading.to_string()];
         parts.extend(self.levels.map(|levels| report::counted(levels, "level")));
         parts.extend(count(self.pooled, "of them pooled"));
+        parts.extend(self.statistics.then(|| "by statistics of the target".to_string()));
         parts.extend(Some(self.note.to_string()).filter(|note| !note.is_empty()));
         parts.extend(count(self.missing, "missing"));
         parts.extend(count(self.odd as usize, "of them no number"));
@@ -92,6 +97,7 @@ impl<'a> Described<'a> {
             "reading": self.reading,
             "levels": self.levels,
             "pooled": self.pooled,
+            "statistics": self.statistics,
             "missing": self.missing,
             "odd": self.odd,
             "used": self.used,
