@@ -43,15 +43,12 @@ impl<'a> Described<'a> {
                 (Some(count), codes.iter().filter(|code| **code == MISSING).count())
             }
         };
-        let own = match input.map(|input| &input.encoding) {
-            Some(Encoding::Text(encoding)) if encoding.statistics.is_empty() => encoding.levels.len(),
-            _ => usize::MAX,
-        };
-        let statistics = matches!(input.map(|input| &input.encoding), Some(Encoding::Text(encoding)) if !encoding.statistics.is_empty());
-        // Whether text is dates is known when the encoder has learnt.
-        let time = match input.map(|input| &input.encoding) {
-            Some(Encoding::Time(encoding)) => Some(Reading::from(Kind::Time(encoding.form))),
-            _ => None,
+        // Levels with a feature of their own, whether they are known by statistics, and whether text is dates.
+        let (own, statistics, time) = match input.map(|input| &input.encoding) {
+            Some(Encoding::Text(encoding)) if encoding.statistics.is_empty() => (encoding.levels.len(), false, None),
+            Some(Encoding::Text(_)) => (usize::MAX, true, None),
+            Some(Encoding::Time(encoding)) => (usize::MAX, false, Some(Reading::from(Kind::Time(encoding.form)))),
+            _ => (usize::MAX, false, None),
         };
         let levels = levels.filter(|_| time.is_none());
         let otherwise = || if levels.is_some() { Reading::text() } else { Reading::number() };

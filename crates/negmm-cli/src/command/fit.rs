@@ -6,7 +6,7 @@ use std::time::Instant;
 use negmm::method::{Member, Predictor};
 use negmm::model::{Fitted, plan};
 use negmm::net::{Head, Stem};
-use negmm::train::{CpuEngine, Watch};
+use negmm::train::{CpuEngine, Estimate, Watch};
 use negmm::{Error, Method, Model, Table};
 use negmm_report::{Cases, Report};
 use serde_json::json;
@@ -103,7 +103,7 @@ pub fn train(table: &Table, config: &FitConfig, engine: &CpuEngine, shared: &Sha
     let plan = plan(table, &config.target, &config.method, &config.inputs, config.seed)?;
     let jobs = plan.jobs();
     let bar = Bar::training(shared, jobs.len());
-    bar.begin(&plan.estimate(), engine.threads);
+    bar.begin(&Estimate::of(&jobs), engine.threads);
     let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
     let trained = negmm::train::train(engine, &jobs, &watch);
     let fitted = plan.finish(trained);

@@ -8,7 +8,7 @@ use super::material::Material;
 use crate::Result;
 use crate::data::{Dataset, LevelStatistics};
 use crate::standardised::Pool;
-use crate::train::{Estimate, Job, NetworkJob, TreesJob};
+use crate::train::{Job, NetworkJob, TreesJob};
 
 /// What a method does with some data, decided to the last row and seed.
 #[derive(Clone, Debug)]
@@ -86,10 +86,5 @@ impl Plan {
             Work::Folds(folds) => folds.jobs.iter().cloned().map(Job::from).collect(),
             Work::Trees { job, .. } => vec![Job::from(job.clone())],
         }
-    }
-
-    /// What the training will take, about.
-    pub fn estimate(&self) -> Estimate {
-        Estimate::of(&self.jobs())
     }
 }

@@ -38,6 +38,8 @@ pub(super) fn best(mixtures: &Mixtures, y: &[f64], weights: &[f64]) -> f64 {
 /// M = 1 each network gets the square root of the factor that suits its own fold, or of that of all folds where a fold has few
 /// rows. Of few rows altogether the pool knows little more than its members: it gets all of it, never less than 1, and what
 /// the t distribution adds to so few.
+///
+/// The exponents are a rule of thumb: docs/derivations.md has what was measured, which is less.
 pub(super) fn of_pool(rows: usize, members: usize, best: f64, own: Option<f64>) -> f64 {
     match members {
         _ if rows < few_rows::FEW => best.max(1.0) * few_rows::widening(rows),

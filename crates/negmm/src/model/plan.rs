@@ -6,7 +6,7 @@ use super::{Model, Record};
 use crate::data::{Encoder, Inputs, PredictedRows, Table};
 use crate::method::{self, Learnt, Method, OutOfFold};
 use crate::metrics::Metrics;
-use crate::train::{Estimate, Job, Trained};
+use crate::train::{Job, Trained};
 use crate::{Error, Predictions, Result};
 
 /// Everything that a fit needs but the training itself.
@@ -105,11 +105,6 @@ impl FitPlan {
     /// What is to be trained; [`FitPlan::finish`] takes the results in this order.
     pub fn jobs(&self) -> Vec<Job> {
         self.learning.jobs()
-    }
-
-    /// What the training will take, about.
-    pub fn estimate(&self) -> Estimate {
-        self.learning.estimate()
     }
 
     /// Makes a model of what was trained: the results of [`FitPlan::jobs`], in their order.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::course::Followed;
 use super::queue::Queue;
-use super::{Engine, Job, NetworkJob, Trained, TrainedNetwork};
+use super::{Engine, Job, Trained, TrainedNetwork};
 use crate::math::lanes::{Isa, Kernel, Lanes};
 use crate::watch::Watch;
 use crate::{Result, threads};
@@ -36,7 +36,7 @@ impl CpuEngine {
     /// One job from the first step to the last, on this thread.
     fn train(&self, job: &Job, number: usize, watch: &Watch<'_>) -> Result<Trained> {
         match job {
-            Job::Network(job) => self.isa.run(Run { job, number, watch }).map(Trained::Network),
+            Job::Network(job) => self.isa.run(Run(Followed { job, number, watch })).map(Trained::Network),
             Job::Trees(job) => job.train(number, watch).map(Trained::Trees),
         }
     }
@@ -63,19 +63,15 @@ impl Engine for CpuEngine {
 }
 
 /// One network.
-struct Run<'a> {
-    job: &'a NetworkJob,
-    number: usize,
-    watch: &'a Watch<'a>,
-}
+struct Run<'a>(Followed<'a>);
 
 impl Kernel for Run<'_> {
     type Output = Result<TrainedNetwork>;
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Result<TrainedNetwork> {
-        let Self { job, number, watch } = self;
-        Followed { job, number, watch }.run(&mut CpuTrainer::<L>::new(job))
+        let trainer = &mut CpuTrainer::<L>::new(self.0.job);
+        self.0.run(trainer)
     }
 }
 
