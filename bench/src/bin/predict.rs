@@ -34,6 +34,7 @@ fn main() -> Result<(), String> {
         inputs: options.get("--inputs", 8)?,
         stem: None,
         hidden: options.list("--hidden", vec![50])?,
+        residual: false,
         activation: activation(&options)?,
         outputs: 3 * components,
     };
@@ -67,6 +68,7 @@ fn as_auto(inputs: usize) -> Network {
         inputs,
         stem: Some(Stem::Periodic(Periodic { inputs, frequency: 0.1, embedded })),
         hidden: vec![128, 128],
+        residual: false,
         activation: Activation::Silu,
         outputs: 3 * 8,
     }

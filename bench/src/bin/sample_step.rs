@@ -110,6 +110,7 @@ impl Bench {
             inputs: INPUTS,
             stem: None,
             hidden: vec![HIDDEN],
+            residual: false,
             activation: Activation::Relu,
             outputs: samples,
         };

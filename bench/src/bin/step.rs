@@ -147,7 +147,14 @@ impl Step {
         let stem = (frequency > 0.0).then(|| embedding(&data, frequency));
         let hidden = options.list("--hidden", vec![50])?;
         Ok(Self {
-            network: Network { inputs, stem, hidden, activation: activation(options)?, outputs: 3 * components },
+            network: Network {
+                inputs,
+                stem,
+                hidden,
+                residual: false,
+                activation: activation(options)?,
+                outputs: 3 * components,
+            },
             components,
             batch,
             rows,

@@ -2,6 +2,7 @@
 //!
 //! Every thread that the library starts is started here.
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{Error, Result};
@@ -29,8 +30,8 @@ pub fn limit(threads: usize) {
     let _ = ThreadPoolBuilder::new().num_threads(threads).build_global();
 }
 
-/// Runs `work` on so many threads at once, each with the large answers that it computes to itself: all threads are busy. A
-/// single one is the caller's own, and shares its answers as the caller does.
+/// Runs `work` on so many threads at once. A thread whose work is done helps the others with what they share by
+/// [`for_each`] and with large answers. A single one is the caller's own, and shares its answers as the caller does.
 ///
 /// # Errors
 /// When the system has not even one more thread.
@@ -39,8 +40,16 @@ pub fn side_by_side(threads: usize, work: impl Fn() + Sync) -> Result<()> {
         work();
         return Ok(());
     }
-    let mut alone = vec![pool(1)?];
-    alone.extend((1..threads).map_while(|_| pool(1).ok()));
-    std::thread::scope(|scope| alone.iter().for_each(|pool| drop(scope.spawn(|| pool.install(&work)))));
+    let pool = (1..=threads).rev().find_map(|threads| pool(threads).ok()).map_or_else(|| pool(1), Ok)?;
+    pool.broadcast(|_| work());
     Ok(())
+}
+
+/// Does something with each of some parts, on threads that have nothing else to do where [`side_by_side`] has such.
+pub fn for_each<T: Send>(parts: &mut [T], act: impl Fn(usize, &mut T) + Sync) {
+    // Outside of such threads rayon would start some of its own.
+    if rayon::current_thread_index().is_none() || parts.len() < 2 {
+        return parts.iter_mut().enumerate().for_each(|(at, part)| act(at, part));
+    }
+    parts.par_iter_mut().with_max_len(1).enumerate().for_each(|(at, part)| act(at, part));
 }

@@ -28,7 +28,14 @@ fn data(rows: usize) -> Arc<Dataset> {
 fn job(data: &Arc<Dataset>, samples: usize, sinkhorn: Option<Sinkhorn>, training: Training) -> NetworkJob {
     let (rows, cut) = (data.len() as u32, data.len() as u32 * 4 / 5);
     NetworkJob {
-        network: Network { inputs: 2, stem: None, hidden: vec![9], activation: Activation::Tanh, outputs: samples },
+        network: Network {
+            inputs: 2,
+            stem: None,
+            hidden: vec![9],
+            residual: false,
+            activation: Activation::Tanh,
+            outputs: samples,
+        },
         objective: Objective::SampleEnergy { head: SampleHead { samples, sd_floor: 1e-3 }, sinkhorn },
         data: data.clone(),
         train: (0..cut).collect(),

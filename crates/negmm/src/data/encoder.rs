@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::csv::column_numbers;
 use super::encoding::{Features, NumberOptions};
 use super::message::quoted;
 use super::oddities::oddities;
@@ -59,7 +60,8 @@ impl Encoder {
         };
         // What is predicted and what it is predicted from are numbers of the same scale.
         for input in columns.iter_mut().filter(|input| input.name == target.name) {
-            let encoding = NumberEncoding { mean: target.mean, sd: target.scale, missing_flag: false };
+            let encoding =
+                NumberEncoding { mean: target.mean, sd: target.scale, missing_flag: false, normal_scores: None };
             input.encoding = Encoding::Number(encoding);
             input.read_as = target.read_as.clone();
         }
@@ -109,6 +111,23 @@ impl Encoder {
     pub fn soft_clipping(mut self, limit: Option<f64>) -> Self {
         self.soft_clip = limit;
         self
+    }
+
+    /// Normal scores: numbers have a second copy, in which their quantiles are those of a standard normal; `table` and `inputs` are
+    /// those of [`Encoder::fit`].
+    ///
+    /// # Errors
+    /// Those of [`Encoder::fit`].
+    pub fn adding_normal_scores(mut self, table: &Table, inputs: &Inputs) -> Result<Self> {
+        let inputs = inputs.named_as_in(table);
+        let weights = inputs.weight.as_deref().map(|name| table.sample_weights(name)).transpose()?;
+        for Input { name, encoding, .. } in &mut self.inputs {
+            if let (Encoding::Number(number), Some(column)) = (&mut *encoding, table.column(name)) {
+                let cells = column_numbers(column).map_err(|(row, error)| table.blame_cell(error, row, name))?;
+                *number = number.clone().with_normal_scores(&cells, weights.as_deref());
+            }
+        }
+        Ok(self)
     }
 
     /// The features that are numbers that vary, in order.

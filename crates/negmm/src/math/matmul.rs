@@ -52,6 +52,40 @@ impl Kernel for Product<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(mut self) {
+        self.columns_from::<L, false>();
+    }
+}
+
+/// A product that is known to be symmetric: the half on and below the diagonal is computed, the other copied from it. C has a multiple
+/// of sixteen rows.
+pub struct Symmetric<'a>(pub Product<'a>);
+
+impl Kernel for Symmetric<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(mut self) {
+        self.0.columns_from::<L, true>();
+        let Product { c, chunks, .. } = self.0;
+        for below in 1..chunks {
+            for chunk in 0..below {
+                let mut tile = [L::splat(0.0); WIDTH];
+                for row in 0..WIDTH {
+                    tile[row] = L::load(&c[(below * WIDTH + row) * chunks + chunk]);
+                }
+                let tile = L::transpose(tile);
+                for row in 0..WIDTH {
+                    tile[row].store(&mut c[(chunk * WIDTH + row) * chunks + below]);
+                }
+            }
+        }
+    }
+}
+
+impl Product<'_> {
+    /// All columns; with `BELOW` only the rows from the diagonal on.
+    #[inline(always)]
+    fn columns_from<L: Lanes, const BELOW: bool>(&mut self) {
         if self.rows == 0 || self.chunks == 0 {
             return;
         }
@@ -63,22 +97,19 @@ impl Kernel for Product<'_> {
         let mut chunk = 0;
         if L::WIDE {
             while chunk + 2 <= self.chunks {
-                self.columns::<L, 2>(chunk);
+                self.columns::<L, 2>(chunk, if BELOW { chunk * WIDTH } else { 0 });
                 chunk += 2;
             }
         }
         while chunk < self.chunks {
-            self.columns::<L, 1>(chunk);
+            self.columns::<L, 1>(chunk, if BELOW { chunk * WIDTH } else { 0 });
             chunk += 1;
         }
     }
-}
 
-impl Product<'_> {
-    /// All rows of `C` chunks of columns, `L::ROWS` rows at a time and then by halves.
+    /// The rows from `row` on of `C` chunks of columns, `L::ROWS` rows at a time and then by halves.
     #[inline(always)]
-    fn columns<L: Lanes, const C: usize>(&mut self, chunk: usize) {
-        let mut row = 0;
+    fn columns<L: Lanes, const C: usize>(&mut self, chunk: usize, mut row: usize) {
         if L::ROWS >= 8 {
             while row + 8 <= self.rows {
                 self.block::<L, 8, C>(row, chunk);
@@ -209,6 +240,30 @@ mod tests {
                     });
                     assert_eq!(c, expected, "{rows} {inner} {chunks} {isa:?}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_symmetric_product_is_the_product() {
+        for (rows, inner) in [(16_usize, 5_usize), (33, 40), (128, 20), (7, 3)] {
+            let chunks = rows.div_ceil(WIDTH);
+            let x = random(rows * inner.div_ceil(WIDTH), 1);
+            let stride = inner.div_ceil(WIDTH) * WIDTH;
+            let mut turned = vec![Chunk::ZERO; inner * chunks];
+            for row in 0..rows {
+                for k in 0..inner {
+                    turned[k * chunks + row / WIDTH].0[row % WIDTH] = floats(&x)[row * stride + k];
+                }
+            }
+            for isa in Isa::ALL {
+                let (mut whole, mut half) =
+                    (vec![Chunk::ZERO; chunks * WIDTH * chunks], vec![Chunk::ZERO; chunks * WIDTH * chunks]);
+                let a = Strided { values: floats(&x), row_stride: stride, column_stride: 1 };
+                let product = |c| Product { a, b: &turned, c, start: Start::Zero, rows, inner, chunks };
+                isa.run(product(&mut whole));
+                isa.run(Symmetric(product(&mut half)));
+                assert_eq!(whole, half, "{rows} {inner} {isa:?}");
             }
         }
     }

@@ -9,7 +9,7 @@ use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
 use super::material::Material;
 use super::mixture_network::COMPONENTS;
 use super::ne_gmm::ETA;
-use super::network_settings::{HIDDEN, LSTM_HIDDEN, LSTM_LAYERS};
+use super::network_settings::{EMBEDDING, HIDDEN, LSTM_HIDDEN, LSTM_LAYERS, NORMAL_SCORES, RESIDUAL};
 use super::plan::{Folds, Plan, Work};
 use super::seed::member_seed;
 use super::{Method, MixtureNetwork, NetworkSettings};
@@ -19,7 +19,9 @@ use crate::math::rng::Rng;
 use crate::net::Activation;
 use crate::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, Word, automatic};
 use crate::streams;
-use crate::train::{BATCH, DROPOUT, LEARNING_RATE, STEPS, Schedule, Selection, Training};
+use crate::train::{
+    BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, STEPS, Schedule, Selection, Training, WEIGHT_DECAY,
+};
 
 /// Folds and networks of a fold at most.
 const MOST_FOLDS: usize = 100;
@@ -29,13 +31,13 @@ const LEAST_IN_FOLD: usize = 3;
 /// Of few rows a component may not be wider or further away than this, in sds of the target.
 const FEW_SIGMA_MAX: f64 = 2.0;
 const FEW_MEAN_BOUND: f64 = 4.0;
-/// From so many rows on networks are larger, and from so many on units are dropped.
-const LARGE: usize = 5_000;
-const VERY_LARGE: usize = 15_000;
+/// From so many rows on networks are deeper, and from so many on there are fewer of them and steps are of more rows.
+const MIDDLING: usize = 5_000;
+const LARGE: usize = 15_000;
+/// Beyond so many rows steps grow with the square root of the rows.
+const MORE_STEPS: f64 = 20_000.0;
 /// Held-out rows that choose the weights of a network, at most.
 const MOST_CHECKED: usize = 10_000;
-/// Frequencies of the periodic embedding in the networks of a fold, in turn.
-const FREQUENCIES: [f64; 2] = [0.1, 0.5];
 /// The limit of smooth clipping, in sds.
 const SOFT_CLIP: f64 = 8.0;
 /// Of a sequence the last of so many parts is held out, block after block.
@@ -47,12 +49,16 @@ const FEW_REPEATS: f64 = 0.05;
 /// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. All are pooled with equal weights, and
 /// their sds multiplied by a factor that fits the held-out predictions.
 ///
-/// | rows | hidden | batch | rate | steps | validation check every | patience | dropout |
-/// |---|---|---|---|---|---|---|---|
-/// | fewer than 5000 | 128, 128 | 64 | 0.01 | 6000 | 50 | 0 | 0 |
-/// | 5000 … | 256, 256, 256 | 256 | 0.003 | 8000 | 200 | 15 | 0 |
-/// | 15000 … | 256, 256, 256 | 256 | 0.003 | 12000 | 200 | 15 | 0.1 |
-/// | a sequence | none (after the LSTM) | 64 | 0.005 | 2000 | 50 | 0 | 0 |
+/// | rows | hidden, residual | frequencies | batch | steps | checks | folds |
+/// |---|---|---|---|---|---|---|
+/// | fewer than 5000 | 128, 128, 128 | 0.1 and 0.5 in turn | 64 | 1500 | 30 | 10 |
+/// | 5000 … | 128, 128, 128, 128 | 0.5 and 2 in turn | 64 | 2500 | 20 | 10 |
+/// | 15,000 … | 128, 128, 128, 128 | 2 | 256 | 1500, from 20,000 rows on 1500 sqrt(rows / 20,000) | 20 | 5 |
+/// | a sequence | none (after the LSTM) | | 64 | 2000 | 40 | 10 |
+///
+/// Networks learn by Muon with a rate of 0.012 (sequences by Adam with 0.005) and stop after a quarter of all checks without a better
+/// score; with few rows they go on to the end, and numbers have normal scores as a second copy. Preset `fast` has 5 folds and a third
+/// of the steps, `best` 10 folds of two networks and twice the steps.
 ///
 /// Fewer than 10 rows are not learnt from: the answer is the targets' mean with the sd of an honest interval. Fewer than 50
 /// make folds of at least 3 rows and wider sds. Rows with equal inputs stay in one fold where more than 5 % of the rows have such. Of a
@@ -77,9 +83,21 @@ pub struct Auto {
     /// Units of each hidden layer.
     #[serde(with = "automatic")]
     pub hidden: Option<Vec<usize>>,
+    /// Whether layers are residual.
+    #[serde(with = "automatic")]
+    pub residual: Option<bool>,
+    /// Periodic embedding: sd of the frequencies at the start.
+    #[serde(with = "automatic")]
+    pub embedding: Option<f64>,
+    /// Whether numbers have normal scores as a second copy.
+    #[serde(with = "automatic")]
+    pub normal_scores: Option<bool>,
     /// Rows of one step.
     #[serde(with = "automatic")]
     pub batch: Option<usize>,
+    /// What turns gradients into steps.
+    #[serde(with = "automatic")]
+    pub optimiser: Option<Optimiser>,
     /// Adam's step size at its highest.
     #[serde(with = "automatic")]
     pub learning_rate: Option<f64>,
@@ -92,32 +110,44 @@ pub struct Auto {
     /// Share of hidden units switched off.
     #[serde(with = "automatic")]
     pub dropout: Option<f64>,
+    /// Decoupled weight decay.
+    #[serde(with = "automatic")]
+    pub weight_decay: Option<f64>,
     /// Units of each layer of the LSTM.
     pub lstm_hidden: usize,
     /// Layers of the LSTM.
     pub lstm_layers: usize,
 }
 
-/// How many networks `auto` trains.
+/// How much `auto` trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Preset {
-    /// 5 folds, one network each.
+    /// For a look: 5 folds, one network each, a third of the steps.
     Fast,
-    /// 10 folds, one network each.
+    /// One network for each fold, of which a small table has 10, a large one 5.
     Medium,
-    /// 10 folds, two networks each.
+    /// For who can wait: 10 folds, two networks each, twice the steps.
     Best,
 }
 
 impl Preset {
     /// Folds and networks of a fold.
-    fn size(self) -> (usize, usize) {
+    fn size(self, sizes: &SizeRule) -> (usize, usize) {
         match self {
             Self::Fast => (5, 1),
-            Self::Medium => (10, 1),
+            Self::Medium => (sizes.folds, 1),
             Self::Best => (10, 2),
+        }
+    }
+
+    /// Steps, where `medium` has so many.
+    fn steps(self, medium: usize) -> usize {
+        match self {
+            Self::Fast => (medium / 3).max(1),
+            Self::Medium => medium,
+            Self::Best => 2 * medium,
         }
     }
 }
@@ -133,11 +163,16 @@ impl Default for Auto {
             eta: 0.5,
             sigma_min: 1e-3,
             hidden: None,
+            residual: None,
+            embedding: None,
+            normal_scores: None,
             batch: None,
+            optimiser: None,
             learning_rate: None,
             steps: None,
             patience: None,
             dropout: None,
+            weight_decay: None,
             lstm_hidden,
             lstm_layers,
         }
@@ -146,44 +181,72 @@ impl Default for Auto {
 
 /// What follows from the number of rows.
 struct SizeRule {
+    folds: usize,
     hidden: &'static [usize],
+    /// Frequencies of the networks of a fold, in turn.
+    frequencies: &'static [f64],
+    normal_scores: bool,
     batch: usize,
+    optimiser: Optimiser,
     learning_rate: f64,
     steps: usize,
-    check_every: usize,
+    /// Validation checks of a training that runs to the end.
+    checks: usize,
+    /// Checks without a better score before it stops.
     patience: usize,
-    dropout: f64,
 }
 
 const SMALL_SIZES: SizeRule = SizeRule {
-    hidden: &[128, 128],
+    folds: 10,
+    hidden: &[128, 128, 128],
+    frequencies: &[0.1, 0.5],
+    normal_scores: true,
     batch: 64,
-    learning_rate: 0.01,
-    steps: 6_000,
-    check_every: 50,
+    optimiser: Optimiser::Muon,
+    learning_rate: 0.012,
+    steps: 1_500,
+    checks: 30,
     patience: 0,
-    dropout: 0.0,
 };
-const LARGE_SIZES: SizeRule = SizeRule {
-    hidden: &[256, 256, 256],
-    batch: 256,
-    learning_rate: 0.003,
-    steps: 8_000,
-    check_every: 200,
-    patience: 15,
-    dropout: 0.0,
+const MIDDLING_SIZES: SizeRule = SizeRule {
+    hidden: &[128, 128, 128, 128],
+    frequencies: &[0.5, 2.0],
+    normal_scores: false,
+    steps: 2_500,
+    checks: 20,
+    patience: 5,
+    ..SMALL_SIZES
 };
-const VERY_LARGE_SIZES: SizeRule = SizeRule { steps: 12_000, dropout: 0.1, ..LARGE_SIZES };
-const SEQUENCE_SIZES: SizeRule = SizeRule { hidden: &[], learning_rate: 0.005, steps: 2_000, ..SMALL_SIZES };
+const LARGE_SIZES: SizeRule = SizeRule { folds: 5, frequencies: &[2.0], batch: 256, steps: 1_500, ..MIDDLING_SIZES };
+const SEQUENCE_SIZES: SizeRule = SizeRule {
+    hidden: &[],
+    normal_scores: false,
+    optimiser: Optimiser::Adam,
+    learning_rate: 0.005,
+    steps: 2_000,
+    checks: 40,
+    ..SMALL_SIZES
+};
 
 impl SizeRule {
     fn of(data: &Dataset) -> &'static Self {
-        match data.len() {
-            _ if data.window().is_some() => &SEQUENCE_SIZES,
-            VERY_LARGE.. => &VERY_LARGE_SIZES,
+        match data.window() {
+            Some(_) => &SEQUENCE_SIZES,
+            None => Self::of_rows(data.len()),
+        }
+    }
+
+    fn of_rows(rows: usize) -> &'static Self {
+        match rows {
             LARGE.. => &LARGE_SIZES,
+            MIDDLING.. => &MIDDLING_SIZES,
             _ => &SMALL_SIZES,
         }
+    }
+
+    /// Steps for so many rows.
+    fn steps(&self, rows: usize) -> usize {
+        (self.steps as f64 * (rows as f64 / MORE_STEPS).max(1.0).sqrt()) as usize
     }
 }
 
@@ -196,12 +259,8 @@ impl Word for Preset {}
 impl Options for Auto {
     fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
         see(
-            &Spec::word(
-                "auto",
-                "preset",
-                "how many networks: fast 5 (5 folds), medium 10 (10 folds), best 20 (10 folds of 2)",
-            )
-            .basic(),
+            &Spec::word("auto", "preset", "how much is trained: fast, for a look; medium; best, for who can wait")
+                .basic(),
             &mut self.preset,
         );
         see(
@@ -225,11 +284,16 @@ impl Options for Auto {
         see(&ETA, &mut self.eta);
         see(&SIGMA_MIN, &mut self.sigma_min);
         see(&HIDDEN.automatic(BY_SIZE), &mut self.hidden);
+        see(&RESIDUAL.automatic(BY_SIZE), &mut self.residual);
+        see(&EMBEDDING.automatic(BY_SIZE), &mut self.embedding);
+        see(&NORMAL_SCORES.automatic(BY_SIZE), &mut self.normal_scores);
         see(&BATCH.automatic(BY_SIZE), &mut self.batch);
+        see(&OPTIMISER.automatic(BY_SIZE), &mut self.optimiser);
         see(&LEARNING_RATE.automatic(BY_SIZE), &mut self.learning_rate);
         see(&STEPS.automatic(BY_SIZE), &mut self.steps);
         see(&PATIENCE.automatic(BY_SIZE), &mut self.patience);
         see(&DROPOUT.automatic(BY_SIZE), &mut self.dropout);
+        see(&WEIGHT_DECAY.automatic(BY_SIZE), &mut self.weight_decay);
         see(&LSTM_HIDDEN, &mut self.lstm_hidden);
         see(&LSTM_LAYERS, &mut self.lstm_layers);
     }
@@ -239,16 +303,20 @@ impl Auto {
     /// The same with every setting that follows from the data filled in.
     fn resolved(&self, data: &Dataset) -> Self {
         let sizes = SizeRule::of(data);
-        let (folds, members) = self.preset.size();
+        let (folds, members) = self.preset.size(sizes);
         Self {
             folds: Some(self.folds.unwrap_or(folds).min(data.len() / LEAST_IN_FOLD).max(2)),
             members: Some(self.members.unwrap_or(members)),
             hidden: Some(self.hidden.clone().unwrap_or_else(|| sizes.hidden.to_vec())),
+            residual: Some(self.residual.unwrap_or(true)),
+            normal_scores: Some(self.normal_scores.unwrap_or(sizes.normal_scores)),
             batch: Some(self.batch.unwrap_or(sizes.batch)),
+            optimiser: Some(self.optimiser.unwrap_or(sizes.optimiser)),
             learning_rate: Some(self.learning_rate.unwrap_or(sizes.learning_rate)),
-            steps: Some(self.steps.unwrap_or(sizes.steps)),
+            steps: Some(self.steps.unwrap_or(self.preset.steps(sizes.steps(data.len())))),
             patience: Some(self.patience.unwrap_or(sizes.patience)),
-            dropout: Some(self.dropout.unwrap_or(sizes.dropout)),
+            dropout: Some(self.dropout.unwrap_or(0.0)),
+            weight_decay: Some(self.weight_decay.unwrap_or(0.0)),
             ..self.clone()
         }
     }
@@ -258,25 +326,36 @@ impl Auto {
         Some(SOFT_CLIP)
     }
 
-    /// Network number `member` of a fold.
+    /// Whether numbers have normal scores as a second copy, in a table of so many rows.
+    pub(super) fn normal_scores(&self, rows: usize) -> bool {
+        self.normal_scores.unwrap_or(SizeRule::of_rows(rows).normal_scores)
+    }
+
+    /// Network number `member` of a fold. For settings that are [`Auto::resolved`].
     fn network(&self, sizes: &SizeRule, member: usize) -> MixtureNetwork {
+        let steps = self.steps.unwrap_or(sizes.steps);
         let training = Training {
-            steps: Some(self.steps.unwrap_or(sizes.steps)),
-            check_every: Some(sizes.check_every),
+            steps: Some(steps),
+            check_every: Some((steps / sizes.checks).max(1)),
             batch: self.batch.unwrap_or(sizes.batch),
+            optimiser: self.optimiser.unwrap_or(sizes.optimiser),
             learning_rate: self.learning_rate.unwrap_or(sizes.learning_rate),
             schedule: Schedule::Cosine,
             patience: self.patience.unwrap_or(sizes.patience),
             select: Selection::Calibrated,
             averaging: 0.0,
-            dropout: self.dropout.unwrap_or(sizes.dropout),
+            dropout: self.dropout.unwrap_or(0.0),
+            weight_decay: self.weight_decay.unwrap_or(0.0),
             ..Training::default()
         };
         let settings = NetworkSettings {
             hidden: self.hidden.clone().unwrap_or_else(|| sizes.hidden.to_vec()),
+            residual: self.residual.unwrap_or(true),
             activation: Activation::Silu,
-            embedding: Some(FREQUENCIES[member % FREQUENCIES.len()]),
+            embedding: Some(self.embedding.unwrap_or(sizes.frequencies[member % sizes.frequencies.len()])),
             soft_clip: self.soft_clip(),
+            // The encoder has made them.
+            normal_scores: false,
             lstm_hidden: self.lstm_hidden,
             lstm_layers: self.lstm_layers,
             sigma_min: self.sigma_min,
@@ -301,10 +380,10 @@ impl Auto {
 
     /// The networks to train. For settings that are [`Auto::resolved`].
     fn folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
-        let (folds, members) = self.preset.size();
+        let sizes = SizeRule::of(&data);
+        let (folds, members) = self.preset.size(sizes);
         let (folds, members) = (self.folds.unwrap_or(folds), self.members.unwrap_or(members));
         let held_out = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
-        let sizes = SizeRule::of(&data);
         let mut jobs = Vec::with_capacity(held_out.len() * members);
         let mut statistics = Vec::with_capacity(held_out.len());
         for (number, fold) in held_out.iter().enumerate() {
@@ -434,10 +513,14 @@ mod tests {
 
     #[test]
     fn the_size_of_the_data_decides() {
-        let hidden = |rows: usize| Auto::default().resolved(&data(rows, false)).hidden.unwrap();
-        assert_eq!((hidden(4999), hidden(5000)), (vec![128, 128], vec![256, 256, 256]));
-        let few = Auto { preset: Preset::Best, ..Auto::default() }.resolved(&data(20, false));
-        assert_eq!((few.folds, few.members, few.steps), (Some(6), Some(2), Some(6000)));
+        let resolved = |rows: usize, preset: Preset| Auto { preset, ..Auto::default() }.resolved(&data(rows, false));
+        let hidden = |rows: usize| resolved(rows, Preset::Medium).hidden.unwrap().len();
+        assert_eq!((hidden(4999), hidden(5000)), (3, 4));
+        let steps = |rows: usize, preset: Preset| resolved(rows, preset).steps.unwrap();
+        assert_eq!((steps(20_000, Preset::Medium), steps(80_000, Preset::Medium)), (1500, 3000));
+        assert_eq!((steps(1000, Preset::Fast), steps(1000, Preset::Best)), (500, 3000));
+        let few = resolved(20, Preset::Best);
+        assert_eq!((few.folds, few.members, few.normal_scores), (Some(6), Some(2), Some(true)));
         let given = Auto { steps: Some(7), dropout: Some(0.3), ..Auto::default() };
         let large = given.resolved(&data(20_000, false));
         assert_eq!((large.steps, large.dropout, large.batch), (Some(7), Some(0.3), Some(256)));

@@ -172,6 +172,14 @@ impl Method {
         }
     }
 
+    /// Whether numbers have normal scores as a second copy, in a table of so many rows.
+    pub fn normal_scores(&self, rows: usize) -> bool {
+        match self {
+            Self::Auto(method) => method.normal_scores(rows),
+            other => other.clone().network_settings().is_some_and(|settings| settings.normal_scores),
+        }
+    }
+
     /// One network to train, where the method is one of networks.
     fn network_job(&self, material: &Material, seed: u64) -> Result<NetworkJob> {
         match self {

@@ -18,12 +18,16 @@ const MOST_LAYERS: usize = 64;
 pub struct NetworkSettings {
     /// Units of each hidden layer.
     pub hidden: Vec<usize>,
+    /// Whether layers are residual, see [`Network::residual`].
+    pub residual: bool,
     /// What a hidden unit does to its sum.
     pub activation: Activation,
     /// Periodic embedding: the sd of the frequencies at the start, see [`Periodic`].
     pub embedding: Option<f64>,
     /// Smooth clipping: sds within which numbers stay, see [`crate::data::Encoder::soft_clipping`].
     pub soft_clip: Option<f64>,
+    /// Whether numbers have a second copy, see [`crate::data::Encoder::adding_normal_scores`].
+    pub normal_scores: bool,
     /// Units of each layer of the LSTM.
     pub lstm_hidden: usize,
     /// Layers of the LSTM.
@@ -39,9 +43,11 @@ impl Default for NetworkSettings {
     fn default() -> Self {
         Self {
             hidden: vec![64, 64],
+            residual: false,
             activation: Activation::Silu,
             embedding: None,
             soft_clip: None,
+            normal_scores: false,
             lstm_hidden: 64,
             lstm_layers: 2,
             sigma_min: 1e-3,
@@ -62,6 +68,31 @@ pub(super) const HIDDEN: Spec = Spec::new(
 .at_most(MOST_LAYERS, "layers")
 .basic();
 
+/// Whether layers are residual.
+pub(super) const RESIDUAL: Spec = Spec::new(
+    "Network",
+    "residual",
+    "BOOL",
+    "residual layers: each adds what the one before it gave, where both have as many units; helps with three and more",
+);
+
+/// Periodic embedding.
+pub(super) const EMBEDDING: Spec = Spec::new(
+    "Network",
+    "embedding",
+    "F",
+    "periodic embedding of the numbers: sd of its frequencies at the start, low for smooth dependence; not for sequences",
+)
+.within(0.001, 100.0);
+
+/// Normal scores.
+pub(super) const NORMAL_SCORES: Spec = Spec::new(
+    "Network",
+    "normal-scores",
+    "BOOL",
+    "a second copy of every number, with the quantiles of a normal; helps with few rows and skewed columns; not for sequences",
+);
+
 /// Units of each layer of the LSTM.
 pub(super) const LSTM_HIDDEN: Spec =
     Spec::new("Network", "lstm-hidden", "UNITS", "units of each layer of the LSTM that reads a sequence")
@@ -78,17 +109,9 @@ impl Word for Activation {}
 impl Options for NetworkSettings {
     fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
         see(&HIDDEN, &mut self.hidden);
+        see(&RESIDUAL, &mut self.residual);
         see(&Spec::word("Network", "activation", "activation of the hidden units"), &mut self.activation);
-        see(
-            &Spec::new(
-                "Network",
-                "embedding",
-                "F",
-                "periodic embedding of the numbers: sd of its frequencies at the start; not for sequences",
-            )
-            .within(0.001, 100.0),
-            &mut self.embedding,
-        );
+        see(&EMBEDDING, &mut self.embedding);
         see(
             &Spec::new(
                 "Network",
@@ -99,6 +122,7 @@ impl Options for NetworkSettings {
             .within(0.1, 1000.0),
             &mut self.soft_clip,
         );
+        see(&NORMAL_SCORES, &mut self.normal_scores);
         see(&LSTM_HIDDEN, &mut self.lstm_hidden);
         see(&LSTM_LAYERS, &mut self.lstm_layers);
         see(&SIGMA_MIN, &mut self.sigma_min);
@@ -119,6 +143,7 @@ impl NetworkSettings {
                 inputs: data.features(),
                 stem: self.stem(data),
                 hidden: self.hidden.clone(),
+                residual: self.residual,
                 activation: self.activation,
                 outputs: objective.head().outputs(),
             },

@@ -62,7 +62,11 @@ pub struct HeldOut {
 pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed: u64) -> Result<FitPlan> {
     method.check()?;
     let soft_clip = method.soft_clip().filter(|_| inputs.sequence.is_none());
-    let encoder = Encoder::fit(table, target, inputs)?.keeping_missing(method.keeps_missing()).soft_clipping(soft_clip);
+    let mut encoder =
+        Encoder::fit(table, target, inputs)?.keeping_missing(method.keeps_missing()).soft_clipping(soft_clip);
+    if inputs.sequence.is_none() && method.normal_scores(table.rows()) {
+        encoder = encoder.adding_normal_scores(table, inputs)?;
+    }
     let targets = encoder.targets(table)?.into_owned();
     if table.rows() < method.least_rows() {
         return Err(table.blame(Error::data(format!(

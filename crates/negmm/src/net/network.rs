@@ -30,6 +30,10 @@ pub struct Network {
     pub stem: Option<Stem>,
     /// Units of each hidden layer.
     pub hidden: Vec<usize>,
+    /// Whether a hidden layer with as many units as the one before it adds what that one gave to what it gives itself
+    /// (He et al., 2016).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub residual: bool,
     /// What a hidden unit does to its sum.
     pub activation: Activation,
     /// Numbers given for each row.
@@ -47,6 +51,8 @@ pub struct Layer {
     pub stride: usize,
     /// First chunk in the flat buffer.
     pub start: usize,
+    /// Whether what it reads is added to what it gives.
+    pub residual: bool,
 }
 
 impl Layer {
@@ -67,8 +73,9 @@ impl Network {
         let mut start = self.stem.as_ref().map_or(0, Stem::chunks);
         let mut inputs = self.layer_inputs();
         let mut layers = Vec::with_capacity(self.hidden.len() + 1);
-        for &outputs in self.hidden.iter().chain([&self.outputs]) {
-            let layer = Layer { inputs, outputs, stride: chunks_with_one(inputs), start };
+        for (index, &outputs) in self.hidden.iter().chain([&self.outputs]).enumerate() {
+            let residual = self.residual && (1..self.hidden.len()).contains(&index) && inputs == outputs;
+            let layer = Layer { inputs, outputs, stride: chunks_with_one(inputs), start, residual };
             start = layer.range().end;
             inputs = outputs;
             layers.push(layer);
@@ -135,17 +142,26 @@ struct Level {
     rows: Vec<Chunk>,
     /// units × panel: derivative of the activation.
     slopes: Vec<Chunk>,
-    /// units × panel: derivative of the loss with respect to `values`.
+    /// units × panel: derivative of the loss with respect to the sums that became `values`.
     deltas: Vec<Chunk>,
+    /// units × panel: derivative of the loss with respect to `values` themselves, after a residual layer; else empty.
+    direct: Vec<Chunk>,
 }
 
 impl Level {
-    fn new(units: usize) -> Self {
+    /// Room for so many units; `direct`: after a residual layer.
+    fn new(units: usize, direct: bool) -> Self {
         let across = chunks_with_one(units);
         let panel = |units: usize| vec![Chunk::ZERO; units * PANEL_CHUNKS];
         let mut values = panel(across * WIDTH);
         values[units * PANEL_CHUNKS..][..PANEL_CHUNKS].fill(Chunk([1.0; WIDTH]));
-        Self { values, rows: vec![Chunk::ZERO; PANEL * across], slopes: panel(units), deltas: panel(units) }
+        Self {
+            values,
+            rows: vec![Chunk::ZERO; PANEL * across],
+            slopes: panel(units),
+            deltas: panel(units),
+            direct: panel(if direct { units } else { 0 }),
+        }
     }
 }
 
@@ -178,12 +194,11 @@ impl Dropout<'_> {
 impl Pass {
     /// Room for one panel of rows through `network`.
     pub fn new(network: &Network) -> Self {
-        let units = [network.layer_inputs()].into_iter().chain(network.hidden.iter().copied()).chain([network.outputs]);
-        Self {
-            stem: network.stem.as_ref().map(StemPass::new),
-            layers: network.layers(),
-            levels: units.map(Level::new).collect(),
-        }
+        let layers = network.layers();
+        let first = Level::new(network.layer_inputs(), false);
+        let after = layers.iter().map(|layer| Level::new(layer.outputs, layer.residual));
+        let levels = std::iter::once(first).chain(after).collect();
+        Self { stem: network.stem.as_ref().map(StemPass::new), layers, levels }
     }
 
     /// Brings in a panel of rows, each padded to `stride` floats.
@@ -240,6 +255,11 @@ impl Pass {
                     (L::load(slope) * mask).store(slope);
                 }
             }
+            if layer.residual {
+                for (value, before) in output.values[..units].iter_mut().zip(&input.values) {
+                    (L::load(before) + L::load(value)).store(value);
+                }
+            }
         }
     }
 
@@ -264,7 +284,7 @@ impl Pass {
     pub fn backward<L: Lanes>(&mut self, weights: &[Chunk], gradient: &mut [Chunk], to_inputs: bool) {
         for (index, layer) in self.layers.iter().enumerate().rev() {
             let (before, after) = self.levels.split_at_mut(index + 1);
-            let (input, deltas) = (&mut before[index], &after[0].deltas);
+            let (input, Level { deltas, direct, .. }) = (&mut before[index], &after[0]);
             if index > 0 || self.stem.is_some() {
                 transpose::<L>(&input.values, PANEL_CHUNKS, layer.stride * WIDTH, &mut input.rows, PANEL);
             }
@@ -280,6 +300,9 @@ impl Pass {
             if index == 0 && !to_inputs && self.stem.is_none() {
                 return;
             }
+            if layer.residual {
+                input.deltas.copy_from_slice(direct);
+            }
             L::call(Product {
                 a: Strided {
                     values: floats(&weights[layer.range()]),
@@ -288,13 +311,16 @@ impl Pass {
                 },
                 b: deltas,
                 c: &mut input.deltas,
-                start: Start::Zero,
+                start: if layer.residual { Start::Itself } else { Start::Zero },
                 rows: layer.inputs,
                 inner: layer.outputs,
                 chunks: PANEL_CHUNKS,
             });
             if index == 0 && self.stem.is_none() {
                 return;
+            }
+            if !input.direct.is_empty() {
+                input.direct.copy_from_slice(&input.deltas);
             }
             for (delta, slope) in input.deltas.iter_mut().zip(&input.slopes) {
                 (L::load(delta) * L::load(slope)).store(delta);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::batches::Batches;
 use super::stopping::Stopping;
-use super::{Epoch, History, NetworkJob, Schedule, Selection, TrainedNetwork, Validation};
+use super::{Epoch, History, NetworkJob, Optimiser, Schedule, Selection, TrainedNetwork, Validation};
 use crate::math::lanes::Chunk;
 use crate::watch::{Progress, Watch};
 use crate::{Error, Result};
@@ -22,6 +22,9 @@ pub struct Course {
     pub batch: usize,
     /// Whether rows that do not fill a batch wait for the next pass.
     pub whole_batches: bool,
+    /// What turns gradients into steps.
+    #[serde(default)]
+    pub optimiser: Optimiser,
     /// The learning rate at its highest.
     pub learning_rate: f64,
     /// How it moves.

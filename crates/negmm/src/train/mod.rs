@@ -1,6 +1,5 @@
 //! Responsible for training: jobs, the queue they wait in, the engine that runs them, and what each leaves behind.
 
-mod adam;
 mod batches;
 mod bytes;
 mod course;
@@ -11,6 +10,7 @@ mod evaluator;
 mod history;
 mod job;
 mod objective;
+mod optimiser;
 mod queue;
 mod schedule;
 mod stopping;
@@ -23,11 +23,12 @@ pub use estimate::Estimate;
 pub use history::{Epoch, History, Validation};
 pub use job::{Job, NetworkJob, TreesJob};
 pub use objective::Objective;
+pub use optimiser::Optimiser;
 pub use queue::{Finish, Queue, Undertaking, Undertakings};
 pub use schedule::Schedule;
 pub use stopping::{SD_FACTORS, Selection};
 pub use training::Training;
-pub(crate) use training::{BATCH, DROPOUT, LEARNING_RATE, STEPS};
+pub(crate) use training::{BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, STEPS, WEIGHT_DECAY};
 
 // How a training runs, for engines of this repository that run one by themselves.
 #[cfg(feature = "internals")]

@@ -13,6 +13,9 @@ pub enum Schedule {
     Constant,
     /// A linear rise over the first 3 % of the steps, then half a cosine down to zero.
     Cosine,
+    /// The same rise, then the same rate.
+    #[serde(rename = "warm-up")]
+    WarmUp,
 }
 
 impl Word for Schedule {}
@@ -25,11 +28,13 @@ impl Schedule {
     pub fn factor(self, step: usize, steps: usize) -> f64 {
         match self {
             Self::Constant => 1.0,
-            Self::Cosine => {
+            Self::Cosine | Self::WarmUp => {
                 let warm = (WARM_UP * steps as f64).ceil();
                 let step = step as f64;
                 if step < warm {
                     (step + 1.0) / warm
+                } else if self == Self::WarmUp {
+                    1.0
                 } else {
                     let done = (step - warm) / (steps as f64 - warm).max(1.0);
                     0.5 * (1.0 + libm::cos(std::f64::consts::PI * done.min(1.0)))
@@ -53,5 +58,7 @@ mod tests {
         assert!(factor(999) < 1e-5 && factor(999) > 0.0);
         assert_eq!(Schedule::Constant.factor(999, 1000), 1.0);
         assert!(Schedule::Cosine.factor(0, 1).is_finite());
+        let factor = |step| Schedule::WarmUp.factor(step, 1000);
+        assert_eq!((factor(14), factor(29), factor(999)), (0.5, 1.0, 1.0));
     }
 }

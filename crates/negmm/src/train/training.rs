@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Course, Schedule, Selection};
+use super::{Course, Optimiser, Schedule, Selection};
 use crate::Result;
 use crate::options::{self, Options, PATIENCE, Slot, Spec, VALIDATION};
 
@@ -18,7 +18,9 @@ pub struct Training {
     pub check_every: Option<usize>,
     /// Rows of one step.
     pub batch: usize,
-    /// Adam's step size at its highest.
+    /// What turns gradients into steps.
+    pub optimiser: Optimiser,
+    /// The optimiser's step size at its highest.
     pub learning_rate: f64,
     /// How the rate moves.
     pub schedule: Schedule,
@@ -48,6 +50,7 @@ impl Default for Training {
             steps: None,
             check_every: None,
             batch: 32,
+            optimiser: Optimiser::Adam,
             learning_rate: 0.005,
             schedule: Schedule::Cosine,
             patience: 0,
@@ -67,9 +70,16 @@ pub(crate) const BATCH: Spec = Spec::new("Training", "batch", "N", "batch size: 
 
 /// A step moves a weight by a few times the rate: with this bound no number of steps leaves the range of f32.
 pub(crate) const LEARNING_RATE: Spec =
-    Spec::new("Training", "learning-rate", "RATE", "learning rate of Adam at its highest")
+    Spec::new("Training", "learning-rate", "RATE", "learning rate of the optimiser at its highest")
         .above_up_to(0.0, 1000.0)
         .basic();
+
+/// What turns gradients into steps.
+pub(crate) const OPTIMISER: Spec = Spec::word(
+    "Training",
+    "optimiser",
+    "adam; schedule-free: averages as it goes, fewer steps from 5,000 rows on; muon: fewest steps, each dearer, batches of 256",
+);
 
 /// Steps, or between steps, at most.
 const MOST_STEPS: f64 = 1e9;
@@ -84,6 +94,14 @@ pub(crate) const DROPOUT: Spec =
     Spec::new("Training", "dropout", "SHARE", "dropout: share of the hidden units switched off in each step")
         .from_below(0.0, 1.0);
 
+/// Decoupled weight decay.
+pub(crate) const WEIGHT_DECAY: Spec = Spec::new(
+    "Training",
+    "weight-decay",
+    "DECAY",
+    "decoupled weight decay: each step also shrinks the weights by learning rate times this; helps with few rows",
+);
+
 impl Options for Training {
     fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
         see(
@@ -97,9 +115,14 @@ impl Options for Training {
             &mut self.check_every,
         );
         see(&BATCH, &mut self.batch);
+        see(&OPTIMISER, &mut self.optimiser);
         see(&LEARNING_RATE, &mut self.learning_rate);
         see(
-            &Spec::word("Training", "schedule", "learning rate schedule; cosine warms up, then goes down to zero"),
+            &Spec::word(
+                "Training",
+                "schedule",
+                "learning rate schedule; cosine warms up, then goes down to zero; warm-up stays there, as schedule-free must",
+            ),
             &mut self.schedule,
         );
         see(&PATIENCE, &mut self.patience);
@@ -123,15 +146,7 @@ impl Options for Training {
             &mut self.averaging,
         );
         see(&DROPOUT, &mut self.dropout);
-        see(
-            &Spec::new(
-                "Training",
-                "weight-decay",
-                "DECAY",
-                "decoupled weight decay: each step also shrinks the weights by learning rate times this",
-            ),
-            &mut self.weight_decay,
-        );
+        see(&WEIGHT_DECAY, &mut self.weight_decay);
         see(
             &Spec::new(
                 "Training",
@@ -161,8 +176,13 @@ impl Training {
             epoch: self.check_every.unwrap_or(a_pass).min(steps),
             batch,
             whole_batches,
+            optimiser: self.optimiser,
             learning_rate: self.learning_rate,
-            schedule: self.schedule,
+            // An average of all steps needs steps that stay as long as they are.
+            schedule: match (self.optimiser, self.schedule) {
+                (Optimiser::ScheduleFree, Schedule::Cosine) => Schedule::WarmUp,
+                (_, schedule) => schedule,
+            },
             patience: self.patience,
             select: self.select,
             averaging: self.averaging,

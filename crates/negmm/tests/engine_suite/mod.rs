@@ -15,8 +15,8 @@ use negmm::mixture::Mixtures;
 use negmm::net::{Activation, Layer, MixtureHead, Network, Parameters};
 use negmm::score::{energy, hybrid, log};
 use negmm::train::{
-    CpuEngine, Engine, Job, NetworkJob, Objective, Progress, Schedule, Selection, Trained, TrainedNetwork, Training,
-    TreesJob, Watch,
+    CpuEngine, Engine, Job, NetworkJob, Objective, Optimiser, Progress, Schedule, Selection, Trained, TrainedNetwork,
+    Training, TreesJob, Watch,
 };
 use negmm::{ErrorKind, Mixture, Result};
 
@@ -79,6 +79,7 @@ fn job(data: &Arc<Dataset>, seed: u64, training: Training) -> NetworkJob {
             inputs: data.features(),
             stem: None,
             hidden: vec![9],
+            residual: false,
             activation: Activation::Tanh,
             outputs: head.outputs(),
         },
@@ -157,12 +158,16 @@ fn several(data: &Arc<Dataset>) -> Vec<NetworkJob> {
         base(3, Training { epochs: 9, patience: 2, batch: 7, ..plain_training(9) }),
         base(4, Training { epochs: 2, batch: 1000, select: Selection::Crps, ..Training::default() }),
         base(5, plain_training(4)),
+        base(6, Training { epochs: 5, optimiser: Optimiser::ScheduleFree, weight_decay: 0.1, ..Training::default() }),
+        base(7, Training { epochs: 4, optimiser: Optimiser::Muon, dropout: 0.2, ..Training::default() }),
     ];
     jobs[0].network.hidden = vec![16, 31];
     jobs[1].network.activation = Activation::Silu;
     jobs[2].network.hidden = vec![];
     jobs[3].objective = Objective::Hybrid { head: head(3), eta: 0.0 };
     jobs[4].network.activation = Activation::Relu;
+    jobs[5].network = Network { hidden: vec![20, 20, 20], residual: true, ..jobs[5].network.clone() };
+    jobs[6].network = Network { hidden: vec![17, 17, 5], residual: true, ..jobs[6].network.clone() };
     jobs
 }
 
@@ -176,7 +181,7 @@ pub fn the_bits_are_those_of_the_reference_in_any_order(engine: &dyn Engine) {
         assert_eq!(bits(&expected.parameters), bits(&together.parameters));
         assert_eq!(expected.history, together.history);
     }
-    for order in [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3]] {
+    for order in [[6, 5, 4, 3, 2, 1, 0], [2, 0, 5, 4, 1, 6, 3]] {
         let jobs: Vec<NetworkJob> = order.iter().map(|at| jobs[*at].clone()).collect();
         for (at, trained) in order.into_iter().zip(train_all(engine, &jobs)) {
             assert_eq!(bits(&expected[at].parameters), bits(&network(trained.unwrap()).parameters), "{order:?}");
@@ -509,7 +514,14 @@ pub fn three_steps_of_adam_by_hand(engine: &dyn Engine) {
     data.push(&[], 0.8);
     let data = Arc::new(data);
     let job = |epochs: usize| NetworkJob {
-        network: Network { inputs: 0, stem: None, hidden: vec![], activation: Activation::Relu, outputs: 3 },
+        network: Network {
+            inputs: 0,
+            stem: None,
+            hidden: vec![],
+            residual: false,
+            activation: Activation::Relu,
+            outputs: 3,
+        },
         objective: Objective::Hybrid { head: head(1), eta: 1.0 },
         data: data.clone(),
         train: vec![0],

@@ -2,6 +2,7 @@
 //! [`Encoding`] and [`Encoding::of_kind`].
 
 mod levels;
+mod normal_scores;
 mod number;
 mod text;
 mod time;
@@ -9,6 +10,7 @@ mod time;
 use serde::{Deserialize, Serialize};
 
 pub use levels::Levels;
+pub use normal_scores::NormalScores;
 pub(super) use number::NumberOptions;
 pub use number::{ENCODED_LIMIT, NumberEncoding};
 pub use text::{MAX_LEVELS, TextEncoding};

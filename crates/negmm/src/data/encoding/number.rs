@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnEncoding, Features, Unseen};
+use super::{ColumnEncoding, Features, NormalScores, Unseen};
 use crate::data::csv::column_numbers;
 use crate::data::moments::mean_and_sd;
 use crate::data::weights::weight_of;
@@ -12,8 +12,8 @@ use crate::{Error, Result};
 /// Encoded numbers are cut off here, in standard deviations: far beyond any data, and safe in 32-bit arithmetic.
 pub const ENCODED_LIMIT: f64 = 1e6;
 
-/// (x - mean) / sd, or 0 where x is missing, then a 0/1 flag for missing cells if training had some.
-/// With sd 0 (a column that was constant or missing throughout) the first of these is left out.
+/// (x - mean) / sd, or 0 where x is missing, then a 0/1 flag for missing cells if training had some, then the normal score where there
+/// are any. With sd 0 (a column that was constant or missing throughout) the first of these is left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberEncoding {
     /// Mean of the cells that are not missing.
@@ -22,6 +22,9 @@ pub struct NumberEncoding {
     pub sd: f64,
     /// Whether there is a flag for missing cells.
     pub missing_flag: bool,
+    /// A second copy of the number, see [`NormalScores`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub normal_scores: Option<NormalScores>,
 }
 
 /// What an encoder does with the numbers of all columns.
@@ -44,9 +47,15 @@ impl NumberEncoding {
     pub(in crate::data) fn learn(numbers: &[f64], weights: Option<&[f64]>) -> Self {
         let missing_flag = (0..numbers.len()).any(|row| numbers[row].is_nan() && weight_of(weights, row) > 0.0);
         match mean_and_sd(numbers, weights) {
-            Some((mean, sd)) => Self { mean, sd, missing_flag },
-            None => Self { mean: 0.0, sd: 0.0, missing_flag: false },
+            Some((mean, sd)) => Self { mean, sd, missing_flag, normal_scores: None },
+            None => Self { mean: 0.0, sd: 0.0, missing_flag: false, normal_scores: None },
         }
+    }
+
+    /// The same with normal scores as a second copy, where the column has enough different numbers.
+    pub(in crate::data) fn with_normal_scores(mut self, numbers: &[f64], weights: Option<&[f64]>) -> Self {
+        self.normal_scores = if self.varies() { NormalScores::learn(numbers, weights) } else { None };
+        self
     }
 
     pub(super) fn varies(&self) -> bool {
@@ -65,21 +74,24 @@ impl ColumnEncoding for NumberEncoding {
     }
 
     fn features(&self) -> usize {
-        usize::from(self.varies()) + usize::from(self.missing_flag)
+        usize::from(self.varies()) + usize::from(self.missing_flag) + usize::from(self.normal_scores.is_some())
     }
 
     fn numbers(&self) -> Vec<usize> {
-        self.varies().then_some(0).into_iter().collect()
+        let score = self.normal_scores.is_some().then(|| self.features() - 1);
+        self.varies().then_some(0).into_iter().chain(score).collect()
     }
 
     fn names(&self, column: &str) -> Vec<String> {
         let number = self.varies().then(|| column.to_string());
-        number.into_iter().chain(self.missing_flag.then(|| format!("{column} (missing)"))).collect()
+        let missing = self.missing_flag.then(|| format!("{column} (missing)"));
+        let score = self.normal_scores.is_some().then(|| format!("{column} (normal score)"));
+        number.into_iter().chain(missing).chain(score).collect()
     }
 
     fn check(&self) -> Result<()> {
         if self.mean.is_finite() && self.sd.is_finite() && self.sd >= 0.0 {
-            return Ok(());
+            return self.normal_scores.as_ref().map_or(Ok(()), NormalScores::check);
         }
         Err(Error::model("mean and sd must be finite and sd not negative"))
     }
@@ -95,6 +107,11 @@ impl ColumnEncoding for NumberEncoding {
             let missing = options.of_missing();
             for (place, number) in features.places(0).zip(&*numbers) {
                 *place = if number.is_nan() { missing } else { self.standardised(*number, options) };
+            }
+        }
+        if let Some(scores) = &self.normal_scores {
+            for (place, number) in features.places(self.features() - 1).zip(&*numbers) {
+                *place = if number.is_nan() { options.of_missing() } else { scores.score(*number) as f32 };
             }
         }
         if !self.missing_flag {

@@ -14,10 +14,13 @@ use crate::{Error, Result};
 
 /// Levels with a feature of their own, at most.
 pub const MAX_LEVELS: usize = 64;
+/// Share of the rows that have a level, at least, where it has statistics and a feature of its own.
+const FREQUENT: f64 = 0.002;
 
 /// A 0/1 feature for each level, one for missing cells if training had some; where this comes to a single feature there is none,
-/// as it would be constant. More than [`MAX_LEVELS`] levels have statistics of the target instead. Where no two levels have a second
-/// row, or rows are steps of a sequence, there are no statistics: the levels beyond [`MAX_LEVELS`] share a feature.
+/// as it would be constant. More than [`MAX_LEVELS`] levels have statistics of the target, and the most frequent of them a feature as
+/// well: a statistic does not tell how a destination goes with a time. Where no two levels have a second row, or rows are steps of a
+/// sequence, there are no statistics: the levels beyond [`MAX_LEVELS`] share a feature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TextEncoding {
     /// The levels with a feature of their own, the most frequent first.
@@ -54,9 +57,12 @@ impl TextEncoding {
             true => Levels::learn(levels.iter().map(String::as_str).zip(rows)),
             false => Vec::new(),
         };
-        let own = if statistics.is_empty() { MAX_LEVELS } else { 0 };
-        let levels = frequent.into_iter().take(own).map(|(_, level)| level.clone()).collect();
-        Self { levels, pooled: too_many && own > 0, missing, statistics }
+        // Beside statistics only levels that many rows have are worth a feature of their own.
+        let all: f64 = frequent.iter().map(|(total, _)| *total).sum();
+        let least = if statistics.is_empty() { 0.0 } else { FREQUENT * all };
+        let own = frequent.into_iter().take(MAX_LEVELS).filter(|(total, _)| *total >= least);
+        let levels = own.map(|(_, level)| level.clone()).collect();
+        Self { levels, pooled: too_many && statistics.is_empty(), missing, statistics }
     }
 
     /// Whether training had not seen a level that has no feature of its own. Where not all levels of training are kept, nobody

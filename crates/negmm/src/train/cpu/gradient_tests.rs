@@ -31,13 +31,15 @@ impl Kernel for Differentiate<'_> {
         trainer.parameters.copy_from_slice(self.weights);
         // A gradient is that of its own rows: what an earlier batch left behind must not matter.
         trainer.differentiate(&self.job.train);
-        (trainer.differentiate(self.rows), trainer.gradient)
+        (trainer.differentiate(self.rows), trainer.gradient().to_vec())
     }
 }
 
 /// The reference network: a layer is outputs × (inputs + 1), the bias last.
 struct Reference {
     layers: Vec<Vec<Vec<f64>>>,
+    /// Whether each adds what it reads.
+    residual: Vec<bool>,
     activation: Activation,
 }
 
@@ -50,6 +52,7 @@ impl Reference {
         let layers = job.network.layers();
         Self {
             layers: layers.iter().map(|layer| (0..layer.outputs).map(|at| row(layer, at)).collect()).collect(),
+            residual: layers.iter().map(|layer| layer.residual).collect(),
             activation: job.network.activation,
         }
     }
@@ -68,7 +71,9 @@ impl Reference {
                     Activation::Silu => z / (1.0 + libm::exp(-z)),
                 }
             };
-            values = layer.iter().map(unit).collect();
+            let given: Vec<f64> = layer.iter().map(unit).collect();
+            let before = if self.residual[index] { values } else { vec![0.0; given.len()] };
+            values = given.iter().zip(before).map(|(given, before)| given + before).collect();
         }
         values
     }
@@ -129,10 +134,21 @@ fn data(features: usize, rows: usize) -> Arc<Dataset> {
 }
 
 fn assert_gradient(inputs: usize, hidden: &[usize], activation: Activation, eta: f32, rows: usize) {
-    let case = format!("{inputs} inputs, hidden {hidden:?}, {activation:?}, eta {eta}, {rows} rows");
+    assert_network_gradient((inputs, hidden, false), activation, eta, rows);
+}
+
+fn assert_network_gradient(
+    (inputs, hidden, residual): (usize, &[usize], bool),
+    activation: Activation,
+    eta: f32,
+    rows: usize,
+) {
+    let case =
+        format!("{inputs} inputs, hidden {hidden:?}, residual {residual}, {activation:?}, eta {eta}, {rows} rows");
     let data = data(inputs, 100);
     let head = MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
-    let network = Network { inputs, stem: None, hidden: hidden.to_vec(), activation, outputs: head.outputs() };
+    let network =
+        Network { inputs, stem: None, hidden: hidden.to_vec(), residual, activation, outputs: head.outputs() };
     let job = NetworkJob {
         network,
         objective: Objective::Hybrid { head, eta },
@@ -202,6 +218,7 @@ fn assert_sample_gradient(inputs: usize, hidden: &[usize], samples: usize, weigh
             inputs,
             stem: None,
             hidden: hidden.to_vec(),
+            residual: false,
             activation: Activation::Tanh,
             outputs: samples,
         },
@@ -278,6 +295,16 @@ fn gradient_of_every_depth_and_activation() {
 }
 
 #[test]
+fn gradient_of_residual_layers() {
+    // Layers add what they read where both have as many units: none, one, two of three.
+    for hidden in [&[7, 5][..], &[6, 6], &[9, 9, 9], &[16, 16, 4, 4]] {
+        for activation in ACTIVATIONS {
+            assert_network_gradient((3, hidden, true), activation, 0.5, 40);
+        }
+    }
+}
+
+#[test]
 fn gradient_of_any_number_of_rows() {
     for rows in [1, 2, 16, 17, 31, 33, 64, 75] {
         assert_gradient(4, &[6], Activation::Tanh, 0.3, rows);
@@ -307,6 +334,7 @@ fn gradient_goes_through_the_units_that_dropout_left() {
             inputs: 3,
             stem: None,
             hidden: vec![6, 5],
+            residual: false,
             activation: Activation::Tanh,
             outputs: head.outputs(),
         },

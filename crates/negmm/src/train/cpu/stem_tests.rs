@@ -107,6 +107,7 @@ fn job(data: &Arc<Dataset>, stem: Stem, hidden: &[usize], training: Training) ->
             inputs: stem.inputs(),
             stem: Some(stem),
             hidden: hidden.to_vec(),
+            residual: false,
             activation: Activation::Tanh,
             outputs: head.outputs(),
         },

@@ -3,13 +3,17 @@
 use std::marker::PhantomData;
 
 use crate::math::counter::Counter;
-use crate::math::lanes::{Chunk, Lanes, WIDTH};
-use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Pass, Stem};
-use crate::streams;
-use crate::train::adam::{self, Adam};
+use crate::math::lanes::{Chunk, Kernel, Lanes, WIDTH};
+use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Pass};
 use crate::train::course::Trainer;
 use crate::train::evaluator::{Evaluator, PanelRows, ScoreSums};
-use crate::train::{NetworkJob, SD_FACTORS, Selection, Validation};
+use crate::train::optimiser::{self, Decay, Memory};
+use crate::train::{NetworkJob, Optimiser, SD_FACTORS, Selection, Validation};
+use crate::{streams, threads};
+
+/// Panels that are differentiated one after the other. Those of a batch make parts of so many, which idle threads may take over; the
+/// gradients of the parts are added in their order, so that bits do not depend on who did what.
+const PART: usize = 2 * PANEL;
 
 /// Parameters and everything that changes them, with one instruction set.
 pub(super) struct CpuTrainer<'a, L> {
@@ -17,13 +21,8 @@ pub(super) struct CpuTrainer<'a, L> {
     pub(super) parameters: Vec<Chunk>,
     /// The running average of the parameters; empty without averaging.
     averaged: Vec<Chunk>,
-    pub(super) gradient: Vec<Chunk>,
-    adam: Adam,
-    pass: Pass,
-    evaluator: Evaluator,
-    dropout: Counter,
-    /// For what an objective draws in each step.
-    objective: Counter,
+    parts: Vec<Part>,
+    optimiser: Memory,
     /// How far each input is moved in adversarial training; empty without it.
     adversarial_steps: Vec<f32>,
     /// Steps that were begun, and those that were taken.
@@ -32,18 +31,92 @@ pub(super) struct CpuTrainer<'a, L> {
     lanes: PhantomData<L>,
 }
 
-impl<'a, L: Lanes> CpuTrainer<'a, L> {
-    pub(super) fn new(job: &'a NetworkJob) -> Self {
-        let parameters = job.initial_parameters();
-        let averaged = if job.course.averaging > 0.0 { parameters.clone() } else { Vec::new() };
+/// One part of the rows of a step: its gradient, and room for a panel.
+pub(super) struct Part {
+    pub(super) gradient: Vec<Chunk>,
+    loss: f32,
+    pass: Pass,
+    evaluator: Evaluator,
+    dropout: Counter,
+    /// For what an objective draws in each step.
+    objective: Counter,
+}
+
+impl Part {
+    fn new(job: &NetworkJob) -> Self {
         Self {
-            averaged,
-            gradient: vec![Chunk::ZERO; parameters.len()],
-            adam: Adam::new(parameters.len()),
+            gradient: vec![Chunk::ZERO; job.network.chunks()],
+            loss: 0.0,
             pass: Pass::new(&job.network),
             evaluator: Evaluator::new(&job.objective),
             dropout: Counter::new(job.seed, streams::DROPOUT),
             objective: Counter::new(job.seed, streams::OBJECTIVE),
+        }
+    }
+}
+
+/// What the parts of a step share.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    job: &'a NetworkJob,
+    parameters: &'a [Chunk],
+    adversarial_steps: &'a [f32],
+    /// One over the weight of all rows.
+    share: f32,
+    number: u64,
+}
+
+/// Differentiates one part of a step.
+struct Differentiate<'a> {
+    step: Step<'a>,
+    part: &'a mut Part,
+    rows: &'a [u32],
+    /// The number of its draws: no two parts of a training have the same.
+    draws: u64,
+}
+
+impl Kernel for Differentiate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { step: Step { job, parameters, adversarial_steps, share, number }, part, rows, draws } = self;
+        let Part { gradient, loss, pass, evaluator, dropout, objective } = part;
+        evaluator.begin_step(&mut objective.step(number));
+        let mut draws = dropout.step(draws);
+        gradient.fill(Chunk::ZERO);
+        *loss = 0.0;
+        for panel in rows.chunks(PANEL) {
+            let adversarial = !adversarial_steps.is_empty();
+            let panel = load_panel::<L>(job, pass, panel, if adversarial { 0.5 * share } else { share });
+            for moved in [false, true] {
+                if moved {
+                    if !adversarial {
+                        break;
+                    }
+                    pass.move_inputs::<L>(adversarial_steps);
+                }
+                let share = job.course.dropout as f32;
+                let dropout = (share > 0.0).then_some(Dropout { share, draws: &mut draws });
+                pass.forward::<L>(job.network.activation, parameters, dropout);
+                let (outputs, deltas) = pass.outputs_and_deltas();
+                *loss += evaluator.loss::<L>(outputs, &panel, deltas);
+                pass.backward::<L>(parameters, gradient, adversarial && !moved);
+            }
+        }
+    }
+}
+
+impl<'a, L: Lanes> CpuTrainer<'a, L> {
+    pub(super) fn new(job: &'a NetworkJob) -> Self {
+        let parameters = job.initial_parameters();
+        let course = &job.course;
+        let averages = course.averaging > 0.0 && course.optimiser != Optimiser::ScheduleFree;
+        let averaged = if averages { parameters.clone() } else { Vec::new() };
+        Self {
+            averaged,
+            parts: (0..course.batch.div_ceil(PART)).map(|_| Part::new(job)).collect(),
+            optimiser: Memory::new(job.course.optimiser, &job.network, &parameters),
             adversarial_steps: job.adversarial_steps(),
             begun: 0,
             taken: 0,
@@ -53,37 +126,44 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
         }
     }
 
-    /// The mean loss of `rows`; leaves its gradient in `self.gradient`.
+    /// The mean loss of `rows`; leaves its gradient in the first part.
     #[inline(always)]
     pub(super) fn differentiate(&mut self, rows: &[u32]) -> f32 {
-        self.evaluator.begin_step(&mut self.objective.step(self.begun));
-        let mut draws = self.dropout.step(self.begun);
+        let number = self.begun;
         self.begun += 1;
-        let Self { job, pass, parameters, gradient, evaluator, .. } = self;
-        gradient.fill(Chunk::ZERO);
-        let mut loss = 0.0;
+        let Self { job, parts, parameters, adversarial_steps, .. } = self;
         let total: f64 = rows.iter().map(|row| f64::from(job.data.sample_weights()[*row as usize])).sum();
         // Rows that all count for nothing have nothing to say.
         let share = if total > 0.0 { (1.0 / total) as f32 } else { 0.0 };
-        for panel in rows.chunks(PANEL) {
-            let adversarial = !self.adversarial_steps.is_empty();
-            let panel = load_panel::<L>(job, pass, panel, if adversarial { 0.5 * share } else { share });
-            for moved in [false, true] {
-                if moved {
-                    if !adversarial {
-                        break;
-                    }
-                    pass.move_inputs::<L>(&self.adversarial_steps);
-                }
-                let share = job.course.dropout as f32;
-                let dropout = (share > 0.0).then_some(Dropout { share, draws: &mut draws });
-                pass.forward::<L>(job.network.activation, parameters, dropout);
-                let (outputs, deltas) = pass.outputs_and_deltas();
-                loss += evaluator.loss::<L>(outputs, &panel, deltas);
-                pass.backward::<L>(parameters, gradient, adversarial && !moved);
-            }
+        let step = Step { job, parameters, adversarial_steps, share, number };
+        let most = job.course.batch.div_ceil(PART) as u64;
+        let used = rows.len().div_ceil(PART);
+        // Fewer only where somebody asks for more rows than a batch has.
+        parts.resize_with(used.max(parts.len()), || Part::new(job));
+        threads::for_each(&mut parts[..used], |at, part| {
+            let rows = &rows[at * PART..rows.len().min((at + 1) * PART)];
+            L::call(Differentiate { step, part, rows, draws: number * most + at as u64 });
+        });
+        let (first, others) = parts[..used].split_at_mut(1);
+        for other in others {
+            first[0].loss += other.loss;
+            add::<L>(&mut first[0].gradient, &other.gradient);
         }
-        loss
+        first[0].loss
+    }
+
+    /// The gradient of the last step.
+    #[cfg(test)]
+    pub(super) fn gradient(&self) -> &[Chunk] {
+        &self.parts[0].gradient
+    }
+}
+
+/// sum = sum + more
+#[inline(always)]
+fn add<L: Lanes>(sum: &mut [Chunk], more: &[Chunk]) {
+    for (sum, more) in sum.iter_mut().zip(more) {
+        (L::load(sum) + L::load(more)).store(sum);
     }
 }
 
@@ -91,23 +171,19 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
     #[inline(always)]
     fn step(&mut self, rows: &[u32], rate: f64) -> Option<f32> {
         let loss = self.differentiate(rows);
-        let Self { job, parameters, gradient, .. } = self;
-        if !(loss.is_finite() && adam::all_finite::<L>(gradient)) {
+        let Self { job, parameters, parts, .. } = self;
+        let gradient = &mut parts[0].gradient;
+        if !(loss.is_finite() && optimiser::all_finite::<L>(gradient)) {
             return None;
         }
-        self.adam.step::<L>(parameters, gradient, rate);
         let course = &job.course;
-        if course.weight_decay > 0.0 {
-            let shrink = (1.0 - rate * course.weight_decay).max(0.0) as f32;
-            adam::decay_weights::<L>(parameters, &job.network.layers(), shrink);
-            let stem = job.network.stem.iter().flat_map(Stem::tensors);
-            stem.filter(|tensor| tensor.decays).for_each(|tensor| tensor.scale(parameters, shrink));
-        }
+        let decay = Decay { network: &job.network, factor: (1.0 - rate * course.weight_decay).max(0.0) as f32 };
+        self.optimiser.step::<L>(parameters, gradient, rate, decay);
         self.taken += 1;
         if !self.averaged.is_empty() {
             // Early on the average is over the steps so far: a decay that fits a long run would remember the start.
             let keep = course.averaging.min(f64::from(self.taken) / (f64::from(self.taken) + 10.0));
-            adam::average::<L>(&mut self.averaged, parameters, keep as f32);
+            optimiser::average::<L>(&mut self.averaged, parameters, keep as f32);
         }
         Some(loss)
     }
@@ -116,11 +192,12 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
     fn validate(&mut self, rows: &[u32]) -> Option<Validation> {
         let calibrated = (self.job.course.select == Selection::Calibrated).then_some([0.0; SD_FACTORS.len()]);
         let mut sums = ScoreSums { calibrated, ..ScoreSums::default() };
+        let Part { pass, evaluator, .. } = &mut self.parts[0];
         for panel in rows.chunks(PANEL) {
-            let panel = load_panel::<L>(self.job, &mut self.pass, panel, 1.0);
-            let parameters = if self.averaged.is_empty() { &self.parameters } else { &self.averaged };
-            self.pass.forward::<L>(self.job.network.activation, parameters, None);
-            self.evaluator.scores::<L>(self.pass.outputs(), &panel, &mut sums);
+            let panel = load_panel::<L>(self.job, pass, panel, 1.0);
+            let parameters = predicting(&self.parameters, &self.averaged, &self.optimiser);
+            pass.forward::<L>(self.job.network.activation, parameters, None);
+            evaluator.scores::<L>(pass.outputs(), &panel, &mut sums);
         }
         let total: f64 = rows.iter().map(|row| f64::from(self.job.data.sample_weights()[*row as usize])).sum();
         let (nll, crps) = (sums.nll / total, sums.crps / total);
@@ -131,8 +208,13 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
     }
 
     fn predicting_parameters(&self) -> &[Chunk] {
-        if self.averaged.is_empty() { &self.parameters } else { &self.averaged }
+        predicting(&self.parameters, &self.averaged, &self.optimiser)
     }
+}
+
+/// The parameters that predict: an average of the optimiser's own, else the running one, else the last.
+fn predicting<'a>(parameters: &'a [Chunk], averaged: &'a [Chunk], optimiser: &'a Memory) -> &'a [Chunk] {
+    optimiser.average().unwrap_or(if averaged.is_empty() { parameters } else { averaged })
 }
 
 /// Loads at most a panel of rows into `pass`; gives their targets and sample weights, those times `share`. The first row

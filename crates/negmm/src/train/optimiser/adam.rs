@@ -1,18 +1,14 @@
-//! Responsible for turning gradients into steps: Adam with decoupled weight decay, and a running average of the weights.
+//! Responsible for Adam (Kingma & Ba, 2015).
 
-use crate::math::lanes::{Chunk, Lanes, WIDTH};
-use crate::net::Layer;
+use super::{BETA_2, EPSILON, TINY};
+use crate::math::lanes::{Chunk, Lanes};
 
-/// Decay of the first and second moment, and the term that keeps the division safe (Kingma & Ba, 2015).
+/// Decay of the first moment.
 const BETA_1: f64 = 0.9;
-const BETA_2: f64 = 0.999;
-const EPSILON: f32 = 1e-8;
-/// Moments smaller than this become zero: the moments of a dead unit decay for ever and would end as slow denormals.
-const TINY: f32 = 1e-30;
 
 /// The optimiser's memory, laid out like the weights.
 #[derive(Clone, Debug)]
-pub(super) struct Adam {
+pub(in crate::train) struct Adam {
     first: Vec<Chunk>,
     second: Vec<Chunk>,
     /// The decays to the power of the steps taken.
@@ -53,39 +49,4 @@ impl Adam {
             step.neg_mul_add(size, L::load(weight)).store(weight);
         }
     }
-}
-
-/// Shrinks every weight, but no bias, by the factor 1 - rate · decay.
-#[inline(always)]
-pub(super) fn decay_weights<L: Lanes>(weights: &mut [Chunk], layers: &[Layer], shrink: f32) {
-    for layer in layers {
-        for row in weights[layer.range()].chunks_exact_mut(layer.stride) {
-            let bias = row[layer.inputs / WIDTH].0[layer.inputs % WIDTH];
-            for chunk in row.iter_mut() {
-                (L::load(chunk) * L::splat(shrink)).store(chunk);
-            }
-            row[layer.inputs / WIDTH].0[layer.inputs % WIDTH] = bias;
-        }
-    }
-}
-
-/// average = keep · average + (1 - keep) · weights
-#[inline(always)]
-pub(super) fn average<L: Lanes>(average: &mut [Chunk], weights: &[Chunk], keep: f32) {
-    let (keep, add) = (L::splat(keep), L::splat(1.0 - keep));
-    for (mean, weight) in average.iter_mut().zip(weights) {
-        L::load(mean).mul_add(keep, L::load(weight) * add).store(mean);
-    }
-}
-
-/// Whether every number and its square are finite: Adam sums squares, and would be stuck with an infinite one.
-#[inline(always)]
-pub(super) fn all_finite<L: Lanes>(chunks: &[Chunk]) -> bool {
-    let zero = L::splat(0.0);
-    let mut sum = zero;
-    for chunk in chunks {
-        let number = L::load(chunk);
-        sum = (number * number).mul_add(zero, sum);
-    }
-    sum.sum() == 0.0
 }
