@@ -86,7 +86,7 @@ fn describe(input: &Input) -> String {
     let (encoding, read_as) = (&input.encoding, input.reading());
     match encoding {
         Encoding::Number(NumberEncoding { sd: 0.0, missing_flag: false, .. }) => "constant, not used".into(),
-        Encoding::Number(NumberEncoding { mean, sd, missing_flag }) => {
+        Encoding::Number(NumberEncoding { mean, sd, missing_flag, .. }) => {
             let flag = if *missing_flag { ", with missing cells" } else { "" };
             format!("{read_as}, mean {}, sd {}{flag}", report::number(*mean), report::number(*sd))
         }
