@@ -2,9 +2,9 @@
 //!
 //! A number x_i that lies d_i sds outside its range goes on for `margin` sds and then stands still: a network is followed a little
 //! way, and cannot be sure of nonsense far away. The target goes on with a slope g_i that nobody knows, normal around 0 with an sd as
-//! large as the slopes that the predicted means have inside the range (half of that for a pool). So a row's predicted distribution is that of the network
-//! plus Σ g_i d_i, and every component has Σ slope_i² d_i² more variance: exactly, as a sum of normals. Inside the ranges d is 0, and nothing
-//! is changed.
+//! large as the slopes that the predicted means have inside the range (half of that for a pool). So a row's predicted distribution is
+//! that of the network plus Σ g_i d_i, and every component has Σ slope_i² d_i² more variance: exactly, as a sum of normals. Inside the
+//! ranges d is 0, and nothing is changed.
 
 use serde::{Deserialize, Serialize};
 
