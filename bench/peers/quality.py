@@ -5,7 +5,7 @@
 A line is added to the file RESULTS as soon as it is known; what the file has already is not run again. Each fit is a
 process of its own with one thread; one that takes longer than --limit is ended, and the other splits of that set and
 peer are skipped, which their lines say. `quality --table RESULTS,...` makes the tables.
-Needs: pip install -r quality-requirements.txt
+Needs: pip install -r quality-requirements.txt (or those lines of it that the chosen peers import)
 
 The peers, near their defaults; the seed of split s is s:
 
@@ -15,6 +15,8 @@ The peers, near their defaults; the seed of split s is s:
     catboost-stopped     RMSEWithUncertainty, stopped early by its score on a tenth of the training rows
     lightgbmlss          Gaussian, 100 rounds, started at the mean and sd of the training targets
     lightgbmlss-stopped  the same, at most 1000 rounds, stopped early by its score on a tenth of the training rows
+    lightgbm-quantiles   LightGBM with 100 rounds for each of 21 levels from 0.025 to 0.975, predictions sorted; between the
+                         levels linear, beyond them constant. It has no density
     quantile-forest      RandomForestQuantileRegressor(): its weights on the training targets are the distribution.
                          They have no density: nll and mass_nll are null. The 95 % interval is its predicted quantiles
     torch-ensemble       five networks, 2 x 64 ReLU, mean and variance, Adam 1e-3, batch 64, at most 500 epochs, stopped
@@ -23,10 +25,17 @@ The peers, near their defaults; the seed of split s is s:
 The boosters are there twice because at their defaults they are sharp but too sure of themselves (better CRPS, bad NLL),
 and stopped early it is the other way round. Early stopping waits for 50 rounds or epochs.
 
+Sets with text are for catboost (its own categories), lightgbm-quantiles (pandas categories) and quantile-forest (target
+means of the levels, cross-fitted; missing numbers are the median, with a flag); the others want numbers alone and leave
+them out. All get dates as parts: seconds since 1970, year, month, day, day of the week, hour, minute, and the seconds
+between two dates.
+
 Seconds are processor time of the fit and of predicting the test rows.
 """
 
 import argparse
+import importlib
+import itertools
 import json
 import math
 import multiprocessing
@@ -39,16 +48,9 @@ from multiprocessing.connection import wait
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import lightgbm
 import numpy as np
-import torch
-from catboost import CatBoostRegressor
-from lightgbmlss.distributions.Gaussian import Gaussian
-from lightgbmlss.model import LightGBMLSS
-from ngboost import NGBRegressor
-from quantile_forest import RandomForestQuantileRegressor
+import pandas as pd
 from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
-from torch import nn
 
 
 class NormalMixture:
@@ -136,6 +138,44 @@ class WeightedPoints:
         return scores
 
 
+class Quantiles:
+    """For each row quantiles at increasing levels: linear between them, constant beyond. quantiles: rows x levels."""
+
+    def __init__(self, levels, quantiles):
+        self.levels = np.concatenate([[0.0], levels, [1.0]])
+        quantiles = np.sort(quantiles, axis=1)
+        self.quantiles = np.concatenate([quantiles[:, :1], quantiles, quantiles[:, -1:]], axis=1)
+
+    def mean(self):
+        return np.trapezoid(self.quantiles, self.levels, axis=1)
+
+    def interval(self):
+        return self.quantiles[:, 1], self.quantiles[:, -2]
+
+    def nll(self, y):
+        return None
+
+    def mass_nll(self, y, step):
+        return None
+
+    def crps(self, y):
+        """Twice the integral over the levels t of (1{y < q(t)} - t)(q(t) - y), piece by piece, each cut where q passes y."""
+        low, high = self.levels[:-1], self.levels[1:]
+        from_y, to_y = self.quantiles[:, :-1] - y[:, None], self.quantiles[:, 1:] - y[:, None]
+        passes = (from_y < 0) & (to_y > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cut = np.where(passes, low + (high - low) * -from_y / (to_y - from_y), np.where(from_y < 0, high, low))
+        zero = np.where(passes, 0.0, np.where(from_y < 0, to_y, from_y))
+
+        def integral(low, high, start, end, above):
+            """Of (above - t) times what is linear from start to end: Simpson's rule is exact for it."""
+            middle, centre = 0.5 * (low + high), 0.5 * (start + end)
+            return (high - low) / 6 * ((above - low) * start + 4 * (above - middle) * centre + (above - high) * end)
+
+        pieces = integral(low, cut, from_y, zero, 0.0) + integral(cut, high, zero, to_y, 1.0)
+        return 2 * pieces.sum(axis=1)
+
+
 CATBOOST = {
     "loss_function": "RMSEWithUncertainty",
     "thread_count": 1,
@@ -145,10 +185,20 @@ CATBOOST = {
 # Rounds or epochs without a better score before early stopping.
 PATIENCE = 50
 
-# Each peer fits on the training rows and returns what predicts a distribution from test inputs.
+# The levels of lightgbm-quantiles.
+LEVELS = np.linspace(0.025, 0.975, 21)
+
+# Each peer fits on the training rows and returns what predicts a distribution from test inputs. x: a frame whose columns are
+# numbers or categories, or an array for those that want numbers.
+
+
+def categories(x):
+    return [name for name in x.columns if x[name].dtype == "category"]
 
 
 def python_ngboost(x, y, seed):
+    from ngboost import NGBRegressor
+
     model = NGBRegressor(verbose=False, random_state=seed).fit(x, y)
 
     def predict(x):
@@ -164,10 +214,19 @@ def held_out(y, seed):
     return rows[len(y) // 10 :], rows[: len(y) // 10]
 
 
+def as_text(x):
+    """Categories as the text that CatBoost wants, a missing one as a category of its own."""
+    return x.assign(**{name: x[name].astype(object).fillna("(missing)").astype(str) for name in categories(x)})
+
+
 def catboost(x, y, seed):
-    model = CatBoostRegressor(posterior_sampling=True, random_seed=seed, **CATBOOST).fit(x, y)
+    from catboost import CatBoostRegressor
+
+    model = CatBoostRegressor(posterior_sampling=True, random_seed=seed, cat_features=categories(x), **CATBOOST)
+    model.fit(as_text(x), y)
 
     def predict(x):
+        x = as_text(x)
         # Columns: mean, knowledge uncertainty (variance of the means), data uncertainty (mean of the variances).
         mean, knowledge, data = model.virtual_ensembles_predict(
             x, prediction_type="TotalUncertainty", virtual_ensembles_count=10, thread_count=1
@@ -178,24 +237,37 @@ def catboost(x, y, seed):
 
 
 def catboost_stopped(x, y, seed):
+    from catboost import CatBoostRegressor
+
     train, stop = held_out(y, seed)
-    model = CatBoostRegressor(random_seed=seed, early_stopping_rounds=PATIENCE, **CATBOOST)
-    model.fit(x[train], y[train], eval_set=(x[stop], y[stop]))
+    model = CatBoostRegressor(
+        random_seed=seed, early_stopping_rounds=PATIENCE, cat_features=categories(x), **CATBOOST
+    )
+    x = as_text(x)
+    model.fit(x.iloc[train], y[train], eval_set=(x.iloc[stop], y[stop]))
 
     def predict(x):
-        mean, variance = model.predict(x).T
+        mean, variance = model.predict(as_text(x)).T
         return NormalMixture(mean, np.sqrt(variance))
 
     return predict
 
 
 def lightgbmlss(x, y, seed):
+    import lightgbm
+    from lightgbmlss.distributions.Gaussian import Gaussian
+    from lightgbmlss.model import LightGBMLSS
+
     model = LightGBMLSS(Gaussian(initialize=True))
     model.train({"num_threads": 1, "seed": seed}, lightgbm.Dataset(x, label=y), num_boost_round=100)
     return lightgbmlss_predict(model)
 
 
 def lightgbmlss_stopped(x, y, seed):
+    import lightgbm
+    from lightgbmlss.distributions.Gaussian import Gaussian
+    from lightgbmlss.model import LightGBMLSS
+
     rows, stop = held_out(y, seed)
     train = lightgbm.Dataset(x[rows], label=y[rows])
     model = LightGBMLSS(Gaussian(initialize=True))
@@ -218,10 +290,39 @@ def lightgbmlss_predict(model):
     return predict
 
 
-def quantile_forest(x, y, seed):
-    model = RandomForestQuantileRegressor(random_state=seed, n_jobs=1).fit(x, y)
+def lightgbm_quantiles(x, y, seed):
+    import lightgbm
+
+    # The trees ask categories by their codes: a category of the test rows that training lacks is missing there.
+    known = {name: x[name].cat.remove_unused_categories().dtype for name in categories(x)}
+    train = lightgbm.Dataset(x.astype(known).set_axis(range(x.shape[1]), axis=1), label=y, free_raw_data=False)
+    parameters = {"objective": "quantile", "num_threads": 1, "seed": seed, "verbose": -1}
+    models = [lightgbm.train(parameters | {"alpha": level}, train, num_boost_round=100) for level in LEVELS]
 
     def predict(x):
+        x = x.assign(**{name: x[name].astype(object).astype(kind) for name, kind in known.items()})
+        x = x.set_axis(range(x.shape[1]), axis=1)
+        return Quantiles(LEVELS, np.stack([model.predict(x, num_threads=1) for model in models], axis=1))
+
+    return predict
+
+
+def quantile_forest(x, y, seed):
+    from quantile_forest import RandomForestQuantileRegressor
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import TargetEncoder
+
+    # Fitted and transformed at once, the mean of a training row's level is that of the other folds.
+    text = categories(x)
+    means = TargetEncoder(target_type="continuous", random_state=seed)
+    medians = SimpleImputer(strategy="median", add_indicator=True)
+    numbers = x.columns.difference(text, sort=False)
+    encoder = ColumnTransformer([("means", means, text), ("medians", medians, numbers)])
+    model = RandomForestQuantileRegressor(random_state=seed, n_jobs=1).fit(encoder.fit_transform(as_text(x), y), y)
+
+    def predict(x):
+        x = encoder.transform(as_text(x))
         # With its default of one training row kept for each leaf, a row's weight is the share of trees that lead to it.
         points, weights = [], []
         for counts in model.proximity_counts(x, return_sorted=False):
@@ -235,6 +336,9 @@ def quantile_forest(x, y, seed):
 
 
 def torch_ensemble(x, y, seed):
+    import torch
+    from torch import nn
+
     torch.set_num_threads(1)
     members, batch, most_epochs, least_variance = 5, 64, 500, 1e-6
     x_mean, x_sd = x.mean(axis=0), x.std(axis=0)
@@ -289,14 +393,24 @@ def torch_ensemble(x, y, seed):
     return predict
 
 
+# What fits, what it imports (before any fit, so that no fit's time has it), and whether it takes categories.
 PEERS = {
-    "python-ngboost": python_ngboost,
-    "catboost": catboost,
-    "catboost-stopped": catboost_stopped,
-    "lightgbmlss": lightgbmlss,
-    "lightgbmlss-stopped": lightgbmlss_stopped,
-    "quantile-forest": quantile_forest,
-    "torch-ensemble": torch_ensemble,
+    "python-ngboost": (python_ngboost, ["ngboost"], False),
+    "catboost": (catboost, ["catboost"], True),
+    "catboost-stopped": (catboost_stopped, ["catboost"], True),
+    "lightgbmlss": (lightgbmlss, ["lightgbm", "lightgbmlss.model", "lightgbmlss.distributions.Gaussian"], False),
+    "lightgbmlss-stopped": (
+        lightgbmlss_stopped,
+        ["lightgbm", "lightgbmlss.model", "lightgbmlss.distributions.Gaussian"],
+        False,
+    ),
+    "lightgbm-quantiles": (lightgbm_quantiles, ["lightgbm"], True),
+    "quantile-forest": (
+        quantile_forest,
+        ["quantile_forest", "sklearn.compose", "sklearn.impute", "sklearn.preprocessing"],
+        True,
+    ),
+    "torch-ensemble": (torch_ensemble, ["torch"], False),
 }
 
 
@@ -327,9 +441,30 @@ class Set:
     def __init__(self, folder, name):
         with open(os.path.join(folder, name + ".json")) as file:
             described = json.load(file)
-        self.step, self.splits = described["step"], described["splits"]
-        table = np.loadtxt(os.path.join(folder, name + ".csv"), delimiter=",", skiprows=1, ndmin=2)
-        self.x, self.y = table[:, :-1], table[:, -1]
+        self.step, self.splits, self.text = described["step"], described["splits"], described["text"]
+        x = pd.read_csv(
+            os.path.join(folder, name + ".csv"),
+            dtype=dict.fromkeys(self.text, str),
+            keep_default_na=False,
+            na_values=[""],
+        )
+        self.y = x.pop(x.columns[-1]).to_numpy(dtype=float)
+        dates = {date: pd.to_datetime(x.pop(date), format=form) for date, form in described["dates"].items()}
+        for text in x.columns.intersection(self.text):
+            x[text] = x[text].astype("category")
+        numbers = x.columns.difference(self.text)
+        x = x.astype(dict.fromkeys(numbers, float))
+        self.x = pd.concat([x, *(parts(date, times) for date, times in dates.items())], axis=1)
+        for first, second in itertools.combinations(dates, 2):
+            self.x[f"{second} - {first}"] = (dates[second] - dates[first]).dt.total_seconds()
+
+
+def parts(name, times):
+    """The parts of dates that vary, as numbers."""
+    fields = ["year", "month", "day", "day_of_week", "hour", "minute"]
+    parts = {f"{name} {field}": getattr(times.dt, field).astype(float) for field in fields}
+    parts[f"{name} seconds"] = (times - pd.Timestamp(0)).dt.total_seconds()
+    return pd.DataFrame({part: numbers for part, numbers in parts.items() if numbers.nunique() > 1})
 
 
 def run(data, task, results):
@@ -338,11 +473,15 @@ def run(data, task, results):
     warnings.simplefilter("ignore")
     test, new = np.array(data.splits[split]["test"]), np.array(data.splits[split]["new"])
     train = np.setdiff1d(np.arange(len(data.y)), test)
+    fit, _, takes_text = PEERS[peer]
+    x_train, x_test = data.x.iloc[train], data.x.iloc[test]
+    if not takes_text:
+        x_train, x_test = x_train.to_numpy(), x_test.to_numpy()
     try:
         start = time.process_time()
-        predict = PEERS[peer](data.x[train], data.y[train], split)
+        predict = fit(x_train, data.y[train], split)
         fitted = time.process_time()
-        distribution = predict(data.x[test])
+        distribution = predict(x_test)
         predicted = time.process_time()
         outcome = scores(distribution, data.y[test], data.step, new)
     except Exception as error:
@@ -371,6 +510,8 @@ def main():
     arguments = parser.parse_args()
     if unknown := set(arguments.peers.split(",")) - set(PEERS):
         parser.error(f"there is no peer {', '.join(unknown)}; the peers are {', '.join(PEERS)}")
+    for module in {module for peer in arguments.peers.split(",") for module in PEERS[peer][1]}:
+        importlib.import_module(module)
     names = sorted(name[:-5] for name in os.listdir(arguments.folder) if name.endswith(".json"))
     names = arguments.sets.split(",") if arguments.sets else names
 
@@ -385,7 +526,7 @@ def main():
         data = Set(arguments.folder, name)
         splits = range(min(arguments.splits, len(data.splits)))
         tasks = [(name, peer, split) for split in splits for peer in arguments.peers.split(",")]
-        tasks = [task for task in tasks if task not in done]
+        tasks = [task for task in tasks if task not in done and (PEERS[task[1]][2] or not data.text)]
         running = {}
         while tasks or running:
             while tasks and len(running) < arguments.jobs:

@@ -4,7 +4,7 @@
 """
 
 import numpy as np
-from quality import NormalMixture, WeightedPoints
+from quality import NormalMixture, Quantiles, WeightedPoints
 from scipy.special import ndtr
 
 random = np.random.default_rng(0)
@@ -22,6 +22,9 @@ pairs = np.abs(points[:, :, None] - points[:, None, :])
 by_pairs = np.einsum("rp,rp->r", weights, np.abs(points - y[:, None])) - 0.5 * np.einsum(
     "rp,rpq,rq->r", weights, pairs, weights
 )
+levels, quantiles = np.linspace(0.1, 0.9, 5), np.sort(random.normal(size=(rows, 5)), axis=1)
+fine = (np.arange(200_000) + 0.5) / 200_000
+between = np.array([np.interp(fine, levels, row) for row in quantiles]) - y[:, None]
 
 checks = {
     "crps of normals": (mixture.crps(y), ((cdf - (grid >= y[:, None])) ** 2).sum(axis=1) * width),
@@ -29,6 +32,8 @@ checks = {
     "nll": (mixture.nll(y), -np.log([np.interp(y[row], middle, density[row]) for row in range(rows)])),
     "mass nll": (mixture.mass_nll(y, 0.3), -np.log(mixture.cdf(y + 0.15) - mixture.cdf(y - 0.15))),
     "quantile": (mixture.cdf(mixture.quantile(0.975)), np.full(rows, 0.975)),
+    "crps of quantiles": (Quantiles(levels, quantiles).crps(y), 2 * (((between > 0) - fine) * between).mean(axis=1)),
+    "mean of quantiles": (Quantiles(levels, quantiles).mean(), between.mean(axis=1) + y),
     "crps of points": (WeightedPoints(points, weights, None).crps(y), by_pairs),
 }
 for name, (closed, reference) in checks.items():

@@ -1,12 +1,12 @@
-//! What the benches share: named options, the arithmetic floor of a training step, the peers in Python, the UCI sets and the
+//! What the benches share: named options, the arithmetic floor of a training step, the peers in Python, the sets and the
 //! results on them.
 
 pub mod floor;
 pub mod options;
 pub mod peers;
 pub mod results;
+pub mod sets;
 pub mod tables;
-pub mod uci;
 
 use std::time::Instant;
 

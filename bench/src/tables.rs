@@ -7,7 +7,7 @@ use negmm::Method;
 use negmm::compare::Summary;
 
 use crate::results::{Line, Means, Outcome, Score};
-use crate::uci::SETS;
+use crate::sets::SETS;
 
 /// Sets with a larger share of test rows that repeat inputs of training rows are in the third table.
 const REPEATED_SHARE: f64 = 0.02;

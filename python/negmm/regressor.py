@@ -179,6 +179,15 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """The variance of each row's distribution."""
         return self.predict_dist(X).var()
 
+    def novelty(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.object_]]:
+        """How far each row lies outside the ranges of the training rows, and the input responsible (None inside).
+
+        0 inside all ranges; else the largest distance beyond the smallest or largest number of training, in standard
+        deviations of that input. A category that training had not seen counts as 1.
+        """
+        distances, inputs = self.model_.novelty(self._rows(X))
+        return distances, np.array(inputs, dtype=object)
+
     @property
     def record_(self) -> dict[str, Any]:
         check_is_fitted(self)

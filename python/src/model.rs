@@ -85,6 +85,9 @@ fn described(option: &OptionInfo) -> Value {
 /// Means and sds (where asked for) of predictions, and sentences about the rows.
 type Moments<'py> = (Bound<'py, PyArray1<f64>>, Option<Bound<'py, PyArray1<f64>>>, Vec<String>);
 
+/// Distances outside the ranges of training, and the inputs responsible.
+type Novelty<'py> = (Bound<'py, PyArray1<f64>>, Vec<Option<String>>);
+
 #[pymethods]
 impl Model {
     /// Reads the bytes of a model file.
@@ -133,6 +136,14 @@ impl Model {
         })?;
         let (means, sds, warnings) = moments.map_err(raised)?;
         Ok((means.into_pyarray(py), sds.map(|sds| sds.into_pyarray(py)), warnings))
+    }
+
+    /// For each row how many sds it lies outside the ranges of training, and by which input.
+    fn novelty<'py>(&self, py: Python<'py>, table: &Bound<'py, Table>) -> PyResult<Novelty<'py>> {
+        let table = &table.get().0;
+        let novelty = py.detach(|| self.0.novelty(table)).map_err(raised)?;
+        let inputs = novelty.inputs().into_iter().map(|input| input.map(String::from)).collect();
+        Ok((novelty.distances().into_pyarray(py), inputs))
     }
 
     /// What the model is, as JSON.

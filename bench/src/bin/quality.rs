@@ -1,4 +1,4 @@
-//! Scores methods on the standard splits of the UCI sets and prints tables as Markdown: mean (standard error) over splits, bold where
+//! Scores methods on the splits of the UCI sets and of the tables with text and dates, and prints tables as Markdown: mean (standard error) over splits, bold where
 //! a method is best by more than two standard errors of the paired difference; one method against every other; rows with new inputs.
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! quality --export FOLDER [--sets a,b]               sets and splits for programs elsewhere (bench/peers/quality.py)
 //! ```
 //!
-//! Data from the folder `NEGMM_DATA`, else `../shared/data`. wine_white and superconductivity have no standard splits: tenths drawn with seed 0.
+//! All sets unless `--sets` says which (`uci`: the ten, `tables`: the twelve). Data from the folder `NEGMM_DATA`, else `../shared/data`. wine_white and superconductivity have no standard splits: tenths drawn with seed 0.
 //! A method may have settings behind its name (`auto:preset=best`); `--set` sets an option of every method that has it. `--threads` fits run at
 //! once, each with `--fit-threads` (1) for its networks; the seconds are those of one fit under these. With `--results`
 //! each fit adds a line to the file at once, and what the file has already is not fitted again.
@@ -24,8 +24,8 @@ use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Table, fit_with};
 use negmm_bench::options::Options;
 use negmm_bench::results::{self, Line, Outcome, RowScores, Score};
+use negmm_bench::sets::Set;
 use negmm_bench::tables;
-use negmm_bench::uci::{SETS, Set};
 
 /// A method and what results call it: its name and every setting.
 struct Contender {
@@ -75,8 +75,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         print!("{}", tables::markdown(&lines, &reference));
         return Ok(());
     }
-    let sets: Vec<String> = options.list("--sets", SETS.map(|set| set.name.to_string()).to_vec())?;
-    let sets = sets.iter().map(|name| Set::by_name(name)).collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<String> = options.list("--sets", vec!["uci".into(), "tables".into()])?;
+    let sets = names.iter().map(|name| Set::by_names(name)).collect::<Result<Vec<_>, _>>()?.concat();
     if let Some(folder) = options.text("--export") {
         return sets.iter().try_for_each(|set| set.export(Path::new(folder)));
     }

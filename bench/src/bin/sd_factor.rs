@@ -16,7 +16,7 @@ use negmm::method::{Auto, Predictor};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Mixtures, Predictions, Table, fit_with};
 use negmm_bench::options::Options;
-use negmm_bench::uci::Set;
+use negmm_bench::sets::Set;
 
 const SETS: [&str; 6] = ["boston", "concrete", "energy", "yacht", "kin8nm", "wine_red"];
 

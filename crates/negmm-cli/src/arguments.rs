@@ -180,6 +180,9 @@ pub struct Predict {
     /// also variance_aleatoric (noise that all members expect) and variance_epistemic (what they do not agree on)
     #[arg(long)]
     pub parts: bool,
+    /// How far a row lies outside the ranges of the training rows: novelty (0 inside, else standard deviations) and novelty_input
+    #[arg(long)]
+    pub novelty: bool,
     /// The mixture itself: weight_1 …, mean_1 …, sd_1 …
     #[arg(long)]
     pub components: bool,

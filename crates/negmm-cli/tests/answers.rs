@@ -149,7 +149,7 @@ fn machine_readable_output() {
     assert_eq!(inspect["target"]["name"], "y");
     assert_eq!(inspect["features"], serde_json::json!(["x", "c=b", "c=a"]));
     let predict = folder.done(&["predict", "ok.negmm", "ok.csv", "-o", "p.csv", "--json"]).json();
-    assert_eq!(predict, serde_json::json!({"rows": 60, "columns": ["mean", "sd"], "output": "p.csv"}));
+    assert_eq!(predict, serde_json::json!({"rows": 60, "columns": ["mean", "sd"], "output": "p.csv", "outside": 0}));
 }
 
 #[test]

@@ -42,6 +42,22 @@ fn columns_have_their_names_and_order() {
 }
 
 #[test]
+fn rows_outside_the_ranges_of_training_are_counted_and_named() {
+    let folder = Folder::new();
+    folder.write("ok.csv", rows(60));
+    folder.fit("ok.csv", "m", &[]);
+    let inside = folder.done(&["predict", "m", "ok.csv", "--novelty"]);
+    assert!(inside.err.is_empty());
+    assert!(inside.text().lines().skip(1).all(|line| line.ends_with(",0.0,")), "{}", inside.text());
+    folder.write("far.csv", "x,c\n0.5,a\n9,b\n");
+    let outcome = folder.done(&["predict", "m", "far.csv", "--novelty"]);
+    assert_eq!(outcome.err, "warning: 1 of 2 rows lies outside the ranges of training (by x)\n");
+    let lines: Vec<String> = outcome.text().lines().map(String::from).collect();
+    assert!(lines[0].ends_with(",novelty,novelty_input") && lines[1].ends_with(",0.0,") && lines[2].ends_with(",x"));
+    assert_eq!(folder.done(&["predict", "m", "far.csv", "--json", "-o", "out.csv"]).json()["outside"], 1);
+}
+
+#[test]
 fn samples_answer_everything_but_components() {
     let folder = Folder::new();
     folder.write("ok.csv", rows(60));
@@ -128,7 +144,8 @@ fn new_categories_and_missing_cells_are_counted() {
     folder.write("d.csv", "x,c\n0.1,a\n0.2,new\n0.3,newer\n,\n");
     let warnings = "warning: column \"c\": 2 cells hold a category never seen in training\n\
         warning: column \"c\": 1 cell is missing, none was in training\n\
-        warning: column \"x\": 1 cell is missing, none was in training\n";
+        warning: column \"x\": 1 cell is missing, none was in training\n\
+        warning: 3 of 4 rows lie outside the ranges of training (most often by c)\n";
     let outcome = folder.done(&["predict", "ok.negmm", "d.csv"]);
     assert_eq!(outcome.err, warnings);
     let quiet = folder.done(&["predict", "ok.negmm", "d.csv", "--quiet"]);

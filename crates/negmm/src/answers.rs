@@ -1,11 +1,12 @@
 //! Responsible for answers: the numbers that questions ask of a batch of predictions, as named columns.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use crate::questions::Question;
+use crate::questions::{Question, novelty_is_not_known};
 use crate::{Predictions, Result};
 
-/// Named columns of numbers, one for each row of a batch of predictions.
+/// Named columns of numbers or text, with a cell for each row of a batch of predictions.
 #[derive(Clone, Debug)]
 pub struct Answers<'a> {
     names: Vec<String>,
@@ -13,20 +14,50 @@ pub struct Answers<'a> {
     blocks: Vec<Block<'a>>,
 }
 
-/// Columns that stand side by side: rows × width.
+/// What one row has in one column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// A number.
+    Number(f64),
+    /// A name; empty where there is none.
+    Text(&'a str),
+}
+
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Columns that stand side by side.
 #[derive(Clone, Debug)]
-struct Block<'a> {
-    width: usize,
-    numbers: Cow<'a, [f64]>,
+enum Block<'a> {
+    /// rows × width.
+    Numbers { width: usize, numbers: Cow<'a, [f64]> },
+    /// One column.
+    Text(Vec<&'a str>),
 }
 
 impl<'a> Block<'a> {
     fn new(width: usize, numbers: impl Into<Cow<'a, [f64]>>) -> Self {
-        Self { width, numbers: numbers.into() }
+        Self::Numbers { width, numbers: numbers.into() }
     }
 
-    fn row(&self, row: usize) -> &[f64] {
-        &self.numbers[row * self.width..][..self.width]
+    fn width(&self) -> usize {
+        match self {
+            Self::Numbers { width, .. } => *width,
+            Self::Text(_) => 1,
+        }
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        match self {
+            Self::Numbers { width, numbers } => Cell::Number(numbers[row * width + column]),
+            Self::Text(text) => Cell::Text(text[row]),
+        }
     }
 }
 
@@ -54,24 +85,30 @@ impl<'a> Answers<'a> {
         self.rows
     }
 
-    /// The numbers of a row, in the order of the columns.
+    /// The cells of a row, in the order of the columns.
     ///
     /// # Panics
     /// When there is no such row.
-    pub fn row(&self, row: usize) -> impl Iterator<Item = f64> {
+    pub fn row(&self, row: usize) -> impl Iterator<Item = Cell<'_>> {
         assert!(row < self.rows, "there are {} rows", self.rows);
-        self.blocks.iter().flat_map(move |block| block.row(row).iter().copied())
+        self.blocks.iter().flat_map(move |block| (0..block.width()).map(move |column| block.cell(row, column)))
     }
 
-    /// The numbers of the column of that name.
+    /// The numbers of the column of that name, where it has numbers.
     pub fn column(&self, name: &str) -> Option<Vec<f64>> {
+        let number = |cell| if let Cell::Number(number) = cell { Some(number) } else { None };
+        self.cells(name)?.map(number).collect()
+    }
+
+    /// The cells of the column of that name.
+    pub fn cells(&self, name: &str) -> Option<impl Iterator<Item = Cell<'_>>> {
         let mut at = self.names.iter().position(|other| other == name)?;
         let block = self.blocks.iter().find(|block| {
-            let inside = at < block.width;
-            at -= if inside { 0 } else { block.width };
+            let inside = at < block.width();
+            at -= if inside { 0 } else { block.width() };
             inside
         })?;
-        Some((0..self.rows).map(|row| block.row(row)[at]).collect())
+        Some((0..self.rows).map(move |row| block.cell(row, at)))
     }
 }
 
@@ -89,6 +126,11 @@ fn answer<'a>(question: &Question<'_>, predictions: &'a Predictions, first_row: 
         Question::Shortfall(level) => one(predictions.shortfall(level.value)?),
         Question::VarianceParts => two(predictions.variance_parts()),
         Question::VarianceByMembers => two(predictions.variance_by_members()),
+        Question::Novelty => {
+            let novelty = predictions.novelty().ok_or_else(novelty_is_not_known)?;
+            let inputs = novelty.inputs().into_iter().map(Option::unwrap_or_default).collect();
+            vec![Block::new(1, novelty.distances()), Block::Text(inputs)]
+        }
         Question::Components(width) => match predictions.mixtures() {
             Some(mixtures) => {
                 [mixtures.weights(), mixtures.means(), mixtures.sds()].map(|part| Block::new(width, part)).into()

@@ -68,7 +68,7 @@ pub mod train;
 pub mod tune;
 mod watch;
 
-pub use answers::Answers;
+pub use answers::{Answers, Cell};
 pub use data::{Encoder, Table};
 pub use error::{Error, ErrorKind, Result};
 pub use math::rng::Rng;

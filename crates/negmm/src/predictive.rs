@@ -2,6 +2,7 @@
 
 mod members;
 
+use crate::data::Novelty;
 use crate::math::rng::Rng;
 use crate::mixture::{Mixtures, rows_of};
 use crate::row::Row;
@@ -27,6 +28,7 @@ use rayon::prelude::*;
 pub struct Predictions {
     form: Form,
     members: usize,
+    novelty: Option<Novelty>,
 }
 
 /// What the distributions are.
@@ -43,13 +45,13 @@ enum Form {
 
 impl From<Mixtures> for Predictions {
     fn from(mixtures: Mixtures) -> Self {
-        Self { form: Form::Mixtures(mixtures), members: 1 }
+        Self { form: Form::Mixtures(mixtures), members: 1, novelty: None }
     }
 }
 
 impl From<SampleSets> for Predictions {
     fn from(pooled: SampleSets) -> Self {
-        Self { form: Form::Samples { pooled, between_members: Vec::new() }, members: 1 }
+        Self { form: Form::Samples { pooled, between_members: Vec::new() }, members: 1, novelty: None }
     }
 }
 
@@ -121,7 +123,31 @@ impl Predictions {
                 between_members: rows_of(between_members, usize::from(!between_members.is_empty()), rows),
             },
         };
-        Self { form, members: self.members }
+        let novelty = self.novelty.as_ref().map(|novelty| novelty.select(rows.iter().copied()));
+        Self { form, members: self.members, novelty }
+    }
+
+    /// Says how far each row lies outside the ranges of training.
+    #[must_use]
+    pub(crate) fn with_novelty(mut self, novelty: Option<Novelty>) -> Self {
+        self.novelty = novelty;
+        self
+    }
+
+    /// How far each row lies outside the ranges of training; none where that is not known.
+    pub fn novelty(&self) -> Option<&Novelty> {
+        self.novelty.as_ref()
+    }
+
+    /// Each of these rows with so much more variance: of mixtures every component, and of samples each moves by as many sds
+    /// from the mean as its rank tells.
+    #[must_use]
+    pub(crate) fn widened(mut self, variances: impl Iterator<Item = (usize, f64)>) -> Self {
+        match &mut self.form {
+            Form::Mixtures(mixtures) => mixtures.widen(variances),
+            Form::Samples { pooled, .. } => pooled.widen(variances),
+        }
+        self
     }
 
     /// In another unit: every value y becomes y · `scale` + `shift`.

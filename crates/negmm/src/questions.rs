@@ -77,6 +77,7 @@ fn check_levels(name: &str, levels: &[Number]) -> Result<()> {
 /// | `below` | any | `p_below_20`, the probability of at most so much |
 /// | `shortfall` | above 0, below 1 | `shortfall_0.05`, the mean of that lowest share |
 /// | `parts` | | `variance_within`, `variance_between` components; `variance_aleatoric`, `variance_epistemic` of several members |
+/// | `novelty` | | `novelty`, how many sds outside the ranges of training; `novelty_input`, the input responsible: [`crate::data::Novelty`] |
 /// | `components` | | `weight_1` …, `mean_1` …, `sd_1` … |
 /// | `draws` | 0 … 100000 | `draw_1` … |
 /// | `seed` | any | none: it starts the draws |
@@ -94,6 +95,8 @@ pub struct Questions {
     pub shortfall: Vec<Number>,
     /// Whether the parts of the variance are asked for.
     pub parts: bool,
+    /// Whether it is asked how far rows lie outside the ranges of training.
+    pub novelty: bool,
     /// Whether the components of the mixture are asked for.
     pub components: bool,
     /// Random targets of each row.
@@ -114,6 +117,7 @@ pub(crate) enum Question<'a> {
     Shortfall(&'a Number),
     VarianceParts,
     VarianceByMembers,
+    Novelty,
     Components(usize),
     Draws { draws: usize, seed: u64 },
 }
@@ -130,6 +134,7 @@ impl Question<'_> {
             Self::Shortfall(level) => vec![format!("shortfall_{}", level.text)],
             Self::VarianceParts => vec!["variance_within".into(), "variance_between".into()],
             Self::VarianceByMembers => vec!["variance_aleatoric".into(), "variance_epistemic".into()],
+            Self::Novelty => vec!["novelty".into(), "novelty_input".into()],
             Self::Components(count) => {
                 let part = |part: &'static str| (1..=count).map(move |component| format!("{part}_{component}"));
                 ["weight", "mean", "sd"].into_iter().flat_map(part).collect()
@@ -161,6 +166,9 @@ impl Questions {
 
     /// The names of all columns of an output that begins with `others`; none may occur twice.
     pub fn names_after(&self, others: Vec<String>, model: &Model) -> Result<Vec<String>> {
+        if self.novelty && !model.encoder().knows_ranges() {
+            return Err(novelty_is_not_known());
+        }
         let mut names = others;
         names.extend(
             self.names_of(model.members(), model.components()).map_err(|error| error.at(model.method().name()))?,
@@ -193,6 +201,9 @@ impl Questions {
             asked.push(Question::VarianceParts);
             asked.extend((members > 1).then_some(Question::VarianceByMembers));
         }
+        if self.novelty {
+            asked.push(Question::Novelty);
+        }
         if self.components {
             let none = || Error::options("predictions that are samples have no components; ask for draws or quantiles");
             asked.push(Question::Components(components.ok_or_else(none)?));
@@ -202,6 +213,13 @@ impl Questions {
         }
         Ok(asked)
     }
+}
+
+/// The complaint about a model without ranges.
+pub(crate) fn novelty_is_not_known() -> Error {
+    Error::model(
+        "novelty is not known for this model: it was fitted by a version that did not keep the ranges of training",
+    )
 }
 
 fn unique(names: Vec<String>) -> Result<Vec<String>> {
@@ -215,8 +233,8 @@ fn unique(names: Vec<String>) -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Mixtures;
     use crate::samples::SampleSets;
+    use crate::{Cell, Mixtures};
 
     fn everything() -> Questions {
         Questions {
@@ -226,6 +244,7 @@ mod tests {
             below: vec![0.0.into()],
             shortfall: vec![0.05.into()],
             parts: true,
+            novelty: false,
             components: true,
             draws: 2,
             seed: 3,
@@ -254,9 +273,11 @@ mod tests {
         assert_eq!(answers.column("mean_2"), Some(vec![1.0, 3.0, 5.0]));
         assert_eq!(answers.column("median"), None);
         for row in 0..3 {
-            let numbers: Vec<f64> = answers.row(row).collect();
-            let of_columns: Vec<f64> = answers.names().iter().map(|name| answers.column(name).unwrap()[row]).collect();
-            assert_eq!(numbers, of_columns);
+            let cells: Vec<Cell<'_>> = answers.row(row).collect();
+            let of_columns: Vec<Cell<'_>> =
+                answers.names().iter().map(|name| answers.cells(name).unwrap().nth(row).unwrap()).collect();
+            assert_eq!(cells, of_columns);
+            assert_eq!(cells[0], Cell::Number(answers.column("mean").unwrap()[row]));
         }
         let least = Questions::default();
         assert_eq!(least.answer(&predictions, 0).unwrap().names(), ["mean", "sd"]);
@@ -287,6 +308,9 @@ mod tests {
         assert!(everything().answer(&samples, 0).is_err());
         let questions = Questions { components: false, ..everything() };
         assert!(questions.answer(&samples, 0).is_ok());
+        let novelty = Questions { novelty: true, ..Questions::default() };
+        let error = novelty.answer(&samples, 0).err().unwrap().to_string();
+        assert!(error.starts_with("novelty is not known for this model"), "{error}");
         let refused = [
             Questions { draws: MOST_DRAWS + 1, ..Questions::default() },
             Questions { quantiles: vec![1.0.into()], ..Questions::default() },

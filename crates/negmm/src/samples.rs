@@ -62,6 +62,19 @@ impl SampleSets {
         Self { samples, values, sd_floor }
     }
 
+    /// Moves the samples of these rows apart, that of rank i of n by the normal quantile of (i + 1/2) / n, times what their sd lacks
+    /// for so much more variance.
+    pub(crate) fn widen(&mut self, variances: impl Iterator<Item = (usize, f64)>) {
+        for (row, variance) in variances {
+            let (sd, count) = (self.row(row).sd(), self.samples as f64);
+            let lacks = (sd * sd + variance).sqrt() - sd;
+            let values = &mut self.values[row * self.samples..][..self.samples];
+            for (rank, value) in values.iter_mut().enumerate() {
+                *value += lacks * normal::quantile((rank as f64 + 0.5) / count);
+            }
+        }
+    }
+
     /// Rows: how many sets there are.
     pub fn len(&self) -> usize {
         self.values.len() / self.samples

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::Novelty;
 use crate::{Mixtures, Predictions};
 
 /// How the members of a pool become one prediction.
@@ -25,6 +26,17 @@ pub struct Standardised {
 impl Standardised {
     pub(crate) fn new(predictions: Predictions, pool: Pool) -> Self {
         Self { predictions, pool }
+    }
+
+    /// Each row with the variance that lying outside the ranges of training adds.
+    #[must_use]
+    pub(crate) fn widened(self, novelty: &Novelty) -> Self {
+        Self { predictions: self.predictions.widened(novelty.variances()), ..self }
+    }
+
+    /// The mean of each row.
+    pub(crate) fn means(&self) -> Vec<f64> {
+        self.predictions.mean()
     }
 
     /// In the target's own unit, where a value y here is y · `scale` + `shift`, and pooled.

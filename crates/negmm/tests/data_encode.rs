@@ -192,7 +192,7 @@ fn an_encoder_survives_json() {
     );
     assert_eq!(
         value["inputs"][2],
-        serde_json::json!({"name": "same", "kind": "number", "mean": 5.0, "sd": 0.0, "missing_flag": false})
+        serde_json::json!({"name": "same", "kind": "number", "mean": 5.0, "sd": 0.0, "missing_flag": false, "range": [5.0, 5.0]})
     );
     assert_eq!(value["target"]["name"], "pay");
 }
@@ -240,7 +240,13 @@ fn extreme_numbers_are_cut_off() {
     let encoder = Encoder::fit(&table("a,y\n0,0\n1,1\n"), "y", &Inputs::default()).unwrap();
     let (x, y, _) = rows(&encoder, &table("a,y\n1e300,-1e300\n"));
     assert_eq!((x[0][0], y[0]), (ENCODED_LIMIT as f32, -ENCODED_LIMIT as f32));
-    let expected = Encoding::Number(NumberEncoding { mean: 0.5, sd: 0.5, missing_flag: false, normal_scores: None });
+    let expected = Encoding::Number(NumberEncoding {
+        mean: 0.5,
+        sd: 0.5,
+        missing_flag: false,
+        range: Some((0.0, 1.0)),
+        normal_scores: None,
+    });
     assert_eq!(encoder.inputs()[0].encoding, expected);
 }
 

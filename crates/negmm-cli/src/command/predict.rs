@@ -6,7 +6,7 @@ use std::path::Path;
 
 use negmm::data::{Chunk, CsvStream, Warnings};
 use negmm::questions::{levels, numbers};
-use negmm::{Error, Model, Questions};
+use negmm::{Cell, Error, Model, Questions};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -14,6 +14,7 @@ use crate::arguments::{Predict, Shared};
 use crate::input;
 use crate::output::{Output, replaces, say_json, warn};
 use crate::progress::Bar;
+use crate::report::{count, counted};
 
 /// Rows that one thread works on at once.
 const CHUNK: usize = 4096;
@@ -72,10 +73,22 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     bar.clear();
     output.finish()?;
     warn(shared.quiet, &warnings.sentences());
+    warn(shared.quiet, outside(&warnings).as_slice());
     if shared.json {
-        return say_json(&json!({"rows": lines, "columns": names, "output": place}));
+        let outside = (warnings.rows() > 0).then(|| warnings.outside().values().sum::<u64>());
+        return say_json(&json!({"rows": lines, "columns": names, "output": place, "outside": outside}));
     }
     Ok(())
+}
+
+/// A sentence about the rows outside the ranges of training, where there are some.
+fn outside(warnings: &Warnings) -> Option<String> {
+    let inputs = warnings.outside();
+    let (most, _) = inputs.iter().rev().max_by_key(|(_, count)| **count)?;
+    let by = if inputs.len() > 1 { "most often by" } else { "by" };
+    let (outside, rows) = (count(inputs.values().sum::<u64>() as usize), counted(warnings.rows() as usize, "row"));
+    let lie = if outside == "1" { "lies" } else { "lie" };
+    Some(format!("{outside} of {rows} {lie} outside the ranges of training ({by} {most})"))
 }
 
 /// As many chunks as there are threads, each of `at_once` rows and with the number of rows before it.
@@ -107,6 +120,7 @@ fn questions(predict: &Predict) -> Result<Questions, Error> {
         below: numbers("below", predict.below.as_deref())?,
         shortfall: levels("shortfall", predict.shortfall.as_deref())?,
         parts: predict.parts,
+        novelty: predict.novelty,
         components: predict.components,
         seed: input::number("seed", &predict.seed)?,
     };
@@ -141,7 +155,12 @@ fn answer(questions: &Questions, model: &Model, chunk: &Chunk, first: u64) -> Re
             line.text(&rows.number(row).to_string());
         }
         kept.iter_mut().for_each(|cells| line.text(cells.next().unwrap_or_default()));
-        answers.row(row).for_each(|number| line.number(number));
+        for cell in answers.row(row) {
+            match cell {
+                Cell::Number(number) => line.number(number),
+                Cell::Text(text) => line.text(text),
+            }
+        }
         line.end();
     }
     Ok(Answer { text: line.bytes, rows: answers.rows(), warnings })

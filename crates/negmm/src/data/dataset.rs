@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hasher};
 
 use super::split::{holdout, tail};
-use super::{LevelColumn, NO_LEVEL};
+use super::{LevelColumn, NO_LEVEL, Novelty};
 use crate::math::rng::Rng;
 
 /// Every row is padded with zeros to a multiple of this many features, so that kernels load whole vectors.
@@ -21,6 +21,7 @@ pub struct Dataset {
     pub(super) window: Option<usize>,
     pub(super) numbers: Vec<usize>,
     pub(super) levels: Vec<LevelColumn>,
+    pub(super) novelty: Option<Novelty>,
 }
 
 impl Dataset {
@@ -35,6 +36,7 @@ impl Dataset {
             window: None,
             numbers: (0..features).collect(),
             levels: Vec::new(),
+            novelty: None,
         }
     }
 
@@ -60,6 +62,18 @@ impl Dataset {
     /// The columns of levels whose statistics are still to be filled in, see [`Dataset::with_statistics`].
     pub fn levels(&self) -> &[LevelColumn] {
         &self.levels
+    }
+
+    /// Says how far each row lies outside the ranges of training.
+    #[must_use]
+    pub(super) fn with_novelty(mut self, novelty: Option<Novelty>) -> Self {
+        self.novelty = novelty;
+        self
+    }
+
+    /// How far each row lies outside the ranges of training, where that is known.
+    pub fn novelty(&self) -> Option<&Novelty> {
+        self.novelty.as_ref()
     }
 
     /// The smallest and the largest value of a feature; (0, 0) without rows.
@@ -90,6 +104,7 @@ impl Dataset {
         self.y.push(y);
         self.sample_weights.push(1.0);
         self.levels.iter_mut().for_each(|column| column.codes.push(NO_LEVEL));
+        self.novelty = None;
     }
 
     /// Says how much each row counts; brought to an average of 1.
@@ -175,7 +190,27 @@ impl Dataset {
             window: self.window,
             numbers: self.numbers.clone(),
             levels: self.levels.iter().map(|column| column.select(rows)).collect(),
+            novelty: self.novelty.as_ref().map(|novelty| novelty.select(rows.iter().map(|row| *row as usize))),
         }
+    }
+
+    /// The rows with one feature moved, and how far in each row: by `step`, or down by it where that would leave the range, or
+    /// not at all where both would or the feature is missing.
+    pub(crate) fn moved(&self, feature: usize, step: f32, (low, high): (f32, f32)) -> (Self, Vec<f32>) {
+        let mut moved = Self { novelty: None, ..self.clone() };
+        let mut steps = Vec::with_capacity(self.len());
+        for x in moved.x.iter_mut().skip(feature).step_by(self.stride) {
+            let step = if *x + step <= high {
+                step
+            } else if *x - step >= low {
+                -step
+            } else {
+                0.0
+            };
+            *x += step;
+            steps.push(step);
+        }
+        (moved, steps)
     }
 
     /// Feature after feature, each with a number for every row.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::encoding::{ColumnEncoding, Encoding, Features, Input, NumberOptions};
+use super::novelty::Beyond;
 use super::times::seconds;
 use super::{Column, NumberEncoding, Table, TimeForm};
 use crate::{Error, Result};
@@ -66,6 +67,21 @@ impl Difference {
         };
         let numbers = Column::Numbers(between(table, from, to)?);
         self.seconds.encode(&numbers, features, options).map(|_| ()).map_err(|(_, error)| error)
+    }
+
+    /// Notes the rows, in order, that lie outside the range of training.
+    pub(super) fn beyond(&self, table: &Table, inputs: &[Input], note: &mut dyn FnMut(usize, Beyond)) {
+        let form = |name: &str| inputs.iter().filter_map(time).find(|(time, _)| *time == name);
+        let (Some(from), Some(to)) = (form(&self.from), form(&self.to)) else { return };
+        // A missing time is noted in its own column.
+        let mut numbers_alone = |row, beyond| {
+            if beyond != Beyond::Unseen {
+                note(row, beyond);
+            }
+        };
+        if let Ok(numbers) = between(table, from, to) {
+            self.seconds.beyond(&Column::Numbers(numbers), &mut numbers_alone);
+        }
     }
 
     /// Says what is wrong with a difference that came from a file.

@@ -6,14 +6,14 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::csv::column_numbers;
-use super::encoding::{Features, NumberOptions};
+use super::encoding::{ColumnEncoding, Features, NumberOptions};
 use super::message::quoted;
 use super::oddities::oddities;
 use super::times::seconds;
 use super::windows::{Sequence, windows};
 use super::{
-    Column, Dataset, Difference, Encoding, Input, Inputs, LevelColumn, NumberEncoding, PredictedRows, Reading,
-    STATISTICS, Schema, Table, Target, Warnings,
+    Column, Dataset, Difference, Encoding, Extrapolation, Input, Inputs, LevelColumn, Novelty, NumberEncoding,
+    PredictedRows, Reading, STATISTICS, Schema, Table, Target, TimeEncoding, Warnings,
 };
 use crate::{Error, Result};
 
@@ -31,6 +31,9 @@ pub struct Encoder {
     /// The limit of smooth clipping, in standard deviations, see [`Encoder::soft_clipping`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     soft_clip: Option<f64>,
+    /// How predictions go on beyond the ranges of training. None, as in older models: numbers go on as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extrapolation: Option<Extrapolation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sequence: Option<Sequence>,
 }
@@ -60,8 +63,12 @@ impl Encoder {
         };
         // What is predicted and what it is predicted from are numbers of the same scale.
         for input in columns.iter_mut().filter(|input| input.name == target.name) {
+            let range = match &input.encoding {
+                Encoding::Number(encoding) => encoding.range,
+                _ => None,
+            };
             let encoding =
-                NumberEncoding { mean: target.mean, sd: target.scale, missing_flag: false, normal_scores: None };
+                NumberEncoding { mean: target.mean, sd: target.scale, missing_flag: false, range, normal_scores: None };
             input.encoding = Encoding::Number(encoding);
             input.read_as = target.read_as.clone();
         }
@@ -75,7 +82,7 @@ impl Encoder {
     }
 
     fn new(inputs: Vec<Input>, differences: Vec<Difference>, target: Target, sequence: Option<Sequence>) -> Self {
-        Self { inputs, differences, target, keeps_missing: false, soft_clip: None, sequence }
+        Self { inputs, differences, target, keeps_missing: false, soft_clip: None, extrapolation: None, sequence }
     }
 
     /// Whether a table has `more` rows after its first window.
@@ -128,6 +135,41 @@ impl Encoder {
             }
         }
         Ok(self)
+    }
+
+    /// Says how predictions go on beyond the ranges of training; none: numbers go on as they are, and nothing becomes wider.
+    #[must_use]
+    pub fn extrapolating(mut self, extrapolation: Option<Extrapolation>) -> Self {
+        self.extrapolation = extrapolation;
+        self
+    }
+
+    /// How predictions go on beyond the ranges of training.
+    pub fn extrapolation(&self) -> Option<&Extrapolation> {
+        self.extrapolation.as_ref()
+    }
+
+    /// For each input that is used and then each difference the feature that is its number, and the number's range in units of
+    /// the feature.
+    pub(crate) fn number_ranges(&self) -> Vec<Option<(usize, (f32, f32))>> {
+        let options = self.number_options();
+        let range = |encoding: &NumberEncoding, feature: usize| {
+            let (low, high) = encoding.range?;
+            let edge = |number| encoding.standardised(number, options);
+            (encoding.sd > 0.0).then(|| (feature, (edge(low), edge(high))))
+        };
+        let (mut first, mut ranges) = (0, Vec::new());
+        for Input { encoding, .. } in self.used() {
+            ranges.push(match encoding {
+                Encoding::Number(number) | Encoding::Time(TimeEncoding { seconds: number, .. }) => range(number, first),
+                Encoding::Text(_) => None,
+            });
+            first += encoding.features();
+        }
+        ranges.extend(
+            self.differences.iter().zip(first..).map(|(difference, feature)| range(&difference.seconds, feature)),
+        );
+        ranges
     }
 
     /// The features that are numbers that vary, in order.
@@ -235,7 +277,38 @@ impl Encoder {
     }
 
     fn rows(&self, table: &Table, x: Vec<f32>, y: Vec<f32>) -> Dataset {
-        Dataset::from_parts(self.channels(), x, y).with_numbers(self.number_features()).with_levels(self.levels(table))
+        Dataset::from_parts(self.channels(), x, y)
+            .with_numbers(self.number_features())
+            .with_levels(self.levels(table))
+            .with_novelty(self.novelty(table))
+    }
+
+    /// Whether the ranges of the training rows are known: models of versions that did not keep them have none.
+    pub fn knows_ranges(&self) -> bool {
+        let differences = self.differences.iter().map(|difference| &difference.seconds as &dyn ColumnEncoding);
+        self.used().map(|input| input.encoding.of_kind()).chain(differences).all(|encoding| encoding.knows_range())
+    }
+
+    /// How far each row lies outside the ranges of training, where they are known.
+    fn novelty(&self, table: &Table) -> Option<Novelty> {
+        if !self.knows_ranges() {
+            return None;
+        }
+        let (mut names, mut cells) = (Vec::new(), Vec::new());
+        for input in self.used() {
+            // What is wrong with a column was said when it was encoded.
+            if let Some(Ok((column, _))) = table.column_read_as(&input.name, &input.reading()) {
+                let mut note = |row, beyond| cells.push((row, names.len(), beyond));
+                input.encoding.of_kind().beyond(&column, &mut note);
+            }
+            names.push(input.name.clone());
+        }
+        for difference in &self.differences {
+            difference.beyond(table, &self.inputs, &mut |row, beyond| cells.push((row, names.len(), beyond)));
+            names.push(difference.name());
+        }
+        let slopes = self.extrapolation.as_ref().map_or(&[][..], |extrapolation| &extrapolation.slopes);
+        Some(Novelty::new(table.rows(), names, slopes, cells))
     }
 
     /// How many levels each column of levels has, in the order of their features.
@@ -325,6 +398,7 @@ impl Encoder {
         if self.soft_clip.is_some_and(|limit| !(limit > 0.0 && limit.is_finite())) {
             return Err(Error::model("the limit of soft clipping must be positive and finite"));
         }
+        self.extrapolation.as_ref().map_or(Ok(()), Extrapolation::check)?;
         self.target.check()
     }
 
@@ -342,6 +416,11 @@ impl Encoder {
         Ok(seen.into_iter().fold(table, |table, (name, column)| table.with_column(name, column)))
     }
 
+    fn number_options(&self) -> NumberOptions {
+        let margin = self.extrapolation.as_ref().map(|extrapolation| extrapolation.margin);
+        NumberOptions { keeps_missing: self.keeps_missing, soft_clip: self.soft_clip, margin }
+    }
+
     /// rows × stride floats, a column at a time.
     fn encode_inputs(&self, table: &Table) -> Result<(Vec<f32>, Warnings)> {
         let absent: Vec<&str> =
@@ -355,7 +434,7 @@ impl Encoder {
         if x.is_empty() {
             return Ok((x, warnings));
         }
-        let options = NumberOptions { keeps_missing: self.keeps_missing, soft_clip: self.soft_clip };
+        let options = self.number_options();
         let mut first = 0;
         for input in self.used() {
             let Input { name, encoding, .. } = input;

@@ -8,11 +8,13 @@ mod dialect;
 mod difference;
 mod encoder;
 mod encoding;
+mod extrapolation;
 mod grid;
 mod inputs;
 mod levels;
 mod message;
 mod moments;
+mod novelty;
 mod oddities;
 mod packed;
 mod reading;
@@ -39,8 +41,10 @@ pub use encoder::Encoder;
 pub use encoding::{
     ENCODED_LIMIT, Encoding, Input, Levels, MAX_LEVELS, NumberEncoding, TextEncoding, TimeEncoding, TimePart,
 };
+pub use extrapolation::Extrapolation;
 pub use inputs::Inputs;
 pub use levels::{LevelColumn, NO_LEVEL, STATISTICS};
+pub use novelty::Novelty;
 pub use reading::{ColumnReading, NumberForm, ReadAs, Reading};
 pub use rows::PredictedRows;
 pub use statistics::LevelStatistics;

@@ -1,7 +1,9 @@
-//! Responsible for what is odd in new data but no error: categories and missing cells that training had not seen, cells that do not fit.
+//! Responsible for what is odd in new data but no error: categories and missing cells that training had not seen, cells that do not fit,
+//! rows outside the ranges of training.
 
 use std::collections::BTreeMap;
 
+use super::Novelty;
 use super::message::quoted;
 
 /// Counts of odd cells for each column; counts of chunks add up.
@@ -10,10 +12,12 @@ pub struct Warnings {
     new_categories: BTreeMap<String, u64>,
     new_missing: BTreeMap<String, u64>,
     odd: BTreeMap<String, u64>,
+    rows: u64,
+    outside: BTreeMap<String, u64>,
 }
 
 impl Warnings {
-    /// Whether nothing was odd.
+    /// Whether nothing was odd. That rows lie outside the ranges of training is not: in many tables some do.
     pub fn is_empty(&self) -> bool {
         self.new_categories.is_empty() && self.new_missing.is_empty() && self.odd.is_empty()
     }
@@ -33,6 +37,22 @@ impl Warnings {
         &self.odd
     }
 
+    /// Rows of which it is known whether they lie outside the ranges of training.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// For each input how many rows lie outside the ranges of training, farthest by it.
+    pub fn outside(&self) -> &BTreeMap<String, u64> {
+        &self.outside
+    }
+
+    /// Counts the rows that lie outside.
+    pub(crate) fn count_outside(&mut self, novelty: &Novelty) {
+        self.rows += novelty.len() as u64;
+        novelty.responsible().for_each(|(_, input)| add(&mut self.outside, input, 1));
+    }
+
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (column, count) in &other.new_categories {
@@ -43,6 +63,10 @@ impl Warnings {
         }
         for (column, count) in &other.odd {
             self.count_odd(column, *count);
+        }
+        self.rows += other.rows;
+        for (input, count) in &other.outside {
+            add(&mut self.outside, input, *count);
         }
     }
 

@@ -74,7 +74,8 @@ pub fn windows(steps: &Dataset, window: usize, forecast: bool) -> Dataset {
         past.chunks_exact(stride).for_each(|encoded| row.extend_from_slice(&encoded[..channels]));
         data.push(&row, steps.y().get(step).copied().unwrap_or(0.0));
     }
-    data
+    let novelty = steps.novelty().map(|novelty| novelty.of_windows(window, data.len()));
+    data.with_novelty(novelty)
 }
 
 #[cfg(test)]

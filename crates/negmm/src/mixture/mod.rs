@@ -81,6 +81,14 @@ impl Mixtures {
         Self { components, weights, means, sds }
     }
 
+    /// Gives each component of these rows so much more variance.
+    pub(crate) fn widen(&mut self, variances: impl Iterator<Item = (usize, f64)>) {
+        for (row, variance) in variances {
+            let sds = &mut self.sds[row * self.components..][..self.components];
+            sds.iter_mut().for_each(|sd| *sd = (*sd * *sd + variance).sqrt());
+        }
+    }
+
     /// The rows `order`, one after the other, with all sds times `factor`.
     #[must_use]
     pub(crate) fn reordered(self, order: &[usize], factor: f64) -> Self {

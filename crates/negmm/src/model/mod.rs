@@ -4,6 +4,7 @@ mod file;
 mod fit;
 mod plan;
 mod record;
+mod slopes;
 mod tensors;
 
 use std::path::Path;
@@ -12,9 +13,10 @@ pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
 pub use record::Record;
 
-use crate::data::{Dataset, Encoder, Table, Warnings};
+use crate::data::{Dataset, Encoder, Extrapolation, Novelty, Table, Warnings};
 use crate::math::lanes::Isa;
 use crate::method::{Method, Predictor, Standardised};
+use crate::questions::novelty_is_not_known;
 use crate::{Mixtures, Predictions, Result};
 
 /// Everything needed to predict, and how it came to be.
@@ -37,17 +39,31 @@ impl Model {
 
     /// As [`Model::predict`], and what was odd about the rows: new categories, missing cells where training had none.
     pub fn predict_with_warnings(&self, table: &Table) -> Result<(Predictions, Warnings)> {
-        let (data, warnings) = self.encoder.encode_features(table)?;
-        Ok((self.predict_encoded(&data)?, warnings))
+        self.predict_data(self.encoder.encode_features(table)?)
     }
 
     /// As [`Model::predict`], for the rows whose target [`Encoder::targets`] gives: without the step after the last row.
     pub fn predict_known(&self, table: &Table) -> Result<(Predictions, Warnings)> {
-        let (data, warnings) = match self.encoder.sequence() {
+        self.predict_data(match self.encoder.sequence() {
             Some(_) => self.encoder.encode(table)?,
             None => self.encoder.encode_features(table)?,
-        };
+        })
+    }
+
+    fn predict_data(&self, (data, mut warnings): (Dataset, Warnings)) -> Result<(Predictions, Warnings)> {
+        if let Some(novelty) = data.novelty() {
+            warnings.count_outside(novelty);
+        }
         Ok((self.predict_encoded(&data)?, warnings))
+    }
+
+    /// How far each row that [`Model::predict`] predicts lies outside the ranges of training, and by which input.
+    ///
+    /// # Errors
+    /// When the model was fitted by a version that did not keep the ranges, or the table cannot be encoded.
+    pub fn novelty(&self, table: &Table) -> Result<Novelty> {
+        let (data, _) = self.encoder.encode_features(table)?;
+        data.novelty().cloned().ok_or_else(novelty_is_not_known)
     }
 
     /// As [`Model::predict`], for rows that [`Model::encoder`] has encoded.
@@ -55,7 +71,18 @@ impl Model {
     /// # Errors
     /// When they have other features.
     pub fn predict_encoded(&self, data: &Dataset) -> Result<Predictions> {
-        Ok(self.in_target_unit(self.predictor.predict(data, Isa::best())?))
+        let mut predictions = self.predictor.predict(data, Isa::best())?;
+        if let Some(novelty) = data.novelty() {
+            predictions = predictions.widened(novelty);
+        }
+        Ok(self.in_target_unit(predictions).with_novelty(data.novelty().cloned()))
+    }
+
+    /// The model with other predictions beyond the ranges of training, see [`Encoder::extrapolating`].
+    #[must_use]
+    pub fn extrapolating(mut self, extrapolation: Option<Extrapolation>) -> Self {
+        self.encoder = self.encoder.extrapolating(extrapolation);
+        self
     }
 
     fn in_target_unit(&self, predictions: Standardised) -> Predictions {

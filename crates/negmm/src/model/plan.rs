@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Model, Record};
-use crate::data::{Encoder, Inputs, PredictedRows, Table};
+use super::{Model, Record, slopes};
+use crate::data::{Dataset, Encoder, Inputs, PredictedRows, Table};
 use crate::method::{self, Learnt, Method, OutOfFold};
 use crate::metrics::Metrics;
 use crate::train::{Job, Trained};
@@ -13,6 +13,8 @@ use crate::{Error, Predictions, Result};
 #[derive(Clone, Debug)]
 pub struct FitPlan {
     learning: method::Plan,
+    /// The encoded rows.
+    data: Arc<Dataset>,
     encoder: Encoder,
     seed: u64,
     /// Rows of the table.
@@ -95,9 +97,10 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     if let Some(weights) = &weights {
         data = data.with_sample_weights(weights);
     }
-    let learning = method.plan(&Arc::new(data), seed)?;
+    let data = Arc::new(data);
+    let learning = method.plan(&data, seed)?;
     let predicted = encoder.predicted_rows(table.rows());
-    Ok(FitPlan { learning, encoder, seed, rows: table.rows(), predicted, targets, weights, warnings })
+    Ok(FitPlan { learning, data, encoder, seed, rows: table.rows(), predicted, targets, weights, warnings })
 }
 
 impl FitPlan {
@@ -116,7 +119,7 @@ impl FitPlan {
     /// # Errors
     /// When a job failed, or the results are not those of the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
-        let Self { learning, encoder, seed, rows, predicted, targets, weights, mut warnings } = self;
+        let Self { learning, data, encoder, seed, rows, predicted, targets, weights, mut warnings } = self;
         let Learnt { method, predictor, histories, out_of_fold } = learning.finish(trained)?;
         let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
         if skipped > 0 {
@@ -130,6 +133,11 @@ impl FitPlan {
             validation: None,
             baseline: None,
             histories,
+        };
+        let encoder = match encoder.sequence() {
+            None => slopes::measured(encoder, &predictor, &data)?,
+            // A series may leave its range for good: its windows are as they are.
+            Some(_) => encoder,
         };
         let mut model = Model { method, encoder, predictor, record };
         let OutOfFold { rows, folds, predictions } = out_of_fold;

@@ -40,7 +40,7 @@ impl Predictions {
             squares * samples as f64 / (members * samples - 1) as f64
         };
         let between_members = means.chunks_exact(members).enumerate().map(between).collect();
-        Self { form: Form::Samples { pooled, between_members }, members }
+        Self { form: Form::Samples { pooled, between_members }, members, novelty: None }
     }
 
     /// Says that the samples are those of `members` models, as many of each, and how much of each row's variance is between

@@ -17,6 +17,7 @@ pub use text::{MAX_LEVELS, TextEncoding};
 pub use time::{TimeEncoding, TimePart};
 
 use super::csv::column_numbers;
+use super::novelty::Beyond;
 use super::times::seconds;
 use super::{Column, Kind, Reading, TimeForm};
 use crate::{Error, Result};
@@ -57,6 +58,12 @@ pub(super) trait ColumnEncoding {
         features: Features<'_>,
         options: NumberOptions,
     ) -> std::result::Result<Unseen, (usize, Error)>;
+
+    /// Notes the rows, in order, whose cells lie outside what training had. Of a column that cannot be encoded it notes nothing.
+    fn beyond(&self, column: &Column, note: &mut dyn FnMut(usize, Beyond));
+
+    /// Whether it was kept what training had.
+    fn knows_range(&self) -> bool;
 }
 
 /// Cells that training had not seen.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{ColumnEncoding, Features, NormalScores, Unseen};
 use crate::data::csv::column_numbers;
 use crate::data::moments::mean_and_sd;
+use crate::data::novelty::Beyond;
 use crate::data::weights::weight_of;
 use crate::data::{Column, Kind};
 use crate::{Error, Result};
@@ -22,6 +23,9 @@ pub struct NumberEncoding {
     pub sd: f64,
     /// Whether there is a flag for missing cells.
     pub missing_flag: bool,
+    /// The smallest and the largest of them; none in models of versions that did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<(f64, f64)>,
     /// A second copy of the number, see [`NormalScores`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub normal_scores: Option<NormalScores>,
@@ -34,6 +38,8 @@ pub(in crate::data) struct NumberOptions {
     pub keeps_missing: bool,
     /// The limit of smooth clipping, in standard deviations.
     pub soft_clip: Option<f64>,
+    /// How far beyond the range of training numbers go on, in standard deviations; none: they go on for ever.
+    pub margin: Option<f64>,
 }
 
 impl NumberOptions {
@@ -47,8 +53,8 @@ impl NumberEncoding {
     pub(in crate::data) fn learn(numbers: &[f64], weights: Option<&[f64]>) -> Self {
         let missing_flag = (0..numbers.len()).any(|row| numbers[row].is_nan() && weight_of(weights, row) > 0.0);
         match mean_and_sd(numbers, weights) {
-            Some((mean, sd)) => Self { mean, sd, missing_flag, normal_scores: None },
-            None => Self { mean: 0.0, sd: 0.0, missing_flag: false, normal_scores: None },
+            Some((mean, sd)) => Self { mean, sd, missing_flag, range: range(numbers, weights), normal_scores: None },
+            None => Self { mean: 0.0, sd: 0.0, missing_flag: false, range: None, normal_scores: None },
         }
     }
 
@@ -63,9 +69,32 @@ impl NumberEncoding {
     }
 
     /// A number that is not missing, in standard deviations.
-    pub(super) fn standardised(&self, number: f64, options: NumberOptions) -> f32 {
+    pub(in crate::data) fn standardised(&self, number: f64, options: NumberOptions) -> f32 {
+        let number = match (self.range, options.margin) {
+            (Some((low, high)), Some(margin)) => number.clamp(low - margin * self.sd, high + margin * self.sd),
+            _ => number,
+        };
         smoothly_clipped((number - self.mean) / self.sd, options.soft_clip) as f32
     }
+
+    /// Notes the numbers that lie outside the range of training, and the missing ones where training had none.
+    pub(super) fn beyond_of(&self, numbers: &[f64], note: &mut dyn FnMut(usize, Beyond)) {
+        let Some((low, high)) = self.range.filter(|_| self.varies()) else { return };
+        for (row, number) in numbers.iter().enumerate() {
+            if number.is_nan() && !self.missing_flag {
+                note(row, Beyond::Unseen);
+            } else if *number < low || *number > high {
+                let distance = (low - number).max(number - high) / self.sd;
+                note(row, Beyond::By(distance.min(ENCODED_LIMIT)));
+            }
+        }
+    }
+}
+
+/// The smallest and the largest of the numbers that are not missing and count.
+fn range(numbers: &[f64], weights: Option<&[f64]>) -> Option<(f64, f64)> {
+    let counted = numbers.iter().enumerate().filter(|(row, number)| !number.is_nan() && weight_of(weights, *row) > 0.0);
+    counted.map(|(_, number)| (*number, *number)).reduce(|(low, high), (number, _)| (low.min(number), high.max(number)))
 }
 
 impl ColumnEncoding for NumberEncoding {
@@ -90,10 +119,22 @@ impl ColumnEncoding for NumberEncoding {
     }
 
     fn check(&self) -> Result<()> {
-        if self.mean.is_finite() && self.sd.is_finite() && self.sd >= 0.0 {
-            return self.normal_scores.as_ref().map_or(Ok(()), NormalScores::check);
+        if !(self.mean.is_finite() && self.sd.is_finite() && self.sd >= 0.0) {
+            return Err(Error::model("mean and sd must be finite and sd not negative"));
         }
-        Err(Error::model("mean and sd must be finite and sd not negative"))
+        if self.range.is_some_and(|(low, high)| !(low.is_finite() && low <= high && high.is_finite())) {
+            return Err(Error::model("a range must be two finite numbers, the smaller first"));
+        }
+        self.normal_scores.as_ref().map_or(Ok(()), NormalScores::check)
+    }
+
+    fn beyond(&self, column: &Column, note: &mut dyn FnMut(usize, Beyond)) {
+        let Ok(numbers) = column_numbers(column) else { return };
+        self.beyond_of(&numbers, note);
+    }
+
+    fn knows_range(&self) -> bool {
+        self.range.is_some() || !self.varies()
     }
 
     fn encode(

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::{ColumnEncoding, Features, Levels, NumberOptions, Unseen};
+use crate::data::novelty::Beyond;
 use crate::data::time::iso;
 use crate::data::weights::weight_of;
 use crate::data::{Column, Kind, NO_LEVEL, STATISTICS};
@@ -144,6 +145,23 @@ impl ColumnEncoding for TextEncoding {
             }
         }
         Ok(unseen)
+    }
+
+    fn beyond(&self, column: &Column, note: &mut dyn FnMut(usize, Beyond)) {
+        let column = as_text(column);
+        let Column::Text { codes, levels } = column.as_ref() else { return };
+        let known: HashSet<&str> = self.levels.iter().map(String::as_str).collect();
+        let is_new = |level: &String| !known.contains(level.as_str()) && self.is_new(level);
+        let new: Vec<bool> = levels.iter().map(is_new).collect();
+        for (row, code) in codes.iter().enumerate() {
+            if new.get(*code as usize).copied().unwrap_or(!self.missing) {
+                note(row, Beyond::Unseen);
+            }
+        }
+    }
+
+    fn knows_range(&self) -> bool {
+        true
     }
 }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ColumnEncoding, Features, NumberEncoding, NumberOptions, Unseen};
 use crate::data::calendar::{Date, weekday};
+use crate::data::novelty::Beyond;
 use crate::data::time::DAY;
 use crate::data::times::seconds;
 use crate::data::weights::weight_of;
@@ -184,6 +185,15 @@ impl ColumnEncoding for TimeEncoding {
             return Err(Error::model("the days of the week must be from 0 to 6, each once"));
         }
         self.seconds.check()
+    }
+
+    fn beyond(&self, column: &Column, note: &mut dyn FnMut(usize, Beyond)) {
+        let Ok(seconds) = seconds(column, self.form) else { return };
+        self.seconds.beyond_of(&seconds, note);
+    }
+
+    fn knows_range(&self) -> bool {
+        self.seconds.knows_range()
     }
 
     fn encode(

@@ -1,0 +1,198 @@
+//! Responsible for the sets that quality is measured on, ten of UCI and twelve tables with text, dates and gaps: their targets, their
+//! splits, and which test rows have inputs that training never saw.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::fs;
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use negmm::Table;
+use negmm::compare::Split;
+use negmm::data::{Column, Inputs, MISSING};
+use serde_json::json;
+
+/// What is known about a set before it is read.
+#[derive(Debug)]
+pub struct Set {
+    /// Its file is called so.
+    pub name: &'static str,
+    /// The column to predict.
+    pub target: &'static str,
+    /// A second target, which is no input.
+    leave_out: Option<&'static str>,
+    /// The step of the grid that the targets lie on, where they do.
+    pub step: Option<f64>,
+    /// The folder of the data that its file is in.
+    folder: &'static str,
+    /// Columns of dates with their form, for peers, which have to be told.
+    dates: &'static [(&'static str, &'static str)],
+}
+
+/// All sets: the ten of UCI, small ones first, then the tables.
+pub const SETS: [Set; 22] = [
+    uci("boston", "medv"),
+    uci("concrete", "compressive_strength"),
+    Set { leave_out: Some("cooling_load"), ..uci("energy", "heating_load") },
+    uci("yacht", "residuary_resistance"),
+    Set { step: Some(1.0), ..uci("wine_red", "quality") },
+    uci("kin8nm", "y"),
+    Set { step: Some(1.0), ..uci("wine_white", "quality") },
+    Set { leave_out: Some("gt_turbine_decay"), step: Some(0.001), ..uci("naval", "gt_compressor_decay") },
+    uci("protein", "rmsd"),
+    uci("superconductivity", "critical_temp"),
+    table("insurance", "charges"),
+    table("life", "Life expectancy"),
+    table("ames", "price"),
+    Set { step: Some(1.0), ..table("abalone", "Rings") },
+    table("cardekho", "selling_price"),
+    Set { dates: &[("pickup", "%Y-%m-%d %H:%M:%S"), ("dropoff", "%Y-%m-%d %H:%M:%S")], ..table("taxis", "fare") },
+    Set { step: Some(1.0), dates: &[("dteday", "%Y-%m-%d")], ..table("bikehour", "cnt") },
+    Set { dates: &[("last_review", "%d-%m-%Y")], ..table("airbnb", "price") },
+    table("california", "median_house_value"),
+    table("diamonds", "price"),
+    Set { step: Some(1.0), ..table("flights", "arr_delay") },
+    Set { dates: &[("date_time", "%Y-%m-%d %H:%M")], ..table("metro", "traffic_volume") },
+];
+
+/// A set of numbers with a continuous target.
+const fn uci(name: &'static str, target: &'static str) -> Set {
+    Set { name, target, leave_out: None, step: None, folder: "uci", dates: &[] }
+}
+
+/// A table as people have them, with a continuous target.
+const fn table(name: &'static str, target: &'static str) -> Set {
+    Set { folder: "tables", ..uci(name, target) }
+}
+
+impl Set {
+    /// The set of that name.
+    pub fn by_name(name: &str) -> Result<&'static Self, String> {
+        SETS.iter().find(|set| set.name == name).ok_or_else(|| {
+            let names = SETS.map(|set| set.name).join(", ");
+            format!("there is no set {name:?}; the sets are {names}")
+        })
+    }
+
+    /// Those of that folder, or the one of that name.
+    pub fn by_names(name: &str) -> Result<Vec<&'static Self>, String> {
+        let all: Vec<&Self> = SETS.iter().filter(|set| set.folder == name).collect();
+        if all.is_empty() { Self::by_name(name).map(|set| vec![set]) } else { Ok(all) }
+    }
+
+    /// Which columns are inputs.
+    pub fn inputs(&self) -> Inputs {
+        Inputs { ignore: self.leave_out.iter().map(|name| name.to_string()).collect(), ..Inputs::default() }
+    }
+
+    /// Where its file and its splits are: in the folder `NEGMM_DATA`, else in `../shared/data`.
+    fn folder(&self) -> PathBuf {
+        std::env::var("NEGMM_DATA").map_or(PathBuf::from("../shared/data"), PathBuf::from).join(self.folder)
+    }
+
+    /// All its rows.
+    pub fn read(&self) -> Result<Table, negmm::Error> {
+        Table::read(self.folder().join(format!("{}.csv.gz", self.name)))
+    }
+
+    /// The standard splits, or tenths drawn with seed 0 where there are none; at most `most`.
+    pub fn splits(&self, rows: usize, most: usize) -> Result<Vec<Split>, Box<dyn Error>> {
+        let path = self.folder().join("splits").join(format!("{}.txt.gz", self.name));
+        let mut splits = Vec::new();
+        if path.exists() {
+            let mut text = String::new();
+            flate2::read::GzDecoder::new(fs::File::open(path)?).read_to_string(&mut text)?;
+            for line in text.lines() {
+                let test = line.split_whitespace().map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+                splits.push(Split::with_test(rows, test));
+            }
+        } else {
+            splits = Split::folds(rows, 10, 0)?;
+        }
+        splits.truncate(most);
+        Ok(splits)
+    }
+
+    /// The columns that are inputs, with their names.
+    fn input_columns<'a>(&self, table: &'a Table) -> Vec<(&'a str, &'a Column)> {
+        table.columns().filter(|(name, _)| *name != self.target && Some(*name) != self.leave_out).collect()
+    }
+
+    /// For each test row of the split whether its inputs are in no training row.
+    pub fn new_inputs(&self, table: &Table, split: &Split) -> Vec<bool> {
+        let columns = self.input_columns(table);
+        let bits = |column: &Column, row: usize| match column {
+            Column::Numbers(numbers) | Column::Times(numbers) => numbers[row].to_bits(),
+            Column::Text { codes, .. } => codes[row].into(),
+        };
+        let inputs = |row: &usize| columns.iter().map(|(_, column)| bits(column, *row)).collect::<Vec<u64>>();
+        let seen: HashSet<Vec<u64>> = split.train.iter().map(inputs).collect();
+        split.test.iter().map(|row| !seen.contains(&inputs(row))).collect()
+    }
+
+    /// Writes what a program elsewhere needs to do the same: `NAME.csv` (inputs, the target last; a missing cell is empty) and
+    /// `NAME.json` (the step of the grid, which columns are text and which of them dates, and for each split the test rows,
+    /// counted from 0, and whether their inputs are new).
+    pub fn export(&self, folder: &Path) -> Result<(), Box<dyn Error>> {
+        let table = self.read()?;
+        let mut columns = self.input_columns(&table);
+        let text: Vec<&str> =
+            columns.iter().filter(|(_, column)| matches!(column, Column::Text { .. })).map(|(name, _)| *name).collect();
+        match table.columns().find(|(name, _)| *name == self.target) {
+            Some(target @ (_, Column::Numbers(_))) => columns.push(target),
+            _ => return Err(format!("{}: no column of numbers {}", self.name, self.target).into()),
+        }
+        fs::create_dir_all(folder)?;
+        let mut file = BufWriter::new(fs::File::create(folder.join(format!("{}.csv", self.name)))?);
+        writeln!(file, "{}", columns.iter().map(|(name, _)| quoted(name)).collect::<Vec<_>>().join(","))?;
+        for row in 0..table.rows() {
+            let cells: Vec<String> = columns.iter().map(|(_, column)| cell(column, row)).collect();
+            writeln!(file, "{}", cells.join(","))?;
+        }
+        file.flush()?;
+        let splits = self.splits(table.rows(), usize::MAX)?;
+        let describe = |split: &Split| json!({ "test": split.test, "new": self.new_inputs(&table, split) });
+        let splits: Vec<_> = splits.iter().map(describe).collect();
+        let dates: serde_json::Map<_, _> =
+            self.dates.iter().map(|(name, form)| (name.to_string(), json!(form))).collect();
+        let json = json!({ "set": self.name, "step": self.step, "text": text, "dates": dates, "splits": splits });
+        fs::write(folder.join(format!("{}.json", self.name)), json.to_string())?;
+        Ok(())
+    }
+}
+
+/// A cell as CSV has it.
+fn cell(column: &Column, row: usize) -> String {
+    match column {
+        Column::Numbers(numbers) | Column::Times(numbers) if numbers[row].is_nan() => String::new(),
+        Column::Numbers(numbers) | Column::Times(numbers) => numbers[row].to_string(),
+        Column::Text { codes, .. } if codes[row] == MISSING => String::new(),
+        Column::Text { codes, levels } => quoted(&levels[codes[row] as usize]),
+    }
+}
+
+/// Text in quotes where CSV needs them.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_new_when_no_training_row_has_all_of_them() {
+        let numbers = |numbers: [f64; 4]| Column::Numbers(numbers.to_vec());
+        let columns = vec![
+            ("a", numbers([1.0, 1.0, 2.0, 1.0])),
+            ("cooling_load", numbers([1.0, 2.0, 3.0, 4.0])),
+            ("b", numbers([5.0, 6.0, 5.0, 5.0])),
+            ("heating_load", numbers([1.0, 2.0, 3.0, 4.0])),
+        ];
+        let table = Table::new(columns).unwrap();
+        let set = Set::by_name("energy").unwrap();
+        let split = Split::with_test(4, vec![2, 3]);
+        assert_eq!(set.new_inputs(&table, &split), [true, false]);
+        assert!(Set::by_name("nowhere").is_err());
+    }
+}

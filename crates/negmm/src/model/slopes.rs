@@ -1,0 +1,48 @@
+//! Responsible for how steep the target is inside the ranges of training, input by input: what is known of how it goes on beyond them.
+//!
+//! ```text
+//! slope_i² = mean over rows of ((m(x + h e_i) - m(x)) / h)²        m: predicted mean, standardised; h: STEP sds, inwards at the edge
+//! ```
+
+use crate::Result;
+use crate::data::{Dataset, Encoder, Extrapolation};
+use crate::math::lanes::Isa;
+use crate::method::Predictor;
+
+/// How far a number is moved, in standard deviations.
+const STEP: f32 = 0.5;
+/// Predictions that measuring takes, about.
+const PREDICTIONS: usize = 1 << 14;
+/// Rows that tell a slope, at least and at most.
+const ROWS: (usize, usize) = (16, 256);
+/// What slopes of a pool count: its networks disagree beyond the ranges, which is part of what is not known (`docs/derivations.md`).
+const OF_POOL: f64 = 0.5;
+
+/// The encoder with the slopes that predictions of the training rows have.
+pub(super) fn measured(encoder: Encoder, predictor: &Predictor, data: &Dataset) -> Result<Encoder> {
+    if matches!(predictor, Predictor::Constant { .. }) || data.is_empty() {
+        return Ok(encoder);
+    }
+    let counts = match predictor {
+        Predictor::Networks { members, .. } if members.len() > 1 => OF_POOL,
+        _ => 1.0,
+    };
+    let ranges = encoder.number_ranges();
+    let count = (PREDICTIONS / ranges.len().max(1)).clamp(ROWS.0, ROWS.1).min(data.len());
+    let rows: Vec<u32> = (0..count).map(|at| (at * data.len() / count) as u32).collect();
+    let rows = data.select(&rows);
+    let means = predictor.predict(&rows, Isa::best())?.means();
+    let slope = |range: &Option<(usize, (f32, f32))>| -> Result<f64> {
+        let Some((feature, range)) = *range else { return Ok(0.0) };
+        let (moved, steps) = rows.moved(feature, STEP, range);
+        let moved = predictor.predict(&moved, Isa::best())?.means();
+        let slopes = moved.iter().zip(&means).zip(steps).filter(|(_, step)| *step != 0.0);
+        let (sum, count) = slopes.fold((0.0, 0), |(sum, count), ((moved, mean), step)| {
+            let slope = (moved - mean) / f64::from(step);
+            (sum + slope * slope, count + 1)
+        });
+        Ok((counts * (sum / f64::from(count.max(1))).sqrt()).min(Extrapolation::MOST_SLOPE))
+    };
+    let slopes = ranges.iter().map(slope).collect::<Result<Vec<f64>>>()?;
+    Ok(encoder.extrapolating(Some(Extrapolation { margin: Extrapolation::MARGIN, slopes })))
+}
