@@ -8,6 +8,7 @@ mod input;
 mod interrupt;
 mod journal;
 mod output;
+mod predictions;
 mod progress;
 mod read_as;
 mod report;

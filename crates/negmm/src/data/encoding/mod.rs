@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use levels::Levels;
 pub(super) use number::NumberOptions;
 pub use number::{ENCODED_LIMIT, NumberEncoding};
+pub(super) use text::as_text;
 pub use text::{MAX_LEVELS, TextEncoding};
 pub use time::{TimeEncoding, TimePart};
 
