@@ -1,4 +1,4 @@
-//! The program `negmm`: predictive distributions from CSV files.
+//! The program `negmm`: predictive distributions from CSV and Parquet files.
 
 mod arguments;
 mod chart;
