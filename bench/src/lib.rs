@@ -7,6 +7,7 @@ pub mod peers;
 pub mod results;
 pub mod sets;
 pub mod tables;
+pub mod used;
 
 use std::time::Instant;
 

@@ -1,22 +1,31 @@
 """The native module: the core's calls, one to one. Estimators and distributions are built on it; it is not for users."""
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 _Numbers = NDArray[np.float64]
-_Column = tuple[str, _Numbers | NDArray[np.datetime64] | list[str | None]]
+_Column = tuple[str, NDArray[Any] | list[str | None] | tuple[NDArray[np.int64], list[str]] | Any]
 
 @final
 class Table:
-    """Named columns of equal length: numbers (NaN: missing), times (NaT: missing) or text (None: missing)."""
+    """Named columns of equal length.
+
+    Arrays of numbers (NaN: missing), bool, datetime64 or timedelta64 (NaT: missing), lists of text (None: missing), categories
+    (codes, negative where missing, and texts), or what streams arrays of Arrow.
+    """
 
     def __new__(cls, columns: list[_Column]) -> Table: ...
     @staticmethod
     def of_matrix(
         matrix: NDArray[np.float64] | NDArray[np.float32], names: list[str], columns: list[_Column]
     ) -> Table: ...
+    @staticmethod
+    def of_stream(object: Any) -> Table: ...
+    def renamed_with(self, names: list[str], columns: list[_Column]) -> Table: ...
+    @property
+    def names(self) -> list[str]: ...
     def __len__(self) -> int: ...
 
 @final
@@ -65,6 +74,7 @@ def fit(
     options: list[tuple[str, str]],
     *,
     weight: str | None,
+    dates: list[tuple[str, str | None]],
     seed: int,
     threads: int,
 ) -> tuple[Model, list[str]]: ...

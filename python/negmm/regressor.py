@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, overload
@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from negmm import _native
 from negmm.distribution import Distribution
 from negmm.seed import seed_of
-from negmm.table import NamedColumns, free_name, is_frame, named, table
+from negmm.table import NamedColumns, Streamed, free_name, has_text, is_frame, is_pandas, known_names, table
 
 Self = TypeVar("Self", bound="DistributionRegressor")
 
@@ -60,17 +60,28 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         for name in self._get_param_names():
             setattr(self, name, parameters[name])
 
-    def fit(self: Self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self: Self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        dates: Iterable[str] | Mapping[str, str | None] | None = None,
+    ) -> Self:
         """Learns the distribution of ``y`` given ``X``.
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (rows, features)
-            Numbers, NaN where missing, or datetime64, NaT where missing. Frames may have columns of text and of times too.
+        X : array, frame of pandas, or what streams Arrow (polars, pyarrow, duckdb), of shape (rows, features)
+            Numbers, NaN where missing, datetime64, NaT where missing, or text. Columns of frames may have any of these types, and
+            text is understood as that of a CSV file.
         y : array of shape (rows,)
             Targets.
         sample_weight : array of shape (rows,), optional
             How much each row counts: 2 is as good as the row twice, 0 as good as no row.
+        dates : names of columns, or a dict from them to forms, optional
+            Columns that are dates though they do not say so themselves: numbers such as 20121231, or text that does not decide
+            between day and month. Forms are those of ``--date``: "ymd", "dmy", "mdy", "named", "clock", "seconds", "milliseconds",
+            or None where it is to be found.
 
         Returns
         -------
@@ -78,14 +89,20 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """
         self._forget()
         try:
-            oddities = self._fit(X, y, sample_weight)
+            oddities = self._fit(X, y, sample_weight, dates)
         except BaseException:
             self._forget()
             raise
         _warn(oddities)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> list[str]:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        dates: Iterable[str] | Mapping[str, str | None] | None,
+    ) -> list[str]:
         """Fits, and gives sentences about the data."""
         if y is None:
             name = type(self).__name__
@@ -113,6 +130,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             self.method,
             self._options(),
             weight=weight,
+            dates=_dates(dates),
             seed=seed_of(self.random_state),
             threads=self._threads(),
         )
@@ -241,9 +259,13 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         return table(X, self._names, [])
 
     def _check_X(self, X: Any, *, reset: bool, least_rows: int) -> Any:
-        """A frame as it is, anything else as an array of floats; NaN is missing, and infinity is for the core to refuse."""
+        """A frame with its types, anything else as an array; NaN is missing, and infinity is for the core to refuse."""
         if is_frame(X):
-            validate_data(self, named(X), reset=reset, skip_check_array=True)
+            rows = X if is_pandas(X) else Streamed(X)
+            self._check_names(known_names(X, rows), rows, reset)
+            return rows
+        if has_text(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         kind = getattr(getattr(X, "dtype", None), "kind", None)
         if kind == "M" and getattr(X, "ndim", None) == 2:
@@ -260,6 +282,20 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             ensure_min_samples=least_rows,
         )
 
+    def _check_names(self, known: Any, rows: Any, reset: bool) -> None:
+        """Number and names of the columns, as scikit-learn checks them; where it does not know the frame, by the same rules."""
+        if known is not None:
+            validate_data(self, known, reset=reset, skip_check_array=True)
+        elif reset:
+            self.n_features_in_ = rows.shape[1]
+            self.feature_names_in_ = np.array(rows.columns, dtype=object)
+        elif rows.shape[1] != self.n_features_in_:
+            expected = f"{type(self).__name__} is expecting {self.n_features_in_} features as input"
+            raise ValueError(f"X has {rows.shape[1]} features, but {expected}.")
+        elif rows.columns != list(getattr(self, "feature_names_in_", rows.columns)):
+            expected = f"expected {self.feature_names_in_.tolist()}, found {rows.columns}"
+            raise ValueError(f"The feature names should match those that were passed during fit: {expected}.")
+
     def _options(self) -> list[tuple[str, str]]:
         """The options that are not left to the core, as text."""
         own = [name for name in self._get_param_names() if name not in ("random_state", "n_jobs")]
@@ -273,6 +309,13 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
 def option_of(parameter: str) -> str:
     """The name of a parameter on the command line."""
     return RENAMED.get(parameter, parameter.replace("_", "-"))
+
+
+def _dates(dates: Iterable[str] | Mapping[str, str | None] | None) -> list[tuple[str, str | None]]:
+    """Columns that are dates, each with its form or None."""
+    if isinstance(dates, Mapping):
+        return [(name, form) for name, form in dates.items()]
+    return [(name, None) for name in ([dates] if isinstance(dates, str) else dates or [])]
 
 
 def _text(name: str, value: object) -> str:

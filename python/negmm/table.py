@@ -1,8 +1,9 @@
-"""Responsible for what comes in: arrays and frames as tables of the core, numbers as numbers, times as times, text as text."""
+"""Responsible for what comes in: arrays and frames as tables of the core, by the types of their columns."""
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timezone
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -12,91 +13,126 @@ from sklearn.utils.validation import _get_feature_names
 
 from negmm import _native
 
-Times = NDArray[np.datetime64]
-Column = NDArray[np.float64] | Times | list[str | None]
+#: Numbers, truth values, times, lengths of time; text; categories; what streams arrays of Arrow.
+Column = NDArray[Any] | list[str | None] | tuple[NDArray[np.int64], list[str]] | Any
 NamedColumns = list[tuple[str, Column]]
 
 
+def is_pandas(X: object) -> bool:
+    """Whether ``X`` is a data frame of pandas."""
+    return type(X).__module__.split(".")[0] == "pandas" and hasattr(X, "columns")
+
+
 def is_frame(X: object) -> bool:
-    """Whether ``X`` is a data frame of pandas or polars: columns that know what they hold."""
-    return type(X).__module__.split(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+    """Whether ``X`` has columns that know what they hold: a frame of pandas, or a stream of Arrow with named columns."""
+    named = any(hasattr(X, name) for name in ("columns", "schema"))
+    return is_pandas(X) or isinstance(X, Streamed) or (named and hasattr(X, "__arrow_c_stream__"))
 
 
-class _Names:
-    """The names of a frame, told in the way that older versions of scikit-learn listen to."""
+class Streamed:
+    """What came as a stream of Arrow, which may come but once: the table of the core, with the shape of a frame."""
 
     def __init__(self, X: Any) -> None:
-        self.shape, self._names = X.shape, X.columns
+        if type(X).__module__.startswith("polars"):
+            import polars
 
-    def __dataframe__(self) -> _Names:
+            # Its columns of nulls have a layout that other readers refuse.
+            X = X.cast({polars.Null: polars.Float64})
+        self.table = _native.Table.of_stream(X)
+        self.columns = self.table.names
+        self.shape = (len(self.table), len(self.columns))
+
+    def __dataframe__(self) -> Streamed:
+        """For older versions of scikit-learn, which ask for names so."""
         return self
 
     def column_names(self) -> list[str]:
-        return self._names
+        return self.columns
 
 
-def named(X: Any) -> Any:
-    """A frame whose column names scikit-learn finds: older versions of it do not see those of newer versions of polars."""
-    return X if _get_feature_names(X) is not None or hasattr(X, "iloc") else _Names(X)
+def known_names(X: Any, rows: Any) -> Any:
+    """``X`` or its ``rows``, whichever scikit-learn finds the names of; None where it finds them in neither."""
+    return next((frame for frame in (X, rows) if _get_feature_names(frame) is not None), X if is_pandas(X) else None)
 
 
 def table(X: Any, names: list[str], more: NamedColumns) -> _native.Table:
-    """The table of a frame or of a matrix (float32, float64 or datetime64), its columns called ``names``, and of more columns."""
-    if not is_frame(X) and X.dtype.kind == "M":
-        return _native.Table([(name, _times(X[:, at])) for at, name in enumerate(names)] + more)
-    if not is_frame(X):
+    """The table of a frame or of a matrix (numbers, datetime64 or text), its columns called ``names``, and of more columns."""
+    if isinstance(X, Streamed):
+        return X.table.renamed_with(names, more)
+    if is_pandas(X):
+        columns = [_of_pandas(name, X.iloc[:, at]) for at, name in enumerate(names)]
+    elif X.dtype.kind == "M":
+        columns = [_times(X[:, at]) for at in range(len(names))]
+    elif X.dtype.kind in "OU":
+        columns = [_of_objects(name, _without_gaps(X[:, at].tolist())) for at, name in enumerate(names)]
+    else:
         return _native.Table.of_matrix(X, names, more)
-    of_series = _of_pandas if type(X).__module__.startswith("pandas") else _of_polars
-    series = [X.iloc[:, at] if hasattr(X, "iloc") else X.to_series(at) for at in range(len(names))]
-    return _native.Table([(name, of_series(name, one)) for name, one in zip(names, series, strict=True)] + more)
+    return _native.Table(list(zip(names, columns, strict=True)) + more)
+
+
+def has_text(X: object) -> bool:
+    """Whether ``X`` is a matrix with a cell of text."""
+    if not isinstance(X, np.ndarray) or X.ndim != 2:
+        return False
+    return X.dtype.kind == "U" or (X.dtype.kind == "O" and any(isinstance(cell, str) for cell in X.flat))
 
 
 def _of_pandas(name: str, series: Any) -> Column:
     from pandas.api import types
 
     dtype = series.dtype
-    if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
-        return np.ascontiguousarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if type(series.array).__name__.startswith("Arrow"):
+        return series.array.__arrow_array__()
+    if hasattr(dtype, "categories"):
+        categories = series.cat.categories
+        if types.is_datetime64_any_dtype(categories.dtype) or types.is_timedelta64_dtype(categories.dtype):
+            return _of_pandas(name, series.astype(categories.dtype))
+        words = [_word(name, row, cell) for row, cell in enumerate(categories)]
+        return series.cat.codes.to_numpy(dtype=np.int64), words
+    if dtype == np.bool_:
+        return series.to_numpy()
+    if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype) and not types.is_bool_dtype(dtype):
+        plain = isinstance(dtype, np.dtype) and dtype.itemsize <= 8 and dtype != np.float16
+        return series.to_numpy() if plain else series.to_numpy(dtype=np.float64, na_value=np.nan)
     if type(dtype).__name__ == "PeriodDtype":
         series = series.dt.to_timestamp()
     if types.is_datetime64_any_dtype(series.dtype):
         local = series if series.dt.tz is None else series.dt.tz_convert("UTC").dt.tz_localize(None)
-        return _times(local.to_numpy(dtype="datetime64[ns]" if str(local.dtype) == "datetime64[ns]" else "datetime64[us]"))
+        return _times(local.to_numpy())
     if types.is_timedelta64_dtype(dtype):
-        return np.ascontiguousarray(series.dt.total_seconds().to_numpy(dtype=np.float64))
-    if not (types.is_object_dtype(dtype) or types.is_string_dtype(dtype) or hasattr(dtype, "categories")):
+        return _times(series.to_numpy())
+    known = types.is_object_dtype(dtype) or types.is_string_dtype(dtype) or types.is_bool_dtype(dtype)
+    if not known and type(dtype).__name__ != "IntervalDtype":
         raise ValueError(f'column "{name}": expected numbers, times or text, found {dtype}')
     cells = series.astype(object)
     missing = cells.isna().to_numpy()
-    cells = [None if gap else cell for cell, gap in zip(cells, missing, strict=True)]
-    if types.is_object_dtype(dtype) and all(cell is None or isinstance(cell, Real) for cell in cells):
-        return np.array(cells, dtype=np.float64)
-    if all(cell is None or isinstance(cell, date) for cell in cells):
+    return _of_objects(name, [None if gap else cell for cell, gap in zip(cells, missing, strict=True)])
+
+
+def _of_objects(name: str, cells: list[Any]) -> Column:
+    """A column of Python's objects, None where one is missing."""
+
+    def all_are(*kinds: type) -> bool:
+        return all(cell is None or isinstance(cell, kinds) for cell in cells)
+
+    if all_are(Real, Decimal) and (not all_are(bool, np.bool_) or all(cell is None for cell in cells)):
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    if all_are(date):
         return np.array([_moment(cell) for cell in cells], dtype="datetime64[us]")
+    if all_are(timedelta):
+        return np.array(cells, dtype="timedelta64[us]")
     return [None if cell is None else _word(name, row, cell) for row, cell in enumerate(cells)]
 
 
-def _of_polars(name: str, series: Any) -> Column:
-    import polars
-
-    if series.dtype.is_numeric() or series.dtype in (polars.Boolean, polars.Null):
-        return np.ascontiguousarray(series.cast(polars.Float64).to_numpy())
-    if series.dtype in (polars.String, polars.Categorical, polars.Enum):
-        return series.cast(polars.String).to_list()
-    if series.dtype == polars.Datetime and series.dtype.time_zone is not None:
-        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    if series.dtype in (polars.Date, polars.Datetime):
-        return _times(series.cast(polars.Datetime("us") if series.dtype == polars.Date else series.dtype).to_numpy())
-    if series.dtype == polars.Duration:
-        return np.ascontiguousarray((series.dt.total_nanoseconds() / 1e9).to_numpy())
-    if series.dtype == polars.Time:
-        return [None if cell is None else cell.isoformat() for cell in series.to_list()]
-    raise ValueError(f'column "{name}": expected numbers, times or text, found {series.dtype}')
+def _without_gaps(cells: list[Any]) -> list[Any]:
+    """Cells with None for what NumPy and pandas mark as missing: what is not equal to itself."""
+    return [None if cell is None or type(cell).__name__ == "NAType" or cell != cell else cell for cell in cells]
 
 
-def _times(times: Times) -> Times:
-    """Times as the core takes them: in nanoseconds where they are, else in microseconds."""
-    return np.ascontiguousarray(times if times.dtype == "datetime64[ns]" else times.astype("datetime64[us]"))
+def _times(times: NDArray[Any]) -> NDArray[Any]:
+    """Times or their lengths as the core takes them: in nanoseconds where they are, else in microseconds."""
+    kind = {"M": "datetime64", "m": "timedelta64"}[times.dtype.kind]
+    return times if times.dtype == f"{kind}[ns]" else times.astype(f"{kind}[us]")
 
 
 def _moment(cell: date | None) -> datetime | date | None:
@@ -108,11 +144,11 @@ def _moment(cell: date | None) -> datetime | date | None:
 
 def _word(name: str, row: int, cell: object) -> str:
     """A cell of a text column as the core writes it: a whole number without decimals."""
-    if isinstance(cell, str):
-        return cell
+    if isinstance(cell, (str, bool, np.bool_)) or type(cell).__name__ == "Interval":
+        return str(cell)
     if isinstance(cell, time):
         return cell.isoformat()
-    if isinstance(cell, Real):
+    if isinstance(cell, (Real, Decimal)):
         number = float(cell)
         return str(int(number)) if number.is_integer() else repr(number)
     raise ValueError(f'column "{name}", row {row + 1}: expected a number or text, found {type(cell).__name__}')

@@ -3,6 +3,7 @@
 //! It decides nothing. Estimators, defaults and every habit of scikit-learn are Python, in `negmm/`; what is here are the calls
 //! that need the core, each without the interpreter's lock while the core works.
 
+mod arrow;
 mod error;
 mod model;
 mod predictions;

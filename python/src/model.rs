@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use negmm::data::{Encoding, Inputs};
+use negmm::data::{Dialect, Encoding, Inputs};
 use negmm::options::{Kind, OptionInfo};
 use negmm::train::{CpuEngine, Watch};
 use negmm::{FitOptions, Method};
@@ -21,10 +21,10 @@ use crate::threads::{interruptible, on_threads};
 #[pyclass(frozen, module = "negmm._native")]
 pub struct Model(negmm::Model);
 
-/// Fits a method to predict `target` from all other columns of `table` but `weight`. Gives the model and sentences
-/// about the data.
+/// Fits a method to predict `target` from all other columns of `table` but `weight`; text is understood as that of a CSV file, and
+/// `dates` are columns that hold dates, perhaps with their form. Gives the model and sentences about the data.
 #[pyfunction]
-#[pyo3(signature = (table, target, method, options, *, weight, seed, threads))]
+#[pyo3(signature = (table, target, method, options, *, weight, dates, seed, threads))]
 #[allow(clippy::too_many_arguments, reason = "what a fit needs to know; Python names each")]
 pub fn fit(
     py: Python<'_>,
@@ -33,14 +33,19 @@ pub fn fit(
     method: &str,
     options: Vec<(String, String)>,
     weight: Option<String>,
+    dates: Vec<(String, Option<String>)>,
     seed: u64,
     threads: usize,
 ) -> PyResult<(Model, Vec<String>)> {
     let mut chosen = Method::by_name(method).map_err(raised)?;
     chosen.configure(&options).map_err(|refused| raised(refused.into()))?;
+    let form = |form: Option<String>| form.map(|form| form.parse()).transpose();
+    let dates = dates.into_iter().map(|(name, word)| Ok((name, form(word)?))).collect::<negmm::Result<_>>();
+    let dates = dates.map_err(raised)?;
     let table = table.get().0.clone();
     let fitted = interruptible(py, threads, move |cancel| {
-        let (inputs, engine) = (Inputs { weight, ..Inputs::default() }, CpuEngine::new(threads));
+        let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
+        let (inputs, engine) = (Inputs { weight, dates, ..Inputs::default() }, CpuEngine::new(threads));
         let watch = Watch { cancel, ..Watch::nothing() };
         let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);
         negmm::fit_with(&table, &target, &chosen, &options)

@@ -1,16 +1,18 @@
-//! Responsible for tables: NumPy arrays of numbers or times and lists of text as the core's columns, each number copied once.
+//! Responsible for tables: NumPy arrays, lists of text and streams of Arrow as the core's columns, each cell copied once.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use negmm::data::Column;
-use numpy::datetime::{Datetime, units};
+use negmm::data::time::{moment, seconds_of};
+use negmm::data::{Column, Reading};
+use numpy::datetime::{Datetime, Timedelta, units};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
+use crate::arrow;
 use crate::error::raised;
 
 /// Rows that are copied at a time: a block of a few hundred columns stays in the cache while it is turned into columns.
@@ -20,23 +22,26 @@ const BLOCK: usize = 512;
 #[pyclass(frozen, module = "negmm._native")]
 pub struct Table(pub Arc<negmm::Table>);
 
+/// A column and what its type says beyond number, time or text.
+type Typed = (Column, Option<Reading>);
+
+/// Columns with their names, as Python has them.
+type Named<'py> = Vec<(String, Bound<'py, PyAny>)>;
+
 #[pymethods]
 impl Table {
-    /// A table of named columns: an array of float64 is numbers (NaN: missing), one of datetime64 (in microseconds or
-    /// nanoseconds; NaT: missing) times, a list of str or None is text.
+    /// A table of named columns. An array of numbers is numbers (NaN: missing), one of bool truth values, one of datetime64 (in
+    /// microseconds or nanoseconds; NaT: missing) times, one of timedelta64 (likewise) lengths of time; a list of str or None is
+    /// text; an array of int64 and a list of str are categories, by their places (negative: missing); what streams arrays of Arrow is
+    /// what their type says.
     #[new]
-    fn new(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
-        let named = columns.into_iter().map(|(name, cells)| Ok((name, column(&cells)?)));
-        Self::of(named.collect::<PyResult<_>>()?)
+    fn new(columns: Named<'_>) -> PyResult<Self> {
+        Self::of(typed(columns)?)
     }
 
     /// A table of a matrix (float32 or float64, rows × names, in any layout) and more columns after it.
     #[staticmethod]
-    fn of_matrix(
-        matrix: &Bound<'_, PyAny>,
-        names: Vec<String>,
-        columns: Vec<(String, Bound<'_, PyAny>)>,
-    ) -> PyResult<Self> {
+    fn of_matrix(matrix: &Bound<'_, PyAny>, names: Vec<String>, columns: Named<'_>) -> PyResult<Self> {
         let numbers = if let Ok(matrix) = matrix.extract::<PyReadonlyArray2<'_, f64>>() {
             in_columns(matrix.as_array())
         } else if let Ok(matrix) = matrix.extract::<PyReadonlyArray2<'_, f32>>() {
@@ -44,11 +49,29 @@ impl Table {
         } else {
             return Err(PyTypeError::new_err("expected a matrix of float32 or float64"));
         };
-        let mut named: Vec<_> = names.into_iter().zip(numbers.into_iter().map(Column::Numbers)).collect();
-        for (name, cells) in columns {
-            named.push((name, column(&cells)?));
-        }
+        let mut named: Vec<_> =
+            names.into_iter().zip(numbers.into_iter().map(|numbers| (Column::Numbers(numbers), None))).collect();
+        named.extend(typed(columns)?);
         Self::of(named)
+    }
+
+    /// The table of an object that streams record batches of Arrow.
+    #[staticmethod]
+    fn of_stream(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        arrow::table(object).map(|table| Self(Arc::new(table)))
+    }
+
+    /// The same with other names and more columns; the others are shared.
+    fn renamed_with(&self, names: Vec<String>, columns: Named<'_>) -> PyResult<Self> {
+        let more = Self::of(typed(columns)?)?;
+        let more = Arc::unwrap_or_clone(more.0);
+        self.0.renamed_with(names, more).map(|table| Self(Arc::new(table))).map_err(raised)
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.0.names().to_vec()
     }
 
     fn __len__(&self) -> usize {
@@ -57,37 +80,87 @@ impl Table {
 }
 
 impl Table {
-    fn of(columns: Vec<(String, Column)>) -> PyResult<Self> {
-        negmm::Table::new(columns).map(|table| Self(Arc::new(table))).map_err(raised)
+    fn of(columns: Vec<(String, Typed)>) -> PyResult<Self> {
+        let mut readings = Vec::new();
+        let mut named = Vec::with_capacity(columns.len());
+        for (name, (column, reading)) in columns {
+            readings.extend(reading.map(|reading| (name.clone(), reading)));
+            named.push((name, column));
+        }
+        let table = negmm::Table::new(named).map_err(raised)?;
+        let table = readings.into_iter().fold(table, |table, (name, reading)| table.with_reading(&name, reading));
+        Ok(Self(Arc::new(table)))
     }
 }
 
-/// The core's column of an array or a list.
-fn column(cells: &Bound<'_, PyAny>) -> PyResult<Column> {
-    if let Ok(numbers) = cells.extract::<PyReadonlyArray1<'_, f64>>() {
-        return Ok(Column::Numbers(numbers.as_array().to_vec()));
+fn typed(columns: Named<'_>) -> PyResult<Vec<(String, Typed)>> {
+    columns.into_iter().map(|(name, cells)| column(&name, &cells).map(|column| (name, column))).collect()
+}
+
+/// The core's column of an array, a list or a stream.
+fn column(name: &str, cells: &Bound<'_, PyAny>) -> PyResult<Typed> {
+    if let Some(typed) = numbers(cells).or_else(|| times(cells)) {
+        return Ok(typed);
     }
-    if let Ok(times) = cells.extract::<PyReadonlyArray1<'_, Datetime<units::Microseconds>>>() {
-        return Ok(Column::Times(times.as_array().iter().map(|time| seconds((*time).into(), 1_000_000)).collect()));
+    if cells.hasattr("__arrow_c_stream__")? {
+        return arrow::column(name, cells);
     }
-    if let Ok(times) = cells.extract::<PyReadonlyArray1<'_, Datetime<units::Nanoseconds>>>() {
-        return Ok(Column::Times(times.as_array().iter().map(|time| seconds((*time).into(), 1_000_000_000)).collect()));
+    if let Ok((codes, words)) = cells.extract::<(PyReadonlyArray1<'_, i64>, Vec<String>)>() {
+        let word = |code: &i64| usize::try_from(*code).ok().and_then(|code| words.get(code)).map(String::as_str);
+        return Ok((Column::of_cells(codes.as_array().iter().map(word)), Some(Reading::text())));
     }
-    let expected = |_| PyTypeError::new_err("expected a column of float64 or datetime64, or a list of str and None");
+    let expected = |_| {
+        PyTypeError::new_err(
+            "expected an array of numbers, bool, datetime64 or timedelta64, a list of str and None, or Arrow",
+        )
+    };
     let cells = cells.cast::<PyList>().map_err(|error| expected(error.into()))?;
     let words: Vec<Option<Bound<'_, PyString>>> = cells.extract().map_err(expected)?;
     let words: Vec<Option<Cow<'_, str>>> =
         words.iter().map(|word| word.as_ref().map(|word| word.to_cow()).transpose()).collect::<PyResult<_>>()?;
-    Ok(Column::text(words.iter().map(Option::as_deref)))
+    Ok((Column::of_cells(words.iter().map(Option::as_deref)), None))
 }
 
-/// Seconds of a time in parts of a second; the smallest number is NumPy's mark of a missing one. Whole seconds and the rest each
-/// are exact, so that the same time as text gives the same number.
-fn seconds(time: i64, parts: i64) -> f64 {
-    match time {
-        i64::MIN => f64::NAN,
-        _ => time.div_euclid(parts) as f64 + time.rem_euclid(parts) as f64 / parts as f64,
-    }
+/// An array of numbers or of truth values.
+fn numbers(cells: &Bound<'_, PyAny>) -> Option<Typed> {
+    let numbers = of::<f64>(cells, |cell| cell)
+        .or_else(|| of::<f32>(cells, f64::from))
+        .or_else(|| of::<i64>(cells, |cell| cell as f64))
+        .or_else(|| of::<i32>(cells, f64::from))
+        .or_else(|| of::<i16>(cells, f64::from))
+        .or_else(|| of::<i8>(cells, f64::from))
+        .or_else(|| of::<u64>(cells, |cell| cell as f64))
+        .or_else(|| of::<u32>(cells, f64::from))
+        .or_else(|| of::<u16>(cells, f64::from))
+        .or_else(|| of::<u8>(cells, f64::from))
+        .map(|numbers| (Column::Numbers(numbers), None));
+    let truth = || of::<bool>(cells, |cell| f64::from(u8::from(cell)));
+    numbers.or_else(|| truth().map(|numbers| (Column::Numbers(numbers), Some(Reading::truth()))))
+}
+
+/// An array of times or of lengths of time.
+fn times(cells: &Bound<'_, PyAny>) -> Option<Typed> {
+    let times = of::<Datetime<units::Microseconds>>(cells, |time| present(time.into(), 1_000_000, moment))
+        .or_else(|| of::<Datetime<units::Nanoseconds>>(cells, |time| present(time.into(), 1_000_000_000, moment)))
+        .map(|times| (Column::Times(times), None));
+    times.or_else(|| {
+        of::<Timedelta<units::Microseconds>>(cells, |time| present(time.into(), 1_000_000, seconds_of))
+            .or_else(|| {
+                of::<Timedelta<units::Nanoseconds>>(cells, |time| present(time.into(), 1_000_000_000, seconds_of))
+            })
+            .map(|lengths| (Column::Numbers(lengths), Some(Reading::duration())))
+    })
+}
+
+/// The numbers of an array of that type, in any layout.
+fn of<T: Element + Copy>(cells: &Bound<'_, PyAny>, number: impl Fn(T) -> f64) -> Option<Vec<f64>> {
+    let cells = cells.extract::<PyReadonlyArray1<'_, T>>().ok()?;
+    Some(cells.as_array().iter().map(|cell| number(*cell)).collect())
+}
+
+/// Seconds; the smallest number is NumPy's mark of a missing one.
+fn present(time: i64, parts: i64, seconds: impl Fn(i64, i64) -> f64) -> f64 {
+    if time == i64::MIN { f64::NAN } else { seconds(time, parts) }
 }
 
 /// The columns of a matrix.

@@ -119,10 +119,13 @@ def test_kinds_of_numbers():
             pandas.DataFrame({"a": truth}),
             pandas.DataFrame({"a": truth}, dtype="boolean"),
             polars.DataFrame({"a": truth}),
-            pandas.DataFrame({"a": truth.astype(float)}),
+            pandas.DataFrame({"a": [str(cell) for cell in truth]}),
         )
     }
     assert len(bits) == 1
+    model = quick("ngboost").fit(pandas.DataFrame({"a": truth}), y)
+    plain = pandas.DataFrame({"a": truth.astype(float)})
+    np.testing.assert_array_equal(model.predict(plain), quick("ngboost").fit(plain, y).predict(plain))
 
 
 def test_numbers_among_text_are_text():
@@ -147,7 +150,7 @@ def test_numbers_among_text_are_text():
             pandas.Series([1.0, None, datetime.date(2024, 1, 1)] * 26 + [1.0, 2.0]),
             'column "a", row 3: expected a number or text, found date',
         ),
-        (polars.Series([[1, 2]] * 80), 'column "a": expected numbers, times or text, found List'),
+        (polars.Series([[1, 2]] * 80), 'column "a": expected numbers, times or text, found LargeList'),
         (pandas.Series([1.0] * 79 + [np.inf]), 'column "a", row 80: the number "inf" is not finite'),
     ],
 )

@@ -63,10 +63,17 @@ def test_a_matrix_of_times():
 def test_lengths_of_time_are_seconds():
     _, y = rides()
     seconds = np.arange(120.0) * 90
-    expected = quick("ngboost").fit(pandas.DataFrame({"a": seconds}), y).model_.to_bytes()
+    numbers = pandas.DataFrame({"a": seconds})
+    expected = quick("ngboost").fit(numbers, y).predict(numbers)
     lengths = pandas.Series(pandas.to_timedelta(seconds, unit="s"))
-    for frame in (pandas.DataFrame({"a": lengths}), polars.DataFrame({"a": polars.Series(seconds * 1e6).cast(polars.Duration("us"))})):
-        assert quick("ngboost").fit(frame, y).model_.to_bytes() == expected
+    frames = (
+        pandas.DataFrame({"a": lengths}),
+        pandas.DataFrame({"a": [str(length) for length in lengths]}),
+        polars.DataFrame({"a": polars.Series(seconds * 1e6).cast(polars.Duration("us"))}),
+    )
+    assert len({quick("ngboost").fit(frame, y).model_.to_bytes() for frame in frames}) == 1
+    for frame in frames:
+        np.testing.assert_array_equal(quick("ngboost").fit(frame, y).predict(numbers), expected)
     plain = quick("ngboost").fit(seconds[:, np.newaxis], y)
     np.testing.assert_array_equal(plain.predict(lengths.to_numpy()[:, np.newaxis]), plain.predict(seconds[:, np.newaxis]))
 

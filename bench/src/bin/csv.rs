@@ -15,11 +15,12 @@ use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use negmm::Rng;
 use negmm_bench::options::Options;
 use negmm_bench::peers::pin;
+use negmm_bench::used::Used;
 
 const COLUMNS: usize = 8;
 const TRAINING_ROWS: usize = 2000;
@@ -53,14 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .args(["--threads", "1", "--quiet"])
         .stdout(Stdio::null())
         .spawn()?;
-    let mut used = Used::default();
-    let status = loop {
-        if let Some(status) = predict.try_wait()? {
-            break status;
-        }
-        used.look(predict.id());
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let (status, used) = Used::until_the_end(&mut predict)?;
     let seconds = start.elapsed().as_secs_f64();
     if !status.success() {
         return Err("predict failed".into());
@@ -95,27 +89,5 @@ fn write_rows(path: &Path, more: impl Fn(usize, usize) -> bool) -> std::io::Resu
             let _ = write!(line, "{x:.6},");
         }
         let _ = writeln!(line, "{:.6}", sum + 50.0 * rng.uniform());
-    }
-}
-
-/// What a process used up to the last look.
-#[derive(Default)]
-struct Used {
-    memory: u64,
-    processor: Duration,
-}
-
-impl Used {
-    /// A process that is just ending has nothing to see: then the look before stays.
-    fn look(&mut self, process: u32) {
-        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
-        self.memory = peak.map_or(self.memory, |kibibytes: u64| kibibytes * 1024);
-        let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-        let nanoseconds = threads
-            .filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok())
-            .filter_map(|text| text.split_whitespace().next()?.parse::<u64>().ok())
-            .sum();
-        self.processor = self.processor.max(Duration::from_nanos(nanoseconds));
     }
 }

@@ -43,7 +43,7 @@ pub struct Shared {
 pub enum Command {
     /// Make the paper's example, fit, score, draw: the product in one command, no data needed
     Demo(Demo),
-    /// Train on a CSV file
+    /// Train on a CSV or Parquet file
     Fit(Box<Fit>),
     /// One row out for every row in; of a sequence for every row that has a window before it, and for the next step
     Predict(Predict),
@@ -78,7 +78,7 @@ pub struct Demo {
 /// `negmm fit`
 #[derive(Debug, Args)]
 pub struct Fit {
-    /// CSV file with a header line, plain or gzip; - for standard input
+    /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
     pub data: String,
     /// The model file to write; - for standard output
     #[arg(long, short, value_name = "MODEL")]
@@ -156,9 +156,9 @@ impl DataFlags {
 pub struct Predict {
     /// The model file
     pub model: PathBuf,
-    /// CSV file with a header line, plain or gzip; - for standard input
+    /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
     pub data: String,
-    /// The CSV file to write; - for standard output
+    /// The CSV file to write, Parquet where its name ends in .parquet; - for standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: String,
     /// Central intervals of these coverages: lower_0.9, upper_0.9 …
@@ -205,7 +205,7 @@ pub struct Predict {
 pub struct Evaluate {
     /// The model file
     pub model: PathBuf,
-    /// CSV file with the target column, plain or gzip; - for standard input
+    /// CSV file with the target column, plain or gzip, or Parquet; - for standard input
     pub data: String,
     /// The column that says how much each row counts
     #[arg(long, value_name = "COL")]
@@ -220,7 +220,7 @@ pub struct Evaluate {
 pub struct Report {
     /// The model file
     pub model: PathBuf,
-    /// CSV file with the target column, plain or gzip; - for standard input
+    /// CSV file with the target column, plain or gzip, or Parquet; - for standard input
     pub data: String,
     /// The HTML file to write; - for standard output
     #[arg(long, short, value_name = "FILE", required_unless_present = "svg")]
@@ -239,7 +239,7 @@ pub struct Report {
 /// `negmm compare`
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// CSV file with a header line, plain or gzip; - for standard input
+    /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
     pub data: String,
     /// The column to predict
     #[arg(long, value_name = "COL")]

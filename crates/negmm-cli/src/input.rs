@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use negmm::data::{CsvStream, Dialect, Inputs, Schema, Sequence, TimeForm};
+use negmm::data::{Dialect, Inputs, RowStream, Schema, Sequence, TimeForm};
 use negmm::{Error, Table};
 
 use crate::arguments::FileFlags;
@@ -122,11 +122,11 @@ pub fn without_target(rows: usize, target: &str) -> String {
 }
 
 /// A stream of rows from a file, or from standard input for `-`.
-pub fn stream(data: &str, schema: &Schema) -> Result<CsvStream, Error> {
+pub fn stream(data: &str, schema: &Schema) -> Result<RowStream, Error> {
     if data == "-" {
-        CsvStream::from_reader(std::io::stdin(), STANDARD_INPUT, schema)
+        RowStream::from_reader(std::io::stdin(), STANDARD_INPUT, schema)
     } else {
-        CsvStream::open(data, schema)
+        RowStream::open(data, schema)
     }
 }
 

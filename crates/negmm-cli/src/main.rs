@@ -1,4 +1,4 @@
-//! The program `negmm`: predictive distributions from CSV files.
+//! The program `negmm`: predictive distributions from CSV and Parquet files.
 
 mod arguments;
 mod chart;
@@ -8,6 +8,7 @@ mod input;
 mod interrupt;
 mod journal;
 mod output;
+mod predictions;
 mod progress;
 mod read_as;
 mod report;

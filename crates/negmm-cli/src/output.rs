@@ -118,6 +118,17 @@ impl Output {
     }
 }
 
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Self::write(self, bytes).map(|()| bytes.len()).map_err(io::Error::other)
+    }
+
+    /// Nothing: what is written appears at the end.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Writes a whole output: a file, or standard output for `-`.
 pub fn write(path: &str, bytes: &[u8]) -> Result<(), Error> {
     let mut output = Output::create(path)?;

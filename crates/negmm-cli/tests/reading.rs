@@ -49,9 +49,11 @@ fn a_fit_says_what_it_read_and_predict_reads_alike() {
     let odd = folder.done(&["predict", "m", "odd.csv"]);
     assert_eq!(odd.err, "warning: column \"visits\": 1 cell is no number and counts as missing\n");
     folder.write("comma.csv", "amount;member;shop;visits\n1.500,0;yes;001;4\n20,0;no;000;?\n");
+    // Decimal commas are recognised, whatever training had.
+    assert_eq!(folder.done(&["predict", "m", "comma.csv"]).text(), a.text());
     assert_eq!(folder.done(&["predict", "m", "comma.csv", "--decimal", ","]).text(), a.text());
     folder.refused(
-        &["predict", "m", "comma.csv"],
+        &["predict", "m", "comma.csv", "--decimal", "."],
         1,
         "comma.csv, row 1 (line 2), column \"amount\": expected a number, found \"1.500,0\"",
     );

@@ -27,7 +27,7 @@
 //!
 //! | from | to | room |
 //! |---|---|---|
-//! | a CSV file | [`Table`] | [`data`] |
+//! | a CSV or Parquet file | [`Table`] | [`data`] |
 //! | [`Table`] | [`data::Dataset`], by an [`Encoder`] that is kept | [`data`] |
 //! | [`data::Dataset`] | [`train::Job`]s, by a [`Method`] | [`method`] |
 //! | [`train::Job`]s | trained weights, by an [`train::Engine`] with [`net`] and [`score`] | [`train`] |

@@ -30,7 +30,7 @@ fn schema(columns: &[(&str, Kind)], keep: &[&str]) -> Schema {
     Schema {
         columns: columns.iter().map(|(name, kind)| (name.to_string(), (*kind).into())).collect(),
         keep: keep.iter().map(|name| name.to_string()).collect(),
-        separator: None,
+        ..negmm::data::Schema::default()
     }
 }
 
@@ -92,7 +92,7 @@ fn a_stream_reads_what_the_whole_reads() {
                 found.extend(cells(&chunk.table, name));
             }
             for (kept, column) in kept.iter_mut().zip(&chunk.kept) {
-                kept.extend(column.cells().map(str::to_string));
+                kept.extend(column.cells().map(String::from));
             }
         }
         for (found, (name, _)) in found.iter().zip(columns) {

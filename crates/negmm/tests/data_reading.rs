@@ -331,3 +331,26 @@ fn wide_files_take_linear_time() {
     let (once, eightfold) = (fastest(5_000), fastest(40_000));
     assert!(eightfold < 24.0 * once.max(0.005), "{once:.3} s for 5,000 columns, {eightfold:.3} s for 40,000");
 }
+
+#[test]
+fn new_data_may_have_another_decimal_mark() {
+    let train: String = (0..40).map(|row| format!("{}.5,{row}\n", row % 7)).collect();
+    let table = Table::read_from(format!("a,y\n{train}").as_bytes(), "train.csv").unwrap();
+    let encoder = Encoder::fit(&table, "y", &Inputs::default()).unwrap();
+    let numbers = |text: &'static str, dialect: &Dialect| {
+        let schema = encoder.schema().in_dialect(dialect).unwrap();
+        let mut stream = CsvStream::from_reader(std::io::Cursor::new(text), "new.csv", &schema)?;
+        stream.next_chunk(9).map(|chunk| match chunk.unwrap().table.column("a") {
+            Some(Column::Numbers(numbers)) => numbers.clone(),
+            other => panic!("{other:?}"),
+        })
+    };
+    let nothing = Dialect::default();
+    assert_eq!(numbers("a;b\n1,5;x\n2;y\n", &nothing).unwrap(), [1.5, 2.0]);
+    assert_eq!(numbers("a,b\n1.5,x\n2,y\n", &nothing).unwrap(), [1.5, 2.0]);
+    // Thousands or decimals: nothing is guessed, and what somebody says holds.
+    assert!(numbers("a;b\n1,500;x\n", &nothing).is_err());
+    let comma = Dialect { decimal: Some(','), ..Dialect::default() };
+    assert_eq!(numbers("a;b\n1,500;x\n", &comma).unwrap(), [1.5]);
+    assert!(numbers("a;b\n1.5;x\n", &comma).is_err());
+}

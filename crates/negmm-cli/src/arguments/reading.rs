@@ -9,7 +9,7 @@ pub struct FileFlags {
     /// What stands between cells: , ; | or tab [default: from the first lines]
     #[arg(long, value_name = "CHARACTER", hide_short_help = true)]
     pub separator: Option<String>,
-    /// The decimal mark, . or , [default: from whole columns; of a model as in training]
+    /// The decimal mark, . or , [default: from whole columns; for a model from the first rows, else as in training]
     #[arg(long, value_name = "MARK", hide_short_help = true)]
     pub decimal: Option<String>,
     /// Cells that are missing, beside empty ones, NA, NaN, null, None, ? and the like

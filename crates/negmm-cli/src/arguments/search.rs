@@ -9,7 +9,7 @@ use super::ReadingFlags;
 /// `negmm tune`
 #[derive(Debug, Args)]
 pub struct Tune {
-    /// CSV file with a header line, plain or gzip; - for standard input
+    /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
     pub data: String,
     /// The column to predict
     #[arg(long, value_name = "COL")]

@@ -1,18 +1,18 @@
 //! Responsible for `negmm predict`: one row out for every row in, in memory that does not grow with the file; a sequence
 //! is read whole, and has one row out for every row that a window comes before and for the step after the last.
 
-use std::io::Write;
 use std::path::Path;
 
-use negmm::data::{Chunk, CsvStream, Warnings};
+use negmm::data::{Chunk, RowStream, Warnings};
 use negmm::questions::{levels, numbers};
-use negmm::{Cell, Error, Model, Questions};
+use negmm::{Error, Model, Questions};
 use rayon::prelude::*;
 use serde_json::json;
 
 use crate::arguments::{Predict, Shared};
 use crate::input;
-use crate::output::{Output, replaces, say_json, warn};
+use crate::output::{replaces, say_json, warn};
+use crate::predictions::{Form, Predicted, PredictionFile};
 use crate::progress::Bar;
 use crate::report::{count, counted};
 
@@ -41,7 +41,8 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let mut schema = model.encoder().schema();
     schema.keep = keep;
     let mut stream = input::stream(&predict.data, &schema.in_dialect(&input::dialect(&predict.file)?)?)?;
-    let mut output = Output::create(place)?;
+    let form = Form::of(place)?;
+    let mut output = PredictionFile::create(place, form, names.clone())?;
     let bar = Bar::rows(shared);
     let mut warnings = Warnings::default();
     let mut rows = 0;
@@ -52,19 +53,18 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
         let rows_before = batch[batch.len() - 1].0 + batch[batch.len() - 1].1.table.rows() as u64;
         // The next rows are read while these are answered.
         let (answers, next) = rayon::join(
-            || batch.par_iter().map(|(first, chunk)| answer(&questions, &model, chunk, *first)).collect::<Vec<_>>(),
+            || {
+                let answer = |(first, chunk): &(u64, Chunk)| answer(&questions, &model, chunk, *first, form);
+                batch.par_iter().map(answer).collect::<Vec<_>>()
+            },
             || read(&mut stream, rows_before, at_once),
         );
         let answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
         let next = next?;
-        if rows == 0 {
-            // Only now: a file that is wrong from the start leaves nothing on standard output.
-            output.write(&line(&names))?;
-        }
-        for answer in answers {
-            warnings.merge(&answer.warnings);
-            output.write(&answer.text)?;
-            lines += answer.rows;
+        for ((_, chunk), (predicted, odd)) in batch.iter().zip(answers) {
+            warnings.merge(&odd);
+            lines += predicted.rows();
+            output.write(predicted, &chunk.kept)?;
         }
         bar.add((rows_before - rows) as usize);
         rows = rows_before;
@@ -92,7 +92,7 @@ fn outside(warnings: &Warnings) -> Option<String> {
 }
 
 /// As many chunks as there are threads, each of `at_once` rows and with the number of rows before it.
-fn read(stream: &mut CsvStream, mut rows_before: u64, at_once: usize) -> Result<Vec<(u64, Chunk)>, Error> {
+fn read(stream: &mut RowStream, mut rows_before: u64, at_once: usize) -> Result<Vec<(u64, Chunk)>, Error> {
     let mut batch = Vec::new();
     while batch.len() < rayon::current_num_threads() {
         let Some(chunk) = stream.next_chunk(at_once)? else { break };
@@ -101,13 +101,6 @@ fn read(stream: &mut CsvStream, mut rows_before: u64, at_once: usize) -> Result<
         rows_before += rows;
     }
     Ok(batch)
-}
-
-/// What is said of one chunk.
-struct Answer {
-    text: Vec<u8>,
-    rows: usize,
-    warnings: Warnings,
 }
 
 /// What was asked for.
@@ -140,73 +133,18 @@ fn names(questions: &Questions, keep: &[String], model: &Model) -> Result<Vec<St
     questions.names_after(number.into_iter().chain(keep.iter().cloned()).collect(), model)
 }
 
-/// The lines of one chunk; `first` rows came before it.
-fn answer(questions: &Questions, model: &Model, chunk: &Chunk, first: u64) -> Result<Answer, Error> {
+/// What is written of one chunk, and what is odd about it; `first` rows came before it.
+fn answer(
+    questions: &Questions,
+    model: &Model,
+    chunk: &Chunk,
+    first: u64,
+    form: Form,
+) -> Result<(Predicted, Warnings), Error> {
     let (predictions, mut warnings) = model.predict_with_warnings(&chunk.table)?;
     warnings.merge(&chunk.warnings);
     let answers = questions.answer(&predictions, first)?;
     let rows = model.encoder().predicted_rows(chunk.table.rows());
     let numbered = model.encoder().sequence().is_some();
-    // For the step after a sequence no cells are kept.
-    let mut kept: Vec<_> = chunk.kept.iter().map(|column| column.cells().skip(rows.first())).collect();
-    let mut line = Line::default();
-    for row in 0..answers.rows() {
-        if numbered {
-            line.text(&rows.number(row).to_string());
-        }
-        kept.iter_mut().for_each(|cells| line.text(cells.next().unwrap_or_default()));
-        for cell in answers.row(row) {
-            match cell {
-                Cell::Number(number) => line.number(number),
-                Cell::Text(text) => line.text(text),
-            }
-        }
-        line.end();
-    }
-    Ok(Answer { text: line.bytes, rows: answers.rows(), warnings })
-}
-
-/// One line of text cells.
-fn line(cells: &[String]) -> Vec<u8> {
-    let mut line = Line::default();
-    cells.iter().for_each(|cell| line.text(cell));
-    line.end();
-    line.bytes
-}
-
-/// Lines of CSV.
-#[derive(Default)]
-struct Line {
-    bytes: Vec<u8>,
-    begun: bool,
-}
-
-impl Line {
-    fn comma(&mut self) {
-        if self.begun {
-            self.bytes.push(b',');
-        }
-        self.begun = true;
-    }
-
-    fn text(&mut self, text: &str) {
-        self.comma();
-        if text.contains([',', '"', '\n', '\r']) {
-            let quoted = format!("\"{}\"", text.replace('"', "\"\""));
-            self.bytes.extend_from_slice(quoted.as_bytes());
-        } else {
-            self.bytes.extend_from_slice(text.as_bytes());
-        }
-    }
-
-    fn number(&mut self, x: f64) {
-        self.comma();
-        // Shortest text that reads back as the same number; writing to memory does not fail.
-        let _ = write!(self.bytes, "{x:?}");
-    }
-
-    fn end(&mut self) {
-        self.bytes.push(b'\n');
-        self.begun = false;
-    }
+    Ok((Predicted::new(&answers, &chunk.kept, rows, numbered, form), warnings))
 }

@@ -78,6 +78,7 @@ impl Schema {
     pub fn in_dialect(mut self, dialect: &Dialect) -> Result<Self> {
         dialect.check()?;
         self.separator = dialect.separator;
+        self.decimal = dialect.decimal;
         for (_, reading) in &mut self.columns {
             reading.missing.extend(dialect.missing.iter().cloned());
             if let (ReadAs::Number(form), Some(decimal)) = (&mut reading.cells, dialect.decimal)

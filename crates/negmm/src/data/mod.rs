@@ -1,23 +1,34 @@
 //! Responsible for what comes in: tables with named columns, and how they become numbers a network can use.
 
+#[cfg(feature = "parquet")]
+mod arrow;
 mod calendar;
 mod csv;
 mod cursor;
 mod dataset;
+mod deciding;
+mod decimal_mark;
 mod dialect;
 mod difference;
 mod encoder;
 mod encoding;
 mod extrapolation;
+mod format;
 mod grid;
 mod inputs;
+mod kept;
 mod levels;
 mod message;
 mod moments;
 mod novelty;
 mod oddities;
 mod packed;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_writer;
 mod reading;
+mod row_stream;
 mod rows;
 mod source;
 pub mod split;
@@ -27,6 +38,7 @@ mod table;
 mod target;
 pub mod time;
 mod times;
+mod understood;
 mod warnings;
 mod weights;
 mod whole;
@@ -34,6 +46,8 @@ mod windows;
 
 pub(crate) use message::quoted;
 
+#[cfg(feature = "parquet")]
+pub use arrow::ArrowColumn;
 pub use dataset::{Dataset, ROW_ALIGN};
 pub use dialect::Dialect;
 pub use difference::Difference;
@@ -43,12 +57,18 @@ pub use encoding::{
 };
 pub use extrapolation::Extrapolation;
 pub use inputs::Inputs;
+pub use kept::KeptColumn;
 pub use levels::{LevelColumn, NO_LEVEL, STATISTICS};
 pub use novelty::Novelty;
+#[cfg(feature = "parquet")]
+pub use parquet::ParquetStream;
+#[cfg(feature = "parquet")]
+pub use parquet_writer::{ParquetWriter, Written};
 pub use reading::{ColumnReading, NumberForm, ReadAs, Reading};
+pub use row_stream::RowStream;
 pub use rows::PredictedRows;
 pub use statistics::LevelStatistics;
-pub use stream::{Chunk, CsvStream, KeptColumn, Kind, Schema};
+pub use stream::{Chunk, CsvStream, Kind, Schema};
 pub use table::{Column, MISSING, Table};
 pub use target::Target;
 pub use time::TimeForm;

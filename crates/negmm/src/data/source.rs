@@ -4,12 +4,13 @@ use std::io::{self, Chain, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
 
+use super::format::refuse_others;
 use crate::{Error, Result};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// The separator is looked for in at most this many bytes …
-const HEAD_BYTES: u64 = 1 << 16;
+pub(super) const HEAD_BYTES: u64 = 1 << 16;
 /// … and lines after the header.
 const HEAD_LINES: usize = 100;
 /// What may stand between cells; of those that fit alike the first is meant.
@@ -76,6 +77,7 @@ impl<R: Read> Source<R> {
     pub fn new(mut reader: R, name: &str, separator: Option<char>) -> Result<Self> {
         let mut head = Vec::new();
         (&mut reader).take(HEAD_BYTES).read_to_end(&mut head).map_err(|error| read_error(name, error))?;
+        refuse_others(&head).map_err(|error| error.in_file(name))?;
         if head.starts_with(BYTE_ORDER_MARK) {
             head.drain(..BYTE_ORDER_MARK.len());
         }

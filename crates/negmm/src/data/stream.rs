@@ -1,13 +1,15 @@
 //! Responsible for reading CSV files of any size piece by piece, by a schema that says which columns are wanted.
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{Chain, Cursor, Read};
 use std::path::Path;
 
 use super::csv::Records;
+use super::decimal_mark::with_own_mark;
+use super::kept::KeptColumn;
 use super::message::absent_columns;
 use super::reading::CellReader;
-use super::source::Decoded;
+use super::source::{Decoded, HEAD_BYTES, read_error};
 use super::table::{Dictionary, open};
 use super::{Column, Reading, Table, TimeForm, Warnings};
 use crate::{Error, Result};
@@ -35,6 +37,8 @@ pub struct Schema {
     pub keep: Vec<String>,
     /// What stands between cells, where it should not be recognised from the first lines.
     pub separator: Option<char>,
+    /// The decimal mark, where somebody says it and it should not be recognised from the first rows of CSV.
+    pub decimal: Option<char>,
 }
 
 /// Some rows of a file.
@@ -48,40 +52,13 @@ pub struct Chunk {
     pub warnings: Warnings,
 }
 
-/// A column carried over: every cell as it stands in the file, one after the other.
-#[derive(Clone, Debug)]
-pub struct KeptColumn {
-    name: String,
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl KeptColumn {
-    /// The name of the column.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The cells from the first row to the last.
-    pub fn cells(&self) -> impl Iterator<Item = &str> {
-        let mut start = 0;
-        self.ends.iter().map(move |end| {
-            let cell = &self.text[start..*end];
-            start = *end;
-            cell
-        })
-    }
-
-    fn push(&mut self, cell: &str) {
-        self.text.push_str(cell);
-        self.ends.push(self.text.len());
-    }
-}
+/// The bytes of a CSV file.
+type Bytes = Decoded<Box<dyn Read + Send>>;
 
 /// A CSV file that is read piece by piece, in memory that does not grow with the file.
 /// Files are understood as by [`Table::read`], but the schema says how the cells of each column are.
 pub struct CsvStream {
-    records: Records<Decoded<Box<dyn Read + Send>>>,
+    records: Records<Chain<Cursor<Vec<u8>>, Bytes>>,
     columns: Vec<(usize, CellReader)>,
     keep: Vec<usize>,
 }
@@ -94,12 +71,12 @@ impl CsvStream {
 
     /// Reads the header from any reader and finds the columns; messages call the reader `name`.
     pub fn from_reader(reader: impl Read + Send + 'static, name: &str, schema: &Schema) -> Result<Self> {
-        let reader = Decoded::new(Box::new(reader) as Box<dyn Read + Send>, name)?;
-        let records = Records::new(reader, name, schema.separator)?;
-        let wanted: Vec<&str> = schema.columns.iter().map(|(column, _)| column.as_str()).collect();
-        let keep: Vec<&str> = schema.keep.iter().map(String::as_str).collect();
-        let positions = find(records.header(), &wanted).map_err(|message| Error::data(message).in_file(name))?;
-        let keep = find(records.header(), &keep).map_err(|message| Error::options(message).in_file(name))?;
+        let mut reader = Decoded::new(Box::new(reader) as Box<dyn Read + Send>, name)?;
+        let mut head = Vec::new();
+        (&mut reader).take(HEAD_BYTES).read_to_end(&mut head).map_err(|error| read_error(name, error))?;
+        let schema = with_own_mark(schema, &head, name);
+        let records = Records::new(Cursor::new(head).chain(reader), name, schema.separator)?;
+        let (positions, keep) = schema.find(records.header()).map_err(|error| error.in_file(name))?;
         let columns = positions.into_iter().zip(schema.columns.iter().map(|(_, reading)| CellReader::new(reading)));
         Ok(Self { columns: columns.collect(), records, keep })
     }
@@ -115,11 +92,8 @@ impl CsvStream {
         let room = max_rows.min(ROWS_AT_ONCE);
         let mut builders: Vec<Builder> = self.columns.iter().map(|(_, reader)| Builder::new(reader, room)).collect();
         let header = self.records.header();
-        let mut kept: Vec<KeptColumn> = self
-            .keep
-            .iter()
-            .map(|position| KeptColumn { name: header[*position].clone(), text: String::new(), ends: Vec::new() })
-            .collect();
+        let mut kept: Vec<KeptColumn> =
+            self.keep.iter().map(|position| KeptColumn::of_text(&header[*position])).collect();
         while self.records.rows() - before < max_rows.max(1) && self.records.advance()? {
             for ((position, reader), builder) in self.columns.iter().zip(&mut builders) {
                 match builder {
@@ -179,6 +153,15 @@ impl Builder {
             Self::Times(times, _) => Column::Times(times),
             Self::Text(dictionary) => dictionary.finish(),
         }
+    }
+}
+
+impl Schema {
+    /// Where the columns for the table and those to carry over stand in a file with this header.
+    pub(super) fn find(&self, header: &[String]) -> Result<(Vec<usize>, Vec<usize>)> {
+        let wanted: Vec<&str> = self.columns.iter().map(|(column, _)| column.as_str()).collect();
+        let keep: Vec<&str> = self.keep.iter().map(String::as_str).collect();
+        Ok((find(header, &wanted).map_err(Error::data)?, find(header, &keep).map_err(Error::options)?))
     }
 }
 

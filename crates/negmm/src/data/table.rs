@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::message::{absent_columns, quoted};
-use super::reading::{CellReader, ColumnReading};
-use super::{Dialect, Kind, Reading, csv, source, weights, whole};
+use super::reading::{CellReader, ColumnReading, is_missing};
+use super::{Dialect, Kind, Reading, csv, format, source, understood, weights, whole};
 use crate::{Error, Result};
 
 /// The code of a missing text cell.
@@ -59,11 +60,42 @@ impl Column {
         dictionary.finish()
     }
 
+    /// A text column of cells as a file has them (`None`: missing): blanks around them are dropped, and words that mean missing
+    /// are.
+    pub fn of_cells<'a>(cells: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        let mut dictionary = Dictionary::default();
+        cells.into_iter().for_each(|cell| dictionary.push_cell(cell));
+        dictionary.finish()
+    }
+
     /// Rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Numbers(numbers) | Self::Times(numbers) => numbers.len(),
             Self::Text { codes, .. } => codes.len(),
+        }
+    }
+
+    /// The column as `reading` understands it: text as numbers where it says so, and cells missing that it says are. And how many
+    /// cells did not fit. The error comes with the row that is at fault.
+    pub(super) fn read_as(&self, reading: &Reading) -> std::result::Result<(Cow<'_, Self>, u64), (usize, Error)> {
+        let reader = CellReader::new(reading);
+        match (self, reading.kind()) {
+            _ if reading.is_plain() => Ok((Cow::Borrowed(self), 0)),
+            (Self::Text { codes, levels }, Kind::Number) => {
+                reader.numbers(codes, levels).map(|(numbers, odd)| (Cow::Owned(Self::Numbers(numbers)), odd))
+            }
+            (Self::Text { codes, levels }, _) if !reading.missing.is_empty() => {
+                let missing: Vec<bool> = levels.iter().map(|level| reader.is_missing_text(level)).collect();
+                let code = |code: &u32| if missing.get(*code as usize) == Some(&true) { MISSING } else { *code };
+                let codes = codes.iter().map(code).collect();
+                Ok((Cow::Owned(Self::Text { codes, levels: levels.clone() }), 0))
+            }
+            (Self::Numbers(numbers), _) if !reading.missing.is_empty() => {
+                let number = |number: &f64| if reader.is_missing_number(*number) { f64::NAN } else { *number };
+                Ok((Cow::Owned(Self::Numbers(numbers.iter().map(number).collect())), 0))
+            }
+            _ => Ok((Cow::Borrowed(self), 0)),
         }
     }
 
@@ -107,7 +139,8 @@ pub(super) fn not_finite(cell: &str) -> Error {
 pub struct Table {
     name: String,
     names: Vec<String>,
-    columns: Vec<Column>,
+    /// Shared with copies of the table.
+    columns: Vec<Arc<Column>>,
     /// Where a column stands: by its name, and by its name without blanks where no other has that.
     positions: HashMap<String, usize>,
     rows: usize,
@@ -158,6 +191,7 @@ impl Table {
 
     fn of_parts(name: &str, names: Vec<String>, columns: Vec<Column>, rows: usize, origin: Origin) -> Self {
         let positions = positions(&names);
+        let columns = columns.into_iter().map(Arc::new).collect();
         Self { name: name.to_string(), names, columns, positions, rows, origin, readings: BTreeMap::new() }
     }
 
@@ -177,7 +211,8 @@ impl Table {
         weights::weights(self, column)
     }
 
-    /// Reads a CSV file (plain or gzip). What stands between cells (comma, semicolon, tab or bar) is recognised from the first
+    /// Reads a CSV file (plain or gzip), or with the feature `parquet` a Parquet file, which its first bytes tell. Of a Parquet file
+    /// the types say what a column is, and text that is no category is understood as that of CSV. Of CSV, what stands between cells (comma, semicolon, tab or bar) is recognised from the first
     /// lines, and what a column is from all its cells ([`Table::reading`]): numbers, also with decimal commas, separators of
     /// thousands, percent or currency signs, or parentheses for negative ones; truth values; else text. Digits with leading zeros
     /// are text. A column of numbers in which one cell in twenty at most does not fit (and at most ten different texts) is one of
@@ -190,7 +225,13 @@ impl Table {
 
     /// Reads like [`Table::read`], but as `dialect` says where it says something.
     pub fn read_with(path: impl AsRef<Path>, dialect: &Dialect) -> Result<Self> {
-        Self::read_from_with(open(path.as_ref())?, &path.as_ref().display().to_string(), dialect)
+        let (mut file, name) = (open(path.as_ref())?, path.as_ref().display().to_string());
+        let start = format::first_bytes(&mut file, &name)?;
+        #[cfg(feature = "parquet")]
+        if start == format::PARQUET && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return super::parquet::read_whole(file, &name, dialect);
+        }
+        Self::read_after(start, file, &name, dialect)
     }
 
     /// Reads like [`Table::read`] from any reader; messages call it `name`.
@@ -199,8 +240,24 @@ impl Table {
     }
 
     /// Reads like [`Table::read_with`] from any reader; messages call it `name`.
-    pub fn read_from_with(reader: impl Read, name: &str, dialect: &Dialect) -> Result<Self> {
-        whole::read_whole(source::Decoded::new(reader, name)?, name, dialect)
+    pub fn read_from_with(mut reader: impl Read, name: &str, dialect: &Dialect) -> Result<Self> {
+        let start = format::first_bytes(&mut reader, name)?;
+        Self::read_after(start, reader, name, dialect)
+    }
+
+    /// Reads `reader` after these bytes.
+    fn read_after(start: Vec<u8>, reader: impl Read, name: &str, dialect: &Dialect) -> Result<Self> {
+        #[cfg(feature = "parquet")]
+        if start == format::PARQUET {
+            return super::parquet::read_whole(super::parquet::whole_bytes(start, reader, name)?, name, dialect);
+        }
+        whole::read_whole(source::Decoded::new(Cursor::new(start).chain(reader), name)?, name, dialect)
+    }
+
+    /// The same table with its text understood as that of a CSV file, see [`Table::read`]: what each column is read as is decided
+    /// from all its cells. Categories stay text.
+    pub fn understood(self, dialect: &Dialect) -> Result<Self> {
+        understood::understood(self, dialect)
     }
 
     /// The same table under a name (a file, say) for messages.
@@ -222,7 +279,7 @@ impl Table {
 
     /// All columns with their names, in order.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &Column)> + Clone {
-        self.names.iter().map(String::as_str).zip(&self.columns)
+        self.names.iter().map(String::as_str).zip(self.columns.iter().map(AsRef::as_ref))
     }
 
     /// The names of all columns, in order.
@@ -232,7 +289,7 @@ impl Table {
 
     /// The column called `name`, blanks around it aside.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.position(name).map(|position| &self.columns[position])
+        self.position(name).map(|position| self.columns[position].as_ref())
     }
 
     /// The table's own name of the column called `name`, which may have blanks around it.
@@ -275,12 +332,52 @@ impl Table {
         let disguised = self.reading(name).and_then(|reading| reading.text.as_ref());
         Some(match (column, reading.kind(), disguised) {
             (Column::Numbers(_), Kind::Text, Some(text)) => Ok((Cow::Borrowed(text), 0)),
-            (Column::Text { codes, levels }, Kind::Number, _) if !reading.is_plain() => CellReader::new(reading)
-                .numbers(codes, levels)
-                .map(|(numbers, odd)| (Cow::Owned(Column::Numbers(numbers)), odd))
-                .map_err(|(row, error)| self.blame_cell(error, row, name)),
-            _ => Ok((Cow::Borrowed(column), 0)),
+            _ => column.read_as(reading).map_err(|(row, error)| self.blame_cell(error, row, name)),
         })
+    }
+
+    /// The same table with some of its columns, each with its place, made anew; what one was read as stays where nothing new is
+    /// said.
+    pub(super) fn map_columns(
+        mut self,
+        mut make: impl FnMut(usize, &Column) -> Result<Option<(Column, Option<ColumnReading>)>>,
+    ) -> Result<Self> {
+        for (position, name) in self.names.iter().enumerate() {
+            let made = make(position, &self.columns[position]).map_err(|error| self.blame(error.in_column(name)))?;
+            let Some((column, reading)) = made else { continue };
+            self.columns[position] = Arc::new(column);
+            self.readings.extend(reading.map(|reading| (name.clone(), reading)));
+        }
+        Ok(self)
+    }
+
+    /// The same table with other names for its columns and more columns after them, which it has the rows of.
+    pub fn renamed_with<N: Into<String>>(&self, names: Vec<N>, more: Self) -> Result<Self> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        if names.len() != self.names.len() || !more.names.is_empty() && more.rows != self.rows {
+            return Err(Error::data(format!(
+                "expected {} columns and {} rows, found {} and {}",
+                self.names.len(),
+                self.rows,
+                names.len(),
+                more.rows
+            )));
+        }
+        let reading = |(new, old): (&String, &String)| Some((new.clone(), self.readings.get(old)?.clone()));
+        let mut readings: BTreeMap<_, _> = names.iter().zip(&self.names).filter_map(reading).collect();
+        readings.extend(more.readings);
+        let names: Vec<String> = names.into_iter().chain(more.names).collect();
+        check_names(&names)?;
+        let positions = positions(&names);
+        let columns = self.columns.iter().cloned().chain(more.columns).collect();
+        Ok(Self { names, columns, positions, readings, ..self.clone() })
+    }
+
+    /// The same table with what the types of its columns say: the column called `name` is read so.
+    #[must_use]
+    pub fn with_reading(mut self, name: &str, reading: Reading) -> Self {
+        self.readings.insert(name.to_string(), ColumnReading::of(reading, ""));
+        self
     }
 
     /// A sentence that says which columns are `absent`, and what there is.
@@ -293,7 +390,7 @@ impl Table {
     /// # Panics
     /// When there is no such row.
     pub fn select_rows(&self, rows: &[usize]) -> Self {
-        let columns = self.columns.iter().map(|column| column.select(rows));
+        let columns = self.columns.iter().map(|column| Arc::new(column.select(rows)));
         let select = |(name, reading): (&String, &ColumnReading)| (name.clone(), reading.select(rows));
         Self {
             name: self.name.clone(),
@@ -309,7 +406,7 @@ impl Table {
     /// The same table with another column in the place of one that it has.
     pub(super) fn with_column(mut self, name: &str, column: Column) -> Self {
         if let Some(position) = self.names.iter().position(|other| other == name) {
-            self.columns[position] = column;
+            self.columns[position] = Arc::new(column);
         }
         self
     }
@@ -379,6 +476,11 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
+    #[cfg(feature = "parquet")]
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
     pub fn push_missing(&mut self) {
         self.codes.push(MISSING);
     }
@@ -393,6 +495,14 @@ impl Dictionary {
             }
         };
         self.codes.push(code);
+    }
+
+    /// Adds a cell as a file has it.
+    pub fn push_cell(&mut self, cell: Option<&str>) {
+        match cell.map(str::trim_ascii).filter(|cell| !is_missing(cell.as_bytes())) {
+            Some(cell) => self.push(cell),
+            None => self.push_missing(),
+        }
     }
 
     pub fn finish(self) -> Column {

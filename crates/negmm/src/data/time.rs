@@ -310,6 +310,20 @@ fn zone(cursor: &mut Cursor<'_>) -> Option<f64> {
     (hours < 24 && minutes < 60).then_some(if sign == b'+' { ahead } else { -ahead })
 }
 
+/// A time or a length of time, counted in parts of a second, in seconds. Every part is exact but the last sum, so that the same
+/// length as text gives the same number.
+pub fn seconds_of(time: i64, parts: i64) -> f64 {
+    (time / parts) as f64 + (time % parts) as f64 / parts as f64
+}
+
+/// A time since 1970, counted in parts of a second, in seconds: the number of the same time as text, which is read as a date and
+/// a time of day.
+pub fn moment(time: i64, parts: i64) -> f64 {
+    let (whole, rest) = (time.div_euclid(parts), time.rem_euclid(parts));
+    let days = whole.div_euclid(DAY as i64);
+    days as f64 * DAY + ((whole - days * DAY as i64) as f64 + rest as f64 / parts as f64)
+}
+
 /// A time as ISO 8601 writes it, without what is zero at its end: `2012-10-02`, `2012-10-02 09:00`.
 pub fn iso(seconds: f64) -> String {
     let days = (seconds / DAY).floor();

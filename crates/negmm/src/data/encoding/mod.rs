@@ -13,6 +13,7 @@ pub use levels::Levels;
 pub use normal_scores::NormalScores;
 pub(super) use number::NumberOptions;
 pub use number::{ENCODED_LIMIT, NumberEncoding};
+pub(super) use text::as_text;
 pub use text::{MAX_LEVELS, TextEncoding};
 pub use time::{TimeEncoding, TimePart};
 

@@ -167,7 +167,7 @@ impl ColumnEncoding for TextEncoding {
 
 /// A column of text. Numbers or times where training had text (a file in which every postcode is a number) are as they are
 /// usually written.
-pub(super) fn as_text(column: &Column) -> Cow<'_, Column> {
+pub(in crate::data) fn as_text(column: &Column) -> Cow<'_, Column> {
     let (cells, write): (_, fn(f64) -> String) = match column {
         Column::Numbers(numbers) => (numbers, |number| number.to_string()),
         Column::Times(times) => (times, iso),

@@ -1,5 +1,6 @@
 //! Responsible for deciding what a column is read as, from all its cells.
 
+use super::duration::duration;
 use super::missing::{MissingWords, is_missing_number};
 use super::number::{Dressed, NumberForm};
 
@@ -33,6 +34,8 @@ pub(in crate::data) enum Verdict {
     /// Text that consists of digits: numbers would lose the leading zeros.
     Codes,
     Truth,
+    /// Lengths of time.
+    Duration,
     /// Numbers that can have this decimal mark alone.
     Number(NumberForm),
     /// Numbers with either decimal mark; an example of one that they read differently, where there is one.
@@ -107,6 +110,9 @@ impl<'a> Levels<'a> {
         };
         if TRUTHS.iter().any(among) {
             return Verdict::Truth;
+        }
+        if cells.iter().all(|(cell, _)| duration(cell).is_some()) {
+            return Verdict::Duration;
         }
         if wish == Wish::Nothing && cells.iter().any(|(cell, _)| is_code(cell.as_bytes())) {
             return Verdict::Codes;

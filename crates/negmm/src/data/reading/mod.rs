@@ -1,7 +1,9 @@
-//! Responsible for how the cells of one column are understood: as numbers in some form, as truth values, or as text.
+//! Responsible for how the cells of one column are understood: as numbers in some form, as truth values, as
+//! lengths of time, or as text.
 //! A kind of cells is a line in [`ReadAs`], one in [`CellReader::number`] and one in [`decide`].
 
 mod decide;
+mod duration;
 mod missing;
 mod number;
 
@@ -23,6 +25,8 @@ pub enum ReadAs {
     Number(NumberForm),
     /// True and false, or yes and no: the numbers 1 and 0, as Python has them.
     Truth,
+    /// Lengths of time, `0 days 00:10:00` or `PT10M`: their seconds.
+    Duration,
     /// Dates and times, written in one form.
     Time(TimeForm),
     /// Text as it stands.
@@ -54,6 +58,16 @@ impl Reading {
         Self { cells: ReadAs::Text, ..Self::number() }
     }
 
+    /// Truth values; other cells are missing.
+    pub fn truth() -> Self {
+        Self { cells: ReadAs::Truth, odd_are_missing: true, ..Self::number() }
+    }
+
+    /// Lengths of time.
+    pub fn duration() -> Self {
+        Self { cells: ReadAs::Duration, ..Self::number() }
+    }
+
     /// Whether it says no more than that cells are plain numbers, or that they are text.
     pub fn is_plain(&self) -> bool {
         *self == Self::number() || *self == Self::text()
@@ -62,7 +76,7 @@ impl Reading {
     /// What a column that is read so holds.
     pub(super) fn kind(&self) -> Kind {
         match self.cells {
-            ReadAs::Number(_) | ReadAs::Truth => Kind::Number,
+            ReadAs::Number(_) | ReadAs::Truth | ReadAs::Duration => Kind::Number,
             ReadAs::Time(form) => Kind::Time(form),
             ReadAs::Text => Kind::Text,
         }
@@ -94,6 +108,7 @@ impl std::fmt::Display for Reading {
         match &self.cells {
             ReadAs::Number(form) => form.fmt(f),
             ReadAs::Truth => f.write_str("truth (1 or 0)"),
+            ReadAs::Duration => f.write_str("lengths of time (seconds)"),
             ReadAs::Time(form) => write!(f, "times such as {}", form.example()),
             ReadAs::Text => f.write_str("text"),
         }
@@ -137,9 +152,15 @@ impl CellReader {
             ReadAs::Number(form) if form.is_plain() => plain_number(cell.as_bytes()),
             ReadAs::Number(form) => form.read(cell),
             ReadAs::Truth => decide::truth(cell).map(f64::from),
+            ReadAs::Duration => duration::duration(cell).or_else(|| plain_number(cell.as_bytes())),
             ReadAs::Text | ReadAs::Time(_) => None,
         };
         number.map(|number| if self.words.has_number(number) { f64::NAN } else { number })
+    }
+
+    /// Whether numbers, too, may be missing by their value.
+    pub fn is_missing_number(&self, number: f64) -> bool {
+        self.words.has_number(number)
     }
 
     /// Whether the text of a cell, without blanks around it, is missing.
@@ -196,6 +217,11 @@ pub struct ColumnReading {
 }
 
 impl ColumnReading {
+    /// That a column was read so, and nothing more.
+    pub(super) fn of(reading: Reading, note: &str) -> Self {
+        Self { reading, note: note.to_string(), odd: Vec::new(), text: None }
+    }
+
     /// The same for these rows alone.
     pub(super) fn select(&self, rows: &[usize]) -> Self {
         let text = self.text.as_ref().map(|text| text.select(rows));

@@ -1,0 +1,192 @@
+//! Responsible for the file of predictions: lines of CSV, or Parquet where its name ends so.
+
+use std::io::Write;
+
+use negmm::data::{KeptColumn, PredictedRows};
+#[cfg(feature = "parquet")]
+use negmm::data::{ParquetWriter, Written};
+use negmm::{Answers, Cell, Error};
+
+use crate::output::Output;
+
+/// How predictions are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// CSV.
+    Csv,
+    /// Parquet.
+    Parquet,
+}
+
+impl Form {
+    /// The form of a file of that name.
+    pub fn of(place: &str) -> Result<Self, Error> {
+        let parquet = place.to_ascii_lowercase().ends_with(".parquet");
+        if parquet && cfg!(not(feature = "parquet")) {
+            return Err(Error::options(format!("this build writes no Parquet: say another name than {place}")));
+        }
+        Ok(if parquet { Self::Parquet } else { Self::Csv })
+    }
+}
+
+/// The predictions of some rows, ready to be written.
+pub enum Predicted {
+    /// So many lines of CSV.
+    Lines(Vec<u8>, usize),
+    /// Columns, and the number of each row where rows are a sequence; kept cells from a row on come before them.
+    Columns { numbers: Option<Vec<i64>>, answers: Vec<AnswerColumn>, rows: usize, first: usize },
+}
+
+/// One column of answers.
+pub enum AnswerColumn {
+    /// Numbers.
+    Numbers(Vec<f64>),
+    /// Names, empty where there is none.
+    Texts(Vec<String>),
+}
+
+impl Predicted {
+    /// The answers of these rows after the cells that are kept; for the step after a sequence no cells are kept.
+    pub fn new(answers: &Answers, kept: &[KeptColumn], rows: PredictedRows, numbered: bool, form: Form) -> Self {
+        if form == Form::Parquet {
+            let numbers = numbered.then(|| (0..answers.rows()).map(|row| rows.number(row) as i64).collect());
+            return Self::Columns { numbers, answers: columns(answers), rows: answers.rows(), first: rows.first() };
+        }
+        let mut kept: Vec<_> = kept.iter().map(|column| column.cells().skip(rows.first())).collect();
+        let mut line = Line::default();
+        for row in 0..answers.rows() {
+            if numbered {
+                line.text(&rows.number(row).to_string());
+            }
+            kept.iter_mut().for_each(|cells| line.text(&cells.next().unwrap_or_default()));
+            answers.row(row).for_each(|cell| match cell {
+                Cell::Number(number) => line.number(number),
+                Cell::Text(text) => line.text(text),
+            });
+            line.end();
+        }
+        Self::Lines(line.bytes, answers.rows())
+    }
+
+    /// How many there are.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Lines(_, rows) | Self::Columns { rows, .. } => *rows,
+        }
+    }
+}
+
+/// Answers a column at a time.
+fn columns(answers: &Answers) -> Vec<AnswerColumn> {
+    let mut columns: Vec<AnswerColumn> = Vec::new();
+    for row in 0..answers.rows() {
+        for (at, cell) in answers.row(row).enumerate() {
+            match (columns.get_mut(at), cell) {
+                (Some(AnswerColumn::Numbers(numbers)), Cell::Number(number)) => numbers.push(number),
+                (Some(AnswerColumn::Texts(texts)), Cell::Text(text)) => texts.push(text.to_string()),
+                (_, Cell::Number(number)) => columns.push(AnswerColumn::Numbers(vec![number])),
+                (_, Cell::Text(text)) => columns.push(AnswerColumn::Texts(vec![text.to_string()])),
+            }
+        }
+    }
+    columns
+}
+
+/// A file of predictions that is being written; it appears whole or not at all.
+pub enum PredictionFile {
+    /// CSV, and the header until it is written.
+    Csv(Output, Option<Vec<String>>),
+    /// Parquet, and the names of its columns.
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetWriter<Output>>, Vec<String>),
+}
+
+impl PredictionFile {
+    /// Opens `place` for columns of these names. The header is written with the first rows: data that is wrong from the start
+    /// leaves nothing on standard output.
+    pub fn create(place: &str, form: Form, names: Vec<String>) -> Result<Self, Error> {
+        let output = Output::create(place)?;
+        match form {
+            #[cfg(feature = "parquet")]
+            Form::Parquet => Ok(Self::Parquet(Box::new(ParquetWriter::new(output)), names)),
+            _ => Ok(Self::Csv(output, Some(names))),
+        }
+    }
+
+    /// Writes some rows.
+    pub fn write(&mut self, predicted: Predicted, kept: &[KeptColumn]) -> Result<(), Error> {
+        match (self, predicted) {
+            (Self::Csv(output, header), Predicted::Lines(bytes, _)) => {
+                if let Some(names) = header.take() {
+                    output.write(&header_line(&names))?;
+                }
+                output.write(&bytes)
+            }
+            #[cfg(feature = "parquet")]
+            (Self::Parquet(writer, names), Predicted::Columns { numbers, answers, rows, first }) => {
+                let columns = numbers.map(Written::Whole).into_iter();
+                let columns = columns.chain(kept.iter().map(|column| Written::Kept(column, first)));
+                let columns = columns.chain(answers.into_iter().map(|column| match column {
+                    AnswerColumn::Numbers(numbers) => Written::Numbers(numbers),
+                    AnswerColumn::Texts(texts) => Written::Texts(texts),
+                }));
+                writer.write(rows, names.iter().map(String::as_str).zip(columns).collect())
+            }
+            // Rows are made for the file's own form.
+            _ => Ok(()),
+        }
+    }
+
+    /// The end: the file takes its place.
+    pub fn finish(self) -> Result<(), Error> {
+        match self {
+            Self::Csv(output, _) => output.finish(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(writer, _) => writer.finish()?.map_or(Ok(()), Output::finish),
+        }
+    }
+}
+
+fn header_line(cells: &[String]) -> Vec<u8> {
+    let mut line = Line::default();
+    cells.iter().for_each(|cell| line.text(cell));
+    line.end();
+    line.bytes
+}
+
+/// Lines of CSV.
+#[derive(Default)]
+struct Line {
+    bytes: Vec<u8>,
+    begun: bool,
+}
+
+impl Line {
+    fn comma(&mut self) {
+        if self.begun {
+            self.bytes.push(b',');
+        }
+        self.begun = true;
+    }
+
+    fn text(&mut self, text: &str) {
+        self.comma();
+        if text.contains([',', '"', '\n', '\r']) {
+            let quoted = format!("\"{}\"", text.replace('"', "\"\""));
+            self.bytes.extend_from_slice(quoted.as_bytes());
+        } else {
+            self.bytes.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    fn number(&mut self, x: f64) {
+        self.comma();
+        // Shortest text that reads back as the same number; writing to memory does not fail.
+        let _ = write!(self.bytes, "{x:?}");
+    }
+
+    fn end(&mut self) {
+        self.bytes.push(b'\n');
+        self.begun = false;
+    }
+}

@@ -1,0 +1,115 @@
+//! Parquet in and out: the same as CSV, bit for bit; and other formats by their names.
+#![cfg(feature = "parquet")]
+
+mod program;
+
+use negmm::Table;
+use negmm::data::{Column, ParquetWriter, Reading, RowStream, Schema, Written};
+use program::{Folder, gzip, rows};
+
+/// The CSV of [`rows`] as Parquet: x and y are floats, c is text.
+fn parquet(csv: &str) -> Vec<u8> {
+    let columns = ["x", "y"].map(|name| (name.to_string(), Reading::number())).to_vec();
+    let schema = Schema { columns, keep: vec!["c".into()], ..Schema::default() };
+    let mut stream = RowStream::from_reader(std::io::Cursor::new(csv.to_string()), "rows", &schema).unwrap();
+    let mut writer = ParquetWriter::new(Vec::new());
+    while let Some(chunk) = stream.next_chunk(25).unwrap() {
+        let numbers = |name: &str| match chunk.table.column(name) {
+            Some(Column::Numbers(numbers)) => Written::Numbers(numbers.clone()),
+            other => panic!("{other:?}"),
+        };
+        let columns = vec![("x", numbers("x")), ("c", Written::Kept(&chunk.kept[0], 0)), ("y", numbers("y"))];
+        writer.write(chunk.table.rows(), columns).unwrap();
+    }
+    writer.finish().unwrap().unwrap()
+}
+
+fn folder() -> Folder {
+    let folder = Folder::with_model();
+    folder.write("ok.parquet", parquet(&rows(60)));
+    folder
+}
+
+#[test]
+fn every_command_reads_parquet_as_csv() {
+    let folder = folder();
+    folder.fit("ok.parquet", "again.negmm", &[]);
+    assert_eq!(folder.read("again.negmm"), folder.read("ok.negmm"));
+    for command in
+        [&["predict", "ok.negmm", "DATA", "--interval", "0.9", "--keep", "c,x"][..], &["evaluate", "ok.negmm", "DATA"]]
+    {
+        let of = |data: &str| {
+            let arguments: Vec<&str> = command.iter().map(|word| if *word == "DATA" { data } else { word }).collect();
+            folder.run(&arguments)
+        };
+        let (csv, parquet) = (of("ok.csv"), of("ok.parquet"));
+        assert_eq!((csv.code, csv.text()), (parquet.code, parquet.text()), "{command:?} {} {}", csv.err, parquet.err);
+        assert_eq!(csv.code, Some(0), "{}", csv.err);
+    }
+    folder.done(&["compare", "ok.parquet", "--target", "y", "--methods", "constant", "--folds", "2"]);
+    folder.done(&["report", "ok.negmm", "ok.parquet", "-o", "report.html"]);
+    // Whatever it is called, and from standard input.
+    folder.write("data", folder.read("ok.parquet"));
+    let expected = folder.done(&["predict", "ok.negmm", "ok.csv"]).text();
+    assert_eq!(folder.done(&["predict", "ok.negmm", "data"]).text(), expected);
+    let piped = folder.run_with_input(&["predict", "ok.negmm", "-"], &folder.read("data"));
+    assert_eq!(piped.text(), expected);
+}
+
+#[test]
+fn predictions_are_written_as_parquet() {
+    let folder = folder();
+    let numbers = |name: &str, column: &str| match Table::read(folder.path(name)).unwrap().column(column) {
+        Some(Column::Numbers(numbers)) => numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    for data in ["ok.csv", "ok.parquet"] {
+        for out in ["out.csv", "out.parquet"] {
+            folder.done(&["predict", "ok.negmm", data, "--quantiles", "0.5", "--keep", "c,x", "-o", out]);
+        }
+        let names = |name: &str| Table::read(folder.path(name)).unwrap().names().to_vec();
+        assert_eq!(names("out.parquet"), names("out.csv"));
+        for column in ["x", "mean", "sd", "q0.5"] {
+            assert_eq!(numbers("out.parquet", column), numbers("out.csv", column), "{data} {column}");
+        }
+    }
+    assert_eq!(&folder.read("out.parquet")[..4], b"PAR1");
+}
+
+#[test]
+fn a_sequence_goes_out_with_its_step_after_the_last() {
+    let folder = folder();
+    folder.fit("ok.parquet", "s.negmm", &["--sequence", "y", "--window", "5"]);
+    folder.done(&["predict", "s.negmm", "ok.parquet", "--keep", "c", "-o", "out.parquet"]);
+    folder.done(&["predict", "s.negmm", "ok.csv", "--keep", "c", "-o", "out.csv"]);
+    let [parquet, csv] = ["out.parquet", "out.csv"].map(|name| Table::read(folder.path(name)).unwrap());
+    assert_eq!((parquet.rows(), parquet.names()), (56, csv.names()));
+    for column in ["row", "mean"] {
+        let numbers = |table: &Table| match table.column(column) {
+            Some(Column::Numbers(numbers)) => numbers.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(numbers(&parquet), numbers(&csv));
+    }
+}
+
+#[test]
+fn other_formats_are_named() {
+    let folder = folder();
+    let expected = "data.csv: expected CSV (plain or gzip) or Parquet, found";
+    folder.data_refused(b"PK\x03\x04\x14\0\x06\0", &format!("{expected} a zip archive or a workbook (.xlsx, .ods)"));
+    folder.data_refused(b"[{\"x\": 1, \"y\": 2}]", &format!("{expected} JSON"));
+    folder.data_refused(b"\x28\xb5\x2f\xfd\0\0", &format!("{expected} zstd (.zst)"));
+    folder.data_refused(
+        gzip(&folder.read("ok.parquet")),
+        &format!("{expected} Parquet inside gzip: undo the gzip first"),
+    );
+    let cut = folder.read("ok.parquet");
+    folder.write("cut.parquet", &cut[..cut.len() - 9]);
+    let outcome = folder.run(&["predict", "ok.negmm", "cut.parquet", "-o", "out.parquet"]);
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.err.starts_with("error: cut.parquet: cannot be read as Parquet: "), "{}", outcome.err);
+    assert!(!folder.names().contains(&"out.parquet".to_string()));
+    let keep = ["predict", "ok.negmm", "ok.parquet", "--keep", "z"];
+    folder.refused(&keep, 2, "ok.parquet: there is no column \"z\"; the columns are \"x\", \"c\", \"y\"");
+}

@@ -1,0 +1,46 @@
+//! Responsible for what comes as a stream of Arrow: objects with `__arrow_c_stream__`, their memory borrowed and not copied.
+
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::{ArrayReader, RecordBatchReader};
+use negmm::data::{ArrowColumn, Column, Reading};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::error::raised;
+
+/// The stream of an object.
+fn stream(object: &Bound<'_, PyAny>) -> PyResult<FFI_ArrowArrayStream> {
+    let capsule = object.call_method0("__arrow_c_stream__")?;
+    let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array_stream"))?;
+    // SAFETY: a capsule of this name holds a valid stream (the Arrow PyCapsule interface), which is moved out of it here; what is
+    // left there is marked as released, and the capsule lives until after that.
+    Ok(unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr().cast()) })
+}
+
+fn refused(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// The table of an object that streams record batches.
+pub fn table(object: &Bound<'_, PyAny>) -> PyResult<negmm::Table> {
+    let batches = RecordBatchStreamReader::try_new(stream(object)?).map_err(refused)?;
+    // A producer may need the interpreter's lock in a thread of its own.
+    let schema = batches.schema();
+    object.py().detach(|| negmm::Table::of_arrow(&schema, batches)).map_err(raised)
+}
+
+/// The column called `name` of an object that streams arrays.
+pub fn column(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(Column, Option<Reading>)> {
+    let arrays = ArrayStreamReader::try_new(stream(object)?).map_err(refused)?;
+    let mut column = ArrowColumn::new(name, arrays.field().data_type()).map_err(raised)?;
+    object
+        .py()
+        .detach(|| {
+            for array in arrays {
+                column.push(array.map_err(|error| negmm::Error::data(error.to_string()))?.as_ref())?;
+            }
+            Ok(column.finish())
+        })
+        .map_err(raised)
+}
