@@ -11,6 +11,7 @@ use std::hint::black_box;
 
 use negmm::math::lanes::{Isa, Kernel, Lanes, WIDTH};
 use negmm::net::{Activation, Network, Stem};
+use negmm::train::Optimiser;
 
 /// e^x: range reduction 3, polynomial of degree 6 with 7, scaling 1.
 const EXP: usize = 11;
@@ -29,6 +30,12 @@ const SIN_COS: usize = 16;
 const WAVE: usize = SIN_COS + 13;
 /// Adam: two moments 2 + 3, the root and its correction 2, quotient and step 2.
 const ADAM: usize = 9;
+/// Schedule-free Adam: one moment 3, the root and its correction 2, quotient and step 2, average and mean of both 4.
+const SCHEDULE_FREE: usize = 11;
+/// Muon beside its products: momentum and update 4, norm 2, scaling 1, the step 1.
+const MUON: usize = 8;
+/// Rounds of Newton and Schulz in a step of Muon.
+const ROUNDS: usize = 3;
 
 /// Operations of one training step on `batch` rows.
 ///
@@ -46,8 +53,10 @@ const ADAM: usize = 9;
 /// periodic embedding               16 (sin and cos + 13) an input; W is then without, W' with the first layer
 /// ```
 ///
-/// and the step W times Adam more.
-pub fn operations(network: &Network, components: usize, batch: usize) -> usize {
+/// a residual layer one addition a unit and row more in each direction, and the step W times the optimiser. Muon of a matrix of s ×
+/// l, s the shorter side, is three rounds of s (s + 1) / 2 (l + s) for two symmetric products, s² l for the third and 2 s² for the
+/// polynomial.
+pub fn operations(network: &Network, components: usize, batch: usize, optimiser: Optimiser) -> usize {
     let layers = network.layers();
     let weights: usize = layers.iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum();
     let (skipped, waves) = match &network.stem {
@@ -64,8 +73,26 @@ pub fn operations(network: &Network, components: usize, batch: usize) -> usize {
     let pairs = components * (components - 1) / 2;
     let component = (EXP + 4) + (SOFTPLUS + 2) + (EXP + LN + 16) + (EXP + CENTRED_CDF + 26);
     let pair = RSQRT + EXP + CENTRED_CDF + 16;
-    let row = 2 * weights + back + units * unit + components * component + pairs * pair + waves * WAVE;
-    batch * row + network.parameters() * ADAM
+    let added: usize = layers.iter().filter(|layer| layer.residual).map(|layer| 2 * layer.outputs).sum();
+    let row = 2 * weights + back + units * unit + added + components * component + pairs * pair + waves * WAVE;
+    let parameters = network.parameters();
+    let optimiser = match optimiser {
+        Optimiser::ScheduleFree => parameters * SCHEDULE_FREE,
+        Optimiser::Muon => {
+            let hidden = &layers[..network.hidden.len()];
+            let matrices: usize = hidden.iter().map(|layer| layer.inputs * layer.outputs).sum();
+            let products: usize = hidden.iter().map(|layer| newton_schulz(layer.inputs, layer.outputs)).sum();
+            products + matrices * MUON + (parameters - matrices) * ADAM
+        }
+        _ => parameters * ADAM,
+    };
+    batch * row + optimiser
+}
+
+/// Operations of the rounds of Newton and Schulz for a matrix.
+fn newton_schulz(inputs: usize, outputs: usize) -> usize {
+    let (short, long) = (inputs.min(outputs), inputs.max(outputs));
+    ROUNDS * (short * (short + 1) / 2 * (long + short) + short * short * long + 2 * short * short)
 }
 
 /// Chains that run side by side: more than the units of any processor times the steps a multiply-add takes.

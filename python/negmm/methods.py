@@ -69,7 +69,7 @@ class AutoRegressor(DistributionRegressor):
         hidden: Units | None = None,
         residual: bool | None = None,
         embedding: float | None = None,
-        normal_scores: bool | None = None,
+        normal_scores: bool = False,
         batch: int | None = None,
         optimiser: Optimiser | None = None,
         learning_rate: float | None = None,

@@ -117,6 +117,7 @@ fn svg(points: &[Point], sets: usize) -> String {
         let name = point.method.replace("auto:preset=", "negmm ").replace("auto", "negmm medium");
         [Mark::points(&[x], &[y]).ink(ink).width(8.0), Mark::note(x + 0.05, y, name).ink(Ink::Text)]
     });
-    let description = format!("CRPS beside the best method's, geometric mean over {sets} sets, against seconds of one core.");
+    let description =
+        format!("CRPS beside the best method's, geometric mean over {sets} sets, against seconds of one core.");
     Figure::new("What methods give for what they take", description).panel(panel.with_all(marks)).svg(Style::File)
 }

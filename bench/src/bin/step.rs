@@ -6,6 +6,8 @@
 //! | `--inputs --hidden --components --batch` | sizes; `--hidden 50,50` for two layers | 13, 50, 10, 32 |
 //! | `--activation` | `relu`, `tanh` or `silu` | relu |
 //! | `--embedding` | sd of the starting frequencies of a periodic embedding of every input; 0 for none | 0 |
+//! | `--residual` | `true` for residual layers | false |
+//! | `--optimiser` | `adam`, `schedule-free` or `muon` | adam |
 //! | `--rows` | rows of an epoch; the short last batch is left out | 506, at least 8 batches |
 //! | `--epochs` | training before the converged timing | 500 |
 //! | `--rounds` | how often everything is measured | 3 |
@@ -27,7 +29,9 @@ use negmm::data::Dataset;
 use negmm::math::normal;
 use negmm::net::{EmbeddedInput, MixtureHead, Network, Periodic, Stem};
 use negmm::train::Isa;
-use negmm::train::{CpuEngine, NetworkJob, Objective, Schedule, Trained, TrainedNetwork, Training, Watch, train};
+use negmm::train::{
+    CpuEngine, NetworkJob, Objective, Optimiser, Schedule, Trained, TrainedNetwork, Training, Watch, train,
+};
 use negmm_bench::options::{Options, activation};
 use negmm_bench::peers::{PEERS, Peer, pin};
 use negmm_bench::{fastest, floor};
@@ -35,13 +39,15 @@ use negmm_bench::{fastest, floor};
 /// A timed run is at least this many steps long.
 const TIMED_STEPS: usize = 200;
 
-const OPTIONS: [&str; 13] = [
+const OPTIONS: [&str; 15] = [
     "--inputs",
     "--hidden",
     "--components",
     "--batch",
     "--activation",
     "--embedding",
+    "--residual",
+    "--optimiser",
     "--rows",
     "--epochs",
     "--rounds",
@@ -68,6 +74,8 @@ fn main() -> Result<(), String> {
         .iter()
         .filter(|peer| peer.name.contains(options.text("--only").unwrap_or("")))
         .filter(|peer| step.network.stem.is_none() || peer.embeds())
+        // They have plain layers and Adam.
+        .filter(|_| !step.network.residual && step.optimiser == Optimiser::Adam)
         .collect();
     let mut peers = vec![[f64::INFINITY; 2]; asked.len()];
     let (mut peak, mut losses) = (0.0, Vec::new());
@@ -88,7 +96,7 @@ fn main() -> Result<(), String> {
         return Err(format!("the instruction sets do not agree: losses {losses:?}"));
     }
 
-    let operations = floor::operations(&step.network, step.components, step.batch);
+    let operations = floor::operations(&step.network, step.components, step.batch, step.optimiser);
     let least = operations as f64 / peak * 1e6;
     println!("loss {:.4} in the first epoch, {:.4} in the last, on every instruction set", losses[0].0, losses[0].1);
     println!("floor {least:.2} us: {operations} operations a step, {:.1} billion multiply-adds a second\n", peak / 1e9);
@@ -127,6 +135,7 @@ struct Step {
     network: Network,
     components: usize,
     batch: usize,
+    optimiser: Optimiser,
     rows: usize,
     epochs: usize,
     seconds: f64,
@@ -151,12 +160,18 @@ impl Step {
                 inputs,
                 stem,
                 hidden,
-                residual: false,
+                residual: options.get("--residual", false)?,
                 activation: activation(options)?,
                 outputs: 3 * components,
             },
             components,
             batch,
+            optimiser: match options.text("--optimiser").unwrap_or("adam") {
+                "adam" => Optimiser::Adam,
+                "schedule-free" => Optimiser::ScheduleFree,
+                "muon" => Optimiser::Muon,
+                other => return Err(format!("--optimiser cannot be {other:?}")),
+            },
             rows,
             epochs: options.get("--epochs", 500)?,
             seconds: options.get("--seconds", 1.0)?,
@@ -175,8 +190,12 @@ impl Step {
     fn title(&self) -> String {
         let Self { network, components, batch, .. } = self;
         let (inputs, hidden, activation) = (network.inputs, self.hidden(), self.activation());
+        let residual = if network.residual { " residual" } else { "" };
         let embedded = if network.stem.is_some() { ", each with a periodic embedding" } else { "" };
-        format!("{inputs} inputs{embedded}, {hidden} hidden {activation} units, {components} components, batch {batch}")
+        format!(
+            "{inputs} inputs{embedded}, {hidden}{residual} hidden {activation} units, {components} components, batch {batch}, {:?}",
+            self.optimiser
+        )
     }
 
     /// The same step for a peer's script.
@@ -235,6 +254,7 @@ impl Step {
             course: Training {
                 epochs,
                 batch: self.batch,
+                optimiser: self.optimiser,
                 learning_rate: 1e-3,
                 schedule: Schedule::Constant,
                 averaging: 0.0,

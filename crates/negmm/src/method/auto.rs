@@ -34,8 +34,9 @@ const FEW_MEAN_BOUND: f64 = 4.0;
 /// From so many rows on networks are deeper, and from so many on there are fewer of them and steps are of more rows.
 const MIDDLING: usize = 5_000;
 const LARGE: usize = 15_000;
-/// Beyond so many rows steps grow with the square root of the rows.
+/// Beyond so many rows steps grow with the rows, and beyond so many with their square root.
 const MORE_STEPS: f64 = 20_000.0;
+const FEWER_PASSES: f64 = 100_000.0;
 /// Held-out rows that choose the weights of a network, at most.
 const MOST_CHECKED: usize = 10_000;
 /// The limit of smooth clipping, in sds.
@@ -52,13 +53,14 @@ const FEW_REPEATS: f64 = 0.05;
 /// | rows | hidden, residual | frequencies | batch | steps | checks | folds |
 /// |---|---|---|---|---|---|---|
 /// | fewer than 5000 | 128, 128, 128 | 0.1 and 0.5 in turn | 64 | 1500 | 30 | 10 |
-/// | 5000 … | 128, 128, 128, 128 | 0.5 and 2 in turn | 64 | 2500 | 20 | 10 |
-/// | 15,000 … | 128, 128, 128, 128 | 2 | 256 | 1500, from 20,000 rows on 1500 sqrt(rows / 20,000) | 20 | 5 |
+/// | 5000 … | 128, 128, 128, 128 | 0.1 and 0.5 in turn | 64 | 2500 | 20 | 10 |
+/// | 15,000 … | 128, 128, 128, 128 | 2 | 256 | 1500, more from 20,000 rows on | 20 | 5 |
 /// | a sequence | none (after the LSTM) | | 64 | 2000 | 40 | 10 |
 ///
+/// Beyond 20,000 rows steps grow with the rows, beyond 100,000 with their square root.
 /// Networks learn by Muon with a rate of 0.012 (sequences by Adam with 0.005) and stop after a quarter of all checks without a better
-/// score; with few rows they go on to the end, and numbers have normal scores as a second copy. Preset `fast` has 5 folds and a third
-/// of the steps, `best` 10 folds of two networks and twice the steps.
+/// score; with few rows they go on to the end. Preset `fast` has 5 folds and a third of the steps, `best` 10 folds of two networks and
+/// twice the steps.
 ///
 /// Fewer than 10 rows are not learnt from: the answer is the targets' mean with the sd of an honest interval. Fewer than 50
 /// make folds of at least 3 rows and wider sds. Rows with equal inputs stay in one fold where more than 5 % of the rows have such. Of a
@@ -90,8 +92,7 @@ pub struct Auto {
     #[serde(with = "automatic")]
     pub embedding: Option<f64>,
     /// Whether numbers have normal scores as a second copy.
-    #[serde(with = "automatic")]
-    pub normal_scores: Option<bool>,
+    pub normal_scores: bool,
     /// Rows of one step.
     #[serde(with = "automatic")]
     pub batch: Option<usize>,
@@ -165,7 +166,7 @@ impl Default for Auto {
             hidden: None,
             residual: None,
             embedding: None,
-            normal_scores: None,
+            normal_scores: false,
             batch: None,
             optimiser: None,
             learning_rate: None,
@@ -185,7 +186,6 @@ struct SizeRule {
     hidden: &'static [usize],
     /// Frequencies of the networks of a fold, in turn.
     frequencies: &'static [f64],
-    normal_scores: bool,
     batch: usize,
     optimiser: Optimiser,
     learning_rate: f64,
@@ -200,7 +200,6 @@ const SMALL_SIZES: SizeRule = SizeRule {
     folds: 10,
     hidden: &[128, 128, 128],
     frequencies: &[0.1, 0.5],
-    normal_scores: true,
     batch: 64,
     optimiser: Optimiser::Muon,
     learning_rate: 0.012,
@@ -208,45 +207,29 @@ const SMALL_SIZES: SizeRule = SizeRule {
     checks: 30,
     patience: 0,
 };
-const MIDDLING_SIZES: SizeRule = SizeRule {
-    hidden: &[128, 128, 128, 128],
-    frequencies: &[0.5, 2.0],
-    normal_scores: false,
-    steps: 2_500,
-    checks: 20,
-    patience: 5,
-    ..SMALL_SIZES
-};
+const MIDDLING_SIZES: SizeRule =
+    SizeRule { hidden: &[128, 128, 128, 128], steps: 2_500, checks: 20, patience: 5, ..SMALL_SIZES };
 const LARGE_SIZES: SizeRule = SizeRule { folds: 5, frequencies: &[2.0], batch: 256, steps: 1_500, ..MIDDLING_SIZES };
-const SEQUENCE_SIZES: SizeRule = SizeRule {
-    hidden: &[],
-    normal_scores: false,
-    optimiser: Optimiser::Adam,
-    learning_rate: 0.005,
-    steps: 2_000,
-    checks: 40,
-    ..SMALL_SIZES
-};
+const SEQUENCE_SIZES: SizeRule =
+    SizeRule { hidden: &[], optimiser: Optimiser::Adam, learning_rate: 0.005, steps: 2_000, checks: 40, ..SMALL_SIZES };
 
 impl SizeRule {
     fn of(data: &Dataset) -> &'static Self {
         match data.window() {
             Some(_) => &SEQUENCE_SIZES,
-            None => Self::of_rows(data.len()),
-        }
-    }
-
-    fn of_rows(rows: usize) -> &'static Self {
-        match rows {
-            LARGE.. => &LARGE_SIZES,
-            MIDDLING.. => &MIDDLING_SIZES,
-            _ => &SMALL_SIZES,
+            None => match data.len() {
+                LARGE.. => &LARGE_SIZES,
+                MIDDLING.. => &MIDDLING_SIZES,
+                _ => &SMALL_SIZES,
+            },
         }
     }
 
     /// Steps for so many rows.
     fn steps(&self, rows: usize) -> usize {
-        (self.steps as f64 * (rows as f64 / MORE_STEPS).max(1.0).sqrt()) as usize
+        let rows = rows as f64;
+        let passes = rows.min(FEWER_PASSES) / MORE_STEPS * (rows / FEWER_PASSES).max(1.0).sqrt();
+        (self.steps as f64 * passes.max(1.0)) as usize
     }
 }
 
@@ -286,7 +269,7 @@ impl Options for Auto {
         see(&HIDDEN.automatic(BY_SIZE), &mut self.hidden);
         see(&RESIDUAL.automatic(BY_SIZE), &mut self.residual);
         see(&EMBEDDING.automatic(BY_SIZE), &mut self.embedding);
-        see(&NORMAL_SCORES.automatic(BY_SIZE), &mut self.normal_scores);
+        see(&NORMAL_SCORES, &mut self.normal_scores);
         see(&BATCH.automatic(BY_SIZE), &mut self.batch);
         see(&OPTIMISER.automatic(BY_SIZE), &mut self.optimiser);
         see(&LEARNING_RATE.automatic(BY_SIZE), &mut self.learning_rate);
@@ -309,7 +292,6 @@ impl Auto {
             members: Some(self.members.unwrap_or(members)),
             hidden: Some(self.hidden.clone().unwrap_or_else(|| sizes.hidden.to_vec())),
             residual: Some(self.residual.unwrap_or(true)),
-            normal_scores: Some(self.normal_scores.unwrap_or(sizes.normal_scores)),
             batch: Some(self.batch.unwrap_or(sizes.batch)),
             optimiser: Some(self.optimiser.unwrap_or(sizes.optimiser)),
             learning_rate: Some(self.learning_rate.unwrap_or(sizes.learning_rate)),
@@ -324,11 +306,6 @@ impl Auto {
     /// The limit of smooth clipping.
     pub(super) fn soft_clip(&self) -> Option<f64> {
         Some(SOFT_CLIP)
-    }
-
-    /// Whether numbers have normal scores as a second copy, in a table of so many rows.
-    pub(super) fn normal_scores(&self, rows: usize) -> bool {
-        self.normal_scores.unwrap_or(SizeRule::of_rows(rows).normal_scores)
     }
 
     /// Network number `member` of a fold. For settings that are [`Auto::resolved`].
@@ -354,8 +331,7 @@ impl Auto {
             activation: Activation::Silu,
             embedding: Some(self.embedding.unwrap_or(sizes.frequencies[member % sizes.frequencies.len()])),
             soft_clip: self.soft_clip(),
-            // The encoder has made them.
-            normal_scores: false,
+            normal_scores: self.normal_scores,
             lstm_hidden: self.lstm_hidden,
             lstm_layers: self.lstm_layers,
             sigma_min: self.sigma_min,
@@ -517,10 +493,10 @@ mod tests {
         let hidden = |rows: usize| resolved(rows, Preset::Medium).hidden.unwrap().len();
         assert_eq!((hidden(4999), hidden(5000)), (3, 4));
         let steps = |rows: usize, preset: Preset| resolved(rows, preset).steps.unwrap();
-        assert_eq!((steps(20_000, Preset::Medium), steps(80_000, Preset::Medium)), (1500, 3000));
+        assert_eq!([20_000, 80_000, 400_000].map(|rows| steps(rows, Preset::Medium)), [1500, 6000, 15_000]);
         assert_eq!((steps(1000, Preset::Fast), steps(1000, Preset::Best)), (500, 3000));
         let few = resolved(20, Preset::Best);
-        assert_eq!((few.folds, few.members, few.normal_scores), (Some(6), Some(2), Some(true)));
+        assert_eq!((few.folds, few.members), (Some(6), Some(2)));
         let given = Auto { steps: Some(7), dropout: Some(0.3), ..Auto::default() };
         let large = given.resolved(&data(20_000, false));
         assert_eq!((large.steps, large.dropout, large.batch), (Some(7), Some(0.3), Some(256)));

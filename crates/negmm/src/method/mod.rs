@@ -172,10 +172,10 @@ impl Method {
         }
     }
 
-    /// Whether numbers have normal scores as a second copy, in a table of so many rows.
-    pub fn normal_scores(&self, rows: usize) -> bool {
+    /// Whether numbers have normal scores as a second copy.
+    pub fn normal_scores(&self) -> bool {
         match self {
-            Self::Auto(method) => method.normal_scores(rows),
+            Self::Auto(method) => method.normal_scores,
             other => other.clone().network_settings().is_some_and(|settings| settings.normal_scores),
         }
     }

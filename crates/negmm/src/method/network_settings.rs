@@ -90,7 +90,7 @@ pub(super) const NORMAL_SCORES: Spec = Spec::new(
     "Network",
     "normal-scores",
     "BOOL",
-    "a second copy of every number, with the quantiles of a normal; helps with few rows and skewed columns; not for sequences",
+    "a second copy of every number, with the quantiles of a normal; may help where columns are skewed; not for sequences",
 );
 
 /// Units of each layer of the LSTM.

@@ -66,7 +66,7 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     let soft_clip = method.soft_clip().filter(|_| inputs.sequence.is_none());
     let mut encoder =
         Encoder::fit(table, target, inputs)?.keeping_missing(method.keeps_missing()).soft_clipping(soft_clip);
-    if inputs.sequence.is_none() && method.normal_scores(table.rows()) {
+    if inputs.sequence.is_none() && method.normal_scores() {
         encoder = encoder.adding_normal_scores(table, inputs)?;
     }
     let targets = encoder.targets(table)?.into_owned();

@@ -1,4 +1,4 @@
-//! Responsible for training on processors: one job a thread, never threads inside a network.
+//! Responsible for training on processors: one job a thread; threads without a job help with the parts of others' steps.
 
 mod trainer;
 

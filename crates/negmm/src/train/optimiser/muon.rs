@@ -36,7 +36,9 @@ impl Muon {
     pub(super) fn new(network: &Network) -> Self {
         let layers = network.layers();
         let hidden = &layers[..network.hidden.len()];
-        Self { adam: Adam::new(network.chunks()), matrices: hidden.iter().map(|layer| Matrix::new(*layer)).collect() }
+        // Without an input there are biases alone.
+        let matrices = hidden.iter().filter(|layer| layer.inputs > 0).map(|layer| Matrix::new(*layer)).collect();
+        Self { adam: Adam::new(network.chunks()), matrices }
     }
 
     /// Adam sees no gradient where Muon steps.
