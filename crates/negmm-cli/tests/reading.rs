@@ -45,7 +45,7 @@ fn a_fit_says_what_it_read_and_predict_reads_alike() {
     folder.write("plain.csv", "visits;amount;shop;member\n4;1500;001;True\nNA;20;000;FALSE\n");
     let [a, b] = ["new.csv", "plain.csv"].map(|file| folder.done(&["predict", "m", file]));
     assert_eq!(a.text(), b.text());
-    folder.write("odd.csv", "amount,member,shop,visits\n20,no,000,lost\n");
+    folder.write("odd.csv", "amount,member,shop,visits\n1500,no,000,lost\n");
     let odd = folder.done(&["predict", "m", "odd.csv"]);
     assert_eq!(odd.err, "warning: column \"visits\": 1 cell is no number and counts as missing\n");
     folder.write("comma.csv", "amount;member;shop;visits\n1.500,0;yes;001;4\n20,0;no;000;?\n");
