@@ -53,7 +53,8 @@ pub use dialect::Dialect;
 pub use difference::Difference;
 pub use encoder::Encoder;
 pub use encoding::{
-    ENCODED_LIMIT, Encoding, Input, Levels, MAX_LEVELS, NumberEncoding, TextEncoding, TimeEncoding, TimePart,
+    ENCODED_LIMIT, Encoding, Input, Levels, MAX_LEVELS, NormalScores, NumberEncoding, TextEncoding, TimeEncoding,
+    TimePart,
 };
 pub use extrapolation::Extrapolation;
 pub use inputs::Inputs;
