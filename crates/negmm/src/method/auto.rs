@@ -53,7 +53,7 @@ const FEW_REPEATS: f64 = 0.05;
 /// | rows | hidden, residual | frequencies | batch | steps | checks | folds |
 /// |---|---|---|---|---|---|---|
 /// | fewer than 5000 | 128, 128, 128 | 0.1 and 0.5 in turn | 64 | 1500 | 30 | 10 |
-/// | 5000 … | 128, 128, 128, 128 | 0.1 and 0.5 in turn | 64 | 2500 | 20 | 10 |
+/// | 5000 … | 128, 128, 128, 128 | 0.5 and 2 in turn | 64 | 2500 | 20 | 10 |
 /// | 15,000 … | 128, 128, 128, 128 | 2 | 256 | 1500, more from 20,000 rows on | 20 | 5 |
 /// | a sequence | none (after the LSTM) | | 64 | 2000 | 40 | 10 |
 ///
@@ -207,8 +207,14 @@ const SMALL_SIZES: SizeRule = SizeRule {
     checks: 30,
     patience: 0,
 };
-const MIDDLING_SIZES: SizeRule =
-    SizeRule { hidden: &[128, 128, 128, 128], steps: 2_500, checks: 20, patience: 5, ..SMALL_SIZES };
+const MIDDLING_SIZES: SizeRule = SizeRule {
+    hidden: &[128, 128, 128, 128],
+    frequencies: &[0.5, 2.0],
+    steps: 2_500,
+    checks: 20,
+    patience: 5,
+    ..SMALL_SIZES
+};
 const LARGE_SIZES: SizeRule = SizeRule { folds: 5, frequencies: &[2.0], batch: 256, steps: 1_500, ..MIDDLING_SIZES };
 const SEQUENCE_SIZES: SizeRule =
     SizeRule { hidden: &[], optimiser: Optimiser::Adam, learning_rate: 0.005, steps: 2_000, checks: 40, ..SMALL_SIZES };

@@ -15,8 +15,8 @@ use crate::{Error, Result};
 
 /// Levels with a feature of their own, at most.
 pub const MAX_LEVELS: usize = 64;
-/// Share of the rows that have a level, at least, where it has statistics and a feature of its own.
-const FREQUENT: f64 = 0.002;
+/// Rows that have a level, at least, where it has statistics and a feature of its own: fewer make it known by heart.
+const FREQUENT: f64 = 100.0;
 
 /// A 0/1 feature for each level, one for missing cells if training had some; where this comes to a single feature there is none,
 /// as it would be constant. More than [`MAX_LEVELS`] levels have statistics of the target, and the most frequent of them a feature as
@@ -55,12 +55,13 @@ impl TextEncoding {
         frequent.sort_unstable_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
         let too_many = frequent.len() > MAX_LEVELS;
         let statistics = match statistics && too_many {
-            true => Levels::learn(levels.iter().map(String::as_str).zip(rows)),
+            true => Levels::learn(levels.iter().map(String::as_str).zip(rows.iter().copied())),
             false => Vec::new(),
         };
-        // Beside statistics only levels that many rows have are worth a feature of their own.
+        // Beside statistics only levels that many rows have are worth a feature of their own; weights count beside their mean.
+        let counted = rows.iter().sum::<usize>() as f64;
         let all: f64 = frequent.iter().map(|(total, _)| *total).sum();
-        let least = if statistics.is_empty() { 0.0 } else { FREQUENT * all };
+        let least = if statistics.is_empty() { 0.0 } else { FREQUENT * all / counted };
         let own = frequent.into_iter().take(MAX_LEVELS).filter(|(total, _)| *total >= least);
         let levels = own.map(|(_, level)| level.clone()).collect();
         Self { levels, pooled: too_many && statistics.is_empty(), missing, statistics }
