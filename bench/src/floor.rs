@@ -34,8 +34,6 @@ const ADAM: usize = 9;
 const SCHEDULE_FREE: usize = 11;
 /// Muon beside its products: momentum and update 4, norm 2, scaling 1, the step 1.
 const MUON: usize = 8;
-/// Rounds of Newton and Schulz in a step of Muon.
-const ROUNDS: usize = 3;
 
 /// Operations of one training step on `batch` rows.
 ///
@@ -53,9 +51,8 @@ const ROUNDS: usize = 3;
 /// periodic embedding               16 (sin and cos + 13) an input; W is then without, W' with the first layer
 /// ```
 ///
-/// a residual layer one addition a unit and row more in each direction, and the step W times the optimiser. Muon of a matrix of s ×
-/// l, s the shorter side, is three rounds of s (s + 1) / 2 (l + s) for two symmetric products, s² l for the third and 2 s² for the
-/// polynomial.
+/// a residual layer one addition a unit and row more in each direction, and the step W times the optimiser; Muon has its products
+/// besides (`Optimiser::multiplications`), the polynomials between them are free.
 pub fn operations(network: &Network, components: usize, batch: usize, optimiser: Optimiser) -> usize {
     let layers = network.layers();
     let weights: usize = layers.iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum();
@@ -76,23 +73,16 @@ pub fn operations(network: &Network, components: usize, batch: usize, optimiser:
     let added: usize = layers.iter().filter(|layer| layer.residual).map(|layer| 2 * layer.outputs).sum();
     let row = 2 * weights + back + units * unit + added + components * component + pairs * pair + waves * WAVE;
     let parameters = network.parameters();
-    let optimiser = match optimiser {
+    let step = match optimiser {
         Optimiser::ScheduleFree => parameters * SCHEDULE_FREE,
         Optimiser::Muon => {
             let hidden = &layers[..network.hidden.len()];
             let matrices: usize = hidden.iter().map(|layer| layer.inputs * layer.outputs).sum();
-            let products: usize = hidden.iter().map(|layer| newton_schulz(layer.inputs, layer.outputs)).sum();
-            products + matrices * MUON + (parameters - matrices) * ADAM
+            matrices * MUON + (parameters - matrices) * ADAM
         }
         _ => parameters * ADAM,
     };
-    batch * row + optimiser
-}
-
-/// Operations of the rounds of Newton and Schulz for a matrix.
-fn newton_schulz(inputs: usize, outputs: usize) -> usize {
-    let (short, long) = (inputs.min(outputs), inputs.max(outputs));
-    ROUNDS * (short * (short + 1) / 2 * (long + short) + short * short * long + 2 * short * short)
+    batch * row + step + optimiser.multiplications(network)
 }
 
 /// Chains that run side by side: more than the units of any processor times the steps a multiply-add takes.

@@ -131,6 +131,14 @@ pub fn read(path: &Path) -> Result<Vec<Line>, String> {
     text.lines().enumerate().map(parse).collect()
 }
 
+/// The lines of several files, which must be there.
+pub fn read_all(files: &[String]) -> Result<Vec<Line>, String> {
+    if let Some(missing) = files.iter().find(|file| !Path::new(file).exists()) {
+        return Err(format!("there is no file {missing}"));
+    }
+    Ok(files.iter().map(|file| read(Path::new(file))).collect::<Result<Vec<_>, _>>()?.concat())
+}
+
 /// Adds a line, whole, at the end of a file.
 pub fn append(path: &Path, line: &Line) -> Result<(), String> {
     let text = serde_json::to_string(line).map_err(|error| error.to_string())? + "\n";

@@ -10,7 +10,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::path::Path;
 
 use negmm_bench::options::Options;
 use negmm_bench::results::{self, Line, Outcome, Score};
@@ -33,11 +32,7 @@ struct Point {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::read(&["--results", "--methods", "--sets", "--svg"])?;
-    let files: Vec<String> = options.list("--results", vec![])?;
-    if let Some(missing) = files.iter().find(|file| !Path::new(file).exists()) {
-        return Err(format!("there is no file {missing}").into());
-    }
-    let lines = files.iter().map(|file| results::read(Path::new(file))).collect::<Result<Vec<_>, _>>()?.concat();
+    let lines = results::read_all(&options.list("--results", vec![])?)?;
     let there: BTreeSet<&str> = lines.iter().map(|line| line.method.as_str()).collect();
     let methods: Vec<String> =
         options.list("--methods", there.iter().map(|method| method.to_string()).collect::<Vec<_>>())?;

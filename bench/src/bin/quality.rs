@@ -67,11 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::read(&names)?;
     let reference: String = options.get("--reference", "auto".into())?;
     if options.text("--table").is_some() {
-        let files: Vec<String> = options.list("--table", vec![])?;
-        if let Some(missing) = files.iter().find(|file| !Path::new(file).exists()) {
-            return Err(format!("there is no file {missing}").into());
-        }
-        let lines = files.iter().map(|file| results::read(Path::new(file))).collect::<Result<Vec<_>, _>>()?.concat();
+        let lines = results::read_all(&options.list("--table", vec![])?)?;
         print!("{}", tables::markdown(&lines, &reference));
         return Ok(());
     }

@@ -15,17 +15,20 @@ pub enum Form {
     /// CSV.
     Csv,
     /// Parquet.
+    #[cfg(feature = "parquet")]
     Parquet,
 }
 
 impl Form {
     /// The form of a file of that name.
     pub fn of(place: &str) -> Result<Self, Error> {
-        let parquet = place.to_ascii_lowercase().ends_with(".parquet");
-        if parquet && cfg!(not(feature = "parquet")) {
-            return Err(Error::options(format!("this build writes no Parquet: say another name than {place}")));
+        if !place.to_ascii_lowercase().ends_with(".parquet") {
+            return Ok(Self::Csv);
         }
-        Ok(if parquet { Self::Parquet } else { Self::Csv })
+        #[cfg(feature = "parquet")]
+        return Ok(Self::Parquet);
+        #[cfg(not(feature = "parquet"))]
+        Err(Error::options(format!("this build writes no Parquet: say another name than {place}")))
     }
 }
 
@@ -33,25 +36,25 @@ impl Form {
 pub enum Predicted {
     /// So many lines of CSV.
     Lines(Vec<u8>, usize),
-    /// Columns, and the number of each row where rows are a sequence; kept cells from a row on come before them.
-    Columns { numbers: Option<Vec<i64>>, answers: Vec<AnswerColumn>, rows: usize, first: usize },
-}
-
-/// One column of answers.
-pub enum AnswerColumn {
-    /// Numbers.
-    Numbers(Vec<f64>),
-    /// Names, empty where there is none.
-    Texts(Vec<String>),
+    /// Columns of answers, and the number of each row where rows are a sequence; kept cells from a row on come before them.
+    #[cfg(feature = "parquet")]
+    Columns { numbers: Option<Vec<i64>>, answers: Vec<Written<'static>>, rows: usize, first: usize },
 }
 
 impl Predicted {
     /// The answers of these rows after the cells that are kept; for the step after a sequence no cells are kept.
     pub fn new(answers: &Answers, kept: &[KeptColumn], rows: PredictedRows, numbered: bool, form: Form) -> Self {
-        if form == Form::Parquet {
-            let numbers = numbered.then(|| (0..answers.rows()).map(|row| rows.number(row) as i64).collect());
-            return Self::Columns { numbers, answers: columns(answers), rows: answers.rows(), first: rows.first() };
+        match form {
+            Form::Csv => Self::lines(answers, kept, rows, numbered),
+            #[cfg(feature = "parquet")]
+            Form::Parquet => {
+                let numbers = numbered.then(|| (0..answers.rows()).map(|row| rows.number(row) as i64).collect());
+                Self::Columns { numbers, answers: columns(answers), rows: answers.rows(), first: rows.first() }
+            }
         }
+    }
+
+    fn lines(answers: &Answers, kept: &[KeptColumn], rows: PredictedRows, numbered: bool) -> Self {
         let mut kept: Vec<_> = kept.iter().map(|column| column.cells().skip(rows.first())).collect();
         let mut line = Line::default();
         for row in 0..answers.rows() {
@@ -71,21 +74,24 @@ impl Predicted {
     /// How many there are.
     pub fn rows(&self) -> usize {
         match self {
-            Self::Lines(_, rows) | Self::Columns { rows, .. } => *rows,
+            Self::Lines(_, rows) => *rows,
+            #[cfg(feature = "parquet")]
+            Self::Columns { rows, .. } => *rows,
         }
     }
 }
 
 /// Answers a column at a time.
-fn columns(answers: &Answers) -> Vec<AnswerColumn> {
-    let mut columns: Vec<AnswerColumn> = Vec::new();
+#[cfg(feature = "parquet")]
+fn columns(answers: &Answers) -> Vec<Written<'static>> {
+    let mut columns: Vec<Written<'static>> = Vec::new();
     for row in 0..answers.rows() {
         for (at, cell) in answers.row(row).enumerate() {
             match (columns.get_mut(at), cell) {
-                (Some(AnswerColumn::Numbers(numbers)), Cell::Number(number)) => numbers.push(number),
-                (Some(AnswerColumn::Texts(texts)), Cell::Text(text)) => texts.push(text.to_string()),
-                (_, Cell::Number(number)) => columns.push(AnswerColumn::Numbers(vec![number])),
-                (_, Cell::Text(text)) => columns.push(AnswerColumn::Texts(vec![text.to_string()])),
+                (Some(Written::Numbers(numbers)), Cell::Number(number)) => numbers.push(number),
+                (Some(Written::Texts(texts)), Cell::Text(text)) => texts.push(text.to_string()),
+                (_, Cell::Number(number)) => columns.push(Written::Numbers(vec![number])),
+                (_, Cell::Text(text)) => columns.push(Written::Texts(vec![text.to_string()])),
             }
         }
     }
@@ -109,11 +115,12 @@ impl PredictionFile {
         match form {
             #[cfg(feature = "parquet")]
             Form::Parquet => Ok(Self::Parquet(Box::new(ParquetWriter::new(output)), names)),
-            _ => Ok(Self::Csv(output, Some(names))),
+            Form::Csv => Ok(Self::Csv(output, Some(names))),
         }
     }
 
     /// Writes some rows.
+    #[cfg_attr(not(feature = "parquet"), allow(unused_variables))]
     pub fn write(&mut self, predicted: Predicted, kept: &[KeptColumn]) -> Result<(), Error> {
         match (self, predicted) {
             (Self::Csv(output, header), Predicted::Lines(bytes, _)) => {
@@ -126,13 +133,11 @@ impl PredictionFile {
             (Self::Parquet(writer, names), Predicted::Columns { numbers, answers, rows, first }) => {
                 let columns = numbers.map(Written::Whole).into_iter();
                 let columns = columns.chain(kept.iter().map(|column| Written::Kept(column, first)));
-                let columns = columns.chain(answers.into_iter().map(|column| match column {
-                    AnswerColumn::Numbers(numbers) => Written::Numbers(numbers),
-                    AnswerColumn::Texts(texts) => Written::Texts(texts),
-                }));
+                let columns = columns.chain(answers);
                 writer.write(rows, names.iter().map(String::as_str).zip(columns).collect())
             }
             // Rows are made for the file's own form.
+            #[cfg(feature = "parquet")]
             _ => Ok(()),
         }
     }

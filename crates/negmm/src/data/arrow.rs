@@ -19,9 +19,11 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, IntervalUnit, Schema, TimeUnit};
 
+use super::column::not_finite;
+use super::dictionary::Dictionary;
 use super::encoding::as_text;
 use super::reading::ColumnReading;
-use super::table::{Dictionary, check_names, not_finite};
+use super::table::check_names;
 use super::time::{clock, moment, seconds_of};
 use super::{Column, Reading, Table};
 use crate::{Error, Result};

@@ -5,10 +5,12 @@ use std::io::Read;
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
+use super::column::not_finite;
+use super::dictionary::Dictionary;
 use super::message::quoted;
 use super::reading::CellReader;
 use super::source::{Source, read_error};
-use super::table::{Dictionary, check_names, not_finite};
+use super::table::check_names;
 use super::time::iso;
 use super::times::no_time;
 use super::{Column, Reading, TimeForm};

@@ -2,8 +2,8 @@
 
 use super::csv::Records;
 use super::deciding::Deciding;
+use super::dictionary::Dictionary;
 use super::reading::{CellReader, ReadAs};
-use super::table::Dictionary;
 use super::{Column, Dialect, Reading, Schema};
 
 /// The schema for a file that begins with these bytes. What is wrong with them is said when they are read.

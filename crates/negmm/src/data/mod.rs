@@ -3,12 +3,14 @@
 #[cfg(feature = "parquet")]
 mod arrow;
 mod calendar;
+mod column;
 mod csv;
 mod cursor;
 mod dataset;
 mod deciding;
 mod decimal_mark;
 mod dialect;
+mod dictionary;
 mod difference;
 mod encoder;
 mod encoding;
@@ -48,6 +50,7 @@ pub(crate) use message::quoted;
 
 #[cfg(feature = "parquet")]
 pub use arrow::ArrowColumn;
+pub use column::{Column, MISSING};
 pub use dataset::{Dataset, ROW_ALIGN};
 pub use dialect::Dialect;
 pub use difference::Difference;
@@ -70,7 +73,7 @@ pub use row_stream::RowStream;
 pub use rows::PredictedRows;
 pub use statistics::LevelStatistics;
 pub use stream::{Chunk, CsvStream, Kind, Schema};
-pub use table::{Column, MISSING, Table};
+pub use table::Table;
 pub use target::Target;
 pub use time::TimeForm;
 pub use warnings::Warnings;

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use super::csv::Records;
 use super::decimal_mark::with_own_mark;
+use super::dictionary::Dictionary;
 use super::kept::KeptColumn;
 use super::message::absent_columns;
 use super::reading::CellReader;
 use super::source::{Decoded, HEAD_BYTES, read_error};
-use super::table::{Dictionary, open};
+use super::table::open;
 use super::{Column, Reading, Table, TimeForm, Warnings};
 use crate::{Error, Result};
 

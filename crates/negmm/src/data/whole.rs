@@ -5,10 +5,10 @@ use std::io::Read;
 
 use super::csv::Records;
 use super::deciding::Deciding;
+use super::dictionary::Dictionary;
 use super::reading::{CellReader, Verdict, Wish, is_code, plain_number};
 use super::source::read_error;
-use super::table::{Dictionary, Table};
-use super::{Column, Dialect, Reading};
+use super::{Column, Dialect, Reading, Table};
 use crate::{Error, Result};
 
 /// Reads all rows. The bytes are held in memory and gone through again for columns that are not plain numbers: only at the end of a

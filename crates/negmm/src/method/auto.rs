@@ -12,12 +12,13 @@ use super::ne_gmm::ETA;
 use super::network_settings::{EMBEDDING, HIDDEN, LSTM_HIDDEN, LSTM_LAYERS, NORMAL_SCORES, RESIDUAL};
 use super::plan::{Folds, Plan, Work};
 use super::seed::member_seed;
+use super::sizes::{Preset, Sizes};
 use super::{Method, MixtureNetwork, NetworkSettings};
 use crate::data::Dataset;
 use crate::data::split::{blocks, grouped_folds, k_folds, repeated};
 use crate::math::rng::Rng;
 use crate::net::Activation;
-use crate::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, Word, automatic};
+use crate::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, automatic};
 use crate::streams;
 use crate::train::{
     BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, STEPS, Schedule, Selection, Training, WEIGHT_DECAY,
@@ -31,12 +32,6 @@ const LEAST_IN_FOLD: usize = 3;
 /// Of few rows a component may not be wider or further away than this, in sds of the target.
 const FEW_SIGMA_MAX: f64 = 2.0;
 const FEW_MEAN_BOUND: f64 = 4.0;
-/// From so many rows on networks are deeper, and from so many on there are fewer of them and steps are of more rows.
-const MIDDLING: usize = 5_000;
-const LARGE: usize = 15_000;
-/// Beyond so many rows steps grow with the rows, and beyond so many with their square root.
-const MORE_STEPS: f64 = 20_000.0;
-const FEWER_PASSES: f64 = 100_000.0;
 /// Held-out rows that choose the weights of a network, at most.
 const MOST_CHECKED: usize = 10_000;
 /// The limit of smooth clipping, in sds.
@@ -68,7 +63,7 @@ const FEW_REPEATS: f64 = 0.05;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Auto {
-    /// How many networks.
+    /// How much is trained.
     pub preset: Preset,
     /// Parts of the rows.
     #[serde(with = "automatic")]
@@ -99,7 +94,7 @@ pub struct Auto {
     /// What turns gradients into steps.
     #[serde(with = "automatic")]
     pub optimiser: Option<Optimiser>,
-    /// Adam's step size at its highest.
+    /// The optimiser's step size at its highest.
     #[serde(with = "automatic")]
     pub learning_rate: Option<f64>,
     /// Steps of each network.
@@ -118,39 +113,6 @@ pub struct Auto {
     pub lstm_hidden: usize,
     /// Layers of the LSTM.
     pub lstm_layers: usize,
-}
-
-/// How much `auto` trains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Preset {
-    /// For a look: 5 folds, one network each, a third of the steps.
-    Fast,
-    /// One network for each fold, of which a small table has 10, a large one 5.
-    Medium,
-    /// For who can wait: 10 folds, two networks each, twice the steps.
-    Best,
-}
-
-impl Preset {
-    /// Folds and networks of a fold.
-    fn size(self, sizes: &SizeRule) -> (usize, usize) {
-        match self {
-            Self::Fast => (5, 1),
-            Self::Medium => (sizes.folds, 1),
-            Self::Best => (10, 2),
-        }
-    }
-
-    /// Steps, where `medium` has so many.
-    fn steps(self, medium: usize) -> usize {
-        match self {
-            Self::Fast => (medium / 3).max(1),
-            Self::Medium => medium,
-            Self::Best => 2 * medium,
-        }
-    }
 }
 
 impl Default for Auto {
@@ -180,70 +142,9 @@ impl Default for Auto {
     }
 }
 
-/// What follows from the number of rows.
-struct SizeRule {
-    folds: usize,
-    hidden: &'static [usize],
-    /// Frequencies of the networks of a fold, in turn.
-    frequencies: &'static [f64],
-    batch: usize,
-    optimiser: Optimiser,
-    learning_rate: f64,
-    steps: usize,
-    /// Validation checks of a training that runs to the end.
-    checks: usize,
-    /// Checks without a better score before it stops.
-    patience: usize,
-}
-
-const SMALL_SIZES: SizeRule = SizeRule {
-    folds: 10,
-    hidden: &[128, 128, 128],
-    frequencies: &[0.1, 0.5],
-    batch: 64,
-    optimiser: Optimiser::Muon,
-    learning_rate: 0.012,
-    steps: 1_500,
-    checks: 30,
-    patience: 0,
-};
-const MIDDLING_SIZES: SizeRule = SizeRule {
-    hidden: &[128, 128, 128, 128],
-    frequencies: &[0.5, 2.0],
-    steps: 2_500,
-    checks: 20,
-    patience: 5,
-    ..SMALL_SIZES
-};
-const LARGE_SIZES: SizeRule = SizeRule { folds: 5, frequencies: &[2.0], batch: 256, steps: 1_500, ..MIDDLING_SIZES };
-const SEQUENCE_SIZES: SizeRule =
-    SizeRule { hidden: &[], optimiser: Optimiser::Adam, learning_rate: 0.005, steps: 2_000, checks: 40, ..SMALL_SIZES };
-
-impl SizeRule {
-    fn of(data: &Dataset) -> &'static Self {
-        match data.window() {
-            Some(_) => &SEQUENCE_SIZES,
-            None => match data.len() {
-                LARGE.. => &LARGE_SIZES,
-                MIDDLING.. => &MIDDLING_SIZES,
-                _ => &SMALL_SIZES,
-            },
-        }
-    }
-
-    /// Steps for so many rows.
-    fn steps(&self, rows: usize) -> usize {
-        let rows = rows as f64;
-        let passes = rows.min(FEWER_PASSES) / MORE_STEPS * (rows / FEWER_PASSES).max(1.0).sqrt();
-        (self.steps as f64 * passes.max(1.0)) as usize
-    }
-}
-
 /// What settings follow from: the number of rows, and whether they are a sequence.
 const BY_SIZE: &str = "by size";
 const BY_PRESET: &str = "by preset";
-
-impl Word for Preset {}
 
 impl Options for Auto {
     fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
@@ -291,20 +192,20 @@ impl Options for Auto {
 impl Auto {
     /// The same with every setting that follows from the data filled in.
     fn resolved(&self, data: &Dataset) -> Self {
-        let sizes = SizeRule::of(data);
-        let (folds, members) = self.preset.size(sizes);
+        let sizes = Sizes::of(data, self.preset);
+        let NetworkSettings { hidden, residual, training, .. } = self.settings(&sizes);
         Self {
-            folds: Some(self.folds.unwrap_or(folds).min(data.len() / LEAST_IN_FOLD).max(2)),
-            members: Some(self.members.unwrap_or(members)),
-            hidden: Some(self.hidden.clone().unwrap_or_else(|| sizes.hidden.to_vec())),
-            residual: Some(self.residual.unwrap_or(true)),
-            batch: Some(self.batch.unwrap_or(sizes.batch)),
-            optimiser: Some(self.optimiser.unwrap_or(sizes.optimiser)),
-            learning_rate: Some(self.learning_rate.unwrap_or(sizes.learning_rate)),
-            steps: Some(self.steps.unwrap_or(self.preset.steps(sizes.steps(data.len())))),
-            patience: Some(self.patience.unwrap_or(sizes.patience)),
-            dropout: Some(self.dropout.unwrap_or(0.0)),
-            weight_decay: Some(self.weight_decay.unwrap_or(0.0)),
+            folds: Some(self.folds.unwrap_or(sizes.folds).min(data.len() / LEAST_IN_FOLD).max(2)),
+            members: Some(self.members.unwrap_or(sizes.members)),
+            hidden: Some(hidden),
+            residual: Some(residual),
+            batch: Some(training.batch),
+            optimiser: Some(training.optimiser),
+            learning_rate: Some(training.learning_rate),
+            steps: training.steps,
+            patience: Some(training.patience),
+            dropout: Some(training.dropout),
+            weight_decay: Some(training.weight_decay),
             ..self.clone()
         }
     }
@@ -314,8 +215,8 @@ impl Auto {
         Some(SOFT_CLIP)
     }
 
-    /// Network number `member` of a fold. For settings that are [`Auto::resolved`].
-    fn network(&self, sizes: &SizeRule, member: usize) -> MixtureNetwork {
+    /// What the networks have in common, where nobody says something else that of the sizes.
+    fn settings(&self, sizes: &Sizes) -> NetworkSettings {
         let steps = self.steps.unwrap_or(sizes.steps);
         let training = Training {
             steps: Some(steps),
@@ -331,18 +232,24 @@ impl Auto {
             weight_decay: self.weight_decay.unwrap_or(0.0),
             ..Training::default()
         };
-        let settings = NetworkSettings {
+        NetworkSettings {
             hidden: self.hidden.clone().unwrap_or_else(|| sizes.hidden.to_vec()),
             residual: self.residual.unwrap_or(true),
             activation: Activation::Silu,
-            embedding: Some(self.embedding.unwrap_or(sizes.frequencies[member % sizes.frequencies.len()])),
+            embedding: self.embedding,
             soft_clip: self.soft_clip(),
             normal_scores: self.normal_scores,
             lstm_hidden: self.lstm_hidden,
             lstm_layers: self.lstm_layers,
             sigma_min: self.sigma_min,
             training,
-        };
+        }
+    }
+
+    /// Network number `member` of a fold.
+    fn network(&self, sizes: &Sizes, member: usize) -> MixtureNetwork {
+        let frequency = sizes.frequencies[member % sizes.frequencies.len()];
+        let settings = NetworkSettings { embedding: self.embedding.or(Some(frequency)), ..self.settings(sizes) };
         MixtureNetwork { components: self.components, settings, ..MixtureNetwork::default() }
     }
 
@@ -362,9 +269,8 @@ impl Auto {
 
     /// The networks to train. For settings that are [`Auto::resolved`].
     fn folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
-        let sizes = SizeRule::of(&data);
-        let (folds, members) = self.preset.size(sizes);
-        let (folds, members) = (self.folds.unwrap_or(folds), self.members.unwrap_or(members));
+        let sizes = Sizes::of(&data, self.preset);
+        let (folds, members) = (self.folds.unwrap_or(sizes.folds), self.members.unwrap_or(sizes.members));
         let held_out = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
         let mut jobs = Vec::with_capacity(held_out.len() * members);
         let mut statistics = Vec::with_capacity(held_out.len());
@@ -373,7 +279,7 @@ impl Auto {
             let material = Material::new(&data, (learnt_from(&data, fold), checked), seed);
             for member in 0..members {
                 let own = member_seed(seed, number * members + member);
-                let network = self.network(sizes, if members > 1 { member } else { number });
+                let network = self.network(&sizes, if members > 1 { member } else { number });
                 let network = if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network };
                 jobs.push(network.job(&material, self.eta, own));
             }

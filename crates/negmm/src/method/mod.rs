@@ -17,10 +17,11 @@ mod predictor;
 mod sample_net;
 mod sd_factor;
 mod seed;
+mod sizes;
 
 use serde::{Deserialize, Serialize};
 
-pub use auto::{Auto, Preset};
+pub use auto::Auto;
 pub use beta_nll::BetaNll;
 pub use constant::Constant;
 pub use ensemble::Ensemble;
@@ -36,6 +37,7 @@ pub use sample_net::SampleNet;
 pub use crate::ngboost;
 pub use crate::ngboost::NgBoost;
 pub use crate::standardised::{Pool, Standardised};
+pub use sizes::Preset;
 
 use configure::MEMBER;
 use material::Material;

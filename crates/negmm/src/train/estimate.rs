@@ -1,6 +1,7 @@
 //! Responsible for a guess of what a training will take, before it begins.
 
 use super::Job;
+use super::cpu::parts;
 use crate::math::lanes::{Isa, WIDTH};
 use crate::threads;
 
@@ -12,8 +13,8 @@ const PLAIN_SPEED: f64 = 3e9;
 const PASSES: f64 = 3.0;
 /// The check of a validation row goes forward only.
 const CHECK: f64 = 1.0;
-/// Buffers as long as the weights that a training holds: weights, gradient, two moments, the best weights.
-const BUFFERS: usize = 5;
+/// Buffers as long as the weights that a training holds beside the gradients of a batch's parts: weights, two moments, the best weights.
+const BUFFERS: usize = 4;
 
 /// What a training will take, about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +38,8 @@ impl Estimate {
             let checked = CHECK * (course.steps / course.epoch.max(1) * job.validation.len()) as f64;
             networks += 1;
             multiplications += job.network.parameters() as f64 * (trained + checked);
-            network = network.max(BUFFERS * job.network.chunks() * WIDTH * size_of::<f32>());
+            multiplications += (course.steps * course.optimiser.multiplications(&job.network)) as f64;
+            network = network.max((BUFFERS + parts(course.batch)) * job.network.chunks() * WIDTH * size_of::<f32>());
             indices += (2 * job.train.len() + job.validation.len()) * size_of::<u32>();
         }
         let rows = |job: &Job| (job.data().x().len() + 2 * job.data().len()) * size_of::<f32>();

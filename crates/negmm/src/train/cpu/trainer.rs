@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::math::counter::Counter;
+use crate::math::counter::{Counter, Draws};
 use crate::math::lanes::{Chunk, Kernel, Lanes, WIDTH};
 use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Pass};
 use crate::train::course::Trainer;
@@ -11,9 +11,20 @@ use crate::train::optimiser::{self, Decay, Memory};
 use crate::train::{NetworkJob, Optimiser, SD_FACTORS, Selection, Validation};
 use crate::{streams, threads};
 
-/// Panels that are differentiated one after the other. Those of a batch make parts of so many, which idle threads may take over; the
+/// Rows that are differentiated one after the other, at least, and parts of a batch at most. Idle threads may take over parts; the
 /// gradients of the parts are added in their order, so that bits do not depend on who did what.
-const PART: usize = 2 * PANEL;
+const LEAST_IN_PART: usize = 2 * PANEL;
+const MOST_PARTS: usize = 8;
+
+/// Rows of each part of so many.
+fn part_of(batch: usize) -> usize {
+    batch.div_ceil(MOST_PARTS).next_multiple_of(PANEL).max(LEAST_IN_PART)
+}
+
+/// Parts of a batch, each with a gradient of its own.
+pub(in crate::train) fn parts(batch: usize) -> usize {
+    batch.div_ceil(part_of(batch))
+}
 
 /// Parameters and everything that changes them, with one instruction set.
 pub(super) struct CpuTrainer<'a, L> {
@@ -25,6 +36,9 @@ pub(super) struct CpuTrainer<'a, L> {
     optimiser: Memory,
     /// How far each input is moved in adversarial training; empty without it.
     adversarial_steps: Vec<f32>,
+    dropout: Counter,
+    /// For what an objective draws in each step.
+    objective: Counter,
     /// Steps that were begun, and those that were taken.
     begun: u64,
     taken: u32,
@@ -37,9 +51,6 @@ pub(super) struct Part {
     loss: f32,
     pass: Pass,
     evaluator: Evaluator,
-    dropout: Counter,
-    /// For what an objective draws in each step.
-    objective: Counter,
 }
 
 impl Part {
@@ -49,8 +60,6 @@ impl Part {
             loss: 0.0,
             pass: Pass::new(&job.network),
             evaluator: Evaluator::new(&job.objective),
-            dropout: Counter::new(job.seed, streams::DROPOUT),
-            objective: Counter::new(job.seed, streams::OBJECTIVE),
         }
     }
 }
@@ -63,7 +72,8 @@ struct Step<'a> {
     adversarial_steps: &'a [f32],
     /// One over the weight of all rows.
     share: f32,
-    number: u64,
+    /// What the objective draws for all rows.
+    objective: Draws,
 }
 
 /// Differentiates one part of a step.
@@ -71,8 +81,7 @@ struct Differentiate<'a> {
     step: Step<'a>,
     part: &'a mut Part,
     rows: &'a [u32],
-    /// The number of its draws: no two parts of a training have the same.
-    draws: u64,
+    dropout: Draws,
 }
 
 impl Kernel for Differentiate<'_> {
@@ -80,10 +89,10 @@ impl Kernel for Differentiate<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { step: Step { job, parameters, adversarial_steps, share, number }, part, rows, draws } = self;
-        let Part { gradient, loss, pass, evaluator, dropout, objective } = part;
-        evaluator.begin_step(&mut objective.step(number));
-        let mut draws = dropout.step(draws);
+        let Self { step, part, rows, dropout: mut draws } = self;
+        let Step { job, parameters, adversarial_steps, share, mut objective } = step;
+        let Part { gradient, loss, pass, evaluator } = part;
+        evaluator.begin_step(&mut objective);
         gradient.fill(Chunk::ZERO);
         *loss = 0.0;
         for panel in rows.chunks(PANEL) {
@@ -115,9 +124,11 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
         let averaged = if averages { parameters.clone() } else { Vec::new() };
         Self {
             averaged,
-            parts: (0..course.batch.div_ceil(PART)).map(|_| Part::new(job)).collect(),
+            parts: (0..parts(course.batch)).map(|_| Part::new(job)).collect(),
             optimiser: Memory::new(job.course.optimiser, &job.network, &parameters),
             adversarial_steps: job.adversarial_steps(),
+            dropout: Counter::new(job.seed, streams::DROPOUT),
+            objective: Counter::new(job.seed, streams::OBJECTIVE),
             begun: 0,
             taken: 0,
             job,
@@ -131,18 +142,20 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
     pub(super) fn differentiate(&mut self, rows: &[u32]) -> f32 {
         let number = self.begun;
         self.begun += 1;
-        let Self { job, parts, parameters, adversarial_steps, .. } = self;
+        let Self { job, parts, parameters, adversarial_steps, dropout, objective, .. } = self;
         let total: f64 = rows.iter().map(|row| f64::from(job.data.sample_weights()[*row as usize])).sum();
         // Rows that all count for nothing have nothing to say.
         let share = if total > 0.0 { (1.0 / total) as f32 } else { 0.0 };
-        let step = Step { job, parameters, adversarial_steps, share, number };
-        let most = job.course.batch.div_ceil(PART) as u64;
-        let used = rows.len().div_ceil(PART);
+        let step = Step { job, parameters, adversarial_steps, share, objective: objective.step(number) };
+        let part = part_of(job.course.batch);
+        let used = rows.len().div_ceil(part);
         // Fewer only where somebody asks for more rows than a batch has.
         parts.resize_with(used.max(parts.len()), || Part::new(job));
-        threads::for_each(&mut parts[..used], |at, part| {
-            let rows = &rows[at * PART..rows.len().min((at + 1) * PART)];
-            L::call(Differentiate { step, part, rows, draws: number * most + at as u64 });
+        // No two parts of a training have the same draws.
+        let first = number * self::parts(job.course.batch) as u64;
+        threads::for_each(&mut parts[..used], |at, room| {
+            let rows = &rows[at * part..rows.len().min((at + 1) * part)];
+            L::call(Differentiate { step, part: room, rows, dropout: dropout.step(first + at as u64) });
         });
         let (first, others) = parts[..used].split_at_mut(1);
         for other in others {

@@ -36,6 +36,16 @@ pub enum Optimiser {
 
 impl Word for Optimiser {}
 
+impl Optimiser {
+    /// Multiplications of the matrix products that it makes in one step for a network.
+    pub fn multiplications(self, network: &Network) -> usize {
+        match self {
+            Self::Adam | Self::ScheduleFree => 0,
+            Self::Muon => muon::multiplications(network),
+        }
+    }
+}
+
 /// An optimiser's memory, laid out like the weights.
 #[derive(Clone, Debug)]
 pub(super) enum Memory {

@@ -55,6 +55,16 @@ impl Muon {
     }
 }
 
+/// Multiplications of the rounds of Newton and Schulz in one step: for a matrix of s × l, s the shorter side, s (s + 1) / 2 (l + s) for
+/// the two symmetric products of a round and s² l for the third.
+pub(super) fn multiplications(network: &Network) -> usize {
+    let matrix = |layer: &Layer| {
+        let (short, long) = (layer.inputs.min(layer.outputs), layer.inputs.max(layer.outputs));
+        ITERATIONS * (short * (short + 1) / 2 * (long + short) + short * short * long)
+    };
+    network.layers()[..network.hidden.len()].iter().map(matrix).sum()
+}
+
 /// The matrix of one layer, with as many rows as its shorter side and as many columns as its longer one; both are filled up with zeros
 /// to multiples of sixteen.
 #[derive(Clone, Debug)]

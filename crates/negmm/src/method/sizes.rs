@@ -1,0 +1,91 @@
+//! Responsible for the sizes of `auto`: what follows from the number of rows, from whether they are a sequence, and from the preset.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Dataset;
+use crate::options::Word;
+use crate::train::Optimiser;
+
+/// From so many rows on networks are deeper, and from so many on there are fewer of them and steps are of more rows.
+const MIDDLING: usize = 5_000;
+const LARGE: usize = 15_000;
+/// Beyond so many rows steps grow with the rows, and beyond so many with their square root.
+const MORE_STEPS: f64 = 20_000.0;
+const FEWER_PASSES: f64 = 100_000.0;
+
+/// How much `auto` trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Preset {
+    /// For a look: 5 folds, one network each, a third of the steps.
+    Fast,
+    /// One network for each fold, of which a small table has 10, a large one 5.
+    Medium,
+    /// For who can wait: 10 folds, two networks each, twice the steps.
+    Best,
+}
+
+impl Word for Preset {}
+
+/// What follows from the data where nobody says something else.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub(super) folds: usize,
+    /// Networks of a fold.
+    pub(super) members: usize,
+    pub(super) hidden: &'static [usize],
+    /// Frequencies of the networks of a fold, in turn.
+    pub(super) frequencies: &'static [f64],
+    pub(super) batch: usize,
+    pub(super) optimiser: Optimiser,
+    pub(super) learning_rate: f64,
+    pub(super) steps: usize,
+    /// Validation checks of a training that runs to the end.
+    pub(super) checks: usize,
+    /// Checks without a better score before it stops.
+    pub(super) patience: usize,
+}
+
+const SMALL: Sizes = Sizes {
+    folds: 10,
+    members: 1,
+    hidden: &[128, 128, 128],
+    frequencies: &[0.1, 0.5],
+    batch: 64,
+    optimiser: Optimiser::Muon,
+    learning_rate: 0.012,
+    steps: 1_500,
+    checks: 30,
+    patience: 0,
+};
+const OF_MIDDLING: Sizes =
+    Sizes { hidden: &[128, 128, 128, 128], frequencies: &[0.5, 2.0], steps: 2_500, checks: 20, patience: 5, ..SMALL };
+const OF_LARGE: Sizes = Sizes { folds: 5, frequencies: &[2.0], batch: 256, steps: 1_500, ..OF_MIDDLING };
+const OF_SEQUENCE: Sizes =
+    Sizes { hidden: &[], optimiser: Optimiser::Adam, learning_rate: 0.005, steps: 2_000, checks: 40, ..SMALL };
+
+impl Sizes {
+    /// Those of these rows.
+    pub(super) fn of(data: &Dataset, preset: Preset) -> Self {
+        let rows = data.len();
+        let medium = match rows {
+            _ if data.window().is_some() => OF_SEQUENCE,
+            LARGE.. => OF_LARGE,
+            MIDDLING.. => OF_MIDDLING,
+            _ => SMALL,
+        };
+        let medium = Self { steps: medium.steps_for(rows as f64), ..medium };
+        match preset {
+            Preset::Fast => Self { folds: 5, steps: (medium.steps / 3).max(1), ..medium },
+            Preset::Medium => medium,
+            Preset::Best => Self { folds: 10, members: 2, steps: 2 * medium.steps, ..medium },
+        }
+    }
+
+    /// Steps for so many rows.
+    fn steps_for(&self, rows: f64) -> usize {
+        let passes = rows.min(FEWER_PASSES) / MORE_STEPS * (rows / FEWER_PASSES).max(1.0).sqrt();
+        (self.steps as f64 * passes.max(1.0)) as usize
+    }
+}
