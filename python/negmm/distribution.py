@@ -57,7 +57,7 @@ class Distribution:
     @classmethod
     def of_mixtures(cls, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Distribution:
         """Gaussian mixtures from weights, means and sds, each rows × components. Weights are divided by their sum."""
-        return cls(_native.Predictions.of_mixtures(_matrix(weights), _matrix(means), _matrix(sds), members=1))
+        return cls(_native.Predictions.of_mixtures(_matrix(weights), _matrix(means), _matrix(sds), members=[]))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -103,7 +103,8 @@ class Distribution:
         """All numbers there are: of mixtures, or of samples."""
         members, samples = self._predictions.members, self._predictions.samples()
         if samples is None:
-            return (self._predictions.weights(), self._predictions.means(), self._predictions.sds(), members)
+            sizes = self._predictions.member_sizes
+            return (self._predictions.weights(), self._predictions.means(), self._predictions.sds(), sizes)
         between = self._predictions.variance_by_members()[1] if members > 1 else None
         return (*samples, members, between)
 

@@ -40,13 +40,13 @@ fn question(name: &str) -> PyResult<fn(Row<'_>, f64) -> f64> {
 
 #[pymethods]
 impl Predictions {
-    /// Mixtures with these weights, means and sds, each rows × components; components of `members` models side by side.
+    /// Mixtures with these weights, means and sds, each rows × components; `members` are the components of each of several models.
     #[staticmethod]
     fn of_mixtures(
         weights: PyReadonlyArray2<'_, f64>,
         means: PyReadonlyArray2<'_, f64>,
         sds: PyReadonlyArray2<'_, f64>,
-        members: usize,
+        members: Vec<usize>,
     ) -> PyResult<Self> {
         if weights.shape() != means.shape() || means.shape() != sds.shape() {
             let message = format!(
@@ -58,14 +58,14 @@ impl Predictions {
             return Err(PyValueError::new_err(message));
         }
         let components = weights.shape()[1];
-        if members == 0 || !components.is_multiple_of(members) {
-            return Err(PyValueError::new_err(format!(
-                "{components} components cannot be shared by {members} members"
-            )));
+        if !members.is_empty() && members.iter().sum::<usize>() != components {
+            let message = format!("{components} components are not those of members with {members:?}");
+            return Err(PyValueError::new_err(message));
         }
         let list = |array: &PyReadonlyArray2<'_, f64>| array.as_array().iter().copied().collect::<Vec<f64>>();
         let mixtures = Mixtures::new(components, list(&weights), list(&means), list(&sds)).map_err(raised)?;
-        Ok(Self(negmm::Predictions::from(mixtures).of_members(members)))
+        let predictions = negmm::Predictions::from(mixtures);
+        Ok(Self(if members.is_empty() { predictions } else { predictions.of_members_of(members) }))
     }
 
     /// Sets of samples, rows × samples; of several members with the part of each row's variance that is between them.
@@ -95,6 +95,12 @@ impl Predictions {
     #[getter]
     fn members(&self) -> usize {
         self.0.members()
+    }
+
+    /// Components or samples of each model that was pooled; nothing of one.
+    #[getter]
+    fn member_sizes(&self) -> Vec<usize> {
+        self.0.member_sizes().to_vec()
     }
 
     /// Components of each mixture, or none where these are samples.

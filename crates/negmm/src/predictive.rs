@@ -27,7 +27,8 @@ use rayon::prelude::*;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
     form: Form,
-    members: usize,
+    /// Components or samples of each model that was pooled; empty: of one model.
+    members: Vec<usize>,
     novelty: Option<Novelty>,
 }
 
@@ -45,13 +46,13 @@ enum Form {
 
 impl From<Mixtures> for Predictions {
     fn from(mixtures: Mixtures) -> Self {
-        Self { form: Form::Mixtures(mixtures), members: 1, novelty: None }
+        Self { form: Form::Mixtures(mixtures), members: Vec::new(), novelty: None }
     }
 }
 
 impl From<SampleSets> for Predictions {
     fn from(pooled: SampleSets) -> Self {
-        Self { form: Form::Samples { pooled, between_members: Vec::new() }, members: 1, novelty: None }
+        Self { form: Form::Samples { pooled, between_members: Vec::new() }, members: Vec::new(), novelty: None }
     }
 }
 
@@ -124,7 +125,7 @@ impl Predictions {
             },
         };
         let novelty = self.novelty.as_ref().map(|novelty| novelty.select(rows.iter().copied()));
-        Self { form, members: self.members, novelty }
+        Self { form, members: self.members.clone(), novelty }
     }
 
     /// Says how far each row lies outside the ranges of training.

@@ -77,13 +77,32 @@ pub(crate) fn text_of(bytes: &[u8], key: &str) -> Option<String> {
     header.metadata().as_ref()?.get(key).cloned()
 }
 
+/// The tensors of a file whose names begin with some text, which is left out of the names.
+pub(crate) struct Tensors<'a> {
+    file: &'a SafeTensors<'a>,
+    prefix: String,
+}
+
+impl<'a> Tensors<'a> {
+    /// Those whose names begin with `prefix`.
+    pub(crate) fn new(file: &'a SafeTensors<'a>, prefix: impl Into<String>) -> Self {
+        Self { file, prefix: prefix.into() }
+    }
+
+    /// Those among them whose names go on with `prefix`.
+    pub(crate) fn of(&self, prefix: &str) -> Self {
+        Self::new(self.file, format!("{}{prefix}", self.prefix))
+    }
+}
+
 /// The numbers of a tensor, which must be of that kind and, where given, of that shape.
 pub(crate) fn numbers_of<T: Number>(
-    tensors: &SafeTensors<'_>,
+    tensors: &Tensors<'_>,
     name: &str,
     shape: Option<&[usize]>,
 ) -> Result<Vec<T>, Flaw> {
-    let view = tensors.tensor(name).map_err(|_| format!("it has no tensor {name:?}"))?;
+    let name = &format!("{}{name}", tensors.prefix);
+    let view = tensors.file.tensor(name).map_err(|_| format!("it has no tensor {name:?}"))?;
     if view.dtype() != T::DTYPE || shape.is_some_and(|shape| view.shape() != shape) {
         return Err(format!("tensor {name:?} has the wrong shape"));
     }
@@ -105,7 +124,7 @@ pub(crate) fn write_trees(parts: &Parts) -> Vec<Tensor> {
 }
 
 /// Boosted trees that were written.
-pub(crate) fn read_trees(tensors: &SafeTensors<'_>) -> Result<Parts, Flaw> {
+pub(crate) fn read_trees(tensors: &Tensors<'_>) -> Result<Parts, Flaw> {
     let start: Vec<f64> = numbers_of(tensors, "trees.start", Some(&[4]))?;
     Ok(Parts {
         start: start.try_into().map_err(|_| "its start is not four numbers")?,

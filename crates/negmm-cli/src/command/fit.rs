@@ -121,13 +121,7 @@ pub fn epochs(model: &Model) -> (usize, Option<usize>) {
 /// What the model is, in two lines, and in a third that its target is discrete.
 pub fn summary(model: &Model) -> String {
     let encoder = model.encoder();
-    let shape = match model.predictor() {
-        Predictor::Networks { members, head, .. } => shape(members, *head),
-        Predictor::Trees { boosted, .. } => {
-            format!(", {} of two trees", report::counted(boosted.rounds.len(), "round"))
-        }
-        _ => String::new(),
-    };
+    let shape = shape(model.predictor());
     let window = match encoder.sequence() {
         Some(sequence) => format!(" over the {} before it", report::counted(sequence.window, "step")),
         None => String::new(),
@@ -144,8 +138,41 @@ pub fn summary(model: &Model) -> String {
     )
 }
 
+/// What predicts, and of a stack how much each kind of part counts.
+fn shape(predictor: &Predictor) -> String {
+    match predictor {
+        Predictor::Networks { members, head, .. } => networks(members, *head),
+        Predictor::Trees { boosted, .. } => {
+            format!(", {} of two trees", report::counted(boosted.rounds.len(), "round"))
+        }
+        Predictor::Stack { parts } => {
+            let of_first = parts.iter().find(|part| matches!(part.predictor, Predictor::Networks { .. }));
+            let first = of_first.map_or(String::new(), |part| shape(&part.predictor));
+            let shares = parts.iter().map(|part| (kind(&part.predictor), part.share));
+            let mut kinds: Vec<(&str, f64)> = Vec::new();
+            for (kind, share) in shares {
+                match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                    Some((_, sum)) => *sum += share,
+                    None => kinds.push((kind, share)),
+                }
+            }
+            let kinds: Vec<String> = kinds.iter().map(|(kind, share)| format!("{kind} {share:.2}")).collect();
+            format!("{first}\nshares of the pool: {}", kinds.join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
+fn kind(predictor: &Predictor) -> &'static str {
+    match predictor {
+        Predictor::Networks { .. } => "networks",
+        Predictor::Trees { .. } => "trees",
+        _ => "the constant",
+    }
+}
+
 /// What networks are and what each of them gives.
-fn shape(members: &[Member], head: Head) -> String {
+fn networks(members: &[Member], head: Head) -> String {
     let outputs = match (head.components(), head) {
         (Some(components), _) => report::counted(components, "component"),
         (None, head) => report::counted(head.outputs(), "sample"),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use safetensors::tensor::SafeTensors;
 
 use super::{Dataset, LevelColumn};
-use crate::tensors::{Flaw, Tensor, numbers_of, text_of, to_bytes};
+use crate::tensors::{Flaw, Tensor, Tensors, numbers_of, text_of, to_bytes};
 use crate::{Error, Result};
 
 /// The name of the description among the tensors.
@@ -53,7 +53,8 @@ impl Dataset {
     /// When the bytes are not such rows.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let read = || -> std::result::Result<Self, Flaw> {
-            let tensors = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+            let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+            let tensors = Tensors::new(&file, "");
             let text = text_of(bytes, KEY).ok_or("they have no description")?;
             let Description { features, window, numbers, levels } =
                 serde_json::from_str(&text).map_err(|error| error.to_string())?;

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
+use super::folds::{Fold, Folds};
 use super::material::Material;
 use super::mixture_network::COMPONENTS;
 use super::ne_gmm::ETA;
 use super::network_settings::{EMBEDDING, HIDDEN, LSTM_HIDDEN, LSTM_LAYERS, NORMAL_SCORES, RESIDUAL};
-use super::plan::{Folds, Plan, Work};
+use super::plan::{Plan, Work};
 use super::seed::member_seed;
 use super::sizes::{Preset, Sizes};
-use super::{Method, MixtureNetwork, NetworkSettings};
+use super::{Method, MixtureNetwork, NetworkSettings, NgBoost};
 use crate::data::Dataset;
 use crate::data::split::{blocks, grouped_folds, k_folds, repeated};
 use crate::math::rng::Rng;
@@ -21,7 +22,7 @@ use crate::net::Activation;
 use crate::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, automatic};
 use crate::streams;
 use crate::train::{
-    BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, STEPS, Schedule, Selection, Training, WEIGHT_DECAY,
+    BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, STEPS, Schedule, Selection, Training, TreesJob, WEIGHT_DECAY,
 };
 
 /// Folds and networks of a fold at most.
@@ -271,21 +272,36 @@ impl Auto {
     fn folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
         let sizes = Sizes::of(&data, self.preset);
         let (folds, members) = (self.folds.unwrap_or(sizes.folds), self.members.unwrap_or(sizes.members));
-        let held_out = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
-        let mut jobs = Vec::with_capacity(held_out.len() * members);
-        let mut statistics = Vec::with_capacity(held_out.len());
-        for (number, fold) in held_out.iter().enumerate() {
-            let checked = fold.iter().copied().take(MOST_CHECKED).collect();
-            let material = Material::new(&data, (learnt_from(&data, fold), checked), seed);
+        let divided = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
+        let mut folds = Vec::with_capacity(divided.len());
+        let (mut networks, mut trees) = (Vec::with_capacity(divided.len() * members), Vec::new());
+        for (number, Divided { rows, groups }) in divided.into_iter().enumerate() {
+            let checked = rows.len().min(MOST_CHECKED);
+            let half = half_of(checked, groups.as_deref());
+            let material = Material::new(&data, (learnt_from(&data, &rows), rows[..checked].to_vec()), seed);
             for member in 0..members {
                 let own = member_seed(seed, number * members + member);
                 let network = self.network(&sizes, if members > 1 { member } else { number });
                 let network = if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network };
-                jobs.push(network.job(&material, self.eta, own));
+                let mut job = network.job(&material, self.eta, own);
+                job.course.halves = half;
+                networks.push(job);
             }
-            statistics.push(material.statistics);
+            let Material { data, train, statistics, .. } = material;
+            if sizes.trees {
+                let seed = member_seed(seed, number);
+                trees.push(TreesJob {
+                    settings: of_trees(),
+                    data,
+                    train,
+                    validation: rows.clone(),
+                    halves: half,
+                    seed,
+                });
+            }
+            folds.push(Fold { rows, checked, half, statistics });
         }
-        Folds { jobs, held_out, statistics, data, numbers }
+        Folds { networks, trees, folds, data, numbers }
     }
 
     /// The same for few rows: a network that has seen ten rows must not be sure of anything far from them.
@@ -294,22 +310,54 @@ impl Auto {
     }
 }
 
-/// Rows that each fold holds out; none is empty. Where inputs repeat, rows with equal inputs stay together: a fold that holds
-/// rows which its networks know is no test of new ones.
-fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
-    let parts = match data.window() {
-        Some(_) => last_blocks(data.len(), folds),
+/// The trees of a pool.
+fn of_trees() -> NgBoost {
+    NgBoost {
+        rounds: 600,
+        depth: 6,
+        learning_rate: 0.05,
+        rows_share: 0.8,
+        min_leaf: 5,
+        patience: 50,
+        refit: false,
+        ..NgBoost::default()
+    }
+}
+
+/// Rows that a fold holds out, at least one. Where some belong together, the group of each, and groups one after the other.
+struct Divided {
+    rows: Vec<u32>,
+    groups: Option<Vec<u32>>,
+}
+
+/// The folds. Where inputs repeat, rows with equal inputs stay together: a fold that holds rows which its networks know is no test of
+/// new ones.
+fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Divided> {
+    let alone = |parts: Vec<Vec<u32>>| parts.into_iter().map(|rows| Divided { rows, groups: None }).collect();
+    let divided: Vec<Divided> = match data.window() {
+        Some(_) => alone(last_blocks(data.len(), folds)),
         None => {
             let groups = data.equal_inputs();
             let repeats = repeated(&groups);
             if repeats > FEW_REPEATS && largest(&groups) <= data.len() / folds {
-                grouped_folds(&groups, folds, rng)
+                let together = |mut rows: Vec<u32>| {
+                    rows.sort_by_key(|row| groups[*row as usize]);
+                    Divided { groups: Some(rows.iter().map(|row| groups[*row as usize]).collect()), rows }
+                };
+                grouped_folds(&groups, folds, rng).into_iter().map(together).collect()
             } else {
-                k_folds(data.len(), folds, rng)
+                alone(k_folds(data.len(), folds, rng))
             }
         }
     };
-    parts.into_iter().filter(|part| !part.is_empty()).collect()
+    divided.into_iter().filter(|fold| !fold.rows.is_empty()).collect()
+}
+
+/// Where the second half of the first `checked` rows of a fold begins, no group in both: 0 where there are no two.
+fn half_of(checked: usize, groups: Option<&[u32]>) -> usize {
+    let Some(groups) = groups else { return checked / 2 };
+    let cuts = (1..checked).filter(|cut| groups[*cut] != groups[cut - 1]);
+    cuts.min_by_key(|cut| cut.abs_diff(checked / 2)).unwrap_or(0)
 }
 
 /// Of rows in the order of time the last third, cut into `folds` blocks; there is a row before the first of them.
@@ -354,7 +402,7 @@ mod tests {
     /// The networks, and the rows that each fold holds out.
     fn planned(auto: &Auto, data: &Dataset, seed: u64) -> (Vec<NetworkJob>, Vec<Vec<u32>>) {
         match auto.plan(&Arc::new(data.clone()), seed).work {
-            Work::Folds(Folds { jobs, held_out, .. }) => (jobs, held_out),
+            Work::Folds(Folds { networks, folds, .. }) => (networks, folds.into_iter().map(|fold| fold.rows).collect()),
             other => panic!("{other:?}"),
         }
     }
@@ -384,6 +432,8 @@ mod tests {
         let x = |row: &u32| data.x()[*row as usize * data.stride()];
         for job in jobs {
             assert!(job.train.iter().all(|row| job.validation.iter().all(|held| x(row) != x(held))));
+            let (first, second) = job.validation.split_at(job.course.halves);
+            assert!(!first.is_empty() && first.iter().all(|row| second.iter().all(|other| x(row) != x(other))));
         }
     }
 

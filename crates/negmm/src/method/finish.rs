@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::plan::{Folds, Plan, Work};
-use super::{Member, Method, Predictor, sd_factor};
+use super::plan::{Plan, Work};
+use super::{Member, Method, Predictor};
 use crate::data::LevelStatistics;
 use crate::math::lanes::Isa;
-use crate::ngboost::{Score, TrainedTrees};
+use crate::ngboost::{Boosted, Score, TrainedTrees};
 use crate::standardised::{Pool, Standardised};
 use crate::train::{Epoch, History, NetworkJob, Trained, TreesJob, Validation};
-use crate::{Error, Mixtures, Predictions, Result};
+use crate::{Error, Mixtures, Result};
 
 /// What learning leaves behind.
 #[derive(Clone, Debug)]
@@ -53,13 +53,10 @@ impl Plan {
                 Ok(constant(method, sd))
             }
             Work::Networks { jobs, statistics, pool } => {
-                let (members, histories) = members(&jobs, &[statistics], trained)?;
+                let (members, histories) = members(&jobs, &statistics, trained)?;
                 pooled(method, &jobs, members, histories, pool)
             }
-            Work::Folds(folds) => {
-                let (members, histories) = members(&folds.jobs, &folds.statistics, trained)?;
-                folds.pooled(method, members, histories)
-            }
+            Work::Folds(folds) => folds.finish(method, trained),
             Work::Trees { job, statistics } => match (trained.pop(), trained.is_empty()) {
                 (Some(Trained::Trees(trees)), true) => Ok(boosted(method, &job, statistics, trees)),
                 _ => Err(foreign()),
@@ -68,7 +65,7 @@ impl Plan {
     }
 }
 
-fn foreign() -> Error {
+pub(super) fn foreign() -> Error {
     Error::options("what was trained is not what the plan asked for")
 }
 
@@ -80,19 +77,17 @@ fn constant(method: Method, sd: f64) -> Learnt {
     Learnt { method, predictor: Predictor::Constant { sd }, histories: Vec::new(), out_of_fold }
 }
 
-/// The networks of jobs with what they learnt, and what each training did. As many jobs in a row share each of the statistics.
+/// The networks of jobs with what they learnt, and what each training did.
 fn members(
     jobs: &[NetworkJob],
-    statistics: &[Arc<LevelStatistics>],
+    statistics: &Arc<LevelStatistics>,
     trained: Vec<Trained>,
 ) -> Result<(Vec<Member>, Vec<History>)> {
     if jobs.len() != trained.len() {
         return Err(foreign());
     }
     let (mut members, mut histories) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
-    let each = jobs.len() / statistics.len().max(1);
-    let statistics = statistics.iter().flat_map(|statistics| std::iter::repeat_n(statistics, each));
-    for ((job, statistics), trained) in jobs.iter().zip(statistics).zip(trained) {
+    for (job, trained) in jobs.iter().zip(trained) {
         let Trained::Network(trained) = trained else { return Err(foreign()) };
         if trained.parameters.chunks().len() != job.network.chunks() {
             return Err(foreign());
@@ -124,60 +119,6 @@ fn pooled(
     Ok(Learnt { method, predictor, histories, out_of_fold })
 }
 
-impl Folds {
-    /// Pools networks of folds, and fits the factor of their sds to the out-of-fold predictions: those of each row are by the
-    /// networks that have not learnt from it.
-    fn pooled(self, method: Method, mut members: Vec<Member>, histories: Vec<History>) -> Result<Learnt> {
-        /// Rows that say something of a factor.
-        const LEAST_ROWS: usize = 30;
-        let Self { jobs, held_out, data, numbers, .. } = self;
-        let head = jobs.first().ok_or_else(foreign)?.objective.head();
-        let each = members.len() / held_out.len();
-        let numbers_of =
-            |rows: &[u32], list: &[f32]| rows.iter().map(|row| f64::from(list[*row as usize])).collect::<Vec<_>>();
-        let factor_of = |mixtures: &Mixtures, rows: &[u32]| {
-            sd_factor::best(mixtures, &numbers_of(rows, data.y()), &numbers_of(rows, data.sample_weights()))
-        };
-        let (mut rows, mut folds) = (Vec::new(), Vec::new());
-        let (mut weights, mut means, mut sds) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut components, mut own_factors) = (0, Vec::with_capacity(held_out.len()));
-        for (number, (fold, members)) in held_out.iter().zip(members.chunks(each)).enumerate() {
-            let predictor = Predictor::Networks { members: members.to_vec(), head, pool: Pool::Mixture };
-            let predictions = predictor.predict(&data.select(fold), Isa::best())?;
-            let mixtures = predictions.mixtures().ok_or_else(foreign)?;
-            components = mixtures.components();
-            own_factors.push((fold.len() >= LEAST_ROWS).then(|| factor_of(mixtures, fold)));
-            rows.extend_from_slice(fold);
-            folds.resize(rows.len(), number as u32);
-            weights.extend_from_slice(mixtures.weights());
-            means.extend_from_slice(mixtures.means());
-            sds.extend_from_slice(mixtures.sds());
-        }
-        let held = Mixtures::from_parts_unchecked(components, weights, means, sds);
-        let factor = factor_of(&held, &rows);
-        for (fold, own) in own_factors.into_iter().enumerate() {
-            let factor = sd_factor::of_pool(data.len(), each, factor, own);
-            members[fold * each..][..each].iter_mut().for_each(|member| member.sd_factor = factor);
-        }
-        let order = in_order(&rows);
-        let predictions = Predictions::from(held.reordered(&order, factor)).of_members(each);
-        let out_of_fold = OutOfFold {
-            rows: order.iter().map(|at| numbers[rows[*at] as usize]).collect(),
-            folds: order.iter().map(|at| folds[*at]).collect(),
-            predictions: Standardised::new(predictions, Pool::Mixture),
-        };
-        let predictor = Predictor::Networks { members, head, pool: Pool::Mixture };
-        Ok(Learnt { method, predictor, histories, out_of_fold })
-    }
-}
-
-/// Where the rows stand, the smallest first.
-fn in_order(rows: &[u32]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_unstable_by_key(|at| rows[*at]);
-    order
-}
-
 /// Boosted trees. The held-out predictions are those of the model that chose the number of rounds.
 fn boosted(method: Method, job: &TreesJob, statistics: Arc<LevelStatistics>, trained: TrainedTrees) -> Learnt {
     let TrainedTrees { boosted, held_out } = trained;
@@ -186,16 +127,7 @@ fn boosted(method: Method, job: &TreesJob, statistics: Arc<LevelStatistics>, tra
         None => (Vec::new(), (Vec::new(), Vec::new())),
     };
     let predictions = Mixtures::from_parts_unchecked(1, vec![1.0; means.len()], means, sds).into();
-    let epochs = boosted.history.iter().map(|round| Epoch {
-        loss: Some(round.train).filter(|loss| loss.is_finite()),
-        validation: round
-            .validation
-            .filter(|score| score.is_finite())
-            .map(|score| job.settings.score.as_validation(score)),
-        learning_rate: job.settings.learning_rate,
-        skipped: 0,
-    });
-    let history = History { epochs: epochs.collect(), best_epoch: boosted.rounds.len().saturating_sub(1) };
+    let history = history_of(job, &boosted);
     Learnt {
         method,
         predictor: Predictor::Trees { boosted, statistics },
@@ -206,6 +138,20 @@ fn boosted(method: Method, job: &TreesJob, statistics: Arc<LevelStatistics>, tra
             predictions: Standardised::new(predictions, Pool::Mixture),
         },
     }
+}
+
+/// What the boosting of a job did, round by round.
+pub(super) fn history_of(job: &TreesJob, boosted: &Boosted) -> History {
+    let epochs = boosted.history.iter().map(|round| Epoch {
+        loss: Some(round.train).filter(|loss| loss.is_finite()),
+        validation: round
+            .validation
+            .filter(|score| score.is_finite())
+            .map(|score| job.settings.score.as_validation(score)),
+        learning_rate: job.settings.learning_rate,
+        skipped: 0,
+    });
+    History { epochs: epochs.collect(), best_epoch: boosted.rounds.len().saturating_sub(1) }
 }
 
 impl Score {

@@ -7,6 +7,7 @@ mod constant;
 mod ensemble;
 mod few_rows;
 mod finish;
+mod folds;
 mod material;
 mod mdn;
 mod mixture_network;
@@ -18,6 +19,7 @@ mod sample_net;
 mod sd_factor;
 mod seed;
 mod sizes;
+mod stacking;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +33,7 @@ pub use mixture_network::MixtureNetwork;
 pub use ne_gmm::NeGmm;
 pub use network_settings::NetworkSettings;
 pub use plan::Plan;
-pub use predictor::{Member, Predictor};
+pub use predictor::{Member, Part, Predictor};
 pub use sample_net::SampleNet;
 
 pub use crate::ngboost;

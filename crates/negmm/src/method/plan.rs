@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::Method;
+use super::folds::Folds;
 use super::material::Material;
 use crate::Result;
 use crate::data::{Dataset, LevelStatistics};
@@ -25,25 +26,10 @@ pub(super) enum Work {
     Constant { sd: f64 },
     /// Networks that hold out the same rows.
     Networks { jobs: Vec<NetworkJob>, statistics: Arc<LevelStatistics>, pool: Pool },
-    /// Networks of folds.
+    /// Networks and trees of folds.
     Folds(Folds),
     /// Boosted trees.
     Trees { job: TreesJob, statistics: Arc<LevelStatistics> },
-}
-
-/// Networks of folds, as many of each, those of the first fold first.
-#[derive(Clone, Debug)]
-pub(super) struct Folds {
-    /// The networks.
-    pub(super) jobs: Vec<NetworkJob>,
-    /// The rows that each fold holds out.
-    pub(super) held_out: Vec<Vec<u32>>,
-    /// The statistics of levels in the rows that the networks of each fold learn from.
-    pub(super) statistics: Vec<Arc<LevelStatistics>>,
-    /// The rows that are learnt from, which the jobs and folds number from 0.
-    pub(super) data: Arc<Dataset>,
-    /// What number each of them has among all rows.
-    pub(super) numbers: Vec<u32>,
 }
 
 impl Method {
@@ -58,7 +44,7 @@ impl Method {
             Self::Auto(auto) => auto.plan(data, seed),
             Self::NgBoost(settings) => {
                 let Material { data, train, validation, statistics } = Material::split(data, settings.validation, seed);
-                let job = TreesJob { settings: settings.clone(), data, train, validation, seed };
+                let job = TreesJob { settings: settings.clone(), data, train, validation, halves: 0, seed };
                 own(Work::Trees { job, statistics })
             }
             Self::Ensemble(ensemble) => own(ensemble.plan(data, seed)?),
@@ -83,7 +69,7 @@ impl Plan {
         match &self.work {
             Work::Constant { .. } => Vec::new(),
             Work::Networks { jobs, .. } => jobs.iter().cloned().map(Job::from).collect(),
-            Work::Folds(folds) => folds.jobs.iter().cloned().map(Job::from).collect(),
+            Work::Folds(folds) => folds.jobs(),
             Work::Trees { job, .. } => vec![Job::from(job.clone())],
         }
     }

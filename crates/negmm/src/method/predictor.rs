@@ -40,6 +40,20 @@ pub enum Predictor {
         /// Statistics of levels in the rows that trained.
         statistics: Arc<LevelStatistics>,
     },
+    /// Several that predict mixtures, pooled with weights that need not be equal.
+    Stack {
+        /// Two or more.
+        parts: Vec<Part>,
+    },
+}
+
+/// A part of a stack.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// How much it counts; those of all parts sum to 1.
+    pub share: f64,
+    /// What predicts; no stack.
+    pub predictor: Predictor,
 }
 
 /// A network with what it learnt.
@@ -56,12 +70,27 @@ pub struct Member {
 }
 
 impl Predictor {
+    /// The only part, or a stack of them all with shares that sum to 1.
+    ///
+    /// # Panics
+    /// When there is no part.
+    pub(super) fn of_parts(mut parts: Vec<Part>) -> Self {
+        assert!(!parts.is_empty(), "something predicts");
+        if parts.len() == 1 {
+            return parts.remove(0).predictor;
+        }
+        let total: f64 = parts.iter().map(|part| part.share).sum();
+        parts.iter_mut().for_each(|part| part.share /= total);
+        Self::Stack { parts }
+    }
+
     /// Numbers that were learnt: weights and biases, or the values of leaves.
     pub fn parameters(&self) -> usize {
         match self {
             Self::Constant { .. } => 2,
             Self::Networks { members, .. } => members.iter().map(|member| member.network.parameters()).sum(),
             Self::Trees { boosted, .. } => boosted.leaves(),
+            Self::Stack { parts } => parts.iter().map(|part| part.predictor.parameters()).sum(),
         }
     }
 
@@ -70,6 +99,7 @@ impl Predictor {
         match self {
             Self::Networks { members, pool: Pool::Mixture, .. } => members.len(),
             Self::Networks { pool: Pool::Gaussian, .. } | Self::Constant { .. } | Self::Trees { .. } => 1,
+            Self::Stack { parts } => parts.iter().map(|part| part.predictor.members()).sum(),
         }
     }
 
@@ -78,7 +108,20 @@ impl Predictor {
         match self {
             Self::Networks { members, head, pool: Pool::Mixture } => Some(members.len() * head.components()?),
             Self::Networks { pool: Pool::Gaussian, .. } | Self::Constant { .. } | Self::Trees { .. } => Some(1),
+            Self::Stack { parts } => parts.iter().map(|part| part.predictor.components()).sum(),
         }
+    }
+
+    /// The networks in it.
+    pub fn networks(&self) -> impl Iterator<Item = &Member> {
+        let parts = match self {
+            Self::Stack { parts } => parts.iter().map(|part| &part.predictor).collect(),
+            alone => vec![alone],
+        };
+        parts.into_iter().flat_map(|part| match part {
+            Self::Networks { members, .. } => &members[..],
+            _ => &[],
+        })
     }
 
     /// One distribution for each row.
@@ -109,6 +152,17 @@ impl Predictor {
                     Head::Samples(head) => samples(head, members, data, isa)?,
                 };
                 Ok(Standardised::new(predictions, *pool))
+            }
+            Self::Stack { parts } => {
+                let (mut mixtures, mut sizes) = (Vec::with_capacity(parts.len()), Vec::new());
+                for Part { share, predictor } in parts {
+                    let predictions = predictor.predict(data, isa)?;
+                    let said = predictions.mixtures().ok_or_else(|| Error::model("a stack predicts mixtures"))?;
+                    sizes.extend(vec![said.components() / predictor.members(); predictor.members()]);
+                    mixtures.push(said.clone().weighed(*share));
+                }
+                let stacked = Predictions::from(Mixtures::side_by_side(&mixtures)).of_members_of(sizes);
+                Ok(Standardised::new(stacked, Pool::Mixture))
             }
         }
     }

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::few_rows;
+use super::folds::Held;
 use crate::Mixtures;
 
 /// The factors tried lie between these, at equal ratios.
@@ -11,45 +12,95 @@ const MOST: f64 = 5.0;
 const TRIED: usize = 49;
 /// Rows that are looked at, at most: more would not move the factor.
 const MOST_ROWS: usize = 20_000;
+/// Rows of a fold that say something of a factor.
+const LEAST_ROWS: usize = 30;
 
-/// The factor among those tried with the smallest mean logarithmic score; 1 where no score is finite.
-///
-/// `mixtures`, `y` and `weights` have one entry for each row.
-pub(super) fn best(mixtures: &Mixtures, y: &[f64], weights: &[f64]) -> f64 {
-    let factor = |number: usize| LEAST * libm::pow(MOST / LEAST, number as f64 / (TRIED - 1) as f64);
-    let every = y.len().div_ceil(MOST_ROWS).max(1);
-    let rows: Vec<usize> = (0..y.len()).step_by(every).collect();
-    let score = |number: usize| {
-        let factor = factor(number);
-        let row_score = |&row: &usize| weights[row] * scaled_score(mixtures, row, y[row], factor);
-        // In order, so that the sum does not depend on threads.
-        rows.iter().map(row_score).sum::<f64>()
-    };
-    let scores: Vec<f64> = (0..TRIED).into_par_iter().map(score).collect();
-    let finite = (0..TRIED).filter(|number| scores[*number].is_finite());
-    let best = finite.min_by(|a, b| scores[*a].total_cmp(&scores[*b]));
-    best.filter(|_| weights.iter().any(|weight| *weight > 0.0)).map_or(1.0, factor)
+/// The sums of the logarithmic scores of each fold's rows, with each of the factors.
+pub(super) struct Factors {
+    folds: Vec<Scores>,
 }
 
-/// The factor of a pool's sds when `best` suits the out-of-fold predictions, each by `members` networks of its fold, and `own` the
-/// rows of a fold where it has enough of them.
-///
-/// With M networks for each fold the pool of all gets best^(1 - 1/M): it knows more than M networks do, and needs less. With
-/// M = 1 each network gets the square root of the factor that suits its own fold, or of that of all folds where a fold has few
-/// rows. Of few rows altogether the pool knows little more than its members: it gets all of it, never less than 1, and what
-/// the t distribution adds to so few.
-///
-/// The exponents are a rule of thumb: docs/derivations.md has what was measured, which is less.
-pub(super) fn of_pool(rows: usize, members: usize, best: f64, own: Option<f64>) -> f64 {
-    match members {
-        _ if rows < few_rows::FEW => best.max(1.0) * few_rows::widening(rows),
-        1 => own.unwrap_or(best).sqrt(),
-        _ => libm::pow(best, 1.0 - 1.0 / members as f64),
+#[derive(Clone)]
+struct Scores {
+    /// Those that count.
+    rows: usize,
+    sums: [f64; TRIED],
+}
+
+impl Factors {
+    /// Of the predictions of held-out rows.
+    pub(super) fn of(mixtures: &Mixtures, held: &Held) -> Self {
+        let every = held.rows.len().div_ceil(MOST_ROWS).max(1);
+        let count = held.folds.last().map_or(0, |last| *last as usize + 1);
+        let fold = |number: usize| {
+            let rows = (0..held.rows.len()).step_by(every);
+            let rows = || rows.clone().filter(|row| held.folds[*row] as usize == number && held.weights[*row] > 0.0);
+            // In order, so that the sums do not depend on threads.
+            let sum = |at: usize| {
+                let score = |row: usize| held.weights[row] * scaled_score(mixtures, row, held.y[row], factor(at));
+                rows().map(score).sum::<f64>()
+            };
+            Scores { rows: rows().count(), sums: std::array::from_fn(sum) }
+        };
+        Self { folds: (0..count).into_par_iter().map(fold).collect() }
+    }
+
+    /// The factor that suits all rows; 1 where no score is finite.
+    pub(super) fn all(&self) -> f64 {
+        best(self.folds.iter())
+    }
+
+    /// The factor that suits the rows of all other folds.
+    pub(super) fn without(&self, fold: u32) -> f64 {
+        best(self.folds.iter().enumerate().filter(|(number, _)| *number != fold as usize).map(|(_, scores)| scores))
+    }
+
+    /// The factor that suits the rows of a fold; that of all rows where it has few.
+    pub(super) fn of_fold(&self, fold: usize) -> f64 {
+        match self.folds.get(fold) {
+            Some(scores) if scores.rows >= LEAST_ROWS => best([scores].into_iter()),
+            _ => self.all(),
+        }
     }
 }
 
+/// The factor with the smallest sum.
+fn best<'a>(folds: impl Iterator<Item = &'a Scores>) -> f64 {
+    let (mut rows, mut sums) = (0, [0.0; TRIED]);
+    for scores in folds {
+        rows += scores.rows;
+        sums.iter_mut().zip(scores.sums).for_each(|(sum, more)| *sum += more);
+    }
+    let finite = (0..TRIED).filter(|at| sums[*at].is_finite() && rows > 0);
+    finite.min_by(|a, b| sums[*a].total_cmp(&sums[*b])).map_or(1.0, factor)
+}
+
+fn factor(number: usize) -> f64 {
+    LEAST * libm::pow(MOST / LEAST, number as f64 / (TRIED - 1) as f64)
+}
+
+/// The factor of a network's sds in the pool of all when `best` suits what it says of rows that it has not learnt from, and each
+/// fold has `members` networks.
+///
+/// The pool knows more than one network does, and needs less: the root of degree 1 + `members`. Of few rows altogether the pool
+/// knows little more than its members: it gets all of it, never less than 1, and what the t distribution adds to so few.
+///
+/// The exponents are a rule of thumb: docs/derivations.md has what was measured, which is less.
+pub(super) fn in_pool(rows: usize, members: usize, best: f64) -> f64 {
+    if rows < few_rows::FEW { of_few(rows, best) } else { libm::pow(best, 1.0 / (1.0 + members as f64)) }
+}
+
+/// The factor of a network's sds alone.
+pub(super) fn alone(rows: usize, best: f64) -> f64 {
+    if rows < few_rows::FEW { of_few(rows, best) } else { best }
+}
+
+fn of_few(rows: usize, best: f64) -> f64 {
+    best.max(1.0) * few_rows::widening(rows)
+}
+
 /// The logarithmic score of `y`, up to a constant, with all sds times `factor`.
-fn scaled_score(mixtures: &Mixtures, row: usize, y: f64, factor: f64) -> f64 {
+pub(super) fn scaled_score(mixtures: &Mixtures, row: usize, y: f64, factor: f64) -> f64 {
     let row = mixtures.row(row);
     let log_joint = |k: usize| {
         let sd = row.sds[k] * factor;
@@ -67,17 +118,31 @@ mod tests {
     use crate::math::normal;
     use crate::math::rng::Rng;
 
+    fn held(y: Vec<f64>, weights: Vec<f64>) -> Held {
+        let rows = y.len() as u32;
+        Held { rows: (0..rows).collect(), folds: (0..rows).map(|row| 2 * row / rows).collect(), y, weights }
+    }
+
     #[test]
     fn finds_how_much_too_narrow_predictions_are() {
         let mut rng = Rng::new(1, 0);
-        let y: Vec<f64> = (0..4000).map(|_| normal::quantile(rng.uniform())).collect();
+        let y: Vec<f64> =
+            (0..4000).map(|row| normal::quantile(rng.uniform()) * if row < 2000 { 1.0 } else { 2.0 }).collect();
+        let held = held(y, vec![1.0; 4000]);
         for sd in [0.5, 1.0, 1.6] {
             let mixtures = Mixtures::new(1, vec![1.0; 4000], vec![0.0; 4000], vec![sd; 4000]).unwrap();
-            let factor = best(&mixtures, &y, &vec![1.0; 4000]);
-            assert!((factor * sd - 1.0).abs() < 0.06, "{sd}: {factor}");
+            let factors = Factors::of(&mixtures, &held);
+            let near = |factor: f64, expected: f64| (factor * sd / expected - 1.0).abs() < 0.06;
+            assert!(near(factors.all(), 2.5f64.sqrt()), "{sd}");
+            assert!(near(factors.of_fold(0), 1.0) && near(factors.of_fold(1), 2.0), "{sd}");
+            assert!(near(factors.without(0), 2.0) && near(factors.without(1), 1.0), "{sd}");
         }
+    }
+
+    #[test]
+    fn rows_that_do_not_count_say_nothing() {
         let mixtures = Mixtures::new(1, vec![1.0; 2], vec![0.0; 2], vec![1.0; 2]).unwrap();
-        assert_eq!(best(&mixtures, &[0.0, 9.0], &[0.0, 0.0]), 1.0);
-        assert!(best(&mixtures, &[0.0, 9.0], &[1.0, 0.0]) < 0.5);
+        assert_eq!(Factors::of(&mixtures, &held(vec![0.0, 9.0], vec![0.0, 0.0])).all(), 1.0);
+        assert!(Factors::of(&mixtures, &held(vec![0.0, 9.0], vec![1.0, 0.0])).all() < 0.5);
     }
 }

@@ -22,7 +22,7 @@ pub enum Preset {
     Fast,
     /// One network for each fold, of which a small table has 10, a large one 5.
     Medium,
-    /// For who can wait: 10 folds, two networks each, twice the steps.
+    /// For who can wait: 10 folds, two networks and boosted trees each, twice the steps.
     Best,
 }
 
@@ -34,6 +34,8 @@ pub(super) struct Sizes {
     pub(super) folds: usize,
     /// Networks of a fold.
     pub(super) members: usize,
+    /// Whether each fold has trees too.
+    pub(super) trees: bool,
     pub(super) hidden: &'static [usize],
     /// Frequencies of the networks of a fold, in turn.
     pub(super) frequencies: &'static [f64],
@@ -50,6 +52,7 @@ pub(super) struct Sizes {
 const SMALL: Sizes = Sizes {
     folds: 10,
     members: 1,
+    trees: false,
     hidden: &[128, 128, 128],
     frequencies: &[0.1, 0.5],
     batch: 64,
@@ -79,7 +82,10 @@ impl Sizes {
         match preset {
             Preset::Fast => Self { folds: 5, steps: (medium.steps / 3).max(1), ..medium },
             Preset::Medium => medium,
-            Preset::Best => Self { folds: 10, members: 2, steps: 2 * medium.steps, ..medium },
+            Preset::Best => {
+                let trees = data.window().is_none();
+                Self { folds: 10, members: 2, trees, steps: 2 * medium.steps, ..medium }
+            }
         }
     }
 

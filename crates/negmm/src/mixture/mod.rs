@@ -89,15 +89,55 @@ impl Mixtures {
         }
     }
 
-    /// The rows `order`, one after the other, with all sds times `factor`.
+    /// The rows `order`, one after the other, where `scaled` gives what the weights and the sds of a row are multiplied by. Weights
+    /// need not sum to 1 then, see [`Mixtures::side_by_side`].
     #[must_use]
-    pub(crate) fn reordered(self, order: &[usize], factor: f64) -> Self {
+    pub(crate) fn reordered(self, order: &[usize], scaled: impl Fn(usize) -> (f64, f64)) -> Self {
         let width = self.components;
         // One list after the other, so that only one of them is held twice.
         let pick = |list: Vec<f64>| rows_of(&list, width, order);
-        let (weights, means, mut sds) = (pick(self.weights), pick(self.means), pick(self.sds));
-        sds.iter_mut().for_each(|sd| *sd *= factor);
+        let (mut weights, means, mut sds) = (pick(self.weights), pick(self.means), pick(self.sds));
+        for (at, row) in order.iter().enumerate() {
+            let ((share, factor), own) = (scaled(*row), at * width..(at + 1) * width);
+            weights[own.clone()].iter_mut().for_each(|weight| *weight *= share);
+            sds[own].iter_mut().for_each(|sd| *sd *= factor);
+        }
         Self { components: width, weights, means, sds }
+    }
+
+    /// With all weights times `share`, for [`Mixtures::side_by_side`].
+    #[must_use]
+    pub(crate) fn weighed(mut self, share: f64) -> Self {
+        self.weights.iter_mut().for_each(|weight| *weight *= share);
+        self
+    }
+
+    /// For each row the components of all, whose weights sum to 1 together.
+    pub(crate) fn side_by_side(parts: &[Self]) -> Self {
+        let components = parts.iter().map(|part| part.components).sum();
+        let rows = parts.first().map_or(0, Self::len);
+        let join = |list: fn(&Self) -> &[f64]| {
+            let mut joined = Vec::with_capacity(rows * components);
+            for row in 0..rows {
+                for part in parts {
+                    joined.extend_from_slice(&list(part)[row * part.components..][..part.components]);
+                }
+            }
+            joined
+        };
+        Self { components, weights: join(Self::weights), means: join(Self::means), sds: join(Self::sds) }
+    }
+
+    /// The rows of all, which have as many components, one after the other.
+    pub(crate) fn concatenated(parts: Vec<Self>) -> Self {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or(Self { components: 1, weights: vec![], means: vec![], sds: vec![] });
+        for part in parts {
+            all.weights.extend(part.weights);
+            all.means.extend(part.means);
+            all.sds.extend(part.sds);
+        }
+        all
     }
 
     /// Rows: how many mixtures there are.

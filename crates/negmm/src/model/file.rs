@@ -18,7 +18,7 @@ use super::{Model, Record};
 use crate::data::Encoder;
 use crate::method::{Method, Predictor};
 use crate::net::Stem;
-use crate::tensors::{Tensor, text_of};
+use crate::tensors::{Tensor, Tensors, text_of};
 use crate::{Error, Result};
 
 /// The newest format this version writes; it reads all up to it.
@@ -88,16 +88,15 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
     let sizes = (encoder.features(), &encoder.level_counts()[..]);
-    let predictor = tensors::read(predictor, &method, sizes, &tensors).map_err(damaged)?;
+    let predictor = tensors::read(predictor, &method, sizes, &Tensors::new(&tensors, "")).map_err(damaged)?;
     check_windows(&predictor, &encoder).map_err(damaged)?;
     Ok(Model { method, encoder, predictor, record })
 }
 
 /// Whether networks read the windows that the encoder gives.
 fn check_windows(predictor: &Predictor, encoder: &Encoder) -> std::result::Result<(), String> {
-    let Predictor::Networks { members, .. } = predictor else { return Ok(()) };
     let window = encoder.sequence().map(|sequence| sequence.window);
-    if members.iter().any(|member| member.network.stem.as_ref().and_then(Stem::window) != window) {
+    if predictor.networks().any(|member| member.network.stem.as_ref().and_then(Stem::window) != window) {
         return Err("a network does not read the windows of its sequence".into());
     }
     Ok(())

@@ -23,10 +23,7 @@ pub(super) fn measured(encoder: Encoder, predictor: &Predictor, data: &Dataset) 
     if matches!(predictor, Predictor::Constant { .. }) || data.is_empty() {
         return Ok(encoder);
     }
-    let counts = match predictor {
-        Predictor::Networks { members, .. } if members.len() > 1 => OF_POOL,
-        _ => 1.0,
-    };
+    let counts = if predictor.networks().nth(1).is_some() { OF_POOL } else { 1.0 };
     let ranges = encoder.number_ranges();
     let count = (PREDICTIONS / ranges.len().max(1)).clamp(ROWS.0, ROWS.1).min(data.len());
     let rows: Vec<u32> = (0..count).map(|at| (at * data.len() / count) as u32).collect();

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use safetensors::tensor::SafeTensors;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{LevelStatistics, STATISTICS};
 use crate::math::lanes::{Chunk, WIDTH};
-use crate::method::{Member, Method, Pool, Predictor};
+use crate::method::{Member, Method, Part, Pool, Predictor};
 use crate::net::{Head, Network, Placement, Stem};
 use crate::ngboost::Boosted;
-use crate::tensors::{Flaw, Tensor, numbers_of, read_trees, write_trees};
+use crate::tensors::{Flaw, Tensor, Tensors, numbers_of, read_trees, write_trees};
 
 /// What the tensors are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +27,12 @@ pub(super) struct Shape {
     /// What the sds of each are multiplied by; by nothing where the list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sd_factors: Vec<f64>,
+    /// How much each part of a stack counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    shares: Vec<f64>,
+    /// The parts of a stack, whose tensors have names that begin with the part's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<Shape>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,11 +44,20 @@ enum Kind {
     /// Networks whose outputs are samples.
     Samplers,
     Trees,
+    Stack,
 }
 
 impl Shape {
     fn new(kind: Kind) -> Self {
-        Self { kind, sd: None, networks: Vec::new(), head: None, sd_factors: Vec::new() }
+        Self {
+            kind,
+            sd: None,
+            networks: Vec::new(),
+            head: None,
+            sd_factors: Vec::new(),
+            shares: Vec::new(),
+            parts: Vec::new(),
+        }
     }
 }
 
@@ -69,6 +83,18 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
             tensors.extend(write_statistics(TREES_LEVELS, statistics));
             (Shape::new(Kind::Trees), tensors)
         }
+        Predictor::Stack { parts } => {
+            let mut shape = Shape::new(Kind::Stack);
+            let mut all = Vec::new();
+            for (number, part) in parts.iter().enumerate() {
+                let (part_shape, tensors) = write(&part.predictor);
+                shape.shares.push(part.share);
+                shape.parts.push(part_shape);
+                let renamed = |tensor: Tensor| Tensor { name: part_name(number) + &tensor.name, ..tensor };
+                all.extend(tensors.into_iter().map(renamed));
+            }
+            (shape, all)
+        }
     }
 }
 
@@ -77,7 +103,7 @@ pub(super) fn read(
     shape: Shape,
     method: &Method,
     (features, levels): (usize, &[usize]),
-    tensors: &SafeTensors<'_>,
+    tensors: &Tensors<'_>,
 ) -> Result<Predictor, Flaw> {
     let fits = match (shape.kind, method) {
         (Kind::Constant, Method::Constant(_) | Method::Auto(_)) | (Kind::Trees, Method::NgBoost(_)) => true,
@@ -85,12 +111,13 @@ pub(super) fn read(
             !matches!(method, Method::Constant(_) | Method::NgBoost(_)) && !predicts_samples(method)
         }
         (Kind::Samplers, method) => predicts_samples(method),
+        (Kind::Stack | Kind::Trees, Method::Auto(_)) => true,
         _ => false,
     };
     if !fits {
         return Err("what predicts is not of its method".into());
     }
-    let Shape { kind, sd, networks, head, sd_factors } = shape;
+    let Shape { kind, sd, networks, head, sd_factors, shares, parts } = shape;
     check_factors(&sd_factors)?;
     match (kind, head) {
         (Kind::Constant, _) => {
@@ -123,7 +150,28 @@ pub(super) fn read(
             let statistics = read_statistics(tensors, TREES_LEVELS, levels)?.into();
             Ok(Predictor::Trees { boosted, statistics })
         }
+        (Kind::Stack, _) => {
+            let sound = parts.len() >= 2
+                && shares.len() == parts.len()
+                && shares.iter().all(|share| (0.0..=1.0).contains(share))
+                && (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9
+                && parts.iter().all(|part| part.kind != Kind::Stack);
+            if !sound {
+                return Err("the parts of its stack are out of range".into());
+            }
+            let read_part = |(number, (share, part)): (usize, (f64, Shape))| {
+                let predictor = read(part, method, (features, levels), &tensors.of(&part_name(number)))?;
+                Ok(Part { share, predictor })
+            };
+            let parts = shares.into_iter().zip(parts).enumerate().map(read_part).collect::<Result<_, Flaw>>()?;
+            Ok(Predictor::Stack { parts })
+        }
     }
+}
+
+/// What the names of the tensors of a part of a stack begin with.
+fn part_name(number: usize) -> String {
+    format!("part.{number}.")
 }
 
 /// Whether factors of sds leave sds.
@@ -147,7 +195,7 @@ fn write_networks(networks: &[Member]) -> (Vec<Network>, Vec<Tensor>) {
 
 /// One network or more, each with so many inputs and outputs.
 fn read_networks(
-    tensors: &SafeTensors<'_>,
+    tensors: &Tensors<'_>,
     networks: Vec<Network>,
     (inputs, outputs): (usize, usize),
 ) -> Result<Vec<Member>, Flaw> {
@@ -184,7 +232,7 @@ fn write_statistics(name: &str, statistics: &LevelStatistics) -> Vec<Tensor> {
     statistics.columns().iter().enumerate().map(tensor).collect()
 }
 
-fn read_statistics(tensors: &SafeTensors<'_>, name: &str, levels: &[usize]) -> Result<LevelStatistics, Flaw> {
+fn read_statistics(tensors: &Tensors<'_>, name: &str, levels: &[usize]) -> Result<LevelStatistics, Flaw> {
     let column = |(number, levels): (usize, &usize)| {
         let name = format!("{name}.{number}");
         let numbers: Vec<f32> = numbers_of(tensors, &name, Some(&[*levels, STATISTICS]))?;
@@ -227,7 +275,7 @@ fn write_network(number: usize, trained: &Member) -> Vec<Tensor> {
 }
 
 /// The weights of network `number`, its tensors checked against its shape before room is made for them.
-fn read_network(tensors: &SafeTensors<'_>, number: usize, network: &Network) -> Result<Vec<Chunk>, Flaw> {
+fn read_network(tensors: &Tensors<'_>, number: usize, network: &Network) -> Result<Vec<Chunk>, Flaw> {
     let mut stem = Vec::new();
     for (name, tensor) in stem_tensors(number, network) {
         let values: Vec<f32> = numbers_of(tensors, &name, Some(&tensor.shape))?;

@@ -31,6 +31,7 @@ pub(super) fn boost(
     settings: &NgBoost,
     train: &Sample<'_>,
     validation: Option<&Sample<'_>>,
+    mut crossed: Option<&mut Crossed>,
     seed: u64,
     (job, watch): (usize, &Watch<'_>),
 ) -> Result<Boosted> {
@@ -41,6 +42,9 @@ pub(super) fn boost(
     let mut stopping = Stopping { best_round: 0, best: f64::INFINITY };
     if let Some((held, parameters)) = &held {
         stopping.see(0, parameters.mean_score(score, held.weight));
+        if let Some(crossed) = &mut crossed {
+            crossed.see(held, parameters, settings);
+        }
     }
     let mut grower = Grower::new(&train.columns, train.weight, settings.bins(rows), settings.depth, settings.min_leaf);
     let mut draws = Draws::new(settings, train, seed);
@@ -71,6 +75,9 @@ pub(super) fn boost(
         train_score = parameters.mean_score(score, train.weight);
         let validation = held.as_mut().map(|(held, parameters)| {
             parameters.descend(&held.columns, &round, rate);
+            if let Some(crossed) = &mut crossed {
+                crossed.see(held, parameters, settings);
+            }
             parameters.mean_score(score, held.weight)
         });
         rounds.push(round);
@@ -162,6 +169,47 @@ impl Stopping {
         if score < self.best {
             (self.best_round, self.best) = (round, score);
         }
+    }
+}
+
+/// The two halves of the validation rows: each is predicted by the round that the other likes best.
+pub(super) struct Crossed {
+    /// Where the second begins.
+    cut: usize,
+    best: [f64; 2],
+    means: Vec<f64>,
+    sds: Vec<f64>,
+}
+
+impl Crossed {
+    /// For so many rows; nothing where a half would have none.
+    pub(super) fn new(cut: usize, rows: usize) -> Option<Self> {
+        let room = || vec![0.0; rows];
+        (0 < cut && cut < rows).then(|| Self { cut, best: [f64::INFINITY; 2], means: room(), sds: room() })
+    }
+
+    /// Where a half has its best score so far, the other is predicted anew.
+    fn see(&mut self, held: &Sample<'_>, parameters: &Parameters, settings: &NgBoost) {
+        let halves = [0..self.cut, self.cut..self.means.len()];
+        for (half, best) in self.best.iter_mut().enumerate() {
+            let (own, other) = (halves[half].clone(), halves[1 - half].clone());
+            let weight = |row: usize| held.weight.map_or(1.0, |weight| weight[row]);
+            let total =
+                own.filter(|row| weight(*row) > 0.0).map(|row| weight(row) * parameters.score(settings.score, row));
+            let total: f64 = total.sum();
+            if total < *best || best.is_infinite() {
+                *best = total.min(*best);
+                for row in other {
+                    self.means[row] = held.y[row] - parameters.residual[row];
+                    self.sds[row] = libm::exp(parameters.log_sd[row]).max(settings.sigma_min);
+                }
+            }
+        }
+    }
+
+    /// Means and sds of all rows.
+    pub(super) fn predictions(self) -> (Vec<f64>, Vec<f64>) {
+        (self.means, self.sds)
     }
 }
 

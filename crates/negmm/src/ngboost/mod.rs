@@ -26,7 +26,7 @@ use crate::math::rng::Rng;
 use crate::options::{self, Options, PATIENCE, SIGMA_MIN, Slot, Spec, VALIDATION, Word};
 use crate::watch::Watch;
 use crate::{Error, Result, streams};
-use boost::{Sample, boost};
+use boost::{Crossed, Sample, boost};
 
 /// Rows up to which `splits = auto` is exact.
 const MOST_EXACT_ROWS: usize = 1000;
@@ -172,7 +172,8 @@ impl NgBoost {
         watch: &Watch<'_>,
     ) -> Result<Boosted> {
         let (train, held) = holdout(y.len(), self.validation, &mut Rng::new(seed, streams::VALIDATION));
-        self.fit_split(columns, y, weights, (&train, &held), seed, (0, watch)).map(|trained| trained.boosted)
+        let split = Division { train: &train, held: &held, halves: 0 };
+        self.fit_split(columns, y, weights, split, seed, (0, watch)).map(|trained| trained.boosted)
     }
 
     /// As [`NgBoost::fit`], with the validation rows given; also says what the model that chose the rounds predicts for them.
@@ -181,7 +182,7 @@ impl NgBoost {
         columns: &Columns<'_>,
         y: &[f64],
         weights: Option<&[f64]>,
-        (train, held): (&[u32], &[u32]),
+        Division { train, held, halves }: Division<'_>,
         seed: u64,
         watched: (usize, &Watch<'_>),
     ) -> Result<TrainedTrees> {
@@ -198,17 +199,21 @@ impl NgBoost {
             None => &whole,
         };
         if held.is_empty() || train.is_empty() || !held.iter().any(counts) {
-            let boosted = boost(self, counted, None, seed, watched)?;
+            let boosted = boost(self, counted, None, None, seed, watched)?;
             return Ok(TrainedTrees { boosted, held_out: None });
         }
         let (train, held) = (Owned::select(&whole, &train), Owned::select(&whole, held));
-        let chosen = boost(self, &train.sample()?, Some(&held.sample()?), seed, watched)?;
-        let held_out = Some(chosen.predict(&held.sample()?.columns)?);
+        let mut crossed = Crossed::new(halves, held.y.len());
+        let chosen = boost(self, &train.sample()?, Some(&held.sample()?), crossed.as_mut(), seed, watched)?;
+        let held_out = Some(match crossed {
+            Some(crossed) => crossed.predictions(),
+            None => chosen.predict(&held.sample()?.columns)?,
+        });
         if !self.refit || chosen.rounds.is_empty() {
             return Ok(TrainedTrees { boosted: chosen, held_out });
         }
         let settings = Self { rounds: chosen.rounds.len(), ..self.clone() };
-        let again = boost(&settings, counted, None, seed, watched)?;
+        let again = boost(&settings, counted, None, None, seed, watched)?;
         Ok(TrainedTrees { boosted: Boosted { history: chosen.history, ..again }, held_out })
     }
 
@@ -220,6 +225,15 @@ impl NgBoost {
             Splits::Histogram => true,
         }
     }
+}
+
+/// Which rows boosting learns from, and which choose the number of rounds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Division<'a> {
+    pub(crate) train: &'a [u32],
+    pub(crate) held: &'a [u32],
+    /// Where the second half of `held` begins, where each is to be predicted with the rounds that the other chose; 0: nowhere.
+    pub(crate) halves: usize,
 }
 
 /// What boosting leaves behind.

@@ -50,8 +50,13 @@ impl Parameters {
 
     /// The mean score, weighted if there are weights.
     pub fn mean_score(&self, score: Score, weight: Option<&[f64]>) -> f64 {
-        let value = |row: usize| self.value(score, self.residual[row], self.log_sd[row], self.inverse_sd[row]);
-        weighted_mean(self.residual.len(), weight, value)
+        weighted_mean(self.residual.len(), weight, |row| self.score(score, row))
+    }
+
+    /// The score of a row.
+    #[inline(always)]
+    pub fn score(&self, score: Score, row: usize) -> f64 {
+        self.value(score, self.residual[row], self.log_sd[row], self.inverse_sd[row])
     }
 
     /// What the mean score would be after a step, for rows in these leaves.

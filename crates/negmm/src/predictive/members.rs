@@ -11,7 +11,7 @@ use crate::{Error, Result};
 impl Predictions {
     /// Models that were pooled.
     pub fn members(&self) -> usize {
-        self.members
+        self.members.len().max(1)
     }
 
     /// Says that the components are those of `members` models, one after the other, as many of each.
@@ -22,8 +22,28 @@ impl Predictions {
     pub fn of_members(mut self, members: usize) -> Self {
         let components = self.mixtures().map_or(1, Mixtures::components);
         assert!(members > 0 && components.is_multiple_of(members), "as many components for each member");
-        self.members = members;
+        self.members = vec![components / members; members];
         self
+    }
+
+    /// Says of how many components each of several models has, one after the other.
+    ///
+    /// # Panics
+    /// When these are no mixtures, or have another number of components.
+    #[must_use]
+    pub fn of_members_of(mut self, sizes: Vec<usize>) -> Self {
+        assert_eq!(
+            self.mixtures().map(Mixtures::components),
+            Some(sizes.iter().sum()),
+            "all components are somebody's"
+        );
+        self.members = sizes;
+        self
+    }
+
+    /// Components of each model that was pooled.
+    pub fn member_sizes(&self) -> &[usize] {
+        &self.members
     }
 
     /// The samples of several models, each model's row with as many, pooled: rows × members × samples, finite.
@@ -40,7 +60,7 @@ impl Predictions {
             squares * samples as f64 / (members * samples - 1) as f64
         };
         let between_members = means.chunks_exact(members).enumerate().map(between).collect();
-        Self { form: Form::Samples { pooled, between_members }, members, novelty: None }
+        Self { form: Form::Samples { pooled, between_members }, members: vec![samples; members], novelty: None }
     }
 
     /// Says that the samples are those of `members` models, as many of each, and how much of each row's variance is between
@@ -57,8 +77,9 @@ impl Predictions {
         if members < 2 || !pooled.samples().is_multiple_of(members) || !sound {
             return Err(Error::data(format!("expected {rows} parts of a variance between at least 2 members")));
         }
+        let each = pooled.samples() / members;
         *between_members = between;
-        self.members = members;
+        self.members = vec![each; members];
         Ok(self)
     }
 
@@ -85,14 +106,20 @@ impl Predictions {
                 return (within.collect(), between_members.clone());
             }
         };
-        let each = mixtures.components() / self.members;
+        let alone = [mixtures.components()];
+        let sizes = if self.members.is_empty() { &alone[..] } else { &self.members };
         let split = |row: usize| {
             let row = mixtures.row(row);
             let mean = row.mean();
             let (mut aleatoric, mut epistemic) = (0.0, 0.0);
-            for first in (0..row.weights.len()).step_by(each) {
-                let part = first..first + each;
+            let mut first = 0;
+            for size in sizes {
+                let part = first..first + size;
+                first += size;
                 let share: f64 = row.weights[part.clone()].iter().sum();
+                if share == 0.0 {
+                    continue;
+                }
                 let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / share).collect();
                 let member = Mixture { weights: &weights, means: &row.means[part.clone()], sds: &row.sds[part] };
                 aleatoric += share * member.variance();

@@ -14,7 +14,7 @@ use super::{Course, History, Job, NetworkJob, Objective, Trained, TrainedNetwork
 use crate::data::Dataset;
 use crate::net::{Network, Parameters};
 use crate::ngboost::{Boosted, NgBoost, RoundScore, TrainedTrees};
-use crate::tensors::{self, Flaw, Tensor, numbers_of, read_trees, text_of, write_trees};
+use crate::tensors::{self, Flaw, Tensor, Tensors, numbers_of, read_trees, text_of, write_trees};
 use crate::{Error, Result};
 
 /// The names of the descriptions among the tensors.
@@ -33,7 +33,7 @@ struct JobDescription {
 #[serde(rename_all = "kebab-case")]
 enum Work {
     Network { network: Network, objective: Objective, course: Course },
-    Trees(NgBoost),
+    Trees { settings: NgBoost, halves: usize },
 }
 
 impl Job {
@@ -46,7 +46,9 @@ impl Job {
             Self::Network(NetworkJob { network, objective, course, seed, .. }) => {
                 (*seed, Work::Network { network: network.clone(), objective: *objective, course: course.clone() })
             }
-            Self::Trees(TreesJob { settings, seed, .. }) => (*seed, Work::Trees(settings.clone())),
+            Self::Trees(TreesJob { settings, halves, seed, .. }) => {
+                (*seed, Work::Trees { settings: settings.clone(), halves: *halves })
+            }
         };
         let description = JobDescription { fingerprint: self.data().fingerprint(), seed, work };
         let rows = [Tensor::list("train", self.train()), Tensor::list("validation", self.validation())];
@@ -59,7 +61,8 @@ impl Job {
     /// When the bytes are no job, one that cannot be trained, or one of other rows.
     pub fn from_bytes(bytes: &[u8], data: &Arc<Dataset>) -> Result<Self> {
         let (JobDescription { fingerprint, seed, work }, train, validation) = read("job", || {
-            let tensors = tensors_of(bytes)?;
+            let file = tensors_of(bytes)?;
+            let tensors = Tensors::new(&file, "");
             Ok((
                 described(bytes, JOB)?,
                 numbers_of(&tensors, "train", None)?,
@@ -74,7 +77,9 @@ impl Job {
             Work::Network { network, objective, course } => {
                 Self::Network(NetworkJob { network, objective, data, train, validation, course, seed })
             }
-            Work::Trees(settings) => Self::Trees(TreesJob { settings, data, train, validation, seed }),
+            Work::Trees { settings, halves } => {
+                Self::Trees(TreesJob { settings, data, train, validation, halves, seed })
+            }
         };
         job.check()?;
         Ok(job)
@@ -84,8 +89,16 @@ impl Job {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum TrainedDescription {
-    Network { history: History, snapshots: usize },
-    Trees { features: usize, held_out: bool },
+    Network {
+        history: History,
+        snapshots: usize,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        crossed: bool,
+    },
+    Trees {
+        features: usize,
+        held_out: bool,
+    },
 }
 
 impl Trained {
@@ -95,10 +108,11 @@ impl Trained {
     /// When memory does not hold them.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         match self {
-            Self::Network(TrainedNetwork { parameters, history, snapshots }) => {
-                let lists = [parameters].into_iter().chain(snapshots).enumerate();
+            Self::Network(TrainedNetwork { parameters, history, snapshots, crossed }) => {
+                let lists = [parameters].into_iter().chain(snapshots).chain(crossed.iter().flatten()).enumerate();
                 let lists = lists.map(|(number, list)| Tensor::list(&parameters_name(number), list.numbers()));
-                let description = TrainedDescription::Network { history: history.clone(), snapshots: snapshots.len() };
+                let (history, snapshots, crossed) = (history.clone(), snapshots.len(), crossed.is_some());
+                let description = TrainedDescription::Network { history, snapshots, crossed };
                 written(TRAINED, &description, &lists.collect::<Vec<_>>())
             }
             Self::Trees(TrainedTrees { boosted, held_out }) => {
@@ -123,16 +137,21 @@ impl Trained {
     /// When the bytes are nothing that was trained.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         read("training's result", || {
-            let tensors = tensors_of(bytes)?;
+            let file = tensors_of(bytes)?;
+            let tensors = Tensors::new(&file, "");
             match described(bytes, TRAINED)? {
-                TrainedDescription::Network { history, snapshots } => {
+                TrainedDescription::Network { history, snapshots, crossed } => {
                     let read = |number: usize| {
                         let numbers: Vec<f32> = numbers_of(&tensors, &parameters_name(number), None)?;
                         Parameters::from_numbers(&numbers).map_err(|error| error.to_string())
                     };
                     let parameters = read(0)?;
+                    let crossed = match crossed {
+                        true => Some([read(snapshots + 1)?, read(snapshots + 2)?]),
+                        false => None,
+                    };
                     let snapshots = (1..=snapshots).map(read).collect::<std::result::Result<_, _>>()?;
-                    Ok(Self::Network(TrainedNetwork { parameters, history, snapshots }))
+                    Ok(Self::Network(TrainedNetwork { parameters, history, snapshots, crossed }))
                 }
                 TrainedDescription::Trees { features, held_out } => read_boosted(&tensors, features, held_out),
             }
@@ -140,7 +159,7 @@ impl Trained {
     }
 }
 
-fn read_boosted(tensors: &SafeTensors<'_>, features: usize, held_out: bool) -> std::result::Result<Trained, Flaw> {
+fn read_boosted(tensors: &Tensors<'_>, features: usize, held_out: bool) -> std::result::Result<Trained, Flaw> {
     let mut boosted = Boosted::from_parts(&read_trees(tensors)?, features).map_err(|error| error.to_string())?;
     let importance: Vec<f64> = numbers_of(tensors, "importance", Some(&[2 * features]))?;
     boosted.importance = [importance[..features].to_vec(), importance[features..].to_vec()];
@@ -162,7 +181,7 @@ fn read_boosted(tensors: &SafeTensors<'_>, features: usize, held_out: bool) -> s
     Ok(Trained::Trees(TrainedTrees { boosted, held_out }))
 }
 
-/// Those of the best checkpoint come first, then the snapshots.
+/// Those of the best checkpoint come first, then the snapshots, then those of the halves.
 fn parameters_name(number: usize) -> String {
     format!("parameters.{number}")
 }

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::batches::Batches;
+use super::halves::Halves;
 use super::stopping::Stopping;
 use super::{Epoch, History, NetworkJob, Optimiser, Schedule, Selection, TrainedNetwork, Validation};
 use crate::math::lanes::Chunk;
@@ -43,6 +44,13 @@ pub struct Course {
     pub adversarial: f64,
     /// Epochs from one snapshot of the parameters to the next; 0: none are kept.
     pub snapshots: usize,
+    /// Where the second half of the validation rows begins, where each half is to be predicted by what the other chose; 0: nowhere.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub halves: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Course {
@@ -103,6 +111,7 @@ impl Followed<'_> {
         let mut stopping = Stopping::new(course.patience);
         let mut history = History::default();
         let mut kept = trainer.predicting_parameters().to_vec();
+        let mut halves = Halves::new(job, &kept);
         let mut snapshots = Vec::new();
         let epochs = course.epochs();
         for number in 0..epochs {
@@ -118,7 +127,10 @@ impl Followed<'_> {
                     None => skipped += 1,
                 }
             }
-            let validation = trainer.validate(&job.validation);
+            let validation = match &mut halves {
+                Some(halves) => halves.validate(number, trainer),
+                None => trainer.validate(&job.validation),
+            };
             history.epochs.push(Epoch {
                 loss: (taken > 0).then(|| losses / taken as f64),
                 validation,
@@ -145,6 +157,6 @@ impl Followed<'_> {
             }
         }
         history.best_epoch = stopping.best_epoch();
-        Ok(TrainedNetwork { parameters: kept.into(), history, snapshots })
+        Ok(TrainedNetwork { parameters: kept.into(), history, snapshots, crossed: halves.map(Halves::crossed) })
     }
 }

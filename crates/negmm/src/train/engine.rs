@@ -33,6 +33,8 @@ pub struct TrainedNetwork {
     pub history: History,
     /// Those that would predict after every so many epochs, where the course asks for them.
     pub snapshots: Vec<Parameters>,
+    /// For each half of the validation rows those of the checkpoint that the other half chose, where the course asks for them.
+    pub crossed: Option<[Parameters; 2]>,
 }
 
 /// Trains a batch of jobs: as many results, in the same order. A job that cannot be trained never reaches the engine.

@@ -7,7 +7,7 @@ use crate::data::Dataset;
 use crate::math::lanes::Chunk;
 use crate::math::rng::Rng;
 use crate::net::{Network, Stem};
-use crate::ngboost::{Columns, NgBoost, TrainedTrees};
+use crate::ngboost::{Columns, Division, NgBoost, TrainedTrees};
 use crate::watch::Watch;
 use crate::{Error, Result, streams};
 
@@ -54,6 +54,8 @@ pub struct TreesJob {
     pub train: Vec<u32>,
     /// The rows that choose the number of rounds; may be empty.
     pub validation: Vec<u32>,
+    /// Where the second half of them begins, where each half is to be predicted with the rounds that the other chose; 0: nowhere.
+    pub halves: usize,
     /// Where its random numbers start: the rows and columns of each round.
     pub seed: u64,
 }
@@ -165,7 +167,7 @@ impl TreesJob {
         let columns = Columns::new(&columns, data.len())?;
         let y: Vec<f64> = data.y().iter().map(|y| f64::from(*y)).collect();
         let weights: Vec<f64> = data.sample_weights().iter().map(|weight| f64::from(*weight)).collect();
-        let split = (&self.train[..], &self.validation[..]);
+        let split = Division { train: &self.train, held: &self.validation, halves: self.halves };
         self.settings.fit_split(&columns, &y, Some(&weights), split, self.seed, (number, watch))
     }
 }

@@ -7,6 +7,7 @@ mod cpu;
 mod engine;
 mod estimate;
 mod evaluator;
+mod halves;
 mod history;
 mod job;
 mod objective;

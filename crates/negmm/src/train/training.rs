@@ -190,6 +190,7 @@ impl Training {
             weight_decay: self.weight_decay,
             adversarial: self.adversarial,
             snapshots: self.snapshots,
+            halves: 0,
         }
     }
 }

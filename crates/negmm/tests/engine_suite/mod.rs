@@ -194,8 +194,14 @@ pub fn the_bits_are_those_of_the_reference_in_any_order(engine: &dyn Engine) {
 pub fn trees_are_boosted_beside_networks(engine: &dyn Engine) {
     let data = bimodal(120, 1);
     let settings = NgBoost { rounds: 30, rows_share: 0.7, ..NgBoost::default() };
-    let trees =
-        TreesJob { settings, data: data.clone(), train: (0..90).collect(), validation: (90..120).collect(), seed: 4 };
+    let trees = TreesJob {
+        settings,
+        data: data.clone(),
+        train: (0..90).collect(),
+        validation: (90..120).collect(),
+        halves: 0,
+        seed: 4,
+    };
     let alone = negmm::train::train(&CpuEngine::new(1), &[trees.clone().into()], &Watch::nothing()).remove(0).unwrap();
     let jobs = [Job::from(job(&data, 1, plain_training(2))), trees.into(), job(&data, 2, plain_training(2)).into()];
     let mut together = negmm::train::train(engine, &jobs, &Watch::nothing());

@@ -1,0 +1,266 @@
+//! Responsible for the pool of `auto`: what is trained for each fold, what it says of rows that it has not seen, and how much each part
+//! of the pool counts by that.
+//!
+//! What is said of a held-out row was neither learnt nor chosen by it: each half of a fold is predicted by the checkpoints that the
+//! other half chose, with the sd factor and the shares that suit the other folds.
+
+use std::sync::Arc;
+
+use super::few_rows::constant_sd;
+use super::finish::{Learnt, OutOfFold, foreign, history_of};
+use super::sd_factor::{self, Factors, scaled_score};
+use super::stacking::Stacking;
+use super::{Member, Method, Part, Predictor};
+use crate::data::{Dataset, LevelStatistics};
+use crate::math::lanes::Isa;
+use crate::net::{Head, Parameters};
+use crate::ngboost::TrainedTrees;
+use crate::standardised::{Pool, Standardised};
+use crate::train::{Job, NetworkJob, Trained, TrainedNetwork, TreesJob};
+use crate::{Mixtures, Predictions, Result};
+
+/// The constant's sd, at least.
+const LEAST_SD: f64 = 1e-3;
+
+/// What is trained for all folds.
+#[derive(Clone, Debug)]
+pub(super) struct Folds {
+    /// As many networks for each fold, those of the first fold first.
+    pub(super) networks: Vec<NetworkJob>,
+    /// Trees, one for each fold or none.
+    pub(super) trees: Vec<TreesJob>,
+    pub(super) folds: Vec<Fold>,
+    /// The rows that are learnt from, which the jobs and folds number from 0.
+    pub(super) data: Arc<Dataset>,
+    /// What number each of them has among all rows.
+    pub(super) numbers: Vec<u32>,
+}
+
+/// Rows that are held out together.
+#[derive(Clone, Debug)]
+pub(super) struct Fold {
+    /// First those that choose checkpoints.
+    pub(super) rows: Vec<u32>,
+    /// How many of them do.
+    pub(super) checked: usize,
+    /// Where the second half of those begins; 0: they have no halves.
+    pub(super) half: usize,
+    /// The statistics of levels in the rows that are learnt from.
+    pub(super) statistics: Arc<LevelStatistics>,
+}
+
+/// The held-out rows, fold after fold, with one entry for each in every list.
+pub(super) struct Held {
+    pub(super) rows: Vec<u32>,
+    pub(super) folds: Vec<u32>,
+    /// Standardised.
+    pub(super) y: Vec<f64>,
+    pub(super) weights: Vec<f64>,
+}
+
+/// What one kind of learner says of the held-out rows.
+struct Said {
+    mixtures: Mixtures,
+    factors: Factors,
+}
+
+impl Folds {
+    /// What is to be trained: networks, then trees.
+    pub(super) fn jobs(&self) -> Vec<Job> {
+        let networks = self.networks.iter().cloned().map(Job::from);
+        networks.chain(self.trees.iter().cloned().map(Job::from)).collect()
+    }
+
+    /// Puts together what was trained, in the order of [`Folds::jobs`].
+    pub(super) fn finish(self, method: Method, trained: Vec<Trained>) -> Result<Learnt> {
+        let (networks, trees) = self.sorted(trained)?;
+        let head = self.networks.first().ok_or_else(foreign)?.objective.head();
+        let held = self.held();
+        let (rows, each) = (self.data.len(), self.networks.len() / self.folds.len());
+        let mut said = Vec::new();
+        for member in 0..each {
+            let mixtures = self.by_networks(head, &networks, member)?;
+            said.push(Said { factors: Factors::of(&mixtures, &held), mixtures });
+        }
+        if !trees.is_empty() {
+            let mixtures = by_trees(&trees)?;
+            said.push(Said { factors: Factors::of(&mixtures, &held), mixtures });
+        }
+        let kinds = said.len();
+        let constant = self.by_constant();
+        // Each row by the factors that suit the other folds.
+        let factors: Vec<Vec<f64>> = said
+            .iter()
+            .map(|said| {
+                (0..self.folds.len() as u32).map(|fold| sd_factor::alone(rows, said.factors.without(fold))).collect()
+            })
+            .chain([vec![1.0; self.folds.len()]])
+            .collect();
+        let mut mixtures: Vec<Mixtures> = Vec::with_capacity(kinds + 1);
+        let mut all_factors = Vec::with_capacity(kinds);
+        for said in said {
+            mixtures.push(said.mixtures);
+            all_factors.push(said.factors);
+        }
+        mixtures.push(constant);
+        let likelihoods: Vec<Vec<f64>> = mixtures
+            .iter()
+            .zip(&factors)
+            .map(|(mixtures, factors)| {
+                let of_row = |row: usize| -scaled_score(mixtures, row, held.y[row], factors[held.folds[row] as usize]);
+                (0..held.rows.len()).map(of_row).collect()
+            })
+            .collect();
+        let stacking = Stacking::new(&likelihoods, &held.folds, &held.weights);
+        let out_of_fold = self.out_of_fold(&held, mixtures, &factors, &stacking);
+        let shares = stacking.shares();
+        let mut histories: Vec<_> = networks.iter().map(|network| network.history.clone()).collect();
+        histories.extend(self.trees.iter().zip(&trees).map(|(job, trees)| history_of(job, &trees.boosted)));
+        let mut parts = Vec::new();
+        for (member, share) in shares[..each].iter().enumerate().filter(|(_, share)| **share > 0.0) {
+            let factors = &all_factors[member];
+            let members = (0..self.folds.len()).map(|fold| {
+                let number = fold * each + member;
+                let sd_factor = sd_factor::in_pool(rows, each, factors.of_fold(fold));
+                self.member(number, networks[number].parameters.clone(), sd_factor)
+            });
+            parts.push(Part { share: *share, predictor: networks_of(members.collect(), head) });
+        }
+        if !trees.is_empty() && shares[each] > 0.0 {
+            let share = shares[each] / trees.len() as f64;
+            parts.extend(trees.into_iter().zip(&self.folds).map(|(trees, fold)| Part {
+                share,
+                predictor: Predictor::Trees { boosted: trees.boosted, statistics: fold.statistics.clone() },
+            }));
+        }
+        if shares[kinds] > 0.0 {
+            parts.push(Part { share: shares[kinds], predictor: Predictor::Constant { sd: constant_sd(rows) } });
+        }
+        Ok(Learnt { method, predictor: Predictor::of_parts(parts), histories, out_of_fold })
+    }
+
+    /// Networks and trees, if they are those of the plan.
+    fn sorted(&self, trained: Vec<Trained>) -> Result<(Vec<TrainedNetwork>, Vec<TrainedTrees>)> {
+        let (mut networks, mut trees) = (Vec::new(), Vec::new());
+        for trained in trained {
+            match trained {
+                Trained::Network(trained) => networks.push(trained),
+                Trained::Trees(trained) => trees.push(trained),
+            }
+        }
+        let fits = networks.len() == self.networks.len()
+            && trees.len() == self.trees.len()
+            && networks.iter().zip(&self.networks).all(|(trained, job)| {
+                let fits = |parameters: &Parameters| parameters.chunks().len() == job.network.chunks();
+                fits(&trained.parameters) && trained.crossed.iter().flatten().all(fits)
+            });
+        if fits { Ok((networks, trees)) } else { Err(foreign()) }
+    }
+
+    fn held(&self) -> Held {
+        let rows: Vec<u32> = self.folds.iter().flat_map(|fold| fold.rows.iter().copied()).collect();
+        let folds = self.folds.iter().enumerate();
+        let folds = folds.flat_map(|(number, fold)| std::iter::repeat_n(number as u32, fold.rows.len())).collect();
+        let pick = |list: &[f32]| rows.iter().map(|row| f64::from(list[*row as usize])).collect();
+        Held { y: pick(self.data.y()), weights: pick(self.data.sample_weights()), folds, rows }
+    }
+
+    /// Network `number` with these parameters.
+    fn member(&self, number: usize, parameters: Parameters, sd_factor: f64) -> Member {
+        let each = self.networks.len() / self.folds.len();
+        let statistics = self.folds[number / each].statistics.clone();
+        Member { network: self.networks[number].network.clone(), parameters, sd_factor, statistics }
+    }
+
+    /// What network `member` of each fold says of its rows: of each half by the checkpoint that the other chose.
+    fn by_networks(&self, head: Head, networks: &[TrainedNetwork], member: usize) -> Result<Mixtures> {
+        let each = networks.len() / self.folds.len();
+        let mut said = Vec::new();
+        for (at, fold) in self.folds.iter().enumerate() {
+            let number = at * each + member;
+            let TrainedNetwork { parameters, crossed, .. } = &networks[number];
+            let (checked, unchecked) = fold.rows.split_at(fold.checked);
+            let (first, second) = checked.split_at(fold.half);
+            let [by_second, by_first] = crossed.as_ref().map_or([parameters; 2], |[first, second]| [first, second]);
+            for (rows, parameters) in [(first, by_second), (second, by_first), (unchecked, parameters)] {
+                if !rows.is_empty() {
+                    let alone = networks_of(vec![self.member(number, parameters.clone(), 1.0)], head);
+                    let predictions = alone.predict(&self.data.select(rows), Isa::best())?;
+                    said.push(predictions.mixtures().ok_or_else(foreign)?.clone());
+                }
+            }
+        }
+        Ok(Mixtures::concatenated(said))
+    }
+
+    /// What the mean and sd of the targets that each fold learns from say of its rows.
+    fn by_constant(&self) -> Mixtures {
+        let each = self.networks.len() / self.folds.len();
+        let (y, weights) = (self.data.y(), self.data.sample_weights());
+        let (mut means, mut sds) = (Vec::new(), Vec::new());
+        for (number, fold) in self.folds.iter().enumerate() {
+            let train = &self.networks[number * each].train;
+            let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
+                train.iter().map(|row| f64::from(weights[*row as usize]) * of(f64::from(y[*row as usize]))).sum()
+            };
+            let total = sum(&|_| 1.0);
+            let mean = sum(&|y| y) / total;
+            let sd = (sum(&|y| (y - mean) * (y - mean)) / total).sqrt().max(LEAST_SD);
+            means.resize(means.len() + fold.rows.len(), mean);
+            sds.resize(means.len(), sd * constant_sd(train.len()));
+        }
+        Mixtures::from_parts_unchecked(1, vec![1.0; means.len()], means, sds)
+    }
+
+    /// What the pool says of the held-out rows, in the order of the rows: with the factors and shares that suit the other folds.
+    fn out_of_fold(
+        &self,
+        held: &Held,
+        mixtures: Vec<Mixtures>,
+        factors: &[Vec<f64>],
+        stacking: &Stacking,
+    ) -> OutOfFold {
+        let shares: Vec<Vec<f64>> = (0..self.folds.len() as u32).map(|fold| stacking.shares_without(fold)).collect();
+        let mut order: Vec<usize> = (0..held.rows.len()).collect();
+        order.sort_unstable_by_key(|at| held.rows[*at]);
+        let counts: Vec<bool> =
+            (0..mixtures.len()).map(|part| shares.iter().any(|shares| shares[part] > 0.0)).collect();
+        let sizes: Vec<usize> = mixtures
+            .iter()
+            .zip(&counts)
+            .filter(|(_, counts)| **counts)
+            .map(|(mixtures, _)| mixtures.components())
+            .collect();
+        let parts = mixtures.into_iter().zip(counts).enumerate().filter(|(_, (_, counts))| *counts);
+        let parts: Vec<Mixtures> = parts
+            .map(|(part, (mixtures, _))| {
+                let of_row = |row: usize| {
+                    let fold = held.folds[row] as usize;
+                    (shares[fold][part], factors[part][fold])
+                };
+                mixtures.reordered(&order, of_row)
+            })
+            .collect();
+        let predictions = Predictions::from(Mixtures::side_by_side(&parts)).of_members_of(sizes);
+        OutOfFold {
+            rows: order.iter().map(|at| self.numbers[held.rows[*at] as usize]).collect(),
+            folds: order.iter().map(|at| held.folds[*at]).collect(),
+            predictions: Standardised::new(predictions, Pool::Mixture),
+        }
+    }
+}
+
+fn networks_of(members: Vec<Member>, head: Head) -> Predictor {
+    Predictor::Networks { members, head, pool: Pool::Mixture }
+}
+
+/// What the trees of each fold say of its rows.
+fn by_trees(trees: &[TrainedTrees]) -> Result<Mixtures> {
+    let (mut means, mut sds) = (Vec::new(), Vec::new());
+    for trees in trees {
+        let (more_means, more_sds) = trees.held_out.as_ref().ok_or_else(foreign)?;
+        means.extend_from_slice(more_means);
+        sds.extend_from_slice(more_sds);
+    }
+    Ok(Mixtures::from_parts_unchecked(1, vec![1.0; means.len()], means, sds))
+}

@@ -1,0 +1,110 @@
+//! Responsible for how much each part of a pool counts: the shares with which rows that no part has learnt from are most likely.
+
+/// Rows that are looked at, at most: more would not move the shares.
+const MOST_ROWS: usize = 20_000;
+const ITERATIONS: usize = 300;
+/// A part that would count less than this is left out.
+const LEAST_SHARE: f64 = 0.02;
+
+/// How likely each row is by each part, relative to the best part of the row, fold after fold.
+pub(super) struct Stacking {
+    parts: usize,
+    /// For each row that is looked at its fold, how much it counts, and one number for each part.
+    rows: Vec<(u32, f64, Vec<f64>)>,
+}
+
+impl Stacking {
+    /// Of log likelihoods, one list for each part; `folds` and `weights` have one entry for each row.
+    pub(super) fn new(log_likelihoods: &[Vec<f64>], folds: &[u32], weights: &[f64]) -> Self {
+        let every = folds.len().div_ceil(MOST_ROWS).max(1);
+        let relative = |row: usize| {
+            let largest = log_likelihoods.iter().map(|part| part[row]).fold(f64::NEG_INFINITY, f64::max);
+            let each = log_likelihoods.iter().map(|part| libm::exp(part[row] - largest)).collect();
+            (folds[row], weights[row], each)
+        };
+        let possible = |row: &usize| log_likelihoods.iter().any(|part| part[*row].is_finite());
+        let rows = (0..folds.len()).step_by(every).filter(possible).map(relative).collect();
+        Self { parts: log_likelihoods.len(), rows }
+    }
+
+    /// The shares that suit all rows.
+    pub(super) fn shares(&self) -> Vec<f64> {
+        self.shares_by(|_| true)
+    }
+
+    /// The shares that suit the rows of all other folds.
+    pub(super) fn shares_without(&self, fold: u32) -> Vec<f64> {
+        self.shares_by(|other| other != fold)
+    }
+
+    /// Expectation maximisation: the likelihood has no other maximum. What counts too little goes, and the others share again.
+    fn shares_by(&self, counts: impl Fn(u32) -> bool) -> Vec<f64> {
+        let rows: Vec<&(u32, f64, Vec<f64>)> =
+            self.rows.iter().filter(|(fold, weight, _)| counts(*fold) && *weight > 0.0).collect();
+        let mut shares = vec![1.0 / self.parts as f64; self.parts];
+        loop {
+            maximise(&rows, &mut shares);
+            let least =
+                (0..self.parts).filter(|part| shares[*part] > 0.0).min_by(|a, b| shares[*a].total_cmp(&shares[*b]));
+            match least {
+                Some(least) if shares[least] < LEAST_SHARE => shares[least] = 0.0,
+                _ => return shares,
+            }
+        }
+    }
+}
+
+/// Iterates from `shares`; those that are 0 stay 0.
+fn maximise(rows: &[&(u32, f64, Vec<f64>)], shares: &mut [f64]) {
+    let total: f64 = shares.iter().sum();
+    shares.iter_mut().for_each(|share| *share /= total);
+    for _ in 0..ITERATIONS {
+        let mut sums = vec![0.0; shares.len()];
+        for (_, weight, likelihoods) in rows {
+            let likelihood: f64 = likelihoods.iter().zip(&*shares).map(|(likelihood, share)| likelihood * share).sum();
+            if likelihood > 0.0 {
+                for ((sum, part), share) in sums.iter_mut().zip(likelihoods).zip(&*shares) {
+                    *sum += weight * share * part / likelihood;
+                }
+            }
+        }
+        let total: f64 = sums.iter().sum();
+        if !(total > 0.0) {
+            return;
+        }
+        shares.iter_mut().zip(sums).for_each(|(share, sum)| *share = sum / total);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::normal;
+    use crate::math::rng::Rng;
+
+    #[test]
+    fn shares_are_those_of_the_mixture_that_the_rows_are_from() {
+        let mut rng = Rng::new(3, 0);
+        let y: Vec<f64> =
+            (0..20_000).map(|row| normal::quantile(rng.uniform()) + if row % 10 < 3 { 4.0 } else { 0.0 }).collect();
+        let of = |mean: f64, sd: f64| y.iter().map(|y| normal::log_pdf((y - mean) / sd) - libm::log(sd)).collect();
+        let parts: [Vec<f64>; 3] = [of(0.0, 1.0), of(4.0, 1.0), of(-9.0, 1.0)];
+        let folds: Vec<u32> = (0..20_000).map(|row| row % 5).collect();
+        let stacking = Stacking::new(&parts, &folds, &[1.0; 20_000]);
+        let shares = stacking.shares();
+        assert!((shares[0] - 0.7).abs() < 0.02 && (shares[1] - 0.3).abs() < 0.02 && shares[2] == 0.0, "{shares:?}");
+        // Fold 0 has the rows 0 and 5 of each ten.
+        let without = stacking.shares_without(0);
+        assert!((without[1] - 0.25).abs() < 0.02, "{without:?}");
+    }
+
+    #[test]
+    fn rows_that_nobody_expects_change_nothing() {
+        let never = f64::NEG_INFINITY;
+        let parts = [vec![0.0, never, -1.0], vec![never, never, -1.0]];
+        let shares = Stacking::new(&parts, &[0, 0, 1], &[1.0, 1.0, 1.0]).shares();
+        assert_eq!(shares, [1.0, 0.0]);
+        let nothing = Stacking::new(&[vec![never], vec![never]], &[0], &[1.0]).shares();
+        assert_eq!(nothing, [0.5, 0.5]);
+    }
+}
