@@ -3,7 +3,6 @@
 use negmm::data::{Column, Inputs};
 use negmm::math::normal;
 use negmm::math::rng::Rng;
-use negmm::method::Predictor;
 use negmm::model::{Fitted, plan};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Metrics, Model, Table, fit_with};

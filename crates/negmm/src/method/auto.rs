@@ -14,7 +14,7 @@ use super::network_settings::{EMBEDDING, HIDDEN, LSTM_HIDDEN, LSTM_LAYERS, NORMA
 use super::plan::{Plan, Work};
 use super::seed::member_seed;
 use super::sizes::{Preset, Sizes};
-use super::{Method, MixtureNetwork, NetworkSettings, NgBoost};
+use super::{Method, MixtureNetwork, NetworkSettings, NgBoost, constant};
 use crate::data::Dataset;
 use crate::data::split::{blocks, grouped_folds, k_folds, repeated};
 use crate::math::rng::Rng;
@@ -261,7 +261,8 @@ impl Auto {
         let data = if numbers.len() == data.len() { data.clone() } else { Arc::new(data.select(&numbers)) };
         let resolved = self.resolved(&data);
         let work = if data.len() < LEAST_TRAINED {
-            Work::Constant { sd: constant_sd(data.len()) }
+            let rows: Vec<u32> = (0..data.len() as u32).collect();
+            Work::Constant { law: constant::law(&data, &rows, constant_sd(data.len())) }
         } else {
             Work::Folds(resolved.folds(data, numbers, seed))
         };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::plan::{Plan, Work};
-use super::{Member, Method, Predictor};
-use crate::data::LevelStatistics;
+use super::{Member, Method, Predictor, constant};
+use crate::data::{Dataset, LevelStatistics};
 use crate::math::lanes::Isa;
 use crate::ngboost::{Boosted, Score, TrainedTrees};
 use crate::standardised::{Pool, Standardised};
@@ -35,6 +35,8 @@ pub struct OutOfFold {
     pub folds: Vec<u32>,
     /// One for each.
     pub predictions: Standardised,
+    /// What the targets that were learnt from say of each: the level to beat.
+    pub baseline: Standardised,
 }
 
 impl Plan {
@@ -46,11 +48,11 @@ impl Plan {
         let mut trained = trained.into_iter().collect::<Result<Vec<_>>>()?;
         let Self { method, work } = self;
         match work {
-            Work::Constant { sd } => {
+            Work::Constant { law } => {
                 if !trained.is_empty() {
                     return Err(foreign());
                 }
-                Ok(constant(method, sd))
+                Ok(of_constant(method, law))
             }
             Work::Networks { jobs, statistics, pool } => {
                 let (members, histories) = members(&jobs, &statistics, trained)?;
@@ -69,12 +71,11 @@ pub(super) fn foreign() -> Error {
     Error::options("what was trained is not what the plan asked for")
 }
 
-/// Nothing but the target's mean and an sd.
-fn constant(method: Method, sd: f64) -> Learnt {
-    let nothing = Mixtures::from_parts_unchecked(1, Vec::new(), Vec::new(), Vec::new());
-    let predictions = Standardised::new(nothing.into(), Pool::Mixture);
-    let out_of_fold = OutOfFold { rows: Vec::new(), folds: Vec::new(), predictions };
-    Learnt { method, predictor: Predictor::Constant { sd }, histories: Vec::new(), out_of_fold }
+/// Nothing but the targets' own distribution.
+fn of_constant(method: Method, law: Mixtures) -> Learnt {
+    let nothing = || Standardised::new(law.repeated(0).into(), Pool::Mixture);
+    let out_of_fold = OutOfFold { rows: Vec::new(), folds: Vec::new(), predictions: nothing(), baseline: nothing() };
+    Learnt { method, predictor: Predictor::Constant { law }, histories: Vec::new(), out_of_fold }
 }
 
 /// The networks of jobs with what they learnt, and what each training did.
@@ -115,7 +116,8 @@ fn pooled(
     let predictor = Predictor::Networks { members, head: job.objective.head(), pool };
     let rows = job.validation.clone();
     let predictions = predictor.predict(&job.data.select(&rows), Isa::best())?;
-    let out_of_fold = OutOfFold { folds: vec![0; rows.len()], rows, predictions };
+    let baseline = baseline(&job.data, &job.train, rows.len());
+    let out_of_fold = OutOfFold { folds: vec![0; rows.len()], rows, predictions, baseline };
     Ok(Learnt { method, predictor, histories, out_of_fold })
 }
 
@@ -128,6 +130,7 @@ fn boosted(method: Method, job: &TreesJob, statistics: Arc<LevelStatistics>, tra
     };
     let predictions = Mixtures::from_parts_unchecked(1, vec![1.0; means.len()], means, sds).into();
     let history = history_of(job, &boosted);
+    let baseline = baseline(&job.data, &job.train, rows.len());
     Learnt {
         method,
         predictor: Predictor::Trees { boosted, statistics },
@@ -136,8 +139,14 @@ fn boosted(method: Method, job: &TreesJob, statistics: Arc<LevelStatistics>, tra
             folds: vec![0; rows.len()],
             rows,
             predictions: Standardised::new(predictions, Pool::Mixture),
+            baseline,
         },
     }
+}
+
+/// What the targets that are learnt from say of so many rows.
+fn baseline(data: &Dataset, train: &[u32], rows: usize) -> Standardised {
+    Standardised::new(constant::law(data, train, 1.0).repeated(rows).into(), Pool::Mixture)
 }
 
 /// What the boosting of a job did, round by round.

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::constant;
 use super::few_rows::constant_sd;
 use super::finish::{Learnt, OutOfFold, foreign, history_of};
 use super::sd_factor::{self, Factors, scaled_score};
@@ -18,9 +19,6 @@ use crate::ngboost::TrainedTrees;
 use crate::standardised::{Pool, Standardised};
 use crate::train::{Job, NetworkJob, Trained, TrainedNetwork, TreesJob};
 use crate::{Mixtures, Predictions, Result};
-
-/// The constant's sd, at least.
-const LEAST_SD: f64 = 1e-3;
 
 /// What is trained for all folds.
 #[derive(Clone, Debug)]
@@ -134,7 +132,7 @@ impl Folds {
             }));
         }
         if shares[kinds] > 0.0 {
-            parts.push(Part { share: shares[kinds], predictor: Predictor::Constant { sd: constant_sd(rows) } });
+            parts.push(Part { share: shares[kinds], predictor: Predictor::Constant { law: self.constant() } });
         }
         Ok(Learnt { method, predictor: Predictor::of_parts(parts), histories, out_of_fold })
     }
@@ -193,23 +191,20 @@ impl Folds {
         Ok(Mixtures::concatenated(said))
     }
 
-    /// What the mean and sd of the targets that each fold learns from say of its rows.
+    /// The targets' own distribution.
+    fn constant(&self) -> Mixtures {
+        let rows: Vec<u32> = (0..self.data.len() as u32).collect();
+        constant::law(&self.data, &rows, constant_sd(rows.len()))
+    }
+
+    /// What the targets that each fold learns from say of its rows.
     fn by_constant(&self) -> Mixtures {
         let each = self.networks.len() / self.folds.len();
-        let (y, weights) = (self.data.y(), self.data.sample_weights());
-        let (mut means, mut sds) = (Vec::new(), Vec::new());
-        for (number, fold) in self.folds.iter().enumerate() {
+        let said = self.folds.iter().enumerate().map(|(number, fold)| {
             let train = &self.networks[number * each].train;
-            let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
-                train.iter().map(|row| f64::from(weights[*row as usize]) * of(f64::from(y[*row as usize]))).sum()
-            };
-            let total = sum(&|_| 1.0);
-            let mean = sum(&|y| y) / total;
-            let sd = (sum(&|y| (y - mean) * (y - mean)) / total).sqrt().max(LEAST_SD);
-            means.resize(means.len() + fold.rows.len(), mean);
-            sds.resize(means.len(), sd * constant_sd(train.len()));
-        }
-        Mixtures::from_parts_unchecked(1, vec![1.0; means.len()], means, sds)
+            constant::law(&self.data, train, constant_sd(train.len())).repeated(fold.rows.len())
+        });
+        Mixtures::concatenated(said.collect())
     }
 
     /// What the pool says of the held-out rows, in the order of the rows: with the factors and shares that suit the other folds.
@@ -242,10 +237,12 @@ impl Folds {
             })
             .collect();
         let predictions = Predictions::from(Mixtures::side_by_side(&parts)).of_members_of(sizes);
+        let baseline = self.by_constant().reordered(&order, |_| (1.0, 1.0));
         OutOfFold {
             rows: order.iter().map(|at| self.numbers[held.rows[*at] as usize]).collect(),
             folds: order.iter().map(|at| held.folds[*at]).collect(),
             predictions: Standardised::new(predictions, Pool::Mixture),
+            baseline: Standardised::new(baseline.into(), Pool::Mixture),
         }
     }
 }

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::Method;
 use super::folds::Folds;
 use super::material::Material;
-use crate::Result;
+use super::{Method, constant};
 use crate::data::{Dataset, LevelStatistics};
 use crate::standardised::Pool;
 use crate::train::{Job, NetworkJob, TreesJob};
+use crate::{Mixtures, Result};
 
 /// What a method does with some data, decided to the last row and seed.
 #[derive(Clone, Debug)]
@@ -22,8 +22,8 @@ pub struct Plan {
 /// What is trained, and how it is put together.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
-    /// Nothing: the target's mean with an sd, in sds of the target.
-    Constant { sd: f64 },
+    /// Nothing: the targets' own distribution, standardised.
+    Constant { law: Mixtures },
     /// Networks that hold out the same rows.
     Networks { jobs: Vec<NetworkJob>, statistics: Arc<LevelStatistics>, pool: Pool },
     /// Networks and trees of folds.
@@ -48,7 +48,10 @@ impl Method {
                 own(Work::Trees { job, statistics })
             }
             Self::Ensemble(ensemble) => own(ensemble.plan(data, seed)?),
-            Self::Constant(_) => own(Work::Constant { sd: 1.0 }),
+            Self::Constant(_) => {
+                let rows: Vec<u32> = (0..data.len() as u32).collect();
+                own(Work::Constant { law: constant::law(data, &rows, 1.0) })
+            }
             Self::NeGmm(_) | Self::Mdn(_) | Self::BetaNll(_) | Self::SampleNet(_) => {
                 let material = Material::split(data, self.validation(), seed);
                 let jobs = vec![self.network_job(&material, seed)?];

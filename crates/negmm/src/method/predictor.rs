@@ -19,10 +19,10 @@ const OUTPUT_LIMIT: f32 = 1e18;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Predictor {
-    /// A normal distribution around the target's mean, whatever the inputs: mean and sd of the target are in the encoder.
+    /// The same distribution whatever the inputs: the targets' own.
     Constant {
-        /// Its sd, in sds of the target.
-        sd: f64,
+        /// One mixture, in units of the standardised target.
+        law: Mixtures,
     },
     /// Networks, pooled with equal weights.
     Networks {
@@ -87,7 +87,7 @@ impl Predictor {
     /// Numbers that were learnt: weights and biases, or the values of leaves.
     pub fn parameters(&self) -> usize {
         match self {
-            Self::Constant { .. } => 2,
+            Self::Constant { law } => 2 * law.components(),
             Self::Networks { members, .. } => members.iter().map(|member| member.network.parameters()).sum(),
             Self::Trees { boosted, .. } => boosted.leaves(),
             Self::Stack { parts } => parts.iter().map(|part| part.predictor.parameters()).sum(),
@@ -107,7 +107,8 @@ impl Predictor {
     pub fn components(&self) -> Option<usize> {
         match self {
             Self::Networks { members, head, pool: Pool::Mixture } => Some(members.len() * head.components()?),
-            Self::Networks { pool: Pool::Gaussian, .. } | Self::Constant { .. } | Self::Trees { .. } => Some(1),
+            Self::Networks { pool: Pool::Gaussian, .. } | Self::Trees { .. } => Some(1),
+            Self::Constant { law } => Some(law.components()),
             Self::Stack { parts } => parts.iter().map(|part| part.predictor.components()).sum(),
         }
     }
@@ -135,7 +136,7 @@ impl Predictor {
             Standardised::new(normals.into(), Pool::Mixture)
         };
         match self {
-            Self::Constant { sd } => Ok(normal(vec![0.0; rows], vec![*sd; rows])),
+            Self::Constant { law } => Ok(Standardised::new(law.repeated(rows).into(), Pool::Mixture)),
             Self::Trees { boosted, statistics } => {
                 let data = statistics.of_rows(data)?;
                 let (means, sds) = boosted.predict(&Columns::new(&data.columns(), rows)?)?;

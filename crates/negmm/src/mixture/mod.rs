@@ -105,6 +105,14 @@ impl Mixtures {
         Self { components: width, weights, means, sds }
     }
 
+    /// The rows as often, one after the other.
+    #[must_use]
+    pub(crate) fn repeated(&self, times: usize) -> Self {
+        let Self { components, weights, means, sds } = self;
+        let (weights, means, sds) = (weights.repeat(times), means.repeat(times), sds.repeat(times));
+        Self { components: *components, weights, means, sds }
+    }
+
     /// With all weights times `share`, for [`Mixtures::side_by_side`].
     #[must_use]
     pub(crate) fn weighed(mut self, share: f64) -> Self {

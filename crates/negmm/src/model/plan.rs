@@ -140,7 +140,7 @@ impl FitPlan {
             Some(_) => encoder,
         };
         let mut model = Model { method, encoder, predictor, record };
-        let OutOfFold { rows, folds, predictions } = out_of_fold;
+        let OutOfFold { rows, folds, predictions, baseline } = out_of_fold;
         let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
         let held_out = HeldOut {
             y: pick(&targets),
@@ -149,14 +149,38 @@ impl FitPlan {
             folds,
             predictions: model.in_target_unit(predictions),
         };
-        (model.record.validation, model.record.baseline) = held_out.scores(&model)?;
+        let baseline = model.in_target_unit(baseline);
+        (model.record.validation, model.record.baseline) = held_out.scores(&model, &baseline)?;
+        if !matches!(model.method, Method::Constant(_)) && !held_out.beats(&baseline)? {
+            warnings.push(format!(
+                "no better than the constant baseline: these inputs say nothing of {:?} that {} held-out rows could show",
+                model.encoder.target().name,
+                held_out.y.len()
+            ));
+        }
         Ok(Fitted { model, warnings, held_out })
     }
 }
 
 impl HeldOut {
+    /// Whether its predictions have a smaller CRPS than those of the baseline by more than the standard error of the difference;
+    /// true without rows, of which nothing can be said.
+    fn beats(&self, baseline: &Predictions) -> Result<bool> {
+        let (ours, theirs) = (self.predictions.crps(&self.y)?, baseline.crps(&self.y)?);
+        let weight = |row: usize| self.sample_weights.as_ref().map_or(1.0, |weights| weights[row]);
+        let saved = |row: usize| theirs[row] - ours[row];
+        let sum = |of: &dyn Fn(usize) -> f64| (0..ours.len()).map(|row| weight(row) * of(row)).sum::<f64>();
+        let total = sum(&|_| 1.0);
+        if total == 0.0 {
+            return Ok(true);
+        }
+        let mean = sum(&saved) / total;
+        let variance = sum(&|row| (saved(row) - mean) * (saved(row) - mean)) / total;
+        Ok(mean > (variance / ours.len() as f64).sqrt() || mean.is_nan())
+    }
+
     /// The scores of its predictions and of the baseline; nothing where no row counts, or where a score is not finite.
-    fn scores(&self, model: &Model) -> Result<(Option<Metrics>, Option<Metrics>)> {
+    fn scores(&self, model: &Model, baseline: &Predictions) -> Result<(Option<Metrics>, Option<Metrics>)> {
         let Self { y, sample_weights: weights, predictions, .. } = self;
         if y.is_empty() || weights.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0)) {
             return Ok((None, None));
@@ -165,6 +189,6 @@ impl HeldOut {
             Metrics::weighted(predictions, y, weights.as_deref(), model.encoder.target().grid)
                 .map(|metrics| Some(metrics).filter(Metrics::is_finite))
         };
-        Ok((score(predictions)?, score(&model.baseline(y.len()))?))
+        Ok((score(predictions)?, score(baseline)?))
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Mixtures;
 use crate::data::{LevelStatistics, STATISTICS};
 use crate::math::lanes::{Chunk, WIDTH};
 use crate::method::{Member, Method, Part, Pool, Predictor};
@@ -15,9 +16,12 @@ use crate::tensors::{Flaw, Tensor, Tensors, numbers_of, read_trees, write_trees}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shape {
     kind: Kind,
-    /// Of a constant its sd, in sds of the target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Of a constant that is normal around the target's mean its sd, in sds of the target: older files have it.
+    #[serde(default, skip_serializing)]
     sd: Option<f64>,
+    /// Weight, mean and sd of each component of a constant, in units of the standardised target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    law: Vec<[f64; 3]>,
     /// The shapes of networks, first to last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     networks: Vec<Network>,
@@ -52,6 +56,7 @@ impl Shape {
         Self {
             kind,
             sd: None,
+            law: Vec::new(),
             networks: Vec::new(),
             head: None,
             sd_factors: Vec::new(),
@@ -64,7 +69,11 @@ impl Shape {
 /// The predictor's shape and its tensors.
 pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
     match predictor {
-        Predictor::Constant { sd } => (Shape { sd: Some(*sd), ..Shape::new(Kind::Constant) }, Vec::new()),
+        Predictor::Constant { law } => {
+            let parts = law.weights().iter().zip(law.means()).zip(law.sds());
+            let law = parts.map(|((weight, mean), sd)| [*weight, *mean, *sd]).collect();
+            (Shape { law, ..Shape::new(Kind::Constant) }, Vec::new())
+        }
         Predictor::Networks { members, head, .. } => {
             let factors = members.iter().map(|member| member.sd_factor);
             let sd_factors = if factors.clone().all(|factor| factor == 1.0) { Vec::new() } else { factors.collect() };
@@ -117,13 +126,17 @@ pub(super) fn read(
     if !fits {
         return Err("what predicts is not of its method".into());
     }
-    let Shape { kind, sd, networks, head, sd_factors, shares, parts } = shape;
+    let Shape { kind, sd, law, networks, head, sd_factors, shares, parts } = shape;
     check_factors(&sd_factors)?;
     match (kind, head) {
         (Kind::Constant, _) => {
-            let sd = sd.unwrap_or(1.0);
-            check_factors(&[sd])?;
-            Ok(Predictor::Constant { sd })
+            let law = if law.is_empty() { vec![[1.0, 0.0, sd.unwrap_or(1.0)]] } else { law };
+            let list = |at: usize| law.iter().map(|component| component[at]).collect::<Vec<f64>>();
+            if law.iter().any(|[_, mean, sd]| mean.abs() > 1e9 || !(*sd == 0.0 || (1e-9..=1e9).contains(sd))) {
+                return Err("its constant is out of range".into());
+            }
+            let law = Mixtures::new(law.len(), list(0), list(1), list(2)).map_err(|error| error.to_string())?;
+            Ok(Predictor::Constant { law })
         }
         (Kind::Networks | Kind::Samplers, Some(head)) => {
             if head.components().is_some() != (kind == Kind::Networks) {
