@@ -6,10 +6,13 @@
 //! ```
 //!
 //! The weight is not differentiated (Seitzer et al., 2022). With beta = 0 this is the logarithmic score; with beta = 1 the
-//! gradient with respect to the mean is that of the squared error.
+//! gradient with respect to the mean is that of the squared error. Of a row that is an interval the bracket is -ln of its
+//! probability ([`super::interval`]), with the same weight.
 
+use super::Known;
 use crate::math::functions::{exp, ln};
 use crate::math::lanes::{Chunk, Lanes};
+use crate::math::truncated::Truncated;
 use crate::net::{MixturePanel, PANEL_CHUNKS};
 
 /// ln(2 pi) / 2
@@ -33,7 +36,7 @@ pub fn gradient(mean: f64, sd: f64, y: f64, beta: f64) -> (f64, f64) {
 #[inline(always)]
 pub(crate) fn panel<L: Lanes>(
     gaussians: &MixturePanel,
-    y: &Chunk,
+    known: Known<'_>,
     lane: usize,
     beta: f32,
     factor: L,
@@ -41,14 +44,24 @@ pub(crate) fn panel<L: Lanes>(
 ) -> L {
     let (mean, sd) = (L::load(&gaussians.means[lane]), L::load(&gaussians.sds[lane]));
     let inverse = L::splat(1.0) / sd;
-    let z = (L::load(y) - mean) * inverse;
+    let z = (L::load(known.y) - mean) * inverse;
     let log_sd = ln(sd);
     let weight = exp(log_sd * L::splat(2.0 * beta));
     let scaled = factor * weight * inverse;
+    let mut score = (z * z).mul_add(L::splat(0.5), log_sd + L::splat(HALF_LN_2_PI as f32));
+    let (mut pull, mut curve) = (z, z.neg_mul_add(z, L::splat(1.0)));
+    if let Some([lower, upper]) = known.intervals {
+        let (lower, upper) = (L::load(lower), L::load(upper));
+        let is_interval = upper.gt(lower);
+        let within = Truncated::lanes((lower - mean) * inverse, (upper - mean) * inverse, (upper - lower) * inverse);
+        score = (L::splat(0.0) - within.log_mass).select(is_interval, score);
+        pull = within.mean.select(is_interval, pull);
+        curve = (L::splat(0.0) - within.excess).select(is_interval, curve);
+    }
     L::splat(0.0).store(&mut deltas[lane]);
-    (L::splat(0.0) - scaled * z).store(&mut deltas[PANEL_CHUNKS + lane]);
-    (scaled * z.neg_mul_add(z, L::splat(1.0))).store(&mut deltas[2 * PANEL_CHUNKS + lane]);
-    weight * (z * z).mul_add(L::splat(0.5), log_sd + L::splat(HALF_LN_2_PI as f32))
+    (L::splat(0.0) - scaled * pull).store(&mut deltas[PANEL_CHUNKS + lane]);
+    (scaled * curve).store(&mut deltas[2 * PANEL_CHUNKS + lane]);
+    weight * score
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ fn hybrid<L: Lanes>(
     let mut sum = L::splat(0.0);
     for (lane, y) in rows.y.iter().enumerate() {
         let weight = L::load(&rows.sample_weights[lane]);
-        let (log, energy) = scratch.scores::<L>(panel, y, lane, wanted);
+        let (log, energy) = scratch.scores::<L>(panel, y.into(), lane, wanted);
         let (log_factor, energy_factor) = (weight * L::splat(eta), weight * L::splat(1.0 - eta));
         sum = log.mul_add(log_factor, energy.mul_add(energy_factor, sum));
         let (log_factor, energy_factor) = (wanted.log.then_some(log_factor), wanted.energy.then_some(energy_factor));
@@ -153,7 +153,7 @@ fn beta_nll<L: Lanes>(
     let mut sum = L::splat(0.0);
     for (lane, y) in rows.y.iter().enumerate() {
         let weight = L::load(&rows.sample_weights[lane]);
-        sum = beta_nll::panel::<L>(panel, y, lane, beta, weight, parameter_deltas).mul_add(weight, sum);
+        sum = beta_nll::panel::<L>(panel, y.into(), lane, beta, weight, parameter_deltas).mul_add(weight, sum);
     }
     head.backward::<L>(panel, parameter_deltas, deltas);
     sum.sum()
@@ -172,11 +172,11 @@ fn mixture_scores<L: Lanes>(
     let mut sums = (L::splat(0.0), L::splat(0.0));
     for (lane, y) in rows.y.iter().enumerate() {
         let weight = L::load(&rows.sample_weights[lane]);
-        let (log, energy) = scratch.scores::<L>(panel, y, lane, Wanted { log: true, energy: true });
+        let (log, energy) = scratch.scores::<L>(panel, y.into(), lane, Wanted { log: true, energy: true });
         sums = (log.mul_add(weight, sums.0), energy.mul_add(weight, sums.1));
         if let Some(calibrated) = &mut totals.calibrated {
             for (sum, factor) in calibrated.iter_mut().zip(SD_FACTORS) {
-                let log = scratch.scaled_log_score::<L>(panel, y, lane, factor);
+                let log = scratch.scaled_log_score::<L>(panel, y.into(), lane, factor);
                 *sum += f64::from((log * weight).sum());
             }
         }
