@@ -136,7 +136,9 @@ impl Folds {
         let numbers_of =
             |rows: &[u32], list: &[f32]| rows.iter().map(|row| f64::from(list[*row as usize])).collect::<Vec<_>>();
         let factor_of = |mixtures: &Mixtures, rows: &[u32]| {
-            sd_factor::best(mixtures, &numbers_of(rows, data.y()), &numbers_of(rows, data.sample_weights()))
+            let [y, weights] = [data.y(), data.sample_weights()].map(|list| numbers_of(rows, list));
+            let ends = data.intervals().map(|ends| [ends.lower(), ends.upper()].map(|list| numbers_of(rows, list)));
+            sd_factor::best(mixtures, &y, &weights, ends.as_ref().map(|[lower, upper]| (&lower[..], &upper[..])))
         };
         let (mut rows, mut folds) = (Vec::new(), Vec::new());
         let (mut weights, mut means, mut sds) = (Vec::new(), Vec::new(), Vec::new());

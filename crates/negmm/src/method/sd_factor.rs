@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::few_rows;
-use crate::Mixtures;
+use crate::mixture::{Mixture, Mixtures};
+use crate::score::interval;
 
 /// The factors tried lie between these, at equal ratios.
 const LEAST: f64 = 0.45;
@@ -14,14 +15,22 @@ const MOST_ROWS: usize = 20_000;
 
 /// The factor among those tried with the smallest mean logarithmic score; 1 where no score is finite.
 ///
-/// `mixtures`, `y` and `weights` have one entry for each row.
-pub(super) fn best(mixtures: &Mixtures, y: &[f64], weights: &[f64]) -> f64 {
+/// `mixtures`, `y` and `weights` have one entry for each row, and so have the lower and upper ends of `intervals`, if there are some:
+/// where they differ it is the interval that is scored.
+pub(super) fn best(mixtures: &Mixtures, y: &[f64], weights: &[f64], intervals: Option<(&[f64], &[f64])>) -> f64 {
     let factor = |number: usize| LEAST * libm::pow(MOST / LEAST, number as f64 / (TRIED - 1) as f64);
     let every = y.len().div_ceil(MOST_ROWS).max(1);
     let rows: Vec<usize> = (0..y.len()).step_by(every).collect();
     let score = |number: usize| {
         let factor = factor(number);
-        let row_score = |&row: &usize| weights[row] * scaled_score(mixtures, row, y[row], factor);
+        let row_score = |&row: &usize| {
+            let interval = intervals.map(|(lower, upper)| (lower[row], upper[row]));
+            let score = match interval.filter(|(lower, upper)| lower < upper) {
+                Some(interval) => scaled_interval_score(mixtures.row(row), interval, factor),
+                None => scaled_score(mixtures.row(row), y[row], factor),
+            };
+            weights[row] * score
+        };
         // In order, so that the sum does not depend on threads.
         rows.iter().map(row_score).sum::<f64>()
     };
@@ -49,8 +58,7 @@ pub(super) fn of_pool(rows: usize, members: usize, best: f64, own: Option<f64>) 
 }
 
 /// The logarithmic score of `y`, up to a constant, with all sds times `factor`.
-fn scaled_score(mixtures: &Mixtures, row: usize, y: f64, factor: f64) -> f64 {
-    let row = mixtures.row(row);
+fn scaled_score(row: Mixture<'_>, y: f64, factor: f64) -> f64 {
     let log_joint = |k: usize| {
         let sd = row.sds[k] * factor;
         let z = (y - row.means[k]) / sd;
@@ -59,6 +67,12 @@ fn scaled_score(mixtures: &Mixtures, row: usize, y: f64, factor: f64) -> f64 {
     let joints: Vec<f64> = (0..row.weights.len()).map(log_joint).collect();
     let largest = joints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     -largest - libm::log(joints.iter().map(|joint| libm::exp(joint - largest)).sum())
+}
+
+/// The logarithmic score of an interval with all sds times `factor`.
+fn scaled_interval_score(row: Mixture<'_>, (lower, upper): (f64, f64), factor: f64) -> f64 {
+    let sds: Vec<f64> = row.sds.iter().map(|sd| sd * factor).collect();
+    interval::value(Mixture { sds: &sds, ..row }, lower, upper)
 }
 
 #[cfg(test)]
@@ -73,11 +87,16 @@ mod tests {
         let y: Vec<f64> = (0..4000).map(|_| normal::quantile(rng.uniform())).collect();
         for sd in [0.5, 1.0, 1.6] {
             let mixtures = Mixtures::new(1, vec![1.0; 4000], vec![0.0; 4000], vec![sd; 4000]).unwrap();
-            let factor = best(&mixtures, &y, &vec![1.0; 4000]);
+            let factor = best(&mixtures, &y, &vec![1.0; 4000], None);
             assert!((factor * sd - 1.0).abs() < 0.06, "{sd}: {factor}");
+            // What is above 0.5 is known to be so, and the rest to a cell of 0.2.
+            let lower: Vec<f64> = y.iter().map(|y| if *y > 0.5 { 0.5 } else { y - 0.1 }).collect();
+            let upper: Vec<f64> = y.iter().map(|y| if *y > 0.5 { f64::INFINITY } else { y + 0.1 }).collect();
+            let factor = best(&mixtures, &lower, &vec![1.0; 4000], Some((&lower, &upper)));
+            assert!((factor * sd - 1.0).abs() < 0.08, "{sd}: {factor}");
         }
         let mixtures = Mixtures::new(1, vec![1.0; 2], vec![0.0; 2], vec![1.0; 2]).unwrap();
-        assert_eq!(best(&mixtures, &[0.0, 9.0], &[0.0, 0.0]), 1.0);
-        assert!(best(&mixtures, &[0.0, 9.0], &[1.0, 0.0]) < 0.5);
+        assert_eq!(best(&mixtures, &[0.0, 9.0], &[0.0, 0.0], None), 1.0);
+        assert!(best(&mixtures, &[0.0, 9.0], &[1.0, 0.0], None) < 0.5);
     }
 }
