@@ -197,7 +197,7 @@ impl Kernel for Loss<'_> {
         let mut sum = L::splat(0.0);
         for lane in 0..PANEL_CHUNKS {
             let wanted = Wanted { log: true, energy: true };
-            let (log, energy) = self.scratch.scores::<L>(self.panel, &self.y[lane], lane, wanted);
+            let (log, energy) = self.scratch.scores::<L>(self.panel, (&self.y[lane]).into(), lane, wanted);
             sum = log.mul_add(log_factor, energy.mul_add(energy_factor, sum));
             self.scratch.gradient::<L>(self.panel, lane, Some(log_factor), Some(energy_factor), self.deltas);
         }

@@ -1,7 +1,7 @@
 //! Gradients of the scores against central differences, through the parameters and through softmax logits.
 
 use negmm::Mixture;
-use negmm::score::{Gradient, energy, hybrid, log, logit_gradient};
+use negmm::score::{Gradient, energy, hybrid, interval, log, logit_gradient};
 
 /// Step and tolerance of a central difference in f64: truncation is of order STEP^2, rounding of order 1e-16 / STEP.
 const STEP: f64 = 1e-5;
@@ -80,6 +80,30 @@ fn hybrid_score() {
             |mixture, y| hybrid::value(mixture, y, eta),
             |mixture, y| hybrid::gradient(mixture, y, eta),
         );
+    }
+}
+
+#[test]
+fn interval_score() {
+    const OPEN: f64 = f64::INFINITY;
+    for (below, above) in [(1e-4, 1e-4), (0.3, 0.05), (2.0, 4.0), (0.0, OPEN), (OPEN, 0.5), (OPEN, OPEN)] {
+        assert_gradient(
+            "interval",
+            |mixture, y| interval::value(mixture, y - below, y + above),
+            |mixture, y| interval::gradient(mixture, y - below, y + above),
+        );
+    }
+}
+
+#[test]
+fn the_score_of_a_narrow_interval_is_that_of_a_value() {
+    let mixture = Mixture { weights: &[0.3, 0.7], means: &[-1.0, 2.0], sds: &[0.5, 1.5] };
+    let (width, y) = (1e-7, 0.4);
+    let found = interval::value(mixture, y - 0.5 * width, y + 0.5 * width);
+    assert!((found - (log::value(mixture, y) - libm::log(width))).abs() < 1e-8, "{found}");
+    let (found, expected) = (interval::gradient(mixture, y - 0.5 * width, y + 0.5 * width), log::gradient(mixture, y));
+    for k in 0..2 {
+        assert!((found.means[k] - expected.means[k]).abs() < 1e-6 && (found.sds[k] - expected.sds[k]).abs() < 1e-6);
     }
 }
 

@@ -144,7 +144,7 @@ impl Kernel for Evaluate<'_> {
         let mut scores = [Chunk::ZERO; PANEL_CHUNKS];
         for lane in 0..PANEL_CHUNKS {
             let (log_factor, energy_factor) = (L::splat(eta), L::splat(1.0 - eta));
-            let (log, energy) = scratch.scores::<L>(&panel, &y[lane], lane, wanted);
+            let (log, energy) = scratch.scores::<L>(&panel, (&y[lane]).into(), lane, wanted);
             (log * log_factor + energy * energy_factor).store(&mut scores[lane]);
             let (log, energy) = (wanted.log.then_some(log_factor), wanted.energy.then_some(energy_factor));
             scratch.gradient::<L>(&panel, lane, log, energy, &mut gradient);

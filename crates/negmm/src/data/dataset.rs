@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hasher};
 
 use super::split::{holdout, tail};
-use super::{LevelColumn, NO_LEVEL, Novelty};
+use super::{Intervals, LevelColumn, NO_LEVEL, Novelty};
 use crate::math::rng::Rng;
 
 /// Every row is padded with zeros to a multiple of this many features, so that kernels load whole vectors.
@@ -17,6 +17,7 @@ pub struct Dataset {
     pub(super) stride: usize,
     pub(super) x: Vec<f32>,
     pub(super) y: Vec<f32>,
+    pub(super) intervals: Option<Intervals>,
     pub(super) sample_weights: Vec<f32>,
     pub(super) window: Option<usize>,
     pub(super) numbers: Vec<usize>,
@@ -32,6 +33,7 @@ impl Dataset {
             stride: features.next_multiple_of(ROW_ALIGN).max(ROW_ALIGN),
             x: Vec::new(),
             y: Vec::new(),
+            intervals: None,
             sample_weights: Vec::new(),
             window: None,
             numbers: (0..features).collect(),
@@ -102,6 +104,10 @@ impl Dataset {
         self.x.extend_from_slice(row);
         self.x.resize(self.x.len() + self.stride - self.features, 0.0);
         self.y.push(y);
+        if let Some(Intervals { lower, upper }) = &mut self.intervals {
+            lower.push(y);
+            upper.push(y);
+        }
         self.sample_weights.push(1.0);
         self.levels.iter_mut().for_each(|column| column.codes.push(NO_LEVEL));
         self.novelty = None;
@@ -118,6 +124,37 @@ impl Dataset {
         let mean = weights.iter().map(|weight| weight / largest).sum::<f64>() / weights.len() as f64;
         self.sample_weights = weights.iter().map(|weight| (weight / largest / mean) as f32).collect();
         self
+    }
+
+    /// Says between which ends each target lies, in units of the standardised target; an end may be infinite. Where `lower` is not
+    /// below `upper` the target is `y`. Elsewhere `y` stands for the interval where a single number is needed: a `y` that does not
+    /// lie inside two finite ends becomes their middle.
+    ///
+    /// # Panics
+    /// When there is not one interval for each row.
+    #[must_use]
+    pub fn with_intervals(mut self, mut lower: Vec<f32>, mut upper: Vec<f32>) -> Self {
+        assert!(lower.len() == self.len() && upper.len() == self.len(), "one interval for each row");
+        for ((lower, upper), y) in lower.iter_mut().zip(&mut upper).zip(&mut self.y) {
+            let is_interval = *lower < *upper;
+            if !is_interval {
+                (*lower, *upper) = (*y, *y);
+            } else if (*upper - *lower).is_finite() && !(*lower < *y && *y < *upper) {
+                *y = 0.5 * (*lower + *upper);
+            }
+        }
+        self.intervals = Some(Intervals { lower, upper });
+        self
+    }
+
+    /// Between which ends the targets lie, where they are not all known as numbers.
+    pub fn intervals(&self) -> Option<&Intervals> {
+        self.intervals.as_ref()
+    }
+
+    /// Whether only one end of the row's target is known, or none.
+    pub fn is_censored(&self, row: usize) -> bool {
+        self.intervals.as_ref().is_some_and(|intervals| intervals.is_censored(row))
     }
 
     /// Says that rows are windows of so many steps in time, and that they are in the order of time.
@@ -186,6 +223,7 @@ impl Dataset {
             stride: self.stride,
             x: rows.iter().flat_map(row).copied().collect(),
             y: rows.iter().map(|row| self.y[*row as usize]).collect(),
+            intervals: self.intervals.as_ref().map(|intervals| intervals.select(rows)),
             sample_weights: rows.iter().map(|row| self.sample_weights[*row as usize]).collect(),
             window: self.window,
             numbers: self.numbers.clone(),
@@ -254,6 +292,21 @@ impl Dataset {
 mod tests {
     use super::*;
     use crate::data::split::repeated;
+
+    #[test]
+    fn a_number_stands_for_every_interval() {
+        const OPEN: f32 = f32::INFINITY;
+        let lower = vec![1.0, -OPEN, 0.5, 2.0, 3.0, 4.5];
+        let upper = vec![OPEN, 2.0, 2.5, 2.0, 9.0, 5.5];
+        let data =
+            Dataset::from_parts(1, vec![0.0; 96], vec![1.0, 2.0, 1.0, 2.0, 3.0, 5.0]).with_intervals(lower, upper);
+        assert_eq!(data.y(), [1.0, 2.0, 1.0, 2.0, 6.0, 5.0]);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|row| data.is_censored(row)), [true, true, false, false, false, false]);
+        let mut some = data.select(&[4, 0]);
+        some.push(&[1.0], 7.0);
+        let intervals = some.intervals().unwrap();
+        assert_eq!((intervals.lower(), intervals.upper()), (&[3.0, 1.0, 7.0][..], &[9.0, OPEN, 7.0][..]));
+    }
 
     #[test]
     fn rows_with_equal_inputs_have_one_number() {

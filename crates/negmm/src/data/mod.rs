@@ -18,6 +18,7 @@ mod extrapolation;
 mod format;
 mod grid;
 mod inputs;
+mod intervals;
 mod kept;
 mod levels;
 mod message;
@@ -61,6 +62,7 @@ pub use encoding::{
 };
 pub use extrapolation::Extrapolation;
 pub use inputs::Inputs;
+pub use intervals::Intervals;
 pub use kept::KeptColumn;
 pub use levels::{LevelColumn, NO_LEVEL, STATISTICS};
 pub use novelty::Novelty;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use safetensors::tensor::SafeTensors;
 
-use super::{Dataset, LevelColumn};
+use super::{Dataset, Intervals, LevelColumn};
 use crate::tensors::{Flaw, Tensor, Tensors, numbers_of, text_of, to_bytes};
 use crate::{Error, Result};
 
@@ -23,6 +23,9 @@ struct Description {
     /// First feature and number of levels of each column of levels whose statistics are still to be filled in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     levels: Vec<(usize, usize)>,
+    /// Whether rows have intervals.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    intervals: bool,
 }
 
 /// The tensor with the levels of every row.
@@ -36,14 +39,22 @@ impl Dataset {
     /// # Errors
     /// When memory does not hold them.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let Self { features, window, numbers, levels, .. } = self;
+        let Self { features, window, numbers, levels, intervals, .. } = self;
         let places = levels.iter().map(|column| (column.first, column.levels)).collect();
-        let description =
-            Description { features: *features, window: *window, numbers: numbers.clone(), levels: places };
+        let description = Description {
+            features: *features,
+            window: *window,
+            numbers: numbers.clone(),
+            levels: places,
+            intervals: intervals.is_some(),
+        };
         let text = serde_json::to_string(&description).map_err(|error| Error::data(error.to_string()))?;
         let rows = |name: &str, list: &[f32]| Tensor::list(name, list);
         let mut tensors = vec![rows("x", &self.x), rows("y", &self.y), rows("sample_weights", &self.sample_weights)];
         tensors.extend(levels.iter().enumerate().map(|(at, column)| Tensor::list(&levels_name(at), &column.codes)));
+        if let Some(Intervals { lower, upper }) = intervals {
+            tensors.extend([rows("lower", lower), rows("upper", upper)]);
+        }
         to_bytes(KEY, text, &tensors).map_err(|error| Error::data(format!("the rows cannot be written: {error}")))
     }
 
@@ -56,7 +67,7 @@ impl Dataset {
             let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
             let tensors = Tensors::new(&file, "");
             let text = text_of(bytes, KEY).ok_or("they have no description")?;
-            let Description { features, window, numbers, levels } =
+            let Description { features, window, numbers, levels, intervals } =
                 serde_json::from_str(&text).map_err(|error| error.to_string())?;
             if features > MOST_FEATURES {
                 return Err("they have too many features".into());
@@ -77,9 +88,13 @@ impl Dataset {
             if !levels.iter().all(|column| column.is_sound(features, y.len())) {
                 return Err("their levels are out of range".into());
             }
+            let rows = |name: &str| numbers_of(&tensors, name, Some(&[y.len()]));
+            let intervals =
+                if intervals { Some(Intervals { lower: rows("lower")?, upper: rows("upper")? }) } else { None };
             Ok(Self {
                 x: numbers_of(&tensors, "x", Some(&[length]))?,
-                sample_weights: numbers_of(&tensors, "sample_weights", Some(&[y.len()]))?,
+                sample_weights: rows("sample_weights")?,
+                intervals,
                 y,
                 window,
                 numbers,
@@ -92,9 +107,10 @@ impl Dataset {
 
     /// A number that differs, most likely, where the rows do.
     pub fn fingerprint(&self) -> u64 {
-        let Self { features, window, numbers, x, y, sample_weights, levels, .. } = self;
+        let Self { features, window, numbers, x, y, sample_weights, levels, intervals, .. } = self;
         let sizes = [*features, window.unwrap_or(0), y.len()].into_iter().chain(numbers.iter().copied());
-        let floats = x.iter().chain(y).chain(sample_weights).map(|number| u64::from(number.to_bits()));
+        let ends = intervals.iter().flat_map(|intervals| intervals.lower.iter().chain(&intervals.upper));
+        let floats = x.iter().chain(y).chain(sample_weights).chain(ends).map(|number| u64::from(number.to_bits()));
         let codes = levels.iter().flat_map(|column| &column.codes).map(|code| u64::from(*code));
         // FNV-1a, a number at a time.
         sizes
@@ -124,6 +140,18 @@ mod tests {
         assert_eq!((again.features(), again.numbers(), again.window()), (3, &[0, 2][..], None));
         assert_eq!(data.fingerprint(), again.fingerprint());
         assert_ne!(data.fingerprint(), data.select(&[0, 1, 2, 4, 3]).fingerprint());
+    }
+
+    #[test]
+    fn intervals_come_back_and_cost_nothing_where_there_are_none() {
+        let plain = Dataset::from_parts(1, vec![0.0; 48], vec![1.0, 2.0, 3.0]);
+        let bytes = plain.to_bytes().unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("intervals"));
+        assert!(Dataset::from_bytes(&bytes).unwrap().intervals().is_none());
+        let data = plain.clone().with_intervals(vec![1.0, f32::NEG_INFINITY, 2.5], vec![1.0, 2.0, 3.5]);
+        let again = Dataset::from_bytes(&data.to_bytes().unwrap()).unwrap();
+        assert_eq!((again.intervals(), again.fingerprint()), (data.intervals(), data.fingerprint()));
+        assert_ne!(data.fingerprint(), plain.fingerprint());
     }
 
     #[test]

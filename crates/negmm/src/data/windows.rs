@@ -74,6 +74,10 @@ pub fn windows(steps: &Dataset, window: usize, forecast: bool) -> Dataset {
         past.chunks_exact(stride).for_each(|encoded| row.extend_from_slice(&encoded[..channels]));
         data.push(&row, steps.y().get(step).copied().unwrap_or(0.0));
     }
+    if let Some(intervals) = steps.intervals() {
+        let rest = |list: &[f32]| list.iter().skip(window).chain(forecast.then_some(&0.0)).copied().collect();
+        data = data.with_intervals(rest(intervals.lower()), rest(intervals.upper()));
+    }
     let novelty = steps.novelty().map(|novelty| novelty.of_windows(window, data.len()));
     data.with_novelty(novelty)
 }

@@ -11,3 +11,4 @@ pub mod lanes;
 pub mod matmul;
 pub mod normal;
 pub mod rng;
+pub mod truncated;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::constant;
 use super::few_rows::constant_sd;
 use super::finish::{Learnt, OutOfFold, foreign, history_of};
-use super::sd_factor::{self, Factors, scaled_score};
+use super::sd_factor::{self, Factors, score};
 use super::stacking::Stacking;
 use super::{Member, Method, Part, Predictor};
 use crate::data::{Dataset, LevelStatistics};
@@ -48,12 +48,23 @@ pub(super) struct Fold {
 }
 
 /// The held-out rows, fold after fold, with one entry for each in every list.
+#[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) rows: Vec<u32>,
     pub(super) folds: Vec<u32>,
     /// Standardised.
     pub(super) y: Vec<f64>,
     pub(super) weights: Vec<f64>,
+    /// Lower and upper ends of what is known of each target, where they are not all known as numbers.
+    pub(super) intervals: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Held {
+    /// Between which ends the target of a row lies, where it is not known as a number.
+    pub(super) fn interval(&self, row: usize) -> Option<(f64, f64)> {
+        let (lower, upper) = self.intervals.as_ref()?;
+        Some((lower[row], upper[row])).filter(|(lower, upper)| lower < upper)
+    }
 }
 
 /// What one kind of learner says of the held-out rows.
@@ -105,7 +116,7 @@ impl Folds {
             .iter()
             .zip(&factors)
             .map(|(mixtures, factors)| {
-                let of_row = |row: usize| -scaled_score(mixtures, row, held.y[row], factors[held.folds[row] as usize]);
+                let of_row = |row: usize| -score(&held, mixtures, row, factors[held.folds[row] as usize]);
                 (0..held.rows.len()).map(of_row).collect()
             })
             .collect();
@@ -160,7 +171,8 @@ impl Folds {
         let folds = self.folds.iter().enumerate();
         let folds = folds.flat_map(|(number, fold)| std::iter::repeat_n(number as u32, fold.rows.len())).collect();
         let pick = |list: &[f32]| rows.iter().map(|row| f64::from(list[*row as usize])).collect();
-        Held { y: pick(self.data.y()), weights: pick(self.data.sample_weights()), folds, rows }
+        let intervals = self.data.intervals().map(|ends| (pick(ends.lower()), pick(ends.upper())));
+        Held { y: pick(self.data.y()), weights: pick(self.data.sample_weights()), intervals, folds, rows }
     }
 
     /// Network `number` with these parameters.

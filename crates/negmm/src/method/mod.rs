@@ -184,6 +184,24 @@ impl Method {
         }
     }
 
+    /// Says why it cannot learn from censored targets, if it cannot: they have no energy score.
+    fn check_censored(&self) -> Result<()> {
+        let eta_0 = match self {
+            Self::NeGmm(method) => method.eta == 0.0,
+            Self::Auto(method) => method.eta == 0.0,
+            Self::Ensemble(method) => return method.member.check_censored(),
+            Self::SampleNet(_) => return Err(Error::options("sample-net cannot learn from censored targets")),
+            _ => false,
+        };
+        if eta_0 {
+            let name = self.name();
+            return Err(Error::options(format!(
+                "{name} with eta 0 cannot learn from censored targets; use a larger eta"
+            )));
+        }
+        Ok(())
+    }
+
     /// One network to train, where the method is one of networks.
     fn network_job(&self, material: &Material, seed: u64) -> Result<NetworkJob> {
         match self {

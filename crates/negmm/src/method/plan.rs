@@ -36,9 +36,12 @@ impl Method {
     /// Decides everything that learning from all rows takes; `seed` starts all random choices.
     ///
     /// # Errors
-    /// When a setting is out of range.
+    /// When a setting is out of range, or the method cannot learn from what is known of the targets.
     pub fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
         self.check()?;
+        if (0..data.len()).any(|row| data.is_censored(row)) {
+            self.check_censored()?;
+        }
         let own = |work| Plan { method: self.clone(), work };
         Ok(match self {
             Self::Auto(auto) => auto.plan(data, seed),

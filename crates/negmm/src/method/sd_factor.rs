@@ -4,7 +4,8 @@ use rayon::prelude::*;
 
 use super::few_rows;
 use super::folds::Held;
-use crate::Mixtures;
+use crate::mixture::{Mixture, Mixtures};
+use crate::score::interval;
 
 /// The factors tried lie between these, at equal ratios.
 const LEAST: f64 = 0.45;
@@ -37,8 +38,8 @@ impl Factors {
             let rows = || rows.clone().filter(|row| held.folds[*row] as usize == number && held.weights[*row] > 0.0);
             // In order, so that the sums do not depend on threads.
             let sum = |at: usize| {
-                let score = |row: usize| held.weights[row] * scaled_score(mixtures, row, held.y[row], factor(at));
-                rows().map(score).sum::<f64>()
+                let weighed = |row: usize| held.weights[row] * score(held, mixtures, row, factor(at));
+                rows().map(weighed).sum::<f64>()
             };
             Scores { rows: rows().count(), sums: std::array::from_fn(sum) }
         };
@@ -99,16 +100,31 @@ fn of_few(rows: usize, best: f64) -> f64 {
     best.max(1.0) * few_rows::widening(rows)
 }
 
-/// The logarithmic score of `y`, up to a constant, with all sds times `factor`.
-pub(super) fn scaled_score(mixtures: &Mixtures, row: usize, y: f64, factor: f64) -> f64 {
-    let row = mixtures.row(row);
+/// The logarithmic score of what is known of a row, up to a constant, with all sds times `factor`: of the interval that its target lies
+/// in, of the probability of its atom, or of the density.
+pub(super) fn score(held: &Held, mixtures: &Mixtures, row: usize, factor: f64) -> f64 {
+    let mixture = mixtures.row(row);
+    if let Some((lower, upper)) = held.interval(row) {
+        let sds: Vec<f64> = mixture.sds.iter().map(|sd| sd * factor).collect();
+        return interval::value(Mixture { sds: &sds, ..mixture }, lower, upper);
+    }
+    let y = held.y[row];
+    let at_y = (0..mixture.sds.len()).filter(|k| mixture.sds[*k] == 0.0 && mixture.means[*k] == y);
+    let mass: f64 = at_y.map(|k| mixture.weights[k]).sum();
+    if mass > 0.0 { -libm::log(mass) } else { density_score(mixture, y, factor) }
+}
+
+fn density_score(row: Mixture<'_>, y: f64, factor: f64) -> f64 {
     let log_joint = |k: usize| {
         let sd = row.sds[k] * factor;
         let z = (y - row.means[k]) / sd;
         libm::log(row.weights[k]) - libm::log(sd) - 0.5 * z * z
     };
-    let joints: Vec<f64> = (0..row.weights.len()).map(log_joint).collect();
+    let joints: Vec<f64> = (0..row.weights.len()).filter(|k| row.sds[*k] > 0.0).map(log_joint).collect();
     let largest = joints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        return f64::INFINITY;
+    }
     -largest - libm::log(joints.iter().map(|joint| libm::exp(joint - largest)).sum())
 }
 
@@ -120,7 +136,8 @@ mod tests {
 
     fn held(y: Vec<f64>, weights: Vec<f64>) -> Held {
         let rows = y.len() as u32;
-        Held { rows: (0..rows).collect(), folds: (0..rows).map(|row| 2 * row / rows).collect(), y, weights }
+        let folds = (0..rows).map(|row| 2 * row / rows).collect();
+        Held { rows: (0..rows).collect(), folds, y, weights, intervals: None }
     }
 
     #[test]
@@ -136,7 +153,21 @@ mod tests {
             assert!(near(factors.all(), 2.5f64.sqrt()), "{sd}");
             assert!(near(factors.of_fold(0), 1.0) && near(factors.of_fold(1), 2.0), "{sd}");
             assert!(near(factors.without(0), 2.0) && near(factors.without(1), 1.0), "{sd}");
+            // What is above 0.5 is known to be so, and the rest to a cell of 0.2.
+            let lower: Vec<f64> = held.y.iter().map(|y| if *y > 0.5 { 0.5 } else { y - 0.1 }).collect();
+            let upper: Vec<f64> = held.y.iter().map(|y| if *y > 0.5 { f64::INFINITY } else { y + 0.1 }).collect();
+            let cut = Held { intervals: Some((lower, upper)), ..held.clone() };
+            assert!((Factors::of(&mixtures, &cut).of_fold(0) * sd - 1.0).abs() < 0.08, "{sd}");
         }
+    }
+
+    #[test]
+    fn rows_at_an_atom_say_nothing_of_sds() {
+        let mixtures =
+            Mixtures::from_parts_unchecked(2, vec![0.5; 4], vec![0.0, 7.0, 0.0, 7.0], vec![1.0, 0.0, 1.0, 0.0]);
+        let held = held(vec![7.0, 0.3], vec![1.0; 2]);
+        assert_eq!(score(&held, &mixtures, 0, 3.0), libm::log(2.0));
+        assert!((score(&held, &mixtures, 1, 1.0) - libm::log(2.0) - 0.045).abs() < 1e-12);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Responsible for the probability near a value, as a logarithm: what a discrete target is scored with.
 
 use super::{Mixture, log_sum_exp};
-use crate::math::normal;
+use crate::math::truncated::Truncated;
 
 impl Mixture<'_> {
     /// Logarithm of the probability within `step` / 2 of `y`: finite wherever [`Mixture::log_pdf`] is.
@@ -14,37 +14,8 @@ impl Mixture<'_> {
 
 /// Logarithm of the probability that a normal variable with this sd lies within `step` / 2 of the value that is `distance`
 /// above its mean.
-///
-/// In sds let z be the distance, w the step, and a, b = z -+ w/2 the ends. Where a <= 0 the mean is inside, and both parts of
-/// (erf(b / sqrt 2) + erf(-a / sqrt 2)) / 2 are positive. Else, with Mills' ratio m(x) = (1 - cdf(x)) / pdf(x), the mass is
-///
-/// ```text
-/// pdf(a) (m(a) - m(b) exp(-w z))
-/// ```
-///
-/// or, where that is a difference of nearly equal numbers, w pdf(z) times a series in h = w/2:
-///
-/// ```text
-/// 1 + ((hz)² - h²) / 6 + ((hz)⁴ - 6 h² (hz)² + 3 h⁴) / 120 + ...
-/// ```
 pub(crate) fn log_mass(distance: f64, step: f64, sd: f64) -> f64 {
-    /// Below this w (z + 1) the next term of the series is less than 1e-17, and above it the difference keeps 14 digits.
-    const NARROW: f64 = 0.01;
-    let (z, w) = (distance / sd, step / sd);
-    let (a, b) = ((distance - 0.5 * step) / sd, (distance + 0.5 * step) / sd);
-    if a <= 0.0 {
-        let half = std::f64::consts::FRAC_1_SQRT_2;
-        libm::log(0.5 * (libm::erf(b * half) + libm::erf(-a * half)))
-    } else if w * (z + 1.0) < NARROW {
-        let (square, hz_square) = (0.25 * w * w, 0.25 * (w * z) * (w * z));
-        let second = (hz_square - square) / 6.0;
-        let fourth = (hz_square * hz_square - 6.0 * square * hz_square + 3.0 * square * square) / 120.0;
-        normal::log_pdf(z) + libm::log(step) - libm::log(sd) + libm::log1p(second + fourth)
-    } else if a < f64::INFINITY {
-        normal::log_pdf(a) + libm::log(normal::mills(a) - normal::mills(b) * libm::exp(-w * z))
-    } else {
-        f64::NEG_INFINITY
-    }
+    Truncated::new((distance - 0.5 * step) / sd, (distance + 0.5 * step) / sd, step / sd).log_mass
 }
 
 #[cfg(test)]

@@ -313,7 +313,7 @@ impl Mixture<'_> {
 }
 
 /// log sum_k exp(t_k), kept as largest t and sum of exp(t_k - largest).
-fn log_sum_exp(terms: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn log_sum_exp(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut largest, mut sum) = (f64::NEG_INFINITY, 0.0);
     for term in terms {
         if term > largest {

@@ -1,12 +1,14 @@
 //! Responsible for proper scores of a predicted mixture: a value to make small, and its gradient.
 //!
-//! [`log`], [`energy`] and [`hybrid`] are the reference, in f64, and read like the paper; `Scratch` holds the same scores for
-//! many rows at once, in f32, as training needs them. A weight is treated as free when a derivative is
+//! [`log`], [`energy`] and [`hybrid`] are the reference, in f64, and read like the paper; [`interval`] is the logarithmic score
+//! where only an interval is known. `Scratch` holds the same scores for many rows at once, in f32, as training needs them. A weight is treated as free when a derivative is
 //! taken with respect to it; [`logit_gradient`] then leads on to the logits of a softmax.
 
 pub mod beta_nll;
 pub mod energy;
 pub mod hybrid;
+pub mod interval;
+mod known;
 pub mod log;
 mod panel;
 pub mod sample_energy;
@@ -14,10 +16,16 @@ pub(crate) mod sample_log;
 pub mod sinkhorn;
 
 #[cfg(not(feature = "internals"))]
-pub(crate) use panel::{Scratch, Wanted};
+pub(crate) use {
+    known::Known,
+    panel::{Scratch, Wanted},
+};
 #[cfg(feature = "internals")]
 #[doc(hidden)]
-pub use panel::{Scratch, Wanted};
+pub use {
+    known::Known,
+    panel::{Scratch, Wanted},
+};
 
 /// Partial derivatives of a score with respect to the parameters of a mixture, each with one number per component.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,12 @@
 //! Responsible for the scores that train: logarithmic and energy score of a panel of rows in `f32` lanes, with gradients.
 //!
-//! The same formulas as [`super::log`] and [`super::energy`], which are the reference these are tested against, arranged for
+//! The same formulas as [`super::log`], [`super::interval`] and [`super::energy`], which are the reference these are tested against, arranged for
 //! speed: rows are lanes; each pair of components is visited once; its exponential and its normal cdf share their argument.
 
+use super::Known;
 use crate::math::functions::{centred_cdf, decay, ln, rsqrt};
 use crate::math::lanes::{Chunk, Lanes};
+use crate::math::truncated::Truncated;
 use crate::net::{MixturePanel, PANEL_CHUNKS};
 
 /// sqrt(2 / pi)
@@ -18,6 +20,8 @@ const HALF_LN_2_PI: f32 = 0.918_938_5;
 #[derive(Clone, Debug)]
 pub struct Scratch {
     components: Vec<Component>,
+    /// Whether the logarithmic score was asked of intervals, so that it is `pull` and `curve` that its gradient is made of.
+    intervals: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +36,9 @@ struct Component {
     /// (y - mean) / sd and 1 / sd.
     z: Chunk,
     inverse_sd: Chunk,
+    /// Where intervals are known: z and 1 - z², or what they are on average in the interval (log score).
+    pull: Chunk,
+    curve: Chunk,
     /// A = E|X_k - y|, its cdf and density factors.
     distance: Chunk,
     cdf: Chunk,
@@ -54,6 +61,8 @@ impl Scratch {
             posterior: zero,
             z: zero,
             inverse_sd: zero,
+            pull: zero,
+            curve: zero,
             distance: zero,
             cdf: zero,
             density: zero,
@@ -61,18 +70,18 @@ impl Scratch {
             pair_cdf: zero,
             pair_density: zero,
         };
-        Self { components: vec![component; components] }
+        Self { components: vec![component; components], intervals: false }
     }
 
     /// Logarithmic and energy score of each row in lane `lane` of the panel; what is not `wanted` is zero.
     #[inline(always)]
-    pub fn scores<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize, wanted: Wanted) -> (L, L) {
-        let log = if wanted.log { self.log_score::<L>(panel, y, lane) } else { L::splat(0.0) };
+    pub fn scores<L: Lanes>(&mut self, panel: &MixturePanel, known: Known<'_>, lane: usize, wanted: Wanted) -> (L, L) {
+        let log = if wanted.log { self.log_score::<L>(panel, known, lane) } else { L::splat(0.0) };
         let energy = if wanted.energy {
             if !wanted.log {
-                self.standardise::<L>(panel, y, lane);
+                self.standardise::<L>(panel, known.y, lane);
             }
-            self.energy_score::<L>(panel, y, lane)
+            self.energy_score::<L>(panel, known.y, lane)
         } else {
             L::splat(0.0)
         };
@@ -92,8 +101,8 @@ impl Scratch {
 
     /// -ln sum_k weight_k N(y; mean_k, sd_k), by log-sum-exp; leaves the posterior weights behind.
     #[inline(always)]
-    fn log_score<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize) -> L {
-        let (largest, sum) = self.log_joints::<L>(panel, y, lane, -0.5);
+    fn log_score<L: Lanes>(&mut self, panel: &MixturePanel, known: Known<'_>, lane: usize) -> L {
+        let (largest, sum) = self.log_joints::<L>(panel, known, lane, 1.0);
         let share = L::splat(1.0) / sum;
         for component in &mut self.components {
             (L::load(&component.posterior) * share).store(&mut component.posterior);
@@ -103,16 +112,23 @@ impl Scratch {
 
     /// The logarithmic score with all sds times `factor`.
     #[inline(always)]
-    pub fn scaled_log_score<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize, factor: f32) -> L {
-        let (largest, sum) = self.log_joints::<L>(panel, y, lane, -0.5 / (factor * factor));
+    pub fn scaled_log_score<L: Lanes>(
+        &mut self,
+        panel: &MixturePanel,
+        known: Known<'_>,
+        lane: usize,
+        factor: f32,
+    ) -> L {
+        let (largest, sum) = self.log_joints::<L>(panel, known, lane, factor);
         L::splat(HALF_LN_2_PI + libm::logf(factor)) - largest - ln(sum)
     }
 
-    /// The largest of j_k = ln weight_k - ln sd_k + `curve` z_k², and the sum of e^(j_k - largest), which it leaves behind as
-    /// the posterior weights.
+    /// The largest of j_k = ln weight_k - ln sd_k - (z_k / factor)² / 2, and the sum of e^(j_k - largest), which it leaves behind
+    /// as the posterior weights.
     #[inline(always)]
-    fn log_joints<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize, curve: f32) -> (L, L) {
-        self.standardise::<L>(panel, y, lane);
+    fn log_joints<L: Lanes>(&mut self, panel: &MixturePanel, known: Known<'_>, lane: usize, factor: f32) -> (L, L) {
+        self.standardise::<L>(panel, known.y, lane);
+        let curve = -0.5 / (factor * factor);
         let mut largest = L::splat(f32::NEG_INFINITY);
         for (k, component) in self.components.iter_mut().enumerate() {
             let at = k * PANEL_CHUNKS + lane;
@@ -122,6 +138,10 @@ impl Scratch {
             log_joint.store(&mut component.posterior);
             largest = log_joint.max(largest);
         }
+        self.intervals = known.intervals.is_some();
+        if let Some([lower, upper]) = known.intervals {
+            largest = self.interval_joints::<L>(panel, (lower, upper), lane, factor);
+        }
         let mut sum = L::splat(0.0);
         for component in &mut self.components {
             let joint = decay(L::load(&component.posterior) - largest);
@@ -129,6 +149,36 @@ impl Scratch {
             sum = sum + joint;
         }
         (largest, sum)
+    }
+
+    /// For rows with an interval j_k = ln weight_k + ln P_k instead, less the constant that the score has; gives the largest of all.
+    #[inline(always)]
+    fn interval_joints<L: Lanes>(
+        &mut self,
+        panel: &MixturePanel,
+        (lower, upper): (&Chunk, &Chunk),
+        lane: usize,
+        factor: f32,
+    ) -> L {
+        let (zero, one, inverse) = (L::splat(0.0), L::splat(1.0), L::splat(1.0 / factor));
+        let constant = L::splat(HALF_LN_2_PI + libm::logf(factor));
+        let (lower, upper) = (L::load(lower), L::load(upper));
+        let (width, is_interval) = (upper - lower, upper.gt(lower));
+        let mut largest = L::splat(f32::NEG_INFINITY);
+        for (k, component) in self.components.iter_mut().enumerate() {
+            let at = k * PANEL_CHUNKS + lane;
+            let (mean, inverse_sd) = (L::load(&panel.means[at]), L::load(&component.inverse_sd) * inverse);
+            let Truncated { log_mass, mean: pull, excess } =
+                Truncated::lanes((lower - mean) * inverse_sd, (upper - mean) * inverse_sd, width * inverse_sd);
+            let z = L::load(&component.z);
+            let log_joint = (L::load(&panel.log_weights[at]) + log_mass + constant)
+                .select(is_interval, L::load(&component.posterior));
+            log_joint.store(&mut component.posterior);
+            largest = log_joint.max(largest);
+            pull.select(is_interval, z).store(&mut component.pull);
+            (zero - excess).select(is_interval, z.neg_mul_add(z, one)).store(&mut component.curve);
+        }
+        largest
     }
 
     /// sum_k weight_k A_k - 1/2 sum_kl weight_k weight_l B_kl; leaves the parts of the gradient behind.
@@ -194,6 +244,7 @@ impl Scratch {
     ///
     /// ```text
     /// log:     weight_k - posterior_k            -posterior_k z_k / sd_k             posterior_k (1 - z_k²) / sd_k
+    ///          of an interval z_k and z_k² are what they are there on average
     /// energy:  weight_k (g_k - sum weight g)     weight_k (cdf_k - pair cdf_k)       weight_k sqrt(2/pi) (density_k - sd_k pair density_k)
     /// ```
     #[inline(always)]
@@ -219,10 +270,15 @@ impl Scratch {
             let (mut logit, mut mean, mut sd) = (zero, zero, zero);
             if let Some(factor) = log_factor {
                 let (posterior, z) = (L::load(&component.posterior), L::load(&component.z));
+                let (pull, curve) = if self.intervals {
+                    (L::load(&component.pull), L::load(&component.curve))
+                } else {
+                    (z, z.neg_mul_add(z, L::splat(1.0)))
+                };
                 let scaled = factor * posterior * L::load(&component.inverse_sd);
                 logit = factor * (L::load(&panel.weights[at]) - posterior);
-                mean = zero - scaled * z;
-                sd = scaled * z.neg_mul_add(z, L::splat(1.0));
+                mean = zero - scaled * pull;
+                sd = scaled * curve;
             }
             if let Some(factor) = energy_factor {
                 let weight = factor * L::load(&component.weight);

@@ -6,7 +6,7 @@ use crate::math::lanes::{Chunk, Lanes};
 use crate::net::{GaussianHead, MixtureHead, MixtureOutputs, MixturePanel, PANEL_CHUNKS, SampleHead};
 use crate::score::sample_energy::panel::SampleScratch;
 use crate::score::sinkhorn::{Sinkhorn, SinkhornScratch};
-use crate::score::{Scratch, Wanted, beta_nll, sample_log};
+use crate::score::{Known, Scratch, Wanted, beta_nll, sample_log};
 
 /// An objective with room for one panel.
 #[derive(Clone, Debug)]
@@ -39,9 +39,19 @@ impl MixtureRoom {
 pub(super) struct PanelRows {
     pub(super) y: [Chunk; PANEL_CHUNKS],
     pub(super) sample_weights: [Chunk; PANEL_CHUNKS],
+    /// The lower and the upper ends of targets, where rows have intervals.
+    pub(super) ends: Option<[[Chunk; PANEL_CHUNKS]; 2]>,
 }
 
-/// Sums over rows of weight · score.
+impl PanelRows {
+    #[inline(always)]
+    fn known(&self, lane: usize) -> Known<'_> {
+        let intervals = self.ends.as_ref().map(|[lower, upper]| [&lower[lane], &upper[lane]]);
+        Known { y: &self.y[lane], intervals }
+    }
+}
+
+/// Sums over rows of weight · score; energy scores of rows that are not censored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ScoreSums {
     pub(super) nll: f64,
@@ -127,10 +137,10 @@ fn hybrid<L: Lanes>(
     head.forward::<L>(outputs, panel);
     let wanted = Wanted { log: eta > 0.0, energy: eta < 1.0 };
     let mut sum = L::splat(0.0);
-    for (lane, y) in rows.y.iter().enumerate() {
-        let weight = L::load(&rows.sample_weights[lane]);
-        let (log, energy) = scratch.scores::<L>(panel, y, lane, wanted);
-        let (log_factor, energy_factor) = (weight * L::splat(eta), weight * L::splat(1.0 - eta));
+    for lane in 0..PANEL_CHUNKS {
+        let (weight, known) = (L::load(&rows.sample_weights[lane]), rows.known(lane));
+        let (log, energy) = scratch.scores::<L>(panel, known, lane, wanted);
+        let (log_factor, energy_factor) = (weight * L::splat(eta), known.of_energy(weight * L::splat(1.0 - eta)));
         sum = log.mul_add(log_factor, energy.mul_add(energy_factor, sum));
         let (log_factor, energy_factor) = (wanted.log.then_some(log_factor), wanted.energy.then_some(energy_factor));
         scratch.gradient::<L>(panel, lane, log_factor, energy_factor, parameter_deltas);
@@ -151,9 +161,10 @@ fn beta_nll<L: Lanes>(
     let MixtureRoom { panel, deltas: parameter_deltas, .. } = room;
     head.forward::<L>(outputs, panel);
     let mut sum = L::splat(0.0);
-    for (lane, y) in rows.y.iter().enumerate() {
+    for lane in 0..PANEL_CHUNKS {
         let weight = L::load(&rows.sample_weights[lane]);
-        sum = beta_nll::panel::<L>(panel, y, lane, beta, weight, parameter_deltas).mul_add(weight, sum);
+        let score = beta_nll::panel::<L>(panel, rows.known(lane), lane, beta, weight, parameter_deltas);
+        sum = score.mul_add(weight, sum);
     }
     head.backward::<L>(panel, parameter_deltas, deltas);
     sum.sum()
@@ -170,13 +181,13 @@ fn mixture_scores<L: Lanes>(
     let MixtureRoom { panel, scratch, .. } = room;
     head.forward::<L>(outputs, panel);
     let mut sums = (L::splat(0.0), L::splat(0.0));
-    for (lane, y) in rows.y.iter().enumerate() {
-        let weight = L::load(&rows.sample_weights[lane]);
-        let (log, energy) = scratch.scores::<L>(panel, y, lane, Wanted { log: true, energy: true });
-        sums = (log.mul_add(weight, sums.0), energy.mul_add(weight, sums.1));
+    for lane in 0..PANEL_CHUNKS {
+        let (weight, known) = (L::load(&rows.sample_weights[lane]), rows.known(lane));
+        let (log, energy) = scratch.scores::<L>(panel, known, lane, Wanted { log: true, energy: true });
+        sums = (log.mul_add(weight, sums.0), energy.mul_add(known.of_energy(weight), sums.1));
         if let Some(calibrated) = &mut totals.calibrated {
             for (sum, factor) in calibrated.iter_mut().zip(SD_FACTORS) {
-                let log = scratch.scaled_log_score::<L>(panel, y, lane, factor);
+                let log = scratch.scaled_log_score::<L>(panel, known, lane, factor);
                 *sum += f64::from((log * weight).sum());
             }
         }

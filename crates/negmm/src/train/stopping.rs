@@ -29,7 +29,8 @@ impl Selection {
     pub(super) fn score(self, validation: &Validation) -> f64 {
         let score = match self {
             Self::Nll => validation.nll,
-            Self::Crps => validation.crps,
+            // Rows that are all censored have a logarithmic score only.
+            Self::Crps => validation.crps.or(validation.nll),
             Self::Calibrated => validation.calibrated,
         };
         score.unwrap_or(f64::NAN)

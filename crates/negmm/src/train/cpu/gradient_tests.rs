@@ -9,9 +9,9 @@ use crate::math::counter::Counter;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use crate::math::rng::Rng;
 use crate::mixture::Mixture;
-use crate::net::{Activation, MixtureHead, Network, SampleHead};
+use crate::net::{Activation, GaussianHead, MixtureHead, Network, SampleHead};
 use crate::score::sinkhorn::{self, Prior, Sinkhorn, SinkhornScratch};
-use crate::score::{hybrid, sample_energy};
+use crate::score::{energy, hybrid, interval, log, sample_energy};
 use crate::streams;
 use crate::train::{NetworkJob, Objective, Training};
 
@@ -110,17 +110,42 @@ impl Reference {
 /// Of (place among the rows, outputs, target).
 type RowLoss<'a> = dyn Fn(usize, &[f64], f64) -> f64 + 'a;
 
+/// Weights, means and sds of the mixture that raw outputs mean.
+fn mixture_of(head: MixtureHead, outputs: &[f64]) -> [Vec<f64>; 3] {
+    let k = head.components;
+    let sum: f64 = outputs[..k].iter().map(|logit| libm::exp(*logit)).sum();
+    let sd = |raw: &f64| f64::from(head.sd_floor) + libm::log1p(libm::exp(*raw));
+    let weights = outputs[..k].iter().map(|logit| libm::exp(*logit) / sum).collect();
+    [weights, outputs[k..2 * k].to_vec(), outputs[2 * k..].iter().map(sd).collect()]
+}
+
 /// The hybrid loss of the mixture that raw outputs mean.
 fn hybrid_loss(head: MixtureHead, eta: f32) -> impl Fn(usize, &[f64], f64) -> f64 {
     move |_, outputs, y| {
-        let k = head.components;
-        let sum: f64 = outputs[..k].iter().map(|logit| libm::exp(*logit)).sum();
-        let weights: Vec<f64> = outputs[..k].iter().map(|logit| libm::exp(*logit) / sum).collect();
-        let sd = |raw: &f64| f64::from(head.sd_floor) + libm::log1p(libm::exp(*raw));
-        let sds: Vec<f64> = outputs[2 * k..].iter().map(sd).collect();
-        let mixture = Mixture { weights: &weights, means: &outputs[k..2 * k], sds: &sds };
-        hybrid::value(mixture, y, f64::from(eta))
+        let [weights, means, sds] = mixture_of(head, outputs);
+        hybrid::value(Mixture { weights: &weights, means: &means, sds: &sds }, y, f64::from(eta))
     }
+}
+
+/// The hybrid loss where rows have intervals.
+fn interval_loss(
+    head: MixtureHead,
+    eta: f32,
+    (data, rows): (Arc<Dataset>, Vec<u32>),
+) -> impl Fn(usize, &[f64], f64) -> f64 {
+    move |place, outputs, y| {
+        let [weights, means, sds] = mixture_of(head, outputs);
+        let mixture = Mixture { weights: &weights, means: &means, sds: &sds };
+        let (eta, [lower, upper]) = (f64::from(eta), ends(&data, rows[place]));
+        let log = if lower < upper { interval::value(mixture, lower, upper) } else { log::value(mixture, y) };
+        let energy = if (upper - lower).is_finite() { energy::value(mixture, y) } else { 0.0 };
+        eta * log + (1.0 - eta) * energy
+    }
+}
+
+fn ends(data: &Dataset, row: u32) -> [f64; 2] {
+    let intervals = data.intervals().unwrap();
+    [intervals.lower(), intervals.upper()].map(|list| f64::from(list[row as usize]))
 }
 
 fn data(features: usize, rows: usize) -> Arc<Dataset> {
@@ -131,6 +156,26 @@ fn data(features: usize, rows: usize) -> Arc<Dataset> {
         data.push(&x, 3.0 * rng.uniform() as f32 - 1.5);
     }
     Arc::new(data)
+}
+
+/// Some of 100 rows: not the first, not in order.
+fn some_rows(rows: usize) -> Vec<u32> {
+    (0..rows as u32).map(|row| (row * 37 + 11) % 100).collect()
+}
+
+/// Rows that are values, cells, intervals and open on either side, in turn.
+fn data_of_all_kinds(features: usize) -> Arc<Dataset> {
+    let data = data(features, 100);
+    let y = data.y().to_vec();
+    let ends = |(row, y): (usize, f32)| match row % 5 {
+        0 => (y, y),
+        1 => (y - 0.05, y + 0.05),
+        2 => (y - 0.7, y + 1.9),
+        3 => (y, f32::INFINITY),
+        _ => (f32::NEG_INFINITY, y),
+    };
+    let (lower, upper) = y.into_iter().enumerate().map(ends).unzip();
+    Arc::new(Dataset::clone(&data).with_intervals(lower, upper))
 }
 
 fn assert_gradient(inputs: usize, hidden: &[usize], activation: Activation, eta: f32, rows: usize) {
@@ -158,19 +203,62 @@ fn assert_network_gradient(
         course: Training::default().course(100),
         seed: 9,
     };
+    assert_job_gradient(&case, &job, &some_rows(rows), &hybrid_loss(head, eta));
+}
+
+/// Compares the loss of `rows` and its gradient with those of a loss in f64, on every instruction set.
+fn assert_job_gradient(case: &str, job: &NetworkJob, rows: &[u32], row_loss: &RowLoss<'_>) {
     let weights = job.network.initial_parameters(&mut Rng::new(21, 0));
-    // Not the first rows, not in order.
-    let rows: Vec<u32> = (0..rows as u32).map(|row| (row * 37 + 11) % 100).collect();
-    let (loss, gradient) = Isa::best().run(Differentiate { job: &job, weights: &weights, rows: &rows });
+    let (loss, gradient) = Isa::best().run(Differentiate { job, weights: &weights, rows });
     for isa in Isa::ALL {
-        let other = isa.run(Differentiate { job: &job, weights: &weights, rows: &rows });
+        let other = isa.run(Differentiate { job, weights: &weights, rows });
         assert_eq!((loss, &gradient), (other.0, &other.1), "{case}, {isa:?}");
     }
-    let mut reference = Reference::new(&job, &weights);
-    let row_loss = hybrid_loss(head, eta);
-    let expected = reference.loss(&data, &rows, &row_loss);
+    let mut reference = Reference::new(job, &weights);
+    let expected = reference.loss(&job.data, rows, row_loss);
     assert!((f64::from(loss) - expected).abs() < 2e-6 * (1.0 + expected.abs()), "{case}: {loss} {expected}");
-    assert_differences(&case, (&job, &rows), &gradient, &mut reference, (&row_loss, 1e-5));
+    assert_differences(case, (job, rows), &gradient, &mut reference, (row_loss, 1e-5));
+}
+
+/// A job of `data` with a hidden layer.
+fn small_job(data: &Arc<Dataset>, objective: Objective) -> NetworkJob {
+    NetworkJob {
+        network: Network {
+            inputs: data.features(),
+            stem: None,
+            hidden: vec![7],
+            residual: false,
+            activation: Activation::Tanh,
+            outputs: objective.head().outputs(),
+        },
+        objective,
+        data: data.clone(),
+        train: (0..data.len() as u32).collect(),
+        validation: vec![],
+        course: Training::default().course(data.len()),
+        seed: 9,
+    }
+}
+
+#[test]
+fn gradient_of_rows_that_are_intervals() {
+    let (data, rows) = (data_of_all_kinds(4), some_rows(75));
+    for eta in [0.0, 0.4, 1.0] {
+        let head = MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
+        let loss = interval_loss(head, eta, (data.clone(), rows.clone()));
+        assert_job_gradient(&format!("eta {eta}"), &small_job(&data, Objective::Hybrid { head, eta }), &rows, &loss);
+    }
+    // With beta = 0 the weight of a row is 1, and there is nothing that is not differentiated.
+    let head = GaussianHead { variance_floor: 1e-6, variance_ceiling: 100.0 };
+    let loss = |place: usize, outputs: &[f64], y: f64| {
+        /// ln(e - 1)
+        const RAW_OF_ONE: f64 = 0.541_324_854_612_918_1;
+        let sd = (1e-6 + libm::log1p(libm::exp(outputs[1] + RAW_OF_ONE))).sqrt();
+        let (mixture, [lower, upper]) =
+            (Mixture { weights: &[1.0], means: &outputs[..1], sds: &[sd] }, ends(&data, rows[place]));
+        if lower < upper { interval::value(mixture, lower, upper) } else { log::value(mixture, y) }
+    };
+    assert_job_gradient("beta-nll", &small_job(&data, Objective::BetaNll { head, beta: 0.0 }), &rows, &loss);
 }
 
 /// Compares a gradient with central differences, number by number.

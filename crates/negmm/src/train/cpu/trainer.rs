@@ -212,12 +212,17 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
             pass.forward::<L>(self.job.network.activation, parameters, None);
             evaluator.scores::<L>(pass.outputs(), &panel, &mut sums);
         }
-        let total: f64 = rows.iter().map(|row| f64::from(self.job.data.sample_weights()[*row as usize])).sum();
-        let (nll, crps) = (sums.nll / total, sums.crps / total);
+        let data = &self.job.data;
+        let weight = |row: &u32| f64::from(data.sample_weights()[*row as usize]);
+        let total: f64 = rows.iter().map(weight).sum();
+        let uncensored: f64 = rows.iter().filter(|row| !data.is_censored(**row as usize)).map(weight).sum();
+        let nll = sums.nll / total;
+        // Rows that are all censored have no energy score.
+        let crps = (uncensored > 0.0).then(|| sums.crps / uncensored);
         let least = |sums: [f64; SD_FACTORS.len()]| sums.into_iter().fold(f64::INFINITY, f64::min) / total;
         let calibrated = sums.calibrated.map(least);
-        let sound = nll.is_finite() && crps.is_finite() && calibrated.is_none_or(f64::is_finite);
-        sound.then_some(Validation { nll: Some(nll), crps: Some(crps), calibrated })
+        let sound = nll.is_finite() && crps.is_none_or(f64::is_finite) && calibrated.is_none_or(f64::is_finite);
+        sound.then_some(Validation { nll: Some(nll), crps, calibrated })
     }
 
     fn predicting_parameters(&self) -> &[Chunk] {
@@ -230,7 +235,7 @@ fn predicting<'a>(parameters: &'a [Chunk], averaged: &'a [Chunk], optimiser: &'a
     optimiser.average().unwrap_or(if averaged.is_empty() { parameters } else { averaged })
 }
 
-/// Loads at most a panel of rows into `pass`; gives their targets and sample weights, those times `share`. The first row
+/// Loads at most a panel of rows into `pass`; gives what is known of their targets, and sample weights times `share`. The first row
 /// stands in for those that are missing, with weight zero.
 #[inline(always)]
 fn load_panel<L: Lanes>(job: &NetworkJob, pass: &mut Pass, rows: &[u32], share: f32) -> PanelRows {
@@ -243,5 +248,14 @@ fn load_panel<L: Lanes>(job: &NetworkJob, pass: &mut Pass, rows: &[u32], share: 
         sample_weights[at / WIDTH].0[at % WIDTH] =
             if at < rows.len() { share * job.data.sample_weights()[row as usize] } else { 0.0 };
     }
-    PanelRows { y, sample_weights }
+    let ends = job.data.intervals().map(|intervals| {
+        [intervals.lower(), intervals.upper()].map(|list| {
+            let mut ends = [Chunk::ZERO; PANEL_CHUNKS];
+            for (at, &row) in padded.iter().enumerate() {
+                ends[at / WIDTH].0[at % WIDTH] = list[row as usize];
+            }
+            ends
+        })
+    });
+    PanelRows { y, sample_weights, ends }
 }
