@@ -3,6 +3,7 @@
 mod method;
 mod reading;
 mod search;
+mod target;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 pub use method::MethodFlags;
 pub use reading::{FileFlags, ReadingFlags};
 pub use search::{Paper, Part, Tune};
+pub use target::TargetFlags;
 
 /// A whole predictive distribution for every row of a data set.
 #[derive(Debug, Parser)]
@@ -95,6 +97,9 @@ pub struct Fit {
     /// The columns and rows, which a config file may say too.
     #[command(flatten)]
     pub data_flags: DataFlags,
+    /// What is known of the target, which a config file may say too.
+    #[command(flatten)]
+    pub target_flags: TargetFlags,
     /// How the file is written, which a config file may say too.
     #[command(flatten)]
     pub reading: ReadingFlags,
@@ -283,6 +288,9 @@ pub struct Compare {
     /// Starts all random choices
     #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
     pub seed: String,
+    /// What is known of the target.
+    #[command(flatten)]
+    pub target_flags: TargetFlags,
     /// How the file is written.
     #[command(flatten)]
     pub reading: ReadingFlags,

@@ -8,11 +8,13 @@ use negmm::compare::Split;
 use negmm::data::{Dialect, Inputs};
 use negmm::{Error, Method, Table};
 
-use crate::arguments::{DataFlags, MethodFlags, ReadingFlags};
+use crate::arguments::{DataFlags, MethodFlags, ReadingFlags, TargetFlags};
 use crate::input;
 
 /// The options that say how a file is written.
 const DIALECT: [&str; 5] = ["separator", "decimal", "missing", "text", "number"];
+/// Those that say something of the target and of which rows belong together.
+const TARGET: [&str; 6] = ["lower", "upper", "continuous", "censored", "target-upper", "group"];
 
 /// What `fit` is to do.
 #[derive(Debug)]
@@ -35,12 +37,12 @@ impl FitConfig {
     /// The config file first, then the flags, which win over it.
     pub fn new(
         file: Option<&Path>,
-        data: &DataFlags,
+        (data, target): (&DataFlags, &TargetFlags),
         reading: &ReadingFlags,
         method: &MethodFlags,
     ) -> Result<Self, Error> {
         let mut settings = file.map_or(Ok(Vec::new()), read)?;
-        for (name, text) in data.given().chain(reading.given()).chain(method.given()) {
+        for (name, text) in data.given().chain(target.given()).chain(reading.given()).chain(method.given()) {
             settings.retain(|setting| setting.name != name);
             settings.push(Setting { name: name.into(), text: text.into(), place: None });
         }
@@ -64,6 +66,10 @@ impl FitConfig {
         let said: Vec<(&str, Setting)> =
             DIALECT.into_iter().zip(said).filter_map(|(name, setting)| Some((name, setting?))).collect();
         let dialect = input::dialect_of(said.iter().map(|(name, setting)| (*name, setting.text.as_str())))?;
+        let said = TARGET.map(|name| take(&mut settings, name));
+        let said: Vec<(&str, Setting)> =
+            TARGET.into_iter().zip(said).filter_map(|(name, setting)| Some((name, setting?))).collect();
+        let (outcome, group) = input::outcome(said.iter().map(|(name, setting)| (*name, setting.text.as_str())))?;
         let column = take(&mut settings, "sequence").map(|setting| setting.text);
         let window = take(&mut settings, "window");
         let sequence = input::sequence(column, window.as_ref().map(|setting| setting.text.as_str()));
@@ -81,7 +87,7 @@ impl FitConfig {
             let blamed = settings.iter().filter(|setting| setting.name == refused.option);
             blamed.fold(refused.error, |error, setting| setting.blame(error))
         })?;
-        let inputs = Inputs { features, ignore, dates, weight, sequence };
+        let inputs = Inputs { features, ignore, dates, weight, sequence, outcome, group };
         Ok(Self { target, inputs, dialect, seed, threads, method })
     }
 }
@@ -135,11 +141,17 @@ impl Splitting<'_> {
                 Err(Error::options("random rows of a sequence would be scored from their own future: say --folds K"))
             }
             None if inputs.sequence.is_some() => Split::expanding(table.rows(), input::number("folds", self.folds)?),
+            Some(_) if inputs.group.is_some() => {
+                Err(Error::options("random rows would tear groups apart: say --folds K"))
+            }
             Some(repeats) => {
                 let share = self.test.parse().map_err(|_| Error::options("test must be a share between 0 and 1"))?;
                 Split::repeats(table.rows(), input::number("repeats", repeats)?, share, seed)
             }
-            None => Split::folds(table.rows(), input::number("folds", self.folds)?, seed),
+            None => match &inputs.group {
+                Some(group) => Split::grouped_folds(&table.groups(group)?, input::number("folds", self.folds)?, seed),
+                None => Split::folds(table.rows(), input::number("folds", self.folds)?, seed),
+            },
         }
     }
 }
@@ -178,9 +190,9 @@ fn read(path: &Path) -> Result<Vec<Setting>, Error> {
         toml::Value::String(text) => Ok(text.clone()),
         toml::Value::Integer(number) => Ok(number.to_string()),
         toml::Value::Float(number) => Ok(number.to_string()),
-        _ => {
-            Err(Error::options(format!("{name:?} must be text, a number, or a list of these")).at(lines[name].clone()))
-        }
+        toml::Value::Boolean(truth) => Ok(truth.to_string()),
+        _ => Err(Error::options(format!("{name:?} must be text, a number, true, false, or a list of these"))
+            .at(lines[name].clone())),
     };
     let setting = |(name, value): (&String, &toml::Value)| {
         let text = match value {

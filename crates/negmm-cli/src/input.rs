@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use negmm::data::{Dialect, Inputs, RowStream, Schema, Sequence, TimeForm};
+use negmm::data::{Dialect, Inputs, Outcome, RowStream, Schema, Sequence, TimeForm};
 use negmm::{Error, Table};
 
 use crate::arguments::FileFlags;
@@ -33,6 +33,31 @@ pub fn sequence(column: Option<String>, window: Option<&str>) -> Result<Option<S
             Ok(Some(sequence))
         }
     }
+}
+
+/// What is said of the target, and the column of groups: of options and their texts.
+pub fn outcome<'a>(given: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(Outcome, Option<String>), Error> {
+    let (mut outcome, mut group) = (Outcome::default(), None);
+    for (name, text) in given {
+        let bound = || {
+            let number = text.trim().parse::<f64>();
+            number.map_err(|_| Error::options(format!("{name} must be a number, found {text:?}")))
+        };
+        match name {
+            "lower" => outcome.lower = Some(bound()?),
+            "upper" => outcome.upper = Some(bound()?),
+            "continuous" => {
+                outcome.continuous = text
+                    .parse()
+                    .map_err(|_| Error::options(format!("continuous must be true or false, found {text:?}")))?;
+            }
+            "censored" => outcome.censored = Some(text.into()),
+            "target-upper" => outcome.upper_end = Some(text.into()),
+            _ => group = Some(text.into()),
+        }
+    }
+    outcome.check()?;
+    Ok((outcome, group))
 }
 
 /// Column names with commas between them; a name that has a comma stands in quotes, with its own quotes doubled.

@@ -1,10 +1,11 @@
 //! Responsible for comparing methods on one table: the same splits for all, their scores, and which differences are real.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::data::split::{blocks, holdout, k_folds};
+use crate::data::split::{blocks, grouped_folds, holdout, k_folds};
 use crate::data::{Encoder, Inputs, Table};
 use crate::math::rng::Rng;
 use crate::model::plan;
@@ -34,6 +35,25 @@ impl Split {
             return Err(Error::options(format!("folds must be from 2 to the number of rows ({rows}), found {folds}")));
         }
         let parts = k_folds(rows, folds, &mut Rng::new(seed, streams::SPLITS));
+        Ok(parts
+            .into_iter()
+            .map(|part| Self::with_test(rows, part.into_iter().map(|row| row as usize).collect()))
+            .collect())
+    }
+
+    /// As [`Split::folds`], with rows that have the same number in `groups` in one part.
+    ///
+    /// # Errors
+    /// When there are fewer groups than parts.
+    pub fn grouped_folds(groups: &[u32], folds: usize, seed: u64) -> Result<Vec<Self>> {
+        let rows = groups.len();
+        let count = groups.iter().collect::<HashSet<_>>().len();
+        if folds < 2 || folds > count {
+            return Err(Error::options(format!(
+                "folds must be from 2 to the number of groups ({count}), found {folds}"
+            )));
+        }
+        let parts = grouped_folds(groups, folds, &mut Rng::new(seed, streams::SPLITS));
         Ok(parts
             .into_iter()
             .map(|part| Self::with_test(rows, part.into_iter().map(|row| row as usize).collect()))
@@ -311,6 +331,11 @@ mod tests {
         assert_eq!(rows, (0..23).collect::<Vec<_>>());
         assert!(splits.iter().all(|split| split.train.len() + split.test.len() == 23));
         assert!(Split::folds(3, 4, 1).is_err() && Split::repeats(9, 0, 0.1, 1).is_err());
+        let groups: Vec<u32> = (0..23).map(|row| row / 3).collect();
+        for split in Split::grouped_folds(&groups, 4, 1).unwrap() {
+            assert!(split.train.iter().all(|row| split.test.iter().all(|test| groups[*row] != groups[*test])));
+        }
+        assert!(Split::grouped_folds(&groups, 9, 1).is_err());
     }
 
     #[test]

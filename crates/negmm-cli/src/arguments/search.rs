@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ReadingFlags;
+use super::{ReadingFlags, TargetFlags};
 
 /// `negmm tune`
 #[derive(Debug, Args)]
@@ -73,6 +73,9 @@ pub struct Tune {
     /// Starts all random choices
     #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
     pub seed: String,
+    /// What is known of the target.
+    #[command(flatten)]
+    pub target_flags: TargetFlags,
     /// How the file is written.
     #[command(flatten)]
     pub reading: ReadingFlags,

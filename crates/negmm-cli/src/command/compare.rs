@@ -32,12 +32,15 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         }
     }
     let engine = shared.engine(None)?;
+    let (outcome, group) = input::outcome(arguments.target_flags.given())?;
     let inputs = Inputs {
         features: arguments.features.as_deref().map(input::names),
         ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
         dates: arguments.date.as_deref().map_or(Vec::new(), input::dates),
         weight: arguments.weight.clone(),
         sequence,
+        outcome,
+        group,
     };
     let picture = arguments.svg.as_deref().map(Output::create).transpose()?;
     let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;

@@ -20,7 +20,8 @@ use crate::{input, read_as, report};
 
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
-    let config = FitConfig::new(fit.config.as_deref(), &fit.data_flags, &fit.reading, &fit.method)?;
+    let config =
+        FitConfig::new(fit.config.as_deref(), (&fit.data_flags, &fit.target_flags), &fit.reading, &fit.method)?;
     let engine = shared.engine(config.threads.as_deref())?;
     let place = fit.output.display().to_string();
     let to_standard_output = place == "-";

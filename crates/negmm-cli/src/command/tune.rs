@@ -38,12 +38,15 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let seed = input::number("seed", &arguments.seed)?;
     let part = journal::Part::new(&arguments.part)?;
     let engine = shared.engine(None)?;
+    let (outcome, group) = input::outcome(arguments.target_flags.given())?;
     let inputs = Inputs {
         features: arguments.features.as_deref().map(input::names),
         ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
         dates: arguments.date.as_deref().map_or(Vec::new(), input::dates),
         weight: arguments.weight.clone(),
         sequence,
+        outcome,
+        group,
     };
     let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
     let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;

@@ -1,8 +1,9 @@
 //! Responsible for the numbers a network sees: rows × features and a standardised target.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
-use super::split::{holdout, tail};
+use super::split::{grouped_holdout, holdout, tail};
 use super::{Intervals, LevelColumn, NO_LEVEL, Novelty};
 use crate::math::rng::Rng;
 
@@ -19,6 +20,8 @@ pub struct Dataset {
     pub(super) y: Vec<f32>,
     pub(super) intervals: Option<Intervals>,
     pub(super) sample_weights: Vec<f32>,
+    /// The number of each row's group, below the number of rows of the whole; rows of one group stay together.
+    pub(super) groups: Option<Vec<u32>>,
     pub(super) window: Option<usize>,
     pub(super) numbers: Vec<usize>,
     pub(super) levels: Vec<LevelColumn>,
@@ -35,6 +38,7 @@ impl Dataset {
             y: Vec::new(),
             intervals: None,
             sample_weights: Vec::new(),
+            groups: None,
             window: None,
             numbers: (0..features).collect(),
             levels: Vec::new(),
@@ -109,6 +113,9 @@ impl Dataset {
             upper.push(y);
         }
         self.sample_weights.push(1.0);
+        if let Some(groups) = &mut self.groups {
+            groups.push(groups.iter().max().map_or(0, |last| last + 1));
+        }
         self.levels.iter_mut().for_each(|column| column.codes.push(NO_LEVEL));
         self.novelty = None;
     }
@@ -174,8 +181,27 @@ impl Dataset {
     pub fn holdout(&self, share: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
         match self.window {
             Some(_) => tail(self.len(), share),
-            None => holdout(self.len(), share, rng),
+            None => match &self.groups {
+                Some(groups) => grouped_holdout(groups, share, rng),
+                None => holdout(self.len(), share, rng),
+            },
         }
+    }
+
+    /// Says which rows belong together: the same number for rows of one group. Folds and validation rows take groups whole.
+    ///
+    /// # Panics
+    /// When there is not one number for each row.
+    #[must_use]
+    pub fn with_groups(mut self, groups: impl ExactSizeIterator<Item = u32>) -> Self {
+        assert_eq!(groups.len(), self.len(), "one group for each row");
+        self.groups = Some(numbered(groups));
+        self
+    }
+
+    /// The number of each row's group, counted from 0 in the order in which they come, where rows belong together.
+    pub fn groups(&self) -> Option<&[u32]> {
+        self.groups.as_deref()
     }
 
     /// A number for each row, the same for rows with the same inputs, bit by bit and level by level; counted from 0 in the order of the rows that
@@ -225,6 +251,7 @@ impl Dataset {
             y: rows.iter().map(|row| self.y[*row as usize]).collect(),
             intervals: self.intervals.as_ref().map(|intervals| intervals.select(rows)),
             sample_weights: rows.iter().map(|row| self.sample_weights[*row as usize]).collect(),
+            groups: self.groups.as_ref().map(|groups| numbered(rows.iter().map(|row| groups[*row as usize]))),
             window: self.window,
             numbers: self.numbers.clone(),
             levels: self.levels.iter().map(|column| column.select(rows)).collect(),
@@ -286,6 +313,17 @@ impl Dataset {
     pub fn y(&self) -> &[f32] {
         &self.y
     }
+}
+
+/// The same numbers as places in the order in which they come first.
+fn numbered(groups: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut places = HashMap::new();
+    groups
+        .map(|group| {
+            let next = places.len() as u32;
+            *places.entry(group).or_insert(next)
+        })
+        .collect()
 }
 
 #[cfg(test)]

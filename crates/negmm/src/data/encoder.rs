@@ -56,7 +56,7 @@ impl Encoder {
             Ok(Input { name: name.to_string(), encoding, read_as })
         };
         let mut columns = inputs.choose(table, target)?.into_iter().map(learn).collect::<Result<Vec<Input>>>()?;
-        let target = Target::learn(table, target, weights.as_deref())?;
+        let target = Target::learn(table, target, &inputs.outcome, weights.as_deref())?;
         let differences = Difference::learn(table, &columns, weights.as_deref())?;
         let Some(sequence) = inputs.sequence.clone() else {
             return Ok(Self::new(columns, differences, target, None));

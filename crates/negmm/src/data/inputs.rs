@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::message::quoted;
 use super::times::form_of;
 use super::windows::Sequence;
-use super::{Column, Table, TimeForm};
+use super::{Column, Outcome, Table, TimeForm};
 use crate::{Error, Result};
 
 /// Which columns are inputs. The default is all but the target; of a sequence, its own column alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inputs {
     /// Only these, where given.
     pub features: Option<Vec<String>>,
@@ -23,6 +23,13 @@ pub struct Inputs {
     /// The column that says how much each row counts; it is no input.
     #[serde(default)]
     pub weight: Option<String>,
+    /// The column that says which rows belong together, such as those of one patient or machine: they are held out together. It is
+    /// no input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// What somebody says of the target.
+    #[serde(default)]
+    pub outcome: Outcome,
     /// Where rows are steps in time and each is predicted from those before it; then the target may be an input too.
     #[serde(default)]
     pub sequence: Option<Sequence>,
@@ -38,6 +45,8 @@ impl Inputs {
             ignore: self.ignore.iter().map(own).collect(),
             dates: self.dates.iter().map(|(name, form)| (own(name), *form)).collect(),
             weight: self.weight.as_ref().map(own),
+            group: self.group.as_ref().map(own),
+            outcome: self.outcome.named_as_in(table),
             sequence: self.sequence.as_ref().map(sequence),
         }
     }
@@ -48,13 +57,14 @@ impl Inputs {
         let features: Option<HashSet<&str>> =
             self.features.as_ref().map(|names| names.iter().map(String::as_str).collect());
         let ignore: HashSet<&str> = self.ignore.iter().map(String::as_str).collect();
+        let others: Vec<&str> = self.other_columns().map(String::as_str).collect();
         let asked = |name: &str| features.as_ref().map(|features| features.contains(name));
         let includes = |name: &str| {
             let among = match self.sequence_column() {
                 Some(sequence) => sequence == name || asked(name) == Some(true),
                 None => name != target && asked(name) != Some(false),
             };
-            among && self.weight.as_deref() != Some(name) && !ignore.contains(name)
+            among && !others.contains(&name) && !ignore.contains(name)
         };
         let chosen: Vec<_> = table.columns().filter(|(name, _)| includes(name)).collect();
         if chosen.is_empty() {
@@ -73,6 +83,11 @@ impl Inputs {
         form_of(column, told).map_err(|error| table.blame(error.in_column(name)))
     }
 
+    /// Columns that are neither inputs nor the target: the weight, the group, and what says something of the target.
+    pub fn other_columns(&self) -> impl Iterator<Item = &String> {
+        self.weight.iter().chain(&self.group).chain(self.outcome.columns())
+    }
+
     fn sequence_column(&self) -> Option<&str> {
         self.sequence.as_ref().map(|sequence| sequence.column.as_str())
     }
@@ -80,7 +95,7 @@ impl Inputs {
     /// Whether what is asked for is there and does not contradict itself.
     fn check(&self, table: &Table, target: &str) -> Result<()> {
         let refuse = |message: String| Err(table.blame(Error::options(message)));
-        let asked = self.features.iter().flatten().chain(&self.ignore).chain(&self.weight).map(String::as_str);
+        let asked = self.features.iter().flatten().chain(&self.ignore).chain(self.other_columns()).map(String::as_str);
         let asked = asked.chain(self.dates.iter().map(|(name, _)| name.as_str()));
         let asked = asked.chain(self.sequence_column()).chain([target]);
         let absent: Vec<&str> = asked.filter(|name| table.column(name).is_none()).collect();
@@ -94,6 +109,19 @@ impl Inputs {
         }
         if self.weight.as_deref() == Some(target) {
             return refuse(format!("the target {} cannot be the weight too", quoted(target)));
+        }
+        if self.group.as_deref() == Some(target) {
+            return refuse(format!("the target {} cannot be the group too", quoted(target)));
+        }
+        if self.outcome.columns().any(|name| name == target) {
+            return refuse(format!("the target {} cannot say of itself whether it is censored", quoted(target)));
+        }
+        if self.outcome.columns().next().is_some() && self.sequence.is_some() {
+            return refuse("the steps of a sequence cannot be censored".into());
+        }
+        self.outcome.check()?;
+        if self.group.is_some() && self.sequence.is_some() {
+            return refuse("rows of a sequence are held out in time: they have no group".into());
         }
         Ok(())
     }

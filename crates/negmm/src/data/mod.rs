@@ -2,6 +2,7 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+mod atoms;
 mod calendar;
 mod column;
 mod csv;
@@ -17,6 +18,7 @@ mod encoding;
 mod extrapolation;
 mod format;
 mod grid;
+mod groups;
 mod inputs;
 mod intervals;
 mod kept;
@@ -25,6 +27,7 @@ mod message;
 mod moments;
 mod novelty;
 mod oddities;
+mod outcome;
 mod packed;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -66,6 +69,7 @@ pub use intervals::Intervals;
 pub use kept::KeptColumn;
 pub use levels::{LevelColumn, NO_LEVEL, STATISTICS};
 pub use novelty::Novelty;
+pub use outcome::{Known, Outcome};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetStream;
 #[cfg(feature = "parquet")]

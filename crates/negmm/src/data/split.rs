@@ -70,6 +70,28 @@ pub fn grouped_folds(groups: &[u32], k: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
     folds
 }
 
+/// As [`holdout`], with all rows of a group in one part: groups at random, as long as the validation rows are fewer than asked for.
+/// Each part has a group where there are two.
+///
+/// # Panics
+/// When a group's number is not below the number of rows, or that does not fit into 32 bits.
+pub fn grouped_holdout(groups: &[u32], share: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
+    let (wanted, sizes) = (held(groups.len(), share), group_sizes(groups));
+    let mut order = shuffled(groups.len(), rng);
+    order.retain(|group| sizes[*group as usize] > 0);
+    let (mut taken, mut is_held) = (0, vec![false; groups.len()]);
+    for group in order.iter().take(order.len() - 1) {
+        if taken >= wanted {
+            break;
+        }
+        is_held[*group as usize] = true;
+        taken += sizes[*group as usize] as usize;
+    }
+    let (validation, train) =
+        shuffled(groups.len(), rng).into_iter().partition(|row| is_held[groups[*row as usize] as usize]);
+    (train, validation)
+}
+
 /// Share of the rows whose group, numbered as for [`grouped_folds`], has other rows too; 0 without rows.
 pub fn repeated(groups: &[u32]) -> f64 {
     let among_others: u32 = group_sizes(groups).into_iter().filter(|size| *size > 1).sum();
@@ -138,6 +160,20 @@ mod tests {
             assert_eq!(sorted(&folds), (0..rows as u32).collect::<Vec<_>>());
         }
         assert!(k_folds(5, 0, &mut Rng::new(0, 0)).is_empty());
+    }
+
+    #[test]
+    fn a_group_is_held_out_whole() {
+        let groups: Vec<u32> = (0..100).map(|row| row / 7).collect();
+        for (share, least, most) in [(0.0, 0, 0), (0.2, 20, 26), (0.99, 90, 98)] {
+            let (train, validation) = grouped_holdout(&groups, share, &mut Rng::new(1, 2));
+            assert!((least..=most).contains(&validation.len()), "{share}: {}", validation.len());
+            assert!(
+                train.iter().all(|row| validation.iter().all(|held| groups[*row as usize] != groups[*held as usize]))
+            );
+            assert_eq!(sorted(&[train, validation]), (0..100).collect::<Vec<_>>());
+        }
+        assert!(grouped_holdout(&[0; 5], 0.5, &mut Rng::new(1, 2)).1.is_empty());
     }
 
     #[test]

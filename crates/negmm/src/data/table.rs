@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::message::{absent_columns, quoted};
 use super::reading::ColumnReading;
-use super::{Column, Dialect, Kind, Reading, csv, format, source, understood, weights, whole};
+use super::{Column, Dialect, Kind, Reading, csv, format, groups, source, understood, weights, whole};
 use crate::{Error, Result};
 
 /// Named columns of equal length.
@@ -87,6 +87,11 @@ impl Table {
     /// How much each row counts, from the column of that name: finite numbers, none negative, not all zero.
     pub fn sample_weights(&self, column: &str) -> Result<Cow<'_, [f64]>> {
         weights::weights(self, column)
+    }
+
+    /// For each row the number of its group, counted from 0: rows with the same cell in this column are one. No cell may be missing.
+    pub fn groups(&self, column: &str) -> Result<Vec<u32>> {
+        groups::groups(self, column)
     }
 
     /// Reads a CSV file (plain or gzip), or with the feature `parquet` a Parquet file, which its first bytes tell. Of a Parquet file

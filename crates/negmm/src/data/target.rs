@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::message::quoted;
 use super::moments::mean_and_sd;
 use super::weights::weight_of;
-use super::{ENCODED_LIMIT, Reading, Table, grid};
+use super::{ENCODED_LIMIT, Outcome, Reading, Table, grid};
 use crate::{Error, Result};
 
 /// A constant target is given this scale, relative to its size (absolute below 1), so that scaling stays defined.
@@ -30,6 +30,12 @@ pub struct Target {
     /// others. A density says little about them, see [`crate::Predictions::mass_nll`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<f64>,
+    /// The column that says which targets are only known to be larger than what stands there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub censored: Option<String>,
+    /// The column of upper ends, where the target's own has lower ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper_end: Option<String>,
     /// How its cells are understood, where that is more than plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_as: Option<Reading>,
@@ -37,7 +43,7 @@ pub struct Target {
 
 impl Target {
     /// Learns from the training table; `weights` say how much each row counts.
-    pub(super) fn learn(table: &Table, name: &str, weights: Option<&[f64]>) -> Result<Self> {
+    pub(super) fn learn(table: &Table, name: &str, outcome: &Outcome, weights: Option<&[f64]>) -> Result<Self> {
         let numbers = numbers(table, name)?;
         let Some((mean, sd)) = mean_and_sd(&numbers, weights) else {
             return Err(table.blame(Error::data("there is no row to learn from")));
@@ -46,7 +52,16 @@ impl Target {
         let scale = if constant { CONSTANT_TARGET_SCALE * mean.abs().max(1.0) } else { sd };
         let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);
         let grid = grid::step(counting.map(|(_, number)| *number).collect());
-        Ok(Self { name: name.to_string(), mean, scale, constant, grid, read_as: table.numbers_reading(name) })
+        Ok(Self {
+            name: name.to_string(),
+            mean,
+            scale,
+            constant,
+            grid,
+            censored: outcome.censored.clone(),
+            upper_end: outcome.upper_end.clone(),
+            read_as: table.numbers_reading(name),
+        })
     }
 
     /// The target of every row in its own unit; one that is missing, or too large to compute with, is an error.
@@ -113,8 +128,8 @@ mod tests {
         let y: Vec<f64> = (0..40).map(|row| f64::from(row % 4)).chain([0.123]).collect();
         let table = Table::new(vec![("y", Column::Numbers(y))]).unwrap();
         let mut weights = vec![2.0; 41];
-        assert_eq!(Target::learn(&table, "y", Some(&weights)).unwrap().grid, None);
+        assert_eq!(Target::learn(&table, "y", &Outcome::default(), Some(&weights)).unwrap().grid, None);
         weights[40] = 0.0;
-        assert_eq!(Target::learn(&table, "y", Some(&weights)).unwrap().grid, Some(1.0));
+        assert_eq!(Target::learn(&table, "y", &Outcome::default(), Some(&weights)).unwrap().grid, Some(1.0));
     }
 }

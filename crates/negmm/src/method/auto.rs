@@ -331,16 +331,17 @@ struct Divided {
     groups: Option<Vec<u32>>,
 }
 
-/// The folds. Where inputs repeat, rows with equal inputs stay together: a fold that holds rows which its networks know is no test of
-/// new ones.
+/// The folds. Rows of a group stay together where somebody says which are; else, where inputs repeat, rows with equal inputs: a fold that
+/// holds rows which its networks know is no test of new ones.
 fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Divided> {
     let alone = |parts: Vec<Vec<u32>>| parts.into_iter().map(|rows| Divided { rows, groups: None }).collect();
     let divided: Vec<Divided> = match data.window() {
         Some(_) => alone(last_blocks(data.len(), folds)),
         None => {
-            let groups = data.equal_inputs();
-            let repeats = repeated(&groups);
-            if repeats > FEW_REPEATS && largest(&groups) <= data.len() / folds {
+            let told = data.groups().map(<[u32]>::to_vec);
+            let groups = told.clone().unwrap_or_else(|| data.equal_inputs());
+            let repeat = || repeated(&groups) > FEW_REPEATS && largest(&groups) <= data.len() / folds;
+            if told.is_some() || repeat() {
                 let together = |mut rows: Vec<u32>| {
                     rows.sort_by_key(|row| groups[*row as usize]);
                     Divided { groups: Some(rows.iter().map(|row| groups[*row as usize]).collect()), rows }

@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use super::{Model, Record, slopes};
+use crate::data::split::repeated;
 use crate::data::{Dataset, Encoder, Inputs, PredictedRows, Table};
 use crate::method::{self, Learnt, Method, OutOfFold};
 use crate::metrics::Metrics;
 use crate::train::{Job, Trained};
 use crate::{Error, Predictions, Result};
+
+/// More rows than this share with equal inputs are worth a word.
+const FEW_REPEATS: f64 = 0.05;
 
 /// Everything that a fit needs but the training itself.
 #[derive(Clone, Debug)]
@@ -96,6 +100,18 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     let (mut data, _) = encoder.encode(table)?;
     if let Some(weights) = &weights {
         data = data.with_sample_weights(weights);
+    }
+    if let Some(group) = &inputs.group {
+        data = data.with_groups(table.groups(group)?.into_iter());
+    } else if inputs.sequence.is_none() {
+        let repeats = repeated(&data.equal_inputs());
+        if repeats > FEW_REPEATS {
+            warnings.push(format!(
+                "{:.0} % of the rows have the inputs of another row: if rows of one person, machine or batch are alike, name its column \
+                 by the option group, and they are held out together",
+                100.0 * repeats
+            ));
+        }
     }
     let data = Arc::new(data);
     let learning = method.plan(&data, seed)?;
