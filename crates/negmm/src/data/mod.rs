@@ -54,6 +54,7 @@ pub(crate) use message::quoted;
 
 #[cfg(feature = "parquet")]
 pub use arrow::ArrowColumn;
+pub use atoms::Atoms;
 pub use column::{Column, MISSING};
 pub use dataset::{Dataset, ROW_ALIGN};
 pub use dialect::Dialect;

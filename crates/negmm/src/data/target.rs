@@ -7,11 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::message::quoted;
 use super::moments::mean_and_sd;
 use super::weights::weight_of;
-use super::{ENCODED_LIMIT, Outcome, Reading, Table, grid};
-use crate::{Error, Result};
+use super::{Atoms, ENCODED_LIMIT, Known, Outcome, Reading, Table, grid};
+use crate::{Error, Mixtures, Result, Support};
 
 /// A constant target is given this scale, relative to its size (absolute below 1), so that scaling stays defined.
 const CONSTANT_TARGET_SCALE: f64 = 1e-6;
+/// Where the outermost cells of a grid end, in units of the network: so far away that nothing is beyond, and yet an end.
+const FAR: f64 = 1e4;
+/// How far from a whole number of steps a value may be.
+const WHOLE: f64 = 1e-6;
 /// Larger targets are refused: squares of errors, in any sd, would overflow.
 const LARGEST_TARGET: f64 = 1e100;
 
@@ -30,6 +34,12 @@ pub struct Target {
     /// others. A density says little about them, see [`crate::Predictions::mass_nll`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<f64>,
+    /// The values that it can have; all numbers in models of before 0.2.
+    #[serde(default, skip_serializing_if = "Support::is_whole_line")]
+    pub support: Support,
+    /// Values that many rows share, where it is continuous otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<Atoms>,
     /// The column that says which targets are only known to be larger than what stands there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub censored: Option<String>,
@@ -50,14 +60,21 @@ impl Target {
         };
         let constant = sd == 0.0;
         let scale = if constant { CONSTANT_TARGET_SCALE * mean.abs().max(1.0) } else { sd };
-        let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);
-        let grid = grid::step(counting.map(|(_, number)| *number).collect());
+        let shape = Shape::learn(&numbers, outcome, weights);
+        let (lower, upper) = shape.support.bounds();
+        if let Some(row) = numbers.iter().position(|y| !(lower..=upper).contains(y)) {
+            let bound = if numbers[row] < lower { ("least", lower) } else { ("most", upper) };
+            let message = format!("the target must be at {} {}, found {}", bound.0, bound.1, numbers[row]);
+            return Err(table.blame_cell(Error::data(message), row, name));
+        }
         Ok(Self {
             name: name.to_string(),
             mean,
             scale,
             constant,
-            grid,
+            grid: shape.support.step,
+            support: shape.support,
+            atoms: shape.atoms,
             censored: outcome.censored.clone(),
             upper_end: outcome.upper_end.clone(),
             read_as: table.numbers_reading(name),
@@ -85,6 +102,39 @@ impl Target {
         }
     }
 
+    /// The distribution of the targets of training, in their own unit, as one mixture: normal, and its atoms.
+    pub(crate) fn law(&self) -> Mixtures {
+        let atoms = self.atoms.as_ref();
+        let rest = 1.0 - atoms.map_or(0.0, |atoms| atoms.shares.iter().sum());
+        let (mean, sd) = atoms.map_or((self.mean, self.scale), |atoms| (atoms.mean, atoms.sd));
+        let (values, shares) = atoms.map_or((&[][..], &[][..]), |atoms| (&atoms.values, &atoms.shares));
+        let with = |list: &[f64], last: f64| list.iter().copied().chain([last]).collect::<Vec<f64>>();
+        let sds = with(&vec![0.0; values.len()], sd);
+        Mixtures::from_parts_unchecked(sds.len(), with(shares, rest), with(values, mean), sds)
+    }
+
+    /// Its atoms, standardised.
+    pub(crate) fn scaled_atoms(&self) -> Vec<f32> {
+        self.atoms.iter().flat_map(|atoms| &atoms.values).map(|value| self.scaled(*value) as f32).collect()
+    }
+
+    /// Between which numbers the target of each row lies, standardised, where that is not the number that stands there: cells of a
+    /// grid, whose outermost have no outer end, and what is censored.
+    pub(crate) fn intervals(&self, table: &Table, y: &[f64]) -> Result<Option<(Vec<f32>, Vec<f32>)>> {
+        let scaled = |y: f64| ((y - self.mean) / self.scale) as f32;
+        if let Some(step) = self.support.step {
+            let (lowest, highest) = self.support.bounds();
+            let end = |y: f64, bound: f64, side: f64| {
+                if (y - bound).abs() < 0.5 * step { (side * FAR) as f32 } else { scaled(y + 0.5 * side * step) }
+            };
+            let lower = y.iter().map(|y| end(*y, lowest, -1.0)).collect();
+            return Ok(Some((lower, y.iter().map(|y| end(*y, highest, 1.0)).collect())));
+        }
+        let known = Known::of_rows(table, self, y)?;
+        let ends = |ends: Vec<f64>| ends.into_iter().map(scaled).collect();
+        Ok(known.map(|known| (ends(known.lower), ends(known.upper))))
+    }
+
     /// From the target's own unit to the network's, cut off at ±[`ENCODED_LIMIT`].
     pub fn scaled(&self, y: f64) -> f64 {
         ((y - self.mean) / self.scale).clamp(-ENCODED_LIMIT, ENCODED_LIMIT)
@@ -104,7 +154,45 @@ impl Target {
         if self.grid.is_some_and(|step| !(step.is_finite() && step > 0.0)) {
             return wrong("the step of its grid must be finite and positive");
         }
+        if self.support.check().is_err() || self.atoms.as_ref().is_some_and(|atoms| !atoms.is_sound()) {
+            return wrong("its support or its atoms are out of range");
+        }
         self.read_as.as_ref().map_or(Ok(()), |reading| reading.check())
+    }
+}
+
+/// What values a target has: a grid, atoms, bounds.
+struct Shape {
+    support: Support,
+    atoms: Option<Atoms>,
+}
+
+impl Shape {
+    /// What is recognised, and what is said. Whole numbers and others on a grid that are never negative are never predicted to be;
+    /// an atom at an end of the range is a bound: nothing lies beyond a cap. Of censored targets nothing is recognised: a cell is
+    /// not the target.
+    fn learn(numbers: &[f64], outcome: &Outcome, weights: Option<&[f64]>) -> Self {
+        let said = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
+        if outcome.continuous || outcome.columns().next().is_some() {
+            return Self { support: said, atoms: None };
+        }
+        let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);
+        let counting: Vec<f64> = counting.map(|(_, number)| *number).collect();
+        let least = counting.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = counting.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if let Some(step) = grid::step(counting) {
+            let whole = |number: f64| (number / step - (number / step).round()).abs() < WHOLE;
+            let origin = if whole(least) { 0.0 } else { least };
+            let above = |bound: f64| origin + ((bound - origin) / step - WHOLE).ceil() * step;
+            let below = |bound: f64| origin + ((bound - origin) / step + WHOLE).floor() * step;
+            let lower = said.lower.or((least >= 0.0).then_some(0.0)).map(above);
+            let support = Support { lower, upper: said.upper.map(below), step: Some(step), origin };
+            return Self { support, atoms: None };
+        }
+        let atoms = Atoms::learn(numbers, weights);
+        let at = |end: f64| atoms.as_ref().is_some_and(|atoms| atoms.values.contains(&end)).then_some(end);
+        let support = Support { lower: said.lower.or(at(least)), upper: said.upper.or(at(most)), ..said };
+        Self { support, atoms }
     }
 }
 

@@ -17,14 +17,22 @@ impl Options for Constant {
     fn each(&mut self, _: &mut dyn FnMut(&Spec, &mut dyn Slot)) {}
 }
 
-/// The distribution of the targets of some rows, standardised, as one mixture: normal with their mean and sd, the sd times `wider`.
+/// The distribution of the targets of some rows, standardised, as one mixture: their atoms, and a normal distribution with the mean and
+/// sd of the others, the sd times `wider`.
 pub(super) fn law(data: &Dataset, rows: &[u32], wider: f64) -> Mixtures {
-    let (y, weights) = (data.y(), data.sample_weights());
-    let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
-        rows.iter().map(|row| f64::from(weights[*row as usize]) * of(f64::from(y[*row as usize]))).sum()
+    let (y, weights, atoms) = (data.y(), data.sample_weights(), data.atoms());
+    let sum = |of: &dyn Fn(f32) -> f64| -> f64 {
+        rows.iter().map(|row| f64::from(weights[*row as usize]) * of(y[*row as usize])).sum()
     };
     let total = sum(&|_| 1.0).max(f64::MIN_POSITIVE);
-    let mean = sum(&|y| y) / total;
-    let sd = (sum(&|y| (y - mean) * (y - mean)) / total).sqrt().max(LEAST_SD);
-    Mixtures::from_parts_unchecked(1, vec![1.0], vec![mean], vec![sd * wider])
+    let share = |atom: &f32| sum(&|y| f64::from(u8::from(y == *atom))) / total;
+    let mut shares: Vec<f64> = atoms.iter().map(share).collect();
+    let rest = |y: f32| if atoms.contains(&y) { 0.0 } else { 1.0 };
+    let others = sum(&rest).max(f64::MIN_POSITIVE);
+    let mean = sum(&|y| rest(y) * f64::from(y)) / others;
+    let sd = (sum(&|y| rest(y) * (f64::from(y) - mean) * (f64::from(y) - mean)) / others).sqrt().max(LEAST_SD);
+    shares.push((1.0 - shares.iter().sum::<f64>()).max(0.0));
+    let with = |list: Vec<f64>, last: f64| list.into_iter().chain([last]).collect::<Vec<f64>>();
+    let means = with(atoms.iter().map(|atom| f64::from(*atom)).collect(), mean);
+    Mixtures::from_parts_unchecked(shares.len(), shares, means, with(vec![0.0; atoms.len()], sd * wider))
 }

@@ -4,6 +4,7 @@ mod file;
 mod fit;
 mod plan;
 mod record;
+mod remarks;
 mod slopes;
 mod tensors;
 
@@ -87,13 +88,14 @@ impl Model {
 
     fn in_target_unit(&self, predictions: Standardised) -> Predictions {
         let target = self.encoder.target();
-        predictions.in_unit(target.mean, target.scale)
+        let atoms = target.atoms.as_ref().map_or(&[][..], |atoms| &atoms.values);
+        predictions.in_unit(target.mean, target.scale).with_atoms_at(atoms).with_sound_support(target.support)
     }
 
-    /// The baseline for as many rows: the normal distribution with the training targets' own mean and sd.
+    /// The baseline for as many rows: the distribution of the training targets, normal with their mean and sd beside their atoms.
     pub fn baseline(&self, rows: usize) -> Predictions {
         let target = self.encoder.target();
-        Mixtures::from_parts_unchecked(1, vec![1.0; rows], vec![target.mean; rows], vec![target.scale; rows]).into()
+        Predictions::from(target.law().repeated(rows)).with_sound_support(target.support)
     }
 
     /// The method and its settings.

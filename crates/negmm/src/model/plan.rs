@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::remarks::remarks;
 use super::{Model, Record, slopes};
 use crate::data::split::repeated;
 use crate::data::{Dataset, Encoder, Inputs, PredictedRows, Table};
@@ -98,6 +99,10 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     }
     let weights = encoder.sample_weights(table, inputs.weight.as_deref())?.map(|weights| weights.into_owned());
     let (mut data, _) = encoder.encode(table)?;
+    data = data.with_atoms(encoder.target().scaled_atoms());
+    if let Some((lower, upper)) = encoder.target().intervals(table, &targets)? {
+        data = data.with_intervals(lower, upper);
+    }
     if let Some(weights) = &weights {
         data = data.with_sample_weights(weights);
     }
@@ -167,34 +172,14 @@ impl FitPlan {
         };
         let baseline = model.in_target_unit(baseline);
         (model.record.validation, model.record.baseline) = held_out.scores(&model, &baseline)?;
-        if !matches!(model.method, Method::Constant(_)) && !held_out.beats(&baseline)? {
-            warnings.push(format!(
-                "no better than the constant baseline: these inputs say nothing of {:?} that {} held-out rows could show",
-                model.encoder.target().name,
-                held_out.y.len()
-            ));
+        if !matches!(model.method, Method::Constant(_)) {
+            warnings.extend(remarks(&held_out, &baseline, model.encoder.target())?);
         }
         Ok(Fitted { model, warnings, held_out })
     }
 }
 
 impl HeldOut {
-    /// Whether its predictions have a smaller CRPS than those of the baseline by more than the standard error of the difference;
-    /// true without rows, of which nothing can be said.
-    fn beats(&self, baseline: &Predictions) -> Result<bool> {
-        let (ours, theirs) = (self.predictions.crps(&self.y)?, baseline.crps(&self.y)?);
-        let weight = |row: usize| self.sample_weights.as_ref().map_or(1.0, |weights| weights[row]);
-        let saved = |row: usize| theirs[row] - ours[row];
-        let sum = |of: &dyn Fn(usize) -> f64| (0..ours.len()).map(|row| weight(row) * of(row)).sum::<f64>();
-        let total = sum(&|_| 1.0);
-        if total == 0.0 {
-            return Ok(true);
-        }
-        let mean = sum(&saved) / total;
-        let variance = sum(&|row| (saved(row) - mean) * (saved(row) - mean)) / total;
-        Ok(mean > (variance / ours.len() as f64).sqrt() || mean.is_nan())
-    }
-
     /// The scores of its predictions and of the baseline; nothing where no row counts, or where a score is not finite.
     fn scores(&self, model: &Model, baseline: &Predictions) -> Result<(Option<Metrics>, Option<Metrics>)> {
         let Self { y, sample_weights: weights, predictions, .. } = self;

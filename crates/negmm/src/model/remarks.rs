@@ -1,0 +1,67 @@
+//! Responsible for what a fit says of itself in words: that it is no better than the constant baseline, that it puts probability where
+//! no target can be.
+
+use super::HeldOut;
+use crate::data::Target;
+use crate::{Predictions, Result};
+
+/// More probability than this beyond a natural bound is worth a word.
+const BEYOND: f64 = 1e-3;
+
+/// Sentences about held-out predictions beside those of the baseline.
+pub(super) fn remarks(held_out: &HeldOut, baseline: &Predictions, target: &Target) -> Result<Vec<String>> {
+    let mut remarks = Vec::new();
+    if !beats(held_out, baseline)? {
+        remarks.push(format!(
+            "no better than the constant baseline: the inputs say nothing of {:?} that {} held-out rows could show",
+            target.name,
+            held_out.y.len()
+        ));
+    }
+    remarks.extend(beyond(held_out, target)?);
+    Ok(remarks)
+}
+
+/// Whether predictions have a smaller CRPS than those of the baseline by more than the standard error of the difference; true
+/// without rows, of which nothing can be said.
+fn beats(held_out: &HeldOut, baseline: &Predictions) -> Result<bool> {
+    let (ours, theirs) = (held_out.predictions.crps(&held_out.y)?, baseline.crps(&held_out.y)?);
+    let weight = |row: usize| held_out.sample_weights.as_ref().map_or(1.0, |weights| weights[row]);
+    let saved = |row: usize| theirs[row] - ours[row];
+    let sum = |of: &dyn Fn(usize) -> f64| (0..ours.len()).map(|row| weight(row) * of(row)).sum::<f64>();
+    let total = sum(&|_| 1.0);
+    if total == 0.0 {
+        return Ok(true);
+    }
+    let mean = sum(&saved) / total;
+    let variance = sum(&|row| (saved(row) - mean) * (saved(row) - mean)) / total;
+    Ok(mean > (variance / ours.len() as f64).sqrt() || mean.is_nan())
+}
+
+/// Where all targets are on one side of 0, or of 1 too, and predictions are not.
+fn beyond(held_out: &HeldOut, target: &Target) -> Result<Option<String>> {
+    let (least, most) = held_out.y.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), y| {
+        (least.min(*y), most.max(*y))
+    });
+    let (lower, upper) = target.support.bounds();
+    let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len().max(1) as f64;
+    let below = |bound: f64| held_out.predictions.below(bound).map(mean);
+    let above = |bound: f64| held_out.predictions.above(bound).map(mean);
+    let share = least >= 0.0 && most <= 1.0;
+    let (outside, place, option) = match () {
+        _ if target.constant || held_out.y.is_empty() => return Ok(None),
+        _ if share && lower < 0.0 && upper > 1.0 => {
+            (below(0.0)? + above(1.0)?, "outside 0 to 1", "lower 0 and upper 1")
+        }
+        _ if least >= 0.0 && lower < 0.0 => (below(0.0)?, "below 0", "lower 0"),
+        _ if most <= 0.0 && upper > 0.0 => (above(0.0)?, "above 0", "upper 0"),
+        _ => return Ok(None),
+    };
+    Ok((outside > BEYOND).then(|| {
+        format!(
+            "{:.1} % of the predicted probability lies {place}, where no target of training is: if none can be there, say so by \
+             the option {option}",
+            100.0 * outside
+        )
+    }))
+}
