@@ -57,14 +57,19 @@ pub(super) fn of_pool(rows: usize, members: usize, best: f64, own: Option<f64>) 
     }
 }
 
-/// The logarithmic score of `y`, up to a constant, with all sds times `factor`.
+/// The logarithmic score of `y`, up to a constant, with all sds times `factor`. Components with an sd of 0 are atoms: a value at one says
+/// nothing of sds, and to any other they are not there.
 fn scaled_score(row: Mixture<'_>, y: f64, factor: f64) -> f64 {
+    let mut atoms = row.means.iter().zip(row.sds).filter(|(_, sd)| **sd == 0.0);
+    if atoms.any(|(place, _)| *place == y) {
+        return 0.0;
+    }
     let log_joint = |k: usize| {
         let sd = row.sds[k] * factor;
         let z = (y - row.means[k]) / sd;
         libm::log(row.weights[k]) - libm::log(sd) - 0.5 * z * z
     };
-    let joints: Vec<f64> = (0..row.weights.len()).map(log_joint).collect();
+    let joints: Vec<f64> = (0..row.weights.len()).filter(|k| row.sds[*k] > 0.0).map(log_joint).collect();
     let largest = joints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     -largest - libm::log(joints.iter().map(|joint| libm::exp(joint - largest)).sum())
 }
@@ -95,6 +100,12 @@ mod tests {
             let factor = best(&mixtures, &lower, &vec![1.0; 4000], Some((&lower, &upper)));
             assert!((factor * sd - 1.0).abs() < 0.08, "{sd}: {factor}");
         }
+        // Half of the rows are at an atom.
+        let at = |list: [f64; 2]| list.repeat(4000);
+        let atoms = Mixtures::from_parts_unchecked(2, at([0.5, 0.5]), at([0.0, 9.0]), at([1.6, 0.0]));
+        let y: Vec<f64> = y.into_iter().enumerate().map(|(row, y)| if row % 2 == 0 { 9.0 } else { y }).collect();
+        let factor = best(&atoms, &y, &vec![1.0; 4000], None);
+        assert!((factor * 1.6 - 1.0).abs() < 0.06, "{factor}");
         let mixtures = Mixtures::new(1, vec![1.0; 2], vec![0.0; 2], vec![1.0; 2]).unwrap();
         assert_eq!(best(&mixtures, &[0.0, 9.0], &[0.0, 0.0], None), 1.0);
         assert!(best(&mixtures, &[0.0, 9.0], &[1.0, 0.0], None) < 0.5);

@@ -142,6 +142,7 @@ impl NetworkJob {
                 "a network may have {MOST_PARAMETERS} parameters at most, and this one would have {parameters}: use fewer hidden units"
             )));
         }
+        objective.head().check().map_err(Error::options)?;
         if network.inputs != data.features() || network.outputs != objective.head().outputs() {
             return Err(Error::data("a network does not fit its data or its objective"));
         }
