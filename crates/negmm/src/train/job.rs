@@ -7,7 +7,7 @@ use crate::data::Dataset;
 use crate::math::lanes::Chunk;
 use crate::math::rng::Rng;
 use crate::net::{Network, Stem};
-use crate::ngboost::{Columns, NgBoost, TrainedTrees};
+use crate::ngboost::{Columns, NgBoost, Targets, TrainedTrees};
 use crate::watch::Watch;
 use crate::{Error, Result, streams};
 
@@ -164,9 +164,11 @@ impl TreesJob {
         let data = &self.data;
         let columns = data.columns();
         let columns = Columns::new(&columns, data.len())?;
-        let y: Vec<f64> = data.y().iter().map(|y| f64::from(*y)).collect();
-        let weights: Vec<f64> = data.sample_weights().iter().map(|weight| f64::from(*weight)).collect();
+        let doubles = |list: &[f32]| list.iter().map(|number| f64::from(*number)).collect::<Vec<_>>();
+        let (y, weights) = (doubles(data.y()), doubles(data.sample_weights()));
+        let ends = data.intervals().map(|intervals| [intervals.lower(), intervals.upper()].map(doubles));
+        let targets = Targets { y: &y, intervals: ends.as_ref().map(|[lower, upper]| [&lower[..], &upper[..]]) };
         let split = (&self.train[..], &self.validation[..]);
-        self.settings.fit_split(&columns, &y, Some(&weights), split, self.seed, (number, watch))
+        self.settings.fit_split(&columns, targets, Some(&weights), split, self.seed, (number, watch))
     }
 }
