@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use negmm::data::Dataset;
+use negmm::math::lanes::Isa;
 use negmm::math::normal;
-use negmm::{Method, Rng};
+use negmm::train::{CpuEngine, Watch, train};
+use negmm::{Method, Mixture, Rng};
 
 /// y = 2 x + noise with an sd of 0.5, of which nothing is seen above a limit that hides about 40 % of the rows.
 fn censored(rows: usize, seed: u64) -> (Dataset, Vec<f32>, Vec<f32>) {
@@ -44,10 +46,50 @@ fn methods_of_the_energy_score_alone_refuse_censored_targets() {
         "ne-gmm with eta 0 cannot learn from censored targets; use a larger eta"
     );
     assert!(refused(method("auto", &[("eta", "0")])).contains("eta 0"));
+    assert_eq!(
+        refused(method("ngboost", &[("score", "crps")])),
+        "ngboost with the CRPS score cannot learn from censored targets; use score log"
+    );
     assert!(method("mdn", &[]).plan(&data, 1).is_ok());
     // Cells are no trouble to anybody.
     let y = data.y().to_vec();
     let cells =
         Dataset::clone(&data).with_intervals(y.iter().map(|y| y - 0.1).collect(), y.iter().map(|y| y + 0.1).collect());
     assert!(method("sample-net", &[]).plan(&Arc::new(cells), 1).is_ok());
+}
+
+/// Where the truth of [`censored`] is compared: from where everything is seen to where little is.
+const PLACES: [f32; 5] = [-0.8, -0.4, 0.0, 0.3, 0.6];
+
+/// How far predicted means and sds are from the truth, on average over the places.
+fn errors(method: &Method, data: Dataset) -> (f64, f64) {
+    let plan = method.plan(&Arc::new(data), 1).unwrap();
+    let trained = train(CpuEngine::all_cores(), &plan.jobs(), &Watch::nothing());
+    let predictor = plan.finish(trained).unwrap().predictor;
+    let mut rows = Dataset::new(1);
+    PLACES.into_iter().for_each(|x| rows.push(&[x], 0.0));
+    let predictions = predictor.predict(&rows, Isa::best()).unwrap();
+    let error = |(x, row): (f32, Mixture<'_>)| ((row.mean() - 2.0 * f64::from(x)).abs(), (row.sd() - 0.5).abs());
+    let errors = PLACES.into_iter().zip(predictions.mixtures().unwrap().rows()).map(error);
+    let (mean, sd) = errors.fold((0.0, 0.0), |sum, error| (sum.0 + error.0, sum.1 + error.1));
+    (mean / PLACES.len() as f64, sd / PLACES.len() as f64)
+}
+
+#[test]
+fn what_is_hidden_is_learnt_from_intervals() {
+    let network = [("hidden", "24"), ("epochs", "150"), ("components", "1")];
+    let methods = [
+        method("mdn", &network),
+        method("ne-gmm", &network),
+        method("beta-nll", &network[..2]),
+        method("auto", &[("hidden", "24"), ("steps", "400"), ("folds", "3")]),
+        method("ngboost", &[("rounds", "1000"), ("learning-rate", "0.02"), ("depth", "1"), ("min-leaf", "100")]),
+    ];
+    for method in methods {
+        let (data, lower, upper) = censored(1500, 7);
+        let cut = errors(&method, data.clone());
+        let known = errors(&method, data.with_intervals(lower, upper));
+        let better = known.0 < cut.0 / 3.0 && known.1 < 0.6 * cut.1 && known.0 < 0.1;
+        assert!(better, "{}: (mean, sd) are off by {known:?}, without intervals by {cut:?}", method.name());
+    }
 }

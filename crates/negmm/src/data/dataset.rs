@@ -19,6 +19,7 @@ pub struct Dataset {
     pub(super) x: Vec<f32>,
     pub(super) y: Vec<f32>,
     pub(super) intervals: Option<Intervals>,
+    pub(super) atoms: Vec<f32>,
     pub(super) sample_weights: Vec<f32>,
     /// The number of each row's group, below the number of rows of the whole; rows of one group stay together.
     pub(super) groups: Option<Vec<u32>>,
@@ -37,6 +38,7 @@ impl Dataset {
             x: Vec::new(),
             y: Vec::new(),
             intervals: None,
+            atoms: Vec::new(),
             sample_weights: Vec::new(),
             groups: None,
             window: None,
@@ -164,6 +166,30 @@ impl Dataset {
         self.intervals.as_ref().is_some_and(|intervals| intervals.is_censored(row))
     }
 
+    /// Says at which values targets have a probability of their own, in units of the standardised target: exactly those of the rows
+    /// that have them, the most frequent first; a mixture uses the first four.
+    #[must_use]
+    pub fn with_atoms(mut self, atoms: Vec<f32>) -> Self {
+        self.atoms = atoms;
+        self
+    }
+
+    /// The values at which targets have a probability of their own.
+    pub fn atoms(&self) -> &[f32] {
+        &self.atoms
+    }
+
+    /// The share of the rows, by their weights, that are known to have the value `y`.
+    pub fn share_of(&self, y: f32) -> f64 {
+        let is_value = |row: &usize| {
+            self.intervals.as_ref().is_none_or(|intervals| intervals.lower[*row] == intervals.upper[*row])
+        };
+        let weight = |row: usize| f64::from(self.sample_weights[row]);
+        let total: f64 = (0..self.len()).map(weight).sum();
+        let at: f64 = (0..self.len()).filter(is_value).filter(|row| self.y[*row] == y).map(weight).sum();
+        if total > 0.0 { at / total } else { 0.0 }
+    }
+
     /// Says that rows are windows of so many steps in time, and that they are in the order of time.
     #[must_use]
     pub(super) fn in_windows(mut self, window: usize) -> Self {
@@ -250,6 +276,7 @@ impl Dataset {
             x: rows.iter().flat_map(row).copied().collect(),
             y: rows.iter().map(|row| self.y[*row as usize]).collect(),
             intervals: self.intervals.as_ref().map(|intervals| intervals.select(rows)),
+            atoms: self.atoms.clone(),
             sample_weights: rows.iter().map(|row| self.sample_weights[*row as usize]).collect(),
             groups: self.groups.as_ref().map(|groups| numbered(rows.iter().map(|row| groups[*row as usize]))),
             window: self.window,

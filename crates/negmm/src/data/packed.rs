@@ -26,6 +26,9 @@ struct Description {
     /// Whether rows have intervals.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     intervals: bool,
+    /// Values with a probability of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    atoms: Vec<f32>,
 }
 
 /// The tensor with the levels of every row.
@@ -39,7 +42,7 @@ impl Dataset {
     /// # Errors
     /// When memory does not hold them.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let Self { features, window, numbers, levels, intervals, .. } = self;
+        let Self { features, window, numbers, levels, intervals, atoms, .. } = self;
         let places = levels.iter().map(|column| (column.first, column.levels)).collect();
         let description = Description {
             features: *features,
@@ -47,6 +50,7 @@ impl Dataset {
             numbers: numbers.clone(),
             levels: places,
             intervals: intervals.is_some(),
+            atoms: atoms.clone(),
         };
         let text = serde_json::to_string(&description).map_err(|error| Error::data(error.to_string()))?;
         let rows = |name: &str, list: &[f32]| Tensor::list(name, list);
@@ -67,7 +71,7 @@ impl Dataset {
             let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
             let tensors = Tensors::new(&file, "");
             let text = text_of(bytes, KEY).ok_or("they have no description")?;
-            let Description { features, window, numbers, levels, intervals } =
+            let Description { features, window, numbers, levels, intervals, atoms } =
                 serde_json::from_str(&text).map_err(|error| error.to_string())?;
             if features > MOST_FEATURES {
                 return Err("they have too many features".into());
@@ -95,6 +99,7 @@ impl Dataset {
                 x: numbers_of(&tensors, "x", Some(&[length]))?,
                 sample_weights: rows("sample_weights")?,
                 intervals,
+                atoms,
                 y,
                 window,
                 numbers,
@@ -107,10 +112,11 @@ impl Dataset {
 
     /// A number that differs, most likely, where the rows do.
     pub fn fingerprint(&self) -> u64 {
-        let Self { features, window, numbers, x, y, sample_weights, levels, intervals, .. } = self;
+        let Self { features, window, numbers, x, y, sample_weights, levels, intervals, atoms, .. } = self;
         let sizes = [*features, window.unwrap_or(0), y.len()].into_iter().chain(numbers.iter().copied());
         let ends = intervals.iter().flat_map(|intervals| intervals.lower.iter().chain(&intervals.upper));
-        let floats = x.iter().chain(y).chain(sample_weights).chain(ends).map(|number| u64::from(number.to_bits()));
+        let floats = x.iter().chain(y).chain(sample_weights).chain(ends).chain(atoms);
+        let floats = floats.map(|number| u64::from(number.to_bits()));
         let codes = levels.iter().flat_map(|column| &column.codes).map(|code| u64::from(*code));
         // FNV-1a, a number at a time.
         sizes
@@ -152,6 +158,17 @@ mod tests {
         let again = Dataset::from_bytes(&data.to_bytes().unwrap()).unwrap();
         assert_eq!((again.intervals(), again.fingerprint()), (data.intervals(), data.fingerprint()));
         assert_ne!(data.fingerprint(), plain.fingerprint());
+    }
+
+    #[test]
+    fn atoms_come_back_bit_by_bit() {
+        let plain = Dataset::from_parts(1, vec![0.0; 64], vec![-1.1, 0.3, -1.1, 0.1]);
+        let data = plain.clone().with_atoms(vec![-1.1, 1.0 / 3.0]);
+        let again = Dataset::from_bytes(&data.to_bytes().unwrap()).unwrap();
+        assert_eq!((again.atoms(), again.fingerprint()), (data.atoms(), data.fingerprint()));
+        assert_ne!(data.fingerprint(), plain.fingerprint());
+        assert_eq!(data.select(&[1]).atoms(), data.atoms());
+        assert_eq!((data.share_of(-1.1), data.share_of(1.0 / 3.0)), (0.5, 0.0));
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Sequence {
 /// after the last step too (its target is 0). The window of step `window` comes first.
 pub fn windows(steps: &Dataset, window: usize, forecast: bool) -> Dataset {
     let (channels, stride) = (steps.features(), steps.stride());
-    let mut data = Dataset::new(window * channels).in_windows(window);
+    let mut data = Dataset::new(window * channels).in_windows(window).with_atoms(steps.atoms().to_vec());
     let mut row = Vec::with_capacity(window * channels);
     let last = steps.len() + usize::from(forecast);
     for step in window..last {

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
 use super::material::Material;
-use crate::net::{MOST_COMPONENTS, MixtureHead};
+use crate::data::Dataset;
+use crate::net::{Atom, Atoms, MOST_COMPONENTS, MixtureHead};
 use crate::options::{Checked, Options, Refused, Slot, Spec};
 use crate::train::{NetworkJob, Objective};
 
@@ -70,19 +71,22 @@ impl Options for MixtureNetwork {
 }
 
 impl MixtureNetwork {
-    /// What is minimised with `eta` as the share of the logarithmic score.
-    pub(super) fn objective(&self, eta: f64) -> Objective {
+    /// What is minimised with `eta` as the share of the logarithmic score. The atoms are those of all rows, so that all networks of
+    /// a pool have them.
+    fn objective(&self, data: &Dataset, eta: f64) -> Objective {
+        let atom = |place: &f32| Atom { place: *place, share: data.share_of(*place) as f32 };
         let head = MixtureHead {
             components: self.components,
             sd_floor: self.settings.sigma_min as f32,
             sd_ceiling: self.sigma_max.map(|most| most as f32),
             mean_bound: self.mean_bound.map(|bound| bound as f32),
+            atoms: Atoms::new(data.atoms().iter().map(atom)),
         };
         Objective::Hybrid { head, eta: eta as f32 }
     }
 
     /// The network to train.
     pub(super) fn job(&self, material: &Material, eta: f64, seed: u64) -> NetworkJob {
-        self.settings.job(material, self.objective(eta), seed)
+        self.settings.job(material, self.objective(&material.data, eta), seed)
     }
 }

@@ -44,6 +44,7 @@ pub use sizes::Preset;
 use configure::MEMBER;
 use material::Material;
 
+use crate::ngboost::Score;
 use crate::train::NetworkJob;
 use crate::{Error, Result};
 
@@ -191,6 +192,11 @@ impl Method {
             Self::Auto(method) => method.eta == 0.0,
             Self::Ensemble(method) => return method.member.check_censored(),
             Self::SampleNet(_) => return Err(Error::options("sample-net cannot learn from censored targets")),
+            Self::NgBoost(settings) if settings.score != Score::Log => {
+                return Err(Error::options(
+                    "ngboost with the CRPS score cannot learn from censored targets; use score log",
+                ));
+            }
             _ => false,
         };
         if eta_0 {

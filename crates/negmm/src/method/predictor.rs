@@ -205,7 +205,7 @@ trait Gather {
     fn gather<L: Lanes>(&mut self, outputs: &[Chunk], member: usize, first: usize, rows: usize);
 }
 
-/// Mixtures, each list rows × members × components.
+/// Mixtures, each list rows × members × components. An atom is a component with an sd of 0.
 struct Parts<'a, H> {
     head: &'a H,
     members: &'a [Member],
@@ -229,6 +229,7 @@ impl<H: MixtureOutputs> Gather for Parts<'_, H> {
         let (components, members) = (self.head.components(), self.members.len());
         let sd_factor = self.members[member].sd_factor;
         self.head.forward::<L>(outputs, &mut self.panel);
+        let gaussians = components - self.panel.atoms;
         let (weights, means, sds) = (floats(&self.panel.weights), floats(&self.panel.means), floats(&self.panel.sds));
         for row in 0..rows {
             let start = ((first + row) * members + member) * components;
@@ -244,7 +245,7 @@ impl<H: MixtureOutputs> Gather for Parts<'_, H> {
                 *out = lane(means, k);
             }
             for (k, out) in self.sds[target].iter_mut().enumerate() {
-                *out = lane(sds, k) * sd_factor;
+                *out = if k < gaussians { lane(sds, k) * sd_factor } else { 0.0 };
             }
         }
     }

@@ -77,7 +77,7 @@ impl Mixtures {
         debug_assert!(weights.iter().all(|&weight| weight >= 0.0));
         debug_assert!(weights.chunks_exact(components).all(|w| (w.iter().sum::<f64>() - 1.0).abs() < SUM_TOLERANCE));
         debug_assert!(means.iter().all(|mean| mean.is_finite()));
-        debug_assert!(sds.iter().all(|&sd| sd > 0.0 && sd.is_finite()));
+        debug_assert!(sds.iter().all(|&sd| sd >= 0.0 && sd.is_finite()));
         Self { components, weights, means, sds }
     }
 

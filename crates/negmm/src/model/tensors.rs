@@ -322,3 +322,36 @@ fn read_network(tensors: &Tensors<'_>, number: usize, network: &Network) -> Resu
     }
     Ok(weights)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::rng::Rng;
+    use crate::net::{Activation, Atom, Atoms, MixtureHead};
+    use crate::tensors::to_bytes;
+
+    #[test]
+    fn networks_with_atoms_come_back() {
+        let atoms = Atoms::new([(0.1, 0.2), (-3.0, 0.0)].map(|(place, share)| Atom { place, share }));
+        let head =
+            Head::Mixture(MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms });
+        let network = Network {
+            inputs: 2,
+            stem: None,
+            hidden: vec![4],
+            residual: false,
+            activation: Activation::Silu,
+            outputs: head.outputs(),
+        };
+        let parameters = network.initial_parameters(&mut Rng::new(3, 0)).into();
+        let members = vec![Member { network, parameters, sd_factor: 1.5, statistics: Arc::default() }];
+        let predictor = Predictor::Networks { members, head, pool: Pool::Mixture };
+        let (shape, tensors) = write(&predictor);
+        let shape = serde_json::from_str(&serde_json::to_string(&shape).unwrap()).unwrap();
+        let bytes = to_bytes("key", String::new(), &tensors).unwrap();
+        let method = Method::by_name("mdn").unwrap();
+        let again = read(shape, &method, (2, &[]), &SafeTensors::deserialize(&bytes).unwrap()).unwrap();
+        assert_eq!(again, predictor);
+        assert_eq!(again.components(), Some(5));
+    }
+}

@@ -2,15 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::atoms::{ATOM_SD, Atoms};
 use super::head::MixtureOutputs;
 use super::network::PANEL_CHUNKS;
 use crate::math::functions::{decay, ln, softplus, tanh};
-use crate::math::lanes::{Chunk, Lanes};
+use crate::math::lanes::{Chunk, Lanes, WIDTH};
 
 /// Components at most: the energy score visits every pair.
 pub const MOST_COMPONENTS: usize = 1000;
 
-/// How 3 K raw numbers (K logits, K means, K raw sds) become a mixture of K components:
+/// How 3 K + A raw numbers (K + A logits, K means, K raw sds) become a mixture of K Gaussians and A atoms:
 ///
 /// ```text
 /// weight_k = softmax(logit)_k
@@ -18,10 +19,12 @@ pub const MOST_COMPONENTS: usize = 1000;
 /// sd_k     = floor + softplus(raw),              or  floor + R tanh(softplus(raw) / R)   with R = ceiling - floor
 /// ```
 ///
+/// Atoms are the last components. Where they lie is fixed: they have a weight, and neither a mean nor an sd that is learnt.
+///
 /// The bounds are the paper's Assumption 1, smooth instead of truncated: a truncated output has no gradient to come back by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MixtureHead {
-    /// K.
+    /// K: the Gaussians.
     pub components: usize,
     /// Smallest sd, in units of the standardised target.
     pub sd_floor: f32,
@@ -29,6 +32,9 @@ pub struct MixtureHead {
     pub sd_ceiling: Option<f32>,
     /// Largest absolute mean, if bounded.
     pub mean_bound: Option<f32>,
+    /// Single values that have a probability of their own.
+    #[serde(default, skip_serializing_if = "Atoms::is_empty")]
+    pub atoms: Atoms,
 }
 
 /// The mixtures of one panel of rows, each list components × panel.
@@ -42,6 +48,8 @@ pub struct MixturePanel {
     pub means: Vec<Chunk>,
     /// Standard deviations.
     pub sds: Vec<Chunk>,
+    /// How many of the components, the last ones, are atoms: values at their means.
+    pub atoms: usize,
     pub(super) mean_slopes: Vec<Chunk>,
     pub(super) sd_slopes: Vec<Chunk>,
 }
@@ -55,6 +63,7 @@ impl MixturePanel {
             weights: list.clone(),
             means: list.clone(),
             sds: list.clone(),
+            atoms: 0,
             mean_slopes: list.clone(),
             sd_slopes: list,
         }
@@ -64,15 +73,17 @@ impl MixturePanel {
 impl MixtureHead {
     /// Raw numbers for each row.
     pub fn outputs(&self) -> usize {
-        3 * self.components
+        3 * self.components + self.atoms.len()
     }
 
-    /// Equal weights, means at the target's mean and sds of 1, the target's own: the start is the constant predictor, and no
-    /// component is lost before it has learnt.
-    pub(super) fn initial_biases(&self) -> Vec<f32> {
+    /// Atoms with the shares of rows that have them, the rest in equal weights; means at the target's mean and sds of 1, the target's
+    /// own: the start is the constant predictor, and no component is lost before it has learnt.
+    pub(crate) fn initial_biases(&self) -> Vec<f32> {
         /// ln(e - 1), where softplus is 1.
         const SOFTPLUS_1: f32 = 0.541_324_85;
-        let mut biases = vec![0.0; 2 * self.components];
+        let mut biases = vec![0.0; self.components];
+        biases.extend(self.atoms.initial_logits(self.components));
+        biases.resize(biases.len() + self.components, 0.0);
         biases.resize(self.outputs(), SOFTPLUS_1);
         biases
     }
@@ -83,22 +94,23 @@ impl MixtureHead {
             && positive(self.sd_floor)
             && self.sd_ceiling.is_none_or(|ceiling| positive(ceiling) && ceiling > self.sd_floor)
             && self.mean_bound.is_none_or(positive)
+            && self.atoms.is_sound()
     }
 }
 
 impl MixtureOutputs for MixtureHead {
     fn components(&self) -> usize {
-        self.components
+        self.components + self.atoms.len()
     }
 
-    /// `raw` is 3 K × panel.
+    /// `raw` is (3 K + A) × panel.
     #[inline(always)]
     fn forward<L: Lanes>(&self, raw: &[Chunk], panel: &mut MixturePanel) {
-        let size = self.components * PANEL_CHUNKS;
-        let (logits, rest) = raw.split_at(size);
+        let (every, size) = (self.components() * PANEL_CHUNKS, self.components * PANEL_CHUNKS);
+        let (logits, rest) = raw.split_at(every);
         let (means, sds) = rest.split_at(size);
         for lane in 0..PANEL_CHUNKS {
-            let rows = || (lane..size).step_by(PANEL_CHUNKS);
+            let rows = || (lane..every).step_by(PANEL_CHUNKS);
             let mut largest = L::splat(f32::NEG_INFINITY);
             for at in rows() {
                 largest = L::load(&logits[at]).max(largest);
@@ -124,15 +136,21 @@ impl MixtureOutputs for MixtureHead {
             (spread + L::splat(self.sd_floor)).store(&mut panel.sds[at]);
             (slope * outer).store(&mut panel.sd_slopes[at]);
         }
+        panel.atoms = self.atoms.len();
+        for (number, atom) in self.atoms.list().iter().enumerate() {
+            let chunks = size + number * PANEL_CHUNKS..size + (number + 1) * PANEL_CHUNKS;
+            panel.means[chunks.clone()].fill(Chunk([atom.place; WIDTH]));
+            panel.sds[chunks].fill(Chunk([ATOM_SD; WIDTH]));
+        }
     }
 
     /// Turns derivatives with respect to (logits, means, sds) into derivatives with respect to the raw outputs.
     #[inline(always)]
     fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]) {
-        let size = self.components * PANEL_CHUNKS;
-        raw[..size].copy_from_slice(&parameters[..size]);
-        multiply::<L>(&parameters[size..], &panel.mean_slopes, &mut raw[size..]);
-        multiply::<L>(&parameters[2 * size..], &panel.sd_slopes, &mut raw[2 * size..]);
+        let (every, size) = (self.components() * PANEL_CHUNKS, self.components * PANEL_CHUNKS);
+        raw[..every].copy_from_slice(&parameters[..every]);
+        multiply::<L>(&parameters[every..], &panel.mean_slopes[..size], &mut raw[every..]);
+        multiply::<L>(&parameters[2 * every..], &panel.sd_slopes[..size], &mut raw[every + size..]);
     }
 }
 
@@ -154,5 +172,35 @@ fn bounded<L: Lanes>(x: L, bound: Option<f32>) -> (L, L) {
             let share = tanh(x * L::splat(1.0 / bound));
             (share * L::splat(bound), share.neg_mul_add(share, one))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Atom, Head};
+    use super::*;
+
+    fn head(atoms: Atoms) -> Head {
+        Head::Mixture(MixtureHead { components: 2, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms })
+    }
+
+    #[test]
+    fn a_head_without_atoms_is_written_as_ever() {
+        const TEXT: &str = r#"{"kind":"mixture","components":2,"sd_floor":0.001,"sd_ceiling":null,"mean_bound":null}"#;
+        assert_eq!(serde_json::to_string(&head(Atoms::NONE)).unwrap(), TEXT);
+        assert_eq!(serde_json::from_str::<Head>(TEXT).unwrap(), head(Atoms::NONE));
+    }
+
+    #[test]
+    fn atoms_come_back_bit_by_bit_and_are_checked() {
+        let atom = |place: f32| Atom { place, share: 0.1 };
+        let places = [1.0 / 3.0, -0.1, 7.7e-5, 1e9];
+        let whole = head(Atoms::new(places.map(atom)));
+        let text = serde_json::to_string(&whole).unwrap();
+        assert_eq!(serde_json::from_str::<Head>(&text).unwrap(), whole);
+        assert_eq!((whole.check(), whole.outputs(), whole.components()), (Ok(()), 10, Some(6)));
+        assert!(serde_json::from_str::<Head>(&text.replace("[{", r#"[{"place":2.0,"share":0.0},{"#)).is_err());
+        assert!(head(Atoms::new([atom(0.5), atom(0.5)])).check().is_err());
+        assert!(head(Atoms::new([atom(f32::NAN)])).check().is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Responsible for networks: layers in one flat buffer, and heads that give their raw outputs a meaning.
 
 mod activation;
+mod atoms;
 mod gaussian_head;
 mod head;
 mod lstm;
@@ -16,6 +17,7 @@ mod stem;
 mod stem_pass;
 
 pub use activation::Activation;
+pub use atoms::{Atom, Atoms, MOST_ATOMS};
 pub use gaussian_head::GaussianHead;
 pub use head::Head;
 pub use lstm::{Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS};

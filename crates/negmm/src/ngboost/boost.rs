@@ -22,7 +22,19 @@ const LAST_DOUBLED: f64 = 256.0;
 pub(super) struct Sample<'a> {
     pub columns: Columns<'a>,
     pub y: &'a [f64],
+    /// Lower and upper ends of targets, where intervals are known: then `y` stands for them.
+    pub intervals: Option<[&'a [f64]; 2]>,
     pub weight: Option<&'a [f64]>,
+}
+
+impl Sample<'_> {
+    fn parameters(&self, start: [f64; 2], sigma_min: f64) -> Parameters {
+        let parameters = Parameters::new(self.y, start, sigma_min);
+        match self.intervals {
+            Some(intervals) => parameters.within(self.y, intervals),
+            None => parameters,
+        }
+    }
 }
 
 /// Boosts for at most `settings.rounds` rounds, as the job of that number. With validation rows, only the rounds up to the best
@@ -37,8 +49,8 @@ pub(super) fn boost(
 ) -> Result<Boosted> {
     let (rows, score) = (train.y.len(), settings.score);
     let start = start(train, settings.sigma_min);
-    let mut parameters = Parameters::new(train.y, start, settings.sigma_min);
-    let mut held = validation.map(|held| (held, Parameters::new(held.y, start, settings.sigma_min)));
+    let mut parameters = train.parameters(start, settings.sigma_min);
+    let mut held = validation.map(|held| (held, held.parameters(start, settings.sigma_min)));
     let mut stopping = Stopping { best_round: 0, best: f64::INFINITY };
     if let Some((held, parameters)) = &held {
         stopping.see(0, parameters.mean_score(score, held.weight));
@@ -111,7 +123,7 @@ pub(super) fn boost(
     Ok(Boosted { start, learning_rate, sigma_min, features, rounds, importance, history })
 }
 
-/// Mean and logarithm of the (population) sd of the targets.
+/// Mean and logarithm of the (population) sd of the targets, or of the numbers that stand for them, as in the original software.
 fn start(train: &Sample<'_>, sigma_min: f64) -> [f64; 2] {
     let mean = weighted_mean(train.y.len(), train.weight, |row| train.y[row]);
     let variance = weighted_mean(train.y.len(), train.weight, |row| (train.y[row] - mean) * (train.y[row] - mean));

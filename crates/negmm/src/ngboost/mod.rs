@@ -172,15 +172,16 @@ impl NgBoost {
         watch: &Watch<'_>,
     ) -> Result<Boosted> {
         let (train, held) = holdout(y.len(), self.validation, &mut Rng::new(seed, streams::VALIDATION));
-        let split = Division { train: &train, held: &held, halves: 0 };
-        self.fit_split(columns, y, weights, split, seed, (0, watch)).map(|trained| trained.boosted)
+        let division = Division { train: &train, held: &held, halves: 0 };
+        let targets = Targets { y, intervals: None };
+        self.fit_split(columns, targets, weights, division, seed, (0, watch)).map(|trained| trained.boosted)
     }
 
     /// As [`NgBoost::fit`], with the validation rows given; also says what the model that chose the rounds predicts for them.
     pub(crate) fn fit_split(
         &self,
         columns: &Columns<'_>,
-        y: &[f64],
+        Targets { y, intervals }: Targets<'_>,
         weights: Option<&[f64]>,
         Division { train, held, halves }: Division<'_>,
         seed: u64,
@@ -188,7 +189,7 @@ impl NgBoost {
     ) -> Result<TrainedTrees> {
         self.check()?;
         check_targets(columns, y, weights)?;
-        let whole = Sample { columns: columns.clone(), y, weight: weights };
+        let whole = Sample { columns: columns.clone(), y, intervals, weight: weights };
         // A row of weight 0 is not there: it is no row of a bin or of a drawn share either.
         let counts = |row: &u32| weights.is_none_or(|weights| weights[*row as usize] > 0.0);
         let train: Vec<u32> = train.iter().copied().filter(counts).collect();
@@ -236,6 +237,13 @@ pub(crate) struct Division<'a> {
     pub(crate) halves: usize,
 }
 
+/// What is known of targets: the lower and upper ends of `intervals` where they differ, else `y`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Targets<'a> {
+    pub(crate) y: &'a [f64],
+    pub(crate) intervals: Option<[&'a [f64]; 2]>,
+}
+
 /// What boosting leaves behind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainedTrees {
@@ -249,18 +257,21 @@ pub struct TrainedTrees {
 struct Owned {
     columns: Vec<Vec<f32>>,
     y: Vec<f64>,
+    intervals: Option<[Vec<f64>; 2]>,
     weight: Option<Vec<f64>>,
 }
 
 impl Owned {
     fn select(whole: &Sample<'_>, rows: &[u32]) -> Self {
         let pick = |list: &[f64]| rows.iter().map(|&row| list[row as usize]).collect();
-        Self { columns: whole.columns.select(rows), y: pick(whole.y), weight: whole.weight.map(pick) }
+        let intervals = whole.intervals.map(|ends| ends.map(pick));
+        Self { columns: whole.columns.select(rows), y: pick(whole.y), intervals, weight: whole.weight.map(pick) }
     }
 
     fn sample(&self) -> Result<Sample<'_>> {
         let columns = Columns::new(&self.columns, self.y.len())?;
-        Ok(Sample { columns, y: &self.y, weight: self.weight.as_deref() })
+        let intervals = self.intervals.as_ref().map(|[lower, upper]| [&lower[..], &upper[..]]);
+        Ok(Sample { columns, y: &self.y, intervals, weight: self.weight.as_deref() })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Responsible for where rows with known targets stand while rounds pass: their parameters, scores and natural gradients.
 
 use super::boosted::Round;
+use super::score::{interval_natural_gradient, interval_value};
 use super::tree::{BLOCK, Tree};
 use super::{Columns, Score};
 
@@ -9,6 +10,8 @@ pub(super) struct Parameters {
     pub residual: Vec<f64>,
     pub log_sd: Vec<f64>,
     pub inverse_sd: Vec<f64>,
+    /// How far above y the ends of each row's interval lie; empty where all targets are known.
+    ends: Vec<[f64; 2]>,
     least_log_sd: f64,
     most_inverse_sd: f64,
 }
@@ -19,9 +22,27 @@ impl Parameters {
             residual: y.iter().map(|y| y - start[0]).collect(),
             log_sd: vec![start[1]; y.len()],
             inverse_sd: vec![libm::exp(-start[1]); y.len()],
+            ends: Vec::new(),
             least_log_sd: libm::log(sigma_min),
             most_inverse_sd: 1.0 / sigma_min,
         }
+    }
+
+    /// The same where of rows whose ends differ an interval is known: `lower` and `upper` ends of targets `y`.
+    pub fn within(mut self, y: &[f64], [lower, upper]: [&[f64]; 2]) -> Self {
+        self.ends = (0..y.len()).map(|row| [lower[row] - y[row], upper[row] - y[row]]).collect();
+        self
+    }
+
+    /// The ends of a row's interval above its mean, where an interval is all that is known.
+    #[inline(always)]
+    fn interval(&self, score: Score, row: usize, residual: f64) -> Option<[f64; 2]> {
+        // The same for all rows, so that loops over rows without intervals stay as they are.
+        if self.ends.is_empty() || score != Score::Log {
+            return None;
+        }
+        let [lower, upper] = self.ends[row];
+        (lower < upper).then_some([residual + lower, residual + upper])
     }
 
     /// Takes one round's step for rows whose leaves are not known.
@@ -56,7 +77,7 @@ impl Parameters {
     /// The score of a row.
     #[inline(always)]
     pub fn score(&self, score: Score, row: usize) -> f64 {
-        self.value(score, self.residual[row], self.log_sd[row], self.inverse_sd[row])
+        self.value((score, row), self.residual[row], self.log_sd[row], self.inverse_sd[row])
     }
 
     /// What the mean score would be after a step, for rows in these leaves.
@@ -65,7 +86,7 @@ impl Parameters {
             let [mean, log_sd] = leaves[row];
             let (change, factor) = steps.log_sd[log_sd as usize];
             let residual = self.residual[row] + steps.mean[mean as usize];
-            self.value(score, residual, self.log_sd[row] - change, self.inverse_sd[row] * factor)
+            self.value((score, row), residual, self.log_sd[row] - change, self.inverse_sd[row] * factor)
         };
         weighted_mean(leaves.len(), weight, value)
     }
@@ -73,13 +94,21 @@ impl Parameters {
     /// The natural gradient at a row. At the smallest sd it does not ask for a smaller one.
     #[inline(always)]
     pub fn natural_gradient(&self, score: Score, row: usize) -> [f64; 2] {
-        let [mean, log_sd] = score.natural_gradient(self.residual[row], self.inverse_sd[row].min(self.most_inverse_sd));
+        let (residual, inverse_sd) = (self.residual[row], self.inverse_sd[row].min(self.most_inverse_sd));
+        let [mean, log_sd] = match self.interval(score, row, residual) {
+            Some(ends) => interval_natural_gradient(ends, inverse_sd),
+            None => score.natural_gradient(residual, inverse_sd),
+        };
         [mean, if self.log_sd[row] > self.least_log_sd { log_sd } else { log_sd.min(0.0) }]
     }
 
     #[inline(always)]
-    fn value(&self, score: Score, residual: f64, log_sd: f64, inverse_sd: f64) -> f64 {
-        score.value(residual, log_sd.max(self.least_log_sd), inverse_sd.min(self.most_inverse_sd))
+    fn value(&self, (score, row): (Score, usize), residual: f64, log_sd: f64, inverse_sd: f64) -> f64 {
+        let inverse_sd = inverse_sd.min(self.most_inverse_sd);
+        match self.interval(score, row, residual) {
+            Some(ends) => interval_value(ends, inverse_sd),
+            None => score.value(residual, log_sd.max(self.least_log_sd), inverse_sd),
+        }
     }
 }
 

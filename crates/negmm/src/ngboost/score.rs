@@ -12,12 +12,18 @@
 //! With the predicted distribution function F(y) = Φ(z), M for the CRPS is 2 ∫ (∂F/∂θ)(∂F/∂θ)ᵀ dy. The original software has
 //! sd M in its place, that is diag(2, sd²) / (2√π), so that its natural gradient lacks a factor sd:
 //! [`Score::CrpsOriginal`].
+//!
+//! Where only an interval is known, whose ends are so far above the mean, the log score is -ln of its probability, and with the mean
+//! and the excess of a standard normal variable between the ends ([`Truncated`]) d = (-mean/sd, -excess). M stays that of a known value,
+//! as in the original software for survival: M⁻¹ d = (-sd mean, -excess/2). The CRPS has no such form; it takes the number that stands
+//! for the interval, and open intervals have none.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use serde::{Deserialize, Serialize};
 
 use crate::math::normal;
+use crate::math::truncated::Truncated;
 
 /// ln √(2π).
 const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
@@ -69,6 +75,24 @@ impl Score {
     }
 }
 
+/// The log score of an interval with these ends, measured from the mean.
+#[inline(always)]
+pub(super) fn interval_value(ends: [f64; 2], inverse_sd: f64) -> f64 {
+    -within(ends, inverse_sd).log_mass
+}
+
+/// M⁻¹ d of an interval with these ends, measured from the mean.
+#[inline(always)]
+pub(super) fn interval_natural_gradient(ends: [f64; 2], inverse_sd: f64) -> [f64; 2] {
+    let Truncated { mean, excess, .. } = within(ends, inverse_sd);
+    [-mean / inverse_sd, -0.5 * excess]
+}
+
+#[inline(always)]
+fn within([lower, upper]: [f64; 2], inverse_sd: f64) -> Truncated<f64> {
+    Truncated::new(lower * inverse_sd, upper * inverse_sd, (upper - lower) * inverse_sd)
+}
+
 #[cfg(test)]
 mod tests {
     use std::f64::consts::PI;
@@ -102,6 +126,22 @@ mod tests {
             let above = integral(mean, sd, |t| if t >= y { normal::cdf(-z(t)).powi(2) } else { 0.0 });
             let found = value(Score::Crps, y, mean, sd.ln());
             assert!((found - below - above).abs() < 0.01 * sd, "{found} {}", below + above);
+        }
+    }
+
+    #[test]
+    fn natural_gradients_of_intervals_agree_with_differences() {
+        const H: f64 = 1e-5;
+        let ends = [[0.3, 0.4], [-2.0, 5.0], [0.5, f64::INFINITY], [f64::NEG_INFINITY, -1.0], [40.0, f64::INFINITY]];
+        for (ends, sd) in ends.into_iter().flat_map(|ends| [(ends, 0.7), (ends, 2.0)]) {
+            let value = |shift: f64, log_sd: f64| interval_value(ends.map(|end| end - shift), libm::exp(-log_sd));
+            let log_sd = libm::log(sd);
+            let by_mean = (value(H, log_sd) - value(-H, log_sd)) / (2.0 * H);
+            let by_log_sd = (value(0.0, log_sd + H) - value(0.0, log_sd - H)) / (2.0 * H);
+            let found = interval_natural_gradient(ends, 1.0 / sd);
+            for (found, expected) in found.into_iter().zip([by_mean * sd * sd, by_log_sd / 2.0]) {
+                assert!((found - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{ends:?} {sd}: {found} {expected}");
+            }
         }
     }
 

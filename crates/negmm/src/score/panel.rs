@@ -142,6 +142,9 @@ impl Scratch {
         if let Some([lower, upper]) = known.intervals {
             largest = self.interval_joints::<L>(panel, (lower, upper), lane, factor);
         }
+        if panel.atoms > 0 {
+            largest = self.atom_joints::<L>(panel, known, lane, factor);
+        }
         let mut sum = L::splat(0.0);
         for component in &mut self.components {
             let joint = decay(L::load(&component.posterior) - largest);
@@ -177,6 +180,37 @@ impl Scratch {
             largest = log_joint.max(largest);
             pull.select(is_interval, z).store(&mut component.pull);
             (zero - excess).select(is_interval, z.neg_mul_add(z, one)).store(&mut component.curve);
+        }
+        largest
+    }
+
+    /// An atom has no density but a probability: of a row at an atom j is ln weight of the atom, less the constant that the score has,
+    /// and no other component counts; of any other value no atom counts; of an interval an atom counts where it lies in it. No sd
+    /// factor touches that. Gives the largest of all.
+    #[inline(always)]
+    fn atom_joints<L: Lanes>(&mut self, panel: &MixturePanel, known: Known<'_>, lane: usize, factor: f32) -> L {
+        let (zero, never) = (L::splat(0.0), L::splat(f32::NEG_INFINITY));
+        let constant = L::splat(HALF_LN_2_PI + libm::logf(factor));
+        let [lower, upper] = known.intervals.unwrap_or([known.y; 2]);
+        let (lower, upper) = (L::load(lower), L::load(upper));
+        let (gaussians, atoms) = self.components.split_at_mut(panel.means.len() / PANEL_CHUNKS - panel.atoms);
+        let mut largest = never;
+        // How far the row is from the nearest atom: not at all, or less, where one lies in its interval.
+        let mut apart = L::splat(f32::INFINITY);
+        for (number, component) in atoms.iter_mut().enumerate() {
+            let at = (gaussians.len() + number) * PANEL_CHUNKS + lane;
+            let place = L::load(&panel.means[at]);
+            let outside = (lower - place).max(place - upper);
+            let log_joint = never.select(outside.gt(zero), L::load(&panel.log_weights[at]) + constant);
+            log_joint.store(&mut component.posterior);
+            largest = log_joint.max(largest);
+            apart = outside.min(apart);
+        }
+        let dense = apart.max(upper - lower).gt(zero);
+        for component in gaussians {
+            let log_joint = L::load(&component.posterior).select(dense, never);
+            log_joint.store(&mut component.posterior);
+            largest = log_joint.max(largest);
         }
         largest
     }

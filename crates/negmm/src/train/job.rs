@@ -7,7 +7,7 @@ use crate::data::Dataset;
 use crate::math::lanes::Chunk;
 use crate::math::rng::Rng;
 use crate::net::{Network, Stem};
-use crate::ngboost::{Columns, Division, NgBoost, TrainedTrees};
+use crate::ngboost::{Columns, Division, NgBoost, Targets, TrainedTrees};
 use crate::watch::Watch;
 use crate::{Error, Result, streams};
 
@@ -144,6 +144,7 @@ impl NetworkJob {
                 "a network may have {MOST_PARAMETERS} parameters at most, and this one would have {parameters}: use fewer hidden units"
             )));
         }
+        objective.head().check().map_err(Error::options)?;
         if network.inputs != data.features() || network.outputs != objective.head().outputs() {
             return Err(Error::data("a network does not fit its data or its objective"));
         }
@@ -165,9 +166,11 @@ impl TreesJob {
         let data = &self.data;
         let columns = data.columns();
         let columns = Columns::new(&columns, data.len())?;
-        let y: Vec<f64> = data.y().iter().map(|y| f64::from(*y)).collect();
-        let weights: Vec<f64> = data.sample_weights().iter().map(|weight| f64::from(*weight)).collect();
-        let split = Division { train: &self.train, held: &self.validation, halves: self.halves };
-        self.settings.fit_split(&columns, &y, Some(&weights), split, self.seed, (number, watch))
+        let doubles = |list: &[f32]| list.iter().map(|number| f64::from(*number)).collect::<Vec<_>>();
+        let (y, weights) = (doubles(data.y()), doubles(data.sample_weights()));
+        let ends = data.intervals().map(|intervals| [intervals.lower(), intervals.upper()].map(doubles));
+        let targets = Targets { y: &y, intervals: ends.as_ref().map(|[lower, upper]| [&lower[..], &upper[..]]) };
+        let division = Division { train: &self.train, held: &self.validation, halves: self.halves };
+        self.settings.fit_split(&columns, targets, Some(&weights), division, self.seed, (number, watch))
     }
 }

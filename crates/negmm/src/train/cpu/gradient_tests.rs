@@ -9,7 +9,7 @@ use crate::math::counter::Counter;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use crate::math::rng::Rng;
 use crate::mixture::Mixture;
-use crate::net::{Activation, GaussianHead, MixtureHead, Network, SampleHead};
+use crate::net::{Activation, Atom, Atoms, GaussianHead, MixtureHead, Network, SampleHead};
 use crate::score::sinkhorn::{self, Prior, Sinkhorn, SinkhornScratch};
 use crate::score::{energy, hybrid, interval, log, sample_energy};
 use crate::streams;
@@ -110,13 +110,18 @@ impl Reference {
 /// Of (place among the rows, outputs, target).
 type RowLoss<'a> = dyn Fn(usize, &[f64], f64) -> f64 + 'a;
 
-/// Weights, means and sds of the mixture that raw outputs mean.
+/// Weights, means and sds of the mixture that raw outputs mean; the sd of an atom is 0.
 fn mixture_of(head: MixtureHead, outputs: &[f64]) -> [Vec<f64>; 3] {
-    let k = head.components;
-    let sum: f64 = outputs[..k].iter().map(|logit| libm::exp(*logit)).sum();
+    let (logits, rest) = outputs.split_at(head.components + head.atoms.len());
+    let (means, sds) = rest.split_at(head.components);
+    let sum: f64 = logits.iter().map(|logit| libm::exp(*logit)).sum();
     let sd = |raw: &f64| f64::from(head.sd_floor) + libm::log1p(libm::exp(*raw));
-    let weights = outputs[..k].iter().map(|logit| libm::exp(*logit) / sum).collect();
-    [weights, outputs[k..2 * k].to_vec(), outputs[2 * k..].iter().map(sd).collect()]
+    let places = head.atoms.list().iter().map(|atom| f64::from(atom.place));
+    [
+        logits.iter().map(|logit| libm::exp(*logit) / sum).collect(),
+        means.iter().copied().chain(places).collect(),
+        sds.iter().map(sd).chain(head.atoms.list().iter().map(|_| 0.0)).collect(),
+    ]
 }
 
 /// The hybrid loss of the mixture that raw outputs mean.
@@ -125,6 +130,24 @@ fn hybrid_loss(head: MixtureHead, eta: f32) -> impl Fn(usize, &[f64], f64) -> f6
         let [weights, means, sds] = mixture_of(head, outputs);
         hybrid::value(Mixture { weights: &weights, means: &means, sds: &sds }, y, f64::from(eta))
     }
+}
+
+/// The logarithmic score of a value that may be an atom of the mixture.
+fn log_of_value(mixture: Mixture<'_>, y: f64) -> f64 {
+    let Mixture { weights, means, sds } = mixture;
+    match (0..weights.len()).find(|k| sds[*k] == 0.0 && means[*k] == y) {
+        Some(atom) => -libm::log(weights[atom]),
+        None => {
+            let k = sds.iter().filter(|sd| **sd > 0.0).count();
+            log::value(Mixture { weights: &weights[..k], means: &means[..k], sds: &sds[..k] }, y)
+        }
+    }
+}
+
+/// The energy score where sds may be 0: that of components which are as good as single values.
+fn energy_of_value(mixture: Mixture<'_>, y: f64) -> f64 {
+    let sds: Vec<f64> = mixture.sds.iter().map(|sd| sd.max(1e-12)).collect();
+    energy::value(Mixture { sds: &sds, ..mixture }, y)
 }
 
 /// The hybrid loss where rows have intervals.
@@ -137,8 +160,8 @@ fn interval_loss(
         let [weights, means, sds] = mixture_of(head, outputs);
         let mixture = Mixture { weights: &weights, means: &means, sds: &sds };
         let (eta, [lower, upper]) = (f64::from(eta), ends(&data, rows[place]));
-        let log = if lower < upper { interval::value(mixture, lower, upper) } else { log::value(mixture, y) };
-        let energy = if (upper - lower).is_finite() { energy::value(mixture, y) } else { 0.0 };
+        let log = if lower < upper { interval::value(mixture, lower, upper) } else { log_of_value(mixture, y) };
+        let energy = if (upper - lower).is_finite() { energy_of_value(mixture, y) } else { 0.0 };
         eta * log + (1.0 - eta) * energy
     }
 }
@@ -163,10 +186,14 @@ fn some_rows(rows: usize) -> Vec<u32> {
     (0..rows as u32).map(|row| (row * 37 + 11) % 100).collect()
 }
 
-/// Rows that are values, cells, intervals and open on either side, in turn.
+/// Where data of all kinds have an atom.
+const ATOM: f32 = 0.3;
+
+/// Rows that are values, half of them at an atom, cells, intervals and open on either side, in turn.
 fn data_of_all_kinds(features: usize) -> Arc<Dataset> {
     let data = data(features, 100);
-    let y = data.y().to_vec();
+    let y: Vec<f32> = data.y().iter().enumerate().map(|(row, y)| if row % 10 == 0 { ATOM } else { *y }).collect();
+    let data = Dataset::from_parts(features, data.x().to_vec(), y.clone());
     let ends = |(row, y): (usize, f32)| match row % 5 {
         0 => (y, y),
         1 => (y - 0.05, y + 0.05),
@@ -175,7 +202,7 @@ fn data_of_all_kinds(features: usize) -> Arc<Dataset> {
         _ => (f32::NEG_INFINITY, y),
     };
     let (lower, upper) = y.into_iter().enumerate().map(ends).unzip();
-    Arc::new(Dataset::clone(&data).with_intervals(lower, upper))
+    Arc::new(data.with_intervals(lower, upper))
 }
 
 fn assert_gradient(inputs: usize, hidden: &[usize], activation: Activation, eta: f32, rows: usize) {
@@ -191,7 +218,7 @@ fn assert_network_gradient(
     let case =
         format!("{inputs} inputs, hidden {hidden:?}, residual {residual}, {activation:?}, eta {eta}, {rows} rows");
     let data = data(inputs, 100);
-    let head = MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
+    let head = MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms: Atoms::NONE };
     let network =
         Network { inputs, stem: None, hidden: hidden.to_vec(), residual, activation, outputs: head.outputs() };
     let job = NetworkJob {
@@ -241,12 +268,32 @@ fn small_job(data: &Arc<Dataset>, objective: Objective) -> NetworkJob {
 }
 
 #[test]
+fn atoms_start_with_their_shares() {
+    let atoms = Atoms::new([(ATOM, 0.25), (-2.0, 0.4)].map(|(place, share)| Atom { place, share }));
+    let head = MixtureHead { components: 7, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms };
+    let biases: Vec<f64> = head.initial_biases().into_iter().map(f64::from).collect();
+    let [weights, means, sds] = mixture_of(head, &biases);
+    assert!((weights[7] - 0.25).abs() < 1e-6 && (weights[8] - 0.4).abs() < 1e-6, "{weights:?}");
+    assert_eq!((&means[..7], &means[7..]), (&[0.0; 7][..], &[f64::from(ATOM), -2.0][..]));
+    assert!(sds[..7].iter().all(|sd| (sd - 1.001).abs() < 1e-6), "{sds:?}");
+}
+
+#[test]
 fn gradient_of_rows_that_are_intervals() {
     let (data, rows) = (data_of_all_kinds(4), some_rows(75));
     for eta in [0.0, 0.4, 1.0] {
-        let head = MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
+        let head =
+            MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms: Atoms::NONE };
         let loss = interval_loss(head, eta, (data.clone(), rows.clone()));
         assert_job_gradient(&format!("eta {eta}"), &small_job(&data, Objective::Hybrid { head, eta }), &rows, &loss);
+    }
+    for (eta, places) in [(0.0, vec![ATOM]), (0.4, vec![ATOM]), (1.0, vec![ATOM, -40.0]), (0.4, vec![0.1, ATOM, -0.9])]
+    {
+        let atoms = Atoms::new(places.iter().map(|place| Atom { place: *place, share: 0.1 }));
+        let head = MixtureHead { components: 2, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms };
+        let loss = interval_loss(head, eta, (data.clone(), rows.clone()));
+        let case = format!("eta {eta}, atoms {places:?}");
+        assert_job_gradient(&case, &small_job(&data, Objective::Hybrid { head, eta }), &rows, &loss);
     }
     // With beta = 0 the weight of a row is 1, and there is nothing that is not differentiated.
     let head = GaussianHead { variance_floor: 1e-6, variance_ceiling: 100.0 };
@@ -416,7 +463,7 @@ fn gradient_without_inputs_and_at_full_widths() {
 #[test]
 fn gradient_goes_through_the_units_that_dropout_left() {
     let data = data(3, 40);
-    let head = MixtureHead { components: 2, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None };
+    let head = MixtureHead { components: 2, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms: Atoms::NONE };
     let job = NetworkJob {
         network: Network {
             inputs: 3,

@@ -1,0 +1,88 @@
+//! Responsible for atoms: single values that have a probability of their own, beside a density.
+
+use serde::{Deserialize, Serialize};
+
+/// Atoms of a head at most.
+pub const MOST_ATOMS: usize = 4;
+
+/// The sd of an atom in a panel, in units of the standardised target. An atom is a component there like any other, only so narrow
+/// that its energy score is that of a single value: E|X - y| and E|X - X'| are off by less than twice this.
+pub(crate) const ATOM_SD: f32 = 1e-6;
+
+/// A value with a probability of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Atom {
+    /// The value, in units of the standardised target: exactly that of the rows that have it.
+    pub place: f32,
+    /// The share of the rows that have it: its probability at the start of training.
+    pub share: f32,
+}
+
+/// The atoms of a head, none unless it is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Atom>", into = "Vec<Atom>")]
+pub struct Atoms {
+    list: [Atom; MOST_ATOMS],
+    count: usize,
+}
+
+impl Atoms {
+    /// No atom.
+    pub const NONE: Self = Self { list: [Atom { place: 0.0, share: 0.0 }; MOST_ATOMS], count: 0 };
+
+    /// These, the first [`MOST_ATOMS`] of them.
+    pub fn new(atoms: impl IntoIterator<Item = Atom>) -> Self {
+        let mut kept = Self::NONE;
+        for (slot, atom) in kept.list.iter_mut().zip(atoms) {
+            *slot = atom;
+            kept.count += 1;
+        }
+        kept
+    }
+
+    /// All of them.
+    pub fn list(&self) -> &[Atom] {
+        &self.list[..self.count]
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        let atoms = self.list();
+        let distinct = (1..atoms.len()).all(|at| atoms[..at].iter().all(|other| other.place != atoms[at].place));
+        distinct && atoms.iter().all(|atom| atom.place.is_finite() && (0.0..=1.0).contains(&atom.share))
+    }
+
+    /// The logits that give atoms their shares beside so many components with logits of 0.
+    pub(super) fn initial_logits(&self, components: usize) -> impl Iterator<Item = f32> {
+        /// What is left of a share, at least: an atom that no row has may still be learnt, and so may the density.
+        const LEAST: f32 = 1e-3;
+        let rest = (1.0 - self.list().iter().map(|atom| atom.share).sum::<f32>()).max(LEAST);
+        self.list().iter().map(move |atom| libm::logf(components as f32 * atom.share.max(LEAST) / rest))
+    }
+}
+
+impl TryFrom<Vec<Atom>> for Atoms {
+    type Error = String;
+
+    fn try_from(atoms: Vec<Atom>) -> Result<Self, String> {
+        if atoms.len() > MOST_ATOMS {
+            return Err(format!("a head has {MOST_ATOMS} atoms at most, found {}", atoms.len()));
+        }
+        Ok(Self::new(atoms))
+    }
+}
+
+impl From<Atoms> for Vec<Atom> {
+    fn from(atoms: Atoms) -> Self {
+        atoms.list().to_vec()
+    }
+}
