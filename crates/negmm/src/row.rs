@@ -55,10 +55,10 @@ impl Row<'_> {
         }
     }
 
-    /// The sd of the normal distribution that is most like it; positive also where all samples coincide.
+    /// The sd of the normal distribution that is most like it; positive also where all samples coincide, or all is one atom.
     pub fn normal_sd(&self) -> f64 {
         match self {
-            Self::Mixture(mixture) => mixture.sd(),
+            Self::Mixture(mixture) => mixture.sd().max(f64::MIN_POSITIVE),
             Self::Samples(samples) => samples.normal_sd(),
         }
     }

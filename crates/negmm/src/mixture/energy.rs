@@ -10,11 +10,11 @@ const SQRT_2_OVER_PI: f64 = 0.797_884_560_802_865_4;
 const FAR: f64 = 9.0;
 
 /// Mean of |X| for a normal X, written with w = mean / sd:
-/// sd sqrt(2 / pi) exp(-w^2 / 2) + mean erf(w / sqrt 2). Both terms are positive, nothing cancels.
+/// sd sqrt(2 / pi) exp(-w^2 / 2) + mean erf(w / sqrt 2). Both terms are positive, nothing cancels. For an atom it is |mean|.
 #[inline]
 pub(crate) fn folded_mean(mean: f64, sd: f64) -> f64 {
     let w = mean / sd;
-    if w.abs() > FAR {
+    if w.abs() > FAR || sd == 0.0 {
         return mean.abs();
     }
     sd * SQRT_2_OVER_PI * libm::exp(-0.5 * w * w) + mean * libm::erf(w * FRAC_1_SQRT_2)
@@ -29,7 +29,8 @@ pub(crate) fn root_sum_square(a: f64, b: f64) -> f64 {
     if SAFE.contains(&sum) { sum.sqrt() } else { libm::hypot(a, b) }
 }
 
-/// Mean of |X - X'| for components k and l of one mixture, the paper's B_kl; for k = l it is 2 sd / sqrt(pi).
+/// Mean of |X - X'| for components k and l of one mixture, the paper's B_kl; for k = l it is 2 sd / sqrt(pi). Of two atoms it
+/// is their distance, and of an atom and a Gaussian the Gaussian's mean distance from it.
 #[inline]
 pub(crate) fn mean_absolute_difference(mixture: Mixture<'_>, k: usize, l: usize) -> f64 {
     if k == l {
@@ -55,7 +56,7 @@ impl Mixture<'_> {
         // Distances left the range of a double: scale the unit down, and the score back up.
         const UNIT: f64 = 1.0 / 64.0;
         let means: Vec<f64> = self.means.iter().map(|mean| mean * UNIT).collect();
-        let sds: Vec<f64> = self.sds.iter().map(|sd| (sd * UNIT).max(f64::MIN_POSITIVE)).collect();
+        let sds: Vec<f64> = self.sds.iter().map(|sd| sd * UNIT).collect();
         Mixture { weights: self.weights, means: &means, sds: &sds }.energy_score_unscaled(y * UNIT).max(0.0) / UNIT
     }
 

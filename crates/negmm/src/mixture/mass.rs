@@ -4,11 +4,17 @@ use super::{Mixture, log_sum_exp};
 use crate::math::truncated::Truncated;
 
 impl Mixture<'_> {
-    /// Logarithm of the probability within `step` / 2 of `y`: finite wherever [`Mixture::log_pdf`] is.
+    /// Logarithm of the probability within `step` / 2 of `y`: finite wherever [`Mixture::log_pdf`] is. Atoms
+    /// count above y - `step` / 2 and up to y + `step` / 2.
     pub fn log_mass(&self, y: f64, step: f64) -> f64 {
-        let term = |(weight, mean, sd): (f64, f64, f64)| libm::log(weight) + log_mass((y - mean).abs(), step, sd);
+        let of_gaussian =
+            |(weight, mean, sd): (f64, f64, f64)| libm::log(weight) + log_mass((y - mean).abs(), step, sd);
+        // Of two values a step apart only one has the atom half way between them.
+        let near = |place: f64| y - 0.5 * step < place && place <= y + 0.5 * step;
+        let of_atom = |(weight, place)| if near(place) { libm::log(weight) } else { f64::NEG_INFINITY };
+        let terms = self.gaussians().map(of_gaussian).chain(self.atoms().map(of_atom));
         // Rounding must not make it more than certain.
-        log_sum_exp(self.parts().map(term)).min(0.0)
+        log_sum_exp(terms).min(0.0)
     }
 }
 

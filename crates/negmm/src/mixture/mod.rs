@@ -1,9 +1,11 @@
 //! Responsible for every exact fact about Gaussian mixtures: moments, density, distribution function, probability near a
 //! value, quantiles, tail means, draws and the energy score.
 //!
-//! A mixture of K components has the density p(y) = sum_k weight_k N(y; mean_k, sd_k^2). Everything here is a closed form or
-//! its inversion, in f64, and the same bits on every machine.
+//! A mixture of K components has the density p(y) = sum_k weight_k N(y; mean_k, sd_k^2); a component whose sd is 0 is an atom,
+//! which has all its weight at its mean. Everything here is a closed form or its inversion, in f64, and the same bits on every
+//! machine.
 
+mod atoms;
 mod energy;
 mod mass;
 mod quantile;
@@ -36,7 +38,7 @@ impl Mixtures {
     /// they are, so that mixtures taken apart and put together again are the same.
     ///
     /// `weights`, `means` and `sds` are rows × `components`: all finite, weights not negative and not all zero in a row,
-    /// sds positive.
+    /// sds not negative: one of 0 makes an atom.
     ///
     /// # Errors
     /// When a shape or a number is not as described; the message names the row and the component.
@@ -54,7 +56,7 @@ impl Mixtures {
         }
         check("weight", "finite and not negative", &weights, components, |w| w.is_finite() && w >= 0.0)?;
         check("mean", "finite", &means, components, f64::is_finite)?;
-        check("sd", "finite and positive", &sds, components, |sd| sd.is_finite() && sd > 0.0)?;
+        check("sd", "finite and not negative", &sds, components, |sd| sd.is_finite() && sd >= 0.0)?;
         for (row, weights) in weights.chunks_exact_mut(components).enumerate() {
             let sum: f64 = weights.iter().sum();
             if !(sum > 0.0 && sum.is_finite()) {
@@ -81,11 +83,11 @@ impl Mixtures {
         Self { components, weights, means, sds }
     }
 
-    /// Gives each component of these rows so much more variance.
+    /// Gives each component of these rows so much more variance; atoms stay atoms.
     pub(crate) fn widen(&mut self, variances: impl Iterator<Item = (usize, f64)>) {
         for (row, variance) in variances {
             let sds = &mut self.sds[row * self.components..][..self.components];
-            sds.iter_mut().for_each(|sd| *sd = (*sd * *sd + variance).sqrt());
+            sds.iter_mut().filter(|sd| **sd > 0.0).for_each(|sd| *sd = (*sd * *sd + variance).sqrt());
         }
     }
 
@@ -198,8 +200,8 @@ impl Mixtures {
     pub fn rescale(mut self, shift: f64, scale: f64) -> Self {
         debug_assert!(scale > 0.0 && scale.is_finite() && shift.is_finite());
         self.means.iter_mut().for_each(|mean| *mean = *mean * scale + shift);
-        // A narrow component in a tiny unit stays a component: an sd of 0 would not be one.
-        self.sds.iter_mut().for_each(|sd| *sd = (*sd * scale).max(f64::MIN_POSITIVE));
+        // A narrow component in a tiny unit stays one: an sd of 0 would make it an atom.
+        self.sds.iter_mut().filter(|sd| **sd > 0.0).for_each(|sd| *sd = (*sd * scale).max(f64::MIN_POSITIVE));
         self
     }
 }
@@ -215,14 +217,14 @@ fn check(name: &str, expected: &str, values: &[f64], components: usize, valid: i
 
 /// One Gaussian mixture: a row of [`Mixtures`].
 ///
-/// The slices have the same length, weights are not negative and sum to 1, sds are positive. Nothing here checks it again.
+/// The slices have the same length, weights are not negative and sum to 1, sds are not negative. Nothing here checks it again.
 #[derive(Clone, Copy, Debug)]
 pub struct Mixture<'a> {
     /// Weight of each component.
     pub weights: &'a [f64],
     /// Mean of each component.
     pub means: &'a [f64],
-    /// Standard deviation of each component.
+    /// Standard deviation of each component; 0 for an atom.
     pub sds: &'a [f64],
 }
 
@@ -265,35 +267,36 @@ impl Mixture<'_> {
         self.variance().sqrt()
     }
 
-    /// What component `k` adds to the density.
+    /// What component `k` adds to the density; nothing for an atom.
     ///
     /// # Panics
     /// When there is no such component.
     pub fn component_pdf(&self, k: usize, y: f64) -> f64 {
-        self.weights[k] * normal::pdf((y - self.means[k]) / self.sds[k]) / self.sds[k]
+        let sd = self.sds[k];
+        if sd > 0.0 { self.weights[k] * normal::pdf((y - self.means[k]) / sd) / sd } else { 0.0 }
     }
 
-    /// Density at `y`.
+    /// Density at `y` of all but the atoms.
     pub fn pdf(&self, y: f64) -> f64 {
-        self.parts().map(|(weight, mean, sd)| weight * (normal::pdf((y - mean) / sd) / sd)).sum()
+        self.gaussians().map(|(weight, mean, sd)| weight * (normal::pdf((y - mean) / sd) / sd)).sum()
     }
 
-    /// Logarithm of the density at `y`: finite wherever the nearest component is within 1e150 sds.
+    /// Logarithm of that density: finite wherever the nearest component is within 1e150 sds.
     ///
     /// log sum_k exp(t_k) with t_k = ln weight_k - ln sd_k + ln N(z_k).
     pub fn log_pdf(&self, y: f64) -> f64 {
         let term = |(weight, mean, sd)| libm::log(weight) - libm::log(sd) + normal::log_pdf((y - mean) / sd);
-        log_sum_exp(self.parts().map(term))
+        log_sum_exp(self.gaussians().map(term))
     }
 
     /// Probability of a value up to `y`.
     pub fn cdf(&self, y: f64) -> f64 {
-        self.parts().map(|(weight, mean, sd)| weight * normal::cdf((y - mean) / sd)).sum::<f64>().min(1.0)
+        self.parts().map(|(weight, mean, sd)| weight * component_cdf(y, mean, sd)).sum::<f64>().min(1.0)
     }
 
     /// Probability of a value above `y`: 1 - cdf without its cancellation.
     pub fn survival(&self, y: f64) -> f64 {
-        self.parts().map(|(weight, mean, sd)| weight * normal::cdf((mean - y) / sd)).sum::<f64>().min(1.0)
+        self.parts().map(|(weight, mean, sd)| weight * component_survival(y, mean, sd)).sum::<f64>().min(1.0)
     }
 
     /// A random draw: a component by its weight, then a value from it.
@@ -310,6 +313,18 @@ impl Mixture<'_> {
         }
         chosen.0 + chosen.1 * normal::quantile(level)
     }
+}
+
+/// Probability that one component stays up to `y`: an atom does or does not.
+#[inline]
+fn component_cdf(y: f64, mean: f64, sd: f64) -> f64 {
+    if sd > 0.0 { normal::cdf((y - mean) / sd) } else { f64::from(mean <= y) }
+}
+
+/// Probability that one component exceeds `y`.
+#[inline]
+fn component_survival(y: f64, mean: f64, sd: f64) -> f64 {
+    if sd > 0.0 { normal::cdf((mean - y) / sd) } else { f64::from(mean > y) }
 }
 
 /// log sum_k exp(t_k), kept as largest t and sum of exp(t_k - largest).
@@ -360,10 +375,10 @@ mod tests {
         bad(1, &[1.0], &[1.0, 2.0], &[1.0]);
         bad(1, &[1.0], &[f64::INFINITY], &[1.0]);
         bad(1, &[-1.0], &[0.0], &[1.0]);
-        bad(1, &[1.0], &[0.0], &[0.0]);
+        bad(1, &[1.0], &[0.0], &[-1.0]);
         assert!(bad(1, &[1.0, 0.0], &[0.0; 2], &[1.0; 2]).contains("mixture 1"));
         let message = bad(2, &[1.0; 4], &[0.0; 4], &[1.0, 1.0, 1.0, f64::NAN]);
-        assert_eq!(message, "mixture 1, component 1: expected a sd that is finite and positive, found NaN");
+        assert_eq!(message, "mixture 1, component 1: expected a sd that is finite and not negative, found NaN");
     }
 
     #[test]

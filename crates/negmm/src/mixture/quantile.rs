@@ -1,4 +1,5 @@
-//! Responsible for quantiles of a mixture: the inverse of a distribution function that may be flat over long stretches.
+//! Responsible for quantiles of a mixture: the inverse of a distribution function that may be flat over long stretches and
+//! jump at atoms.
 
 use super::Mixture;
 use crate::math::normal;
@@ -24,28 +25,31 @@ const MOST_STEPS: usize = 2200;
 /// Beyond this many sds the mass and the density of a normal tail are 0 in f64.
 const NOTHING_BEYOND: f64 = 39.0;
 
-impl Mixture<'_> {
-    /// The value that the variable stays below with probability `level`; -inf at 0, inf at 1, NaN outside [0, 1].
-    ///
-    /// Exact to rounding for every level in between, also where the distribution function is nearly flat between two
-    /// components. Where they are so far apart that even their tails are 0 in f64, one value of the flat stretch is returned.
-    pub fn quantile(&self, level: f64) -> f64 {
-        self.tail_quantile(level, Tail::Lower)
-    }
+/// Where the quantile of a variable at a mass is looked for.
+pub(super) struct Bracket {
+    /// The quantile lies between these.
+    pub low: f64,
+    pub high: f64,
+    /// A first guess, which may lie outside.
+    pub start: f64,
+    /// How far values typically lie from each other.
+    pub scale: f64,
+}
 
-    /// The value that the variable exceeds with probability `level`; small levels keep their digits.
-    pub fn quantile_above(&self, level: f64) -> f64 {
-        self.tail_quantile(level, Tail::Upper)
-    }
+/// A distribution function that a search can invert. Each question is about `sign` times the variable, 1 or -1, so that both
+/// tails are searched alike.
+pub(super) trait Rising {
+    /// Where the quantile at `mass` in (0, 1/2] lies.
+    fn bracket(&self, mass: f64, sign: f64) -> Bracket;
 
-    /// The central interval that holds the variable with probability `coverage`: as much lies below it as above.
-    pub fn interval(&self, coverage: f64) -> (f64, f64) {
-        let outside = 0.5 * (1.0 - coverage);
-        (self.quantile(outside), self.quantile_above(outside))
-    }
+    /// F(x) - mass and the density at x.
+    fn excess(&self, x: f64, mass: f64, sign: f64) -> (f64, f64);
+
+    /// The values at which F jumps; their sign is not changed.
+    fn jumps(&self) -> impl Iterator<Item = f64>;
 
     /// The value that has `mass` between itself and the end of `tail`.
-    pub(super) fn tail_quantile(&self, mass: f64, tail: Tail) -> f64 {
+    fn tail_quantile(&self, mass: f64, tail: Tail) -> f64 {
         // Counted from the nearer end: 1 - mass is exact for mass above 1/2, and small probabilities keep their digits.
         let (mass, tail) = match tail {
             _ if mass <= 0.5 => (mass, tail),
@@ -62,22 +66,30 @@ impl Mixture<'_> {
     /// The quantile at `mass` in (0, 1/2] of `sign` times the variable.
     ///
     /// Newton's method on ln F(x) - ln mass, which is nearly quadratic in a tail and concave for one component, inside a
-    /// bracket: the quantiles of the components, mean_k + sd_k z, lie on both sides of the mixture's. A step that leaves
-    /// the bracket or does not halve is replaced by the middle of the bracket.
+    /// bracket. A step that leaves the bracket or does not halve is replaced by the middle of the bracket.
+    ///
+    /// Atoms come first: one of them is the quantile, or each is an end of the bracket. Between two of them F is smooth.
     fn search(&self, mass: f64, sign: f64) -> f64 {
         if mass == 0.0 {
             return f64::NEG_INFINITY;
         }
-        let z = normal::quantile(mass);
-        let (mut low, mut high, mut x, mut scale) = (f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0);
-        for (weight, mean, sd) in self.parts() {
-            let component = (sign * mean + sd * z).clamp(f64::MIN, f64::MAX);
-            low = component.min(low);
-            high = component.max(high);
-            x += weight * component;
-            scale += weight * sd;
+        let Bracket { mut low, mut high, start, scale } = self.bracket(mass, sign);
+        for place in self.jumps() {
+            let place = sign * place;
+            if place < low || place > high {
+                continue;
+            }
+            let (before, up_to) = (self.excess(place.next_down(), mass, sign).0, self.excess(place, mass, sign).0);
+            // Where F is the level over a stretch, the quantile is its smallest value, also of the mirrored variable.
+            let (starts_below, reaches) =
+                if sign > 0.0 { (before < 0.0, up_to >= 0.0) } else { (before <= 0.0, up_to > 0.0) };
+            match (starts_below, reaches) {
+                (true, true) => return place,
+                (true, false) => low = place,
+                (false, _) => high = place,
+            }
         }
-        x = x.clamp(low, high);
+        let mut x = start.clamp(low, high);
         let mut last_step = f64::INFINITY;
         for _ in 0..MOST_STEPS {
             if low >= high {
@@ -112,9 +124,49 @@ impl Mixture<'_> {
         }
         x
     }
+}
 
-    /// F(x) - mass and the density at x, of `sign` times the variable.
+impl Mixture<'_> {
+    /// The value that the variable stays below with probability `level`; -inf at 0, inf at 1, NaN outside [0, 1]. Where the
+    /// distribution function jumps over the level it is the atom that makes it jump.
     ///
+    /// Exact to rounding for every level in between, also where the distribution function is nearly flat between two
+    /// components. Where they are so far apart that even their tails are 0 in f64, one value of the flat stretch is returned.
+    pub fn quantile(&self, level: f64) -> f64 {
+        self.tail_quantile(level, Tail::Lower)
+    }
+
+    /// The value that the variable exceeds with probability `level`; small levels keep their digits.
+    pub fn quantile_above(&self, level: f64) -> f64 {
+        self.tail_quantile(level, Tail::Upper)
+    }
+
+    /// The central interval that holds the variable with probability `coverage`: as much lies below it as above.
+    pub fn interval(&self, coverage: f64) -> (f64, f64) {
+        let outside = 0.5 * (1.0 - coverage);
+        (self.quantile(outside), self.quantile_above(outside))
+    }
+}
+
+impl Rising for Mixture<'_> {
+    /// The quantiles of the components, mean_k + sd_k z, lie on both sides of the mixture's.
+    fn bracket(&self, mass: f64, sign: f64) -> Bracket {
+        let z = normal::quantile(mass);
+        let mut bracket = Bracket { low: f64::INFINITY, high: f64::NEG_INFINITY, start: 0.0, scale: 0.0 };
+        for (weight, mean, sd) in self.parts() {
+            let component = (sign * mean + sd * z).clamp(f64::MIN, f64::MAX);
+            bracket.low = component.min(bracket.low);
+            bracket.high = component.max(bracket.high);
+            bracket.start += weight * component;
+            bracket.scale += weight * sd;
+        }
+        bracket
+    }
+
+    fn jumps(&self) -> impl Iterator<Item = f64> {
+        self.atoms().map(|(_, place)| place)
+    }
+
     /// A component whose mean lies below x counts as its weight less its upper tail. So the weights are compared with the
     /// mass before the tails are added, and F(x) - mass keeps its digits also where F is nearly flat.
     #[inline]
@@ -122,7 +174,8 @@ impl Mixture<'_> {
         let (mut whole, mut tails, mut density) = (-mass, 0.0, 0.0);
         for (weight, mean, sd) in self.parts() {
             let z = (x - sign * mean) / sd;
-            if z > 0.0 {
+            // 0 / 0 where x is the place of an atom, which counts.
+            if z > 0.0 || z.is_nan() {
                 whole += weight;
             }
             if z.abs() < NOTHING_BEYOND {
