@@ -8,14 +8,20 @@
 mod atoms;
 mod energy;
 mod mass;
+mod panels;
+mod piece;
 mod quantile;
+mod rounded;
 mod tail;
+mod truncated;
 
 use crate::math::{normal, rng::Rng};
 use crate::{Error, Result};
 
 pub(crate) use energy::{folded_mean, mean_absolute_difference, root_sum_square};
 pub(crate) use mass::log_mass;
+pub(crate) use rounded::Rounded;
+pub(crate) use truncated::Truncated;
 
 /// Of a list with so many numbers `each` row those of some rows, in their order.
 pub(crate) fn rows_of(list: &[f64], each: usize, rows: &[usize]) -> Vec<f64> {
