@@ -2,7 +2,7 @@
 
 use negmm::data::split::blocks;
 use negmm::metrics::Metrics;
-use negmm::{Model, Result, Row};
+use negmm::{Law, Model, Result, Row};
 
 use crate::cases::Cases;
 
@@ -36,16 +36,17 @@ pub struct RowAnswers {
     /// Ends of the interval with [`COVERAGE`].
     pub lower: f64,
     pub upper: f64,
-    /// Probability of a target up to the observed one.
+    /// Probability of a target up to the observed one, of which half counts where it has a probability of its own.
     pub pit: f64,
-    /// Logarithmic score less that of a normal variable one sd away: how unlikely the target is, whatever the unit.
+    /// How unlikely the target is, whatever the unit: its logarithmic score less that of a normal variable one sd away, or minus
+    /// the logarithm of its probability, where it has one.
     pub surprise: f64,
     /// Share of the variance between components.
     pub between: f64,
 }
 
 impl RowAnswers {
-    fn of(row: Row<'_>, y: f64) -> Self {
+    pub fn of(row: Row<'_>, y: f64) -> Self {
         let (lower, upper) = row.interval(COVERAGE);
         let variance = row.variance();
         let sd = row.normal_sd();
@@ -54,8 +55,8 @@ impl RowAnswers {
             sd,
             lower,
             upper,
-            pit: row.cdf(y),
-            surprise: -row.log_pdf(y) - libm::log(sd),
+            pit: row.pit(y),
+            surprise: surprise(row, y, sd),
             between: share(row.variance_between(), variance),
         }
     }
@@ -93,6 +94,14 @@ impl Answers {
         };
         let groups = groups(&rows);
         Ok(Self { metrics, baseline, rows, effective_rows, groups, epistemic })
+    }
+}
+
+fn surprise(row: Row<'_>, y: f64, sd: f64) -> f64 {
+    match (row.support.step, row.law) {
+        (Some(step), _) => -row.log_mass(y, step),
+        (None, Law::Mixture(_)) if row.mass(y) > 0.0 => -row.log_likelihood(y),
+        _ => -row.log_pdf(y) - libm::log(sd),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Responsible for the rows that are worth a look: the widest, the narrowest, the most surprising and the most bimodal.
 
-use negmm::Row;
+use negmm::{Law, Row};
 
 use crate::answers::Answers;
 use crate::cases::Cases;
@@ -84,7 +84,7 @@ pub fn notable(cases: &Cases, answers: &Answers) -> Vec<(Kind, Vec<usize>)> {
 
 /// The deepest dip of the density between two peaks, measured from the lower peak, as a share of the highest: 0 for one peak.
 pub fn dip(row: Row<'_>) -> f64 {
-    if matches!(row, Row::Samples(_)) {
+    if matches!(row.law, Law::Samples(_)) {
         return 0.0;
     }
     let (low, high) = (row.quantile(0.001), row.quantile(0.999));

@@ -28,7 +28,14 @@
     return list.map(x => [x, label(x)]);
   };
 
-  const density = (row, x) => row.parts.reduce((sum, [weight, mean, sd]) => sum + part(weight, mean, sd, x), 0);
+  // Between bounds the density is higher by a factor, and beyond them it is none.
+  const higher = (row, x) => {
+    if (!row.bounds) return 1;
+    const [lower, upper] = row.bounds;
+    return (lower !== null && x < lower) || (upper !== null && x > upper) ? 0 : row.higher;
+  };
+  const density = (row, x) =>
+    higher(row, x) * row.parts.reduce((sum, [weight, mean, sd]) => sum + part(weight, mean, sd, x), 0);
   const part = (weight, mean, sd, x) => weight * Math.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * 2.5066282746310002);
 
   // Places of a row are differences from its mean.
@@ -36,20 +43,20 @@
     const [low, high] = row.ends, n = 240;
     const grid = Array.from({ length: n + 1 }, (_, k) => low + (high - low) * k / n);
     // Peaks that are narrower than a step are not missed.
-    if (row.parts) row.parts.forEach(([, mean, sd]) => [-2, -1, 0, 1, 2].forEach(z => {
-      const x = mean + z * sd;
-      if (x > low && x < high) grid.push(x);
-    }));
+    const curve = row.parts && !row.cells, push = x => { if (x > low && x < high) grid.push(x); };
+    if (curve) row.parts.forEach(([, mean, sd]) => [-2, -1, 0, 1, 2].forEach(z => push(mean + z * sd)));
+    if (row.bounds) row.bounds.forEach(x => { if (x !== null) [x - 1e-9 * (high - low), x, x + 1e-9 * (high - low)].forEach(push); });
     row.interval.forEach(x => grid.push(x));
     grid.sort((a, b) => a - b);
-    let top, bars = [];
-    if (row.parts) top = Math.max(...grid.map(x => density(row, x)));
-    else {
-      const count = 30, width = (high - low) / count;
-      bars = Array(count).fill(0);
-      row.samples.forEach(x => bars[Math.min(count - 1, Math.floor((x - low) / width))] += 1 / (row.samples.length * width));
-      top = Math.max(...bars);
+    // Bars have a start, an end and a height.
+    let bars = [];
+    if (row.cells) bars = row.cells.map(([value, mass]) => [value - row.step / 2, value + row.step / 2, mass]);
+    else if (row.samples) {
+      const count = 30, width = (high - low) / count, heights = Array(count).fill(0);
+      row.samples.forEach(x => heights[Math.min(count - 1, Math.floor((x - low) / width))] += 1 / (row.samples.length * width));
+      bars = heights.map((height, k) => [low + k * width, low + (k + 1) * width, height]);
     }
+    const top = Math.max(...(curve ? grid.map(x => density(row, x)) : bars.map(bar => bar[2]))) || 1;
     const X = x => LEFT + (x - low) / (high - low) * (W - LEFT - RIGHT);
     const Y = y => H - BOTTOM - y / (1.04 * top) * (H - TOP - BOTTOM);
     const point = (x, y) => X(x).toFixed(1) + " " + Y(y).toFixed(1);
@@ -62,19 +69,23 @@
       add(svg, "text", { x: LEFT - 6, y: Y(y) + 4, "font-size": 11, fill: "var(--muted)", "text-anchor": "end" }, label);
     });
     const line = (f, more) => add(svg, "path", { d: "M" + grid.map(x => point(x, f(x))).join("L"), fill: "none", ...more });
-    if (row.parts) {
+    if (curve) {
       const inside = grid.filter(x => x >= row.interval[0] && x <= row.interval[1]);
       const edge = [point(row.interval[0], 0), ...inside.map(x => point(x, density(row, x))), point(row.interval[1], 0)];
       add(svg, "path", { d: "M" + edge.join("L") + "Z", fill: "var(--sky)", opacity: 0.4 });
       const seen = row.parts.filter(([weight]) => weight >= 0.02).slice(0, 8);
       if (seen.length > 1) seen.forEach(([weight, mean, sd]) =>
-        line(x => part(weight, mean, sd, x), { stroke: "var(--purple)", "stroke-dasharray": "5 4" }));
+        line(x => higher(row, x) * part(weight, mean, sd, x), { stroke: "var(--purple)", "stroke-dasharray": "5 4" }));
       line(x => density(row, x), { stroke: "var(--blue)", "stroke-width": 2, "stroke-linejoin": "round" });
+      // The most probable atom is as high as the density.
+      const atoms = (row.atoms || []).filter(([x]) => x > low && x < high), most = Math.max(...atoms.map(atom => atom[1]));
+      atoms.forEach(([x, mass]) => {
+        add(svg, "path", { d: `M${point(x, 0)}L${point(x, top * mass / most)}`, stroke: "var(--blue)", "stroke-width": 3 });
+        add(svg, "text", { x: X(x) + 5, y: Y(top * mass / most) + 4, "font-size": 11, fill: "var(--muted)" }, (100 * mass).toFixed(1) + " %");
+      });
     } else {
-      const width = (high - low) / bars.length;
-      bars.forEach((height, k) => add(svg, "path", {
-        d: `M${point(low + k * width, 0)}L${point(low + k * width, height)}L${point(low + (k + 1) * width, height)}L${point(low + (k + 1) * width, 0)}Z`,
-        fill: "var(--sky)" }));
+      bars.forEach(([start, end, height]) => add(svg, "path", {
+        d: `M${point(start, 0)}L${point(start, height)}L${point(end, height)}L${point(end, 0)}Z`, fill: "var(--sky)" }));
       add(svg, "path", { d: `M${point(row.interval[0], 0)}L${point(row.interval[1], 0)}`, stroke: "var(--text)", "stroke-width": 8, opacity: 0.8 });
     }
     const rule = (x, more) => add(svg, "path", { d: `M${X(x).toFixed(1)} ${TOP}V${H - BOTTOM}`, fill: "none", ...more });
@@ -89,8 +100,8 @@
     });
     const label = data.target + (narrow ? " − mean" : "");
     add(svg, "text", { x: (LEFT + W - RIGHT) / 2, y: H - 8, "font-size": 12, fill: "var(--text)", "text-anchor": "middle" }, label);
-    const names = [[row.parts ? "density" : "samples", row.parts ? "var(--blue)" : "var(--sky)"], ["90 % interval", row.parts ? "var(--sky)" : "var(--text)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
-    if (row.parts && row.parts.filter(([weight]) => weight >= 0.02).length > 1) names.splice(1, 0, ["components", "var(--purple)", "5 4"]);
+    const names = [[curve ? "density" : row.cells ? "probability" : "samples", curve ? "var(--blue)" : "var(--sky)"], ["90 % interval", curve ? "var(--sky)" : "var(--text)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
+    if (curve && row.parts.filter(([weight]) => weight >= 0.02).length > 1) names.splice(1, 0, ["components", "var(--purple)", "5 4"]);
     let x = 4, y = 12;
     names.forEach(([name, colour, dash]) => {
       const width = name === "90 % interval" ? 9 : 2, room = 24 + 6.8 * name.length;

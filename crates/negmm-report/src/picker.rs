@@ -2,14 +2,14 @@
 
 use negmm::data::time::iso;
 use negmm::data::{Column, MISSING};
-use negmm::{Model, Row};
+use negmm::{Law, Model, Row};
 use serde_json::{Map, Value, json};
 
 use crate::answers::Answers;
 use crate::cases::Cases;
 use crate::importance::Importance;
 use crate::notable::Kind;
-use crate::picture::{LEVELS, row_ends, spread};
+use crate::picture::{LEVELS, atoms, cells, row_ends, spread};
 use crate::text::{name, num, percent};
 
 /// Rows beside the notable ones, at most and at least.
@@ -30,9 +30,9 @@ pub fn rows(
     notable: &[(Kind, Vec<usize>)],
     importance: &[Importance],
 ) -> String {
-    let size = match cases.predictions.row(0) {
-        Row::Mixture(mixture) => 3 * mixture.weights.len(),
-        Row::Samples(samples) => samples.values.len(),
+    let size = match cases.predictions.row(0).law {
+        Law::Mixture(mixture) => 3 * mixture.weights.len(),
+        Law::Samples(samples) => samples.values.len(),
     };
     let more = spread(cases.len(), (MOST_NUMBERS / size.max(1)).clamp(LEAST_ROWS, MOST_ROWS));
     let mut chosen: Vec<usize> =
@@ -66,20 +66,24 @@ fn one(cases: &Cases, answers: &Answers, at: usize, inputs: &[&str]) -> Value {
     object.insert("y".into(), json!(from_mean(y)));
     object.insert("ends".into(), json!([from_mean(low), from_mean(high)]));
     object.insert("interval".into(), json!([from_mean(known.lower), from_mean(known.upper)]));
-    match row {
-        Row::Mixture(mixture) => {
+    match row.law {
+        Law::Mixture(mixture) => {
             let mut heaviest: Vec<usize> = (0..mixture.weights.len()).collect();
             heaviest.sort_by(|a, b| mixture.weights[*b].total_cmp(&mixture.weights[*a]));
             let mut weight = 0.0;
+            let gaussian = |k: &usize| mixture.sds[*k] > 0.0;
             let kept = heaviest.into_iter().take_while(|k| {
                 let needed = weight < 1.0 - LEFT_OUT;
                 weight += mixture.weights[*k];
                 needed
             });
-            let parts = kept.map(|k| [digits(mixture.weights[k]), from_mean(mixture.means[k]), digits(mixture.sds[k])]);
+            let parts = kept
+                .filter(gaussian)
+                .map(|k| [digits(mixture.weights[k]), from_mean(mixture.means[k]), digits(mixture.sds[k])]);
             object.insert("parts".into(), json!(parts.collect::<Vec<_>>()));
+            on_support(&mut object, row, (low, high), from_mean);
         }
-        Row::Samples(samples) => {
+        Law::Samples(samples) => {
             object.insert(
                 "samples".into(),
                 json!(samples.values.iter().map(|value| from_mean(*value)).collect::<Vec<_>>()),
@@ -92,6 +96,29 @@ fn one(cases: &Cases, answers: &Answers, at: usize, inputs: &[&str]) -> Value {
     let cells = cases.table.iter().flat_map(|table| inputs.iter().map(|input| cell(table.column(input), at)));
     object.insert("cells".into(), json!(cells.collect::<Vec<_>>()));
     Value::Object(object)
+}
+
+/// What the support makes of a mixture, where it makes something of it: its atoms, the cells of a grid, or bounds and how much
+/// higher the density is between them.
+fn on_support(object: &mut Map<String, Value>, row: Row<'_>, ends: (f64, f64), from_mean: impl Fn(f64) -> f64) {
+    let pairs =
+        |list: Vec<(f64, f64)>| list.iter().map(|(at, mass)| [from_mean(*at), digits(*mass)]).collect::<Vec<_>>();
+    if let Some(cells) = cells(row, ends) {
+        object.insert("step".into(), json!(row.support.step));
+        object.insert("cells".into(), json!(pairs(cells)));
+        return;
+    }
+    let atoms = atoms(row);
+    if !atoms.is_empty() {
+        object.insert("atoms".into(), json!(pairs(atoms)));
+    }
+    if row.support.lower.is_some() || row.support.upper.is_some() {
+        let Law::Mixture(mixture) = row.law else { return };
+        let middle = row.quantile(0.5);
+        let higher = row.pdf(middle) / mixture.pdf(middle);
+        object.insert("bounds".into(), json!([row.support.lower.map(&from_mean), row.support.upper.map(&from_mean)]));
+        object.insert("higher".into(), json!(if higher.is_finite() { higher } else { 0.0 }));
+    }
 }
 
 fn cell(column: Option<&Column>, at: usize) -> String {

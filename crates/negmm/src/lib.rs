@@ -41,6 +41,7 @@ mod answers;
 pub mod compare;
 pub mod data;
 mod error;
+mod grid;
 #[cfg(not(feature = "internals"))]
 mod math;
 #[cfg(feature = "internals")]
@@ -61,6 +62,7 @@ pub mod samples;
 pub mod score;
 mod standardised;
 mod streams;
+mod support;
 mod tensors;
 pub mod threads;
 mod toy;
@@ -79,5 +81,6 @@ pub use model::{FitOptions, Model, fit, fit_with};
 pub use place::Place;
 pub use predictive::Predictions;
 pub use questions::Questions;
-pub use row::Row;
+pub use row::{Law, Row};
+pub use support::Support;
 pub use toy::Toy;

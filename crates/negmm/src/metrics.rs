@@ -22,7 +22,7 @@ pub struct Metrics {
     pub rmse: f64,
     /// Mean absolute error of the predicted mean.
     pub mae: f64,
-    /// Mean logarithmic score: negative log likelihood of a row.
+    /// Mean logarithmic score: negative log likelihood of a row, by its probability at an atom, elsewhere by its density.
     pub nll: f64,
     /// Mean negative log probability within half a step of the target, for a discrete target: what to compare instead of
     /// `nll`, which spikes on the values make as small as one likes.
@@ -107,17 +107,17 @@ impl RowScores {
     fn of(row: Row<'_>, y: f64, grid: Option<f64>) -> Self {
         Self {
             error: row.mean() - y,
-            nll: -row.log_pdf(y),
+            nll: row.nll(y),
             mass_nll: grid.map_or(0.0, |step| -row.log_mass(y, step)),
             crps: row.energy_score(y),
             intervals: COVERAGES.map(|(coverage, _)| row.interval(coverage)),
-            pit: row.cdf(y),
+            pit: row.pit(y),
         }
     }
 }
 
 impl Tally {
-    /// Nothing yet; `grid` is the step of a discrete target.
+    /// Nothing yet; `grid` is the step of a discrete target, which predictions on a grid bring with them.
     pub fn new(grid: Option<f64>) -> Self {
         Self { grid, ..Self::default() }
     }
@@ -140,6 +140,7 @@ impl Tally {
                 return Err(Error::data(message).at_row(row as u64));
             }
         }
+        self.grid = self.grid.or(predictions.support().step);
         self.grid.map_or(Ok(()), check_step)?;
         let scores = predictions.each_with(y, |row, y| RowScores::of(row, y, self.grid))?;
         // Summed row by row, in order, so that neither threads nor chunks change a bit.
@@ -193,9 +194,9 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ErrorKind;
     use crate::math::normal;
     use crate::mixture::Mixtures;
+    use crate::{ErrorKind, Support};
 
     /// `rows` standard normal predictions.
     fn standard(rows: usize) -> Predictions {
@@ -254,6 +255,42 @@ mod tests {
         assert_eq!(serde_json::from_str::<Metrics>(&text).unwrap(), metrics);
         assert!(!Metrics { mass_nll: Some(f64::INFINITY), ..metrics }.is_finite());
         assert!(Metrics::weighted(&standard(3), &y, None, Some(0.0)).is_err());
+    }
+
+    #[test]
+    fn a_grid_is_scored_as_one() {
+        // Counts that follow their prediction: each value as often as it is probable, of 10,000 rows.
+        let support = Support { lower: Some(0.0), step: Some(1.0), ..Support::default() };
+        let law = |rows: usize| {
+            let mixtures = Mixtures::new(1, vec![1.0; rows], vec![6.0; rows], vec![4.0; rows]).unwrap();
+            Predictions::from(mixtures).with_support(support).unwrap()
+        };
+        let times = |value: &u32| (1e4 * law(1).mass(f64::from(*value)).unwrap()[0]).round() as usize;
+        let y: Vec<f64> = (0..40).flat_map(|value| vec![f64::from(value); times(&value)]).collect();
+        let metrics = Metrics::of(&law(y.len()), &y).unwrap();
+        assert!((metrics.rmse - law(1).sd()[0]).abs() < 1e-2, "{}", metrics.rmse);
+        for (coverage, name) in COVERAGES {
+            assert!(metrics.coverage[name] >= coverage - 1e-3, "{name}: {}", metrics.coverage[name]);
+        }
+        // The step comes with the predictions, and the entropy of the cells is their score.
+        let entropy: f64 =
+            (0..40).map(|value| law(1).mass(f64::from(value)).unwrap()[0]).map(|p| -p * libm::log(p)).sum();
+        assert!((metrics.mass_nll.unwrap() - entropy).abs() < 1e-3);
+        assert!((metrics.nll - Metrics::of(&law(y.len()).moment_matched(), &y).unwrap().nll).abs() < 0.1);
+        // Each value falls into the middle of its jump: as many below as above on the whole.
+        let each = law(y.len()).pit(&y).unwrap();
+        let mean = each.iter().sum::<f64>() / each.len() as f64;
+        assert!((mean - 0.5).abs() < 1e-3, "{mean}");
+    }
+
+    #[test]
+    fn a_target_at_an_atom_is_scored_by_its_probability() {
+        let mixtures = Mixtures::new(2, vec![0.25, 0.75], vec![0.0, 3.0], vec![0.0, 1.0]).unwrap();
+        let (row, y) = (Predictions::from(mixtures), [0.0]);
+        let metrics = Metrics::of(&row, &y).unwrap();
+        assert_eq!(metrics.nll, -libm::log(0.25));
+        assert!((row.pit(&y).unwrap()[0] - (0.125 + 0.75 * normal::cdf(-3.0))).abs() < 1e-15);
+        assert_eq!(row.log_likelihood(&y).unwrap(), [libm::log(0.25)]);
     }
 
     #[test]

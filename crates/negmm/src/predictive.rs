@@ -5,8 +5,9 @@ mod members;
 use crate::data::Novelty;
 use crate::math::rng::Rng;
 use crate::mixture::{Mixtures, rows_of};
-use crate::row::Row;
+use crate::row::{Law, Row};
 use crate::samples::SampleSets;
+use crate::support::Support;
 use crate::{Error, Result, streams};
 use rayon::prelude::*;
 
@@ -30,6 +31,7 @@ pub struct Predictions {
     /// Components or samples of each model that was pooled; empty: of one model.
     members: Vec<usize>,
     novelty: Option<Novelty>,
+    support: Support,
 }
 
 /// What the distributions are.
@@ -46,13 +48,14 @@ enum Form {
 
 impl From<Mixtures> for Predictions {
     fn from(mixtures: Mixtures) -> Self {
-        Self { form: Form::Mixtures(mixtures), members: Vec::new(), novelty: None }
+        Self { form: Form::Mixtures(mixtures), members: Vec::new(), novelty: None, support: Support::default() }
     }
 }
 
 impl From<SampleSets> for Predictions {
     fn from(pooled: SampleSets) -> Self {
-        Self { form: Form::Samples { pooled, between_members: Vec::new() }, members: Vec::new(), novelty: None }
+        let form = Form::Samples { pooled, between_members: Vec::new() };
+        Self { form, members: Vec::new(), novelty: None, support: Support::default() }
     }
 }
 
@@ -92,10 +95,11 @@ impl Predictions {
     /// When there is no row `row`.
     #[inline]
     pub fn row(&self, row: usize) -> Row<'_> {
-        match &self.form {
-            Form::Mixtures(mixtures) => Row::Mixture(mixtures.row(row)),
-            Form::Samples { pooled, .. } => Row::Samples(pooled.row(row)),
-        }
+        let law = match &self.form {
+            Form::Mixtures(mixtures) => Law::Mixture(mixtures.row(row)),
+            Form::Samples { pooled, .. } => Law::Samples(pooled.row(row)),
+        };
+        Row { law, support: self.support }
     }
 
     /// The distributions, one after the other.
@@ -125,7 +129,7 @@ impl Predictions {
             },
         };
         let novelty = self.novelty.as_ref().map(|novelty| novelty.select(rows.iter().copied()));
-        Self { form, members: self.members.clone(), novelty }
+        Self { form, members: self.members.clone(), novelty, support: self.support }
     }
 
     /// Says how far each row lies outside the ranges of training.
@@ -133,6 +137,40 @@ impl Predictions {
     pub(crate) fn with_novelty(mut self, novelty: Option<Novelty>) -> Self {
         self.novelty = novelty;
         self
+    }
+
+    /// Says which values the target can take, in the unit of the predictions. Mixtures stay as they are, and answers are of what
+    /// the support makes of them; each sample moves to the possible value that is nearest.
+    ///
+    /// # Errors
+    /// When [`Support::check`] finds something wrong.
+    pub fn with_support(self, support: Support) -> Result<Self> {
+        support.check()?;
+        Ok(self.with_sound_support(support))
+    }
+
+    /// As [`Predictions::with_support`], for a support that was checked.
+    #[must_use]
+    pub(crate) fn with_sound_support(mut self, support: Support) -> Self {
+        if let Form::Samples { pooled, .. } = &mut self.form {
+            pooled.restrict(&support);
+        }
+        self.support = support;
+        self
+    }
+
+    /// With each atom of the mixtures moved to the nearest of these values, so that units do not move it by a rounding.
+    #[must_use]
+    pub(crate) fn with_atoms_at(mut self, values: &[f64]) -> Self {
+        if let (Form::Mixtures(mixtures), false) = (&mut self.form, values.is_empty()) {
+            mixtures.move_atoms(values);
+        }
+        self
+    }
+
+    /// The values that the target can take.
+    pub fn support(&self) -> Support {
+        self.support
     }
 
     /// How far each row lies outside the ranges of training; none where that is not known.
@@ -151,7 +189,7 @@ impl Predictions {
         self
     }
 
-    /// In another unit: every value y becomes y · `scale` + `shift`.
+    /// In another unit: every value y becomes y · `scale` + `shift`, and so do the values that are possible.
     #[must_use]
     pub fn rescale(self, shift: f64, scale: f64) -> Self {
         let form = match self.form {
@@ -161,10 +199,10 @@ impl Predictions {
                 Form::Samples { pooled: pooled.rescale(shift, scale), between_members }
             }
         };
-        Self { form, ..self }
+        Self { form, support: self.support.rescale(shift, scale), ..self }
     }
 
-    /// The Gaussian with the mean and sd of each row.
+    /// The Gaussian with the mean and sd of each row, on the whole line.
     #[must_use]
     pub fn moment_matched(&self) -> Self {
         Mixtures::from_parts_unchecked(1, vec![1.0; self.len()], self.mean(), self.each(|row| row.normal_sd())).into()
@@ -261,6 +299,15 @@ impl Predictions {
         Ok(self.each(|row| row.shortfall_above(level)))
     }
 
+    /// Probability of exactly `value`: positive on a grid, at an atom and where a sample is.
+    ///
+    /// # Errors
+    /// When `value` is not a number.
+    pub fn mass(&self, value: f64) -> Result<Vec<f64>> {
+        check_threshold(value)?;
+        Ok(self.each(|row| row.mass(value)))
+    }
+
     /// Random targets: rows × `draws`, row after row.
     ///
     /// Each row has its own random stream, numbered from `first_row` on: rows predicted in chunks get the same draws as all
@@ -277,16 +324,26 @@ impl Predictions {
         samples
     }
 
-    /// Logarithmic score (negative log likelihood) of the target of each row, by [`Predictions::pdf`]'s density.
+    /// Logarithm of the likelihood of the target of each row: of its probability on a grid and at an atom, elsewhere of its
+    /// density.
+    ///
+    /// # Errors
+    /// When `y` does not have one number for each row.
+    pub fn log_likelihood(&self, y: &[f64]) -> Result<Vec<f64>> {
+        self.each_with(y, |row, y| row.log_likelihood(y))
+    }
+
+    /// Logarithmic score (negative log likelihood) of the target of each row: by its probability at an atom, elsewhere by
+    /// [`Predictions::pdf`]'s density, also on a grid, whose own score is [`Predictions::mass_nll`].
     ///
     /// # Errors
     /// When `y` does not have one number for each row.
     pub fn nll(&self, y: &[f64]) -> Result<Vec<f64>> {
-        self.each_with(y, |row, y| -row.log_pdf(y))
+        self.each_with(y, |row, y| row.nll(y))
     }
 
     /// Logarithmic score of a discrete target with values `step` apart: minus the logarithm of the predicted probability
-    /// within `step` / 2 of the target of each row. Unlike [`Predictions::nll`] it is never negative, and spikes on the values
+    /// within `step` / 2 of the target of each row, or, where the support is a grid, of the value nearest to it. Unlike [`Predictions::nll`] it is never negative, and spikes on the values
     /// do not make it small without end.
     ///
     /// # Errors
@@ -305,12 +362,12 @@ impl Predictions {
     }
 
     /// Probability integral transform: the predicted probability of a target up to the one observed. Uniform over the rows
-    /// when the predictions are calibrated.
+    /// when the predictions are calibrated. Of a target that itself has a probability half of that counts.
     ///
     /// # Errors
     /// When `y` does not have one number for each row.
     pub fn pit(&self, y: &[f64]) -> Result<Vec<f64>> {
-        self.cdf(y)
+        self.each_with(y, |row, y| row.pit(y))
     }
 
     /// One answer for each row, over all cores, in order.

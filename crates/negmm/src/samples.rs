@@ -5,7 +5,8 @@
 //! stands in, its sd never below a floor.
 
 use crate::math::{normal, rng::Rng};
-use crate::{Error, Result};
+use crate::mixture::Mixture;
+use crate::{Error, Result, Support};
 
 /// Sets of samples, one for each row, all of the same size.
 ///
@@ -73,6 +74,11 @@ impl SampleSets {
                 *value += lacks * normal::quantile((rank as f64 + 0.5) / count);
             }
         }
+    }
+
+    /// Moves each sample to the possible value that is nearest to it.
+    pub(crate) fn restrict(&mut self, support: &Support) {
+        self.values.iter_mut().for_each(|value| *value = support.nearest(*value));
     }
 
     /// Rows: how many sets there are.
@@ -188,6 +194,15 @@ impl SampleSet<'_> {
         if share < 0.5 { low + gap * share } else { high - gap * (1.0 - share) }
     }
 
+    /// The smallest sample up to which there is the share `level` of them; NaN for a level outside [0, 1].
+    pub(crate) fn smallest_up_to(&self, level: f64) -> f64 {
+        if !(0.0..=1.0).contains(&level) {
+            return f64::NAN;
+        }
+        let rank = (level * self.count()).ceil() as usize;
+        self.values[rank.clamp(1, self.values.len()) - 1]
+    }
+
     /// The value that a share `level` of the samples exceeds.
     pub fn quantile_above(&self, level: f64) -> f64 {
         self.quantile(1.0 - level)
@@ -207,6 +222,12 @@ impl SampleSet<'_> {
     /// Share of the samples above `y`.
     pub fn survival(&self, y: f64) -> f64 {
         (self.values.len() - self.values.partition_point(|value| *value <= y)) as f64 / self.count()
+    }
+
+    /// Share of the samples that are `y`.
+    pub fn mass(&self, y: f64) -> f64 {
+        let below = self.values.partition_point(|value| *value < y);
+        (self.values.partition_point(|value| *value <= y) - below) as f64 / self.count()
     }
 
     /// Mean of the lowest `level` share of the samples, in (0, 1]; the sample at the border counts with the part of it inside.
@@ -258,6 +279,11 @@ impl SampleSet<'_> {
     /// Logarithm of that distribution's probability within `step` / 2 of `y`.
     pub fn log_mass(&self, y: f64, step: f64) -> f64 {
         crate::mixture::log_mass((y - self.mean()).abs(), step, self.normal_sd())
+    }
+
+    /// Logarithm of that distribution's probability between two ends, of which the upper one counts.
+    pub(crate) fn log_between(&self, ends: (f64, f64)) -> f64 {
+        Mixture { weights: &[1.0], means: &[self.mean()], sds: &[self.normal_sd()] }.log_between(ends)
     }
 
     /// (y - mean) / sd, without an overflow on the way.

@@ -51,9 +51,12 @@ fn kinds() -> Vec<Kind> {
         counts("Poisson, mean 3", |x, rng| poisson(3.0 * libm::exp(0.5 * x), rng)),
         counts("Poisson, mean 30", |x, rng| poisson(30.0 * libm::exp(0.5 * x), rng)),
         counts("negative binomial", |x, rng| poisson(libm::exp(0.5 * x) * gamma(2, rng), rng)),
-        kind("zeros and a log-normal rest", |x, rng| {
-            if rng.uniform() < 0.6 { 0.0 } else { libm::exp(x + 0.7 * gaussian(rng)) }
-        }),
+        kind(
+            "zeros and a log-normal rest",
+            |x, rng| {
+                if rng.uniform() < 0.6 { 0.0 } else { libm::exp(x + 0.7 * gaussian(rng)) }
+            },
+        ),
         Kind { outcome: from_zero, ..kind("log-normal", |x, rng| libm::exp(x + 0.7 * gaussian(rng))) },
         Kind {
             outcome: share,
@@ -108,7 +111,11 @@ fn answers_are_those_of_the_truth() {
         let predictions = model.predict(&table(&fresh, truth.clone())).unwrap();
         let error = sd(&y) * (1.0 / ROWS as f64 + 1.0 / FRESH as f64).sqrt();
         let bias = mean(&predictions.mean()) - mean(&truth);
-        assert!(bias.abs() < 2.0 * error, "{name}: the mean is off by {bias}, twice the standard error is {}", 2.0 * error);
+        assert!(
+            bias.abs() < 2.0 * error,
+            "{name}: the mean is off by {bias}, twice the standard error is {}",
+            2.0 * error
+        );
         let share = |of: &dyn Fn(f64) -> bool| truth.iter().filter(|y| of(**y)).count() as f64 / FRESH as f64;
         let above = mean(&predictions.above(0.0).unwrap());
         assert!((above - share(&|y| y > 0.0)).abs() < 0.02, "{name}: above 0 {above}");

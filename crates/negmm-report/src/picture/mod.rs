@@ -13,7 +13,7 @@ use negmm_draw::Figure;
 pub use calibration::calibration;
 pub use fit::fit;
 pub use inputs::inputs;
-pub use row::{LEVELS, ends as row_ends, row};
+pub use row::{LEVELS, atoms, cells, ends as row_ends, row};
 pub use scores::{score_lines, scores};
 pub use sharpness::sharpness;
 pub use training::training;

@@ -1,5 +1,5 @@
-//! Responsible for arithmetic: vector lanes, elementary functions, matrix products, the normal distribution, random streams.
-//! All `unsafe` code of the library lives here.
+//! Responsible for arithmetic: vector lanes, elementary functions, matrix products, the normal distribution, integrals, random
+//! streams. All `unsafe` code of the library lives here.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -10,5 +10,7 @@ pub mod functions;
 pub mod lanes;
 pub mod matmul;
 pub mod normal;
+pub mod quadrature;
 pub mod rng;
+pub mod stretch;
 pub mod truncated;

@@ -1,5 +1,6 @@
 //! Responsible for the probability near a value, as a logarithm: what a discrete target is scored with.
 
+use super::piece::Piece;
 use super::{Mixture, log_sum_exp};
 use crate::math::truncated::Truncated;
 
@@ -15,6 +16,14 @@ impl Mixture<'_> {
         let terms = self.gaussians().map(of_gaussian).chain(self.atoms().map(of_atom));
         // Rounding must not make it more than certain.
         log_sum_exp(terms).min(0.0)
+    }
+
+    /// Logarithm of the probability between two ends, each of which may be infinite; the upper one counts.
+    pub(crate) fn log_between(&self, (low, high): (f64, f64)) -> f64 {
+        let of_gaussian = |(weight, mean, sd)| libm::log(weight) + Piece::new(mean, sd, low, high).log_mass();
+        let of_atom =
+            |(weight, place)| if low < place && place <= high { libm::log(weight) } else { f64::NEG_INFINITY };
+        log_sum_exp(self.gaussians().map(of_gaussian).chain(self.atoms().map(of_atom))).min(0.0)
     }
 }
 

@@ -8,14 +8,20 @@
 mod atoms;
 mod energy;
 mod mass;
+mod panels;
+mod piece;
 mod quantile;
+mod rounded;
 mod tail;
+mod truncated;
 
 use crate::math::{normal, rng::Rng};
 use crate::{Error, Result};
 
 pub(crate) use energy::{folded_mean, mean_absolute_difference, root_sum_square};
 pub(crate) use mass::log_mass;
+pub(crate) use rounded::Rounded;
+pub(crate) use truncated::Truncated;
 
 /// Of a list with so many numbers `each` row those of some rows, in their order.
 pub(crate) fn rows_of(list: &[f64], each: usize, rows: &[usize]) -> Vec<f64> {
@@ -105,6 +111,16 @@ impl Mixtures {
             sds[own].iter_mut().for_each(|sd| *sd *= factor);
         }
         Self { components: width, weights, means, sds }
+    }
+
+    /// Moves each atom to the nearest of these values.
+    pub(crate) fn move_atoms(&mut self, values: &[f64]) {
+        for (mean, _) in self.means.iter_mut().zip(&self.sds).filter(|(_, sd)| **sd == 0.0) {
+            let distance = |value: &&f64| (**value - *mean).abs();
+            if let Some(nearest) = values.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) {
+                *mean = *nearest;
+            }
+        }
     }
 
     /// The rows as often, one after the other.

@@ -18,7 +18,7 @@ use crate::data::{Dataset, Encoder, Extrapolation, Novelty, Table, Warnings};
 use crate::math::lanes::Isa;
 use crate::method::{Method, Predictor, Standardised};
 use crate::questions::novelty_is_not_known;
-use crate::{Mixtures, Predictions, Result};
+use crate::{Predictions, Result};
 
 /// Everything needed to predict, and how it came to be.
 #[derive(Clone, Debug, PartialEq)]

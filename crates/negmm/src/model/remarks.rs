@@ -40,9 +40,8 @@ fn beats(held_out: &HeldOut, baseline: &Predictions) -> Result<bool> {
 
 /// Where all targets are on one side of 0, or of 1 too, and predictions are not.
 fn beyond(held_out: &HeldOut, target: &Target) -> Result<Option<String>> {
-    let (least, most) = held_out.y.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), y| {
-        (least.min(*y), most.max(*y))
-    });
+    let (least, most) =
+        held_out.y.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), y| (least.min(*y), most.max(*y)));
     let (lower, upper) = target.support.bounds();
     let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len().max(1) as f64;
     let below = |bound: f64| held_out.predictions.below(bound).map(mean);

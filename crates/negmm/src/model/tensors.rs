@@ -350,7 +350,8 @@ mod tests {
         let shape = serde_json::from_str(&serde_json::to_string(&shape).unwrap()).unwrap();
         let bytes = to_bytes("key", String::new(), &tensors).unwrap();
         let method = Method::by_name("mdn").unwrap();
-        let again = read(shape, &method, (2, &[]), &SafeTensors::deserialize(&bytes).unwrap()).unwrap();
+        let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+        let again = read(shape, &method, (2, &[]), &Tensors::new(&file, "")).unwrap();
         assert_eq!(again, predictor);
         assert_eq!(again.components(), Some(5));
     }

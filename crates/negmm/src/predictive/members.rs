@@ -5,7 +5,9 @@ use rayon::prelude::*;
 
 use super::{Form, LEAST_ROWS, Predictions};
 use crate::mixture::{Mixture, Mixtures};
+use crate::row::{Law, Row};
 use crate::samples::SampleSets;
+use crate::support::Support;
 use crate::{Error, Result};
 
 impl Predictions {
@@ -60,7 +62,8 @@ impl Predictions {
             squares * samples as f64 / (members * samples - 1) as f64
         };
         let between_members = means.chunks_exact(members).enumerate().map(between).collect();
-        Self { form: Form::Samples { pooled, between_members }, members: vec![samples; members], novelty: None }
+        let form = Form::Samples { pooled, between_members };
+        Self { form, members: vec![samples; members], novelty: None, support: Support::default() }
     }
 
     /// Says that the samples are those of `members` models, as many of each, and how much of each row's variance is between
@@ -109,8 +112,8 @@ impl Predictions {
         let alone = [mixtures.components()];
         let sizes = if self.members.is_empty() { &alone[..] } else { &self.members };
         let split = |row: usize| {
-            let row = mixtures.row(row);
-            let mean = row.mean();
+            let (whole, row) = (self.row(row), mixtures.row(row));
+            let mean = whole.mean();
             let (mut aleatoric, mut epistemic) = (0.0, 0.0);
             let mut first = 0;
             for size in sizes {
@@ -122,6 +125,10 @@ impl Predictions {
                 }
                 let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / share).collect();
                 let member = Mixture { weights: &weights, means: &row.means[part.clone()], sds: &row.sds[part] };
+                let member = Row { law: Law::Mixture(member), support: self.support };
+                // A member counts by what it has on the support.
+                let inside = member.log_inside() - whole.log_inside();
+                let share = if inside.is_nan() { share } else { share * libm::exp(inside) };
                 aleatoric += share * member.variance();
                 epistemic += share * (member.mean() - mean) * (member.mean() - mean);
             }
