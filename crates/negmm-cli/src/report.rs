@@ -1,6 +1,7 @@
 //! Responsible for tables of scores on a terminal.
 
 use negmm::Metrics;
+use negmm::data::Target;
 
 /// Lines of cells in columns: the first left-aligned, the others right-aligned.
 pub fn table(lines: &[Vec<String>]) -> String {
@@ -37,15 +38,9 @@ pub fn scores(lines: &[(&str, &Metrics)]) -> String {
     table(&cells)
 }
 
-/// What a person should know of a discrete target with this step, in a line of its own; nothing of another target.
-pub fn discrete(grid: Option<f64>) -> String {
-    match grid {
-        Some(step) => {
-            let step = if (1e-6..1e9).contains(&step) { step.to_string() } else { format!("{step:e}") };
-            format!("\nthe target is discrete (steps of {step}): compare mass NLL, not NLL")
-        }
-        None => String::new(),
-    }
+/// What is not plain about a target, each in a line of its own.
+pub fn of_target(target: &Target) -> String {
+    target.words().iter().map(|words| format!("\n{words}")).collect()
 }
 
 /// Four significant digits.

@@ -1,7 +1,7 @@
 //! Responsible for the report as a whole: which sections there are, what stands in them, and in which order.
 
 use negmm::{Model, Result};
-use negmm_draw::Style;
+use negmm_draw::{Style, escaped};
 
 use crate::answers::Answers;
 use crate::cases::{Cases, Origin};
@@ -125,12 +125,9 @@ fn facts(model: &Model, cases: &Cases, answers: &Answers, source: &str) -> Vec<S
             "<b>The model learnt from these rows</b>, so everything here flatters it: make a report of other rows.".into(),
         ),
     }
-    if let Some(step) = encoder.target().grid {
-        facts.push(format!(
-            "The target is discrete, in steps of {}: compare mass NLL, the probability within half a step, and not NLL.",
-            num(step)
-        ));
-    }
+    // A sentence begins with a capital letter.
+    let sentence = |words: &String| format!("{}{}.", words[..1].to_uppercase(), escaped(&words[1..]));
+    facts.extend(encoder.target().words().iter().map(sentence));
     let inside = answers.metrics.coverage.get("0.9").copied().unwrap_or(f64::NAN);
     let saved = 1.0 - answers.metrics.crps / answers.baseline.crps;
     if saved.is_finite() {

@@ -136,7 +136,7 @@ fn nothing_lies_outside(predictions: &Predictions, name: &str) {
     let (lower, upper) = predictions.support().bounds();
     let inside = |list: Vec<f64>| list.iter().all(|y| (lower..=upper).contains(y));
     if lower.is_finite() {
-        assert!(predictions.below(lower - 1e-9).unwrap().iter().all(|share| *share == 0.0), "{name}");
+        assert!(predictions.below(lower - 1e-6).unwrap().iter().all(|share| *share == 0.0), "{name}");
     }
     if upper.is_finite() {
         assert!(predictions.above(upper).unwrap().iter().all(|share| *share == 0.0), "{name}");

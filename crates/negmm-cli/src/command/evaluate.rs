@@ -48,7 +48,7 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     say(&format!(
         "{rows}, target {:?}{}\n{scores}\n\nPIT  {}  (flat when calibrated, U when too narrow, hump when too wide)",
         model.encoder().target().name,
-        report::discrete(grid),
+        report::of_target(model.encoder().target()),
         report::bars(&metrics.pit),
     ));
     Ok(())

@@ -135,7 +135,7 @@ pub fn summary(model: &Model) -> String {
         report::counted(encoder.features(), "feature"),
         report::counted(model.record().rows, "row"),
         report::counted(model.predictor().parameters(), "parameter"),
-        report::discrete(encoder.target().grid),
+        report::of_target(encoder.target()),
     )
 }
 

@@ -96,7 +96,7 @@ mod tests {
         assert!(atoms(targets.clone()).is_empty());
         targets.extend([0.0; 60]);
         targets.extend([-0.0; 10]);
-        targets.extend([400.0; 30]);
+        targets.extend([400.0; 60]);
         assert_eq!(atoms(targets.clone()), [0.0, 400.0]);
         assert!(atoms(targets.clone())[0].is_sign_positive());
         // In the middle it takes more.

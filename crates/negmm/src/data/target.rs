@@ -113,6 +113,38 @@ impl Target {
         Mixtures::from_parts_unchecked(sds.len(), with(shares, rest), with(values, mean), sds)
     }
 
+    /// What is not plain about it, for a person: sentences without a full stop.
+    pub fn words(&self) -> Vec<String> {
+        let (lower, upper) = (self.support.lower, self.support.upper);
+        let bounds = match (lower, upper) {
+            (Some(lower), Some(upper)) => format!("from {} to {}", short(lower), short(upper)),
+            (Some(lower), None) => format!("at least {}", short(lower)),
+            (None, Some(upper)) => format!("at most {}", short(upper)),
+            (None, None) => String::new(),
+        };
+        let mut words = Vec::new();
+        if let Some(step) = self.grid {
+            let bounds = if bounds.is_empty() { bounds } else { format!(", {bounds}") };
+            words.push(format!("the target is discrete (steps of {}{bounds}): compare mass NLL, not NLL", short(step)));
+        } else if !bounds.is_empty() {
+            words.push(format!("the target is {bounds}, and so is every prediction"));
+        }
+        for (value, share) in self.atoms.iter().flat_map(|atoms| atoms.values.iter().zip(&atoms.shares)) {
+            words.push(format!(
+                "{:.1} % of the targets are {}, which has a probability of its own (unless the option continuous is set)",
+                100.0 * share,
+                short(*value)
+            ));
+        }
+        if let Some(name) = &self.censored {
+            words.push(format!("targets with 1 in {} are only known to be larger", quoted(name)));
+        }
+        if let Some(name) = &self.upper_end {
+            words.push(format!("targets are only known to lie below {} where it says so", quoted(name)));
+        }
+        words
+    }
+
     /// Its atoms, standardised.
     pub(crate) fn scaled_atoms(&self) -> Vec<f32> {
         self.atoms.iter().flat_map(|atoms| &atoms.values).map(|value| self.scaled(*value) as f32).collect()
@@ -159,6 +191,11 @@ impl Target {
         }
         self.read_as.as_ref().map_or(Ok(()), |reading| reading.check())
     }
+}
+
+/// A number as people write it.
+fn short(number: f64) -> String {
+    if number == 0.0 || (1e-6..1e9).contains(&number.abs()) { number.to_string() } else { format!("{number:e}") }
 }
 
 /// What values a target has: a grid, atoms, bounds.

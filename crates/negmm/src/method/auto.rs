@@ -261,8 +261,7 @@ impl Auto {
         let data = if numbers.len() == data.len() { data.clone() } else { Arc::new(data.select(&numbers)) };
         let resolved = self.resolved(&data);
         let work = if data.len() < LEAST_TRAINED {
-            let rows: Vec<u32> = (0..data.len() as u32).collect();
-            Work::Constant { law: constant::law(&data, &rows, constant_sd(data.len())) }
+            Work::Constant { law: constant::law_of_all(&data, constant_sd(data.len())) }
         } else {
             Work::Folds(resolved.folds(data, numbers, seed))
         };

@@ -17,6 +17,14 @@ impl Options for Constant {
     fn each(&mut self, _: &mut dyn FnMut(&Spec, &mut dyn Slot)) {}
 }
 
+/// The distribution of the targets of all rows, as [`law`] has it; without atoms that is exactly what they were standardised by.
+pub(super) fn law_of_all(data: &Dataset, wider: f64) -> Mixtures {
+    if data.atoms().is_empty() {
+        return Mixtures::from_parts_unchecked(1, vec![1.0], vec![0.0], vec![wider]);
+    }
+    law(data, &(0..data.len() as u32).collect::<Vec<_>>(), wider)
+}
+
 /// The distribution of the targets of some rows, standardised, as one mixture: their atoms, and a normal distribution with the mean and
 /// sd of the others, the sd times `wider`.
 pub(super) fn law(data: &Dataset, rows: &[u32], wider: f64) -> Mixtures {

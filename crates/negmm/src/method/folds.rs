@@ -205,8 +205,7 @@ impl Folds {
 
     /// The targets' own distribution.
     fn constant(&self) -> Mixtures {
-        let rows: Vec<u32> = (0..self.data.len() as u32).collect();
-        constant::law(&self.data, &rows, constant_sd(rows.len()))
+        constant::law_of_all(&self.data, constant_sd(self.data.len()))
     }
 
     /// What the targets that each fold learns from say of its rows.

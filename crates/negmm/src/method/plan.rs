@@ -51,10 +51,7 @@ impl Method {
                 own(Work::Trees { job, statistics })
             }
             Self::Ensemble(ensemble) => own(ensemble.plan(data, seed)?),
-            Self::Constant(_) => {
-                let rows: Vec<u32> = (0..data.len() as u32).collect();
-                own(Work::Constant { law: constant::law(data, &rows, 1.0) })
-            }
+            Self::Constant(_) => own(Work::Constant { law: constant::law_of_all(data, 1.0) }),
             Self::NeGmm(_) | Self::Mdn(_) | Self::BetaNll(_) | Self::SampleNet(_) => {
                 let material = Material::split(data, self.validation(), seed);
                 let jobs = vec![self.network_job(&material, seed)?];
