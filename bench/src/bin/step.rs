@@ -27,7 +27,7 @@ use std::time::Instant;
 use negmm::Rng;
 use negmm::data::Dataset;
 use negmm::math::normal;
-use negmm::net::{Atoms, EmbeddedInput, MixtureHead, Network, Periodic, Stem};
+use negmm::net::{Atoms, Bounds, EmbeddedInput, MixtureHead, Network, Periodic, Stem};
 use negmm::train::Isa;
 use negmm::train::{
     CpuEngine, NetworkJob, Objective, Optimiser, Schedule, Trained, TrainedNetwork, Training, Watch, train,

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hasher};
 use super::split::{grouped_holdout, holdout, tail};
 use super::{Intervals, LevelColumn, NO_LEVEL, Novelty};
 use crate::math::rng::Rng;
+use crate::net::Bounds;
 
 /// Every row is padded with zeros to a multiple of this many features, so that kernels load whole vectors.
 pub const ROW_ALIGN: usize = 16;
@@ -20,6 +21,7 @@ pub struct Dataset {
     pub(super) y: Vec<f32>,
     pub(super) intervals: Option<Intervals>,
     pub(super) atoms: Vec<f32>,
+    pub(super) bounds: Bounds,
     pub(super) sample_weights: Vec<f32>,
     /// The number of each row's group, below the number of rows of the whole; rows of one group stay together.
     pub(super) groups: Option<Vec<u32>>,
@@ -39,6 +41,7 @@ impl Dataset {
             y: Vec::new(),
             intervals: None,
             atoms: Vec::new(),
+            bounds: Bounds::NONE,
             sample_weights: Vec::new(),
             groups: None,
             window: None,
@@ -214,6 +217,18 @@ impl Dataset {
         }
     }
 
+    /// Says between which values the targets lie, standardised.
+    #[must_use]
+    pub fn with_bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Between which values the targets lie.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
     /// Says which rows belong together: the same number for rows of one group. Folds and validation rows take groups whole.
     ///
     /// # Panics
@@ -277,6 +292,7 @@ impl Dataset {
             y: rows.iter().map(|row| self.y[*row as usize]).collect(),
             intervals: self.intervals.as_ref().map(|intervals| intervals.select(rows)),
             atoms: self.atoms.clone(),
+            bounds: self.bounds,
             sample_weights: rows.iter().map(|row| self.sample_weights[*row as usize]).collect(),
             groups: self.groups.as_ref().map(|groups| numbered(rows.iter().map(|row| groups[*row as usize]))),
             window: self.window,

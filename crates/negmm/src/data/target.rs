@@ -8,6 +8,7 @@ use super::message::quoted;
 use super::moments::mean_and_sd;
 use super::weights::weight_of;
 use super::{Atoms, ENCODED_LIMIT, Known, Outcome, Reading, Table, grid};
+use crate::net::Bounds;
 use crate::{Error, Mixtures, Result, Support};
 
 /// A constant target is given this scale, relative to its size (absolute below 1), so that scaling stays defined.
@@ -148,6 +149,15 @@ impl Target {
     /// Its atoms, standardised.
     pub(crate) fn scaled_atoms(&self) -> Vec<f32> {
         self.atoms.iter().flat_map(|atoms| &atoms.values).map(|value| self.scaled(*value) as f32).collect()
+    }
+
+    /// Its bounds, standardised. A grid has none here: its outermost cells have no outer end.
+    pub(crate) fn scaled_bounds(&self) -> Bounds {
+        if self.support.step.is_some() {
+            return Bounds::NONE;
+        }
+        let scaled = |bound: f64| self.scaled(bound) as f32;
+        Bounds { lower: self.support.lower.map(scaled), upper: self.support.upper.map(scaled) }
     }
 
     /// Between which numbers the target of each row lies, standardised, where that is not the number that stands there: cells of a

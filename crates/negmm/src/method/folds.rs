@@ -57,6 +57,8 @@ pub(super) struct Held {
     pub(super) weights: Vec<f64>,
     /// Lower and upper ends of what is known of each target, where they are not all known as numbers.
     pub(super) intervals: Option<(Vec<f64>, Vec<f64>)>,
+    /// Between which values all targets lie, where they have bounds.
+    pub(super) bounds: Option<[f64; 2]>,
 }
 
 impl Held {
@@ -172,7 +174,8 @@ impl Folds {
         let folds = folds.flat_map(|(number, fold)| std::iter::repeat_n(number as u32, fold.rows.len())).collect();
         let pick = |list: &[f32]| rows.iter().map(|row| f64::from(list[*row as usize])).collect();
         let intervals = self.data.intervals().map(|ends| (pick(ends.lower()), pick(ends.upper())));
-        Held { y: pick(self.data.y()), weights: pick(self.data.sample_weights()), intervals, folds, rows }
+        let bounds = self.data.bounds().ends().map(|ends| ends.map(f64::from));
+        Held { y: pick(self.data.y()), weights: pick(self.data.sample_weights()), intervals, bounds, folds, rows }
     }
 
     /// Network `number` with these parameters.

@@ -81,8 +81,11 @@ impl MixtureNetwork {
             sd_ceiling: self.sigma_max.map(|most| most as f32),
             mean_bound: self.mean_bound.map(|bound| bound as f32),
             atoms: Atoms::new(data.atoms().iter().map(atom)),
+            bounds: data.bounds(),
         };
-        Objective::Hybrid { head, eta: eta as f32 }
+        // The energy score can only be asked of targets that are known, and where others are censored those are not like all.
+        let censored = (0..data.len()).any(|row| data.is_censored(row));
+        Objective::Hybrid { head, eta: if censored { 1.0 } else { eta as f32 } }
     }
 
     /// The network to train.

@@ -104,14 +104,20 @@ fn of_few(rows: usize, best: f64) -> f64 {
 /// in, of the probability of its atom, or of the density.
 pub(super) fn score(held: &Held, mixtures: &Mixtures, row: usize, factor: f64) -> f64 {
     let mixture = mixtures.row(row);
-    if let Some((lower, upper)) = held.interval(row) {
+    let of_interval = |lower: f64, upper: f64| {
         let sds: Vec<f64> = mixture.sds.iter().map(|sd| sd * factor).collect();
-        return interval::value(Mixture { sds: &sds, ..mixture }, lower, upper);
+        interval::value(Mixture { sds: &sds, ..mixture }, lower, upper)
+    };
+    // Given that the target lies between its bounds.
+    let outside = held.bounds.map_or(0.0, |[lower, upper]| of_interval(lower, upper));
+    if let Some((lower, upper)) = held.interval(row) {
+        return of_interval(lower, upper) - outside;
     }
     let y = held.y[row];
     let at_y = (0..mixture.sds.len()).filter(|k| mixture.sds[*k] == 0.0 && mixture.means[*k] == y);
     let mass: f64 = at_y.map(|k| mixture.weights[k]).sum();
-    if mass > 0.0 { -libm::log(mass) } else { density_score(mixture, y, factor) }
+    let score = if mass > 0.0 { -libm::log(mass) } else { density_score(mixture, y, factor) };
+    score - outside
 }
 
 fn density_score(row: Mixture<'_>, y: f64, factor: f64) -> f64 {
@@ -137,7 +143,7 @@ mod tests {
     fn held(y: Vec<f64>, weights: Vec<f64>) -> Held {
         let rows = y.len() as u32;
         let folds = (0..rows).map(|row| 2 * row / rows).collect();
-        Held { rows: (0..rows).collect(), folds, y, weights, intervals: None }
+        Held { rows: (0..rows).collect(), folds, y, weights, intervals: None, bounds: None }
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     }
     let weights = encoder.sample_weights(table, inputs.weight.as_deref())?.map(|weights| weights.into_owned());
     let (mut data, _) = encoder.encode(table)?;
-    data = data.with_atoms(encoder.target().scaled_atoms());
+    data = data.with_atoms(encoder.target().scaled_atoms()).with_bounds(encoder.target().scaled_bounds());
     if let Some((lower, upper)) = encoder.target().intervals(table, &targets)? {
         data = data.with_intervals(lower, upper);
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::atoms::{ATOM_SD, Atoms};
+use super::bounds::Bounds;
 use super::head::MixtureOutputs;
 use super::network::PANEL_CHUNKS;
 use crate::math::functions::{decay, ln, softplus, tanh};
@@ -35,6 +36,9 @@ pub struct MixtureHead {
     /// Single values that have a probability of their own.
     #[serde(default, skip_serializing_if = "Atoms::is_empty")]
     pub atoms: Atoms,
+    /// Between which values the target lies: the mixture is that given them.
+    #[serde(default, skip_serializing_if = "Bounds::is_none")]
+    pub bounds: Bounds,
 }
 
 /// The mixtures of one panel of rows, each list components × panel.
@@ -95,6 +99,7 @@ impl MixtureHead {
             && self.sd_ceiling.is_none_or(|ceiling| positive(ceiling) && ceiling > self.sd_floor)
             && self.mean_bound.is_none_or(positive)
             && self.atoms.is_sound()
+            && self.bounds.is_sound()
     }
 }
 
@@ -181,7 +186,14 @@ mod tests {
     use super::*;
 
     fn head(atoms: Atoms) -> Head {
-        Head::Mixture(MixtureHead { components: 2, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms })
+        Head::Mixture(MixtureHead {
+            components: 2,
+            sd_floor: 1e-3,
+            sd_ceiling: None,
+            mean_bound: None,
+            atoms,
+            bounds: Bounds::NONE,
+        })
     }
 
     #[test]

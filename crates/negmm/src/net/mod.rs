@@ -2,6 +2,7 @@
 
 mod activation;
 mod atoms;
+mod bounds;
 mod gaussian_head;
 mod head;
 mod lstm;
@@ -18,6 +19,7 @@ mod stem_pass;
 
 pub use activation::Activation;
 pub use atoms::{Atom, Atoms, MOST_ATOMS};
+pub use bounds::Bounds;
 pub use gaussian_head::GaussianHead;
 pub use head::Head;
 pub use lstm::{Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS};

@@ -2,8 +2,8 @@
 
 use super::{Objective, SD_FACTORS};
 use crate::math::counter::Draws;
-use crate::math::lanes::{Chunk, Lanes};
-use crate::net::{GaussianHead, MixtureHead, MixtureOutputs, MixturePanel, PANEL_CHUNKS, SampleHead};
+use crate::math::lanes::{Chunk, Lanes, WIDTH};
+use crate::net::{Bounds, GaussianHead, MixtureHead, MixtureOutputs, MixturePanel, PANEL_CHUNKS, SampleHead};
 use crate::score::sample_energy::panel::SampleScratch;
 use crate::score::sinkhorn::{Sinkhorn, SinkhornScratch};
 use crate::score::{Known, Scratch, Wanted, beta_nll, sample_log};
@@ -23,14 +23,40 @@ pub(super) struct MixtureRoom {
     scratch: Scratch,
     /// Derivatives with respect to (logits, means, sds).
     deltas: Vec<Chunk>,
+    bounds: Option<BoundsRoom>,
+}
+
+/// Room for what bounds add to the logarithmic score: ln of the probability between them.
+#[derive(Clone, Debug)]
+struct BoundsRoom {
+    ends: [Chunk; 2],
+    scratch: Scratch,
+    deltas: Vec<Chunk>,
+}
+
+impl BoundsRoom {
+    /// Minus the logarithm of the probability between the bounds.
+    #[inline(always)]
+    fn score<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize) -> L {
+        let Self { ends: [lower, upper], scratch, .. } = self;
+        let between = Known { y, intervals: Some([lower, upper]) };
+        scratch.scores::<L>(panel, between, lane, Wanted { log: true, energy: false }).0
+    }
 }
 
 impl MixtureRoom {
-    fn new(components: usize) -> Self {
+    fn new(components: usize, bounds: Bounds) -> Self {
+        let deltas = || vec![Chunk::ZERO; 3 * components * PANEL_CHUNKS];
+        let room = |ends: [f32; 2]| BoundsRoom {
+            ends: ends.map(|end| Chunk([end; WIDTH])),
+            scratch: Scratch::new(components),
+            deltas: deltas(),
+        };
         Self {
             panel: MixturePanel::new(components),
             scratch: Scratch::new(components),
-            deltas: vec![Chunk::ZERO; 3 * components * PANEL_CHUNKS],
+            deltas: deltas(),
+            bounds: bounds.ends().map(room),
         }
     }
 }
@@ -63,9 +89,11 @@ pub(super) struct ScoreSums {
 impl Evaluator {
     pub(super) fn new(objective: &Objective) -> Self {
         match *objective {
-            Objective::Hybrid { head, eta } => Self::Hybrid { head, eta, room: MixtureRoom::new(head.components()) },
+            Objective::Hybrid { head, eta } => {
+                Self::Hybrid { head, eta, room: MixtureRoom::new(head.components(), head.bounds) }
+            }
             Objective::BetaNll { head, beta } => {
-                Self::BetaNll { head, beta, room: MixtureRoom::new(head.components()) }
+                Self::BetaNll { head, beta, room: MixtureRoom::new(head.components(), Bounds::NONE) }
             }
             Objective::SampleEnergy { head, sinkhorn } => Self::SampleEnergy {
                 head,
@@ -133,7 +161,7 @@ fn hybrid<L: Lanes>(
     deltas: &mut [Chunk],
     room: &mut MixtureRoom,
 ) -> f32 {
-    let MixtureRoom { panel, scratch, deltas: parameter_deltas } = room;
+    let MixtureRoom { panel, scratch, deltas: parameter_deltas, bounds } = room;
     head.forward::<L>(outputs, panel);
     let wanted = Wanted { log: eta > 0.0, energy: eta < 1.0 };
     let mut sum = L::splat(0.0);
@@ -144,6 +172,15 @@ fn hybrid<L: Lanes>(
         sum = log.mul_add(log_factor, energy.mul_add(energy_factor, sum));
         let (log_factor, energy_factor) = (wanted.log.then_some(log_factor), wanted.energy.then_some(energy_factor));
         scratch.gradient::<L>(panel, lane, log_factor, energy_factor, parameter_deltas);
+        if let (Some(bounds), Some(factor)) = (&mut *bounds, log_factor) {
+            sum = bounds.score::<L>(panel, &rows.y[lane], lane).neg_mul_add(factor, sum);
+            bounds.scratch.gradient::<L>(panel, lane, Some(L::splat(0.0) - factor), None, &mut bounds.deltas);
+        }
+    }
+    if let Some(bounds) = bounds {
+        for (sum, more) in parameter_deltas.iter_mut().zip(&bounds.deltas) {
+            (L::load(sum) + L::load(more)).store(sum);
+        }
     }
     head.backward::<L>(panel, parameter_deltas, deltas);
     sum.sum()
@@ -178,16 +215,23 @@ fn mixture_scores<L: Lanes>(
     room: &mut MixtureRoom,
     totals: &mut ScoreSums,
 ) {
-    let MixtureRoom { panel, scratch, .. } = room;
+    let MixtureRoom { panel, scratch, bounds, .. } = room;
     head.forward::<L>(outputs, panel);
     let mut sums = (L::splat(0.0), L::splat(0.0));
     for lane in 0..PANEL_CHUNKS {
         let (weight, known) = (L::load(&rows.sample_weights[lane]), rows.known(lane));
-        let (log, energy) = scratch.scores::<L>(panel, known, lane, Wanted { log: true, energy: true });
+        let (mut log, energy) = scratch.scores::<L>(panel, known, lane, Wanted { log: true, energy: true });
+        if let Some(bounds) = bounds.as_mut() {
+            log = log - bounds.score::<L>(panel, &rows.y[lane], lane);
+        }
         sums = (log.mul_add(weight, sums.0), energy.mul_add(known.of_energy(weight), sums.1));
         if let Some(calibrated) = &mut totals.calibrated {
             for (sum, factor) in calibrated.iter_mut().zip(SD_FACTORS) {
-                let log = scratch.scaled_log_score::<L>(panel, known, lane, factor);
+                let mut log = scratch.scaled_log_score::<L>(panel, known, lane, factor);
+                if let Some(BoundsRoom { ends: [lower, upper], scratch, .. }) = bounds.as_mut() {
+                    let between = Known { y: &rows.y[lane], intervals: Some([lower, upper]) };
+                    log = log - scratch.scaled_log_score::<L>(panel, between, lane, factor);
+                }
                 *sum += f64::from((log * weight).sum());
             }
         }

@@ -9,7 +9,7 @@ use crate::math::counter::Counter;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use crate::math::rng::Rng;
 use crate::mixture::Mixture;
-use crate::net::{Activation, Atom, Atoms, GaussianHead, MixtureHead, Network, SampleHead};
+use crate::net::{Activation, Atom, Atoms, Bounds, GaussianHead, MixtureHead, Network, SampleHead};
 use crate::score::sinkhorn::{self, Prior, Sinkhorn, SinkhornScratch};
 use crate::score::{energy, hybrid, interval, log, sample_energy};
 use crate::streams;
@@ -162,7 +162,9 @@ fn interval_loss(
         let (eta, [lower, upper]) = (f64::from(eta), ends(&data, rows[place]));
         let log = if lower < upper { interval::value(mixture, lower, upper) } else { log_of_value(mixture, y) };
         let energy = if (upper - lower).is_finite() { energy_of_value(mixture, y) } else { 0.0 };
-        eta * log + (1.0 - eta) * energy
+        let between = head.bounds.ends().map(|ends| ends.map(f64::from));
+        let between = between.map_or(0.0, |[lower, upper]| interval::value(mixture, lower, upper));
+        eta * (log - between) + (1.0 - eta) * energy
     }
 }
 
@@ -218,7 +220,14 @@ fn assert_network_gradient(
     let case =
         format!("{inputs} inputs, hidden {hidden:?}, residual {residual}, {activation:?}, eta {eta}, {rows} rows");
     let data = data(inputs, 100);
-    let head = MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms: Atoms::NONE };
+    let head = MixtureHead {
+        components: 3,
+        sd_floor: 1e-3,
+        sd_ceiling: None,
+        mean_bound: None,
+        atoms: Atoms::NONE,
+        bounds: Bounds::NONE,
+    };
     let network =
         Network { inputs, stem: None, hidden: hidden.to_vec(), residual, activation, outputs: head.outputs() };
     let job = NetworkJob {
@@ -270,7 +279,8 @@ fn small_job(data: &Arc<Dataset>, objective: Objective) -> NetworkJob {
 #[test]
 fn atoms_start_with_their_shares() {
     let atoms = Atoms::new([(ATOM, 0.25), (-2.0, 0.4)].map(|(place, share)| Atom { place, share }));
-    let head = MixtureHead { components: 7, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms };
+    let head =
+        MixtureHead { components: 7, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms, bounds: Bounds::NONE };
     let biases: Vec<f64> = head.initial_biases().into_iter().map(f64::from).collect();
     let [weights, means, sds] = mixture_of(head, &biases);
     assert!((weights[7] - 0.25).abs() < 1e-6 && (weights[8] - 0.4).abs() < 1e-6, "{weights:?}");
@@ -281,16 +291,35 @@ fn atoms_start_with_their_shares() {
 #[test]
 fn gradient_of_rows_that_are_intervals() {
     let (data, rows) = (data_of_all_kinds(4), some_rows(75));
-    for eta in [0.0, 0.4, 1.0] {
-        let head =
-            MixtureHead { components: 3, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms: Atoms::NONE };
+    let bounds = [(None, None), (Some(-1.6), None), (Some(-1.6), Some(1.7))];
+    for (eta, (lower, upper)) in [0.0, 0.4, 1.0].into_iter().flat_map(|eta| bounds.map(|bounds| (eta, bounds))) {
+        let head = MixtureHead {
+            components: 3,
+            sd_floor: 1e-3,
+            sd_ceiling: None,
+            mean_bound: None,
+            atoms: Atoms::NONE,
+            bounds: Bounds { lower, upper },
+        };
         let loss = interval_loss(head, eta, (data.clone(), rows.clone()));
-        assert_job_gradient(&format!("eta {eta}"), &small_job(&data, Objective::Hybrid { head, eta }), &rows, &loss);
+        assert_job_gradient(
+            &format!("eta {eta}, {lower:?} to {upper:?}"),
+            &small_job(&data, Objective::Hybrid { head, eta }),
+            &rows,
+            &loss,
+        );
     }
     for (eta, places) in [(0.0, vec![ATOM]), (0.4, vec![ATOM]), (1.0, vec![ATOM, -40.0]), (0.4, vec![0.1, ATOM, -0.9])]
     {
         let atoms = Atoms::new(places.iter().map(|place| Atom { place: *place, share: 0.1 }));
-        let head = MixtureHead { components: 2, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms };
+        let head = MixtureHead {
+            components: 2,
+            sd_floor: 1e-3,
+            sd_ceiling: None,
+            mean_bound: None,
+            atoms,
+            bounds: Bounds::NONE,
+        };
         let loss = interval_loss(head, eta, (data.clone(), rows.clone()));
         let case = format!("eta {eta}, atoms {places:?}");
         assert_job_gradient(&case, &small_job(&data, Objective::Hybrid { head, eta }), &rows, &loss);
@@ -463,7 +492,14 @@ fn gradient_without_inputs_and_at_full_widths() {
 #[test]
 fn gradient_goes_through_the_units_that_dropout_left() {
     let data = data(3, 40);
-    let head = MixtureHead { components: 2, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms: Atoms::NONE };
+    let head = MixtureHead {
+        components: 2,
+        sd_floor: 1e-3,
+        sd_ceiling: None,
+        mean_bound: None,
+        atoms: Atoms::NONE,
+        bounds: Bounds::NONE,
+    };
     let job = NetworkJob {
         network: Network {
             inputs: 3,
