@@ -24,6 +24,9 @@ class Distribution:
     number holds for every row, and shapes broadcast: ``dist.pdf(grid[:, np.newaxis])`` is grid × rows. ``dist[i]`` is the
     distribution of one row (its answers are numbers), ``dist[2:5]``, ``dist[mask]`` and ``dist[rows]`` those of some.
 
+    A component whose sd is 0 is an atom: it has all its weight at its mean. Where the target has bounds or is on a grid, every
+    answer is of the distribution there: between the bounds, or rounded to the grid (see :meth:`support` and :meth:`pmf`).
+
     Answers are exact and computed by the core. A set of samples has no density: for ``pdf``, ``logpdf`` and ``nll`` the normal
     distribution with its mean and sd stands in.
 
@@ -55,9 +58,23 @@ class Distribution:
         self._scalar = False
 
     @classmethod
-    def of_mixtures(cls, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Distribution:
-        """Gaussian mixtures from weights, means and sds, each rows × components. Weights are divided by their sum."""
-        return cls(_native.Predictions.of_mixtures(_matrix(weights), _matrix(means), _matrix(sds), members=1))
+    def of_mixtures(
+        cls,
+        weights: ArrayLike,
+        means: ArrayLike,
+        sds: ArrayLike,
+        lower: float | None = None,
+        upper: float | None = None,
+        step: float | None = None,
+        origin: float = 0.0,
+    ) -> Distribution:
+        """Gaussian mixtures from weights, means and sds, each rows × components. Weights are divided by their sum.
+
+        With ``lower`` or ``upper`` they are those between the bounds, with ``step`` those rounded to the grid of ``origin`` and
+        all values a whole number of steps from it.
+        """
+        mixtures = _native.Predictions.of_mixtures(_matrix(weights), _matrix(means), _matrix(sds), members=1)
+        return cls(mixtures.with_support(lower, upper, step, origin))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -102,19 +119,20 @@ class Distribution:
     def _parts(self) -> tuple[Any, ...]:
         """All numbers there are: of mixtures, or of samples."""
         members, samples = self._predictions.members, self._predictions.samples()
+        support = self._predictions.support()
         if samples is None:
-            return (self._predictions.weights(), self._predictions.means(), self._predictions.sds(), members)
+            return (self._predictions.weights(), self._predictions.means(), self._predictions.sds(), members, support)
         between = self._predictions.variance_by_members()[1] if members > 1 else None
-        return (*samples, members, between)
+        return (*samples, members, between, support)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_predictions": self._parts()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        parts = state["_predictions"]
+        *parts, support = state["_predictions"]
         mixtures = isinstance(parts[1], np.ndarray)
         make = _native.Predictions.of_mixtures if mixtures else _native.Predictions.of_samples
-        self.__dict__.update(state, _predictions=make(*parts))
+        self.__dict__.update(state, _predictions=make(*parts).with_support(*support))
 
     @property
     def weights(self) -> Numbers:
@@ -168,12 +186,21 @@ class Distribution:
         """Median."""
         return self.ppf(0.5)
 
+    def support(self) -> tuple[float, float]:
+        """The smallest and the largest value that the target can take; -inf and inf where there is no bound."""
+        lower, upper, _, _ = self._predictions.support()
+        return (-np.inf if lower is None else lower, np.inf if upper is None else upper)
+
+    def pmf(self, k: ArrayLike) -> Answer:
+        """Probability of exactly ``k``: positive on a grid, at an atom and where a sample is."""
+        return self._ask("pmf", k)
+
     def pdf(self, x: ArrayLike) -> Answer:
-        """Density at ``x``."""
+        """Density at ``x`` of all but the atoms; on a grid that of the mixture which is rounded."""
         return self._ask("pdf", x)
 
     def logpdf(self, x: ArrayLike) -> Answer:
-        """Logarithm of the density at ``x``."""
+        """Logarithm of that density."""
         return self._ask("logpdf", x)
 
     def cdf(self, x: ArrayLike) -> Answer:
@@ -208,8 +235,9 @@ class Distribution:
         return self._ask("crps", y)
 
     def nll(self, y: ArrayLike) -> Answer:
-        """Logarithmic score (negative log likelihood) of observing ``y``; the lower the better."""
-        return -self._ask("logpdf", y)
+        """Logarithmic score (negative log likelihood) of observing ``y``; the lower the better. At an atom it is that of the
+        probability, elsewhere of the density; on a grid ``-np.log(dist.pmf(y))`` is the score to compare."""
+        return self._ask("nll", y)
 
     def rvs(self, size: int | Sequence[int] | None = None, random_state: Any = None) -> Answer:
         """Random values of shape ``size``, which ends with the rows as in scipy: None gives one for each row, ``(m, rows)``

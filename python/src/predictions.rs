@@ -1,7 +1,7 @@
 //! Responsible for predictions: the questions that the distribution object asks of the core, on whole arrays.
 
 use negmm::samples::SampleSets;
-use negmm::{Mixtures, Row};
+use negmm::{Mixtures, Row, Support};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -28,6 +28,8 @@ fn question(name: &str) -> PyResult<fn(Row<'_>, f64) -> f64> {
     Ok(match name {
         "pdf" => |row, y| row.pdf(y),
         "logpdf" => |row, y| row.log_pdf(y),
+        "pmf" => |row, y| row.mass(y),
+        "nll" => |row, y| row.nll(y),
         "cdf" => |row, y| row.cdf(y),
         "sf" => |row, y| row.survival(y),
         "ppf" => |row, level| row.quantile(level),
@@ -85,6 +87,19 @@ impl Predictions {
                 predictions.with_between_members(members, between.as_array().to_vec()).map(Self).map_err(raised)
             }
         }
+    }
+
+    /// The same on a support: between two bounds, each of which may be open, and on a grid where there is a step.
+    #[pyo3(signature = (lower, upper, step, origin))]
+    fn with_support(&self, lower: Option<f64>, upper: Option<f64>, step: Option<f64>, origin: f64) -> PyResult<Self> {
+        let support = Support { lower, upper, step, origin };
+        self.0.clone().with_support(support).map(Self).map_err(raised)
+    }
+
+    /// Lower and upper bound, step and origin of the support.
+    fn support(&self) -> (Option<f64>, Option<f64>, Option<f64>, f64) {
+        let Support { lower, upper, step, origin } = self.0.support();
+        (lower, upper, step, origin)
     }
 
     fn __len__(&self) -> usize {

@@ -173,6 +173,9 @@ pub struct Predict {
     /// Probability that the target is below these values: p_below_50 …
     #[arg(long, value_name = "VALUE,…", allow_hyphen_values = true)]
     pub below: Option<String>,
+    /// Probability that the target is exactly one of these values, where it has some: p_equal_0 …
+    #[arg(long, value_name = "VALUE,…", allow_hyphen_values = true)]
+    pub mass: Option<String>,
     /// Mean of the lowest share of outcomes (expected shortfall): shortfall_0.05 …
     #[arg(long, value_name = "SHARE,…", allow_hyphen_values = true)]
     pub shortfall: Option<String>,

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use negmm::{Model, Table};
 use program::{Folder, gzip, rows};
 
-const EVERYTHING: [&str; 16] = [
+const EVERYTHING: [&str; 18] = [
     "--quantiles",
     "0.05,0.5",
     "--interval",
@@ -16,6 +16,8 @@ const EVERYTHING: [&str; 16] = [
     "1,-2",
     "--below",
     "0",
+    "--mass",
+    "0.5",
     "--shortfall",
     "0.05",
     "--parts",
@@ -34,11 +36,11 @@ fn columns_have_their_names_and_order() {
     let text = folder.done(&[&["predict", "m", "ok.csv"], &EVERYTHING[..]].concat()).text();
     assert_eq!(
         text.lines().next().unwrap(),
-        "c,x,mean,sd,q0.05,q0.5,lower_0.9,upper_0.9,lower_0.5,upper_0.5,p_above_1,p_above_-2,p_below_0,shortfall_0.05,\
-         variance_within,variance_between,weight_1,weight_2,mean_1,mean_2,sd_1,sd_2,draw_1,draw_2"
+        "c,x,mean,sd,q0.05,q0.5,lower_0.9,upper_0.9,lower_0.5,upper_0.5,p_above_1,p_above_-2,p_below_0,p_equal_0.5,\
+         shortfall_0.05,variance_within,variance_between,weight_1,weight_2,mean_1,mean_2,sd_1,sd_2,draw_1,draw_2"
     );
     assert_eq!(text.lines().count(), 61);
-    assert!(text.lines().all(|line| line.split(',').count() == 24));
+    assert!(text.lines().all(|line| line.split(',').count() == 25));
 }
 
 #[test]
@@ -69,7 +71,7 @@ fn samples_answer_everything_but_components() {
     let questions: Vec<&str> = EVERYTHING.into_iter().filter(|question| *question != "--components").collect();
     let text = folder.done(&[&["predict", "m", "ok.csv"], &questions[..]].concat()).text();
     assert_eq!(text.lines().count(), 61);
-    assert!(text.lines().all(|line| line.split(',').count() == 18));
+    assert!(text.lines().all(|line| line.split(',').count() == 19));
     folder.refused(
         &["predict", "m", "ok.csv", "--components", "-o", "out.csv"],
         2,

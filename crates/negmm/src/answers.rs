@@ -123,6 +123,7 @@ fn answer<'a>(question: &Question<'_>, predictions: &'a Predictions, first_row: 
         Question::Interval(coverage) => two(predictions.interval(coverage.value)?),
         Question::Above(threshold) => one(predictions.above(threshold.value)?),
         Question::Below(threshold) => one(predictions.below(threshold.value)?),
+        Question::Mass(value) => one(predictions.mass(value.value)?),
         Question::Shortfall(level) => one(predictions.shortfall(level.value)?),
         Question::VarianceParts => two(predictions.variance_parts()),
         Question::VarianceByMembers => two(predictions.variance_by_members()),

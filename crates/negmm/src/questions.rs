@@ -75,6 +75,7 @@ fn check_levels(name: &str, levels: &[Number]) -> Result<()> {
 /// | `intervals` | above 0, below 1 | `lower_0.9`, `upper_0.9` |
 /// | `above` | any | `p_above_20`, the probability of more |
 /// | `below` | any | `p_below_20`, the probability of at most so much |
+/// | `mass` | any | `p_equal_20`, the probability of exactly so much |
 /// | `shortfall` | above 0, below 1 | `shortfall_0.05`, the mean of that lowest share |
 /// | `parts` | | `variance_within`, `variance_between` components; `variance_aleatoric`, `variance_epistemic` of several members |
 /// | `novelty` | | `novelty`, how many sds outside the ranges of training; `novelty_input`, the input responsible: [`crate::data::Novelty`] |
@@ -91,6 +92,8 @@ pub struct Questions {
     pub above: Vec<Number>,
     /// Thresholds that a target may stay below.
     pub below: Vec<Number>,
+    /// Values that a target may have exactly.
+    pub mass: Vec<Number>,
     /// Shares of the lowest targets.
     pub shortfall: Vec<Number>,
     /// Whether the parts of the variance are asked for.
@@ -114,6 +117,7 @@ pub(crate) enum Question<'a> {
     Interval(&'a Number),
     Above(&'a Number),
     Below(&'a Number),
+    Mass(&'a Number),
     Shortfall(&'a Number),
     VarianceParts,
     VarianceByMembers,
@@ -131,6 +135,7 @@ impl Question<'_> {
             Self::Interval(coverage) => vec![format!("lower_{}", coverage.text), format!("upper_{}", coverage.text)],
             Self::Above(threshold) => vec![format!("p_above_{}", threshold.text)],
             Self::Below(threshold) => vec![format!("p_below_{}", threshold.text)],
+            Self::Mass(value) => vec![format!("p_equal_{}", value.text)],
             Self::Shortfall(level) => vec![format!("shortfall_{}", level.text)],
             Self::VarianceParts => vec!["variance_within".into(), "variance_between".into()],
             Self::VarianceByMembers => vec!["variance_aleatoric".into(), "variance_epistemic".into()],
@@ -153,7 +158,7 @@ impl Questions {
         check_levels("quantiles", &self.quantiles)?;
         check_levels("intervals", &self.intervals)?;
         check_levels("shortfall", &self.shortfall)?;
-        match self.above.iter().chain(&self.below).find(|threshold| threshold.value.is_nan()) {
+        match self.above.iter().chain(&self.below).chain(&self.mass).find(|threshold| threshold.value.is_nan()) {
             Some(threshold) => Err(Error::options(format!("a threshold must be a number, found {}", threshold.text))),
             None => Ok(()),
         }
@@ -196,6 +201,7 @@ impl Questions {
         asked.extend(self.intervals.iter().map(Question::Interval));
         asked.extend(self.above.iter().map(Question::Above));
         asked.extend(self.below.iter().map(Question::Below));
+        asked.extend(self.mass.iter().map(Question::Mass));
         asked.extend(self.shortfall.iter().map(Question::Shortfall));
         if self.parts {
             asked.push(Question::VarianceParts);
@@ -242,6 +248,7 @@ mod tests {
             intervals: vec![0.9.into()],
             above: numbers("above", Some("1,-2")).unwrap(),
             below: vec![0.0.into()],
+            mass: vec![2.5.into()],
             shortfall: vec![0.05.into()],
             parts: true,
             novelty: false,
@@ -262,7 +269,7 @@ mod tests {
     fn columns_have_names_and_an_order() {
         let predictions = predictions(3);
         let answers = everything().answer(&predictions, 0).unwrap();
-        let expected = "mean sd q0.05 q0.50 lower_0.9 upper_0.9 p_above_1 p_above_-2 p_below_0 shortfall_0.05 \
+        let expected = "mean sd q0.05 q0.50 lower_0.9 upper_0.9 p_above_1 p_above_-2 p_below_0 p_equal_2.5 shortfall_0.05 \
             variance_within variance_between variance_aleatoric variance_epistemic \
             weight_1 weight_2 mean_1 mean_2 sd_1 sd_2 draw_1 draw_2";
         assert_eq!(answers.names(), expected.split_whitespace().collect::<Vec<_>>());
@@ -316,6 +323,7 @@ mod tests {
             Questions { quantiles: vec![1.0.into()], ..Questions::default() },
             Questions { intervals: vec![f64::NAN.into()], ..Questions::default() },
             Questions { below: vec![f64::NAN.into()], ..Questions::default() },
+            Questions { mass: vec![f64::NAN.into()], ..Questions::default() },
         ];
         assert!(refused.iter().all(|questions| questions.check().is_err()));
         assert!(numbers("above", Some("1,,2")).is_err() && numbers("above", Some("inf")).is_err());

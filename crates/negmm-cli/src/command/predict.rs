@@ -111,6 +111,7 @@ fn questions(predict: &Predict) -> Result<Questions, Error> {
         intervals: levels("interval", predict.interval.as_deref())?,
         above: numbers("above", predict.above.as_deref())?,
         below: numbers("below", predict.below.as_deref())?,
+        mass: numbers("mass", predict.mass.as_deref())?,
         shortfall: levels("shortfall", predict.shortfall.as_deref())?,
         parts: predict.parts,
         novelty: predict.novelty,
