@@ -240,6 +240,11 @@ class Distribution:
         probability, elsewhere of the density; on a grid ``-np.log(dist.pmf(y))`` is the score to compare."""
         return self._ask("nll", y)
 
+    def pit(self, y: ArrayLike) -> Answer:
+        """Probability integral transform: the probability of a value up to ``y``, where half of the probability of ``y`` itself
+        counts, on a grid and at an atom. Uniform over the rows when the distributions are calibrated."""
+        return self._ask("pit", y)
+
     def rvs(self, size: int | Sequence[int] | None = None, random_state: Any = None) -> Answer:
         """Random values of shape ``size``, which ends with the rows as in scipy: None gives one for each row, ``(m, rows)``
         gives m for each. A number as ``random_state`` gives the draws of the command line's ``--seed``."""

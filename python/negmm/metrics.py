@@ -54,7 +54,7 @@ def pit(y: ArrayLike, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> N
     """Probability integral transform of each row: the predicted probability of a target up to the one observed. Uniform when the
     predictions are calibrated."""
     y = _targets(y)
-    return _mixtures(y, weights, means, sds).cdf(y)
+    return _mixtures(y, weights, means, sds).pit(y)
 
 
 def pit_histogram(values: ArrayLike, bins: int = 20, sample_weight: ArrayLike | None = None) -> Numbers:

@@ -30,6 +30,7 @@ fn question(name: &str) -> PyResult<fn(Row<'_>, f64) -> f64> {
         "logpdf" => |row, y| row.log_pdf(y),
         "pmf" => |row, y| row.mass(y),
         "nll" => |row, y| row.nll(y),
+        "pit" => |row, y| row.pit(y),
         "cdf" => |row, y| row.cdf(y),
         "sf" => |row, y| row.survival(y),
         "ppf" => |row, level| row.quantile(level),

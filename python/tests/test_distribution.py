@@ -233,7 +233,7 @@ def test_plot(name):
             (-WEIGHTS, MEANS, SDS),
             "mixture 0, component 0: expected a weight that is finite and not negative, found -0.2",
         ),
-        ((WEIGHTS, MEANS, 0 * SDS), "mixture 0, component 0: expected a sd that is finite and positive, found 0"),
+        ((WEIGHTS, MEANS, -SDS), "mixture 0, component 0: expected a sd that is finite and not negative, found -0.5"),
         ((WEIGHTS, MEANS - np.inf, SDS), "mixture 0, component 0: expected a mean that is finite, found -inf"),
         ((0 * WEIGHTS, MEANS, SDS), "mixture 0: expected weights with a positive finite sum, found 0"),
         ((np.ones((2, 0)), np.ones((2, 0)), np.ones((2, 0))), "a mixture has at least 1 component, found 0"),
@@ -250,3 +250,55 @@ def test_levels_lie_strictly_between_0_and_1(dist):
         for question in (dist.interval, dist.shortfall):
             with pytest.raises(ValueError, match="strictly between 0 and 1"):
                 question(share)
+
+
+def test_between_bounds_it_is_scipys_truncated_normal():
+    lower, upper, mean, sd = 0.0, 2.5, -1.0, 1.5
+    dist = Distribution.of_mixtures([[1.0]], [[mean]], [[sd]], lower=lower, upper=upper)[0]
+    expected = stats.truncnorm((lower - mean) / sd, (upper - mean) / sd, loc=mean, scale=sd)
+    x = np.linspace(-0.5, 3.0, 15)
+    for question in ("pdf", "cdf", "sf"):
+        np.testing.assert_allclose(getattr(dist, question)(x), getattr(expected, question)(x), atol=1e-12)
+    levels = np.array([0.0, 0.01, 0.5, 0.99, 1.0])
+    np.testing.assert_allclose(dist.ppf(levels), expected.ppf(levels), atol=1e-9)
+    np.testing.assert_allclose([dist.mean(), dist.std()], [expected.mean(), expected.std()], rtol=1e-9)
+    score = integrate.quad(lambda t: (expected.cdf(t) - (t >= 1.0)) ** 2, lower, upper, points=[1.0])[0]
+    np.testing.assert_allclose(dist.crps(1.0), score, rtol=1e-7)
+    np.testing.assert_allclose(dist.nll(1.0), -expected.logpdf(1.0), rtol=1e-9)
+    assert dist.support() == (0.0, 2.5) and dist.pmf(1.0) == 0.0 and dist.nll(3.0) == np.inf
+    draws = dist.rvs(200, random_state=1)
+    assert draws.min() >= lower and draws.max() <= upper
+
+
+def test_on_a_grid_values_have_probabilities():
+    dist = Distribution.of_mixtures([[1.0], [0.2]], [[3.0], [0.4]], [[2.0], [0.1]], lower=0, step=1)
+    values = np.arange(40.0)
+    pmf = dist.pmf(values[:, np.newaxis])
+    np.testing.assert_allclose(pmf.sum(axis=0), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(pmf[3, 0], stats.norm(3, 2).cdf(3.5) - stats.norm(3, 2).cdf(2.5), rtol=1e-12)
+    np.testing.assert_allclose(pmf[0, 0], stats.norm(3, 2).cdf(0.5), rtol=1e-12)
+    np.testing.assert_allclose(dist.mean(), (pmf * values[:, np.newaxis]).sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(dist.cdf(3.7), pmf[:4].sum(axis=0), rtol=1e-12)
+    assert dist[0].pmf(2.5) == 0.0 and dist.support() == (0.0, np.inf)
+    assert set(dist[0].ppf([0.01, 0.3, 0.9])) <= set(values) and set(dist[0].rvs(50, random_state=0)) <= set(values)
+
+
+def test_a_component_without_a_width_is_an_atom():
+    dist = Distribution.of_mixtures([[0.25, 0.75]], [[0.0, 2.0]], [[0.0, 1.0]])[0]
+    assert dist.pmf(0) == 0.25 and dist.pmf(0.1) == 0.0
+    assert dist.cdf(0) - dist.cdf(-1e-9) == pytest.approx(0.25, abs=1e-9)
+    assert dist.ppf(0.1) == 0.0 and dist.nll(0) == -np.log(0.25)
+    assert dist.pit(0) == dist.cdf(0) - 0.125 and dist.pit(1) == dist.cdf(1)
+    assert dist.pdf(2.0) == pytest.approx(0.75 * stats.norm.pdf(0))
+
+
+@pytest.mark.parametrize("support", [{"lower": 0.0}, {"lower": 0, "upper": 9, "step": 0.5}])
+def test_a_support_is_kept_by_slices_and_copies(support):
+    dist = Distribution.of_mixtures(WEIGHTS[:3], MEANS[:3], SDS[:3], **support)
+    for same in (pickle.loads(pickle.dumps(dist)), copy.deepcopy(dist)):
+        assert same == dist and same.support() == dist.support()
+        np.testing.assert_array_equal(same.mean(), dist.mean())
+    assert dist[1:].support() == dist.support() and dist[1].mean() == dist.mean()[1]
+    assert dist != Distribution.of_mixtures(WEIGHTS[:3], MEANS[:3], SDS[:3])
+    with pytest.raises(ValueError, match="from low to high"):
+        Distribution.of_mixtures(WEIGHTS, MEANS, SDS, lower=1, upper=0)

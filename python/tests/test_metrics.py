@@ -89,7 +89,7 @@ ONE = [[1.0]]
         (lambda: metrics.nll_mixture([np.inf], ONE, ONE, ONE), "row 0: expected a finite number, found inf"),
         (lambda: metrics.nll_mixture(0.0, ONE, ONE, ONE), "expected one number for each row"),
         (lambda: metrics.nll_mixture(["x"], ONE, ONE, ONE), "could not convert string"),
-        (lambda: metrics.pit([0.0], ONE, ONE, [[-1.0]]), "expected a sd that is finite and positive, found -1"),
+        (lambda: metrics.pit([0.0], ONE, ONE, [[-1.0]]), "expected a sd that is finite and not negative, found -1"),
         (
             lambda: metrics.crps_mixture([], np.ones((0, 1)), np.ones((0, 1)), np.ones((0, 1)), average=True),
             "at least 1 row",

@@ -71,7 +71,7 @@ fn samples_answer_everything_but_components() {
     let questions: Vec<&str> = EVERYTHING.into_iter().filter(|question| *question != "--components").collect();
     let text = folder.done(&[&["predict", "m", "ok.csv"], &questions[..]].concat()).text();
     assert_eq!(text.lines().count(), 61);
-    assert!(text.lines().all(|line| line.split(',').count() == 18));
+    assert!(text.lines().all(|line| line.split(',').count() == 19));
     folder.refused(
         &["predict", "m", "ok.csv", "--components", "-o", "out.csv"],
         2,

@@ -317,8 +317,7 @@ impl Predictions {
         if draws > 0 {
             samples.par_chunks_exact_mut(draws).enumerate().for_each(|(row, samples)| {
                 let mut rng = Rng::new(seed, streams::DRAWS.wrapping_add(first_row).wrapping_add(row as u64));
-                let row = self.row(row);
-                samples.iter_mut().for_each(|sample| *sample = row.sample(&mut rng));
+                self.row(row).fill(samples, &mut rng);
             });
         }
         samples

@@ -202,6 +202,11 @@ impl<'a> Row<'a> {
         ask!(self, row => row.sample(rng))
     }
 
+    /// As many random targets as there is room for.
+    pub fn fill(&self, draws: &mut [f64], rng: &mut Rng) {
+        ask!(self, row => draws.iter_mut().for_each(|draw| *draw = row.sample(rng)));
+    }
+
     /// Logarithm of the probability that the law gives to the support, where the answers are of that part of it.
     pub(crate) fn log_inside(&self) -> f64 {
         if let Form::Truncated(truncated) = self.form() { truncated.log_inside } else { 0.0 }

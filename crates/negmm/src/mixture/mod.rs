@@ -8,6 +8,7 @@
 mod atoms;
 mod energy;
 mod mass;
+mod midpoint;
 mod panels;
 mod piece;
 mod quantile;

@@ -1,10 +1,11 @@
 //! Responsible for integrals over the range of a mixture: Gauss and Legendre's rule on panels as wide as the components allow.
 
+use super::Mixture;
 use super::piece::Piece;
 use crate::math::quadrature;
 
-/// The width of a panel, as a multiple of the distance over which a density changes much: the rule's error is then below 1e-14.
-const WIDTH: f64 = 2.0;
+/// The width of a panel, as a multiple of the distance over which a density changes much: the rule's error is then below 1e-12.
+const WIDTH: f64 = 4.0;
 
 /// Where a function of the distribution function changes, and how fast.
 pub(super) struct Panels {
@@ -17,6 +18,14 @@ impl Panels {
         Self {
             extents: pieces.map(|piece| piece.extent()).map(|(low, high, scale)| (low, high, WIDTH * scale)).collect(),
         }
+    }
+
+    /// Of a mixture on the whole line.
+    pub(super) fn of(mixture: Mixture<'_>) -> Self {
+        Self::new(mixture.parts().map(|(_, mean, sd)| match sd {
+            0.0 => Piece::atom(mean),
+            _ => Piece::new(mean, sd, f64::NEG_INFINITY, f64::INFINITY),
+        }))
     }
 
     /// Below the first and above the second there is nothing.
@@ -49,7 +58,6 @@ impl Panels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mixture::Mixture;
 
     #[test]
     fn the_score_is_the_integral_of_the_squared_distance() {
@@ -59,11 +67,7 @@ mod tests {
             means: &[0.0, 5.0, 5.1, -40.0, 2.0],
             sds: &[1.0, 1e-4, 30.0, 0.3, 0.0],
         };
-        let of = |(_, mean, sd): (f64, f64, f64)| match sd {
-            0.0 => Piece::atom(mean),
-            _ => Piece::new(mean, sd, f64::NEG_INFINITY, f64::INFINITY),
-        };
-        let panels = Panels::new(mixture.parts().map(of));
+        let panels = Panels::of(mixture);
         let (first, last) = panels.ends();
         for y in [-500.0, -40.0, 0.3, 2.0, 5.0, 100.0] {
             let below = panels.integral(first.min(y), y, |x| mixture.cdf(x) * mixture.cdf(x));

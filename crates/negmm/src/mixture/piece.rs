@@ -3,6 +3,9 @@
 use crate::math::normal;
 use crate::math::stretch::{self, decay};
 
+/// Beyond this many sds from the base there is nothing that a double would notice beside 1.
+const FAR: f64 = 9.0;
+
 /// A component given that it lies between two bounds: a stretch of a normal density, or an atom.
 ///
 /// Everything is counted from the place between the bounds that is nearest to the component's mean, where the density is
@@ -70,6 +73,9 @@ impl Piece {
             return f64::from(self.base <= y);
         }
         let t = ((y - self.base) / self.sd).clamp(-self.left, self.right);
+        if t > FAR {
+            return 1.0;
+        }
         let below = if t < 0.0 {
             decay(self.a, -t) * stretch::mass(self.a - t, self.left + t)
         } else {
@@ -84,6 +90,9 @@ impl Piece {
             return f64::from(self.base > y);
         }
         let t = ((y - self.base) / self.sd).clamp(-self.left, self.right);
+        if t < -FAR {
+            return 1.0;
+        }
         let above = if t < 0.0 {
             self.right_mass + stretch::mass(self.a, -t)
         } else {
@@ -102,18 +111,19 @@ impl Piece {
         if self.sd == 0.0 { 0.0 } else { decay(self.a, ((y - self.base) / self.sd).abs()) / (self.sd * self.total()) }
     }
 
-    /// Whether the bounds take nothing from the component that a double would notice.
+    /// Whether the bounds take nothing from the component that would count in a score.
     pub(super) fn is_whole(&self) -> bool {
         self.sd == 0.0 || self.a == 0.0 && self.left.min(self.right) > self.reach()
     }
 
-    /// From the base to where the density is 1e-17 of what it is there: a t + t²/2 = 40, in sds.
+    /// From the base to where the density is exp(-24) of what it is there, a t + t²/2 = 24 in sds: squares of what lies beyond are
+    /// nothing, and itself it is 2e-12.
     fn reach(&self) -> f64 {
-        const NOTHING: f64 = 40.0;
+        const NOTHING: f64 = 24.0;
         2.0 * NOTHING / (self.a + (self.a * self.a + 2.0 * NOTHING).sqrt())
     }
 
-    /// The ends of what a double notices, and the distance over which the density changes much.
+    /// The ends of what counts in a score, and the distance over which the density changes much.
     pub(super) fn extent(&self) -> (f64, f64, f64) {
         let (left, right) = (self.left.min(self.reach()), self.right.min(self.reach()));
         (self.base - self.sd * left, self.base + self.sd * right, self.sd / self.a.max(1.0))

@@ -3,14 +3,15 @@
 //! The probability of a value is what the mixture has in its cell, and P(Y <= v) is the mixture's distribution function at the
 //! upper end of v's cell. Between two values it is constant, so that integrals over it are sums over the cells' ends.
 
+use super::midpoint::{Side, correction, correction_of_square, derivatives};
 use super::panels::Panels;
 use super::piece::Piece;
 use super::{Mixture, Mixtures};
 use crate::grid::Grid;
 use crate::math::{normal, rng::Rng};
 
-/// More cells than this are not summed but integrated, as if there were no grid: that changes a mean, a variance or a score by
-/// less than (step / sd)² / 24 of itself.
+/// More cells than this are not summed but integrated, as if there were no grid, where no formula tells the difference: that
+/// changes a score or a tail mean by less than (step / sd)² / 24 of itself.
 const MOST_CELLS: f64 = 20_000.0;
 
 /// Probabilities that do not count in a sum of their squares.
@@ -19,12 +20,12 @@ const NEGLIGIBLE: f64 = 1e-9;
 /// Beyond this many sds a component has nothing that a double would notice beside 1.
 const FAR: f64 = 9.0;
 
-/// A component with an sd of as many steps keeps its mean when it is rounded, and its variance grows by step² / 12: by Poisson's
-/// summation formula up to exp(-2 (pi sd / step)²).
-const SMOOTH: f64 = 2.0;
+/// A component with an sd of as many steps is smooth: a sum over cells is an integral and four terms of Euler and Maclaurin's
+/// formula, to rounding.
+const SMOOTH: f64 = 8.0;
 
-/// From as many steps on the sums of a score are integrals and four terms of Euler and Maclaurin's formula.
-const VERY_SMOOTH: f64 = 8.0;
+/// So few cells are summed sooner than integrated.
+const FEW_CELLS: f64 = 400.0;
 
 /// A mixture rounded to a grid.
 pub(crate) struct Rounded<'a> {
@@ -128,36 +129,63 @@ impl Rounded<'_> {
         if first == last {
             return (self.grid.value(first), 0.0);
         }
-        let inside = self.grid.value(self.grid.first) < low && high < self.grid.value(self.grid.last);
-        if inside && sd >= SMOOTH * self.grid.step() {
-            return (mean, sd * sd + self.grid.step() * self.grid.step() / 12.0);
+        if sd < SMOOTH * self.grid.step() {
+            return self.moments_of_cells(mean, sd, first, last);
         }
-        let (weights, means, sds): (Vec<f64>, Vec<f64>, Vec<f64>) = if last - first > MOST_CELLS {
-            // What lies beyond a bound is there, and the rest where it was.
-            let (lower, upper) = (self.grid.value(self.grid.first), self.grid.value(self.grid.last));
-            let piece = Piece::new(mean, sd, lower, upper);
-            let (below, above) = (normal::cdf((lower - mean) / sd), normal::cdf((mean - upper) / sd));
-            let (centre, variance) = piece.moments();
-            let finite = |end: f64| if end.is_finite() { end } else { centre };
-            (
-                vec![below, 1.0 - below - above, above],
-                vec![finite(lower), centre, finite(upper)],
-                vec![0.0, variance.sqrt(), 0.0],
-            )
-        } else {
-            let cells = (last - first) as usize + 1;
-            let index = |cell: usize| first + cell as f64;
-            // The difference of the tails on the side where they are small.
-            let probability = |cell: usize| {
-                let (low, high) = self.grid.ends(index(cell));
-                let (low, high) = if low > mean { (mean - high, mean - low) } else { (low - mean, high - mean) };
-                normal::cdf(high / sd) - normal::cdf(low / sd)
-            };
-            let values = (0..cells).map(|cell| self.grid.value(index(cell))).collect();
-            ((0..cells).map(probability).collect(), values, vec![0.0; cells])
+        let (lower, upper) = (self.grid.value(self.grid.first), self.grid.value(self.grid.last));
+        match (lower < low, high < upper) {
+            (true, true) => (mean, sd * sd + self.grid.step() * self.grid.step() / 12.0),
+            (true, false) => {
+                let (mirrored, variance) = self.moments_of_tails(-mean, sd, -upper, -lower);
+                (-mirrored, variance)
+            }
+            (false, _) => self.moments_of_tails(mean, sd, lower, upper),
+        }
+    }
+
+    /// The moments of the cells from `first` to `last`, one by one.
+    fn moments_of_cells(&self, mean: f64, sd: f64, first: f64, last: f64) -> (f64, f64) {
+        let cells = (last - first) as usize + 1;
+        let index = |cell: usize| first + cell as f64;
+        // The difference of the tails on the side where they are small.
+        let probability = |cell: usize| {
+            let (low, high) = self.grid.ends(index(cell));
+            let (low, high) = if low > mean { (mean - high, mean - low) } else { (low - mean, high - mean) };
+            normal::cdf(high / sd) - normal::cdf(low / sd)
         };
-        let cells = Mixture { weights: &weights, means: &means, sds: &sds };
+        let weights: Vec<f64> = (0..cells).map(probability).collect();
+        let values: Vec<f64> = (0..cells).map(|cell| self.grid.value(index(cell))).collect();
+        let cells = Mixture { weights: &weights, means: &values, sds: &vec![0.0; cells] };
         (cells.mean(), cells.variance())
+    }
+
+    /// The moments of a smooth component where a bound `lower` cuts it, and perhaps `upper`.
+    ///
+    /// E(Y - lower) is step times the sum of S over the cells' ends, and E(Y - lower)² that of 2 (x - lower) S. Their integrals are
+    /// the moments of a variable that is only moved to the bounds, and their derivatives those of S.
+    fn moments_of_tails(&self, mean: f64, sd: f64, lower: f64, upper: f64) -> (f64, f64) {
+        let step = self.grid.step();
+        let (below, above) = (normal::cdf((lower - mean) / sd), normal::cdf((mean - upper) / sd));
+        let (centre, variance) = Piece::new(mean, sd, lower, upper).moments();
+        let moved = Mixture {
+            weights: &[below, 1.0 - below - above, above],
+            means: &[lower, centre, upper.min(f64::MAX)],
+            sds: &[0.0, variance.sqrt(), 0.0],
+        };
+        let first = moved.mean() - lower;
+        let one = Mixture { weights: &[1.0], means: &[mean], sds: &[sd] };
+        let at = |end: f64| {
+            if end.is_infinite() {
+                return (0.0, 0.0);
+            }
+            let (s, distance) = (derivatives(one, end, step, Side::Above), (end - lower) / step);
+            let slope = |order: usize| 2.0 * (order as f64 * s[order - 1] + distance * s[order]);
+            (correction(|order| s[order]), step * correction(slope))
+        };
+        let ((low, low_square), (high, high_square)) = (at(lower), at(upper));
+        let rounded = first + step * (high - low);
+        let square = moved.variance() + first * first + step * (high_square - low_square);
+        (lower + rounded, (square - rounded * rounded).max(0.0))
     }
 
     /// Mean.
@@ -181,21 +209,27 @@ impl Rounded<'_> {
         self.matched().row(0).variance()
     }
 
-    /// step · sum of `f` at the upper ends of the cells from `from` up to but not `to`.
-    fn sum(&self, from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
-        let cells = to - from;
+    /// step · sum over the cells from `from` up to but not `to` of P(Y <= v)^`power`, or of P(Y > v)^`power`.
+    fn sum(&self, from: f64, to: f64, side: Side, power: i32) -> f64 {
+        let (cells, step) = (to - from, self.grid.step());
+        let of_end = |end: f64| side.of(self.mixture, end).powi(power);
+        let smooth = self.mixture.parts().all(|(_, _, sd)| sd >= SMOOTH * step);
         if cells <= 0.0 {
-            0.0
-        } else if cells > MOST_CELLS {
-            let piece = |(_, mean, sd): (f64, f64, f64)| match sd {
-                0.0 => Piece::atom(mean),
-                _ => Piece::new(mean, sd, f64::NEG_INFINITY, f64::INFINITY),
-            };
-            Panels::new(self.mixture.parts().map(piece)).integral(self.grid.value(from), self.grid.value(to), f)
-        } else {
-            let ends = (0..cells as usize).map(|cell| self.grid.edge(from + cell as f64));
-            self.grid.step() * ends.map(f).sum::<f64>()
+            return 0.0;
         }
+        if cells <= if smooth { FEW_CELLS } else { MOST_CELLS } {
+            return step * (0..cells as usize).map(|cell| of_end(self.grid.edge(from + cell as f64))).sum::<f64>();
+        }
+        let ends = [self.grid.value(from), self.grid.value(to)];
+        let integral = Panels::of(self.mixture).integral(ends[0], ends[1], of_end);
+        if !smooth {
+            return integral;
+        }
+        let [low, high] = ends.map(|end| {
+            let d = derivatives(self.mixture, end, step, side);
+            if power == 1 { correction(|order| d[order]) } else { correction_of_square(d) }
+        });
+        integral + step * (high - low)
     }
 
     /// Mean of the lowest `level` share of values: with q the quantile it is q - E max(q - Y, 0) / level, and the expectation is
@@ -203,7 +237,7 @@ impl Rounded<'_> {
     pub(crate) fn shortfall_below(&self, level: f64) -> f64 {
         let quantile = self.quantile(level);
         let from = self.grid.cell(self.mixture.quantile(negligible_beside(level)));
-        let depth = self.sum(from, self.grid.cell(quantile), |end| self.mixture.cdf(end)) / level;
+        let depth = self.sum(from, self.grid.cell(quantile), Side::UpTo, 1) / level;
         (quantile - depth).max(self.grid.value(self.grid.first))
     }
 
@@ -211,7 +245,7 @@ impl Rounded<'_> {
     pub(crate) fn shortfall_above(&self, level: f64) -> f64 {
         let quantile = self.quantile_above(level);
         let to = self.grid.cell(self.mixture.quantile_above(negligible_beside(level)));
-        let height = self.sum(self.grid.cell(quantile), to, |end| self.mixture.survival(end)) / level;
+        let height = self.sum(self.grid.cell(quantile), to, Side::Above, 1) / level;
         (quantile + height).min(self.grid.value(self.grid.last))
     }
 
@@ -235,45 +269,18 @@ impl Rounded<'_> {
 
     /// The energy score of the value with that index.
     fn score_of(&self, index: f64) -> f64 {
-        if self.is_very_smooth() {
-            return self.smooth_score(self.grid.value(index));
+        let (lower, upper, value) =
+            (self.grid.value(self.grid.first), self.grid.value(self.grid.last), self.grid.value(index));
+        let step = self.grid.step();
+        let free = |mean: f64, sd: f64| sd >= SMOOTH * step && lower < mean - FAR * sd && mean + FAR * sd < upper;
+        if self.mixture.parts().all(|(_, mean, sd)| free(mean, sd)) {
+            // What the sums of F² and S² differ from their integrals comes from the value alone, where F² - S² = 2 F - 1.
+            let d = derivatives(self.mixture, value, step, Side::UpTo);
+            return self.mixture.energy_score(value) + step * correction(|order| 2.0 * d[order]);
         }
         let from = self.grid.cell(self.mixture.quantile(NEGLIGIBLE)).min(index);
         let to = self.grid.cell(self.mixture.quantile_above(NEGLIGIBLE)).max(index);
-        let square = |probability: f64| probability * probability;
-        let below = self.sum(from, index, |end| square(below_and_above(self.mixture, end).0));
-        let above = self.sum(index, to, |end| square(below_and_above(self.mixture, end).1));
-        below + above
-    }
-
-    /// Whether no component notices a single cell, or a bound.
-    fn is_very_smooth(&self) -> bool {
-        let (lower, upper) = (self.grid.value(self.grid.first), self.grid.value(self.grid.last));
-        let smooth = |sd: f64| sd >= VERY_SMOOTH * self.grid.step();
-        self.mixture.parts().all(|(_, mean, sd)| smooth(sd) && lower < mean - FAR * sd && mean + FAR * sd < upper)
-    }
-
-    /// The score of a value by Euler and Maclaurin's formula. The sums over the cells' ends below and above the value are
-    /// midpoint rules for ∫ F² and ∫ (1 - F)², whose errors come from the value alone, where F² - (1 - F)² = 2 F - 1 has the
-    /// derivatives 2 f, 2 f', ... With h the step it is
-    ///
-    /// ```text
-    /// mixture's score + 2 sum_n B_2n(1/2) h^2n / (2n)! f^(2n-2)(value)
-    /// ```
-    fn smooth_score(&self, value: f64) -> f64 {
-        /// 2 B_2n(1/2) / (2n)! for n = 1, 2, 3, 4, with B Bernoulli's polynomials.
-        const TERMS: [f64; 4] = [-1.0 / 12.0, 7.0 / 2880.0, -31.0 / 483_840.0, 127.0 / 77_414_400.0];
-        let of_component = |(weight, mean, sd): (f64, f64, f64)| {
-            let (z, ratio) = ((value - mean) / sd, self.grid.step() / sd);
-            let s = z * z;
-            // The even derivatives of the density, divided by it.
-            let hermite = [1.0, s - 1.0, (s - 6.0) * s + 3.0, ((s - 15.0) * s + 45.0) * s - 15.0];
-            let square = ratio * ratio;
-            let series =
-                TERMS.iter().zip(hermite).rev().fold(0.0, |sum, (term, hermite)| square * (sum + term * hermite));
-            weight * sd * normal::pdf(z) * series
-        };
-        self.mixture.energy_score(value) + self.mixture.parts().map(of_component).sum::<f64>()
+        self.sum(from, index, Side::UpTo, 2) + self.sum(index, to, Side::Above, 2)
     }
 
     /// A random draw: of the mixture, rounded.
@@ -285,19 +292,4 @@ impl Rounded<'_> {
 /// A probability that does not count beside `level`.
 fn negligible_beside(level: f64) -> f64 {
     (NEGLIGIBLE * NEGLIGIBLE * level).max(f64::MIN_POSITIVE)
-}
-
-/// Probabilities up to `y` and above it, with one error function for both; a component that is far away counts whole or not.
-fn below_and_above(mixture: Mixture<'_>, y: f64) -> (f64, f64) {
-    let (mut below, mut above) = (0.0, 0.0);
-    for (weight, mean, sd) in mixture.parts() {
-        let z = (y - mean) / sd;
-        let tail = if z.abs() < FAR { weight * normal::cdf(-z.abs()) } else { 0.0 };
-        // An atom at y is 0 / 0, and lies up to y.
-        let (more, less) = (weight - tail, tail);
-        let (up_to, beyond) = if z < 0.0 { (less, more) } else { (more, less) };
-        below += up_to;
-        above += beyond;
-    }
-    (below, above)
 }
