@@ -12,7 +12,7 @@ use std::path::Path;
 
 use negmm::Result;
 use negmm::compare::Task;
-use negmm::data::{Inputs, Outcome, Sequence};
+use negmm::data::{self, Inputs, Sequence};
 use negmm::train::Undertaking;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
 use negmm_draw::Figure;
@@ -91,7 +91,7 @@ impl Plan {
     pub fn run(&self, data: &Path, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Report>> {
         let prices: Vec<Prices> = self.stocks.iter().map(|stock| stock.read(data)).collect::<Result<_>>()?;
         let sequence = Some(Sequence { column: "close".into(), window: WINDOW });
-        let outcome = Outcome { continuous: true, ..Outcome::default() };
+        let outcome = data::Outcome { continuous: true, ..data::Outcome::default() };
         let inputs = Inputs { sequence, outcome, ..Inputs::default() };
         let work = |fit: &Fit| self.fit((&prices[fit.stock], &inputs), fit);
         let mut tried = Vec::new();
