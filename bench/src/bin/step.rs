@@ -249,6 +249,7 @@ impl Step {
             sd_ceiling: None,
             mean_bound: None,
             atoms: Atoms::NONE,
+            bounds: Bounds::NONE,
         };
         let rows = self.rows / self.batch * self.batch;
         let job = NetworkJob {
