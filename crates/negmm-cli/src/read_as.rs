@@ -1,6 +1,6 @@
 //! Responsible for what people are told of how the columns of their file were read.
 
-use negmm::data::{Column, Encoding, Input, Kind, MISSING, Reading};
+use negmm::data::{Column, Encoding, Input, Inputs, Kind, MISSING, Reading};
 use negmm::{Model, Table};
 use serde_json::{Value, json};
 
@@ -102,20 +102,20 @@ impl<'a> Described<'a> {
     }
 }
 
-fn described<'a>(model: &Model, table: &'a Table, weight: Option<&str>) -> Vec<Described<'a>> {
+fn described<'a>(model: &Model, table: &'a Table, inputs: &Inputs) -> Vec<Described<'a>> {
     let encoder = model.encoder();
-    let inputs: std::collections::HashMap<&str, &Input> =
+    let used: std::collections::HashMap<&str, &Input> =
         encoder.inputs().iter().map(|input| (input.name.as_str(), input)).collect();
     let describe = |(name, column): (&'a str, &Column)| {
-        let other_use = name == encoder.target().name || weight.is_some_and(|weight| weight.trim() == name);
-        Described::new(name, column, table, inputs.get(name).copied(), other_use)
+        let other_use = name == encoder.target().name || inputs.other_columns().any(|other| other.trim() == name);
+        Described::new(name, column, table, used.get(name).copied(), other_use)
     };
     table.columns().map(describe).collect()
 }
 
 /// What a person should look at: columns that are not plain numbers, and those that are not used. Nothing where there is none.
-pub fn lines(model: &Model, table: &Table, weight: Option<&str>) -> String {
-    let columns = described(model, table, weight);
+pub fn lines(model: &Model, table: &Table, inputs: &Inputs) -> String {
+    let columns = described(model, table, inputs);
     let (used, unused): (Vec<_>, Vec<_>) = columns.iter().partition(|column| column.used);
     let (plain, others): (Vec<_>, Vec<_>) =
         used.into_iter().partition(|column: &&Described<'_>| column.is_plain_number());
@@ -144,6 +144,6 @@ pub fn lines(model: &Model, table: &Table, weight: Option<&str>) -> String {
 }
 
 /// All columns.
-pub fn json(model: &Model, table: &Table, weight: Option<&str>) -> Vec<Value> {
-    described(model, table, weight).iter().map(Described::json).collect()
+pub fn json(model: &Model, table: &Table, inputs: &Inputs) -> Vec<Value> {
+    described(model, table, inputs).iter().map(Described::json).collect()
 }

@@ -78,6 +78,38 @@ fn targets_that_mean_nothing_give_the_level_of_the_constant() {
     assert!((0.9..=1.0).contains(&scores.coverage["0.95"]), "{:?}", scores.coverage);
 }
 
+/// Of inputs that say nothing: what is printed is what fresh rows have, and nothing is lost to the constant.
+#[test]
+fn noise_is_no_better_than_the_constant_and_no_worse() {
+    let noise = |rows: usize, rng: &mut Rng| {
+        let column = |rng: &mut Rng| Column::Numbers((0..rows).map(|_| draw(rng)).collect());
+        Table::new(vec![("a", column(rng)), ("b", column(rng)), ("c", column(rng)), ("y", column(rng))]).unwrap()
+    };
+    let method = auto(&[("steps", "300"), ("hidden", "32,32")]);
+    for (rows, most) in [(12, 0.2), (30, 0.05), (100, 0.02), (300, 0.02)] {
+        let (mut differences, mut losses, mut said) = (Vec::new(), Vec::new(), 0);
+        for seed in 0..8 {
+            let mut rng = Rng::new(seed, rows as u64);
+            let (training, fresh) = (noise(rows, &mut rng), noise(4000, &mut rng));
+            let Fitted { model, warnings, .. } = fitted(&training, &method, &Inputs::default());
+            let y = numbers(&fresh, "y");
+            let scores = Metrics::of(&model.predict(&fresh).unwrap(), &y).unwrap();
+            let constant = Metrics::of(&model.baseline(4000), &y).unwrap();
+            differences.push(model.record().validation.as_ref().unwrap().nll - scores.nll);
+            losses.push(scores.nll - constant.nll);
+            said += usize::from(warnings.iter().any(|warning| warning.contains("no better than the constant")));
+        }
+        let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+        let (difference, loss) = (mean(&differences), mean(&losses));
+        let variance = mean(&differences.iter().map(|x| (x - difference).powi(2)).collect::<Vec<_>>());
+        // Of 8 seeds the standard error is uncertain itself.
+        let error = (variance / 7.0).sqrt();
+        assert!(difference.abs() < 2.4 * error, "{rows} rows: printed - fresh {difference}, standard error {error}");
+        assert!(loss < most, "{rows} rows: {loss} worse than the constant");
+        assert!(said >= 5, "{rows} rows: said {said} times of 8");
+    }
+}
+
 #[test]
 fn few_rows_make_wide_distributions() {
     for rows in 1..=13 {

@@ -65,7 +65,6 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
         page.write(report.html().as_bytes())?;
         page.finish()?;
     }
-    let weight = config.inputs.weight.as_deref();
     let record = model.record();
     let (epochs, best_epoch) = epochs(model);
     if shared.json {
@@ -80,14 +79,15 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "validation": record.validation,
             "baseline": record.baseline,
             "model": place,
-            "columns": read_as::json(model, &table, weight),
+            "columns": read_as::json(model, &table, &config.inputs),
         });
         if let Some(report) = &fit.report {
             answer["report"] = json!(report);
         }
         return say_json(&answer);
     }
-    let summary = format!("{}\n{}{}", summary(model), read_as::lines(model, &table, weight), trained(model, seconds));
+    let summary =
+        format!("{}\n{}{}", summary(model), read_as::lines(model, &table, &config.inputs), trained(model, seconds));
     match to_standard_output {
         false => {
             let report = fit.report.iter().map(|report| format!(" and {report}")).collect::<String>();

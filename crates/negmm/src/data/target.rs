@@ -9,7 +9,7 @@ use super::moments::mean_and_sd;
 use super::weights::weight_of;
 use super::{Atoms, ENCODED_LIMIT, Known, Outcome, Reading, Table, grid};
 use crate::net::Bounds;
-use crate::{Error, Mixtures, Result, Support};
+use crate::{Error, Mixtures, Predictions, Result, Support};
 
 /// A constant target is given this scale, relative to its size (absolute below 1), so that scaling stays defined.
 const CONSTANT_TARGET_SCALE: f64 = 1e-6;
@@ -144,6 +144,15 @@ impl Target {
             words.push(format!("targets are only known to lie below {} where it says so", quoted(name)));
         }
         words
+    }
+
+    /// The baseline of these distributions: on the grid of the target, where it has one. Bounds do not cut it: it is the targets' mean
+    /// and sd and no more.
+    pub(crate) fn baseline(&self, laws: Predictions) -> Predictions {
+        match self.support.step {
+            Some(_) => laws.with_sound_support(self.support),
+            None => laws,
+        }
     }
 
     /// Its atoms, standardised.

@@ -87,15 +87,20 @@ impl Model {
     }
 
     fn in_target_unit(&self, predictions: Standardised) -> Predictions {
+        self.without_support(predictions).with_sound_support(self.encoder.target().support)
+    }
+
+    /// In the target's own unit, also where no target can be.
+    fn without_support(&self, predictions: Standardised) -> Predictions {
         let target = self.encoder.target();
         let atoms = target.atoms.as_ref().map_or(&[][..], |atoms| &atoms.values);
-        predictions.in_unit(target.mean, target.scale).with_atoms_at(atoms).with_sound_support(target.support)
+        predictions.in_unit(target.mean, target.scale).with_atoms_at(atoms)
     }
 
     /// The baseline for as many rows: the distribution of the training targets, normal with their mean and sd beside their atoms.
     pub fn baseline(&self, rows: usize) -> Predictions {
         let target = self.encoder.target();
-        Predictions::from(target.law().repeated(rows)).with_sound_support(target.support)
+        target.baseline(target.law().repeated(rows).into())
     }
 
     /// The method and its settings.

@@ -11,8 +11,9 @@ use crate::metrics::Metrics;
 use crate::train::{Job, Trained};
 use crate::{Error, Predictions, Result};
 
-/// More rows than this share with equal inputs are worth a word.
+/// More rows than this share with equal inputs are worth a word, where there are more inputs than this.
 const FEW_REPEATS: f64 = 0.05;
+const FEW_INPUTS: usize = 3;
 
 /// Everything that a fit needs but the training itself.
 #[derive(Clone, Debug)]
@@ -110,7 +111,8 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
         data = data.with_groups(table.groups(group)?.into_iter());
     } else if inputs.sequence.is_none() {
         let repeats = repeated(&data.equal_inputs());
-        if repeats > FEW_REPEATS {
+        // Few inputs are the same by chance.
+        if repeats > FEW_REPEATS && encoder.inputs().len() > FEW_INPUTS {
             warnings.push(format!(
                 "{:.0} % of the rows have the inputs of another row: if rows of one person, machine or batch are alike, name its column \
                  by the option group, and they are held out together",
@@ -170,7 +172,8 @@ impl FitPlan {
             folds,
             predictions: model.in_target_unit(predictions),
         };
-        let baseline = model.in_target_unit(baseline);
+        let target = model.encoder.target();
+        let baseline = target.baseline(model.without_support(baseline));
         (model.record.validation, model.record.baseline) = held_out.scores(&model, &baseline)?;
         if !matches!(model.method, Method::Constant(_)) {
             warnings.extend(remarks(&held_out, &baseline, model.encoder.target())?);
