@@ -43,8 +43,9 @@ const HELD_OUT_PART: usize = 3;
 const FEW_REPEATS: f64 = 0.05;
 
 /// A pool of neural Gaussian mixtures: the rows are dealt into folds, and for each fold `members` networks learn from the
-/// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. All are pooled with equal weights, and
-/// their sds multiplied by a factor that fits the held-out predictions.
+/// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. The networks of each number, the
+/// targets' own distribution and, in `best`, boosted trees are the parts of the pool: each counts by the likelihood that it gives to
+/// rows which it has not seen, and the sds of networks are multiplied by a factor that fits them.
 ///
 /// | rows | hidden, residual | frequencies | batch | steps | checks | folds |
 /// |---|---|---|---|---|---|---|
@@ -56,10 +57,11 @@ const FEW_REPEATS: f64 = 0.05;
 /// Beyond 20,000 rows steps grow with the rows, beyond 100,000 with their square root.
 /// Networks learn by Muon with a rate of 0.012 (sequences by Adam with 0.005) and stop after a quarter of all checks without a better
 /// score; with few rows they go on to the end. Preset `fast` has 5 folds and a third of the steps, `best` 10 folds of two networks and
-/// twice the steps.
+/// twice the steps, and trees.
 ///
 /// Fewer than 10 rows are not learnt from: the answer is the targets' mean with the sd of an honest interval. Fewer than 50
-/// make folds of at least 3 rows and wider sds. Rows with equal inputs stay in one fold where more than 5 % of the rows have such. Of a
+/// make folds of at least 3 rows and wider sds. Rows of a group stay in one fold, and without groups rows with equal inputs where more
+/// than 5 % of the rows have such. Of a
 /// sequence the last third is held out, block after block, by networks that learn from the rows before the block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
