@@ -1,6 +1,7 @@
 //! Responsible for tables of scores on a terminal.
 
 use negmm::Metrics;
+use negmm::censored::Censored;
 use negmm::data::Target;
 
 /// Lines of cells in columns: the first left-aligned, the others right-aligned.
@@ -20,8 +21,35 @@ pub fn table(lines: &[Vec<String>]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Scores of several predictions of the same rows, one line each; the mass NLL where the target is discrete.
+/// Scores of several predictions of the same rows, one line each. Where targets may be censored those of all rows come first,
+/// and then those of the rows whose target is known.
 pub fn scores(lines: &[(&str, &Metrics)]) -> String {
+    let censored: Vec<_> =
+        lines.iter().filter_map(|(name, metrics)| Some((*name, metrics.censored.as_ref()?))).collect();
+    let Some((_, first)) = censored.first() else { return of_known(lines) };
+    let known = lines.first().map_or(0, |(_, metrics)| metrics.rows);
+    format!(
+        "{}\n\nof the {} whose target is known ({:.1} % are censored), which are not like the others:\n{}",
+        of_all(&censored),
+        counted(known as usize, "row"),
+        100.0 * first.share,
+        of_known(lines)
+    )
+}
+
+/// Scores that rows have a part in whose target is not known.
+fn of_all(lines: &[(&str, &Censored)]) -> String {
+    let mut cells = vec![["", "NLL", "Brier, integrated", "concordance"].map(str::to_string).to_vec()];
+    for (name, censored) in lines {
+        let optional = |score: Option<f64>| score.map_or("-".to_string(), number);
+        let scores = [number(censored.nll), optional(censored.integrated_brier), optional(censored.concordance)];
+        cells.push([name.to_string()].into_iter().chain(scores).collect());
+    }
+    table(&cells)
+}
+
+/// Scores of targets that are known; the mass NLL where the target is discrete.
+fn of_known(lines: &[(&str, &Metrics)]) -> String {
     let discrete = lines.iter().any(|(_, metrics)| metrics.mass_nll.is_some());
     let mass = discrete.then_some("mass NLL");
     let heading = ["", "NLL"].into_iter().chain(mass);

@@ -2,7 +2,7 @@
 
 use negmm::data::split::blocks;
 use negmm::metrics::Metrics;
-use negmm::{Law, Model, Result, Row};
+use negmm::{Law, Model, Predictions, Result, Row};
 
 use crate::cases::Cases;
 
@@ -71,11 +71,15 @@ impl RowAnswers {
 }
 
 impl Answers {
-    pub fn new(model: &Model, cases: &Cases) -> Result<Self> {
+    /// About `cases`, whose targets are known; they are all rows, or those of `all` that have one.
+    pub fn new(model: &Model, cases: &Cases, all: &Cases) -> Result<Self> {
         let weights = cases.weights.as_deref();
         let grid = model.encoder().target().grid;
-        let metrics = Metrics::weighted(&cases.predictions, &cases.y, weights, grid)?;
-        let baseline = Metrics::weighted(&model.baseline(cases.len()), &cases.y, weights, grid)?;
+        let score = |predictions: &Predictions| match &all.known {
+            Some(known) => Metrics::of_known(predictions, known, all.weights.as_deref(), grid),
+            None => Metrics::weighted(predictions, &all.y, all.weights.as_deref(), grid),
+        };
+        let (metrics, baseline) = (score(&all.predictions)?, score(&model.baseline(all.len()))?);
         let rows = cases.predictions.each_with(&cases.y, RowAnswers::of)?;
         let effective_rows = match weights {
             None => cases.len() as f64,

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use negmm::data::{Column, MISSING, Warnings};
+use negmm::data::{Column, Known, MISSING, Warnings};
 use negmm::model::{Fitted, HeldOut};
 use negmm::{Error, Model, Predictions, Result, Table};
 
@@ -23,7 +23,7 @@ const CHUNK: usize = 16_384;
 /// Steps of a sequence that are shown one by one.
 const END_STEPS: usize = 250;
 
-/// Rows with known targets and their predictions.
+/// Rows with their targets and predictions.
 pub struct Cases {
     /// Rows there were.
     pub(crate) total: usize,
@@ -32,6 +32,8 @@ pub struct Cases {
     /// The inputs of each row; none for a sequence, whose rows are predicted from those before.
     pub(crate) table: Option<Table>,
     pub(crate) y: Vec<f64>,
+    /// What is known of the targets, where the model was told that not all are known.
+    pub(crate) known: Option<Known>,
     pub(crate) weights: Option<Vec<f64>>,
     pub(crate) predictions: Predictions,
     /// The last rows of a sequence, without a gap: number, target, prediction.
@@ -78,7 +80,7 @@ impl Cases {
 
     fn of_rows(model: &Model, table: Table, weight: Option<&str>, numbers: Vec<usize>, total: usize) -> Result<Self> {
         let (data, warnings) = model.encoder().encode_features(&table)?;
-        let y = model.encoder().targets(&table)?.into_owned();
+        let (y, known) = (model.encoder().targets(&table)?.into_owned(), model.encoder().known(&table)?);
         let weights = model.encoder().sample_weights(&table, weight)?.map(Cow::into_owned);
         let predictions = model.predict_encoded(&data)?;
         Ok(Self {
@@ -86,6 +88,7 @@ impl Cases {
             numbers,
             table: Some(table),
             y,
+            known,
             weights,
             predictions,
             end: None,
@@ -114,6 +117,7 @@ impl Cases {
             numbers: numbers(&rows),
             table: None,
             y: pick(&y, &rows),
+            known: None,
             weights: weights.map(|weights| pick(&weights, &rows)),
             predictions: predict(&rows)?,
             end: Some(end),
@@ -132,7 +136,7 @@ impl Cases {
         if held_out.rows.is_empty() {
             return Ok(Self { origin: Origin::LearntFrom, ..Self::of_table(model, table, weight)? });
         }
-        let HeldOut { rows, y, sample_weights: weights, predictions, .. } = held_out;
+        let HeldOut { rows, y, known, sample_weights: weights, predictions, .. } = held_out;
         // From the first to the last, or a sample of them.
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|at| rows[*at]);
@@ -153,12 +157,38 @@ impl Cases {
             numbers: numbers(&chosen),
             table: end.is_none().then(of_table).transpose()?,
             y: pick(y, &chosen),
+            known: known.as_ref().map(|known| known.select(&chosen)),
             weights: weights.filter(|weights| weights.iter().any(|weight| *weight > 0.0)),
             predictions: predictions.select(&chosen),
             end,
             origin: Origin::HeldOut,
             warnings: Warnings::default(),
         })
+    }
+
+    /// The rows whose target is known; nothing where all are.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn with_known_targets(&self) -> Result<Option<Self>> {
+        let Some(known) = &self.known else { return Ok(None) };
+        let rows = known.values();
+        if rows.is_empty() {
+            return Err(Error::data("expected at least 1 row with a known target, found none"));
+        }
+        let pick = |numbers: &[f64]| rows.iter().map(|at| numbers[*at]).collect::<Vec<_>>();
+        Ok(Some(Self {
+            total: self.total,
+            numbers: rows.iter().map(|at| self.numbers[*at]).collect(),
+            table: self.table.as_ref().map(|table| table.select_rows(&rows)),
+            y: pick(&self.y),
+            known: None,
+            weights: self.weights.as_deref().map(pick),
+            predictions: self.predictions.select(&rows),
+            end: None,
+            origin: self.origin,
+            warnings: self.warnings.clone(),
+        }))
     }
 
     /// The weighted mean over a group of rows.
@@ -236,6 +266,7 @@ impl<'a> Gather<'a> {
     pub fn add(&mut self, table: &Table) -> Result<()> {
         // A target that cannot be used is an error in whatever row it is.
         self.model.encoder().targets(table)?;
+        self.model.encoder().known(table)?;
         if let Some(weight) = &self.weight {
             table.sample_weights(weight)?;
         }

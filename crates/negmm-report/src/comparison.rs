@@ -7,12 +7,15 @@ use crate::text::num;
 
 /// Draws the scores of `methods`, named in the order of the comparison.
 pub fn comparison(title: &str, methods: &[String], comparison: &Comparison) -> Figure {
-    let crps = |at: usize| comparison.summary(at, Metric::Crps).mean;
-    let told: Vec<String> = methods.iter().enumerate().map(|(at, name)| format!("{name} {}", num(crps(at)))).collect();
-    let figure = Figure::new(format!("Methods compared on {title}"), format!("Mean CRPS: {}.", told.join(", ")))
+    // Of targets that may be censored there is no CRPS.
+    let metrics = comparison.metrics();
+    let (metric, score) = if metrics.contains(&Metric::Crps) { (Metric::Crps, "CRPS") } else { (Metric::Nll, "NLL") };
+    let mean = |at: usize| num(comparison.summary(at, metric).mean);
+    let told: Vec<String> = methods.iter().enumerate().map(|(at, name)| format!("{name} {}", mean(at))).collect();
+    let figure = Figure::new(format!("Methods compared on {title}"), format!("Mean {score}: {}.", told.join(", ")))
         .columns(2)
         .panel_size(400.0, 80.0 + 24.0 * methods.len().max(3) as f64);
-    comparison.metrics().into_iter().fold(figure, |figure, metric| figure.panel(panel(methods, comparison, metric)))
+    metrics.into_iter().fold(figure, |figure, metric| figure.panel(panel(methods, comparison, metric)))
 }
 
 fn panel(methods: &[String], comparison: &Comparison, metric: Metric) -> Panel {
@@ -21,6 +24,8 @@ fn panel(methods: &[String], comparison: &Comparison, metric: Metric) -> Panel {
         Metric::Nll => ("NLL", "less is better"),
         Metric::MassNll => ("Mass NLL", "less is better"),
         Metric::Crps => ("CRPS", "less is better"),
+        Metric::IntegratedBrier => ("Integrated Brier score", "less is better"),
+        Metric::Concordance => ("Concordance", "more is better, 0.5 is chance"),
         Metric::Coverage => ("Inside the 95 % interval", "95 % is right"),
         Metric::Width => ("Width of the 95 % interval", "less is better where the coverage is right"),
         Metric::Seconds => ("Seconds of a fit", "less is better"),

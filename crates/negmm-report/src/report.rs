@@ -35,7 +35,9 @@ impl Report {
     /// # Errors
     /// When the rows cannot be scored.
     pub fn new(model: &Model, cases: &Cases, source: &str) -> Result<Self> {
-        let answers = Answers::new(model, cases)?;
+        let (all, known) = (cases, cases.with_known_targets()?);
+        let cases = known.as_ref().unwrap_or(all);
+        let answers = Answers::new(model, cases, all)?;
         let importance = importance(model, cases)?;
         let notable = notable(cases, &answers);
         let target = name(&model.encoder().target().name);
@@ -54,7 +56,10 @@ impl Report {
             Section {
                 id: "calibration",
                 heading: "Can its probabilities be trusted?",
-                pictures: picture::calibration(cases, &answers),
+                pictures: picture::survival(all, &target)
+                    .into_iter()
+                    .chain(picture::calibration(cases, &answers))
+                    .collect(),
             },
             Section {
                 id: "sharpness",
@@ -66,7 +71,7 @@ impl Report {
         ];
         let rows = picker::rows(model, cases, &answers, &notable, &importance);
         Ok(Self {
-            facts: facts(model, cases, &answers, source),
+            facts: facts(model, all, &answers, source),
             scores: picture::score_lines(model, cases, &answers),
             sections: sections.into_iter().filter(|section| !section.pictures.is_empty()).collect(),
             rows,
@@ -128,6 +133,15 @@ fn facts(model: &Model, cases: &Cases, answers: &Answers, source: &str) -> Vec<S
     // A sentence begins with a capital letter.
     let sentence = |words: &String| format!("{}{}.", words[..1].to_uppercase(), escaped(&words[1..]));
     facts.extend(encoder.target().words().iter().map(sentence));
+    if let Some(censored) = &answers.metrics.censored {
+        facts.push(format!(
+            "{} of the targets are not known. The first scores and the picture of survival are of all rows; <b>all else is of the {} \
+             whose target is known</b>, which are not like the others: large targets are missing among them.",
+            percent(censored.share),
+            counted(answers.metrics.rows as usize, "row"),
+        ));
+        return with_notes(facts, cases);
+    }
     let inside = answers.metrics.coverage.get("0.9").copied().unwrap_or(f64::NAN);
     let saved = 1.0 - answers.metrics.crps / answers.baseline.crps;
     if saved.is_finite() {
@@ -140,12 +154,12 @@ fn facts(model: &Model, cases: &Cases, answers: &Answers, source: &str) -> Vec<S
             percent(inside),
         ));
     }
-    facts.extend(
-        cases
-            .warnings()
-            .sentences()
-            .iter()
-            .map(|sentence| format!("Note: {}.", html(&negmm_draw::shortened(sentence, 1.8, 200.0)))),
-    );
+    with_notes(facts, cases)
+}
+
+/// The facts, and what is odd about the rows.
+fn with_notes(mut facts: Vec<String>, cases: &Cases) -> Vec<String> {
+    let note = |sentence: &String| format!("Note: {}.", html(&negmm_draw::shortened(sentence, 1.8, 200.0)));
+    facts.extend(cases.warnings().sentences().iter().map(note));
     facts
 }

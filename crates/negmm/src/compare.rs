@@ -96,6 +96,10 @@ pub enum Metric {
     MassNll,
     /// Energy score.
     Crps,
+    /// Integrated Brier score, where targets may be censored.
+    IntegratedBrier,
+    /// Concordance index of the medians, where targets may be censored.
+    Concordance,
     /// Share of targets inside the 95 % interval.
     Coverage,
     /// Mean width of the 95 % interval.
@@ -106,8 +110,17 @@ pub enum Metric {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Rmse, Self::Nll, Self::MassNll, Self::Crps, Self::Coverage, Self::Width, Self::Seconds];
+    pub const ALL: [Self; 9] = [
+        Self::Rmse,
+        Self::Nll,
+        Self::MassNll,
+        Self::Crps,
+        Self::IntegratedBrier,
+        Self::Concordance,
+        Self::Coverage,
+        Self::Width,
+        Self::Seconds,
+    ];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
@@ -116,15 +129,29 @@ impl Metric {
             Self::Nll => "nll",
             Self::MassNll => "mass_nll",
             Self::Crps => "crps",
+            Self::IntegratedBrier => "integrated_brier",
+            Self::Concordance => "concordance",
             Self::Coverage => "picp",
             Self::Width => "mpiw",
             Self::Seconds => "seconds",
         }
     }
 
-    /// Whether less is better by itself; coverage and width mean something only together.
+    /// Whether less is better by itself; coverage and width mean something only together, and of a concordance more is better.
     pub fn less_is_better(self) -> bool {
-        !matches!(self, Self::Coverage | Self::Width)
+        !matches!(self, Self::Coverage | Self::Width | Self::Concordance)
+    }
+
+    /// Whether it says something of rows that were scored so: of a target that may be censored only what all rows have a part in.
+    fn is_of(self, metrics: &Metrics) -> bool {
+        let censored = metrics.censored.as_ref();
+        match self {
+            Self::Nll | Self::Seconds => true,
+            Self::MassNll => metrics.mass_nll.is_some(),
+            Self::IntegratedBrier => censored.is_some_and(|censored| censored.integrated_brier.is_some()),
+            Self::Concordance => censored.is_some_and(|censored| censored.concordance.is_some()),
+            Self::Rmse | Self::Crps | Self::Coverage | Self::Width => censored.is_none(),
+        }
     }
 }
 
@@ -138,11 +165,15 @@ pub struct Score {
 }
 
 impl Score {
-    /// One of its numbers; NaN for the mass NLL of a target that is not discrete.
+    /// One of its numbers, the NLL of all rows also where some targets are censored; NaN where the target has no such score.
     pub fn get(&self, metric: Metric) -> f64 {
+        let censored = self.metrics.censored.as_ref();
         match metric {
+            _ if !metric.is_of(&self.metrics) => f64::NAN,
             Metric::Rmse => self.metrics.rmse,
-            Metric::Nll => self.metrics.nll,
+            Metric::Nll => censored.map_or(self.metrics.nll, |censored| censored.nll),
+            Metric::IntegratedBrier => censored.and_then(|censored| censored.integrated_brier).unwrap_or(f64::NAN),
+            Metric::Concordance => censored.and_then(|censored| censored.concordance).unwrap_or(f64::NAN),
             Metric::MassNll => self.metrics.mass_nll.unwrap_or(f64::NAN),
             Metric::Crps => self.metrics.crps,
             Metric::Coverage => self.metrics.coverage["0.95"],
@@ -185,10 +216,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// What there is to compare: all metrics, the mass NLL only of a discrete target.
+    /// What there is to compare: the metrics that every fit has, the mass NLL only of a discrete target, of one that may be censored
+    /// those of all rows.
     pub fn metrics(&self) -> Vec<Metric> {
-        let discrete = self.scores.iter().flatten().all(|score| score.metrics.mass_nll.is_some());
-        Metric::ALL.into_iter().filter(|metric| discrete || *metric != Metric::MassNll).collect()
+        let there = |metric: &Metric| self.scores.iter().flatten().all(|score| metric.is_of(&score.metrics));
+        Metric::ALL.into_iter().filter(there).collect()
     }
 
     /// Mean and spread of one method's metric.
@@ -275,8 +307,11 @@ impl<'a> Task<'a> {
         let rows: Vec<usize> = before.into_iter().flatten().chain(test.iter().copied()).collect();
         let test = self.table.select_rows(&rows);
         let weights = model.encoder().sample_weights(&test, self.inputs.weight.as_deref())?;
-        let y = model.encoder().targets(&test)?;
-        Metrics::weighted(&model.predict_known(&test)?.0, &y, weights.as_deref(), self.grid)
+        let (predictions, _) = model.predict_known(&test)?;
+        match model.encoder().known(&test)? {
+            Some(known) => Metrics::of_known(&predictions, &known, weights.as_deref(), self.grid),
+            None => Metrics::weighted(&predictions, &model.encoder().targets(&test)?, weights.as_deref(), self.grid),
+        }
     }
 }
 

@@ -74,6 +74,11 @@ impl Grid {
         (self.place(y) + ROUNDING).floor()
     }
 
+    /// The ends of the cells of the values above `low` and up to `high`.
+    pub(crate) fn edges_between(&self, low: f64, high: f64) -> (f64, f64) {
+        (self.edge(self.up_to(low)), self.edge(self.up_to(high)))
+    }
+
     /// The index of `y`, where it is a value of the grid.
     pub(crate) fn index(&self, y: f64) -> Option<f64> {
         let index = self.place(y).round();

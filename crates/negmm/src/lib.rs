@@ -34,10 +34,11 @@
 //! | weights and encoder | [`Model`] and its file | [`model`] |
 //! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] or [`samples`] in the target's own unit | [`mixture`] |
 //! | [`Predictions`] and [`Questions`] | [`Answers`]: named columns of numbers | [`questions`] |
-//! | [`Predictions`] and targets | [`Metrics`] | [`metrics`] |
+//! | [`Predictions`] and targets | [`Metrics`] | [`metrics`]; of targets that are not all known [`censored`] |
 //! | settings to try | the best of them, by a journal of trials | [`tune`] |
 
 mod answers;
+pub mod censored;
 pub mod compare;
 pub mod data;
 mod error;

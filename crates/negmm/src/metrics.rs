@@ -1,5 +1,7 @@
 //! Responsible for scoring predictions against known targets: errors, proper scores, calibration and sharpness.
 
+use crate::censored::Censored;
+use crate::data::{Known, check_weights};
 use crate::predictive::{Predictions, check_step};
 use crate::row::Row;
 use crate::{Error, Result};
@@ -38,6 +40,9 @@ pub struct Metrics {
     /// With weights, the weight that falls there.
     #[serde(serialize_with = "whole_where_whole")]
     pub pit: [f64; PIT_BINS],
+    /// Scores of all rows, where not all targets are known: the others are then of the rows whose target is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub censored: Option<Censored>,
 }
 
 /// Counts are written as whole numbers; sums of weights may have decimals.
@@ -69,9 +74,29 @@ impl Metrics {
         tally.finish()
     }
 
+    /// As [`Metrics::weighted`], where targets are known as `known` says: [`Censored`] of all rows, the others of the rows whose target
+    /// is known. These are not like the rest, so nothing should be chosen by them.
+    ///
+    /// # Errors
+    /// Also when there is not one sound interval for each row, or no target is known.
+    pub fn of_known(
+        predictions: &Predictions,
+        known: &Known,
+        weights: Option<&[f64]>,
+        grid: Option<f64>,
+    ) -> Result<Self> {
+        let censored = Censored::of(predictions, known, weights)?;
+        let rows = known.values();
+        let pick = |list: &[f64]| rows.iter().map(|row| list[*row]).collect::<Vec<_>>();
+        let (y, weights) = (pick(&known.lower), weights.map(pick));
+        let metrics = Self::weighted(&predictions.select(&rows), &y, weights.as_deref(), grid)?;
+        Ok(Self { censored: Some(censored), ..metrics })
+    }
+
     /// Whether every score is a finite number: squares of errors beyond 1e154 are not, and a file has no place for them.
     pub(crate) fn is_finite(&self) -> bool {
         let more = self.width.values().copied().chain(self.mass_nll);
+        let more = more.chain(self.censored.iter().flat_map(Censored::scores));
         [self.rmse, self.mae, self.nll, self.crps].into_iter().chain(more).all(f64::is_finite)
     }
 }
@@ -131,15 +156,7 @@ impl Tally {
         if let Some(row) = y.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(format!("expected a finite target, found {}", y[row])).at_row(row as u64));
         }
-        if let Some(weights) = weights {
-            if weights.len() != y.len() {
-                return Err(Error::data(format!("expected {} weights, found {}", y.len(), weights.len())));
-            }
-            if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-                let message = format!("expected a weight, at least 0, found {}", weights[row]);
-                return Err(Error::data(message).at_row(row as u64));
-            }
-        }
+        weights.map_or(Ok(()), |weights| check_weights(weights, y.len()))?;
         self.grid = self.grid.or(predictions.support().step);
         self.grid.map_or(Ok(()), check_step)?;
         let scores = predictions.each_with(y, |row, y| RowScores::of(row, y, self.grid))?;
@@ -187,6 +204,7 @@ impl Tally {
             coverage: named(self.inside),
             width: named(self.width),
             pit: self.pit,
+            censored: None,
         })
     }
 }

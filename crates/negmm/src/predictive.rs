@@ -2,7 +2,7 @@
 
 mod members;
 
-use crate::data::Novelty;
+use crate::data::{Known, Novelty};
 use crate::math::rng::Rng;
 use crate::mixture::{Mixtures, rows_of};
 use crate::row::{Law, Row};
@@ -339,6 +339,17 @@ impl Predictions {
     /// When `y` does not have one number for each row.
     pub fn nll(&self, y: &[f64]) -> Result<Vec<f64>> {
         self.each_with(y, |row, y| row.nll(y))
+    }
+
+    /// Logarithmic score of what is known of the target of each row: [`Predictions::nll`] of a value, and minus the logarithm of the
+    /// probability of an interval.
+    ///
+    /// # Errors
+    /// When there is not one sound interval for each row.
+    pub fn known_nll(&self, known: &Known) -> Result<Vec<f64>> {
+        known.check(self.len(), None)?;
+        let rows = (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS);
+        Ok(rows.map(|row| self.row(row).known_nll(known.lower[row], known.upper[row])).collect())
     }
 
     /// Logarithmic score of a discrete target with values `step` apart: minus the logarithm of the predicted probability

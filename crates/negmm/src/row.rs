@@ -150,6 +150,12 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Logarithmic score of a target that is known to lie between two ends: that of its value where both are the same, else minus
+    /// [`Row::log_between`].
+    pub fn known_nll(&self, lower: f64, upper: f64) -> f64 {
+        if lower == upper { self.nll(lower) } else { -self.log_between(lower, upper) }
+    }
+
     /// Logarithm of the probability of a target within `step` / 2 of `y`, or, where the support is a grid, of the value that is
     /// nearest to `y`. For samples that of the normal distribution with their mean and sd.
     pub fn log_mass(&self, y: f64, step: f64) -> f64 {
@@ -161,6 +167,18 @@ impl<'a> Row<'a> {
                 Some(grid) => samples.log_between(grid.ends(grid.cell(y))),
                 None => samples.log_mass(y, step),
             },
+        }
+    }
+
+    /// Logarithm of the probability of a target above `low` and up to `high`, each of which may be infinite. For samples that of the
+    /// normal distribution with their mean and sd.
+    pub fn log_between(&self, low: f64, high: f64) -> f64 {
+        match (self.form(), self.support.grid()) {
+            (Form::Mixture(mixture), _) => mixture.log_between((low, high)),
+            (Form::Truncated(truncated), _) => truncated.log_between(low, high),
+            (Form::Rounded(rounded), _) => rounded.log_between(low, high),
+            (Form::Samples(samples), Some(grid)) => samples.log_between(grid.edges_between(low, high)),
+            (Form::Samples(samples), None) => samples.log_between((low, high)),
         }
     }
 

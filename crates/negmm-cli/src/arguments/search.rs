@@ -40,7 +40,7 @@ pub struct Tune {
     /// How many times fewer configurations and more rows each round of halving has
     #[arg(long, value_name = "N", default_value = "3", allow_hyphen_values = true)]
     pub factor: String,
-    /// nll, crps or rmse of the validation rows: what chooses
+    /// nll, crps or rmse of the validation rows, nll or integrated_brier where targets may be censored: what chooses
     #[arg(long, value_name = "SCORE", default_value = "nll")]
     pub by: String,
     /// Parts of the data, each validated once by models that learnt from the others

@@ -77,18 +77,25 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     Ok(())
 }
 
-fn table_text(methods: &[Method], comparison: &Comparison) -> String {
-    let metrics = comparison.metrics();
-    let heading = |metric: &Metric| match metric {
+/// The heading of a column of scores.
+pub fn heading(metric: Metric) -> &'static str {
+    match metric {
         Metric::Rmse => "RMSE",
         Metric::Nll => "NLL",
         Metric::MassNll => "mass NLL",
         Metric::Crps => "CRPS",
+        Metric::IntegratedBrier => "Brier, integrated",
+        Metric::Concordance => "concordance",
         Metric::Coverage => "in 95 %",
         Metric::Width => "width 95 %",
         Metric::Seconds => "seconds",
-    };
-    let mut lines = vec![[""].into_iter().chain(metrics.iter().map(heading)).map(str::to_string).collect()];
+    }
+}
+
+fn table_text(methods: &[Method], comparison: &Comparison) -> String {
+    let metrics = comparison.metrics();
+    let headings = metrics.iter().map(|metric| heading(*metric));
+    let mut lines = vec![[""].into_iter().chain(headings).map(str::to_string).collect()];
     for (at, method) in methods.iter().enumerate() {
         let mut line = vec![method.name().to_string()];
         for &metric in &metrics {

@@ -2,7 +2,7 @@
 
 use negmm::data::{Reading, Warnings};
 use negmm::metrics::Tally;
-use negmm::{Error, Model};
+use negmm::{Error, Metrics, Model};
 
 use crate::arguments::{Evaluate, Shared};
 use crate::output::{say, say_json, warn};
@@ -23,33 +23,48 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     let grid = model.encoder().target().grid;
     let (mut tally, mut constant, mut warnings) = (Tally::new(grid), Tally::new(grid), Warnings::default());
     let bar = Bar::rows(shared);
-    // A sequence is read whole: windows do not end where chunks do.
-    let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
-    let mut without_target = WithoutTarget::new(&model);
-    while let Some(chunk) = stream.next_chunk(at_once)? {
+    // A sequence is read whole: windows do not end where chunks do. So are censored targets: the censoring is estimated from
+    // all rows.
+    let encoder = model.encoder();
+    let whole = encoder.sequence().is_some() || encoder.target().is_censored();
+    let (mut without_target, mut of_whole) = (WithoutTarget::new(&model), None);
+    while let Some(chunk) = stream.next_chunk(if whole { usize::MAX } else { CHUNK })? {
         warnings.merge(&chunk.warnings);
         let Some(table) = without_target.leave_out(chunk.table)? else { continue };
-        let y = model.encoder().targets(&table)?;
-        let weights = model.encoder().sample_weights(&table, evaluate.weight.as_deref())?;
+        let y = encoder.targets(&table)?;
+        let weights = encoder.sample_weights(&table, evaluate.weight.as_deref())?;
         let (predictions, odd) = model.predict_known(&table)?;
         warnings.merge(&odd);
-        tally.add(&predictions, &y, weights.as_deref())?;
-        constant.add(&model.baseline(y.len()), &y, weights.as_deref())?;
+        let constantly = model.baseline(y.len());
+        if let Some(known) = encoder.known(&table)? {
+            let score = |predictions| Metrics::of_known(predictions, &known, weights.as_deref(), grid);
+            of_whole = Some((score(&predictions)?, score(&constantly)?));
+        } else {
+            tally.add(&predictions, &y, weights.as_deref())?;
+            constant.add(&constantly, &y, weights.as_deref())?;
+        }
         bar.add(y.len());
     }
     bar.clear();
     warn(shared.quiet, &[without_target.finish()?, warnings.sentences()].concat());
-    let (metrics, baseline) = (tally.finish()?, constant.finish()?);
+    let (metrics, baseline) = match of_whole {
+        Some(scores) => scores,
+        None => (tally.finish()?, constant.finish()?),
+    };
     if shared.json {
         return say_json(&metrics);
     }
     let scores = report::scores(&[(model.method().name(), &metrics), ("constant", &baseline)]);
-    let rows = report::counted(metrics.rows as usize, "row");
+    let (rows, counts) = match &metrics.censored {
+        Some(censored) => (censored.rows, &censored.calibration[..]),
+        None => (metrics.rows, &metrics.pit[..]),
+    };
     say(&format!(
-        "{rows}, target {:?}{}\n{scores}\n\nPIT  {}  (flat when calibrated, U when too narrow, hump when too wide)",
+        "{}, target {:?}{}\n{scores}\n\nPIT  {}  (flat when calibrated, U when too narrow, hump when too wide)",
+        report::counted(rows as usize, "row"),
         model.encoder().target().name,
         report::of_target(model.encoder().target()),
-        report::bars(&metrics.pit),
+        report::bars(counts),
     ));
     Ok(())
 }

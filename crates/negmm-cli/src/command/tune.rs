@@ -7,7 +7,7 @@ use negmm::compare::{Metric, Summary, Task};
 use negmm::data::Inputs;
 use negmm::model::plan;
 use negmm::train::{Engine, Watch, train};
-use negmm::tune::{Candidate, Dimension, RunOptions, Search, Space, Strategy};
+use negmm::tune::{Candidate, Dimension, RunOptions, Search, Space, Strategy, choosers};
 use negmm::{Error, Method, Table};
 use serde_json::{Value, json};
 
@@ -23,8 +23,6 @@ const METHOD: &str = "ne-gmm";
 const DRAWS: usize = 30;
 /// Lines of the ranking that are shown.
 const SHOWN: usize = 10;
-/// The scores of a ranking.
-const SCORES: [Metric; 5] = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width];
 
 /// Runs it.
 pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
@@ -33,8 +31,6 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
         methods(arguments.methods.as_deref(), vec![Method::by_name(METHOD)?], &arguments.set, sequence.is_some())?;
     let space = space(arguments, methods)?;
     let strategy = strategy(arguments, &space)?;
-    let by = [Metric::Nll, Metric::Crps, Metric::Rmse].into_iter().find(|metric| metric.name() == arguments.by);
-    let by = by.ok_or_else(|| Error::options(format!("by must be nll, crps or rmse, found {:?}", arguments.by)))?;
     let seed = input::number("seed", &arguments.seed)?;
     let part = journal::Part::new(&arguments.part)?;
     let engine = shared.engine(None)?;
@@ -48,6 +44,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
         outcome,
         group,
     };
+    let by = chooser(&arguments.by, &inputs)?;
     let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
     let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;
     let (table, sentences) = input::with_target(table, &arguments.target, &inputs)?;
@@ -102,10 +99,21 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
         arguments.target,
         report::counted(ranking.len(), "configuration"),
         report::counted(splits.len(), "split"),
-        table_text(&ranking),
-        by.name().to_uppercase(),
+        table_text(&ranking, search.scores()),
+        super::compare::heading(by),
     ));
     Ok(())
+}
+
+/// What chooses, by its name.
+fn chooser(name: &str, inputs: &Inputs) -> Result<Metric, Error> {
+    let choosers = choosers(inputs);
+    choosers.iter().copied().find(|metric| metric.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = choosers.iter().map(|metric| metric.name()).collect();
+        let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (*last, others));
+        let of = if inputs.outcome.is_censored() { " for a target that may be censored" } else { "" };
+        Error::options(format!("by must be {} or {last}{of}, found {name:?}", others.join(", ")))
+    })
 }
 
 fn space(arguments: &Tune, methods: Vec<Method>) -> Result<Space, Error> {
@@ -150,12 +158,12 @@ fn save_winner(
     write(place, &fitted.model.to_bytes()?)
 }
 
-fn table_text(ranking: &[Candidate]) -> String {
-    let heading = ["", "NLL", "CRPS", "RMSE", "in 95 %", "width 95 %", ""];
-    let mut lines = vec![heading.map(str::to_string).to_vec()];
+fn table_text(ranking: &[Candidate], scores: &[Metric]) -> String {
+    let headings = scores.iter().map(|metric| super::compare::heading(*metric));
+    let mut lines = vec![[""].into_iter().chain(headings).chain([""]).map(str::to_string).collect::<Vec<_>>()];
     for candidate in ranking.iter().take(SHOWN) {
         let mut line = vec![candidate.configuration.to_string()];
-        for metric in SCORES {
+        for &metric in scores {
             let cell = |Summary { mean, se, .. }: Summary| match metric {
                 Metric::Coverage => format!("{:.1} % ({:.1})", 100.0 * mean, 100.0 * se),
                 _ => format!("{} ({})", report::number(mean), report::number(se)),

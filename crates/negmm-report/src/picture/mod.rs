@@ -6,6 +6,7 @@ mod inputs;
 mod row;
 mod scores;
 mod sharpness;
+mod survival;
 mod training;
 
 use negmm_draw::Figure;
@@ -16,6 +17,7 @@ pub use inputs::inputs;
 pub use row::{LEVELS, atoms, cells, ends as row_ends, row};
 pub use scores::{score_lines, scores};
 pub use sharpness::sharpness;
+pub use survival::survival;
 pub use training::training;
 
 /// One picture.

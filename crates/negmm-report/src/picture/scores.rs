@@ -1,5 +1,6 @@
 //! Responsible for scores beside those of the constant baseline.
 
+use negmm::censored::Censored;
 use negmm::{Metrics, Model};
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 
@@ -35,6 +36,18 @@ pub fn score_lines(model: &Model, cases: &Cases, answers: &Answers) -> Grid {
         let better = if theirs >= ours { "better" } else { "worse" };
         [num(ours), num(theirs), format!("{} {better}", num((theirs - ours).abs()))]
     };
+    if let (Some(ours), Some(theirs)) = (&ours.censored, &theirs.censored) {
+        let held = held_out.map(|metrics| metrics.censored.as_ref());
+        let cell = |score: Option<f64>| score.map_or(String::new(), num);
+        let held_cell = |of: fn(&Censored) -> Option<f64>| held.map(|held| cell(held.and_then(of)));
+        line("NLL of all rows", gain(ours.nll, theirs.nll), held_cell(|scores| Some(scores.nll)));
+        if let (Some(ours), Some(theirs)) = (ours.integrated_brier, theirs.integrated_brier) {
+            let cells = [num(ours), num(theirs), percent(saved(ours, theirs))];
+            line("integrated Brier score of all rows", cells, held_cell(|scores| scores.integrated_brier));
+        }
+        let cells = [cell(ours.concordance), cell(theirs.concordance), String::new()];
+        line("concordance of all rows", cells, held_cell(|scores| scores.concordance));
+    }
     line("NLL (log score)", gain(ours.nll, theirs.nll), held_out.map(|metrics| num(metrics.nll)));
     if let (Some(ours), Some(theirs)) = (ours.mass_nll, theirs.mass_nll) {
         let held = held_out.map(|metrics| metrics.mass_nll.map_or(String::new(), num));

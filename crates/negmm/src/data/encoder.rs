@@ -12,8 +12,8 @@ use super::oddities::oddities;
 use super::times::seconds;
 use super::windows::{Sequence, windows};
 use super::{
-    Column, Dataset, Difference, Encoding, Extrapolation, Input, Inputs, LevelColumn, Novelty, NumberEncoding,
-    PredictedRows, Reading, STATISTICS, Schema, Table, Target, TimeEncoding, Warnings,
+    Column, Dataset, Difference, Encoding, Extrapolation, Input, Inputs, Known, LevelColumn, Novelty, NumberEncoding,
+    PredictedRows, STATISTICS, Schema, Table, Target, TimeEncoding, Warnings,
 };
 use crate::{Error, Result};
 
@@ -249,12 +249,13 @@ impl Encoder {
         Schema { columns: columns.collect(), ..Schema::default() }
     }
 
-    /// The columns that evaluation needs: inputs that have features, then the target.
+    /// The columns that evaluation needs: inputs that have features, then the target and what says something of it.
     pub fn schema_with_target(&self) -> Schema {
         let mut schema = self.schema();
-        if !schema.columns.iter().any(|(name, _)| *name == self.target.name) {
-            let reading = self.target.read_as.clone().unwrap_or_else(Reading::number);
-            schema.columns.push((self.target.name.clone(), reading));
+        for (name, reading) in self.target.columns() {
+            if !schema.columns.iter().any(|(other, _)| other == name) {
+                schema.columns.push((name.clone(), reading));
+            }
         }
         schema
     }
@@ -345,6 +346,15 @@ impl Encoder {
     pub fn targets<'a>(&self, table: &'a Table) -> Result<Cow<'a, [f64]>> {
         self.check_length(table, 1)?;
         self.target.of_rows(table).map(|targets| self.of_encoded(targets))
+    }
+
+    /// What is known of the targets of a table's rows, where the model was told that not all are known.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::targets`], and when a column is not there that says what is known, or a cell of it makes no sense.
+    pub fn known(&self, table: &Table) -> Result<Option<Known>> {
+        // A sequence is never censored: its targets are those of all rows.
+        Known::of_rows(table, &self.target, &self.targets(table)?)
     }
 
     /// How much each row that [`Encoder::encode`] gives counts, by the column of that name; none: all alike.

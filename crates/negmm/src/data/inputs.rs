@@ -116,7 +116,7 @@ impl Inputs {
         if self.outcome.columns().any(|name| name == target) {
             return refuse(format!("the target {} cannot say of itself whether it is censored", quoted(target)));
         }
-        if self.outcome.columns().next().is_some() && self.sequence.is_some() {
+        if self.outcome.is_censored() && self.sequence.is_some() {
             return refuse("the steps of a sequence cannot be censored".into());
         }
         self.outcome.check()?;

@@ -22,6 +22,7 @@ mod groups;
 mod inputs;
 mod intervals;
 mod kept;
+mod known;
 mod levels;
 mod message;
 mod moments;
@@ -51,6 +52,7 @@ mod whole;
 mod windows;
 
 pub(crate) use message::quoted;
+pub(crate) use weights::{check_weights, weight_of};
 
 #[cfg(feature = "parquet")]
 pub use arrow::ArrowColumn;
@@ -68,9 +70,10 @@ pub use extrapolation::Extrapolation;
 pub use inputs::Inputs;
 pub use intervals::Intervals;
 pub use kept::KeptColumn;
+pub use known::Known;
 pub use levels::{LevelColumn, NO_LEVEL, STATISTICS};
 pub use novelty::Novelty;
-pub use outcome::{Known, Outcome};
+pub use outcome::Outcome;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetStream;
 #[cfg(feature = "parquet")]

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::message::quoted;
-use super::{Table, Target};
+use super::Table;
 use crate::{Error, Result};
 
 /// What somebody says of the target. Without a word a grid and atoms are recognised, and nothing is censored.
@@ -33,6 +32,11 @@ impl Outcome {
         self.censored.iter().chain(&self.upper_end)
     }
 
+    /// Whether targets may not be known.
+    pub fn is_censored(&self) -> bool {
+        self.columns().next().is_some()
+    }
+
     /// The same with the table's own names.
     pub(super) fn named_as_in(&self, table: &Table) -> Self {
         let own = |name: &String| table.own_name(name).unwrap_or(name).to_string();
@@ -54,63 +58,4 @@ impl Outcome {
             _ => Ok(()),
         }
     }
-}
-
-/// What is known of each row's target, in its own unit: between which two numbers it lies. Both are the same where it is known.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Known {
-    /// Lower ends.
-    pub lower: Vec<f64>,
-    /// Upper ends, infinite where there is none.
-    pub upper: Vec<f64>,
-}
-
-impl Known {
-    /// As the columns say that the target was learnt with; nothing where it has none.
-    ///
-    /// # Errors
-    /// When a column is not there, or a cell does not say what it must.
-    pub(super) fn of_rows(table: &Table, target: &Target, y: &[f64]) -> Result<Option<Self>> {
-        if target.censored.is_none() && target.upper_end.is_none() {
-            return Ok(None);
-        }
-        let mut known = Self { lower: y.to_vec(), upper: y.to_vec() };
-        if let Some(name) = &target.upper_end {
-            for (row, end) in numbers(table, name)?.iter().enumerate().filter(|(_, end)| !end.is_nan()) {
-                if *end < y[row] {
-                    let message = format!("the upper end {end} is below the target {}", y[row]);
-                    return Err(table.blame_cell(Error::data(message), row, name));
-                }
-                known.upper[row] = *end;
-            }
-        }
-        if let Some(name) = &target.censored {
-            for (row, mark) in numbers(table, name)?.iter().enumerate() {
-                match mark {
-                    0.0 => {}
-                    1.0 => known.upper[row] = f64::INFINITY,
-                    _ => {
-                        let message = format!("expected 1 (censored) or 0, found {mark}");
-                        return Err(table.blame_cell(Error::data(message), row, name));
-                    }
-                }
-            }
-        }
-        Ok(Some(known))
-    }
-
-    /// Whether the target of a row is known.
-    pub fn is_value(&self, row: usize) -> bool {
-        self.lower[row] == self.upper[row]
-    }
-
-    /// Rows whose target is not known.
-    pub fn censored(&self) -> usize {
-        (0..self.lower.len()).filter(|row| !self.is_value(*row)).count()
-    }
-}
-
-fn numbers<'a>(table: &'a Table, name: &str) -> Result<std::borrow::Cow<'a, [f64]>> {
-    let absent = || table.blame(Error::data(format!("there is no column {}", quoted(name))));
-    table.numbers(name).ok_or_else(absent)?
 }

@@ -47,6 +47,12 @@ pub struct Target {
     /// The column of upper ends, where the target's own has lower ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upper_end: Option<String>,
+    /// How the cells of these two are understood, where that is more than plain numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub censored_read_as: Option<Reading>,
+    /// As before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper_end_read_as: Option<Reading>,
     /// How its cells are understood, where that is more than plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_as: Option<Reading>,
@@ -78,6 +84,8 @@ impl Target {
             atoms: shape.atoms,
             censored: outcome.censored.clone(),
             upper_end: outcome.upper_end.clone(),
+            censored_read_as: outcome.censored.as_ref().and_then(|name| table.numbers_reading(name)),
+            upper_end_read_as: outcome.upper_end.as_ref().and_then(|name| table.numbers_reading(name)),
             read_as: table.numbers_reading(name),
         })
     }
@@ -93,6 +101,15 @@ impl Target {
             }
             None => Ok(numbers),
         }
+    }
+
+    /// The columns that say what is known of it: itself, and those that say something of it, with how they are read.
+    pub(super) fn columns(&self) -> impl Iterator<Item = (&String, Reading)> {
+        let own = [(&self.name, &self.read_as)];
+        let censored = self.censored.as_ref().map(|name| (name, &self.censored_read_as));
+        let upper_end = self.upper_end.as_ref().map(|name| (name, &self.upper_end_read_as));
+        let columns = own.into_iter().chain(censored).chain(upper_end);
+        columns.map(|(name, read_as)| (name, read_as.clone().unwrap_or_else(Reading::number)))
     }
 
     /// The target of every row in the network's unit; 0 where the table does not have the column.
@@ -112,6 +129,11 @@ impl Target {
         let with = |list: &[f64], last: f64| list.iter().copied().chain([last]).collect::<Vec<f64>>();
         let sds = with(&vec![0.0; values.len()], sd);
         Mixtures::from_parts_unchecked(sds.len(), with(shares, rest), with(values, mean), sds)
+    }
+
+    /// Whether it may not be known.
+    pub fn is_censored(&self) -> bool {
+        self.censored.is_some() || self.upper_end.is_some()
     }
 
     /// What is not plain about it, for a person: sentences without a full stop.
@@ -208,7 +230,8 @@ impl Target {
         if self.support.check().is_err() || self.atoms.as_ref().is_some_and(|atoms| !atoms.is_sound()) {
             return wrong("its support or its atoms are out of range");
         }
-        self.read_as.as_ref().map_or(Ok(()), |reading| reading.check())
+        let readings = [&self.read_as, &self.censored_read_as, &self.upper_end_read_as];
+        readings.into_iter().flatten().try_for_each(Reading::check)
     }
 }
 
@@ -229,7 +252,7 @@ impl Shape {
     /// not the target.
     fn learn(numbers: &[f64], outcome: &Outcome, weights: Option<&[f64]>) -> Self {
         let said = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
-        if outcome.continuous || outcome.columns().next().is_some() {
+        if outcome.continuous || outcome.is_censored() {
             return Self { support: said, atoms: None };
         }
         let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);

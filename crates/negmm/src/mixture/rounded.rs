@@ -61,6 +61,11 @@ impl Rounded<'_> {
         self.mixture.log_between(self.grid.ends(index))
     }
 
+    /// Logarithm of the probability of the values above `low` and up to `high`.
+    pub(crate) fn log_between(&self, low: f64, high: f64) -> f64 {
+        self.mixture.log_between(self.grid.edges_between(low, high))
+    }
+
     /// Probability of `y`: none where it is not a value of the grid.
     pub(crate) fn mass(&self, y: f64) -> f64 {
         self.grid.index(y).map_or(0.0, |index| libm::exp(self.log_cell(index)))

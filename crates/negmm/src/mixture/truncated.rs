@@ -121,12 +121,16 @@ impl<'a> Truncated<'a> {
 
     /// Logarithm of the probability within `step` / 2 of `y`.
     pub(crate) fn log_mass(&self, y: f64, step: f64) -> f64 {
+        self.log_between(y - 0.5 * step, y + 0.5 * step)
+    }
+
+    /// Logarithm of the probability above `low` and up to `high`.
+    pub(crate) fn log_between(&self, low: f64, high: f64) -> f64 {
         if self.log_inside == f64::NEG_INFINITY {
-            return libm::log(self.cdf(y + 0.5 * step) - self.cdf(y - 0.5 * step));
+            return libm::log(self.cdf(high) - self.cdf(low));
         }
         // An atom at the lower bound counts.
-        let low = (y - 0.5 * step).max(self.lower.next_down());
-        let high = (y + 0.5 * step).min(self.upper);
+        let (low, high) = (low.max(self.lower.next_down()), high.min(self.upper));
         if low >= high {
             return f64::NEG_INFINITY;
         }

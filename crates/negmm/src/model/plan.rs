@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::remarks::remarks;
 use super::{Model, Record, slopes};
 use crate::data::split::repeated;
-use crate::data::{Dataset, Encoder, Inputs, PredictedRows, Table};
+use crate::data::{Dataset, Encoder, Inputs, Known, PredictedRows, Table, weight_of};
 use crate::method::{self, Learnt, Method, OutOfFold};
 use crate::metrics::Metrics;
 use crate::train::{Job, Trained};
@@ -29,6 +29,8 @@ pub struct FitPlan {
     predicted: PredictedRows,
     /// Targets of the encoded rows, in their own unit.
     targets: Vec<f64>,
+    /// What is known of them, where that is not all.
+    known: Option<Known>,
     /// How much each counts, where that differs.
     weights: Option<Vec<f64>>,
     warnings: Vec<String>,
@@ -54,8 +56,10 @@ pub struct HeldOut {
     pub rows: Vec<usize>,
     /// For each the fold that it was held out in, from 0; all in one where the same rows are held out by all networks.
     pub folds: Vec<u32>,
-    /// The target of each, in its own unit.
+    /// The target of each, in its own unit; where it is not known, what stands in its place.
     pub y: Vec<f64>,
+    /// What is known of each target, where the model was told that not all are known.
+    pub known: Option<Known>,
     /// How much each counts; `None`: all alike.
     pub sample_weights: Option<Vec<f64>>,
     /// One prediction for each, in the target's own unit.
@@ -75,7 +79,7 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     if inputs.sequence.is_none() && method.normal_scores() {
         encoder = encoder.adding_normal_scores(table, inputs)?;
     }
-    let targets = encoder.targets(table)?.into_owned();
+    let (targets, known) = (encoder.targets(table)?.into_owned(), encoder.known(table)?);
     if table.rows() < method.least_rows() {
         return Err(table.blame(Error::data(format!(
             "method {} needs at least {} rows, found {}",
@@ -123,7 +127,7 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     let data = Arc::new(data);
     let learning = method.plan(&data, seed)?;
     let predicted = encoder.predicted_rows(table.rows());
-    Ok(FitPlan { learning, data, encoder, seed, rows: table.rows(), predicted, targets, weights, warnings })
+    Ok(FitPlan { learning, data, encoder, seed, rows: table.rows(), predicted, targets, known, weights, warnings })
 }
 
 impl FitPlan {
@@ -142,7 +146,7 @@ impl FitPlan {
     /// # Errors
     /// When a job failed, or the results are not those of the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
-        let Self { learning, data, encoder, seed, rows, predicted, targets, weights, mut warnings } = self;
+        let Self { learning, data, encoder, seed, rows, predicted, targets, known, weights, mut warnings } = self;
         let Learnt { method, predictor, histories, out_of_fold } = learning.finish(trained)?;
         let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
         if skipped > 0 {
@@ -167,6 +171,7 @@ impl FitPlan {
         let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
         let held_out = HeldOut {
             y: pick(&targets),
+            known: known.map(|known| known.select(&rows.iter().map(|row| *row as usize).collect::<Vec<_>>())),
             sample_weights: weights.as_deref().map(pick),
             rows: rows.iter().map(|row| predicted.step(*row as usize)).collect(),
             folds,
@@ -185,13 +190,18 @@ impl FitPlan {
 impl HeldOut {
     /// The scores of its predictions and of the baseline; nothing where no row counts, or where a score is not finite.
     fn scores(&self, model: &Model, baseline: &Predictions) -> Result<(Option<Metrics>, Option<Metrics>)> {
-        let Self { y, sample_weights: weights, predictions, .. } = self;
-        if y.is_empty() || weights.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0)) {
+        let Self { y, known, sample_weights: weights, predictions, .. } = self;
+        let is_known = |row: usize| known.as_ref().is_none_or(|known| known.is_value(row));
+        if !(0..y.len()).any(|row| is_known(row) && weight_of(weights.as_deref(), row) > 0.0) {
             return Ok((None, None));
         }
+        let grid = model.encoder.target().grid;
         let score = |predictions: &Predictions| {
-            Metrics::weighted(predictions, y, weights.as_deref(), model.encoder.target().grid)
-                .map(|metrics| Some(metrics).filter(Metrics::is_finite))
+            let metrics = match known {
+                Some(known) => Metrics::of_known(predictions, known, weights.as_deref(), grid),
+                None => Metrics::weighted(predictions, y, weights.as_deref(), grid),
+            };
+            metrics.map(|metrics| Some(metrics).filter(Metrics::is_finite))
         };
         Ok((score(predictions)?, score(baseline)?))
     }

@@ -18,7 +18,7 @@ pub struct Record {
     /// Rows that chose the weights.
     pub validation_rows: usize,
     /// Scores on the validation rows in the target's own unit; `None` without such rows, or where a score is not finite.
-    /// They chose the weights, so they are a little too good.
+    /// They chose the weights, so they are a little too good. Where not all targets are known, see [`Metrics::censored`].
     pub validation: Option<Metrics>,
     /// What the training targets' own mean and sd score on the same rows: the level to beat.
     pub baseline: Option<Metrics>,

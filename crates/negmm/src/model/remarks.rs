@@ -23,10 +23,14 @@ pub(super) fn remarks(held_out: &HeldOut, baseline: &Predictions, target: &Targe
     Ok(remarks)
 }
 
-/// Whether predictions have a smaller CRPS than those of the baseline by more than the standard error of the difference; true
-/// without rows, of which nothing can be said.
+/// Whether predictions have a smaller CRPS than those of the baseline by more than the standard error of the difference, or, where
+/// not all targets are known, a smaller logarithmic score; true without rows, of which nothing can be said.
 fn beats(held_out: &HeldOut, baseline: &Predictions) -> Result<bool> {
-    let (ours, theirs) = (held_out.predictions.crps(&held_out.y)?, baseline.crps(&held_out.y)?);
+    let score = |predictions: &Predictions| match &held_out.known {
+        Some(known) => predictions.known_nll(known),
+        None => predictions.crps(&held_out.y),
+    };
+    let (ours, theirs) = (score(&held_out.predictions)?, score(baseline)?);
     let weight = |row: usize| held_out.sample_weights.as_ref().map_or(1.0, |weights| weights[row]);
     let saved = |row: usize| theirs[row] - ours[row];
     let sum = |of: &dyn Fn(usize) -> f64| (0..ours.len()).map(|row| weight(row) * of(row)).sum::<f64>();

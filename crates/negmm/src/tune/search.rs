@@ -12,6 +12,8 @@ use crate::{Error, ErrorKind, Result, streams};
 
 /// What a trial leaves in the journal.
 const SCORES: [Metric; 5] = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width];
+/// The same where targets may be censored; the last two are not always there.
+const CENSORED_SCORES: [Metric; 3] = [Metric::Nll, Metric::IntegratedBrier, Metric::Concordance];
 
 /// Which configurations are tried, and how far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,11 @@ struct Fit {
 }
 
 impl Search<'_> {
+    /// The scores of a trial.
+    pub fn scores(&self) -> &'static [Metric] {
+        if self.inputs.outcome.is_censored() { &CENSORED_SCORES } else { &SCORES }
+    }
+
     /// All that results depend on beside the trials' names.
     pub fn plan(&self) -> Map<String, Value> {
         let mut plan = Map::new();
@@ -112,8 +119,9 @@ impl Search<'_> {
     /// # Errors
     /// When the journal cannot be written, the data are at fault, or no configuration could be fitted.
     pub fn run(&self, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Vec<Candidate>>> {
-        if self.splits.is_empty() || !matches!(self.by, Metric::Nll | Metric::Crps | Metric::Rmse) {
-            return Err(Error::options("a search needs splits, and nll, crps or rmse to choose by"));
+        if self.splits.is_empty() || !choosers(self.inputs).contains(&self.by) {
+            let names: Vec<&str> = choosers(self.inputs).iter().map(|metric| metric.name()).collect();
+            return Err(Error::options(format!("a search needs splits, and to choose by one of {}", names.join(", "))));
         }
         let task = Task::new(self.table, self.target, self.inputs)?;
         let configurations = self.configurations()?;
@@ -146,7 +154,7 @@ impl Search<'_> {
                 let results = fits.filter_map(|trial| journal.get(&trial.name)).map(|entry| &entry.result);
                 let candidate = &mut candidates[*at];
                 candidate.share = rung.share;
-                (candidate.scores, candidate.failed) = summarise(&results.collect::<Vec<_>>());
+                (candidate.scores, candidate.failed) = summarise(self.scores(), self.by, &results.collect::<Vec<_>>());
             }
             let level = |at: usize| candidates[at].score(self.by).map_or(f64::INFINITY, |summary| summary.mean);
             trying.sort_by(|a, b| level(*a).total_cmp(&level(*b)).then(a.cmp(b)));
@@ -187,9 +195,10 @@ impl Search<'_> {
     ) -> Result<Undertaking<'a, Value>> {
         let split = Split { train: self.training_rows(fit), test: self.splits[fit.split].test.clone() };
         let seed = self.seed.wrapping_add(fit.split as u64);
+        let scores = self.scores();
         match task.undertake(&configuration.method, &split, seed) {
-            Ok(undertaking) => Ok(undertaking.map(|scored| outcome(scored.map(|(score, _)| score)))),
-            Err(error) => outcome(Err(error)).map(Undertaking::done),
+            Ok(undertaking) => Ok(undertaking.map(|scored| outcome(scores, scored.map(|(score, _)| score)))),
+            Err(error) => outcome(scores, Err(error)).map(Undertaking::done),
         }
     }
 
@@ -210,11 +219,16 @@ impl Search<'_> {
     }
 }
 
+/// The scores that may choose.
+pub fn choosers(inputs: &Inputs) -> &'static [Metric] {
+    if inputs.outcome.is_censored() { &CENSORED_SCORES[..2] } else { &SCORES[..3] }
+}
+
 /// What a trial leaves in the journal.
-fn outcome(score: Result<Score>) -> Result<Value> {
+fn outcome(scores: &'static [Metric], score: Result<Score>) -> Result<Value> {
     match score {
         Ok(score) => {
-            let scores = SCORES.iter().map(|metric| (metric.name().into(), json!(score.get(*metric))));
+            let scores = scores.iter().map(|metric| (metric.name().into(), json!(score.get(*metric))));
             Ok(Value::Object(scores.collect()))
         }
         Err(error) if error.kind() == ErrorKind::Options => Ok(json!({ "failed": error.to_string() })),
@@ -228,14 +242,17 @@ fn name(configuration: &Configuration, fit: &Fit) -> String {
 }
 
 /// Mean and spread of each score, or why there is none.
-fn summarise(results: &[&Value]) -> (Vec<(Metric, Summary)>, Option<String>) {
+fn summarise(metrics: &[Metric], by: Metric, results: &[&Value]) -> (Vec<(Metric, Summary)>, Option<String>) {
     if let Some(message) = results.iter().find_map(|result| result.get("failed")?.as_str()) {
         return (Vec::new(), Some(message.to_string()));
     }
     let mut scores = Vec::new();
-    for metric in SCORES {
+    for &metric in metrics {
         let numbers: Option<Vec<f64>> = results.iter().map(|result| result.get(metric.name())?.as_f64()).collect();
         let Some(numbers) = numbers else {
+            if metric != by && matches!(metric, Metric::IntegratedBrier | Metric::Concordance) {
+                continue;
+            }
             return (Vec::new(), Some(format!("its {} is not a finite number", metric.name())));
         };
         scores.push((metric, Summary::of(&numbers)));
