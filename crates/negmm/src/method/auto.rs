@@ -16,7 +16,7 @@ use super::seed::member_seed;
 use super::sizes::{Preset, Sizes};
 use super::{Method, MixtureNetwork, NetworkSettings, NgBoost, constant};
 use crate::data::Dataset;
-use crate::data::split::{blocks, grouped_folds, k_folds, repeated};
+use crate::data::split::{blocks, grouped_folds, k_folds};
 use crate::math::rng::Rng;
 use crate::net::Activation;
 use crate::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, automatic};
@@ -39,8 +39,6 @@ const MOST_CHECKED: usize = 10_000;
 const SOFT_CLIP: f64 = 8.0;
 /// Of a sequence the last of so many parts is held out, block after block.
 const HELD_OUT_PART: usize = 3;
-/// Rows with equal inputs stay in one fold when more than this share of the rows has such.
-const FEW_REPEATS: f64 = 0.05;
 
 /// A pool of neural Gaussian mixtures: the rows are dealt into folds, and for each fold `members` networks learn from the
 /// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. The networks of each number, the
@@ -60,8 +58,7 @@ const FEW_REPEATS: f64 = 0.05;
 /// twice the steps, and trees.
 ///
 /// Fewer than 10 rows are not learnt from: the answer is the targets' mean with the sd of an honest interval. Fewer than 50
-/// make folds of at least 3 rows and wider sds. Rows of a group stay in one fold, and without groups rows with equal inputs where more
-/// than 5 % of the rows have such. Of a
+/// make folds of at least 3 rows and wider sds. Rows of a group stay in one fold. Of a
 /// sequence the last third is held out, block after block, by networks that learn from the rows before the block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
@@ -332,25 +329,18 @@ struct Divided {
     groups: Option<Vec<u32>>,
 }
 
-/// The folds. Rows of a group stay together where somebody says which are; else, where inputs repeat, rows with equal inputs: a fold that
-/// holds rows which its networks know is no test of new ones.
+/// The folds. Rows of a group stay together.
 fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Divided> {
-    let alone = |parts: Vec<Vec<u32>>| parts.into_iter().map(|rows| Divided { rows, groups: None }).collect();
-    let divided: Vec<Divided> = match data.window() {
-        Some(_) => alone(last_blocks(data.len(), folds)),
-        None => {
-            let told = data.groups().map(<[u32]>::to_vec);
-            let groups = told.clone().unwrap_or_else(|| data.equal_inputs());
-            let repeat = || repeated(&groups) > FEW_REPEATS && largest(&groups) <= data.len() / folds;
-            if told.is_some() || repeat() {
-                let together = |mut rows: Vec<u32>| {
-                    rows.sort_by_key(|row| groups[*row as usize]);
-                    Divided { groups: Some(rows.iter().map(|row| groups[*row as usize]).collect()), rows }
-                };
-                grouped_folds(&groups, folds, rng).into_iter().map(together).collect()
-            } else {
-                alone(k_folds(data.len(), folds, rng))
-            }
+    let alone = |rows: Vec<u32>| Divided { rows, groups: None };
+    let together = |mut rows: Vec<u32>, groups: &[u32]| {
+        rows.sort_by_key(|row| groups[*row as usize]);
+        Divided { groups: Some(rows.iter().map(|row| groups[*row as usize]).collect()), rows }
+    };
+    let divided: Vec<Divided> = match (data.window(), data.groups()) {
+        (Some(_), _) => last_blocks(data.len(), folds).into_iter().map(alone).collect(),
+        (None, None) => k_folds(data.len(), folds, rng).into_iter().map(alone).collect(),
+        (None, Some(groups)) => {
+            grouped_folds(groups, folds, rng).into_iter().map(|rows| together(rows, groups)).collect()
         }
     };
     divided.into_iter().filter(|fold| !fold.rows.is_empty()).collect()
@@ -368,13 +358,6 @@ fn last_blocks(rows: usize, folds: usize) -> Vec<Vec<u32>> {
     let first = (rows - rows / HELD_OUT_PART).max(1);
     let block = |block: Range<usize>| (first + block.start) as u32..(first + block.end) as u32;
     blocks(rows.saturating_sub(first), folds).into_iter().map(|range| block(range).collect()).collect()
-}
-
-/// Rows of the largest group.
-fn largest(groups: &[u32]) -> usize {
-    let mut sizes = vec![0; groups.len()];
-    groups.iter().for_each(|group| sizes[*group as usize] += 1);
-    sizes.into_iter().max().unwrap_or(0)
 }
 
 /// The rows that networks of a fold learn from: all others, or of a sequence those before it.
@@ -429,14 +412,17 @@ mod tests {
     }
 
     #[test]
-    fn equal_inputs_stay_in_one_fold() {
-        let data = data(90, true);
+    fn rows_of_a_group_stay_in_one_fold_and_half() {
+        let group = |row: u32| row / 4;
+        let data = data(90, false).with_groups((0..90).map(group));
         let (jobs, _) = planned(&Auto::default(), &data, 1);
-        let x = |row: &u32| data.x()[*row as usize * data.stride()];
+        let apart = |some: &[u32], others: &[u32]| {
+            some.iter().all(|row| others.iter().all(|other| group(*row) != group(*other)))
+        };
         for job in jobs {
-            assert!(job.train.iter().all(|row| job.validation.iter().all(|held| x(row) != x(held))));
+            assert!(apart(&job.train, &job.validation));
             let (first, second) = job.validation.split_at(job.course.halves);
-            assert!(!first.is_empty() && first.iter().all(|row| second.iter().all(|other| x(row) != x(other))));
+            assert!(!first.is_empty() && apart(first, second));
         }
     }
 
