@@ -80,7 +80,11 @@ def fit(
     options: list[tuple[str, str]],
     *,
     weight: str | None,
+    group: str | None,
     dates: list[tuple[str, str | None]],
+    lower: float | None,
+    upper: float | None,
+    continuous: bool,
     seed: int,
     threads: int,
 ) -> tuple[Model, list[str]]: ...

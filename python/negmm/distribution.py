@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from negmm import _native
+from negmm.picture import draw
 from negmm.seed import seed_of
 
 Numbers = NDArray[np.float64]
@@ -130,10 +131,15 @@ class Distribution:
         return {**self.__dict__, "_predictions": self._parts()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        *parts, support = state["_predictions"]
-        mixtures = isinstance(parts[1], np.ndarray)
+        first, second, third, fourth, *rest = state["_predictions"]
+        mixtures = isinstance(second, np.ndarray)
+        if mixtures and isinstance(fourth, int):
+            # Earlier versions knew how many members there are, each with as many components.
+            fourth = [second.shape[1] // fourth] * fourth if fourth > 1 else []
+        # Earlier versions knew no support.
+        support = rest[0] if rest else (None, None, None, 0.0)
         make = _native.Predictions.of_mixtures if mixtures else _native.Predictions.of_samples
-        self.__dict__.update(state, _predictions=make(*parts).with_support(*support))
+        self.__dict__.update(state, _predictions=make(first, second, third, fourth).with_support(*support))
 
     @property
     def weights(self) -> Numbers:
@@ -191,6 +197,14 @@ class Distribution:
         """The smallest and the largest value that the target can take; -inf and inf where there is no bound."""
         lower, upper, _, _ = self._predictions.support()
         return (-np.inf if lower is None else lower, np.inf if upper is None else upper)
+
+    @property
+    def measure(self) -> Literal["discrete", "mixed", "continuous"]:
+        """What has a probability: only values on a grid ("discrete"), atoms beside a density ("mixed"), or no value."""
+        if self._predictions.support()[2] is not None:
+            return "discrete"
+        sds = self._predictions.sds()
+        return "continuous" if sds is None or sds.all() else "mixed"
 
     def pmf(self, k: ArrayLike) -> Answer:
         """Probability of exactly ``k``: positive on a grid, at an atom and where a sample is."""
@@ -278,32 +292,12 @@ class Distribution:
         return pandas.DataFrame(columns, index=self._index)
 
     def plot(self, row: int = 0, ax: Any = None, interval: float = 0.9) -> Any:
-        """Draws the density of one row (of samples their histogram) with its mean and central interval; gives the axes.
+        """Draws the density of one row with its mean and central interval; gives the axes. Of samples it is their histogram, on a grid
+        there is a bar for each value, and an atom is an upright line with its probability beside it.
 
         Needs matplotlib.
         """
-        try:
-            from matplotlib import pyplot
-        except ImportError as error:
-            raise ImportError("plot needs matplotlib: pip install matplotlib") from error
-        one = self if self._scalar else self[row]
-        ax = pyplot.gca() if ax is None else ax
-        (lower, upper), (start, end) = one.interval(interval), one.interval(0.998)
-        reach = 0.1 * (end - start)
-        grid = np.linspace(start - reach, end + reach, 512)
-        if one._predictions.components is None:
-            ax.hist(one.samples, bins="auto", density=True, color="C0", alpha=0.5, label="samples")
-            ax.axvspan(lower, upper, color="C0", alpha=0.15, label=f"{interval:g} interval")
-        else:
-            density = one.pdf(grid)
-            ax.plot(grid, density, color="C0", label="density")
-            inside = (grid >= lower) & (grid <= upper)
-            ax.fill_between(grid, density, where=inside, color="C0", alpha=0.25, label=f"{interval:g} interval")
-        ax.axvline(one.mean(), color="C1", linestyle="--", label="mean")
-        ax.set_xlabel("y")
-        ax.set_ylabel("density")
-        ax.legend()
-        return ax
+        return draw(self if self._scalar else self[row], ax, interval)
 
     def _ask(self, question: str, at: ArrayLike) -> Answer:
         """Answers at numbers that broadcast with the rows."""

@@ -77,6 +77,9 @@ class AutoRegressor(DistributionRegressor):
         patience: int | None = None,
         dropout: float | None = None,
         weight_decay: float | None = None,
+        lower: float | None = None,
+        upper: float | None = None,
+        continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -130,6 +133,9 @@ class NEGMMRegressor(DistributionRegressor):
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         adversarial: float = 0.0,
+        lower: float | None = None,
+        upper: float | None = None,
+        continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -181,6 +187,9 @@ class MDNRegressor(DistributionRegressor):
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         adversarial: float = 0.0,
+        lower: float | None = None,
+        upper: float | None = None,
+        continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -228,6 +237,9 @@ class BetaNLLRegressor(DistributionRegressor):
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         adversarial: float = 0.0,
+        lower: float | None = None,
+        upper: float | None = None,
+        continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -291,6 +303,9 @@ class EnsembleRegressor(DistributionRegressor):
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         adversarial: float = 0.0,
+        lower: float | None = None,
+        upper: float | None = None,
+        continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -328,6 +343,9 @@ class NGBoostRegressor(DistributionRegressor):
         validation: float = 0.2,
         patience: int = 100,
         refit: bool = True,
+        lower: float | None = None,
+        upper: float | None = None,
+        continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -378,6 +396,9 @@ class SampleNetRegressor(DistributionRegressor):
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         adversarial: float = 0.0,
+        lower: float | None = None,
+        upper: float | None = None,
+        continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -397,7 +418,15 @@ class ConstantRegressor(DistributionRegressor):
 
     method = "constant"
 
-    def __init__(self, *, random_state: RandomState = 0, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        lower: float | None = None,
+        upper: float | None = None,
+        continuous: bool = False,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self._store(locals())
 
     def __sklearn_tags__(self) -> Any:

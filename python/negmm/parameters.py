@@ -9,6 +9,12 @@ from negmm.regressor import METHODS, option_of
 
 #: What the parameters that are no options mean: type and sentence.
 OF_FITTING: dict[str, tuple[str, str]] = {
+    "lower": ("float or None", "The target cannot be smaller than this."),
+    "upper": ("float or None", "The target cannot be larger than this."),
+    "continuous": (
+        "bool",
+        "Predict a density, also where the target looks like whole numbers or has values that many rows share.",
+    ),
     "random_state": (
         "int, RandomState, Generator or None",
         "Starts all random choices; the same number gives the same bits.",

@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from negmm import _native
 from negmm.distribution import Distribution
 from negmm.seed import seed_of
-from negmm.table import NamedColumns, Streamed, free_name, has_text, is_frame, is_pandas, known_names, table
+from negmm.table import NamedColumns, Streamed, free_name, has_text, is_frame, is_pandas, known_names, places, table
 
 Self = TypeVar("Self", bound="DistributionRegressor")
 
@@ -31,6 +31,10 @@ METHODS: dict[str, dict[str, Any]] = {method["name"]: method for method in json.
 
 #: Options that have another name here, because estimators have a method of theirs.
 RENAMED = {"loss": "score"}
+
+
+#: Parameters that are no options of a method: what is known of the target, and how to fit.
+NO_OPTIONS = ("lower", "upper", "continuous", "random_state", "n_jobs")
 
 
 class DataWarning(UserWarning):
@@ -65,6 +69,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         X: Any,
         y: Any,
         sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         dates: Iterable[str] | Mapping[str, str | None] | None = None,
     ) -> Self:
         """Learns the distribution of ``y`` given ``X``.
@@ -78,6 +83,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             Targets.
         sample_weight : array of shape (rows,), optional
             How much each row counts: 2 is as good as the row twice, 0 as good as no row.
+        groups : array of shape (rows,), optional
+            Labels of any kind: rows with the same one belong together (one patient, one machine) and are held out together.
         dates : names of columns, or a dict from them to forms, optional
             Columns that are dates though they do not say so themselves: numbers such as 20121231, or text that does not decide
             between day and month. Forms are those of ``--date``: "ymd", "dmy", "mdy", "named", "clock", "seconds", "milliseconds",
@@ -89,7 +96,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """
         self._forget()
         try:
-            oddities = self._fit(X, y, sample_weight, dates)
+            oddities = self._fit(X, y, sample_weight, groups, dates)
         except BaseException:
             self._forget()
             raise
@@ -101,6 +108,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         X: Any,
         y: Any,
         sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
         dates: Iterable[str] | Mapping[str, str | None] | None,
     ) -> list[str]:
         """Fits, and gives sentences about the data."""
@@ -117,20 +125,29 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
         target = free_name(target_name, names, "y")
         more: NamedColumns = [(target, y)]
-        weight = None
+        weight = group = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
             if not weights.any():
                 raise ValueError("Sample weights must contain at least one non-zero number.")
             weight = free_name(None, [*names, target], "sample_weight")
             more.append((weight, weights))
+        if groups is not None:
+            labels = column_or_1d(groups, dtype=object, warn=True)
+            check_consistent_length(X, labels)
+            group = free_name(None, [*names, *(name for name, _ in more)], "groups")
+            more.append((group, places(labels)))
         self.model_, oddities = _native.fit(
             table(X, names, more),
             target,
             self.method,
             self._options(),
             weight=weight,
+            group=group,
             dates=_dates(dates),
+            lower=self.lower,
+            upper=self.upper,
+            continuous=self.continuous,
             seed=seed_of(self.random_state),
             threads=self._threads(),
         )
@@ -240,7 +257,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         options = description["method"]
         options = {**options.get("member", {}), **options}
         values = {name: options[option_of(name)] for name in cls._get_param_names() if option_of(name) in options}
-        estimator = cls(**{name: _parameter(value) for name, value in values.items()})
+        bounds = {name: description["support"].get(name) for name in ("lower", "upper")}
+        estimator = cls(**{name: _parameter(value) for name, value in values.items()}, **bounds)
         estimator.model_ = model
         estimator.random_state = description["record"]["seed"]
         estimator._names = [name for name, _ in description["inputs"]]
@@ -298,7 +316,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
 
     def _options(self) -> list[tuple[str, str]]:
         """The options that are not left to the core, as text."""
-        own = [name for name in self._get_param_names() if name not in ("random_state", "n_jobs")]
+        own = [name for name in self._get_param_names() if name not in NO_OPTIONS]
         given = [(name, getattr(self, name)) for name in own]
         return [(option_of(name), _text(name, value)) for name, value in given if value is not None]
 

@@ -21,6 +21,8 @@ from negmm.regressor import DistributionRegressor
 class NEGMMDistribution(BaseDistribution):
     """Predicted distributions as a distribution of skpro with one column. Everything but ``pdfnorm`` is exact.
 
+    Its measure type is "discrete" on a grid, "mixed" where there are atoms, else "continuous".
+
     Parameters
     ----------
     distribution : negmm.Distribution
@@ -43,7 +45,7 @@ class NEGMMDistribution(BaseDistribution):
 
     _tags = {
         "capabilities:approx": ["pdfnorm"],
-        "capabilities:exact": ["mean", "var", "energy", "pdf", "log_pdf", "cdf", "ppf"],
+        "capabilities:exact": ["mean", "var", "energy", "pdf", "log_pdf", "pmf", "log_pmf", "cdf", "ppf"],
         "distr:measuretype": "continuous",
         "distr:paramtype": "nonparametric",
     }
@@ -54,6 +56,7 @@ class NEGMMDistribution(BaseDistribution):
             index = pd.RangeIndex(len(distribution)) if index is None else index
             columns = pd.RangeIndex(1) if columns is None else columns
         super().__init__(index=index, columns=columns)
+        self.set_tags(**{"distr:measuretype": distribution.measure})
 
     def _column(self, numbers: Any) -> Any:
         """Numbers, one for each row, as rows × 1."""
@@ -74,6 +77,13 @@ class NEGMMDistribution(BaseDistribution):
 
     def _log_pdf(self, x: Any) -> Any:
         return self._at("logpdf", x)
+
+    def _pmf(self, x: Any) -> Any:
+        return self._at("pmf", x)
+
+    def _log_pmf(self, x: Any) -> Any:
+        with np.errstate(divide="ignore"):
+            return np.log(self._pmf(x))
 
     def _cdf(self, x: Any) -> Any:
         return self._at("cdf", x)
@@ -121,7 +131,10 @@ class NEGMMDistribution(BaseDistribution):
             weights, [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]], [[1.0, 2.0], [1.0, 1.0], [2.0, 1.0]]
         )
         named = {"distribution": three, "index": pd.Index([1, 2, 5]), "columns": pd.Index(["a"])}
-        return [{"distribution": three}, named, {"distribution": three[1]}]
+        counts = Distribution.of_mixtures([[0.3, 0.7]] * 2, [[1.0, 4.0]] * 2, [[1.0, 2.0]] * 2, lower=0.0, step=1.0)
+        zeros = Distribution.of_mixtures([[0.3, 0.7]] * 2, [[0.0, 4.0]] * 2, [[0.0, 2.0]] * 2, lower=0.0)
+        others = [{"distribution": other} for other in (three[1], counts, zeros)]
+        return [{"distribution": three}, named, *others]
 
 
 class NEGMMProbaRegressor(BaseProbaRegressor):

@@ -154,6 +154,13 @@ def _word(name: str, row: int, cell: object) -> str:
     raise ValueError(f'column "{name}", row {row + 1}: expected a number or text, found {type(cell).__name__}')
 
 
+def places(labels: Any) -> NDArray[np.float64]:
+    """Labels of any kind as numbers, the same for equal ones; NaN where one is missing."""
+    numbers: dict[Any, int] = {}
+    cells = _without_gaps(labels.tolist())
+    return np.array([np.nan if cell is None else numbers.setdefault(cell, len(numbers)) for cell in cells], dtype=float)
+
+
 def free_name(name: object, taken: list[str], otherwise: str) -> str:
     """``name`` where it is a text that no column has, else ``otherwise`` with as many underscores as it takes."""
     if isinstance(name, str) and name not in taken:

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use negmm::data::{Dialect, Encoding, Inputs};
+use negmm::data::{Dialect, Encoding, Inputs, Outcome};
 use negmm::options::{Kind, OptionInfo};
 use negmm::train::{CpuEngine, Watch};
 use negmm::{FitOptions, Method};
@@ -21,10 +21,11 @@ use crate::threads::{interruptible, on_threads};
 #[pyclass(frozen, module = "negmm._native")]
 pub struct Model(negmm::Model);
 
-/// Fits a method to predict `target` from all other columns of `table` but `weight`; text is understood as that of a CSV file, and
-/// `dates` are columns that hold dates, perhaps with their form. Gives the model and sentences about the data.
+/// Fits a method to predict `target` from all other columns of `table` but `weight` and `group`; text is understood as that of a CSV
+/// file, and `dates` are columns that hold dates, perhaps with their form. The target lies between `lower` and `upper`, and where it is
+/// `continuous` neither grid nor atoms are looked for. Gives the model and sentences about the data.
 #[pyfunction]
-#[pyo3(signature = (table, target, method, options, *, weight, dates, seed, threads))]
+#[pyo3(signature = (table, target, method, options, *, weight, group, dates, lower, upper, continuous, seed, threads))]
 #[allow(clippy::too_many_arguments, reason = "what a fit needs to know; Python names each")]
 pub fn fit(
     py: Python<'_>,
@@ -33,7 +34,11 @@ pub fn fit(
     method: &str,
     options: Vec<(String, String)>,
     weight: Option<String>,
+    group: Option<String>,
     dates: Vec<(String, Option<String>)>,
+    lower: Option<f64>,
+    upper: Option<f64>,
+    continuous: bool,
     seed: u64,
     threads: usize,
 ) -> PyResult<(Model, Vec<String>)> {
@@ -42,11 +47,12 @@ pub fn fit(
     let form = |form: Option<String>| form.map(|form| form.parse()).transpose();
     let dates = dates.into_iter().map(|(name, word)| Ok((name, form(word)?))).collect::<negmm::Result<_>>();
     let dates = dates.map_err(raised)?;
+    let outcome = Outcome { lower, upper, continuous, ..Outcome::default() };
+    let inputs = Inputs { weight, group, dates, outcome, ..Inputs::default() };
     let table = table.get().0.clone();
     let fitted = interruptible(py, threads, move |cancel| {
         let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
-        let (inputs, engine) = (Inputs { weight, dates, ..Inputs::default() }, CpuEngine::new(threads));
-        let watch = Watch { cancel, ..Watch::nothing() };
+        let (engine, watch) = (CpuEngine::new(threads), Watch { cancel, ..Watch::nothing() });
         let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);
         negmm::fit_with(&table, &target, &chosen, &options)
     })?;
@@ -163,6 +169,7 @@ impl Model {
         let description = json!({
             "method": self.0.method(),
             "target": encoder.target().name,
+            "support": encoder.target().support,
             "inputs": inputs,
             "features": encoder.features(),
             "window": encoder.sequence().map(|sequence| sequence.window),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas
 import pytest
 from program import run
-from quick import NAMES, QUICK, quick
+from quick import NAMES, QUICK, quick, rows
 from sklearn.exceptions import NotFittedError
 
 import negmm
@@ -77,7 +77,8 @@ def test_draws_are_those_of_the_command_line(tmp_path):
 
 
 def test_a_model_of_nameless_columns_predicts_nameless_columns(tmp_path, recwarn):
-    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30.0)
+    X, y = rows(120)
+    X = X[:, :2]
     quick("ngboost").fit(X, y).save(tmp_path / "model.negmm")
     loaded = negmm.load(tmp_path / "model.negmm")
     assert not hasattr(loaded, "feature_names_in_")

@@ -34,7 +34,12 @@ def expected_failures(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": WEIGHTS_MEET_CHANCE}
 
 
-@parametrize_with_checks([quick(name) for name in NAMES], expected_failed_checks=expected_failures)
+#: Whether a few whole numbers are a grid is decided by rows, whatever their weights: the one method whose weights must count to
+#: the last digit is told that they are none.
+CHECKED = [quick(name, continuous=name == "constant") for name in NAMES]
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 

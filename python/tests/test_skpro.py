@@ -74,3 +74,20 @@ def test_the_energy_is_that_of_quadrature():
     assert skpro.energy().iloc[0, 0] == pytest.approx(expected, rel=1e-8)
     expected = integrate.quad(lambda t: abs(t - 0.7) * mixture[0].pdf(t), -20, 20, points=[0.7], limit=200)[0]
     assert skpro.energy(pd.DataFrame([[0.7]])).iloc[0, 0] == pytest.approx(expected, rel=1e-8)
+
+
+def test_the_measure_type_is_that_of_the_target():
+    parts = {"weights": [[0.25, 0.75]] * 2, "means": [[0.0, 3.0]] * 2}
+    density = NEGMMDistribution(Distribution.of_mixtures(**parts, sds=[[1.0, 1.0]] * 2))
+    counts = NEGMMDistribution(Distribution.of_mixtures(**parts, sds=[[1.0, 1.0]] * 2, lower=0, step=1))
+    zeros = NEGMMDistribution(Distribution.of_mixtures(**parts, sds=[[0.0, 1.0]] * 2, lower=0))
+    for skpro, measure in ((density, "continuous"), (counts, "discrete"), (zeros, "mixed")):
+        assert skpro.get_tag("distr:measuretype") == measure
+        assert skpro.iloc[[0], :].get_tag("distr:measuretype") == measure
+    at = pd.DataFrame([[0.0], [2.0]])
+    assert not density.pmf(at).to_numpy().any()
+    np.testing.assert_array_equal(counts.pmf(at)[0], counts.distribution.pmf([0.0, 2.0]))
+    np.testing.assert_array_equal(counts.log_pmf(at)[0], np.log(counts.distribution.pmf([0.0, 2.0])))
+    assert not counts.pdf(at).to_numpy().any()
+    assert zeros.pmf(at)[0].to_list() == [zeros.distribution[0].pmf(0), 0]
+    assert zeros.log_pmf(at).iloc[1, 0] == -np.inf

@@ -169,6 +169,10 @@ impl Mark {
         matches!(self.shape, Shape::Points { .. })
     }
 
+    pub(crate) fn is_note(&self) -> bool {
+        matches!(self.shape, Shape::Note { .. })
+    }
+
     /// The values along x that an axis must reach.
     pub(crate) fn x_values(&self) -> Vec<f64> {
         match &self.shape {

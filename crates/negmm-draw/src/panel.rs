@@ -123,7 +123,10 @@ impl Panel {
     /// Lines and areas are cut off at the frame by an SVG inside the SVG; points are whole or not there at all.
     fn draw_marks(&self, svg: &mut Svg, at: (f64, f64), frame: &Frame) {
         let (x, y) = (coordinate(at.0), coordinate(at.1));
-        for marks in self.marks.chunk_by(|a, b| a.is_points() == b.is_points()) {
+        // Notes are written over everything else.
+        let mut marks: Vec<&Mark> = self.marks.iter().collect();
+        marks.sort_by_key(|mark| mark.is_note());
+        for marks in marks.chunk_by(|a, b| a.is_points() == b.is_points()) {
             let (open, close) = if marks[0].is_points() {
                 (format!("<g transform=\"translate({x} {y})\">\n"), "</g>\n")
             } else {

@@ -95,7 +95,8 @@ pub(crate) fn draw(svg: &mut Svg, frame: &Frame, mark: &Mark) {
                 let anchor = if right { Anchor::End } else { Anchor::Start };
                 let room = if right { at.0 - 8.0 } else { frame.width - at.0 - 8.0 };
                 let place = (if right { at.0 - 5.0 } else { at.0 + 5.0 }, at.1.clamp(12.0, frame.height - 4.0));
-                svg.write(place, &shortened(text, NOTE_SIZE, room), Font::new(NOTE_SIZE, mark.ink, anchor));
+                let font = Font { outlined: true, ..Font::new(NOTE_SIZE, mark.ink, anchor) };
+                svg.write(place, &shortened(text, NOTE_SIZE, room), font);
             }
         }
         Shape::Heat { x, y, columns, values } => {

@@ -27,11 +27,13 @@ pub(crate) struct Font {
     pub anchor: Anchor,
     /// Degrees.
     pub turn: f64,
+    /// With the ground around its letters, so that lines behind them do not disturb.
+    pub outlined: bool,
 }
 
 impl Font {
     pub fn new(size: f64, ink: Ink, anchor: Anchor) -> Self {
-        Self { size, ink, bold: false, anchor, turn: 0.0 }
+        Self { size, ink, bold: false, anchor, turn: 0.0, outlined: false }
     }
 }
 
@@ -59,10 +61,15 @@ impl Svg {
             0.0 => String::new(),
             turn => format!(" transform=\"rotate({} {x} {y})\"", coordinate(turn)),
         };
+        let outline = if font.outlined {
+            format!(" stroke=\"{}\" stroke-width=\"3\" paint-order=\"stroke\"", self.colour(Ink::Paper))
+        } else {
+            String::new()
+        };
         let (size, fill) = (coordinate(font.size), self.colour(font.ink));
         let _ = writeln!(
             self.text,
-            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{fill}\"{anchor}{bold}{turn}>{}</text>",
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{fill}\"{anchor}{bold}{turn}{outline}>{}</text>",
             isolated(text)
         );
     }

@@ -38,6 +38,8 @@ pub struct RowAnswers {
     pub upper: f64,
     /// Probability of a target up to the observed one, of which half counts where it has a probability of its own.
     pub pit: f64,
+    /// That probability of its own.
+    pub jump: f64,
     /// How unlikely the target is, whatever the unit: its logarithmic score less that of a normal variable one sd away, or minus
     /// the logarithm of its probability, where it has one.
     pub surprise: f64,
@@ -49,13 +51,14 @@ impl RowAnswers {
     pub fn of(row: Row<'_>, y: f64) -> Self {
         let (lower, upper) = row.interval(COVERAGE);
         let variance = row.variance();
-        let sd = row.normal_sd();
+        let (sd, pit) = (row.normal_sd(), row.pit(y));
         Self {
             mean: row.mean(),
             sd,
             lower,
             upper,
-            pit: row.pit(y),
+            pit,
+            jump: 2.0 * (row.cdf(y) - pit),
             surprise: surprise(row, y, sd),
             between: share(row.variance_between(), variance),
         }
@@ -63,6 +66,18 @@ impl RowAnswers {
 
     pub fn width(&self) -> f64 {
         self.upper - self.lower
+    }
+
+    /// The share of its PIT below `level`. It is spread over its jump (Czado, Gneiting and Held, 2009): so calibrated predictions are
+    /// uniform also where values have probabilities of their own.
+    pub fn pit_below(&self, level: f64) -> f64 {
+        if level >= 1.0 {
+            1.0
+        } else if self.jump > 0.0 {
+            ((level - self.pit) / self.jump + 0.5).clamp(0.0, 1.0)
+        } else {
+            f64::from(self.pit < level)
+        }
     }
 
     pub fn covers(&self, y: f64) -> bool {
@@ -125,4 +140,24 @@ fn groups(rows: &[RowAnswers]) -> Vec<Vec<usize>> {
 /// A part of a variance as a share of it, 0 where there is none.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm::{Mixtures, Predictions};
+
+    #[test]
+    fn the_pit_of_calibrated_zeros_is_uniform() {
+        // As many rows at the atom as it is probable, the others at even quantiles above it.
+        let law = Mixtures::new(2, vec![0.4, 0.6], vec![0.0, 50.0], vec![0.0, 1.0]).unwrap();
+        let (law, rows) = (Predictions::from(law), 1000);
+        let target = |at: usize| law.row(0).quantile((at as f64 + 0.5) / rows as f64);
+        let answers: Vec<RowAnswers> = (0..rows).map(|at| RowAnswers::of(law.row(0), target(at))).collect();
+        assert_eq!(answers.iter().filter(|row| row.jump > 0.0).count(), 400);
+        for level in [0.0, 0.1, 0.25, 0.4, 0.6, 0.9, 1.0] {
+            let below: f64 = answers.iter().map(|row| row.pit_below(level)).sum();
+            assert!((below / rows as f64 - level).abs() < 1e-3, "{level}: {below}");
+        }
+    }
 }

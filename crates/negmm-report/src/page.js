@@ -43,20 +43,22 @@
     const [low, high] = row.ends, n = 240;
     const grid = Array.from({ length: n + 1 }, (_, k) => low + (high - low) * k / n);
     // Peaks that are narrower than a step are not missed.
-    const curve = row.parts && !row.cells, push = x => { if (x > low && x < high) grid.push(x); };
+    const curve = row.parts && !row.values, push = x => { if (x > low && x < high) grid.push(x); };
     if (curve) row.parts.forEach(([, mean, sd]) => [-2, -1, 0, 1, 2].forEach(z => push(mean + z * sd)));
     if (row.bounds) row.bounds.forEach(x => { if (x !== null) [x - 1e-9 * (high - low), x, x + 1e-9 * (high - low)].forEach(push); });
     row.interval.forEach(x => grid.push(x));
     grid.sort((a, b) => a - b);
     // Bars have a start, an end and a height.
     let bars = [];
-    if (row.cells) bars = row.cells.map(([value, mass]) => [value - row.step / 2, value + row.step / 2, mass]);
+    if (row.values) bars = row.values.map(([value, mass]) => [value - row.step / 2, value + row.step / 2, mass]);
     else if (row.samples) {
       const count = 30, width = (high - low) / count, heights = Array(count).fill(0);
       row.samples.forEach(x => heights[Math.min(count - 1, Math.floor((x - low) / width))] += 1 / (row.samples.length * width));
       bars = heights.map((height, k) => [low + k * width, low + (k + 1) * width, height]);
     }
-    const top = Math.max(...(curve ? grid.map(x => density(row, x)) : bars.map(bar => bar[2]))) || 1;
+    const peak = Math.max(...(curve ? grid.map(x => density(row, x)) : bars.map(bar => bar[2]))) || 1;
+    const atoms = (row.atoms || []).filter(([x]) => x > low && x < high), most = Math.max(...atoms.map(atom => atom[1]));
+    const top = atoms.length ? 1.1 * peak : peak;
     const X = x => LEFT + (x - low) / (high - low) * (W - LEFT - RIGHT);
     const Y = y => H - BOTTOM - y / (1.04 * top) * (H - TOP - BOTTOM);
     const point = (x, y) => X(x).toFixed(1) + " " + Y(y).toFixed(1);
@@ -77,20 +79,19 @@
       if (seen.length > 1) seen.forEach(([weight, mean, sd]) =>
         line(x => higher(row, x) * part(weight, mean, sd, x), { stroke: "var(--purple)", "stroke-dasharray": "5 4" }));
       line(x => density(row, x), { stroke: "var(--blue)", "stroke-width": 2, "stroke-linejoin": "round" });
-      // The most probable atom is as high as the density.
-      const atoms = (row.atoms || []).filter(([x]) => x > low && x < high), most = Math.max(...atoms.map(atom => atom[1]));
-      atoms.forEach(([x, mass]) => {
-        add(svg, "path", { d: `M${point(x, 0)}L${point(x, top * mass / most)}`, stroke: "var(--blue)", "stroke-width": 3 });
-        add(svg, "text", { x: X(x) + 5, y: Y(top * mass / most) + 4, "font-size": 11, fill: "var(--muted)" }, (100 * mass).toFixed(1) + " %");
-      });
+      // The most probable atom is a little higher than the density, so that its label is above it.
+      atoms.forEach(([x, mass]) =>
+        add(svg, "path", { d: `M${point(x, 0)}L${point(x, top * mass / most)}`, stroke: "var(--blue)", "stroke-width": 3 }));
     } else {
       bars.forEach(([start, end, height]) => add(svg, "path", {
-        d: `M${point(start, 0)}L${point(start, height)}L${point(end, height)}L${point(end, 0)}Z`, fill: "var(--sky)" }));
+        d: `M${point(start, 0)}L${point(start, height)}L${point(end, height)}L${point(end, 0)}Z`, fill: "var(--sky)", stroke: "var(--paper)", "stroke-width": 0.5 }));
       add(svg, "path", { d: `M${point(row.interval[0], 0)}L${point(row.interval[1], 0)}`, stroke: "var(--text)", "stroke-width": 8, opacity: 0.8 });
     }
     const rule = (x, more) => add(svg, "path", { d: `M${X(x).toFixed(1)} ${TOP}V${H - BOTTOM}`, fill: "none", ...more });
     rule(0, { stroke: "var(--blue)", "stroke-dasharray": "5 4" });
     rule(row.y, { stroke: "var(--orange)", "stroke-width": 2 });
+    atoms.forEach(([x, mass]) => add(svg, "text", { x: X(x) + 5, y: Y(top * mass / most) + 4, "font-size": 11, fill: "var(--muted)",
+      stroke: "var(--paper)", "stroke-width": 3, "paint-order": "stroke" }, (100 * mass).toFixed(1) + " %"));
     add(svg, "path", { d: `M${LEFT} ${H - BOTTOM}H${W - RIGHT}`, stroke: "var(--muted)" });
     // A narrow range far from zero is told by differences from the mean.
     const narrow = high - low < 1e-5 * Math.abs(row.mean), origin = narrow ? 0 : row.mean;
@@ -100,11 +101,11 @@
     });
     const label = data.target + (narrow ? " − mean" : "");
     add(svg, "text", { x: (LEFT + W - RIGHT) / 2, y: H - 8, "font-size": 12, fill: "var(--text)", "text-anchor": "middle" }, label);
-    const names = [[curve ? "density" : row.cells ? "probability" : "samples", curve ? "var(--blue)" : "var(--sky)"], ["90 % interval", curve ? "var(--sky)" : "var(--text)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
+    const names = [[curve ? "density" : row.values ? "probability" : "samples", curve ? "var(--blue)" : "var(--sky)"], ["90 % interval", curve ? "var(--sky)" : "var(--text)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
     if (curve && row.parts.filter(([weight]) => weight >= 0.02).length > 1) names.splice(1, 0, ["components", "var(--purple)", "5 4"]);
     let x = 4, y = 12;
     names.forEach(([name, colour, dash]) => {
-      const width = name === "90 % interval" ? 9 : 2, room = 24 + 6.8 * name.length;
+      const width = ["probability", "samples", "90 % interval"].includes(name) ? 9 : 2, room = 24 + 6.8 * name.length;
       if (x + room > W) [x, y] = [4, y + 17];
       add(svg, "path", { d: `M${x} ${y}h16`, stroke: colour, "stroke-width": width, "stroke-dasharray": dash || "none" });
       add(svg, "text", { x: x + 20, y: y + 4, "font-size": 11, fill: "var(--text)" }, name);
@@ -139,6 +140,10 @@
       ["share below observed", pit], ...quantiles.map((q, k) => [LEVELS[k] + " quantile", q])]);
     fill("row-parts", (row.parts || []).filter(([weight]) => weight >= 0.0005).slice(0, 12).map(([weight, m, s]) => [(100 * weight).toFixed(1) + " %", short(m + row.mean), short(s)]));
     fill("row-inputs", row.cells.map((cell, k) => [data.inputs[k], cell]));
+    at("row-reading").textContent = row.values ? "A bar is the probability of one value; the thick line marks an interval that holds 90 % at least." :
+      row.samples ? "Bars are how many samples lie where; the thick line marks an interval that holds 90 % of them." :
+      "The curve is the predicted density, its dashed parts are the components; the shaded part holds 90 % of it." +
+      (row.atoms ? " An upright line is a value with a probability of its own, which is written beside it." : "");
     at("row-told").textContent = told(row);
   };
 

@@ -18,7 +18,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 const PICKER: &str = r#"<div id="picker" hidden>
 <h3>Pick a row</h3>
 <p><label for="row">Row</label> <select id="row"></select> <button type="button" id="before">Previous</button> <button type="button" id="after">Next</button></p>
-<p class="reading">The curve is the predicted density, its dashed parts are the components; the shaded part holds 90 % of it.</p>
+<p class="reading" id="row-reading"></p>
 <div class="picked"><div id="row-picture"></div><div class="tables"><table id="row-facts"><caption>Prediction</caption><tbody></tbody></table><table id="row-parts"><caption>Components</caption><thead><tr><th>weight</th><th>mean</th><th>sd</th></tr></thead><tbody></tbody></table><table id="row-inputs"><caption>Inputs</caption><tbody></tbody></table></div></div>
 <p id="row-told" class="reading" aria-live="polite"></p>
 </div>

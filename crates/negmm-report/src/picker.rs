@@ -81,7 +81,6 @@ fn one(cases: &Cases, answers: &Answers, at: usize, inputs: &[&str]) -> Value {
                 .filter(gaussian)
                 .map(|k| [digits(mixture.weights[k]), from_mean(mixture.means[k]), digits(mixture.sds[k])]);
             object.insert("parts".into(), json!(parts.collect::<Vec<_>>()));
-            on_support(&mut object, row, (low, high), from_mean);
         }
         Law::Samples(samples) => {
             object.insert(
@@ -90,6 +89,7 @@ fn one(cases: &Cases, answers: &Answers, at: usize, inputs: &[&str]) -> Value {
             );
         }
     }
+    on_support(&mut object, row, (low, high), from_mean);
     let mut told = vec![num(y), num(known.mean), num(known.sd), num(known.lower), num(known.upper), percent(known.pit)];
     told.extend(LEVELS.map(|level| num(row.quantile(level))));
     object.insert("told".into(), json!(told));
@@ -98,14 +98,14 @@ fn one(cases: &Cases, answers: &Answers, at: usize, inputs: &[&str]) -> Value {
     Value::Object(object)
 }
 
-/// What the support makes of a mixture, where it makes something of it: its atoms, the cells of a grid, or bounds and how much
-/// higher the density is between them.
+/// What the support makes of a law, where it makes something of it: the values of a grid with their probabilities; or a mixture's
+/// atoms, bounds and how much higher the density is between them.
 fn on_support(object: &mut Map<String, Value>, row: Row<'_>, ends: (f64, f64), from_mean: impl Fn(f64) -> f64) {
     let pairs =
         |list: Vec<(f64, f64)>| list.iter().map(|(at, mass)| [from_mean(*at), digits(*mass)]).collect::<Vec<_>>();
-    if let Some(cells) = cells(row, ends) {
+    if let Some(values) = cells(row, ends) {
         object.insert("step".into(), json!(row.support.step));
-        object.insert("cells".into(), json!(pairs(cells)));
+        object.insert("values".into(), json!(pairs(values)));
         return;
     }
     let atoms = atoms(row);

@@ -2,10 +2,11 @@
 //! model.
 
 use negmm::data::{Column, MISSING};
-use negmm::{Model, Predictions, Result, Table};
+use negmm::{Model, Predictions, Result, Row, Table};
 
 use crate::answers::COVERAGE;
 use crate::cases::Cases;
+use crate::picture::atoms;
 use crate::time_axis::{TimeAxis, at_the_same_hour};
 
 /// Columns and rows of the heat map.
@@ -35,6 +36,8 @@ pub struct Slice {
     pub range: (f64, f64),
     /// The share of the largest usual probability in each cell, as a heat map wants it: place after place, upwards.
     pub heat: Vec<f64>,
+    /// Whether the target is on a grid.
+    pub discrete: bool,
     /// Rows of the data: their input and target.
     pub data: (Vec<f64>, Vec<f64>),
 }
@@ -95,7 +98,9 @@ pub fn slice(model: &Model, cases: &Cases, input: &str) -> Result<Option<Slice>>
     };
     let (lower, upper) = predictions.interval(COVERAGE)?;
     let y = range(cases.y.iter().take(LOOKED_AT).copied().chain(outer(&predictions)?).collect());
-    let margin = 0.03 * (y.1 - y.0);
+    // The cells of the outermost values are whole.
+    let step = predictions.support().step;
+    let margin = (0.03 * (y.1 - y.0)).max(0.5 * step.unwrap_or(0.0));
     let y = (y.0 - margin, y.1 + margin);
     Ok(Some(Slice {
         name: input.to_string(),
@@ -107,6 +112,7 @@ pub fn slice(model: &Model, cases: &Cases, input: &str) -> Result<Option<Slice>>
         upper,
         range: y,
         heat: heat(&predictions, y),
+        discrete: step.is_some(),
         data: (data_x, cases.y.clone()),
     }))
 }
@@ -146,16 +152,38 @@ fn outer(predictions: &Predictions) -> Result<impl Iterator<Item = f64>> {
 
 /// The probability of each cell, as a share of the usual largest; a little lifted, so that the faint is seen.
 fn heat(predictions: &Predictions, range: (f64, f64)) -> Vec<f64> {
-    let edge = |at: usize| range.0 + (range.1 - range.0) * at as f64 / ROWS as f64;
-    let columns = predictions.each(|row| {
-        let below: Vec<f64> = (0..=ROWS).map(|at| row.cdf(edge(at))).collect();
-        below.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)).collect::<Vec<f64>>()
-    });
-    let mut largest: Vec<f64> = columns.iter().map(|column| column.iter().copied().fold(0.0, f64::max)).collect();
+    let columns = predictions.each(|row| column(row, range));
+    let mut largest: Vec<f64> = columns.iter().map(|(_, largest)| *largest).collect();
     largest.sort_by(f64::total_cmp);
     // Not the very largest: one narrow place would leave all others pale.
     let full = largest[(largest.len() - 1) * 7 / 10].max(f64::MIN_POSITIVE);
-    columns.into_iter().flatten().map(|mass| (mass / full).min(1.0).sqrt()).collect()
+    columns.into_iter().flat_map(|(cells, _)| cells).map(|mass| (mass / full).min(1.0).sqrt()).collect()
+}
+
+/// The probability of each cell at one place, upwards, and the largest of them, where atoms do not count: beside them a density is
+/// pale. Where values of a grid are further apart than cells, each is as high as a step.
+fn column(row: Row<'_>, (low, high): (f64, f64)) -> (Vec<f64>, f64) {
+    let edge = |at: usize| low + (high - low) * at as f64 / ROWS as f64;
+    let largest = |cells: &[f64]| cells.iter().copied().fold(0.0, f64::max);
+    if let Some(step) = row.support.step.filter(|step| *step > edge(1) - edge(0)) {
+        let mass = |middle: f64| {
+            let value = row.support.nearest(middle);
+            if (value - middle).abs() <= 0.5 * step { row.mass(value) } else { 0.0 }
+        };
+        let cells: Vec<f64> = (0..ROWS).map(|at| mass(0.5 * (edge(at) + edge(at + 1)))).collect();
+        let largest = largest(&cells);
+        return (cells, largest);
+    }
+    let below: Vec<f64> = (0..=ROWS).map(|at| row.cdf(edge(at))).collect();
+    let cells: Vec<f64> = below.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)).collect();
+    let mut rest = cells.clone();
+    for (place, mass) in atoms(row).into_iter().filter(|(place, _)| low < *place) {
+        // The cell that ends at the first edge from the atom on has it.
+        if let Some(cell) = rest.get_mut((0..ROWS).position(|at| place <= edge(at + 1)).unwrap_or(ROWS)) {
+            *cell -= mass;
+        }
+    }
+    (cells, largest(&rest))
 }
 
 /// The most frequent levels, the most frequent first.
@@ -179,5 +207,36 @@ fn typical(column: &Column, count: usize) -> Column {
             let most = common(codes, levels).first().map(|code| levels[*code as usize].as_str());
             Column::text(std::iter::repeat_n(most, count))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm::{Mixtures, Support};
+
+    fn law(weights: [f64; 2], sds: [f64; 2]) -> Predictions {
+        Predictions::from(Mixtures::new(2, weights.to_vec(), vec![0.0, 3.0], sds.to_vec()).unwrap())
+    }
+
+    #[test]
+    fn a_value_of_a_grid_is_as_high_as_a_step() {
+        let support = Support { lower: Some(0.0), step: Some(1.0), ..Support::default() };
+        let counts = law([0.5, 0.5], [1.0, 1.0]).with_support(support).unwrap();
+        let row = counts.row(0);
+        let (cells, largest) = column(row, (-0.8, 5.2));
+        // 16 cells a step: from -0.5 on there is zero, and below it nothing.
+        let expected = |at: usize| row.mass(((at as f64 + 0.5) / 16.0 - 0.8).round());
+        assert!(cells[..4].iter().all(|mass| *mass == 0.0));
+        assert!((6..90).all(|at| cells[at] == expected(at)), "{cells:?}");
+        assert_eq!(largest, row.mass(0.0).max(row.mass(3.0)));
+    }
+
+    #[test]
+    fn an_atom_does_not_make_the_density_pale() {
+        let mixed = law([0.9, 0.1], [0.0, 1.0]);
+        let (cells, largest) = column(mixed.row(0), (-1.0, 7.0));
+        assert!(cells.iter().any(|mass| *mass > 0.9));
+        assert!(largest > 0.003 && largest < 0.004, "{largest}");
     }
 }

@@ -132,6 +132,30 @@ fn constant_target_and_predictions_that_are_all_the_same() {
     }
 }
 
+/// The data that the script of a page has.
+fn picked(report: &Report) -> serde_json::Value {
+    let html = report.html();
+    let (_, data) = html.split_once("id=\"data\">").unwrap();
+    serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn a_row_to_pick_has_its_values_beside_its_inputs() {
+    let x = numbers(200, 1);
+    let counts = x.iter().zip(numbers(200, 2)).map(|(x, noise)| (3.0 * x + 3.0 * noise).round()).collect();
+    let train = table(vec![("x", Column::Numbers(x)), ("y", Column::Numbers(counts))]);
+    for name in ["ne-gmm", "sample-net"] {
+        let report = report(&fit(&train, "y", &method(name, "20")).unwrap(), &train);
+        let data = picked(&report);
+        let row = &data["rows"][0];
+        assert_eq!(row["cells"].as_array().unwrap().len(), 1, "{name}");
+        assert!(row["cells"][0].is_string() && row["step"] == 1.0, "{name}: {row}");
+        let sum: f64 = row["values"].as_array().unwrap().iter().map(|value| value[1].as_f64().unwrap()).sum();
+        assert!(sum > 0.98 && sum < 1.001, "{name}: {sum}");
+        assert!(report.html().contains("probability</text>"), "{name}");
+    }
+}
+
 #[test]
 fn missing_cells_and_numbers_far_out() {
     let mut x = numbers(120, 2);

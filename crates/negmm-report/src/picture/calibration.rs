@@ -15,7 +15,7 @@ const STEPS: usize = 50;
 
 /// PIT histogram, coverage curve, coverage by width.
 pub fn calibration(cases: &Cases, answers: &Answers) -> Vec<Picture> {
-    vec![pit(answers), coverage(cases, answers), by_width(cases, answers)]
+    vec![pit(cases, answers), coverage(cases, answers), by_width(cases, answers)]
 }
 
 /// The 95 % band of an observed share around the expected one, for so many rows.
@@ -24,10 +24,16 @@ fn band(share: f64, rows: f64) -> (f64, f64) {
     ((share - half).max(0.0), (share + half).min(1.0))
 }
 
-fn pit(answers: &Answers) -> Picture {
-    let total: f64 = answers.metrics.pit.iter().sum();
-    let shares: Vec<f64> = answers.metrics.pit.iter().map(|weight| weight / total).collect();
+/// The share of all rows' PIT below a level.
+fn pit_below(cases: &Cases, answers: &Answers, level: f64) -> f64 {
+    let all: Vec<usize> = (0..cases.len()).collect();
+    cases.mean(&all, |at| answers.rows[at].pit_below(level))
+}
+
+fn pit(cases: &Cases, answers: &Answers) -> Picture {
     let edges: Vec<f64> = (0..=PIT_BINS).map(|edge| edge as f64 / PIT_BINS as f64).collect();
+    let below: Vec<f64> = edges.iter().map(|edge| pit_below(cases, answers, *edge)).collect();
+    let shares: Vec<f64> = below.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let expected = 1.0 / PIT_BINS as f64;
     let (low, high) = band(expected, answers.effective_rows);
     let outside = shares.iter().filter(|share| !(low..=high).contains(*share)).count();
@@ -54,21 +60,12 @@ fn pit(answers: &Answers) -> Picture {
     }
 }
 
-/// Coverage of central intervals: the target is in the one of coverage c exactly when |2 PIT - 1| <= c.
+/// Coverage of central intervals: the target is in the one of coverage c exactly when its PIT is from (1 - c) / 2 to (1 + c) / 2.
 fn coverage(cases: &Cases, answers: &Answers) -> Picture {
-    let mut depth: Vec<(f64, f64)> =
-        answers.rows.iter().enumerate().map(|(at, row)| ((2.0 * row.pit - 1.0).abs(), cases.weight(at))).collect();
-    depth.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let total: f64 = depth.iter().map(|(_, weight)| weight).sum();
     let nominal: Vec<f64> = (0..=STEPS).map(|step| step as f64 / STEPS as f64).collect();
-    let (mut observed, mut inside, mut at) = (Vec::new(), 0.0, 0);
-    for level in &nominal {
-        while at < depth.len() && depth[at].0 <= *level {
-            inside += depth[at].1;
-            at += 1;
-        }
-        observed.push(inside / total);
-    }
+    let below = |level: f64| pit_below(cases, answers, level);
+    let inside = |coverage: &f64| below(0.5 + 0.5 * coverage) - below(0.5 - 0.5 * coverage);
+    let observed: Vec<f64> = nominal.iter().map(inside).collect();
     let (lower, upper): (Vec<f64>, Vec<f64>) = nominal.iter().map(|level| band(*level, answers.effective_rows)).unzip();
     let gap = |step: &usize| (observed[*step] - nominal[*step]).abs();
     let widest = (0..=STEPS).max_by(|a, b| gap(a).total_cmp(&gap(b))).unwrap_or(0);
@@ -124,6 +121,8 @@ fn by_width(cases: &Cases, answers: &Answers) -> Picture {
             percent(upper[at]),
         ]);
     }
+    let jumps = answers.rows.iter().any(|row| row.jump > 0.0);
+    let at_least = if jumps { " Where values have probabilities of their own, it is 90 % at least." } else { "" };
     let worst = shares.iter().copied().fold(f64::INFINITY, f64::min);
     let panel = Panel::new(
         group_axis(groups.len()),
@@ -134,10 +133,10 @@ fn by_width(cases: &Cases, answers: &Answers) -> Picture {
     .with(Mark::points(&places, &shares).ink(Ink::Blue).width(7.0).name("observed"));
     Picture {
         file: "coverage-by-width".into(),
-        reading:
+        reading: format!(
             "Rows in equal groups from the narrowest predicted interval to the widest: honest uncertainty stays at \
-            90 % in every group, so that a narrow interval can be trusted as much as a wide one."
-                .into(),
+            90 % in every group, so that a narrow interval can be trusted as much as a wide one.{at_least}"
+        ),
         figure: Figure::new(
             "Coverage by predicted width",
             format!("The lowest coverage of a group is {}.", percent(worst)),

@@ -83,12 +83,13 @@ fn along(slice: &Slice, target: &str, number: usize, others: bool) -> Picture {
         shown.iter().map(|at| (slice.data.0[*at], slice.data.1[*at])).filter(|(x, _)| x.is_finite()).unzip();
     let y_axis = Axis::new(target).range(low, high);
     let rows = slice.heat.len() / slice.x.len();
+    let measure = if slice.discrete { "probability" } else { "density" };
     let panel = match &slice.words {
         None => {
             let half = 0.5 * (slice.x[1] - slice.x[0]);
             let ends = (slice.x[0] - half, slice.x[slice.x.len() - 1] + half);
             Panel::new(Axis::new(&axis).range(ends.0, ends.1), y_axis)
-                .with(Mark::heat(ends, (low, high), slice.x.len(), slice.heat.clone()).name("density"))
+                .with(Mark::heat(ends, (low, high), slice.x.len(), slice.heat.clone()).name(measure))
                 .with(Mark::points(&x, &y).ink(Ink::Text).opacity(0.45).width(2.2).name("rows"))
                 .with(Mark::line(&slice.x, &slice.lower).ink(Ink::Orange).width(1.2).dashed().name("90 % interval"))
                 .with(Mark::line(&slice.x, &slice.upper).ink(Ink::Orange).width(1.2).dashed().name("90 % interval"))
@@ -107,7 +108,7 @@ fn along(slice: &Slice, target: &str, number: usize, others: bool) -> Picture {
             let beside = |(at, x): (usize, &f64)| x + ((at as f64 * 0.618_033_988_749).fract() - 0.5) * 0.5;
             let x: Vec<f64> = x.iter().enumerate().map(beside).collect();
             Panel::new(Axis::words(&input, &words), y_axis)
-                .with(Mark::heat(ends, (low, high), words.len() * WORD_PIXELS, heat).name("density"))
+                .with(Mark::heat(ends, (low, high), words.len() * WORD_PIXELS, heat).name(measure))
                 .with(Mark::points(&x, &y).ink(Ink::Text).opacity(0.45).width(2.2).name("rows"))
                 .with(
                     Mark::ranges(&slice.x, &slice.lower, &slice.upper)

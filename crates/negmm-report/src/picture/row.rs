@@ -157,11 +157,12 @@ fn curve(panel: Panel, row: Row<'_>, mixture: Mixture<'_>, answers: &RowAnswers,
     let heights = density(&x);
     panel = panel.with(Mark::line(&x, &heights).ink(Ink::Blue).width(2.0).name("density"));
     let atoms: Vec<(f64, f64)> = atoms(row).into_iter().filter(|(place, _)| low < *place && *place < high).collect();
-    // A probability has no place on an axis of densities: the most probable atom is as high as the density.
+    // A probability has no place on an axis of densities: the most probable atom is a little higher than the density, so that its
+    // label is above it.
     let highest = heights.iter().copied().filter(|height| *height > 0.0).reduce(f64::max).unwrap_or(1.0);
     let most = atoms.iter().map(|(_, mass)| *mass).fold(f64::MIN_POSITIVE, f64::max);
     for (place, mass) in atoms {
-        let top = highest * mass / most;
+        let top = 1.1 * highest * mass / most;
         let spike = Mark::ranges(&[place], &[0.0], &[top]).ink(Ink::Blue).width(3.0).name("one value");
         panel = panel.with(spike).with(Mark::note(place, top, percent(mass)));
     }

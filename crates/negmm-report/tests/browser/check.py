@@ -51,6 +51,8 @@ def edge_cases(folder):
     cities = ["Paris", "Rome", "Oslo", "Bonn", "a city with a long name"]
     text = [["city", "street", "y"], *[[cities[row % 5], f"street {row % 40}", row % 5 + wave[row]] for row in range(300)]]
     yield "text-inputs", text, None
+    yield "counts", [["x", "y"], *[[row % 17, round((row % 17) / 4 + 2 * wave[row] ** 2)] for row in range(300)]], None
+    yield "zeros", [["x", "y"], *[[row % 17, 0 if row % 5 < 2 else math.exp(wave[row])] for row in range(300)]], None
 
 
 def make_reports(program, folder):
@@ -133,6 +135,10 @@ def picking(browser):
             document.querySelectorAll('#row-facts tr').length]"""
     option, told, label, index, facts = browser.run(state)
     wrong = []
+    tall = """return Math.max(0, ...[...document.querySelectorAll("#row-picture path[fill='var(--sky)']")]
+        .map(path => path.getBoundingClientRect().height))"""
+    if browser.run(tall) < 50:
+        wrong.append("no distribution in the picture of a row")
     number = option.removeprefix("row ")
     if index != options - 1 or f"Row {number}:" not in told or told != label:
         wrong.append(f"the key End picked {option} and showed {told!r}")

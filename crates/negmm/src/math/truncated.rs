@@ -10,8 +10,16 @@
 //! ```
 //!
 //! They are what the derivatives of ln P with respect to the mean and the sd of a normal variable are made of: mean / sd and
-//! excess / sd, as z / sd and (z² - 1) / sd are those of ln pdf(z). By symmetry z may be taken as positive. Then there are three
-//! forms, none of which is a difference of nearly equal numbers where it is used.
+//! excess / sd, as z / sd and (z² - 1) / sd are those of ln pdf(z). By symmetry z may be taken as positive. Both differences are
+//! made of e = pdf(b) / pdf(a) = exp(-w z), with 1 - e from `expm1`, so that they keep their digits however narrow the interval is:
+//!
+//! ```text
+//! pdf(a) - pdf(b) = pdf(a) (1 - e)     a pdf(a) - b pdf(b) = pdf(a) (a (1 - e) - w e)
+//! ```
+//!
+//! P is one [`stretch`] of the density from a on where a > 0, else two of them from zero.
+//!
+//! The lanes have three forms, none of which is a difference of nearly equal numbers where it is used.
 //!
 //! Narrow: Taylor's series around z, where the derivative of pdf(z) He_n(z) is -pdf(z) He_(n+1)(z) with Hermite's polynomials He_n:
 //!
@@ -21,17 +29,11 @@
 //!
 //! Around zero, a <= 0: P = (erf(b / sqrt 2) + erf(-a / sqrt 2)) / 2, both parts positive.
 //!
-//! Beside zero: with Mills' ratio m(x) = (1 - cdf(x)) / pdf(x), e = pdf(b) / pdf(a) = exp(-w z) and D = m(a) - m(b) e:
-//!
-//! ```text
-//! P = pdf(a) D     mean = (1 - e) / D     excess = (a (1 - e) - w e) / D
-//! ```
-
-use std::f64::consts::FRAC_1_SQRT_2;
+//! Beside zero: with Mills' ratio m(x) = (1 - cdf(x)) / pdf(x), P = pdf(a) (m(a) - m(b) e).
 
 use super::functions::{centred_cdf, decay, ln, mills};
 use super::lanes::Lanes;
-use super::normal;
+use super::{normal, stretch};
 
 /// A standard normal variable within an interval: a number for each, or lanes of them.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +45,6 @@ pub struct Truncated<T> {
     /// The mean of its square, less 1.
     pub excess: T,
 }
-
-/// 1 / (2n + 1)! for the terms of the series.
-const INVERSE_FACTORIALS: [f64; 4] = [1.0, 1.0 / 6.0, 1.0 / 120.0, 1.0 / 5040.0];
 
 impl Truncated<f64> {
     /// Between `a` and `b`, which may be infinite. Their distance `w` is given too: it has digits that far ends have lost.
@@ -60,46 +59,27 @@ impl Truncated<f64> {
 
     /// With a middle that is not negative.
     fn beyond(a: f64, b: f64, w: f64) -> Self {
-        /// Below this w (z + 1) the term after the last of the series is less than 1e-17, and above it the differences keep 13 digits.
-        const NARROW: f64 = 0.01;
-        let z = 0.5 * (a + b);
-        if w * (z + 1.0) < NARROW {
-            let [s0, s1, s2] = series(z, 0.25 * w * w);
-            Self { log_mass: normal::log_pdf(z) + libm::log(w) + libm::log(s0), mean: s1 / s0, excess: s2 / s0 }
-        } else if a <= 0.0 {
-            let mass = 0.5 * (libm::erf(b * FRAC_1_SQRT_2) + libm::erf(-a * FRAC_1_SQRT_2));
-            let moment = |end: f64| if end.is_finite() { end * normal::pdf(end) } else { 0.0 };
-            Self {
-                log_mass: libm::log(mass),
-                mean: (normal::pdf(a) - normal::pdf(b)) / mass,
-                excess: (moment(a) - moment(b)) / mass,
-            }
-        } else if a < f64::INFINITY {
-            let e = libm::exp(-w * z);
-            let difference = normal::mills(a) - normal::mills(b) * e;
-            let lost = if e > 0.0 { w * e } else { 0.0 };
-            Self {
-                log_mass: normal::log_pdf(a) + libm::log(difference),
-                mean: (1.0 - e) / difference,
-                excess: (a * (1.0 - e) - lost) / difference,
-            }
+        if a == f64::NEG_INFINITY {
+            return Self { log_mass: 0.0, mean: 0.0, excess: 0.0 };
+        }
+        if a == f64::INFINITY {
+            return Self { log_mass: f64::NEG_INFINITY, mean: a, excess: a };
+        }
+        // The mass, pdf(a) - pdf(b) and pdf(b), as multiples of the density where it is highest.
+        let (mass, at_a) = if a > 0.0 {
+            (stretch::mass(a, w), 1.0)
         } else {
-            Self { log_mass: f64::NEG_INFINITY, mean: a, excess: a }
+            (stretch::mass(0.0, -a) + stretch::mass(0.0, b), stretch::decay(0.0, a))
+        };
+        let exponent = -0.5 * w * (a + b);
+        let (fall, at_b) = (-at_a * libm::expm1(exponent), at_a * libm::exp(exponent));
+        let lost = if at_b > 0.0 { w * at_b } else { 0.0 };
+        Self {
+            log_mass: normal::log_pdf(a.max(0.0)) + libm::log(mass),
+            mean: fall / mass,
+            excess: (a * fall - lost) / mass,
         }
     }
-}
-
-/// S_0, S_1 and S_2 at z with `square` = h². He_(n+1) = z He_n - n He_(n-1) gives each term from those before it.
-fn series(z: f64, square: f64) -> [f64; 3] {
-    let mut terms = [1.0, z, z * z - 1.0];
-    let mut sums = terms;
-    for (n, inverse) in INVERSE_FACTORIALS.into_iter().enumerate().skip(1) {
-        let even = square * terms[2];
-        let odd = z * even - 2.0 * n as f64 * square * terms[1];
-        terms = [even, odd, z * odd - (2 * n + 1) as f64 * even];
-        sums = std::array::from_fn(|j| sums[j] + inverse * terms[j]);
-    }
-    sums
 }
 
 /// ln(2 pi) / 2
@@ -146,7 +126,7 @@ impl<L: Lanes> Truncated<L> {
         };
         let h = half * w;
         let least = L::splat(LEAST_IN_SERIES).max(h);
-        let [s0, s1, s2] = lane_series(z, least * least);
+        let [s0, s1, s2] = series(z, least * least);
         let narrow = Form {
             exponent: (z * z).mul_add(zero - half, zero - L::splat(HALF_LN_2_PI)),
             argument: w * s0,
@@ -194,9 +174,11 @@ fn density<L: Lanes>(x: L) -> L {
     L::splat(FRAC_1_SQRT_2PI) * decay(x * x * L::splat(-0.5))
 }
 
-/// As [`series`].
+/// S_0, S_1 and S_2 at z with `square` = h². He_(n+1) = z He_n - n He_(n-1) gives each term from those before it.
 #[inline(always)]
-fn lane_series<L: Lanes>(z: L, square: L) -> [L; 3] {
+fn series<L: Lanes>(z: L, square: L) -> [L; 3] {
+    /// 1 / (2n + 1)!
+    const INVERSE_FACTORIALS: [f32; 4] = [1.0, 1.0 / 6.0, 1.0 / 120.0, 1.0 / 5040.0];
     let mut terms = [L::splat(1.0), z, z.mul_add(z, L::splat(-1.0))];
     let mut sums = terms;
     for (n, inverse) in INVERSE_FACTORIALS.into_iter().enumerate().skip(1) {
@@ -204,7 +186,7 @@ fn lane_series<L: Lanes>(z: L, square: L) -> [L; 3] {
         let odd = (square * terms[1]).neg_mul_add(L::splat(2.0 * n as f32), z * even);
         terms = [even, odd, even.neg_mul_add(L::splat((2 * n + 1) as f32), z * odd)];
         for (sum, term) in sums.iter_mut().zip(terms) {
-            *sum = term.mul_add(L::splat(inverse as f32), *sum);
+            *sum = term.mul_add(L::splat(inverse), *sum);
         }
     }
     sums
