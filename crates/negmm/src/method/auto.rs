@@ -271,6 +271,9 @@ impl Auto {
     fn folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
         let sizes = Sizes::of(&data, self.preset);
         let (folds, members) = (self.folds.unwrap_or(sizes.folds), self.members.unwrap_or(sizes.members));
+        // Sds below a cell's width say nothing of its probability: a factor of them calibrates nothing, and members of a pool may be
+        // surer than they should be alone.
+        let cells = data.intervals().is_some() && (0..data.len()).all(|row| !data.is_censored(row));
         let divided = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
         let mut folds = Vec::with_capacity(divided.len());
         let (mut networks, mut trees) = (Vec::with_capacity(divided.len() * members), Vec::new());
@@ -284,6 +287,9 @@ impl Auto {
                 let network = if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network };
                 let mut job = network.job(&material, self.eta, own);
                 job.course.halves = half;
+                if cells {
+                    job.course.select = Selection::Crps;
+                }
                 networks.push(job);
             }
             let Material { data, train, statistics, .. } = material;
