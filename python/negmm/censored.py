@@ -24,16 +24,16 @@ def ends(y: Any) -> tuple[str | None, Numbers, Numbers] | None:
     fields = getattr(getattr(y, "dtype", None), "names", None)
     if fields is not None:
         return _of_fields(np.asarray(y), fields)
-    columns = getattr(y, "columns", None)
-    if (getattr(y, "shape", None) or np.shape(y))[1:] != (2,):
+    columns, cells = getattr(y, "columns", None), np.asarray(y)
+    if cells.shape[1:] != (2,):
         return None
-    lower, upper = np.asarray(y, dtype=np.float64).T
+    lower, upper = cells.astype(np.float64).T
     wrong = np.flatnonzero(~(np.isfinite(lower) & (lower <= upper)))
     if wrong.size:
         row = wrong[0]
         found = f"found {lower[row]} and {upper[row]}"
         raise ValueError(f"row {row}: y expects a finite lower end that is at most the upper, {found}")
-    return None if columns is None else str(columns[0]), lower.copy(), upper.copy()
+    return None if columns is None else str(columns[0]), np.ascontiguousarray(lower), np.ascontiguousarray(upper)
 
 
 def _of_fields(y: NDArray[Any], fields: tuple[str, ...]) -> tuple[str, Numbers, Numbers]:
