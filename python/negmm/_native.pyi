@@ -81,6 +81,8 @@ def fit(
     *,
     weight: str | None,
     group: str | None,
+    censored: str | None,
+    upper_end: str | None,
     dates: list[tuple[str, str | None]],
     lower: float | None,
     upper: float | None,
@@ -88,4 +90,8 @@ def fit(
     seed: int,
     threads: int,
 ) -> tuple[Model, list[str]]: ...
+def concordance(lower: _Numbers, upper: _Numbers, predicted: _Numbers, weights: _Numbers | None) -> float | None: ...
+def integrated_brier(
+    lower: _Numbers, upper: _Numbers, places: _Numbers, survival: _Numbers, weights: _Numbers | None
+) -> float: ...
 def methods() -> str: ...

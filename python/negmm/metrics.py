@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from negmm import _native
+from negmm.censored import ends
 from negmm.distribution import Distribution
 
 Numbers = NDArray[np.float64]
@@ -86,6 +88,46 @@ def neg_crps(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | No
 def neg_nll(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """A scorer for ``scoring=`` of scikit-learn: minus the mean logarithmic score of ``estimator.predict_dist(X)``."""
     return -_averaged(estimator.predict_dist(X).nll(_targets(y)), True, sample_weight)
+
+
+def concordance(y: Any, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Harrell's concordance index: how often of two rows the one with the larger prediction has the larger target, of all pairs whose
+    order is known; NaN where there is none. Equal predictions count half, and 0.5 is chance.
+
+    ``y`` may have any form that ``fit`` takes, ``predicted`` is one number a row, such as the median.
+
+    >>> concordance([[1, 1], [2, np.inf], [3, 3]], [0.5, 2.5, 2.0])
+    1.0
+    """
+    lower, upper = _known(y)
+    predicted = _targets(predicted)
+    index = _native.concordance(lower, upper, predicted, _row_weights(sample_weight, predicted))
+    return float("nan") if index is None else index
+
+
+def integrated_brier(y: Any, survival: ArrayLike, times: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Integrated Brier score with weights by the inverse probability of censoring, estimated from the same rows; the lower the
+    better.
+
+    ``y`` may have any form that ``fit`` takes, but no interval with two ends; ``survival`` is the predicted probability of a target
+    beyond each of ``times``, rows × times, such as ``dist.sf(times[:, np.newaxis]).T``.
+
+    >>> integrated_brier([[1, 1], [2, np.inf], [3, 3]], [[0.5, 0.0], [1.0, 0.5], [1.0, 0.5]], [1.0, 2.5])
+    0.125
+    """
+    lower, upper = _known(y)
+    survival = np.ascontiguousarray(survival, dtype=np.float64)
+    if survival.ndim != 2:
+        raise ValueError(f"expected a survival of rows × times, found shape {survival.shape}")
+    return _native.integrated_brier(lower, upper, _targets(times), survival, _row_weights(sample_weight, lower))
+
+
+def _known(y: Any) -> tuple[Numbers, Numbers]:
+    known = ends(y)
+    if known is None:
+        y = _targets(y)
+        return y, y
+    return known[1:]
 
 
 def _targets(y: ArrayLike) -> Numbers:

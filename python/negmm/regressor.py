@@ -19,6 +19,7 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
 from negmm import _native
+from negmm.censored import ends
 from negmm.distribution import Distribution
 from negmm.seed import seed_of
 from negmm.table import NamedColumns, Streamed, free_name, has_text, is_frame, is_pandas, known_names, places, table
@@ -79,8 +80,10 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         X : array, frame of pandas, or what streams Arrow (polars, pyarrow, duckdb), of shape (rows, features)
             Numbers, NaN where missing, datetime64, NaT where missing, or text. Columns of frames may have any of these types, and
             text is understood as that of a CSV file.
-        y : array of shape (rows,)
-            Targets.
+        y : array of shape (rows,), or targets that are not all known
+            Targets. Where some are censored, either a structured array with a field of bool (whether the target is known) and one
+            of numbers (the target, or what it is larger than), as scikit-survival has it, or two columns: the numbers between which
+            each target lies, equal where it is known, the second infinite where there is no upper end.
         sample_weight : array of shape (rows,), optional
             How much each row counts: 2 is as good as the row twice, 0 as good as no row.
         groups : array of shape (rows,), optional
@@ -118,25 +121,36 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         if self.method not in METHODS:
             raise ValueError(f"this version of the core has no method {self.method}")
         X = self._check_X(X, reset=True, least_rows=METHODS[self.method]["least_rows"])
-        target_name = getattr(y, "name", None)
+        target_name, upper = getattr(y, "name", None), None
+        if (known := ends(y)) is not None:
+            target_name, y, upper = known
         y = column_or_1d(y, warn=True)
         y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
         check_consistent_length(X, y)
         names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
         target = free_name(target_name, names, "y")
         more: NamedColumns = [(target, y)]
-        weight = group = None
+
+        def added(name: str, column: Any) -> str:
+            """The name that a further column got."""
+            name = free_name(None, [*names, *(other for other, _ in more)], name)
+            more.append((name, column))
+            return name
+
+        censored = upper_end = weight = group = None
+        if upper is not None:
+            censored = added("censored", np.isinf(upper).astype(np.float64))
+            if np.any(np.isfinite(upper) & (upper > y)):
+                upper_end = added("upper_end", np.where(np.isinf(upper), np.nan, upper))
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
             if not weights.any():
                 raise ValueError("Sample weights must contain at least one non-zero number.")
-            weight = free_name(None, [*names, target], "sample_weight")
-            more.append((weight, weights))
+            weight = added("sample_weight", weights)
         if groups is not None:
             labels = column_or_1d(groups, dtype=object, warn=True)
             check_consistent_length(X, labels)
-            group = free_name(None, [*names, *(name for name, _ in more)], "groups")
-            more.append((group, places(labels)))
+            group = added("groups", places(labels))
         self.model_, oddities = _native.fit(
             table(X, names, more),
             target,
@@ -144,6 +158,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             self._options(),
             weight=weight,
             group=group,
+            censored=censored,
+            upper_end=upper_end,
             dates=_dates(dates),
             lower=self.lower,
             upper=self.upper,

@@ -4,6 +4,7 @@
 //! that need the core, each without the interpreter's lock while the core works.
 
 mod arrow;
+mod censored;
 mod error;
 mod model;
 mod predictions;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 /// The native module of the package `negmm`.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::censored::{concordance, integrated_brier};
     #[pymodule_export]
     use super::model::{Model, fit, methods};
     #[pymodule_export]

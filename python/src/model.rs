@@ -23,9 +23,13 @@ pub struct Model(negmm::Model);
 
 /// Fits a method to predict `target` from all other columns of `table` but `weight` and `group`; text is understood as that of a CSV
 /// file, and `dates` are columns that hold dates, perhaps with their form. The target lies between `lower` and `upper`, and where it is
-/// `continuous` neither grid nor atoms are looked for. Gives the model and sentences about the data.
+/// `continuous` neither grid nor atoms are looked for; `censored` and `upper_end` are the columns that say what is known of targets that
+/// are not. Gives the model and sentences about the data.
 #[pyfunction]
-#[pyo3(signature = (table, target, method, options, *, weight, group, dates, lower, upper, continuous, seed, threads))]
+#[pyo3(signature = (
+    table, target, method, options, *,
+    weight, group, censored, upper_end, dates, lower, upper, continuous, seed, threads
+))]
 #[allow(clippy::too_many_arguments, reason = "what a fit needs to know; Python names each")]
 pub fn fit(
     py: Python<'_>,
@@ -35,6 +39,8 @@ pub fn fit(
     options: Vec<(String, String)>,
     weight: Option<String>,
     group: Option<String>,
+    censored: Option<String>,
+    upper_end: Option<String>,
     dates: Vec<(String, Option<String>)>,
     lower: Option<f64>,
     upper: Option<f64>,
@@ -47,7 +53,7 @@ pub fn fit(
     let form = |form: Option<String>| form.map(|form| form.parse()).transpose();
     let dates = dates.into_iter().map(|(name, word)| Ok((name, form(word)?))).collect::<negmm::Result<_>>();
     let dates = dates.map_err(raised)?;
-    let outcome = Outcome { lower, upper, continuous, ..Outcome::default() };
+    let outcome = Outcome { lower, upper, continuous, censored, upper_end };
     let inputs = Inputs { weight, group, dates, outcome, ..Inputs::default() };
     let table = table.get().0.clone();
     let fitted = interruptible(py, threads, move |cancel| {

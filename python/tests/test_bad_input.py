@@ -42,7 +42,10 @@ BAD = {
     ),
     "target of text": (X, np.array(["high"] * 20), None, "could not convert string to float"),
     "no target": (X, None, None, "the target y is None"),
-    "two targets": (X, np.stack([Y, Y], axis=1), None, "y should be a 1d array"),
+    "three targets": (X, np.stack([Y, Y, Y], axis=1), None, "y should be a 1d array"),
+    "ends that are not in order": (X, np.stack([Y, Y - 1], axis=1), None, "row 0: y expects a finite lower end"),
+    "a lower end that is missing": (X, np.stack([Y * np.nan, Y], axis=1), None, "row 0: y expects a finite lower end"),
+    "fields of numbers": (X, np.zeros(len(Y), dtype=[("a", float), ("b", float)]), None, "y expects a field of bool"),
     "too few targets": (X, Y[:19], None, "inconsistent numbers of samples"),
     "complex": (X * 1j, Y, None, "Complex data not supported"),
     "negative weight": (

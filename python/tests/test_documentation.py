@@ -13,7 +13,9 @@ ROOT = Path(__file__).parents[2]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-@pytest.mark.parametrize("name", ["", ".distribution", ".methods", ".metrics", ".regressor", ".skpro", ".table"])
+@pytest.mark.parametrize(
+    "name", ["", ".censored", ".distribution", ".methods", ".metrics", ".regressor", ".skpro", ".table"]
+)
 def test_docstrings(name):
     failed, _ = doctest.testmod(importlib.import_module(f"negmm{name}"), optionflags=FLAGS)
     assert failed == 0

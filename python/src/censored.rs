@@ -1,0 +1,57 @@
+//! Responsible for the scores of targets that are not all known, on plain arrays.
+
+use negmm::censored;
+use negmm::data::Known;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::raised;
+
+type Numbers<'py> = PyReadonlyArray1<'py, f64>;
+
+/// What is known of as many rows, and how much each counts.
+fn rows(
+    lower: &Numbers<'_>,
+    upper: &Numbers<'_>,
+    weights: Option<Numbers<'_>>,
+    count: usize,
+) -> PyResult<(Known, Option<Vec<f64>>)> {
+    let list = |numbers: &Numbers<'_>| numbers.as_array().to_vec();
+    let (known, weights) = (Known { lower: list(lower), upper: list(upper) }, weights.as_ref().map(list));
+    known.check(count, weights.as_deref()).map_err(raised)?;
+    Ok((known, weights))
+}
+
+/// Harrell's concordance index of one prediction for each row; None where the order of no two rows is known.
+#[pyfunction]
+#[pyo3(signature = (lower, upper, predicted, weights))]
+pub fn concordance(
+    lower: Numbers<'_>,
+    upper: Numbers<'_>,
+    predicted: Numbers<'_>,
+    weights: Option<Numbers<'_>>,
+) -> PyResult<Option<f64>> {
+    let (known, weights) = rows(&lower, &upper, weights, predicted.len())?;
+    Ok(censored::concordance(&known, &predicted.as_array().to_vec(), weights.as_deref()))
+}
+
+/// The integrated Brier score of P(Y > place), rows × places.
+#[pyfunction]
+#[pyo3(signature = (lower, upper, places, survival, weights))]
+pub fn integrated_brier(
+    lower: Numbers<'_>,
+    upper: Numbers<'_>,
+    places: Numbers<'_>,
+    survival: PyReadonlyArray2<'_, f64>,
+    weights: Option<Numbers<'_>>,
+) -> PyResult<f64> {
+    let (known, weights) = rows(&lower, &upper, weights, survival.shape()[0])?;
+    if survival.shape()[1] != places.len() {
+        let found = format!("expected {} times, found {}", survival.shape()[1], places.len());
+        return Err(PyValueError::new_err(found));
+    }
+    let (places, survival) = (places.as_array().to_vec(), survival.as_array());
+    let at = |row: usize, place: usize| survival[[row, place]];
+    censored::integrated_brier(&known, weights.as_deref(), &places, at).map_err(raised)
+}

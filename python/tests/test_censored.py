@@ -1,0 +1,120 @@
+"""Targets that are not all known: the forms they come in, what is learnt from them, their scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from quick import quick
+
+from negmm import load, metrics
+from negmm.censored import ends
+
+
+def times(count: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """An input, targets around twice of it, what is seen of them below a limit, and whether that is all."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, size=(count, 1))
+    y = 2 * x[:, 0] + 0.5 * rng.normal(size=count)
+    limit = rng.uniform(-0.2, 1.0, size=count)
+    return x, y, np.minimum(y, limit), y <= limit
+
+
+def structured(seen: np.ndarray, known: np.ndarray) -> np.ndarray:
+    y = np.empty(len(seen), dtype=[("event", bool), ("time", np.float64)])
+    y["event"], y["time"] = known, seen
+    return y
+
+
+def test_all_forms_give_the_same_model():
+    pd = pytest.importorskip("pandas")
+    x, _, seen, known = times()
+    columns = np.column_stack([seen, np.where(known, seen, np.inf)])
+    model = quick("mdn").fit(x, columns)
+    dist = model.predict_dist(x)
+    for y in (structured(seen, known), columns.tolist(), pd.DataFrame(columns, columns=["low", "high"])):
+        assert quick("mdn").fit(x, y).predict_dist(x) == dist
+    assert model.record_["validation"]["censored"]["nll"] < model.record_["baseline"]["censored"]["nll"]
+
+
+def test_what_is_hidden_is_learnt():
+    x, y, seen, known = times(1500)
+    assert 0.25 < 1 - known.mean() < 0.5
+    late = x[:, 0] > 0.3
+    error = {}
+    for name, targets in (("cut", seen), ("known", structured(seen, known))):
+        predicted = quick("mdn", epochs=150).fit(x, targets).predict(x)
+        error[name] = abs(predicted[late].mean() - y[late].mean())
+    assert error["known"] < error["cut"] / 3
+
+
+def test_intervals_with_two_ends():
+    x, y, _, _ = times(600)
+    lower = np.floor(2 * y) / 2
+    model = quick("mdn").fit(x, np.column_stack([lower, lower + 0.5]), sample_weight=np.ones(len(y)))
+    assert abs(model.predict(x).mean() - y.mean()) < 0.1
+    assert "integrated_brier" not in (model.record_["validation"] or {}).get("censored", {})
+
+
+def test_targets_that_are_all_known_are_those_of_one_column():
+    x, y, _, _ = times()
+    both = quick("mdn").fit(x, np.column_stack([y, y]))
+    assert np.allclose(both.predict(x), quick("mdn").fit(x, y).predict(x))
+    assert both.record_["validation"]["censored"]["share"] == 0
+
+
+def test_the_model_file_keeps_the_columns(tmp_path):
+    x, _, seen, known = times()
+    model = quick("mdn").fit(x, structured(seen, known))
+    model.save(tmp_path / "m.negmm")
+    assert load(tmp_path / "m.negmm").predict_dist(x) == model.predict_dist(x)
+    assert model._description()["target"] == "time"
+
+
+def test_names_that_are_taken():
+    pd = pytest.importorskip("pandas")
+    x, _, seen, known = times()
+    frame = pd.DataFrame({"censored": x[:, 0], "time": x[:, 0] ** 2})
+    model = quick("mdn").fit(frame, structured(seen, known))
+    assert list(model.feature_names_in_) == ["censored", "time"] and model._description()["features"] == 2
+
+
+#: The numbers of the core's tests, by lifelines 0.30.3 and scikit-survival 0.28.
+TIME = np.array([2, 3, 3, 5, 5, 7, 8, 8, 11, 12, 14, 15], dtype=np.float64)
+EVENT = np.array([1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 0, 1], dtype=bool)
+MEAN = np.array([3, 2, 6, 4, 9, 8, 8, 4, 12, 9, 10, 12], dtype=np.float64)
+
+
+def test_scores_are_those_of_other_packages():
+    assert metrics.concordance(structured(TIME, EVENT), MEAN) == pytest.approx(0.9615384615384616, abs=1e-15)
+    apart = TIME + 0.5 * ((TIME < 6) & ~EVENT)
+    places = np.array([2.5, 4, 6, 9, 13])
+    dist = metrics.Distribution.of_mixtures(np.ones((12, 1)), MEAN[:, None], np.linspace(1, 3.2, 12)[:, None])
+    survival = dist.sf(places[:, np.newaxis]).T
+    score = metrics.integrated_brier(structured(apart, EVENT), survival, places)
+    assert score == pytest.approx(0.08937558521038758, abs=1e-12)
+
+
+def test_a_weight_counts_as_so_many_rows():
+    counts = np.arange(12) % 3 + 1
+    again = [np.repeat(part, counts, axis=0) for part in (structured(TIME, EVENT), MEAN)]
+    weighted = metrics.concordance(structured(TIME, EVENT), MEAN, sample_weight=counts)
+    assert weighted == pytest.approx(metrics.concordance(*again))
+    assert np.isnan(metrics.concordance([[1.0, np.inf], [2.0, np.inf]], [1.0, 2.0]))
+    assert metrics.concordance([1.0, 2.0], [1.0, 2.0]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.concordance([[1.0, 1.0]], [1.0, 2.0]), "expected 2 lower and 2 upper ends"),
+        (lambda: metrics.concordance([[2.0, 1.0]], [1.0]), "row 0: y expects a finite lower end"),
+        (lambda: metrics.integrated_brier([[1.0, 1.0]], [0.5], [1.0, 2.0]), "rows × times"),
+        (lambda: metrics.integrated_brier([[1.0, 1.0]], [[0.5]], [1.0, 2.0]), "expected 1 times, found 2"),
+        (lambda: metrics.integrated_brier([[1.0, 1.0]], [[0.5, 0.5]], [2.0, 1.0]), "ascending"),
+        (lambda: metrics.integrated_brier([[1.0, 1.5]], [[0.5, 0.5]], [1.0, 2.0]), "an interval with two ends"),
+        (lambda: ends(np.zeros(2, dtype=[("a", bool), ("b", bool)])), "a field of bool"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
