@@ -54,7 +54,7 @@ pub enum Command {
     /// Explain a model by pictures: one HTML file, or an SVG file for each
     Report(Report),
     /// Cross-validate methods on one data set, one table
-    Compare(Compare),
+    Compare(Box<Compare>),
     /// Try settings, choose by validation rows, save the winner; can be stopped and continued
     Tune(Box<Tune>),
     /// The paper's experiments beside its printed numbers

@@ -271,15 +271,15 @@ impl Auto {
     fn folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
         let sizes = Sizes::of(&data, self.preset);
         let (folds, members) = (self.folds.unwrap_or(sizes.folds), self.members.unwrap_or(sizes.members));
-        // Sds below a cell's width say nothing of its probability: a factor of them calibrates nothing, and members of a pool may be
-        // surer than they should be alone.
+        // Members of a pool may be surer than they should be alone, and sds below a cell's width cannot be made wider by a factor: nothing
+        // that a single network scores would choose the checkpoint that is best for the pool, so that of cells the last is kept.
         let cells = data.intervals().is_some() && (0..data.len()).all(|row| !data.is_censored(row));
         let divided = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
         let mut folds = Vec::with_capacity(divided.len());
         let (mut networks, mut trees) = (Vec::with_capacity(divided.len() * members), Vec::new());
         for (number, Divided { rows, groups }) in divided.into_iter().enumerate() {
             let checked = rows.len().min(MOST_CHECKED);
-            let half = half_of(checked, groups.as_deref());
+            let half = if cells { 0 } else { half_of(checked, groups.as_deref()) };
             let material = Material::new(&data, (learnt_from(&data, &rows), rows[..checked].to_vec()), seed);
             for member in 0..members {
                 let own = member_seed(seed, number * members + member);
@@ -287,9 +287,7 @@ impl Auto {
                 let network = if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network };
                 let mut job = network.job(&material, self.eta, own);
                 job.course.halves = half;
-                if cells {
-                    job.course.select = Selection::Crps;
-                }
+                job.course.keeps_last = cells;
                 networks.push(job);
             }
             let Material { data, train, statistics, .. } = material;

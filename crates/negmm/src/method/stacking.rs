@@ -69,7 +69,7 @@ fn maximise(rows: &[&(u32, f64, Vec<f64>)], shares: &mut [f64]) {
             }
         }
         let total: f64 = sums.iter().sum();
-        if !(total > 0.0) {
+        if total == 0.0 || total.is_nan() {
             return;
         }
         shares.iter_mut().zip(sums).for_each(|(share, sum)| *share = sum / total);

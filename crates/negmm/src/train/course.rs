@@ -47,6 +47,9 @@ pub struct Course {
     /// Where the second half of the validation rows begins, where each half is to be predicted by what the other chose; 0: nowhere.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub halves: usize,
+    /// Whether the last checkpoint is kept, whatever validation rows say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_last: bool,
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -138,7 +141,7 @@ impl Followed<'_> {
                 skipped,
             });
             // Without validation rows the last checkpoint is the one to keep.
-            let better = if job.validation.is_empty() {
+            let better = if job.validation.is_empty() || course.keeps_last {
                 stopping.improves(number, -(number as f64))
             } else {
                 validation.is_some_and(|scores| stopping.improves(number, course.select.score(&scores)))

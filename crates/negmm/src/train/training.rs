@@ -191,6 +191,7 @@ impl Training {
             adversarial: self.adversarial,
             snapshots: self.snapshots,
             halves: 0,
+            keeps_last: false,
         }
     }
 }
