@@ -19,7 +19,7 @@ fn grades(count: usize) -> String {
 fn a_discrete_target_is_said_and_scored_by_its_mass() {
     let folder = Folder::new();
     folder.write("d.csv", grades(120));
-    let sentence = "\nthe target is discrete (steps of 1): compare mass NLL, not NLL\n";
+    let sentence = "\nthe target is discrete (steps of 1, at least 0): compare mass NLL, not NLL\n";
     let fit = folder.fit("d.csv", "m", &[]).text();
     let evaluate = folder.done(&["evaluate", "m", "d.csv"]).text();
     let inspect = folder.done(&["inspect", "m"]).text();

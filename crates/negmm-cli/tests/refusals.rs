@@ -231,8 +231,8 @@ fn config_files() {
         ("epochs = 3\n\nhidden = = 4\n", "line 3: this is not valid TOML (extra `=`, expected nothing)"),
         ("epochs = 3\nepochs = 4\n", "line 2: this is not valid TOML (duplicate key)"),
         ("epochs = \"many\"\n", "line 1: epochs must be a number, found \"many\""),
-        ("# long\nepochs = true\n", "line 2: \"epochs\" must be text, a number, or a list of these"),
-        ("[training]\nepochs = 1\n", "line 1: \"training\" must be text, a number, or a list of these"),
+        ("# long\nepochs = true\n", "line 2: epochs must be a number, found \"true\""),
+        ("[training]\nepochs = 1\n", "line 1: \"training\" must be text, a number, true, false, or a list of these"),
         ("eta = 2\n", "line 1: eta must be from 0 to 1, found 2"),
         ("seed = -1\n", "line 1: seed must be a whole number, at least 0, found \"-1\""),
         (
