@@ -24,7 +24,7 @@ fn rows_that_are_all_the_same() {
     let warnings = "warning: column \"x\" is the same in every row and not used\n\
         warning: the target \"y\" is 2 in every row: every prediction will be that, with a tiny sd\n\
         warning: no input column varies: every row will get the same prediction\n";
-    assert_eq!(outcome.err, warnings);
+    assert!(outcome.err.starts_with(warnings), "{}", outcome.err);
     assert_eq!(folder.fit("two.csv", "m", &["--quiet"]).err, "");
     let text = folder.done(&["predict", "m", "two.csv"]).text();
     assert!(column(&text, "mean").iter().all(|mean| (mean - 2.0).abs() < 1e-4), "{text}");
@@ -38,7 +38,7 @@ fn columns_that_tell_nothing_are_named() {
     let outcome = folder.fit("d.csv", "m", &[]);
     let warnings = "warning: column \"none\" is missing in every row and not used\n\
         warning: column \"same\" is the same in every row and not used\n";
-    assert_eq!(outcome.err, warnings);
+    assert!(outcome.err.starts_with(warnings), "{}", outcome.err);
     assert!(outcome.text().starts_with("ne-gmm for \"y\" from 3 inputs (1 feature), 3 rows\n"), "{}", outcome.text());
     folder.done(&["evaluate", "m", "d.csv"]);
 }
@@ -52,7 +52,7 @@ fn outliers() {
         let warning = format!(
             "warning: row 60, column \"{name}\": 1e30 is so far from all other rows that they look the same beside it\n"
         );
-        assert_eq!(outcome.err, warning);
+        assert!(outcome.err.starts_with(&warning), "{}", outcome.err);
         let text = folder.done(&["predict", "m", "d.csv", "--interval", "0.9"]).text();
         for name in ["mean", "sd", "lower_0.9", "upper_0.9"] {
             assert!(column(&text, name).iter().all(|number| number.is_finite()), "{text}");
@@ -116,7 +116,7 @@ fn the_same_seed_writes_the_same_file() {
     let fit = ["fit", "-", "--target", "y", "-o", "-", "--epochs", "3", "--hidden", "4", "--method", "ne-gmm"];
     let piped = folder.run_with_input(&fit, &folder.read("ok.csv"));
     assert_eq!(piped.out, first);
-    assert!(piped.err.starts_with("ne-gmm for \"y\" from 2 inputs (3 features), 60 rows\n"), "{}", piped.err);
+    assert!(piped.err.contains("ne-gmm for \"y\" from 2 inputs (3 features), 60 rows\n"), "{}", piped.err);
 }
 
 #[test]

