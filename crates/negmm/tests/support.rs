@@ -319,6 +319,22 @@ fn on_a_grid_answers_are_those_of_its_cells() {
 }
 
 #[test]
+fn quantiles_bring_the_values_of_a_grid_back() {
+    let mut rng = Rng::new(12, 0);
+    let support = Support { lower: Some(-3.0), step: Some(1.0), ..Support::default() };
+    for _ in 0..200 {
+        let predictions = on(&mixture(&mut rng, 0.3, true), support);
+        let row = predictions.row(0);
+        // Values whose probability the distribution function and the survival can tell, and that are not the last with one.
+        let told = |value: &f64| row.mass(*value) > 1e-9 && row.survival(*value) > 1e-9;
+        for value in (-3..=9).map(f64::from).filter(told) {
+            assert_eq!(row.quantile(row.cdf(value)), value);
+            assert_eq!(row.quantile_above(row.survival(value)), value);
+        }
+    }
+}
+
+#[test]
 fn a_fine_grid_is_nearly_none() {
     let mixtures = Mixtures::new(2, vec![0.4, 0.6], vec![2.0, 30.0], vec![1.0, 40.0]).unwrap();
     let (coarse, fine) = (0.01, 0.001);

@@ -86,35 +86,38 @@ impl Rounded<'_> {
         self.log_cell(self.grid.cell(y))
     }
 
-    /// The smallest value up to which there is the probability `level`.
+    /// The smallest value up to which there is the probability `level`: of a level that is a value's [`Rounded::cdf`], that value.
     pub(crate) fn quantile(&self, level: f64) -> f64 {
-        let reached = |index: f64| match level {
-            _ if level <= 0.5 => self.up_to(index) >= level,
-            _ => self.beyond(index) <= 1.0 - level,
-        };
+        let reached = |index: f64| self.up_to(index) >= level || level > 0.5 && self.beyond(index) <= 1.0 - level;
         self.smallest(self.mixture.quantile(level), reached)
     }
 
     /// The smallest value beyond which there is at most the probability `level`.
     pub(crate) fn quantile_above(&self, level: f64) -> f64 {
-        let reached = |index: f64| match level {
-            _ if level <= 0.5 => self.beyond(index) <= level,
-            _ => self.up_to(index) >= 1.0 - level,
-        };
+        let reached = |index: f64| self.beyond(index) <= level || level > 0.5 && self.up_to(index) >= 1.0 - level;
         self.smallest(self.mixture.quantile_above(level), reached)
     }
 
-    /// The value in whose cell the mixture's quantile lies, or a neighbour where rounding put it on the wrong side.
+    /// The value in whose cell the mixture's quantile lies; where rounding put it on the wrong side of an edge, the next one, or the
+    /// smallest that is `reached`, which may lie before a stretch without probability: in steps that double, and then halve.
     fn smallest(&self, quantile: f64, reached: impl Fn(f64) -> bool) -> f64 {
-        if quantile.is_nan() {
-            return quantile;
-        }
         let cell = self.grid.cell(quantile);
-        let index = match cell {
-            _ if !reached(cell) => cell + 1.0,
-            _ if cell > self.grid.first && reached(cell - 1.0) => cell - 1.0,
-            _ => cell,
-        };
+        if !cell.is_finite() {
+            return self.grid.value(cell);
+        }
+        if !reached(cell) {
+            return self.grid.value(cell + 1.0);
+        }
+        let before = |index: f64| index >= self.grid.first && reached(index);
+        let (mut index, mut step) = (cell, 1.0);
+        while before(index - step) {
+            index -= step;
+            step *= 2.0;
+        }
+        while step > 1.0 {
+            step *= 0.5;
+            index -= if before(index - step) { step } else { 0.0 };
+        }
         self.grid.value(index)
     }
 
