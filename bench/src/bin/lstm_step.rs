@@ -9,18 +9,11 @@ use std::time::Instant;
 use negmm::Rng;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use negmm::math::matmul::{Product, Start, Strided, transpose};
-use negmm::net::{Atoms, Bounds, Lstm, LstmPass, MixtureHead, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
+use negmm::net::{Lstm, LstmPass, MixtureHead, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
 use negmm::score::{Scratch, Wanted};
 
 const LSTM: Lstm = Lstm { channels: 1, window: 30, hidden: 64, layers: 2 };
-const HEAD: MixtureHead = MixtureHead {
-    components: 5,
-    sd_floor: 1e-3,
-    sd_ceiling: None,
-    mean_bound: None,
-    atoms: Atoms::NONE,
-    bounds: Bounds::NONE,
-};
+const HEAD: MixtureHead = MixtureHead::new(5, 1e-3);
 const ETA: f32 = 0.5;
 const RATE: f64 = 1e-3;
 const ROWS: usize = 512;

@@ -15,7 +15,7 @@ use std::hint::black_box;
 use negmm::Rng;
 use negmm::data::Dataset;
 use negmm::method::{Member, Pool, Predictor};
-use negmm::net::{Activation, Atoms, Bounds, EmbeddedInput, Head, MixtureHead, Network, Periodic, Stem};
+use negmm::net::{Activation, EmbeddedInput, Head, MixtureHead, Network, Periodic, Stem};
 use negmm::train::Isa;
 use negmm::{Mixture, Mixtures};
 use negmm_bench::options::{Options, activation};
@@ -82,14 +82,7 @@ fn predictions(network: &Network, networks: usize, components: usize, rows: usiz
         let x: Vec<f32> = (0..network.inputs).map(|_| 4.0 * rng.uniform() as f32 - 2.0).collect();
         data.push(&x, 0.0);
     }
-    let head = MixtureHead {
-        components,
-        sd_floor: 1e-3,
-        sd_ceiling: None,
-        mean_bound: None,
-        atoms: Atoms::NONE,
-        bounds: Bounds::NONE,
-    };
+    let head = MixtureHead::new(components, 1e-3);
     let member = |_| {
         let parameters = network.initial_parameters(&mut rng).into();
         Member { network: network.clone(), parameters, sd_factor: 1.0, statistics: Default::default() }

@@ -27,7 +27,7 @@ use std::time::Instant;
 use negmm::Rng;
 use negmm::data::Dataset;
 use negmm::math::normal;
-use negmm::net::{Atoms, Bounds, EmbeddedInput, MixtureHead, Network, Periodic, Stem};
+use negmm::net::{EmbeddedInput, MixtureHead, Network, Periodic, Stem};
 use negmm::train::Isa;
 use negmm::train::{
     CpuEngine, NetworkJob, Objective, Optimiser, Schedule, Trained, TrainedNetwork, Training, Watch, train,
@@ -243,14 +243,7 @@ impl Step {
 
     /// Trains from the start; gives the moment at which each epoch ended.
     fn train(&self, epochs: usize, isa: Isa) -> (Vec<Instant>, TrainedNetwork) {
-        let head = MixtureHead {
-            components: self.components,
-            sd_floor: 1e-3,
-            sd_ceiling: None,
-            mean_bound: None,
-            atoms: Atoms::NONE,
-            bounds: Bounds::NONE,
-        };
+        let head = MixtureHead::new(self.components, 1e-3);
         let rows = self.rows / self.batch * self.batch;
         let job = NetworkJob {
             network: self.network.clone(),

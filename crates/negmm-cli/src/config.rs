@@ -62,14 +62,12 @@ impl FitConfig {
             Some(setting) => input::number("seed", &setting.text).map_err(|error| setting.blame(error))?,
             None => 0,
         };
-        let said = DIALECT.map(|name| take(&mut settings, name));
-        let said: Vec<(&str, Setting)> =
-            DIALECT.into_iter().zip(said).filter_map(|(name, setting)| Some((name, setting?))).collect();
-        let dialect = input::dialect_of(said.iter().map(|(name, setting)| (*name, setting.text.as_str())))?;
-        let said = TARGET.map(|name| take(&mut settings, name));
-        let said: Vec<(&str, Setting)> =
-            TARGET.into_iter().zip(said).filter_map(|(name, setting)| Some((name, setting?))).collect();
-        let (outcome, group) = input::outcome(said.iter().map(|(name, setting)| (*name, setting.text.as_str())))?;
+        let mut take_all = |names: &[&'static str]| -> Vec<(&'static str, String)> {
+            names.iter().filter_map(|name| Some((*name, take(&mut settings, name)?.text))).collect()
+        };
+        let (dialect, outcome) = (take_all(&DIALECT), take_all(&TARGET));
+        let dialect = input::dialect_of(dialect.iter().map(|(name, text)| (*name, text.as_str())))?;
+        let (outcome, group) = input::outcome(outcome.iter().map(|(name, text)| (*name, text.as_str())))?;
         let column = take(&mut settings, "sequence").map(|setting| setting.text);
         let window = take(&mut settings, "window");
         let sequence = input::sequence(column, window.as_ref().map(|setting| setting.text.as_str()));

@@ -29,16 +29,19 @@ impl Split {
         Self { train: (0..rows).filter(|row| !is_test[*row]).collect(), test }
     }
 
+    /// Each of these parts of so many rows is scored once.
+    fn of_parts(rows: usize, parts: Vec<Vec<u32>>) -> Vec<Self> {
+        let split = |part: Vec<u32>| Self::with_test(rows, part.into_iter().map(|row| row as usize).collect());
+        parts.into_iter().map(split).collect()
+    }
+
     /// Each row is scored once, in one of `folds` parts.
     pub fn folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<Self>> {
         if folds < 2 || folds > rows {
             return Err(Error::options(format!("folds must be from 2 to the number of rows ({rows}), found {folds}")));
         }
         let parts = k_folds(rows, folds, &mut Rng::new(seed, streams::SPLITS));
-        Ok(parts
-            .into_iter()
-            .map(|part| Self::with_test(rows, part.into_iter().map(|row| row as usize).collect()))
-            .collect())
+        Ok(Self::of_parts(rows, parts))
     }
 
     /// As [`Split::folds`], with rows that have the same number in `groups` in one part.
@@ -54,10 +57,7 @@ impl Split {
             )));
         }
         let parts = grouped_folds(groups, folds, &mut Rng::new(seed, streams::SPLITS));
-        Ok(parts
-            .into_iter()
-            .map(|part| Self::with_test(rows, part.into_iter().map(|row| row as usize).collect()))
-            .collect())
+        Ok(Self::of_parts(rows, parts))
     }
 
     /// For rows in the order of time: cuts them into `folds` + 1 blocks; each block but the first is scored by models that

@@ -1,7 +1,7 @@
 //! Responsible for the distribution of one row, whichever form it has: the questions that all forms answer.
 
 use crate::math::rng::Rng;
-use crate::mixture::{Mixture, Rounded, Truncated};
+use crate::mixture::{Matched, Mixture, Rounded, Truncated};
 use crate::samples::SampleSet;
 use crate::support::Support;
 

@@ -5,7 +5,7 @@ use libm::{exp, log, log1p, tanh};
 use negmm::Mixture;
 use negmm::Rng;
 use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
-use negmm::net::{Atoms, Bounds, MixtureHead, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
+use negmm::net::{MixtureHead, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
 use negmm::score::{self, Scratch, Wanted, logit_gradient};
 
 const COMPONENTS: [usize; 5] = [1, 2, 5, 10, 50];
@@ -20,14 +20,7 @@ const SQUARE: f64 = 5e-7;
 const NOTHING: f64 = 4e-12;
 
 fn open_head(components: usize) -> MixtureHead {
-    MixtureHead {
-        components,
-        sd_floor: FLOOR,
-        sd_ceiling: None,
-        mean_bound: None,
-        atoms: Atoms::NONE,
-        bounds: Bounds::NONE,
-    }
+    MixtureHead::new(components, FLOOR)
 }
 
 /// What a panel of rows is made of.
@@ -342,14 +335,7 @@ const BOUNDS: [(Option<f32>, Option<f32>); 4] =
 fn head_equals_its_formulas() {
     for kind in KINDS {
         for (sd_ceiling, mean_bound) in BOUNDS {
-            let head = MixtureHead {
-                components: 5,
-                sd_floor: FLOOR,
-                sd_ceiling,
-                mean_bound,
-                atoms: Atoms::NONE,
-                bounds: Bounds::NONE,
-            };
+            let head = MixtureHead { sd_ceiling, mean_bound, ..MixtureHead::new(5, FLOOR) };
             let panel = Panel::new(kind, 5, 17);
             let found = Evaluated::of(Isa::best(), head, &panel, 0.5).panel;
             for row in 0..PANEL {
@@ -377,14 +363,7 @@ fn raw_gradients_are_central_differences_through_head_and_score() {
     const STEP: f64 = 1e-5;
     for components in [1, 2, 5] {
         for (sd_ceiling, mean_bound) in BOUNDS {
-            let head = MixtureHead {
-                components,
-                sd_floor: FLOOR,
-                sd_ceiling,
-                mean_bound,
-                atoms: Atoms::NONE,
-                bounds: Bounds::NONE,
-            };
+            let head = MixtureHead { sd_ceiling, mean_bound, ..MixtureHead::new(components, FLOOR) };
             let panel = Panel::new(Kind::Ordinary, components, 23);
             for eta in ETAS {
                 let found = Evaluated::of(Isa::best(), head, &panel, eta);

@@ -164,6 +164,11 @@ impl Dataset {
         self.intervals.as_ref()
     }
 
+    /// Whether there is a row that [`Dataset::is_censored`].
+    pub fn has_censored(&self) -> bool {
+        (0..self.len()).any(|row| self.is_censored(row))
+    }
+
     /// Whether only one end of the row's target is known, or none.
     pub fn is_censored(&self, row: usize) -> bool {
         self.intervals.as_ref().is_some_and(|intervals| intervals.is_censored(row))

@@ -193,7 +193,7 @@ impl Target {
 
     /// Between which numbers the target of each row lies, standardised, where that is not the number that stands there: cells of a
     /// grid, whose outermost have no outer end, and what is censored.
-    pub(crate) fn intervals(&self, table: &Table, y: &[f64]) -> Result<Option<(Vec<f32>, Vec<f32>)>> {
+    pub(crate) fn intervals(&self, y: &[f64], known: Option<&Known>) -> Option<(Vec<f32>, Vec<f32>)> {
         let scaled = |y: f64| ((y - self.mean) / self.scale) as f32;
         if let Some(step) = self.support.step {
             let (lowest, highest) = self.support.bounds();
@@ -201,11 +201,10 @@ impl Target {
                 if (y - bound).abs() < 0.5 * step { (side * FAR) as f32 } else { scaled(y + 0.5 * side * step) }
             };
             let lower = y.iter().map(|y| end(*y, lowest, -1.0)).collect();
-            return Ok(Some((lower, y.iter().map(|y| end(*y, highest, 1.0)).collect())));
+            return Some((lower, y.iter().map(|y| end(*y, highest, 1.0)).collect()));
         }
-        let known = Known::of_rows(table, self, y)?;
-        let ends = |ends: Vec<f64>| ends.into_iter().map(scaled).collect();
-        Ok(known.map(|known| (ends(known.lower), ends(known.upper))))
+        let ends = |ends: &[f64]| ends.iter().map(|end| scaled(*end)).collect();
+        known.map(|known| (ends(&known.lower), ends(&known.upper)))
     }
 
     /// From the target's own unit to the network's, cut off at ±[`ENCODED_LIMIT`].

@@ -1,10 +1,10 @@
 //! Responsible for `auto`, the default: a calibrated pool of NE-GMMs whose settings follow from the size of the data.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::division::{Divided, divide, half_of, learnt_from};
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
 use super::folds::{Fold, Folds};
 use super::material::Material;
@@ -16,7 +16,6 @@ use super::seed::member_seed;
 use super::sizes::{Preset, Sizes};
 use super::{Method, MixtureNetwork, NetworkSettings, NgBoost, constant};
 use crate::data::Dataset;
-use crate::data::split::{blocks, grouped_folds, k_folds};
 use crate::math::rng::Rng;
 use crate::net::Activation;
 use crate::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, automatic};
@@ -37,8 +36,6 @@ const FEW_MEAN_BOUND: f64 = 4.0;
 const MOST_CHECKED: usize = 10_000;
 /// The limit of smooth clipping, in sds.
 const SOFT_CLIP: f64 = 8.0;
-/// Of a sequence the last of so many parts is held out, block after block.
-const HELD_OUT_PART: usize = 3;
 
 /// A pool of neural Gaussian mixtures: the rows are dealt into folds, and for each fold `members` networks learn from the
 /// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. The networks of each number, the
@@ -273,7 +270,7 @@ impl Auto {
         let (folds, members) = (self.folds.unwrap_or(sizes.folds), self.members.unwrap_or(sizes.members));
         // Members of a pool may be surer than they should be alone, and sds below a cell's width cannot be made wider by a factor: nothing
         // that a single network scores would choose the checkpoint that is best for the pool, so that of cells the last is kept.
-        let cells = data.intervals().is_some() && (0..data.len()).all(|row| !data.is_censored(row));
+        let cells = data.intervals().is_some() && !data.has_censored();
         let divided = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
         let mut folds = Vec::with_capacity(divided.len());
         let (mut networks, mut trees) = (Vec::with_capacity(divided.len() * members), Vec::new());
@@ -292,15 +289,8 @@ impl Auto {
             }
             let Material { data, train, statistics, .. } = material;
             if sizes.trees {
-                let seed = member_seed(seed, number);
-                trees.push(TreesJob {
-                    settings: of_trees(),
-                    data,
-                    train,
-                    validation: rows.clone(),
-                    halves: half,
-                    seed,
-                });
+                let (seed, halves) = (member_seed(seed, number), half_of(rows.len(), groups.as_deref()));
+                trees.push(TreesJob { settings: of_trees(), data, train, validation: rows.clone(), halves, seed });
             }
             folds.push(Fold { rows, checked, half, statistics });
         }
@@ -325,53 +315,6 @@ fn of_trees() -> NgBoost {
         refit: false,
         ..NgBoost::default()
     }
-}
-
-/// Rows that a fold holds out, at least one. Where some belong together, the group of each, and groups one after the other.
-struct Divided {
-    rows: Vec<u32>,
-    groups: Option<Vec<u32>>,
-}
-
-/// The folds. Rows of a group stay together.
-fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Divided> {
-    let alone = |rows: Vec<u32>| Divided { rows, groups: None };
-    let together = |mut rows: Vec<u32>, groups: &[u32]| {
-        rows.sort_by_key(|row| groups[*row as usize]);
-        Divided { groups: Some(rows.iter().map(|row| groups[*row as usize]).collect()), rows }
-    };
-    let divided: Vec<Divided> = match (data.window(), data.groups()) {
-        (Some(_), _) => last_blocks(data.len(), folds).into_iter().map(alone).collect(),
-        (None, None) => k_folds(data.len(), folds, rng).into_iter().map(alone).collect(),
-        (None, Some(groups)) => {
-            grouped_folds(groups, folds, rng).into_iter().map(|rows| together(rows, groups)).collect()
-        }
-    };
-    divided.into_iter().filter(|fold| !fold.rows.is_empty()).collect()
-}
-
-/// Where the second half of the first `checked` rows of a fold begins, no group in both: 0 where there are no two.
-fn half_of(checked: usize, groups: Option<&[u32]>) -> usize {
-    let Some(groups) = groups else { return checked / 2 };
-    let cuts = (1..checked).filter(|cut| groups[*cut] != groups[cut - 1]);
-    cuts.min_by_key(|cut| cut.abs_diff(checked / 2)).unwrap_or(0)
-}
-
-/// Of rows in the order of time the last third, cut into `folds` blocks; there is a row before the first of them.
-fn last_blocks(rows: usize, folds: usize) -> Vec<Vec<u32>> {
-    let first = (rows - rows / HELD_OUT_PART).max(1);
-    let block = |block: Range<usize>| (first + block.start) as u32..(first + block.end) as u32;
-    blocks(rows.saturating_sub(first), folds).into_iter().map(|range| block(range).collect()).collect()
-}
-
-/// The rows that networks of a fold learn from: all others, or of a sequence those before it.
-fn learnt_from(data: &Dataset, fold: &[u32]) -> Vec<u32> {
-    if data.window().is_some() {
-        return (0..fold[0]).collect();
-    }
-    let mut held = vec![false; data.len()];
-    fold.iter().for_each(|row| held[*row as usize] = true);
-    (0..data.len() as u32).filter(|row| !held[*row as usize]).collect()
 }
 
 #[cfg(test)]

@@ -69,10 +69,13 @@ impl Held {
     }
 }
 
-/// What one kind of learner says of the held-out rows.
+/// What one part of the pool says of the held-out rows, and for each fold what its sds are multiplied by.
 struct Said {
     mixtures: Mixtures,
-    factors: Factors,
+    /// There, by what suits the other folds.
+    alone: Vec<f64>,
+    /// In the pool of all, by what suits the fold.
+    in_pool: Vec<f64>,
 }
 
 impl Folds {
@@ -87,53 +90,32 @@ impl Folds {
         let (networks, trees) = self.sorted(trained)?;
         let head = self.networks.first().ok_or_else(foreign)?.objective.head();
         let held = self.held();
-        let (rows, each) = (self.data.len(), self.networks.len() / self.folds.len());
-        let mut said = Vec::new();
+        let each = self.each();
+        let mut said = Vec::with_capacity(each + 2);
         for member in 0..each {
-            let mixtures = self.by_networks(head, &networks, member)?;
-            said.push(Said { factors: Factors::of(&mixtures, &held), mixtures });
+            said.push(self.calibrated(self.by_networks(head, &networks, member)?, &held));
         }
         if !trees.is_empty() {
-            let mixtures = by_trees(&trees)?;
-            said.push(Said { factors: Factors::of(&mixtures, &held), mixtures });
+            said.push(self.calibrated(by_trees(&trees)?, &held));
         }
-        let kinds = said.len();
-        let constant = self.by_constant();
-        // Each row by the factors that suit the other folds.
-        let factors: Vec<Vec<f64>> = said
+        let constant = said.len();
+        said.push(self.by_constant());
+        let likelihoods: Vec<Vec<f64>> = said
             .iter()
-            .map(|said| {
-                (0..self.folds.len() as u32).map(|fold| sd_factor::alone(rows, said.factors.without(fold))).collect()
-            })
-            .chain([vec![1.0; self.folds.len()]])
-            .collect();
-        let mut mixtures: Vec<Mixtures> = Vec::with_capacity(kinds + 1);
-        let mut all_factors = Vec::with_capacity(kinds);
-        for said in said {
-            mixtures.push(said.mixtures);
-            all_factors.push(said.factors);
-        }
-        mixtures.push(constant);
-        let likelihoods: Vec<Vec<f64>> = mixtures
-            .iter()
-            .zip(&factors)
-            .map(|(mixtures, factors)| {
-                let of_row = |row: usize| -score(&held, mixtures, row, factors[held.folds[row] as usize]);
+            .map(|Said { mixtures, alone, .. }| {
+                let of_row = |row: usize| -score(&held, mixtures, row, alone[held.folds[row] as usize]);
                 (0..held.rows.len()).map(of_row).collect()
             })
             .collect();
         let stacking = Stacking::new(&likelihoods, &held.folds, &held.weights);
-        let out_of_fold = self.out_of_fold(&held, mixtures, &factors, &stacking);
         let shares = stacking.shares();
         let mut histories: Vec<_> = networks.iter().map(|network| network.history.clone()).collect();
         histories.extend(self.trees.iter().zip(&trees).map(|(job, trees)| history_of(job, &trees.boosted)));
         let mut parts = Vec::new();
         for (member, share) in shares[..each].iter().enumerate().filter(|(_, share)| **share > 0.0) {
-            let factors = &all_factors[member];
             let members = (0..self.folds.len()).map(|fold| {
                 let number = fold * each + member;
-                let sd_factor = sd_factor::in_pool(rows, each, factors.of_fold(fold));
-                self.member(number, networks[number].parameters.clone(), sd_factor)
+                self.member(number, networks[number].parameters.clone(), said[member].in_pool[fold])
             });
             parts.push(Part { share: *share, predictor: networks_of(members.collect(), head) });
         }
@@ -144,10 +126,17 @@ impl Folds {
                 predictor: Predictor::Trees { boosted: trees.boosted, statistics: fold.statistics.clone() },
             }));
         }
-        if shares[kinds] > 0.0 {
-            parts.push(Part { share: shares[kinds], predictor: Predictor::Constant { law: self.constant() } });
+        if shares[constant] > 0.0 {
+            let law = constant::law_of_all(&self.data, constant_sd(self.data.len()));
+            parts.push(Part { share: shares[constant], predictor: Predictor::Constant { law } });
         }
+        let out_of_fold = self.out_of_fold(&held, said, &stacking);
         Ok(Learnt { method, predictor: Predictor::of_parts(parts), histories, out_of_fold })
+    }
+
+    /// Networks of a fold.
+    fn each(&self) -> usize {
+        self.networks.len() / self.folds.len()
     }
 
     /// Networks and trees, if they are those of the plan.
@@ -180,14 +169,13 @@ impl Folds {
 
     /// Network `number` with these parameters.
     fn member(&self, number: usize, parameters: Parameters, sd_factor: f64) -> Member {
-        let each = self.networks.len() / self.folds.len();
-        let statistics = self.folds[number / each].statistics.clone();
+        let statistics = self.folds[number / self.each()].statistics.clone();
         Member { network: self.networks[number].network.clone(), parameters, sd_factor, statistics }
     }
 
     /// What network `member` of each fold says of its rows: of each half by the checkpoint that the other chose.
     fn by_networks(&self, head: Head, networks: &[TrainedNetwork], member: usize) -> Result<Mixtures> {
-        let each = networks.len() / self.folds.len();
+        let each = self.each();
         let mut said = Vec::new();
         for (at, fold) in self.folds.iter().enumerate() {
             let number = at * each + member;
@@ -206,52 +194,43 @@ impl Folds {
         Ok(Mixtures::concatenated(said))
     }
 
-    /// The targets' own distribution.
-    fn constant(&self) -> Mixtures {
-        constant::law_of_all(&self.data, constant_sd(self.data.len()))
-    }
-
     /// What the targets that each fold learns from say of its rows.
-    fn by_constant(&self) -> Mixtures {
-        let each = self.networks.len() / self.folds.len();
+    fn by_constant(&self) -> Said {
         let said = self.folds.iter().enumerate().map(|(number, fold)| {
-            let train = &self.networks[number * each].train;
+            let train = &self.networks[number * self.each()].train;
             constant::law(&self.data, train, constant_sd(train.len())).repeated(fold.rows.len())
         });
-        Mixtures::concatenated(said.collect())
+        let ones = vec![1.0; self.folds.len()];
+        Said { mixtures: Mixtures::concatenated(said.collect()), alone: ones.clone(), in_pool: ones }
     }
 
-    /// What the pool says of the held-out rows, in the order of the rows: with the factors and shares that suit the other folds.
-    fn out_of_fold(
-        &self,
-        held: &Held,
-        mixtures: Vec<Mixtures>,
-        factors: &[Vec<f64>],
-        stacking: &Stacking,
-    ) -> OutOfFold {
+    /// With the factors of its sds.
+    fn calibrated(&self, mixtures: Mixtures, held: &Held) -> Said {
+        let (rows, factors) = (self.data.len(), Factors::of(&mixtures, held));
+        let folds = 0..self.folds.len();
+        let alone = folds.clone().map(|fold| sd_factor::alone(rows, factors.without(fold as u32))).collect();
+        let in_pool = folds.map(|fold| sd_factor::in_pool(rows, self.each(), factors.of_fold(fold))).collect();
+        Said { mixtures, alone, in_pool }
+    }
+
+    /// What the pool says of the held-out rows, in the order of the rows: with the factors and shares that suit the other folds. The
+    /// constant, which is the last part, is the baseline too.
+    fn out_of_fold(&self, held: &Held, said: Vec<Said>, stacking: &Stacking) -> OutOfFold {
         let shares: Vec<Vec<f64>> = (0..self.folds.len() as u32).map(|fold| stacking.shares_without(fold)).collect();
         let mut order: Vec<usize> = (0..held.rows.len()).collect();
         order.sort_unstable_by_key(|at| held.rows[*at]);
-        let counts: Vec<bool> =
-            (0..mixtures.len()).map(|part| shares.iter().any(|shares| shares[part] > 0.0)).collect();
-        let sizes: Vec<usize> = mixtures
-            .iter()
-            .zip(&counts)
-            .filter(|(_, counts)| **counts)
-            .map(|(mixtures, _)| mixtures.components())
-            .collect();
-        let parts = mixtures.into_iter().zip(counts).enumerate().filter(|(_, (_, counts))| *counts);
-        let parts: Vec<Mixtures> = parts
-            .map(|(part, (mixtures, _))| {
-                let of_row = |row: usize| {
+        let baseline = said[said.len() - 1].mixtures.clone().reordered(&order, |_| (1.0, 1.0));
+        let mut parts = Vec::with_capacity(said.len());
+        for (part, Said { mixtures, alone, .. }) in said.into_iter().enumerate() {
+            if shares.iter().any(|shares| shares[part] > 0.0) {
+                parts.push(mixtures.reordered(&order, |row| {
                     let fold = held.folds[row] as usize;
-                    (shares[fold][part], factors[part][fold])
-                };
-                mixtures.reordered(&order, of_row)
-            })
-            .collect();
+                    (shares[fold][part], alone[fold])
+                }));
+            }
+        }
+        let sizes = parts.iter().map(Mixtures::components).collect();
         let predictions = Predictions::from(Mixtures::side_by_side(&parts)).of_members_of(sizes);
-        let baseline = self.by_constant().reordered(&order, |_| (1.0, 1.0));
         OutOfFold {
             rows: order.iter().map(|at| self.numbers[held.rows[*at] as usize]).collect(),
             folds: order.iter().map(|at| held.folds[*at]).collect(),

@@ -84,8 +84,7 @@ impl MixtureNetwork {
             bounds: data.bounds(),
         };
         // The energy score can only be asked of targets that are known, and where others are censored those are not like all.
-        let censored = (0..data.len()).any(|row| data.is_censored(row));
-        Objective::Hybrid { head, eta: if censored { 1.0 } else { eta as f32 } }
+        Objective::Hybrid { head, eta: if data.has_censored() { 1.0 } else { eta as f32 } }
     }
 
     /// The network to train.

@@ -4,6 +4,7 @@ mod auto;
 mod beta_nll;
 mod configure;
 mod constant;
+mod division;
 mod ensemble;
 mod few_rows;
 mod finish;
@@ -40,6 +41,7 @@ pub use crate::ngboost;
 pub use crate::ngboost::NgBoost;
 pub use crate::standardised::{Pool, Standardised};
 pub use sizes::Preset;
+pub(crate) use stacking::Stacking;
 
 use configure::MEMBER;
 use material::Material;

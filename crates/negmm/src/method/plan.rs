@@ -39,7 +39,7 @@ impl Method {
     /// When a setting is out of range, or the method cannot learn from what is known of the targets.
     pub fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
         self.check()?;
-        if (0..data.len()).any(|row| data.is_censored(row)) {
+        if data.has_censored() {
             self.check_censored()?;
         }
         let own = |work| Plan { method: self.clone(), work };

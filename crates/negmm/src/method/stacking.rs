@@ -7,7 +7,7 @@ const ITERATIONS: usize = 300;
 const LEAST_SHARE: f64 = 0.02;
 
 /// How likely each row is by each part, relative to the best part of the row, fold after fold.
-pub(super) struct Stacking {
+pub(crate) struct Stacking {
     parts: usize,
     /// For each row that is looked at its fold, how much it counts, and one number for each part.
     rows: Vec<(u32, f64, Vec<f64>)>,
@@ -15,7 +15,7 @@ pub(super) struct Stacking {
 
 impl Stacking {
     /// Of log likelihoods, one list for each part; `folds` and `weights` have one entry for each row.
-    pub(super) fn new(log_likelihoods: &[Vec<f64>], folds: &[u32], weights: &[f64]) -> Self {
+    pub(crate) fn new(log_likelihoods: &[Vec<f64>], folds: &[u32], weights: &[f64]) -> Self {
         let every = folds.len().div_ceil(MOST_ROWS).max(1);
         let relative = |row: usize| {
             let largest = log_likelihoods.iter().map(|part| part[row]).fold(f64::NEG_INFINITY, f64::max);
@@ -28,12 +28,12 @@ impl Stacking {
     }
 
     /// The shares that suit all rows.
-    pub(super) fn shares(&self) -> Vec<f64> {
+    pub(crate) fn shares(&self) -> Vec<f64> {
         self.shares_by(|_| true)
     }
 
     /// The shares that suit the rows of all other folds.
-    pub(super) fn shares_without(&self, fold: u32) -> Vec<f64> {
+    pub(crate) fn shares_without(&self, fold: u32) -> Vec<f64> {
         self.shares_by(|other| other != fold)
     }
 

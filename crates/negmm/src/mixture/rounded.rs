@@ -3,6 +3,7 @@
 //! The probability of a value is what the mixture has in its cell, and P(Y <= v) is the mixture's distribution function at the
 //! upper end of v's cell. Between two values it is constant, so that integrals over it are sums over the cells' ends.
 
+use super::matched::Matched;
 use super::midpoint::{Side, correction, correction_of_square, derivatives};
 use super::panels::Panels;
 use super::piece::Piece;
@@ -31,6 +32,20 @@ const FEW_CELLS: f64 = 400.0;
 pub(crate) struct Rounded<'a> {
     pub(crate) mixture: Mixture<'a>,
     pub(crate) grid: Grid,
+}
+
+impl Matched for Rounded<'_> {
+    fn matched(&self) -> Mixtures {
+        let weights: Vec<f64> = self.mixture.parts().map(|(weight, _, _)| weight).collect();
+        let (means, variances): (Vec<f64>, Vec<f64>) =
+            self.mixture.parts().map(|(_, mean, sd)| self.moments(mean, sd)).unzip();
+        let sds = variances.into_iter().map(f64::sqrt).collect();
+        Mixtures::from_parts_unchecked(weights.len(), weights, means, sds)
+    }
+
+    fn ends(&self) -> (f64, f64) {
+        (self.grid.value(self.grid.first), self.grid.value(self.grid.last))
+    }
 }
 
 impl Rounded<'_> {
@@ -121,15 +136,6 @@ impl Rounded<'_> {
         self.grid.value(index)
     }
 
-    /// The mixture of Gaussians whose components have the means and sds that the mixture's have when they are rounded.
-    fn matched(&self) -> Mixtures {
-        let weights: Vec<f64> = self.mixture.parts().map(|(weight, _, _)| weight).collect();
-        let (means, variances): (Vec<f64>, Vec<f64>) =
-            self.mixture.parts().map(|(_, mean, sd)| self.moments(mean, sd)).unzip();
-        let sds = variances.into_iter().map(f64::sqrt).collect();
-        Mixtures::from_parts_unchecked(weights.len(), weights, means, sds)
-    }
-
     /// Mean and variance of one component when it is rounded.
     fn moments(&self, mean: f64, sd: f64) -> (f64, f64) {
         let (low, high) = (mean - FAR * sd, mean + FAR * sd);
@@ -194,27 +200,6 @@ impl Rounded<'_> {
         let rounded = first + step * (high - low);
         let square = moved.variance() + first * first + step * (high_square - low_square);
         (lower + rounded, (square - rounded * rounded).max(0.0))
-    }
-
-    /// Mean.
-    pub(crate) fn mean(&self) -> f64 {
-        let (lower, upper) = (self.grid.value(self.grid.first), self.grid.value(self.grid.last));
-        self.matched().row(0).mean().clamp(lower, upper)
-    }
-
-    /// Variance within the rounded components.
-    pub(crate) fn variance_within(&self) -> f64 {
-        self.matched().row(0).variance_within()
-    }
-
-    /// Variance between the rounded components.
-    pub(crate) fn variance_between(&self) -> f64 {
-        self.matched().row(0).variance_between()
-    }
-
-    /// Variance: within plus between.
-    pub(crate) fn variance(&self) -> f64 {
-        self.matched().row(0).variance()
     }
 
     /// step · sum over the cells from `from` up to but not `to` of P(Y <= v)^`power`, or of P(Y > v)^`power`.

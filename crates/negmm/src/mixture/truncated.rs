@@ -3,6 +3,7 @@
 //! It is a mixture of the components' pieces between the bounds, each weighing as much as it has there. The weights come from
 //! logarithms and the pieces are counted from where they are highest: so all is exact also where nearly nothing is inside.
 
+use super::matched::Matched;
 use super::panels::Panels;
 use super::piece::Piece;
 use super::quantile::{Bracket, Rising, Tail};
@@ -25,6 +26,19 @@ pub(crate) struct Truncated<'a> {
     pub(crate) log_inside: f64,
 }
 
+impl Matched for Truncated<'_> {
+    fn matched(&self) -> Mixtures {
+        let weights = self.pieces.iter().map(|(weight, _)| *weight).collect();
+        let (means, variances): (Vec<f64>, Vec<f64>) = self.pieces.iter().map(|(_, piece)| piece.moments()).unzip();
+        let sds = variances.into_iter().map(f64::sqrt).collect();
+        Mixtures::from_parts_unchecked(self.pieces.len(), weights, means, sds)
+    }
+
+    fn ends(&self) -> (f64, f64) {
+        (self.lower, self.upper)
+    }
+}
+
 impl<'a> Truncated<'a> {
     /// `lower` is at most `upper`.
     pub(crate) fn new(mixture: Mixture<'a>, lower: f64, upper: f64) -> Self {
@@ -43,34 +57,6 @@ impl<'a> Truncated<'a> {
             pieces.retain(|(weight, _)| *weight > 0.0);
         }
         Self { mixture, lower, upper, pieces, log_inside }
-    }
-
-    /// The mixture of Gaussians whose components have the means and sds of the pieces.
-    fn matched(&self) -> Mixtures {
-        let weights = self.pieces.iter().map(|(weight, _)| *weight).collect();
-        let (means, variances): (Vec<f64>, Vec<f64>) = self.pieces.iter().map(|(_, piece)| piece.moments()).unzip();
-        let sds = variances.into_iter().map(f64::sqrt).collect();
-        Mixtures::from_parts_unchecked(self.pieces.len(), weights, means, sds)
-    }
-
-    /// Mean.
-    pub(crate) fn mean(&self) -> f64 {
-        self.matched().row(0).mean().clamp(self.lower, self.upper)
-    }
-
-    /// Variance within the pieces.
-    pub(crate) fn variance_within(&self) -> f64 {
-        self.matched().row(0).variance_within()
-    }
-
-    /// Variance between the pieces.
-    pub(crate) fn variance_between(&self) -> f64 {
-        self.matched().row(0).variance_between()
-    }
-
-    /// Variance: within plus between.
-    pub(crate) fn variance(&self) -> f64 {
-        self.matched().row(0).variance()
     }
 
     /// Probability of a value up to `y`.

@@ -105,7 +105,7 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     let weights = encoder.sample_weights(table, inputs.weight.as_deref())?.map(|weights| weights.into_owned());
     let (mut data, _) = encoder.encode(table)?;
     data = data.with_atoms(encoder.target().scaled_atoms()).with_bounds(encoder.target().scaled_bounds());
-    if let Some((lower, upper)) = encoder.target().intervals(table, &targets)? {
+    if let Some((lower, upper)) = encoder.target().intervals(&targets, known.as_ref()) {
         data = data.with_intervals(lower, upper);
     }
     if let Some(weights) = &weights {
@@ -113,10 +113,10 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     }
     if let Some(group) = &inputs.group {
         data = data.with_groups(table.groups(group)?.into_iter());
-    } else if inputs.sequence.is_none() {
+    } else if inputs.sequence.is_none() && encoder.inputs().len() > FEW_INPUTS {
+        // Fewer inputs are the same by chance.
         let repeats = repeated(&data.equal_inputs());
-        // Few inputs are the same by chance.
-        if repeats > FEW_REPEATS && encoder.inputs().len() > FEW_INPUTS {
+        if repeats > FEW_REPEATS {
             warnings.push(format!(
                 "{:.0} % of the rows have the inputs of another row: if rows of one person, machine or batch are alike, name its column \
                  by the option group, and they are held out together",
@@ -177,8 +177,7 @@ impl FitPlan {
             folds,
             predictions: model.in_target_unit(predictions),
         };
-        let target = model.encoder.target();
-        let baseline = target.baseline(model.without_support(baseline));
+        let baseline = model.encoder.target().baseline(model.without_support(baseline));
         (model.record.validation, model.record.baseline) = held_out.scores(&model, &baseline)?;
         if !matches!(model.method, Method::Constant(_)) {
             warnings.extend(remarks(&held_out, &baseline, model.encoder.target())?);

@@ -327,20 +327,13 @@ fn read_network(tensors: &Tensors<'_>, number: usize, network: &Network) -> Resu
 mod tests {
     use super::*;
     use crate::math::rng::Rng;
-    use crate::net::{Activation, Atom, Atoms, Bounds, MixtureHead};
+    use crate::net::{Activation, Atom, Atoms, MixtureHead};
     use crate::tensors::to_bytes;
 
     #[test]
     fn networks_with_atoms_come_back() {
         let atoms = Atoms::new([(0.1, 0.2), (-3.0, 0.0)].map(|(place, share)| Atom { place, share }));
-        let head = Head::Mixture(MixtureHead {
-            components: 3,
-            sd_floor: 1e-3,
-            sd_ceiling: None,
-            mean_bound: None,
-            atoms,
-            bounds: Bounds::NONE,
-        });
+        let head = Head::Mixture(MixtureHead { atoms, ..MixtureHead::new(3, 1e-3) });
         let network = Network {
             inputs: 2,
             stem: None,

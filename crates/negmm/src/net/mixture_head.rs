@@ -75,6 +75,11 @@ impl MixturePanel {
 }
 
 impl MixtureHead {
+    /// `components` Gaussians whose sds are at least `sd_floor`, with no bound and no atom.
+    pub const fn new(components: usize, sd_floor: f32) -> Self {
+        Self { components, sd_floor, sd_ceiling: None, mean_bound: None, atoms: Atoms::NONE, bounds: Bounds::NONE }
+    }
+
     /// Raw numbers for each row.
     pub fn outputs(&self) -> usize {
         3 * self.components + self.atoms.len()
@@ -186,14 +191,7 @@ mod tests {
     use super::*;
 
     fn head(atoms: Atoms) -> Head {
-        Head::Mixture(MixtureHead {
-            components: 2,
-            sd_floor: 1e-3,
-            sd_ceiling: None,
-            mean_bound: None,
-            atoms,
-            bounds: Bounds::NONE,
-        })
+        Head::Mixture(MixtureHead { atoms, ..MixtureHead::new(2, 1e-3) })
     }
 
     #[test]

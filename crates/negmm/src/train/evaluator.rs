@@ -42,6 +42,13 @@ impl BoundsRoom {
         let between = Known { y, intervals: Some([lower, upper]) };
         scratch.scores::<L>(panel, between, lane, Wanted { log: true, energy: false }).0
     }
+
+    /// The same with all sds times `factor`.
+    #[inline(always)]
+    fn scaled_score<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize, factor: f32) -> L {
+        let Self { ends: [lower, upper], scratch, .. } = self;
+        scratch.scaled_log_score::<L>(panel, Known { y, intervals: Some([lower, upper]) }, lane, factor)
+    }
 }
 
 impl MixtureRoom {
@@ -228,9 +235,8 @@ fn mixture_scores<L: Lanes>(
         if let Some(calibrated) = &mut totals.calibrated {
             for (sum, factor) in calibrated.iter_mut().zip(SD_FACTORS) {
                 let mut log = scratch.scaled_log_score::<L>(panel, known, lane, factor);
-                if let Some(BoundsRoom { ends: [lower, upper], scratch, .. }) = bounds.as_mut() {
-                    let between = Known { y: &rows.y[lane], intervals: Some([lower, upper]) };
-                    log = log - scratch.scaled_log_score::<L>(panel, between, lane, factor);
+                if let Some(bounds) = bounds.as_mut() {
+                    log = log - bounds.scaled_score::<L>(panel, &rows.y[lane], lane, factor);
                 }
                 *sum += f64::from((log * weight).sum());
             }

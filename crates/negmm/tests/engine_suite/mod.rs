@@ -12,7 +12,7 @@ use negmm::data::Dataset;
 use negmm::math::lanes::{Isa, WIDTH};
 use negmm::method::{Member, NgBoost, Pool, Predictor};
 use negmm::mixture::Mixtures;
-use negmm::net::{Activation, Atoms, Bounds, Layer, MixtureHead, Network, Parameters};
+use negmm::net::{Activation, Layer, MixtureHead, Network, Parameters};
 use negmm::score::{energy, hybrid, log};
 use negmm::train::{
     CpuEngine, Engine, Job, NetworkJob, Objective, Optimiser, Progress, Schedule, Selection, Trained, TrainedNetwork,
@@ -61,14 +61,7 @@ fn bimodal_rows(rows: usize, seed: u64) -> Dataset {
 }
 
 fn head(components: usize) -> MixtureHead {
-    MixtureHead {
-        components,
-        sd_floor: 1e-3,
-        sd_ceiling: None,
-        mean_bound: None,
-        atoms: Atoms::NONE,
-        bounds: Bounds::NONE,
-    }
+    MixtureHead::new(components, 1e-3)
 }
 
 /// The weights themselves, at a constant rate: what the tests below reckon with.

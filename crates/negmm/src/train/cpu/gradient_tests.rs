@@ -220,14 +220,7 @@ fn assert_network_gradient(
     let case =
         format!("{inputs} inputs, hidden {hidden:?}, residual {residual}, {activation:?}, eta {eta}, {rows} rows");
     let data = data(inputs, 100);
-    let head = MixtureHead {
-        components: 3,
-        sd_floor: 1e-3,
-        sd_ceiling: None,
-        mean_bound: None,
-        atoms: Atoms::NONE,
-        bounds: Bounds::NONE,
-    };
+    let head = MixtureHead::new(3, 1e-3);
     let network =
         Network { inputs, stem: None, hidden: hidden.to_vec(), residual, activation, outputs: head.outputs() };
     let job = NetworkJob {
@@ -279,8 +272,7 @@ fn small_job(data: &Arc<Dataset>, objective: Objective) -> NetworkJob {
 #[test]
 fn atoms_start_with_their_shares() {
     let atoms = Atoms::new([(ATOM, 0.25), (-2.0, 0.4)].map(|(place, share)| Atom { place, share }));
-    let head =
-        MixtureHead { components: 7, sd_floor: 1e-3, sd_ceiling: None, mean_bound: None, atoms, bounds: Bounds::NONE };
+    let head = MixtureHead { atoms, ..MixtureHead::new(7, 1e-3) };
     let biases: Vec<f64> = head.initial_biases().into_iter().map(f64::from).collect();
     let [weights, means, sds] = mixture_of(head, &biases);
     assert!((weights[7] - 0.25).abs() < 1e-6 && (weights[8] - 0.4).abs() < 1e-6, "{weights:?}");
@@ -293,14 +285,7 @@ fn gradient_of_rows_that_are_intervals() {
     let (data, rows) = (data_of_all_kinds(4), some_rows(75));
     let bounds = [(None, None), (Some(-1.6), None), (Some(-1.6), Some(1.7))];
     for (eta, (lower, upper)) in [0.0, 0.4, 1.0].into_iter().flat_map(|eta| bounds.map(|bounds| (eta, bounds))) {
-        let head = MixtureHead {
-            components: 3,
-            sd_floor: 1e-3,
-            sd_ceiling: None,
-            mean_bound: None,
-            atoms: Atoms::NONE,
-            bounds: Bounds { lower, upper },
-        };
+        let head = MixtureHead { bounds: Bounds { lower, upper }, ..MixtureHead::new(3, 1e-3) };
         let loss = interval_loss(head, eta, (data.clone(), rows.clone()));
         assert_job_gradient(
             &format!("eta {eta}, {lower:?} to {upper:?}"),
@@ -312,14 +297,7 @@ fn gradient_of_rows_that_are_intervals() {
     for (eta, places) in [(0.0, vec![ATOM]), (0.4, vec![ATOM]), (1.0, vec![ATOM, -40.0]), (0.4, vec![0.1, ATOM, -0.9])]
     {
         let atoms = Atoms::new(places.iter().map(|place| Atom { place: *place, share: 0.1 }));
-        let head = MixtureHead {
-            components: 2,
-            sd_floor: 1e-3,
-            sd_ceiling: None,
-            mean_bound: None,
-            atoms,
-            bounds: Bounds::NONE,
-        };
+        let head = MixtureHead { atoms, ..MixtureHead::new(2, 1e-3) };
         let loss = interval_loss(head, eta, (data.clone(), rows.clone()));
         let case = format!("eta {eta}, atoms {places:?}");
         assert_job_gradient(&case, &small_job(&data, Objective::Hybrid { head, eta }), &rows, &loss);
@@ -492,14 +470,7 @@ fn gradient_without_inputs_and_at_full_widths() {
 #[test]
 fn gradient_goes_through_the_units_that_dropout_left() {
     let data = data(3, 40);
-    let head = MixtureHead {
-        components: 2,
-        sd_floor: 1e-3,
-        sd_ceiling: None,
-        mean_bound: None,
-        atoms: Atoms::NONE,
-        bounds: Bounds::NONE,
-    };
+    let head = MixtureHead::new(2, 1e-3);
     let job = NetworkJob {
         network: Network {
             inputs: 3,

@@ -9,7 +9,7 @@ use crate::data::Dataset;
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use crate::math::rng::Rng;
 use crate::mixture::Mixture;
-use crate::net::{Activation, Atoms, Bounds, EmbeddedInput, Lstm, MixtureHead, Network, Periodic, Stem};
+use crate::net::{Activation, EmbeddedInput, Lstm, MixtureHead, Network, Periodic, Stem};
 use crate::score::hybrid;
 use crate::train::course::Trainer;
 use crate::train::{Job, NetworkJob, Objective, Training};
@@ -101,14 +101,7 @@ fn data(features: usize) -> Arc<Dataset> {
 }
 
 fn job(data: &Arc<Dataset>, stem: Stem, hidden: &[usize], training: Training) -> NetworkJob {
-    let head = MixtureHead {
-        components: 2,
-        sd_floor: SD_FLOOR,
-        sd_ceiling: None,
-        mean_bound: None,
-        atoms: Atoms::NONE,
-        bounds: Bounds::NONE,
-    };
+    let head = MixtureHead::new(2, SD_FLOOR);
     NetworkJob {
         network: Network {
             inputs: stem.inputs(),
