@@ -3,6 +3,7 @@
 mod method;
 mod reading;
 mod search;
+mod sequence;
 mod target;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 pub use method::MethodFlags;
 pub use reading::{FileFlags, ReadingFlags};
 pub use search::{Paper, Part, Tune};
+pub use sequence::SequenceFlags;
 pub use target::TargetFlags;
 
 /// A whole predictive distribution for every row of a data set.
@@ -47,8 +49,8 @@ pub enum Command {
     Demo(Demo),
     /// Train on a CSV or Parquet file
     Fit(Box<Fit>),
-    /// One row out for every row in; of a sequence for every row that has a window before it, and for the next step
-    Predict(Predict),
+    /// One row out for every row in; of a forecaster one for each step ahead
+    Predict(Box<Predict>),
     /// Score predictions against known targets
     Evaluate(Evaluate),
     /// Explain a model by pictures: one HTML file, or an SVG file for each
@@ -100,6 +102,9 @@ pub struct Fit {
     /// What is known of the target, which a config file may say too.
     #[command(flatten)]
     pub target_flags: TargetFlags,
+    /// What is forecast, which a config file may say too.
+    #[command(flatten)]
+    pub sequence_flags: SequenceFlags,
     /// How the file is written, which a config file may say too.
     #[command(flatten)]
     pub reading: ReadingFlags,
@@ -112,7 +117,7 @@ pub struct Fit {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataFlags {
-    /// The column to predict
+    /// The column to predict; of a sequence, the sequence itself where nothing is said
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub target: Option<String>,
     /// Use only these columns as inputs [default: all but the target]
@@ -128,12 +133,6 @@ pub struct DataFlags {
     /// The column that says how much each row counts; it is no input
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub weight: Option<String>,
-    /// Rows are steps in time, oldest first: predict the next step from a window of this column; --features join it
-    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
-    pub sequence: Option<String>,
-    /// Steps that a prediction of a sequence looks back [default: 30]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true)]
-    pub window: Option<String>,
     /// Starts all random choices; the same seed gives the same model [default: 0]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub seed: Option<String>,
@@ -148,8 +147,6 @@ impl DataFlags {
             ("ignore", &self.ignore),
             ("date", &self.date),
             ("weight", &self.weight),
-            ("sequence", &self.sequence),
-            ("window", &self.window),
             ("seed", &self.seed),
         ];
         all.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)))
@@ -203,9 +200,29 @@ pub struct Predict {
     /// Columns of the data to carry over, as they stand; a name with a comma goes in quotes
     #[arg(long, value_name = "COL,…")]
     pub keep: Option<String>,
+    /// Forecasts: this many joint paths through the steps ahead: path_1 …
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub paths: Option<String>,
+    /// Forecasts: answer for the sum, the max or the min over the steps ahead, by paths
+    #[arg(long, value_name = "WORD")]
+    pub over: Option<String>,
+    /// Which origins forecasts start from.
+    #[command(flatten)]
+    pub origins: OriginFlags,
     /// How the file is written.
     #[command(flatten)]
     pub file: FileFlags,
+}
+
+/// Which origins forecasts start from, as it was typed.
+#[derive(Debug, Args)]
+pub struct OriginFlags {
+    /// Forecasts: also start inside the data, so that the last N steps of each series are forecast from what came before them
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub last: Option<String>,
+    /// Forecasts: steps from one such start to the next [default: as many as are forecast]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub every: Option<String>,
 }
 
 /// `negmm evaluate`
@@ -218,6 +235,9 @@ pub struct Evaluate {
     /// The column that says how much each row counts
     #[arg(long, value_name = "COL")]
     pub weight: Option<String>,
+    /// Which origins forecasts start from.
+    #[command(flatten)]
+    pub origins: OriginFlags,
     /// How the file is written.
     #[command(flatten)]
     pub file: FileFlags,
@@ -239,6 +259,9 @@ pub struct Report {
     /// The column that says how much each row counts
     #[arg(long, value_name = "COL")]
     pub weight: Option<String>,
+    /// Which origins forecasts start from.
+    #[command(flatten)]
+    pub origins: OriginFlags,
     /// How the file is written.
     #[command(flatten)]
     pub file: FileFlags,
@@ -249,9 +272,9 @@ pub struct Report {
 pub struct Compare {
     /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
     pub data: String,
-    /// The column to predict
-    #[arg(long, value_name = "COL")]
-    pub target: String,
+    /// The column to predict; of a sequence, the sequence itself where nothing is said
+    #[arg(long, value_name = "COL", required_unless_present = "sequence")]
+    pub target: Option<String>,
     /// Compare only these [default: all]
     #[arg(long, value_name = "NAME,…")]
     pub methods: Option<String>,
@@ -282,15 +305,12 @@ pub struct Compare {
     /// The column that says how much each row counts; it is no input
     #[arg(long, value_name = "COL")]
     pub weight: Option<String>,
-    /// Rows are steps in time, oldest first: each fold learns from the rows before it
-    #[arg(long, value_name = "COL")]
-    pub sequence: Option<String>,
-    /// Steps that a prediction of a sequence looks back [default: 30]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub window: Option<String>,
     /// Starts all random choices
     #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
     pub seed: String,
+    /// What is forecast.
+    #[command(flatten)]
+    pub sequence_flags: SequenceFlags,
     /// What is known of the target.
     #[command(flatten)]
     pub target_flags: TargetFlags,

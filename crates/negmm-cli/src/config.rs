@@ -6,15 +6,19 @@ use std::path::Path;
 
 use negmm::compare::Split;
 use negmm::data::{Dialect, Inputs};
+use negmm::forecast::Roles;
 use negmm::{Error, Method, Table};
 
-use crate::arguments::{DataFlags, MethodFlags, ReadingFlags, TargetFlags};
+use crate::arguments::{DataFlags, MethodFlags, ReadingFlags, SequenceFlags, TargetFlags};
 use crate::input;
 
 /// The options that say how a file is written.
 const DIALECT: [&str; 5] = ["separator", "decimal", "missing", "text", "number"];
 /// Those that say something of the target and of which rows belong together.
 const TARGET: [&str; 6] = ["lower", "upper", "continuous", "censored", "target-upper", "group"];
+
+/// Those of forecasts alone.
+pub const FORECAST: [&str; 5] = ["time", "horizon", "series", "season", "known"];
 
 /// What `fit` is to do.
 #[derive(Debug)]
@@ -23,6 +27,8 @@ pub struct FitConfig {
     pub target: String,
     /// Which columns are inputs.
     pub inputs: Inputs,
+    /// What is forecast, where rows are steps in time that `auto` forecasts.
+    pub forecast: Option<Roles>,
     /// How the file is written.
     pub dialect: Dialect,
     /// Starts all random choices.
@@ -37,12 +43,13 @@ impl FitConfig {
     /// The config file first, then the flags, which win over it.
     pub fn new(
         file: Option<&Path>,
-        (data, target): (&DataFlags, &TargetFlags),
+        (data, target, sequence): (&DataFlags, &TargetFlags, &SequenceFlags),
         reading: &ReadingFlags,
         method: &MethodFlags,
     ) -> Result<Self, Error> {
         let mut settings = file.map_or(Ok(Vec::new()), read)?;
-        for (name, text) in data.given().chain(target.given()).chain(reading.given()).chain(method.given()) {
+        let of_data = data.given().chain(target.given()).chain(sequence.given());
+        for (name, text) in of_data.chain(reading.given()).chain(method.given()) {
             settings.retain(|setting| setting.name != name);
             settings.push(Setting { name: name.into(), text: text.into(), place: None });
         }
@@ -50,9 +57,11 @@ impl FitConfig {
             let at = settings.iter().position(|setting| setting.name == name)?;
             Some(settings.remove(at))
         };
+        let column = take(&mut settings, "sequence").map(|setting| setting.text);
         let target = take(&mut settings, "target")
-            .ok_or_else(|| Error::options("which column is to be predicted? Say --target COL"))?
-            .text;
+            .map(|setting| setting.text)
+            .or_else(|| column.clone())
+            .ok_or_else(|| Error::options("which column is to be predicted? Say --target COL"))?;
         let features = take(&mut settings, "features").map(|setting| input::names(&setting.text));
         let ignore = take(&mut settings, "ignore").map_or(Vec::new(), |setting| input::names(&setting.text));
         let dates = take(&mut settings, "date").map_or(Vec::new(), |setting| input::dates(&setting.text));
@@ -68,15 +77,23 @@ impl FitConfig {
         let (dialect, outcome) = (take_all(&DIALECT), take_all(&TARGET));
         let dialect = input::dialect_of(dialect.iter().map(|(name, text)| (*name, text.as_str())))?;
         let (outcome, group) = input::outcome(outcome.iter().map(|(name, text)| (*name, text.as_str())))?;
-        let column = take(&mut settings, "sequence").map(|setting| setting.text);
+        let told = take_all(&FORECAST);
         let window = take(&mut settings, "window");
+        let levels = take(&mut settings, "levels").is_some_and(|setting| setting.text == "true") || window.is_some();
         let sequence = input::sequence(column, window.as_ref().map(|setting| setting.text.as_str()));
         let sequence = sequence.map_err(|error| window.iter().fold(error, |error, setting| setting.blame(error)))?;
         let mut method = match take(&mut settings, "method") {
             Some(setting) => Method::by_name(&setting.text).map_err(|error| setting.blame(error))?,
             None => Method::default(),
         };
-        if sequence.is_some() {
+        let forecasts = sequence.is_some() && matches!(method, Method::Auto(_)) && !levels;
+        if let Some((name, _)) = told.first().filter(|_| !forecasts) {
+            return Err(Error::options(match sequence {
+                None => format!("{name} is for sequences: say --sequence COL too"),
+                Some(_) => format!("{name} is for forecasts, which auto makes without --levels and --window"),
+            }));
+        }
+        if sequence.is_some() && !forecasts {
             method = method.for_sequences();
         }
         let named: Vec<(&str, &str)> =
@@ -85,8 +102,24 @@ impl FitConfig {
             let blamed = settings.iter().filter(|setting| setting.name == refused.option);
             blamed.fold(refused.error, |error, setting| setting.blame(error))
         })?;
-        let inputs = Inputs { features, ignore, dates, weight, sequence, outcome, group };
-        Ok(Self { target, inputs, dialect, seed, threads, method })
+        if !forecasts {
+            let inputs = Inputs { features, ignore, dates, weight, sequence, outcome, group };
+            return Ok(Self { target, inputs, forecast: None, dialect, seed, threads, method });
+        }
+        let refused = [("ignore", !ignore.is_empty()), ("weight", weight.is_some()), ("group", group.is_some())];
+        if let Some((name, _)) = refused.iter().find(|(_, given)| *given) {
+            return Err(Error::options(format!("forecasts have no option {name}")));
+        }
+        let column = sequence.map_or(String::new(), |sequence| sequence.column);
+        if column != target {
+            return Err(Error::options(format!(
+                "forecasts are of the sequence {column:?} itself, not of {target:?}: leave out --target, or say --levels"
+            )));
+        }
+        let told = told.iter().map(|(name, text)| (*name, text.as_str()));
+        let forecast = Some(input::roles(column, told, features.unwrap_or_default(), &dates)?);
+        let inputs = Inputs { outcome, ..Inputs::default() };
+        Ok(Self { target, inputs, forecast, dialect, seed, threads, method })
     }
 }
 

@@ -3,9 +3,10 @@
 use std::str::FromStr;
 
 use negmm::data::{Dialect, Inputs, Outcome, RowStream, Schema, Sequence, TimeForm};
+use negmm::forecast::{Origins, Roles};
 use negmm::{Error, Table};
 
-use crate::arguments::FileFlags;
+use crate::arguments::{FileFlags, OriginFlags};
 use crate::report;
 
 /// What messages call standard input.
@@ -33,6 +34,44 @@ pub fn sequence(column: Option<String>, window: Option<&str>) -> Result<Option<S
             Ok(Some(sequence))
         }
     }
+}
+
+/// What the columns of a forecast of `target` are: of options and their texts, further columns, and columns that are dates.
+pub fn roles<'a>(
+    target: String,
+    given: impl Iterator<Item = (&'a str, &'a str)>,
+    past: Vec<String>,
+    dates: &[(String, Option<TimeForm>)],
+) -> Result<Roles, Error> {
+    let mut roles = Roles { past, ..Roles::of(target) };
+    for (name, text) in given {
+        match name {
+            "time" => roles.time = Some(text.into()),
+            "series" => roles.series = Some(text.into()),
+            "known" => roles.known = names(text),
+            "horizon" => roles.horizon = number(name, text)?,
+            _ => roles.seasons = Some(text.split(',').map(|season| number(name, season)).collect::<Result<_, _>>()?),
+        }
+    }
+    let form = |time: &String| dates.iter().find(|(name, _)| name == time).and_then(|(_, form)| *form);
+    roles.time_form = roles.time.as_ref().and_then(form);
+    roles.past.retain(|name| *name != roles.target);
+    roles.check()?;
+    Ok(roles)
+}
+
+/// An error when one of these options was given, which only forecasters have.
+pub fn no_forecast(given: &[(&str, bool)]) -> Result<(), Error> {
+    match given.iter().find(|(_, given)| *given) {
+        Some((name, _)) => Err(Error::options(format!("--{name} is for forecasters, and the model is one of rows"))),
+        None => Ok(()),
+    }
+}
+
+/// Which origins forecasts start from.
+pub fn origins(flags: &OriginFlags) -> Result<Origins, Error> {
+    let of = |name: &str, text: &Option<String>| text.as_deref().map(|text| number(name, text)).transpose();
+    Ok(Origins { last: of("last", &flags.last)?, every: of("every", &flags.every)? })
 }
 
 /// What is said of the target, and the column of groups: of options and their texts.

@@ -64,6 +64,7 @@ impl Predicted {
             kept.iter_mut().for_each(|cells| line.text(&cells.next().unwrap_or_default()));
             answers.row(row).for_each(|cell| match cell {
                 Cell::Number(number) => line.number(number),
+                Cell::Whole(number) => line.text(&number.to_string()),
                 Cell::Text(text) => line.text(text),
             });
             line.end();
@@ -90,6 +91,8 @@ fn columns(answers: &Answers) -> Vec<Written<'static>> {
             match (columns.get_mut(at), cell) {
                 (Some(Written::Numbers(numbers)), Cell::Number(number)) => numbers.push(number),
                 (Some(Written::Texts(texts)), Cell::Text(text)) => texts.push(text.to_string()),
+                (Some(Written::Whole(numbers)), Cell::Whole(number)) => numbers.push(number),
+                (_, Cell::Whole(number)) => columns.push(Written::Whole(vec![number])),
                 (_, Cell::Number(number)) => columns.push(Written::Numbers(vec![number])),
                 (_, Cell::Text(text)) => columns.push(Written::Texts(vec![text.to_string()])),
             }

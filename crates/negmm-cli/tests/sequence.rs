@@ -114,7 +114,7 @@ fn sequences_that_are_refused() {
     let fit = |more: &[&'static str]| [&["fit", "s.csv", "-o", "s.negmm", "--target", "price"], more].concat();
     let columns = "the columns are \"day\", \"price\", \"volume\"";
     folder.refused(
-        &fit(&["--sequence", "prize"]),
+        &fit(&["--sequence", "prize", "--levels"]),
         2,
         &format!("s.csv: there is no column \"prize\" (did you mean \"price\"?); {columns}"),
     );
@@ -125,7 +125,7 @@ fn sequences_that_are_refused() {
     let half = "window must be a whole number, at least 0, found \"1.5\"";
     folder.refused(&fit(&["--sequence", "price", "--window", "1.5"]), 2, half);
     let short = "s.csv: a window of 30 steps needs at least 32 rows here, found 20";
-    folder.refused(&fit(&["--sequence", "price"]), 1, short);
+    folder.refused(&fit(&["--sequence", "price", "--levels"]), 1, short);
     let adversarial = ["--sequence", "price", "--window", "3", "--method", "mdn", "--adversarial", "0.01"];
     let message = "adversarial training is not there for sequences or embeddings: leave adversarial at 0";
     folder.refused(&fit(&adversarial), 2, message);

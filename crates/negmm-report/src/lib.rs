@@ -28,6 +28,7 @@
 mod answers;
 mod cases;
 mod comparison;
+mod forecast;
 mod importance;
 mod notable;
 mod page;

@@ -54,8 +54,8 @@ pub fn html(report: &Report) -> String {
         if section.id == "scores" {
             let _ = writeln!(
                 page,
-                "<div class=\"card\"><h3>Scores</h3>\n<p class=\"reading\">Less is better for all errors; the constant baseline \
-                 predicts the same mean and spread for every row, and shares inside an interval should be what it says.</p>\n{}</div>",
+                "<div class=\"card\"><h3>Scores</h3>\n<p class=\"reading\">{}</p>\n{}</div>",
+                report.scores_reading,
                 table(&report.scores)
             );
         }

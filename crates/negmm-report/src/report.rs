@@ -11,12 +11,18 @@ use crate::picture::{self, Grid, Picture};
 use crate::text::{count, counted, html, name, num, percent};
 use crate::{page, picker};
 
+/// What the page says of scores.
+const READING: &str = "Less is better for all errors; the constant baseline predicts the same mean and spread for every row, and \
+    shares inside an interval should be what it says.";
+
 /// A model explained by pictures.
 pub struct Report {
     pub(crate) target: String,
     /// Sentences about model and rows, as HTML.
     pub(crate) facts: Vec<String>,
     pub(crate) scores: Grid,
+    /// How to read them.
+    pub(crate) scores_reading: &'static str,
     pub(crate) sections: Vec<Section>,
     /// Single rows, as JSON for the page's script.
     pub(crate) rows: String,
@@ -73,6 +79,7 @@ impl Report {
         Ok(Self {
             facts: facts(model, all, &answers, source),
             scores: picture::score_lines(model, cases, &answers),
+            scores_reading: READING,
             sections: sections.into_iter().filter(|section| !section.pictures.is_empty()).collect(),
             rows,
             target,

@@ -19,6 +19,8 @@ pub struct Answers<'a> {
 pub enum Cell<'a> {
     /// A number.
     Number(f64),
+    /// A whole number.
+    Whole(i64),
     /// A name; empty where there is none.
     Text(&'a str),
 }
@@ -27,6 +29,7 @@ impl fmt::Display for Cell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
+            Self::Whole(number) => number.fmt(f),
             Self::Text(text) => f.write_str(text),
         }
     }
@@ -38,7 +41,9 @@ enum Block<'a> {
     /// rows × width.
     Numbers { width: usize, numbers: Cow<'a, [f64]> },
     /// One column.
-    Text(Vec<&'a str>),
+    Whole(Vec<i64>),
+    /// One column.
+    Text(Vec<Cow<'a, str>>),
 }
 
 impl<'a> Block<'a> {
@@ -49,14 +54,15 @@ impl<'a> Block<'a> {
     fn width(&self) -> usize {
         match self {
             Self::Numbers { width, .. } => *width,
-            Self::Text(_) => 1,
+            Self::Whole(_) | Self::Text(_) => 1,
         }
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         match self {
             Self::Numbers { width, numbers } => Cell::Number(numbers[row * width + column]),
-            Self::Text(text) => Cell::Text(text[row]),
+            Self::Whole(numbers) => Cell::Whole(numbers[row]),
+            Self::Text(text) => Cell::Text(&text[row]),
         }
     }
 }
@@ -73,6 +79,44 @@ impl<'a> Answers<'a> {
             blocks.extend(answer(question, predictions, first_row)?);
         }
         Ok(Self { names, rows: predictions.len(), blocks })
+    }
+
+    /// The same after a column of whole numbers.
+    ///
+    /// # Panics
+    /// When it has not one for each row.
+    #[must_use]
+    pub fn after_whole(self, name: impl Into<String>, numbers: Vec<i64>) -> Self {
+        assert_eq!(numbers.len(), self.rows);
+        self.after(name.into(), Block::Whole(numbers))
+    }
+
+    /// The same after a column of text.
+    ///
+    /// # Panics
+    /// When it has not one for each row.
+    #[must_use]
+    pub fn after_text(self, name: impl Into<String>, texts: Vec<String>) -> Self {
+        assert_eq!(texts.len(), self.rows);
+        self.after(name.into(), Block::Text(texts.into_iter().map(Cow::Owned).collect()))
+    }
+
+    /// The same before columns of numbers, which are rows × names.
+    ///
+    /// # Panics
+    /// When they are not.
+    #[must_use]
+    pub fn before_numbers(mut self, names: Vec<String>, numbers: Vec<f64>) -> Self {
+        assert_eq!(numbers.len(), self.rows * names.len());
+        self.blocks.push(Block::new(names.len(), numbers));
+        self.names.extend(names);
+        self
+    }
+
+    fn after(mut self, name: String, block: Block<'a>) -> Self {
+        self.names.insert(0, name);
+        self.blocks.insert(0, block);
+        self
     }
 
     /// The names of the columns.
@@ -129,7 +173,7 @@ fn answer<'a>(question: &Question<'_>, predictions: &'a Predictions, first_row: 
         Question::VarianceByMembers => two(predictions.variance_by_members()),
         Question::Novelty => {
             let novelty = predictions.novelty().ok_or_else(novelty_is_not_known)?;
-            let inputs = novelty.inputs().into_iter().map(Option::unwrap_or_default).collect();
+            let inputs = novelty.inputs().into_iter().map(|input| Cow::from(input.unwrap_or_default())).collect();
             vec![Block::new(1, novelty.distances()), Block::Text(inputs)]
         }
         Question::Components(width) => match predictions.mixtures() {

@@ -35,6 +35,7 @@
 //! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] or [`samples`] in the target's own unit | [`mixture`] |
 //! | [`Predictions`] and [`Questions`] | [`Answers`]: named columns of numbers | [`questions`] |
 //! | [`Predictions`] and targets | [`Metrics`] | [`metrics`]; of targets that are not all known [`censored`] |
+//! | a [`Table`] of series and their [`forecast::Roles`] | a distribution for each step ahead | [`forecast`] |
 //! | settings to try | the best of them, by a journal of trials | [`tune`] |
 
 mod answers;
@@ -42,6 +43,7 @@ pub mod censored;
 pub mod compare;
 pub mod data;
 mod error;
+pub mod forecast;
 mod grid;
 #[cfg(not(feature = "internals"))]
 mod math;
@@ -78,7 +80,7 @@ pub use math::rng::Rng;
 pub use method::Method;
 pub use metrics::Metrics;
 pub use mixture::{Mixture, Mixtures};
-pub use model::{FitOptions, Model, fit, fit_with};
+pub use model::{FitOptions, Loaded, Model, fit, fit_with};
 pub use place::Place;
 pub use predictive::Predictions;
 pub use questions::Questions;

@@ -39,6 +39,10 @@ pub(crate) const RUNGS: u64 = of(12);
 pub(crate) const DRAWS: u64 = of(13);
 /// The parts of training rows that get the statistics of the others.
 pub(crate) const STATISTICS: u64 = of(14);
+/// The steps ahead that forecasters learn from.
+pub(crate) const PLACES: u64 = of(15);
+/// Paths of forecasts, one for each origin.
+pub(crate) const PATHS: u64 = of(16);
 
 #[cfg(test)]
 mod tests {
@@ -61,6 +65,8 @@ mod tests {
             RUNGS,
             DRAWS,
             STATISTICS,
+            PLACES,
+            PATHS,
         ];
         let purposes: std::collections::HashSet<u64> = all.iter().map(|stream| stream >> 56).collect();
         assert_eq!(purposes.len(), all.len());

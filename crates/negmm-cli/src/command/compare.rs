@@ -11,14 +11,25 @@ use negmm_draw::Style;
 use serde_json::json;
 
 use crate::arguments::{Compare, Shared};
-use crate::config::{Splitting, methods};
+use crate::command::forecast;
+use crate::config::{FORECAST, Splitting, methods};
 use crate::output::{Output, replaces, say, say_json, warn};
 use crate::progress::Bar;
 use crate::{input, report};
 
 /// Runs it.
 pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
-    let sequence = input::sequence(arguments.sequence.clone(), arguments.window.as_deref())?;
+    let flags = &arguments.sequence_flags;
+    if flags.sequence.is_some() && arguments.methods.is_none() && !flags.levels && flags.window.is_none() {
+        return forecast::compare(arguments, shared);
+    }
+    if let Some((name, _)) = flags.given().find(|(name, _)| FORECAST.contains(name)) {
+        return Err(Error::options(format!(
+            "{name} is for forecasts, which are compared without --methods and --levels"
+        )));
+    }
+    let sequence = input::sequence(flags.sequence.clone(), flags.window.as_deref())?;
+    let target = arguments.target.as_ref().or(flags.sequence.as_ref()).cloned().unwrap_or_default();
     let methods = methods(arguments.methods.as_deref(), Method::all(), &arguments.set, sequence.is_some())?;
     let seed = input::number("seed", &arguments.seed)?;
     if let Some(picture) = &arguments.svg {
@@ -44,7 +55,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     };
     let picture = arguments.svg.as_deref().map(Output::create).transpose()?;
     let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;
-    let (table, sentences) = input::with_target(table, &arguments.target, &inputs)?;
+    let (table, sentences) = input::with_target(table, &target, &inputs)?;
     warn(shared.quiet, &sentences);
     let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
     let splits = splitting.splits(&table, &inputs, seed)?;
@@ -52,7 +63,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let fitted = || bar.add(1);
     let options = CompareOptions { seed, inputs: &inputs, engine: &engine, watch: Watch::nothing(), fitted: &fitted };
     let start = Instant::now();
-    let comparison = compare(&table, &arguments.target, &methods, &splits, &options);
+    let comparison = compare(&table, &target, &methods, &splits, &options);
     bar.clear();
     let (comparison, seconds) = (comparison?, start.elapsed().as_secs_f64());
     let name =
@@ -60,7 +71,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let name = name.split('.').next().unwrap_or_default().to_string();
     if let Some(mut picture) = picture {
         let names: Vec<String> = methods.iter().map(|method| method.name().to_string()).collect();
-        let figure = negmm_report::comparison(&format!("{name}: {}", arguments.target), &names, &comparison);
+        let figure = negmm_report::comparison(&format!("{name}: {}", target), &names, &comparison);
         picture.write(figure.svg(Style::File).as_bytes())?;
         picture.finish()?;
     }
@@ -70,7 +81,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     say(&format!(
         "{name}: {} rows, target {:?}, {} splits, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits; * best, by more than two standard errors of the paired difference",
         report::count(table.rows()),
-        arguments.target,
+        target,
         splits.len(),
         table_text(&methods, &comparison),
     ));

@@ -2,9 +2,10 @@
 
 use negmm::data::{Reading, Warnings};
 use negmm::metrics::Tally;
-use negmm::{Error, Metrics, Model};
+use negmm::{Error, Loaded, Metrics};
 
 use crate::arguments::{Evaluate, Shared};
+use crate::command::forecast;
 use crate::output::{say, say_json, warn};
 use crate::progress::Bar;
 use crate::without_target::WithoutTarget;
@@ -16,7 +17,12 @@ const CHUNK: usize = 16_384;
 /// Runs it.
 pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     shared.threads(None)?;
-    let model = Model::load(&evaluate.model)?;
+    let model = match Loaded::load(&evaluate.model)? {
+        Loaded::Model(model) => *model,
+        Loaded::Forecaster(forecaster) => return forecast::evaluate(&forecaster, evaluate, shared),
+    };
+    let origins = &evaluate.origins;
+    input::no_forecast(&[("last", origins.last.is_some()), ("every", origins.every.is_some())])?;
     let mut schema = model.encoder().schema_with_target();
     schema.columns.extend(evaluate.weight.iter().map(|name| (name.clone(), Reading::number())));
     let mut stream = input::stream(&evaluate.data, &schema.in_dialect(&input::dialect(&evaluate.file)?)?)?;

@@ -12,7 +12,7 @@ use negmm_report::{Cases, Report};
 use serde_json::json;
 
 use crate::arguments::{Fit, Shared};
-use crate::command::held_out;
+use crate::command::{forecast, held_out};
 use crate::config::FitConfig;
 use crate::output::{Output, replaces, say, say_json, warn};
 use crate::progress::Bar;
@@ -20,8 +20,8 @@ use crate::{input, read_as, report};
 
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
-    let config =
-        FitConfig::new(fit.config.as_deref(), (&fit.data_flags, &fit.target_flags), &fit.reading, &fit.method)?;
+    let of_data = (&fit.data_flags, &fit.target_flags, &fit.sequence_flags);
+    let config = FitConfig::new(fit.config.as_deref(), of_data, &fit.reading, &fit.method)?;
     let engine = shared.engine(config.threads.as_deref())?;
     let place = fit.output.display().to_string();
     let to_standard_output = place == "-";
@@ -47,8 +47,18 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
     let page = fit.report.as_deref().map(Output::create).transpose()?;
     let table = input::table(&fit.data, &config.dialect)?;
-    let (table, sentences) = input::with_target(table, &config.target, &config.inputs)?;
     let start = Instant::now();
+    if let Some(roles) = &config.forecast {
+        if held_out_file.is_some() || page.is_some() {
+            return Err(Error::options("a forecaster has no --held-out and no --report of its fit: see negmm report"));
+        }
+        let fitted = forecast::train(&table, roles, &config, &engine, shared)?;
+        warn(shared.quiet, &fitted.warnings);
+        output.write(&fitted.forecaster.to_bytes()?)?;
+        output.finish()?;
+        return forecast::said(&fitted.forecaster, table.rows(), start, &place, shared);
+    }
+    let (table, sentences) = input::with_target(table, &config.target, &config.inputs)?;
     let fitted = train(&table, &config, &engine, shared)?;
     let seconds = start.elapsed().as_secs_f64();
     let model = &fitted.model;

@@ -5,11 +5,11 @@ use negmm::data::{
     Difference, Encoding, Input, Levels, NumberEncoding, TextEncoding, TimeEncoding, TimeForm, TimePart,
 };
 use negmm::train::History;
-use negmm::{Error, Model};
+use negmm::{Error, Loaded};
 use serde_json::json;
 
 use crate::arguments::{Inspect, Shared};
-use crate::command::fit;
+use crate::command::{fit, forecast};
 use crate::output::{say, say_json};
 use crate::report;
 
@@ -18,7 +18,10 @@ const LEVELS_SHOWN: usize = 8;
 
 /// Runs it.
 pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
-    let model = Model::load(&inspect.model)?;
+    let model = match Loaded::load(&inspect.model)? {
+        Loaded::Model(model) => *model,
+        Loaded::Forecaster(forecaster) => return forecast::inspect(&forecaster, shared),
+    };
     let (encoder, record) = (model.encoder(), model.record());
     if shared.json {
         let (epochs, best_epoch) = fit::epochs(&model);

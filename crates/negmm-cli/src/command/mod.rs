@@ -4,6 +4,7 @@ pub mod compare;
 pub mod demo;
 pub mod evaluate;
 pub mod fit;
+pub mod forecast;
 pub mod held_out;
 pub mod inspect;
 pub mod paper;

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use negmm::data::{Chunk, RowStream, Warnings};
 use negmm::questions::{levels, numbers};
-use negmm::{Error, Model, Questions};
+use negmm::{Error, Loaded, Model, Questions};
 use rayon::prelude::*;
 use serde_json::json;
 
 use crate::arguments::{Predict, Shared};
+use crate::command::forecast;
 use crate::input;
 use crate::output::{replaces, say_json, warn};
 use crate::predictions::{Form, Predicted, PredictionFile};
@@ -35,7 +36,16 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
             )));
         }
     }
-    let model = Model::load(&predict.model)?;
+    let model = match Loaded::load(&predict.model)? {
+        Loaded::Model(model) => *model,
+        Loaded::Forecaster(forecaster) => return forecast::predict(&forecaster, predict, &questions, shared),
+    };
+    input::no_forecast(&[
+        ("paths", predict.paths.is_some()),
+        ("over", predict.over.is_some()),
+        ("last", predict.origins.last.is_some()),
+        ("every", predict.origins.every.is_some()),
+    ])?;
     let window = model.encoder().sequence().map(|sequence| sequence.window);
     let names = names(&questions, &keep, &model)?;
     let mut schema = model.encoder().schema();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use negmm::data::{Reading, Warnings};
-use negmm::{Error, Model};
+use negmm::{Error, Loaded, Model};
 use negmm_report::{Cases, Gather, Report};
 use serde_json::json;
 
@@ -24,12 +24,21 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
             return Err(Error::options(format!("the page would replace {page}: say another -o FILE")));
         }
     }
-    let model = Model::load(&report.model)?;
+    let loaded = Loaded::load(&report.model)?;
     // Opened first: a place that cannot be written to is better known before the work than after.
     let page = report.output.as_deref().map(Output::create).transpose()?;
-    let (cases, sentences) = cases(&model, report, shared)?;
-    warn(shared.quiet, &sentences);
-    let explained = Report::new(&model, &cases, &source(&report.data))?;
+    let (explained, total, shown) = match &loaded {
+        Loaded::Model(model) => {
+            let (cases, sentences) = cases(model, report, shared)?;
+            warn(shared.quiet, &sentences);
+            (Report::new(model, &cases, &source(&report.data))?, cases.total(), cases.len())
+        }
+        Loaded::Forecaster(forecaster) => {
+            let table = input::table(&report.data, &input::dialect(&report.file)?)?;
+            let origins = input::origins(&report.origins)?;
+            (Report::of_forecaster(forecaster, &table, origins, &source(&report.data))?, table.rows(), table.rows())
+        }
+    };
     if let Some(mut page) = page {
         page.write(explained.html().as_bytes())?;
         page.finish()?;
@@ -45,15 +54,15 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     }
     if shared.json {
         return say_json(&json!({
-            "rows": cases.total(),
-            "sample": cases.len(),
+            "rows": total,
+            "sample": shown,
             "report": report.output,
             "pictures": pictures,
         }));
     }
-    let rows = match cases.len() < cases.total() {
-        true => format!("a sample of {} of {}", terminal::count(cases.len()), terminal::counted(cases.total(), "row")),
-        false => terminal::counted(cases.len(), "row"),
+    let rows = match shown < total {
+        true => format!("a sample of {} of {}", terminal::count(shown), terminal::counted(total, "row")),
+        false => terminal::counted(shown, "row"),
     };
     let mut places: Vec<String> = report.output.iter().filter(|page| *page != "-").cloned().collect();
     if let Some(folder) = &report.svg {

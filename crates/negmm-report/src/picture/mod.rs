@@ -2,6 +2,7 @@
 
 mod calibration;
 mod fit;
+mod forecast;
 mod inputs;
 mod row;
 mod scores;
@@ -13,6 +14,7 @@ use negmm_draw::Figure;
 
 pub use calibration::calibration;
 pub use fit::fit;
+pub use forecast::{by_step, fans, pit, seasons};
 pub use inputs::inputs;
 pub use row::{LEVELS, atoms, cells, ends as row_ends, row};
 pub use scores::{score_lines, scores};

@@ -8,7 +8,7 @@ const DAYS_TO_1970: i64 = 719_468;
 
 /// A day of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Date {
+pub(crate) struct Date {
     /// The year; 0 is the year before year 1.
     pub year: i64,
     /// 1 … 12.
@@ -61,7 +61,7 @@ impl Date {
 }
 
 /// The day of the week of a day since 1970-01-01, a Thursday: 0 is Monday.
-pub(super) fn weekday(days: i64) -> usize {
+pub(crate) fn weekday(days: i64) -> usize {
     (days + 3).rem_euclid(7) as usize
 }
 

@@ -3,7 +3,7 @@
 #[cfg(feature = "parquet")]
 mod arrow;
 mod atoms;
-mod calendar;
+pub(crate) mod calendar;
 mod column;
 mod csv;
 mod cursor;

@@ -20,6 +20,11 @@ impl PredictedRows {
         Self { window, table_rows, forecast: false }
     }
 
+    /// All rows of a table of `rows` rows.
+    pub fn all(rows: usize) -> Self {
+        Self::new(None, rows)
+    }
+
     /// And the step after the last row, where rows are steps in time: what [`crate::Model::predict`] gives.
     #[must_use]
     pub fn with_forecast(self) -> Self {

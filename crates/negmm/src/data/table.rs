@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::message::{absent_columns, quoted};
 use super::reading::ColumnReading;
-use super::{Column, Dialect, Kind, Reading, csv, format, groups, source, understood, weights, whole};
+use super::{Column, Dialect, Kind, Reading, TimeForm, csv, format, groups, source, times, understood, weights, whole};
 use crate::{Error, Result};
 
 /// Named columns of equal length.
@@ -197,9 +197,27 @@ impl Table {
     }
 
     /// The numbers of the column called `name`, also where it is text that consists of numbers.
-    pub(super) fn numbers(&self, name: &str) -> Option<Result<Cow<'_, [f64]>>> {
+    pub(crate) fn numbers(&self, name: &str) -> Option<Result<Cow<'_, [f64]>>> {
         let numbers = csv::column_numbers(self.column(name)?);
         Some(numbers.map_err(|(row, error)| self.blame_cell(error, row, name)))
+    }
+
+    /// When each row is, by the column called `name`: seconds since 1970 where it holds dates (the flag), else its numbers.
+    pub(crate) fn times(&self, name: &str, form: Option<TimeForm>) -> Result<(Vec<f64>, bool)> {
+        let column = self.column(name).ok_or_else(|| self.blame(Error::options(self.absent(&[name]))))?;
+        let form = times::form_of(column, form.map(Some)).map_err(|error| self.blame(error.in_column(name)))?;
+        match (form, column) {
+            (Some(form), _) => {
+                let seconds = times::seconds(column, form).map_err(|(row, error)| self.blame_cell(error, row, name))?;
+                Ok((seconds.into_owned(), true))
+            }
+            (None, Column::Numbers(numbers)) => Ok((numbers.clone(), false)),
+            (None, _) => {
+                let message =
+                    "expected dates and times, or numbers: if these are dates, say which form by --date COL:FORM";
+                Err(self.blame(Error::options(message).in_column(name)))
+            }
+        }
     }
 
     /// How the cells of the column called `name` are understood as numbers, where they are more than plain ones.
@@ -264,7 +282,7 @@ impl Table {
     }
 
     /// A sentence that says which columns are `absent`, and what there is.
-    pub(super) fn absent(&self, absent: &[&str]) -> String {
+    pub(crate) fn absent(&self, absent: &[&str]) -> String {
         absent_columns(absent, self.names.iter().map(String::as_str))
     }
 
@@ -307,7 +325,7 @@ impl Table {
     }
 
     /// Says that `error` is about a cell of this table.
-    pub(super) fn blame_cell(&self, error: Error, row: usize, column: &str) -> Error {
+    pub(crate) fn blame_cell(&self, error: Error, row: usize, column: &str) -> Error {
         self.blame(error.in_column(column).at_row(self.row_in_file(row) as u64 + 1))
     }
 }

@@ -16,13 +16,15 @@ use serde::{Deserialize, Serialize};
 use super::tensors::{self, Shape};
 use super::{Model, Record};
 use crate::data::Encoder;
+use crate::forecast::{ForecastParts, Forecaster};
 use crate::method::{Method, Predictor};
 use crate::net::Stem;
 use crate::tensors::{Tensor, Tensors, text_of};
 use crate::{Error, Result};
 
-/// The newest format this version writes; it reads all up to it.
+/// The formats this version writes, of models and of forecasters; it reads all up to the last.
 const FORMAT: u32 = 1;
+const FORECASTER_FORMAT: u32 = 2;
 const METADATA_KEY: &str = "negmm";
 const CHECKSUM: &str = "checksum";
 
@@ -39,16 +41,55 @@ struct Metadata {
     encoder: Encoder,
     predictor: Shape,
     record: Record,
+    /// What makes a forecaster of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    forecast: Option<ForecastParts>,
+}
+
+/// What a model file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Loaded {
+    /// A model of rows.
+    Model(Box<Model>),
+    /// A forecaster of series.
+    Forecaster(Box<Forecaster>),
+}
+
+impl Loaded {
+    /// Reads a model file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(|error| Error::io(path, error))?;
+        Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
+    }
+
+    /// Reads the bytes of a model file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let (model, forecast) = read(bytes)?;
+        Ok(match forecast {
+            Some(parts) => Self::Forecaster(Box::new(Forecaster::of_parts(model, parts)?)),
+            None => Self::Model(Box::new(model)),
+        })
+    }
 }
 
 pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
+    write(model, None)
+}
+
+pub(crate) fn forecaster_to_bytes(model: &Model, parts: ForecastParts) -> Result<Vec<u8>> {
+    write(model, Some(parts))
+}
+
+fn write(model: &Model, forecast: Option<ForecastParts>) -> Result<Vec<u8>> {
     let (shape, mut tensors) = tensors::write(&model.predictor);
     let metadata = Metadata {
-        format: FORMAT,
+        format: if forecast.is_some() { FORECASTER_FORMAT } else { FORMAT },
         method: model.method.clone(),
         encoder: model.encoder.clone(),
         predictor: shape,
         record: model.record.clone(),
+        forecast,
     };
     let unwritable = |error: &dyn std::fmt::Display| Error::model(format!("the model cannot be written: {error}"));
     let text = serde_json::to_string(&metadata).map_err(|error| unwritable(&error))?;
@@ -64,6 +105,14 @@ pub(super) fn load(path: &Path) -> Result<Model> {
 }
 
 pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
+    match read(bytes)? {
+        (model, None) => Ok(model),
+        (_, Some(_)) => Err(Error::model("this file holds a forecaster of series, not a model of rows")),
+    }
+}
+
+/// The model, and what makes a forecaster of it.
+fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
     let foreign = |_| Error::model("this is not a negmm model file, or it is damaged");
     let tensors = SafeTensors::deserialize(bytes).map_err(foreign)?;
     let text = text_of(bytes, METADATA_KEY)
@@ -72,9 +121,9 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     let unreadable =
         |error: serde_json::Error| damaged(format!("its description cannot be read ({error})")).with_source(error);
     let version: Version = serde_json::from_str(&text).map_err(unreadable)?;
-    if version.format == 0 || version.format > FORMAT {
+    if version.format == 0 || version.format > FORECASTER_FORMAT {
         return Err(Error::model(format!(
-            "the model file has format {}, and this version of negmm reads formats up to {FORMAT}: use a newer negmm",
+            "the model file has format {}, and this version of negmm reads formats up to {FORECASTER_FORMAT}: use a newer negmm",
             version.format
         )));
     }
@@ -84,13 +133,14 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     if stored.data() != sum.to_le_bytes() {
         return Err(damaged("its checksum does not fit".into()));
     }
-    let Metadata { method, encoder, predictor, record, .. } = serde_json::from_str(&text).map_err(unreadable)?;
+    let Metadata { method, encoder, predictor, record, forecast, .. } =
+        serde_json::from_str(&text).map_err(unreadable)?;
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
     let sizes = (encoder.features(), &encoder.level_counts()[..]);
     let predictor = tensors::read(predictor, &method, sizes, &Tensors::new(&tensors, "")).map_err(damaged)?;
     check_windows(&predictor, &encoder).map_err(damaged)?;
-    Ok(Model { method, encoder, predictor, record })
+    Ok((Model { method, encoder, predictor, record }, forecast))
 }
 
 /// Whether networks read the windows that the encoder gives.

@@ -10,6 +10,8 @@ mod tensors;
 
 use std::path::Path;
 
+pub use file::Loaded;
+pub(crate) use file::forecaster_to_bytes;
 pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
 pub use record::Record;

@@ -33,6 +33,8 @@ pub struct FitPlan {
     known: Option<Known>,
     /// How much each counts, where that differs.
     weights: Option<Vec<f64>>,
+    /// Whether the model is to know how predictions change beyond the ranges of training.
+    extrapolates: bool,
     warnings: Vec<String>,
 }
 
@@ -127,13 +129,21 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed:
     let data = Arc::new(data);
     let learning = method.plan(&data, seed)?;
     let predicted = encoder.predicted_rows(table.rows());
-    Ok(FitPlan { learning, data, encoder, seed, rows: table.rows(), predicted, targets, known, weights, warnings })
+    // A series may leave its range for good: its windows are as they are.
+    let extrapolates = encoder.sequence().is_none();
+    let rows = table.rows();
+    Ok(FitPlan { learning, data, encoder, seed, rows, predicted, targets, known, weights, extrapolates, warnings })
 }
 
 impl FitPlan {
     /// The method with every setting that follows from the data filled in.
     pub fn method(&self) -> &Method {
         self.learning.method()
+    }
+
+    /// The same for a model that takes inputs as they are also beyond the ranges of training.
+    pub(crate) fn without_extrapolation(self) -> Self {
+        Self { extrapolates: false, ..self }
     }
 
     /// What is to be trained; [`FitPlan::finish`] takes the results in this order.
@@ -146,7 +156,19 @@ impl FitPlan {
     /// # Errors
     /// When a job failed, or the results are not those of the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
-        let Self { learning, data, encoder, seed, rows, predicted, targets, known, weights, mut warnings } = self;
+        let Self {
+            learning,
+            data,
+            encoder,
+            seed,
+            rows,
+            predicted,
+            targets,
+            known,
+            weights,
+            extrapolates,
+            mut warnings,
+        } = self;
         let Learnt { method, predictor, histories, out_of_fold } = learning.finish(trained)?;
         let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
         if skipped > 0 {
@@ -161,11 +183,7 @@ impl FitPlan {
             baseline: None,
             histories,
         };
-        let encoder = match encoder.sequence() {
-            None => slopes::measured(encoder, &predictor, &data)?,
-            // A series may leave its range for good: its windows are as they are.
-            Some(_) => encoder,
-        };
+        let encoder = if extrapolates { slopes::measured(encoder, &predictor, &data)? } else { encoder };
         let mut model = Model { method, encoder, predictor, record };
         let OutOfFold { rows, folds, predictions, baseline } = out_of_fold;
         let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();

@@ -1,0 +1,328 @@
+//! Responsible for what `fit`, `predict`, `evaluate` and `inspect` do with forecasters: series instead of rows.
+
+use std::time::Instant;
+
+use negmm::data::time::iso;
+use negmm::data::{Inputs, PredictedRows};
+use negmm::forecast::{
+    FittedForecaster, ForecastPlan, Forecaster, Forecasts, Histories, Over, Place, Roles, StepScores, backtest,
+};
+use negmm::train::{CpuEngine, Estimate, Watch};
+use negmm::{Answers, Error, FitOptions, Method, Questions, Table};
+use serde_json::json;
+
+use crate::arguments::{Compare, Evaluate, Predict, Shared};
+use crate::config::{FORECAST, FitConfig};
+use crate::output::{say, say_json, warn};
+use crate::predictions::{Form, Predicted, PredictionFile};
+use crate::progress::Bar;
+use crate::{config, input, report};
+
+/// Paths that sums, maxima and minima are found by, where nobody says how many.
+const PATHS: usize = 1_000;
+/// Paths at most.
+const MOST_PATHS: usize = 10_000;
+/// Steps ahead whose scores are printed, at most.
+const STEPS_SHOWN: usize = 12;
+
+/// Trains with a progress bar that Ctrl-C stops.
+pub fn train(
+    table: &Table,
+    roles: &Roles,
+    config: &FitConfig,
+    engine: &CpuEngine,
+    shared: &Shared,
+) -> Result<FittedForecaster, Error> {
+    let Method::Auto(auto) = &config.method else { return Err(Error::options("forecasts are made by auto")) };
+    let plan = ForecastPlan::new(table, roles, auto, &config.inputs.outcome, config.seed)?;
+    let jobs = plan.jobs();
+    let bar = Bar::training(shared, jobs.len());
+    bar.begin(&Estimate::of(&jobs), engine.threads);
+    let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
+    let trained = negmm::train::train(engine, &jobs, &watch);
+    let fitted = plan.finish(trained);
+    bar.clear();
+    fitted
+}
+
+/// What `fit` says of a forecaster.
+pub fn said(forecaster: &Forecaster, rows: usize, begin: Instant, place: &str, shared: &Shared) -> Result<(), Error> {
+    let seconds = begin.elapsed().as_secs_f64();
+    if shared.json {
+        return say_json(&json!({
+            "method": "auto",
+            "rows": rows,
+            "recipe": forecaster.recipe(),
+            "share": forecaster.share(),
+            "seconds": seconds,
+            "held_out": forecaster.scores(),
+            "model": place,
+        }));
+    }
+    let text = format!("{}\ntrained in {seconds:.1} s\n\n{}", summary(forecaster), held_out(forecaster));
+    match place {
+        "-" if shared.quiet => {}
+        "-" => eprintln!("{text}"),
+        place => say(&format!("{text}\nsaved {place}")),
+    }
+    Ok(())
+}
+
+/// What a forecaster is, in a few lines.
+fn summary(forecaster: &Forecaster) -> String {
+    let recipe = forecaster.recipe();
+    let seasons: Vec<String> = recipe.seasons.iter().map(usize::to_string).collect();
+    let seasons = match &seasons[..] {
+        [] => "no season".to_string(),
+        [one] => format!("a season of {one} steps"),
+        many => format!("seasons of {} steps", many.join(" and ")),
+    };
+    let many = if recipe.many { " for many series" } else { "" };
+    format!(
+        "forecasts of {:?}, {}{many}\n{}, {seasons}; measured from the {}\nnetworks count {:.2}, the law of recent changes {:.2}",
+        recipe.roles.target,
+        report::counted(recipe.roles.horizon, "step") + " ahead",
+        recipe.clock.words(),
+        recipe.naive().name(),
+        forecaster.share(),
+        1.0 - forecaster.share(),
+    )
+}
+
+/// The scores of steps that were held out.
+fn held_out(forecaster: &Forecaster) -> String {
+    let mut lines = vec![["", "CRPS", "NLL"].map(str::to_string).to_vec()];
+    for score in forecaster.scores() {
+        lines.push(vec![score.name.clone(), report::number(score.crps), report::number(score.nll)]);
+    }
+    format!("scores on blocks of time that were held out:\n{}\n", report::table(&lines))
+}
+
+/// `inspect`.
+pub fn inspect(forecaster: &Forecaster, shared: &Shared) -> Result<(), Error> {
+    let record = forecaster.model().record();
+    if shared.json {
+        return say_json(&json!({
+            "recipe": forecaster.recipe(),
+            "share": forecaster.share(),
+            "held_out": forecaster.scores(),
+            "inputs": forecaster.model().encoder().feature_names(),
+            "version": record.version,
+            "seed": record.seed,
+        }));
+    }
+    let inputs = forecaster.model().encoder().inputs().len();
+    say(&format!(
+        "{}\n{} from the past, trained by negmm {}, seed {}\n\n{}",
+        summary(forecaster),
+        report::counted(inputs, "input"),
+        record.version,
+        record.seed,
+        held_out(forecaster)
+    ));
+    Ok(())
+}
+
+/// `predict`: the steps after the end of each series, or with `--last` those inside it.
+pub fn predict(
+    forecaster: &Forecaster,
+    predict: &Predict,
+    questions: &Questions,
+    shared: &Shared,
+) -> Result<(), Error> {
+    let paths = predict.paths.as_deref().map(|text| input::number::<usize>("paths", text)).transpose()?;
+    if paths.is_some_and(|paths| !(1..=MOST_PATHS).contains(&paths)) {
+        return Err(Error::options(format!("paths must be from 1 to {MOST_PATHS}")));
+    }
+    let over = predict.over.as_deref().map(over).transpose()?;
+    if questions.novelty || predict.keep.is_some() {
+        return Err(Error::options("a forecaster's answers have neither novelty nor columns to keep"));
+    }
+    let origins = input::origins(&predict.origins)?;
+    let inside = origins.last.is_some() || origins.every.is_some();
+    let form = Form::of(&predict.output)?;
+    let table = input::table(&predict.data, &input::dialect(&predict.file)?)?;
+    let histories = forecaster.histories(&table)?;
+    let forecasts = match inside {
+        true => forecaster.predict(&table, &histories, forecaster.places(&histories, origins))?,
+        false => forecaster.future(&table, &histories)?,
+    };
+    if forecasts.places.is_empty() {
+        return Err(Error::data("no series is long enough to start a forecast from"));
+    }
+    let (forecasts, drawn) = match over {
+        Some(over) => (forecaster.over(&forecasts, over, paths.unwrap_or(PATHS), questions.seed)?, None),
+        None => {
+            let drawn = paths.map(|paths| forecaster.paths(&forecasts, paths, questions.seed)).transpose()?;
+            (forecasts, drawn.zip(paths))
+        }
+    };
+    let Forecasts { places, predictions, .. } = &forecasts;
+    let mut answers = questions.answer(predictions, 0)?;
+    if let Some((values, paths)) = drawn {
+        answers = answers.before_numbers((1..=paths).map(|path| format!("path_{path}")).collect(), values);
+    }
+    let answers = placed(answers, forecaster, &histories, places, over.is_none(), inside);
+    let names = answers.names().to_vec();
+    let mut output = PredictionFile::create(&predict.output, form, names.clone())?;
+    output.write(Predicted::new(&answers, &[], PredictedRows::all(places.len()), false, form), &[])?;
+    output.finish()?;
+    warn(shared.quiet, &histories.warnings);
+    if shared.json {
+        return say_json(&json!({"rows": places.len(), "columns": names, "output": predict.output}));
+    }
+    Ok(())
+}
+
+fn over(word: &str) -> Result<Over, Error> {
+    match word {
+        "sum" => Ok(Over::Sum),
+        "max" => Ok(Over::Max),
+        "min" => Ok(Over::Min),
+        _ => Err(Error::options(format!("over must be sum, max or min, found {word:?}"))),
+    }
+}
+
+/// The answers after what says which step they are of: series, origin, time, step.
+fn placed<'a>(
+    mut answers: Answers<'a>,
+    forecaster: &Forecaster,
+    histories: &Histories,
+    places: &[Place],
+    steps: bool,
+    inside: bool,
+) -> Answers<'a> {
+    let recipe = forecaster.recipe();
+    let time = |place: &Place, step: usize| {
+        let time = histories.series[place.series].time(step, recipe.clock);
+        if recipe.clock.has_dates() { iso(time) } else { time.to_string() }
+    };
+    if steps {
+        answers = answers.after_whole("step", places.iter().map(|place| place.ahead as i64).collect());
+    }
+    if let Some(name) = &recipe.roles.time {
+        answers = answers.after_text(name, places.iter().map(|place| time(place, place.step())).collect());
+        if inside {
+            answers = answers.after_text("origin", places.iter().map(|place| time(place, place.origin)).collect());
+        }
+    } else if inside {
+        let row = |place: &Place| histories.series[place.series].rows[place.origin] as i64 + 1;
+        answers = answers.after_whole("origin_row", places.iter().map(row).collect());
+    }
+    if let Some(name) = &recipe.roles.series {
+        let series = |place: &Place| histories.series[place.series].name.clone();
+        answers = answers.after_text(name, places.iter().map(series).collect());
+    }
+    answers
+}
+
+/// `evaluate`: origins roll forward through the data.
+pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
+    if evaluate.weight.is_some() {
+        return Err(Error::options("forecasts have no option weight"));
+    }
+    let origins = input::origins(&evaluate.origins)?;
+    let table = input::table(&evaluate.data, &input::dialect(&evaluate.file)?)?;
+    let histories = forecaster.histories(&table)?;
+    warn(shared.quiet, &histories.warnings);
+    let rolling = forecaster.rolling(&table, &histories, origins)?;
+    if shared.json {
+        return say_json(&rolling);
+    }
+    let best = rolling.scores.iter().skip(1).min_by(|a, b| a.crps.total_cmp(&b.crps));
+    let verdict = best.map_or(String::new(), |best| {
+        let than = format!("the best naive forecast, {:?}", best.name);
+        match rolling.scores[0].crps < best.crps {
+            true => format!("CRPS {:.1} % below that of {than}", 100.0 * (1.0 - rolling.scores[0].crps / best.crps)),
+            false => format!("no better than {than}"),
+        }
+    });
+    let mut text = format!(
+        "{} from {}\n{}\n{verdict}",
+        report::counted(rolling.scores[0].rows, "forecast"),
+        report::counted(rolling.origins, "origin"),
+        scores(&rolling.scores, |score| score.name.clone(), ""),
+    );
+    if rolling.steps.len() > 1 {
+        let every = rolling.steps.len().div_ceil(STEPS_SHOWN);
+        let shown: Vec<StepScores> = rolling.steps.iter().step_by(every).cloned().collect();
+        let step = |score: &StepScores| score.step.map_or(String::new(), |step| step.to_string());
+        text.push_str(&format!("\n\nby step ahead:\n{}", scores(&shown, step, "step")));
+    }
+    say(&text);
+    Ok(())
+}
+
+/// `compare`: forecasters that are fitted again and again as time goes on, beside naive forecasts.
+pub fn compare(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
+    let flags = &arguments.sequence_flags;
+    let column = flags.sequence.clone().unwrap_or_default();
+    if arguments.repeats.is_some() {
+        return Err(Error::options("random rows of a sequence would be scored from their own future: say --folds K"));
+    }
+    let given = flags.given().filter(|(name, _)| FORECAST.contains(name));
+    let dates = arguments.date.as_deref().map_or(Vec::new(), input::dates);
+    let roles = input::roles(column, given, arguments.features.as_deref().map_or(Vec::new(), input::names), &dates)?;
+    let methods = config::methods(None, vec![Method::default()], &arguments.set, false)?;
+    let Some(Method::Auto(auto)) = methods.first() else { return Err(Error::options("forecasts are made by auto")) };
+    let (folds, seed) = (input::number("folds", &arguments.folds)?, input::number("seed", &arguments.seed)?);
+    let (outcome, _) = input::outcome(arguments.target_flags.given())?;
+    let engine = shared.engine(None)?;
+    let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;
+    let inputs = Inputs { outcome, ..Inputs::default() };
+    let options = FitOptions::default().seed(seed).engine(&engine).inputs(inputs);
+    let begin = Instant::now();
+    let rolled = backtest(&table, &roles, auto, (folds, None), &options)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    if shared.json {
+        return say_json(&json!({"folds": rolled, "seconds": seconds}));
+    }
+    let mut lines = vec![["", "CRPS", "NLL", "in 95 %", "MASE"].map(str::to_string).to_vec()];
+    for at in 0..rolled[0].scores.len() {
+        // Seasons may be found in one block and not in another: what all have is compared.
+        let name = &rolled[0].scores[at].name;
+        let own: Vec<&StepScores> =
+            rolled.iter().filter_map(|fold| fold.scores.iter().find(|score| score.name == *name)).collect();
+        if own.len() < rolled.len() {
+            continue;
+        }
+        let mean = |of: &dyn Fn(&StepScores) -> f64| own.iter().map(|score| of(score)).sum::<f64>() / own.len() as f64;
+        let error = |of: &dyn Fn(&StepScores) -> f64| {
+            let (centre, count) = (mean(of), own.len() as f64);
+            let square: f64 = own.iter().map(|score| (of(score) - centre) * (of(score) - centre)).sum();
+            (square / (count - 1.0).max(1.0) / count).sqrt()
+        };
+        let cell =
+            |of: &dyn Fn(&StepScores) -> f64| format!("{} ({})", report::number(mean(of)), report::number(error(of)));
+        let coverage = format!("{:.1} %", 100.0 * mean(&|score| score.coverage95));
+        lines.push(vec![
+            name.clone(),
+            cell(&|score| score.crps),
+            cell(&|score| score.nll),
+            coverage,
+            cell(&|score| score.mase),
+        ]);
+    }
+    say(&format!(
+        "{:?}, {} ahead, {} of the last half, each forecast by what learnt from all before it, {seconds:.1} s\n\n{}\n\nmean (standard error) over blocks",
+        roles.target,
+        report::counted(roles.horizon, "step"),
+        report::counted(folds, "block"),
+        report::table(&lines)
+    ));
+    Ok(())
+}
+
+/// One line for each.
+fn scores(scores: &[StepScores], name: impl Fn(&StepScores) -> String, heading: &str) -> String {
+    let headings = [heading, "CRPS", "NLL", "in 95 %", "width 95 %", "MASE", "WIS", "quantile loss"];
+    let mut lines = vec![headings.map(str::to_string).to_vec()];
+    for score in scores {
+        let numbers = [score.width95, score.mase, score.wis, score.wql].map(report::number);
+        let mut line = vec![name(score), report::number(score.crps), report::number(score.nll)];
+        line.push(format!("{:.1} %", 100.0 * score.coverage95));
+        line.extend(numbers);
+        lines.push(line);
+    }
+    report::table(&lines)
+}

@@ -1,0 +1,105 @@
+//! Forecasts on the command line: from a file of steps to distributions of those that follow.
+
+mod program;
+
+use program::Folder;
+
+/// Hours of two days, again and again, with a little noise.
+fn hours(count: usize) -> String {
+    let mut text = String::from("when,load,price\n");
+    for hour in 0..count {
+        let noise = (hour as f64 * 0.618_033_988_75).fract() - 0.5;
+        let load = 100.0 + 30.0 * (std::f64::consts::TAU * hour as f64 / 24.0).sin() + 4.0 * noise;
+        text.push_str(&format!("2024-01-{:02} {:02}:00,{load:.4},{}\n", 1 + hour / 24, hour % 24, hour % 7));
+    }
+    text
+}
+
+const QUICK: [&str; 4] = ["--hidden", "16", "--steps", "200"];
+
+#[test]
+fn steps_ahead_have_times_and_distributions() {
+    let folder = Folder::new();
+    folder.write("h.csv", hours(24 * 14));
+    let fit = ["fit", "h.csv", "--sequence", "load", "--time", "when", "--horizon", "24", "-o", "h.negmm"];
+    let text = folder.done(&[&fit[..], &QUICK].concat()).text();
+    assert!(text.starts_with("forecasts of \"load\", 24 steps ahead\nevery hour, a season of 24 steps"), "{text}");
+    assert!(text.contains("scores on blocks of time that were held out:") && text.contains("season of 24"), "{text}");
+    let out = folder.done(&["predict", "h.negmm", "h.csv", "--interval", "0.9", "--paths", "2"]).text();
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (25, "when,step,mean,sd,lower_0.9,upper_0.9,path_1,path_2"));
+    assert!(lines[1].starts_with("2024-01-15,1,"), "{}", lines[1]);
+    assert!(lines[24].starts_with("2024-01-15 23:00,24,"), "{}", lines[24]);
+    let sum = folder.done(&["predict", "h.negmm", "h.csv", "--over", "sum"]).text();
+    let lines: Vec<&str> = sum.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (2, "when,mean,sd"));
+    let total: f64 = lines[1].split(',').nth(1).unwrap().parse().unwrap();
+    assert!((total - 2400.0).abs() < 60.0, "{total}");
+    let inside = folder.done(&["predict", "h.negmm", "h.csv", "--last", "48", "--every", "24"]).text();
+    let lines: Vec<&str> = inside.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (49, "origin,when,step,mean,sd"));
+    let scores = folder.done(&["evaluate", "h.negmm", "h.csv", "--last", "72", "--json"]).json();
+    assert_eq!((&scores["origins"], &scores["scores"][0]["rows"]), (&3.into(), &72.into()));
+    let crps = |at: usize| scores["scores"][at]["crps"].as_f64().unwrap();
+    assert!(crps(0) < 2.5 && crps(1) > 10.0, "{scores}");
+    assert_eq!(scores["steps"].as_array().unwrap().len(), 24);
+    let text = folder.done(&["evaluate", "h.negmm", "h.csv", "--last", "72"]).text();
+    assert!(text.contains("of the best naive forecast") || text.contains("no better than"), "{text}");
+    assert!(text.contains("by step ahead:"), "{text}");
+    assert!(folder.done(&["inspect", "h.negmm"]).text().starts_with("forecasts of \"load\""));
+    folder.done(&["report", "h.negmm", "h.csv", "--last", "72", "-o", "h.html", "--svg", "pictures"]);
+    let page = String::from_utf8(folder.read("h.html")).unwrap();
+    assert!(page.contains("What follows?") && page.contains("Seasons found: 24 steps."), "no fan");
+    assert!(folder.path("pictures/fan-1.svg").is_file() && folder.path("pictures/pit-by-step.svg").is_file());
+}
+
+#[test]
+fn many_series_have_one_model() {
+    let folder = Folder::new();
+    let mut text = String::from("id,y\n");
+    for step in 0..60 {
+        for (series, size) in [("a", 1.0), ("b", 100.0)] {
+            let noise = (f64::from(step) * 0.618_033_988_75 + size).fract();
+            text.push_str(&format!("{series},{}\n", size * (5.0 + f64::from(step % 4) + noise)));
+        }
+    }
+    folder.write("m.csv", text);
+    let fit = ["fit", "m.csv", "--sequence", "y", "--series", "id", "--horizon", "2", "--season", "4", "-o", "m.negmm"];
+    let text = folder.done(&[&fit[..], &QUICK].concat()).text();
+    assert!(text.contains("2 steps ahead for many series") && text.contains("a season of 4 steps"), "{text}");
+    let out = folder.done(&["predict", "m.negmm", "m.csv"]).text();
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (5, "id,step,mean,sd"));
+    assert!(lines[1].starts_with("a,1,") && lines[4].starts_with("b,2,"), "{out}");
+}
+
+#[test]
+fn what_is_refused() {
+    let folder = Folder::new();
+    folder.write("h.csv", hours(24 * 4));
+    let fit = |more: &[&'static str]| [&["fit", "h.csv", "-o", "x.negmm"], more].concat();
+    let horizon = "horizon must be from 1 to 1000, found 0";
+    folder.refused(&fit(&["--sequence", "load", "--horizon", "0"]), 2, horizon);
+    let alone = "time is for sequences: say --sequence COL too";
+    folder.refused(&fit(&["--target", "load", "--time", "when"]), 2, alone);
+    let other = "horizon is for forecasts, which auto makes without --levels and --window";
+    folder.refused(&fit(&["--sequence", "load", "--horizon", "2", "--method", "ne-gmm"]), 2, other);
+    folder.refused(&fit(&["--sequence", "load", "--weight", "price"]), 2, "forecasts have no option weight");
+    folder.refused(
+        &fit(&["--sequence", "load", "--time", "load"]),
+        2,
+        "column \"load\" is named twice: the sequence, its time, its series, features and known columns are different ones",
+    );
+    folder.done(&[&fit(&["--sequence", "load", "--known", "price"])[..], &QUICK].concat());
+    let ahead = "h.csv: \"price\" must be known 1 steps ahead, and the rows end 0 steps after the last known value: add rows whose \
+                 \"load\" is empty";
+    folder.refused(&["predict", "x.negmm", "h.csv"], 1, ahead);
+    folder.refused(
+        &["predict", "x.negmm", "h.csv", "--over", "mean"],
+        2,
+        "over must be sum, max or min, found \"mean\"",
+    );
+    folder.done(&["fit", "h.csv", "--target", "load", "--preset", "fast", "--steps", "20", "-o", "rows.negmm"]);
+    let rows = "--paths is for forecasters, and the model is one of rows";
+    folder.refused(&["predict", "rows.negmm", "h.csv", "--paths", "3"], 2, rows);
+}

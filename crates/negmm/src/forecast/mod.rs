@@ -1,0 +1,41 @@
+//! Responsible for forecasts: what follows the end of a series, as a distribution for each step ahead.
+//!
+//! A series is forecast by what `auto` learns from a table of its past: one row for each origin (the last step that is known)
+//! and step ahead, whose target is how far the series goes from a naive forecast, in units of its recent changes
+//! ([`Recipe`]). So what is predicted has the same size everywhere, one model serves many series, and a network that has learnt
+//! nothing says "as the naive forecast, as far off as it lately was". The pool of networks counts beside that very law by
+//! the likelihood of blocks of time that neither has seen ([`Forecaster`]).
+//!
+//! | from | to | room |
+//! |---|---|---|
+//! | a table and what its columns are ([`Roles`]) | [`Series`], one step after the other | [`Clock`] says how steps follow |
+//! | [`Series`] | a [`Recipe`]: seasons, scale, naive forecast | seasons, scale |
+//! | [`Recipe`] and places in time | a table of the past | lags |
+//! | that table | a [`Forecaster`]: a model, the law of changes, the dependence between steps | copula |
+//! | [`Forecaster`] and a table | [`Forecasts`], paths, totals | |
+//! | [`Forecasts`] and what came | scores by step, beside naive forecasts | rolling |
+
+mod clock;
+mod copula;
+mod forecaster;
+mod lags;
+mod law;
+mod measure;
+mod naive;
+mod recipe;
+mod rival;
+mod roles;
+mod rolling;
+mod scale;
+mod seasons;
+mod series;
+
+pub use clock::Clock;
+pub(crate) use forecaster::ForecastParts;
+pub use forecaster::{FittedForecaster, ForecastPlan, Forecaster, Forecasts, Over, Score, fit_forecaster};
+pub use lags::Place;
+pub use naive::Naive;
+pub use recipe::Recipe;
+pub use roles::{MOST_HORIZON, Roles};
+pub use rolling::{Origins, Rolling, StepScores, backtest};
+pub use series::{Histories, Series};

@@ -1,0 +1,46 @@
+//! Responsible for naive forecasts: what nobody should lose to, and what forecasts are measured from.
+
+use serde::{Deserialize, Serialize};
+
+use super::Series;
+
+/// A forecast that takes no learning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Naive {
+    /// The last value.
+    Last,
+    /// The value of the same step of the season before.
+    Season(usize),
+    /// The last value, and on along the line from the first one.
+    Drift,
+}
+
+impl Naive {
+    /// What it says of the step `ahead` after `origin`.
+    pub(super) fn point(self, series: &Series, origin: usize, ahead: usize) -> f64 {
+        let last = series.filled[origin];
+        match self {
+            Self::Last => last,
+            Self::Season(season) => {
+                let back = season * ahead.div_ceil(season);
+                (origin + ahead).checked_sub(back).map_or(last, |step| series.filled[step])
+            }
+            Self::Drift => last + ahead as f64 * (last - series.filled[0]) / origin.max(1) as f64,
+        }
+    }
+
+    /// Steps from the value it takes to the first that it forecasts.
+    pub(super) fn lag(self) -> usize {
+        if let Self::Season(season) = self { season } else { 1 }
+    }
+
+    /// What tables call it.
+    pub fn name(self) -> String {
+        match self {
+            Self::Last => "last value".into(),
+            Self::Season(season) => format!("season of {season}"),
+            Self::Drift => "drift".into(),
+        }
+    }
+}

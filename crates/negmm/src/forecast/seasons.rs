@@ -1,0 +1,70 @@
+//! Responsible for seasons: after how many steps a series repeats itself.
+
+use super::{Clock, Series};
+
+/// Correlation of changes that far apart, at least.
+const LEAST: f64 = 0.15;
+/// And without a clock that says which lengths are likely.
+const LEAST_UNTOLD: f64 = 0.3;
+/// A longer season beside a shorter one must be correlated better by so much than its neighbours, and is at most so many of the shorter.
+const BETTER: f64 = 0.01;
+const MOST_MULTIPLES: usize = 12;
+/// A season may be worse than the best of its multiples by so much.
+const NEARLY: f64 = 0.1;
+/// Seasons that a series must have.
+const REPEATS: usize = 2;
+/// Steps and series that are looked at, at most.
+const MOST_STEPS: usize = 20_000;
+const MOST_SERIES: usize = 100;
+/// Longest season that is looked for without a clock.
+const LONGEST_UNTOLD: usize = 400;
+
+/// The seasons of these series, the shortest first: those lengths whose changes are correlated. Where the clock says which lengths
+/// are likely, it is one of them.
+pub(super) fn found(series: &[Series], clock: Clock) -> Vec<usize> {
+    let candidates = clock.seasons();
+    let longest = match candidates.iter().max() {
+        Some(longest) => *longest,
+        None => LONGEST_UNTOLD,
+    };
+    let correlation = mean_correlation(series, longest + 1);
+    let at = |lag: usize| correlation.get(lag).copied().unwrap_or(0.0);
+    if clock.has_dates() {
+        return candidates.into_iter().filter(|lag| at(*lag) >= LEAST).collect();
+    }
+    let is_peak = |lag: &usize| at(*lag) >= LEAST_UNTOLD && at(*lag) >= at(lag - 1) && at(*lag) > at(lag + 1);
+    let peaks: Vec<usize> = (2..correlation.len()).filter(is_peak).collect();
+    let highest = peaks.iter().map(|lag| at(*lag)).fold(0.0, f64::max);
+    // The first that is nearly as high as the highest, and the first of its multiples that stands out from its neighbours among them.
+    let Some(first) = peaks.iter().copied().find(|lag| at(*lag) >= highest - NEARLY) else { return Vec::new() };
+    let steps: usize = series.iter().map(|series| series.len().min(MOST_STEPS)).sum();
+    let chance = 2.0 / (steps as f64).sqrt();
+    let stands_out = |multiple: &usize| {
+        let [before, own, after] = [multiple - 1, *multiple, multiple + 1].map(|multiple| at(multiple * first));
+        own >= LEAST_UNTOLD && own > before.max(after) + BETTER + chance
+    };
+    let second = (2..MOST_MULTIPLES).find(stands_out).map(|multiple| multiple * first);
+    [first].into_iter().chain(second).collect()
+}
+
+/// Of changes so many steps apart, on average over the series; up to `longest` and as far as each has two seasons.
+pub(super) fn mean_correlation(series: &[Series], longest: usize) -> Vec<f64> {
+    let every = series.len().div_ceil(MOST_SERIES).max(1);
+    let (mut sums, mut counts) = (vec![0.0; longest + 1], vec![0.0; longest + 1]);
+    for series in series.iter().step_by(every) {
+        let values = &series.filled[series.len().saturating_sub(MOST_STEPS)..];
+        let mut changes: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mean = changes.iter().sum::<f64>() / changes.len().max(1) as f64;
+        changes.iter_mut().for_each(|change| *change -= mean);
+        let square: f64 = changes.iter().map(|change| change * change).sum();
+        if square == 0.0 {
+            continue;
+        }
+        for lag in 1..=longest.min(changes.len() / REPEATS) {
+            let products = changes[lag..].iter().zip(&changes).map(|(later, earlier)| later * earlier);
+            sums[lag] += products.sum::<f64>() / square * changes.len() as f64 / (changes.len() - lag) as f64;
+            counts[lag] += 1.0;
+        }
+    }
+    sums.iter().zip(counts).map(|(sum, count)| if count > 0.0 { sum / count } else { 0.0 }).collect()
+}

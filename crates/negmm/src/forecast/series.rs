@@ -1,0 +1,217 @@
+//! Responsible for series: the rows of a table in the order of time, one step after the other, gaps filled with missing steps.
+
+use std::collections::HashMap;
+
+use super::{Clock, Roles, seasons};
+use crate::data::time::iso;
+use crate::data::{Column, MISSING, Table, quoted};
+use crate::{Error, Result};
+
+/// Squares of larger values would not be numbers.
+const LARGEST: f64 = 1e150;
+/// So many steps may be missing between two rows, at most.
+const LONGEST_GAP: usize = 100_000;
+
+/// One series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// What the table calls it; empty where there is only one.
+    pub name: String,
+    /// The row of the table of each step, or the row before a step that is missing. Steps of which only what is known ahead is
+    /// known come last.
+    pub rows: Vec<usize>,
+    /// When each of those steps is, in seconds since 1970 where the clock has dates; empty without a column of times.
+    pub times: Vec<f64>,
+    /// The target of each step up to the last that is known, NaN where it is missing.
+    pub values: Vec<f64>,
+    /// The same with the value before in the place of a missing one; the first ones have the first that is known.
+    pub(super) filled: Vec<f64>,
+}
+
+/// All series of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histories {
+    /// In the order of their first rows.
+    pub series: Vec<Series>,
+    /// How steps follow one another.
+    pub clock: Clock,
+    /// What should be said: gaps, missing targets.
+    pub warnings: Vec<String>,
+}
+
+impl Histories {
+    /// Those of `table`; `clock` is found where it is not given.
+    ///
+    /// # Errors
+    /// When a column is absent, the target is no number, times do not rise, or no target is known.
+    pub fn read(table: &Table, roles: &Roles, clock: Option<Clock>) -> Result<Self> {
+        roles.check_columns(table)?;
+        let values = table.numbers(&roles.target).ok_or_else(|| Error::options(table.absent(&[&roles.target])))??;
+        if let Some(row) = values.iter().position(|value| value.abs() > LARGEST) {
+            let message = format!("the number {:e} is too large to forecast: at most {LARGEST:e}", values[row]);
+            return Err(table.blame_cell(Error::data(message), row, &roles.target));
+        }
+        let times = roles.time.as_ref().map(|name| table.times(name, roles.time_form)).transpose()?;
+        let groups = grouped(table, roles)?;
+        let dates = times.as_ref().is_some_and(|(_, dates)| *dates);
+        if let (Some(name), Some((times, _))) = (&roles.time, &times) {
+            check_times(table, name, &groups, times, dates)?;
+        }
+        let of_group = |rows: &[usize]| -> Vec<f64> {
+            times.as_ref().map_or_else(Vec::new, |(times, _)| rows.iter().map(|row| times[*row]).collect())
+        };
+        let clock = clock.unwrap_or_else(|| match &times {
+            Some(_) => Clock::of(&groups.iter().map(|(_, rows)| of_group(rows)).collect::<Vec<_>>(), dates),
+            None => Clock::Rows,
+        });
+        let (mut gaps, mut absent, mut missing) = (0, 0, 0);
+        let mut series = Vec::with_capacity(groups.len());
+        for (name, rows) in groups {
+            let mut one = Series { name, rows: Vec::new(), times: Vec::new(), values: Vec::new(), filled: Vec::new() };
+            let own = of_group(&rows);
+            for (at, row) in rows.iter().enumerate() {
+                if let (Some(before), Some(time)) = (at.checked_sub(1).and_then(|at| own.get(at)), own.get(at)) {
+                    let steps = clock.between(*before, *time).unwrap_or(1).min(LONGEST_GAP);
+                    gaps += usize::from(steps > 1);
+                    absent += steps - 1;
+                    for step in 1..steps {
+                        one.push(rows[at - 1], Some(clock.after(*before, step)), f64::NAN);
+                    }
+                }
+                one.push(*row, own.get(at).copied(), values[*row]);
+            }
+            let Some(last) = one.values.iter().rposition(|value| !value.is_nan()) else {
+                return Err(table.blame(Error::data(
+                    one.said(&format!("the sequence {} is missing in every row", quoted(&roles.target))),
+                )));
+            };
+            one.values.truncate(last + 1);
+            missing += one.values.iter().filter(|value| value.is_nan()).count();
+            one.fill();
+            series.push(one);
+        }
+        let mut warnings = Vec::new();
+        if gaps > 0 {
+            let places = if gaps == 1 { "place".into() } else { format!("{gaps} places") };
+            warnings.push(format!(
+                "the time steps ({}) have gaps in {}, {absent} steps in all: they are taken as missing",
+                clock.words(),
+                if gaps == 1 { format!("one {places}") } else { places }
+            ));
+        }
+        if missing > absent {
+            warnings.push(format!(
+                "{} of the sequence {} are missing: the value before stands in their place, and none of them is learnt from",
+                missing - absent,
+                quoted(&roles.target)
+            ));
+        }
+        Ok(Self { series, clock, warnings })
+    }
+}
+
+impl Histories {
+    /// How changes are correlated with those so many steps before, up to `longest`, on average over the series.
+    pub fn correlation(&self, longest: usize) -> Vec<f64> {
+        seasons::mean_correlation(&self.series, longest)
+    }
+}
+
+impl Series {
+    fn push(&mut self, row: usize, time: Option<f64>, value: f64) {
+        self.rows.push(row);
+        self.times.extend(time);
+        self.values.push(value);
+    }
+
+    fn fill(&mut self) {
+        let mut last = self.values.iter().copied().find(|value| !value.is_nan()).unwrap_or(0.0);
+        for value in &self.values {
+            if !value.is_nan() {
+                last = *value;
+            }
+            self.filled.push(last);
+        }
+    }
+
+    /// Steps whose target may be known.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The mean size of changes over `lag` steps; 1 where nothing changes.
+    pub(super) fn mean_change(&self, lag: usize) -> f64 {
+        let changes = self.filled.iter().skip(lag).zip(&self.filled).map(|(later, earlier)| (later - earlier).abs());
+        let sum: f64 = changes.sum();
+        if sum > 0.0 { sum / (self.len() - lag) as f64 } else { 1.0 }
+    }
+
+    /// Whether there is no step; a series that was read has one.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// When a step is, which may lie beyond the end; NaN where nobody knows.
+    pub fn time(&self, step: usize, clock: Clock) -> f64 {
+        match (self.times.get(step), self.times.last()) {
+            (Some(time), _) => *time,
+            (None, Some(last)) => clock.after(*last, step + 1 - self.times.len()),
+            (None, None) => f64::NAN,
+        }
+    }
+
+    /// A sentence about this series.
+    fn said(&self, sentence: &str) -> String {
+        if self.name.is_empty() { sentence.into() } else { format!("of the series {}, {sentence}", quoted(&self.name)) }
+    }
+}
+
+/// The rows of each series, in their order, with what it is called.
+fn grouped(table: &Table, roles: &Roles) -> Result<Vec<(String, Vec<usize>)>> {
+    let Some(name) = &roles.series else { return Ok(vec![(String::new(), (0..table.rows()).collect())]) };
+    let numbers = table.groups(name)?;
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut places: HashMap<u32, usize> = HashMap::new();
+    for (row, number) in numbers.into_iter().enumerate() {
+        let place = *places.entry(number).or_insert_with(|| {
+            groups.push((cell(table, name, row), Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(row);
+    }
+    Ok(groups)
+}
+
+/// The text of a cell.
+fn cell(table: &Table, column: &str, row: usize) -> String {
+    match table.column(column) {
+        Some(Column::Text { codes, levels }) if codes[row] != MISSING => levels[codes[row] as usize].clone(),
+        Some(Column::Numbers(numbers)) => numbers[row].to_string(),
+        Some(Column::Times(times)) => iso(times[row]),
+        _ => String::new(),
+    }
+}
+
+/// Whether the times of each series are there and rise.
+fn check_times(table: &Table, name: &str, groups: &[(String, Vec<usize>)], times: &[f64], dates: bool) -> Result<()> {
+    let text = |row: usize| if dates { iso(times[row]) } else { times[row].to_string() };
+    for (_, rows) in groups {
+        if let Some(row) = rows.iter().find(|row| times[**row].is_nan()) {
+            return Err(table.blame_cell(Error::data("the time of a step is missing"), *row, name));
+        }
+        if let Some(pair) = rows.windows(2).find(|pair| times[pair[1]] <= times[pair[0]]) {
+            let what = match times[pair[1]] == times[pair[0]] {
+                true => {
+                    format!("the time {} occurs twice: if the file holds many series, say --series COL", text(pair[1]))
+                }
+                false => format!(
+                    "the time {} comes after {}: sort the rows by time, the oldest first",
+                    text(pair[1]),
+                    text(pair[0])
+                ),
+            };
+            return Err(table.blame_cell(Error::data(what), pair[1], name));
+        }
+    }
+    Ok(())
+}

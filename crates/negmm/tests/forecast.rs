@@ -1,0 +1,290 @@
+//! Forecasts of series whose law is known, and everything that may be wrong with a series.
+
+use negmm::data::Column;
+use negmm::forecast::{Clock, FittedForecaster, Forecaster, Histories, Origins, Over, Place, Roles, fit_forecaster};
+use negmm::method::Auto;
+use negmm::train::CpuEngine;
+use negmm::{FitOptions, Rng, Table};
+
+/// A normal number.
+fn normal(rng: &mut Rng) -> f64 {
+    (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0
+}
+
+fn numbers(name: &str, numbers: Vec<f64>) -> (String, Column) {
+    (name.to_string(), Column::Numbers(numbers))
+}
+
+fn table(values: Vec<f64>) -> Table {
+    Table::new(vec![numbers("y", values)]).unwrap()
+}
+
+/// A small and quick `auto`.
+fn quick() -> Auto {
+    Auto { hidden: Some(vec![32, 32]), steps: Some(400), ..Auto::default() }
+}
+
+fn fit(table: &Table, roles: &Roles) -> FittedForecaster {
+    fit_forecaster(table, roles, &quick(), &FitOptions::default()).unwrap()
+}
+
+fn complaint(table: &Table, roles: &Roles) -> String {
+    fit_forecaster(table, roles, &quick(), &FitOptions::default()).unwrap_err().to_string()
+}
+
+/// A season of 12 steps around a level that wanders a little.
+fn seasonal(steps: usize, seed: u64) -> Vec<f64> {
+    let mut rng = Rng::new(seed, 0);
+    let mut level = 50.0;
+    (0..steps)
+        .map(|step| {
+            level += 0.1 * normal(&mut rng);
+            level + 10.0 * (std::f64::consts::TAU * step as f64 / 12.0).sin() + normal(&mut rng)
+        })
+        .collect()
+}
+
+fn walk(steps: usize, seed: u64) -> Vec<f64> {
+    let mut rng = Rng::new(seed, 0);
+    let mut value = 100.0;
+    (0..steps)
+        .map(|_| {
+            value += normal(&mut rng);
+            value
+        })
+        .collect()
+}
+
+#[test]
+fn a_season_is_found_and_forecast() {
+    let values = seasonal(700, 1);
+    let roles = Roles { horizon: 6, ..Roles::of("y") };
+    let FittedForecaster { forecaster, .. } = fit(&table(values[..600].to_vec()), &roles);
+    assert_eq!(forecaster.recipe().seasons, [12]);
+    let all = table(values);
+    let histories = forecaster.histories(&all).unwrap();
+    let rolling = forecaster.rolling(&all, &histories, Origins { last: Some(96), every: Some(1) }).unwrap();
+    let [own, rivals @ ..] = &rolling.scores[..] else { panic!() };
+    // The noise has an sd of 1: nothing can have a CRPS below 0.56.
+    assert!(own.crps < 0.8, "{own:?}");
+    assert!(rivals.iter().all(|rival| own.crps < 0.85 * rival.crps), "{rivals:?}");
+    assert!((0.89..=0.99).contains(&own.coverage95), "{own:?}");
+    assert_eq!((rolling.origins, rolling.steps.len(), own.rows), (91, 6, 91 * 6));
+    assert!(own.mase < 1.0 && own.wis > 0.0 && own.wql > 0.0);
+}
+
+#[test]
+fn a_random_walk_is_not_forecast_worse_than_its_last_value() {
+    let values = walk(900, 2);
+    let roles = Roles { horizon: 8, ..Roles::of("y") };
+    let FittedForecaster { forecaster, warnings, .. } = fit(&table(values[..700].to_vec()), &roles);
+    assert!(forecaster.recipe().seasons.is_empty());
+    let all = table(values);
+    let histories = forecaster.histories(&all).unwrap();
+    let rolling = forecaster.rolling(&all, &histories, Origins { last: Some(200), every: Some(1) }).unwrap();
+    let last = rolling.scores.iter().find(|score| score.name == "last value").unwrap();
+    assert!(rolling.scores[0].crps < 1.03 * last.crps, "{:?} {last:?}", rolling.scores[0]);
+    let (first, eighth) = (&rolling.steps[0], &rolling.steps[7]);
+    let ratio = eighth.width95 / first.width95;
+    assert!((2.0..4.0).contains(&ratio), "widths grow as the root of the steps: {ratio}");
+    assert!(warnings.iter().all(|warning| warning.starts_with("no better than the naive forecast")), "{warnings:?}");
+}
+
+#[test]
+fn nobody_looks_into_the_future() {
+    let values = seasonal(400, 3);
+    let roles = Roles { horizon: 4, ..Roles::of("y") };
+    let forecaster = fit(&table(values.clone()), &roles).forecaster;
+    let places: Vec<Place> =
+        (100..300).flat_map(|origin| (1..=4).map(move |ahead| Place { series: 0, origin, ahead })).collect();
+    let forecast = |values: Vec<f64>| {
+        let table = table(values);
+        let histories = forecaster.histories(&table).unwrap();
+        forecaster.predict(&table, &histories, places.clone()).unwrap().predictions.mixtures().unwrap().clone()
+    };
+    let mut changed = values.clone();
+    changed[300..].iter_mut().for_each(|value| *value = 1e3 - *value);
+    assert_eq!(forecast(values.clone()), forecast(changed));
+    // And the end of the shorter series is the same as the middle of the longer.
+    let short = table(values[..200].to_vec());
+    let at_end = forecaster.future(&short, &forecaster.histories(&short).unwrap()).unwrap();
+    let long = table(values);
+    let middle: Vec<Place> = (1..=4).map(|ahead| Place { series: 0, origin: 199, ahead }).collect();
+    let middle = forecaster.predict(&long, &forecaster.histories(&long).unwrap(), middle).unwrap();
+    assert_eq!(at_end.predictions.mixtures(), middle.predictions.mixtures());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_file_which_says_the_same() {
+    let data = table(seasonal(300, 4));
+    let roles = Roles { horizon: 3, ..Roles::of("y") };
+    let bytes = |threads: usize, seed: u64| {
+        let engine = CpuEngine { threads, ..*CpuEngine::all_cores() };
+        let options = FitOptions::default().engine(&engine).seed(seed);
+        fit_forecaster(&data, &roles, &quick(), &options).unwrap().forecaster.to_bytes().unwrap()
+    };
+    let one = bytes(1, 5);
+    assert_eq!(one, bytes(2, 5));
+    assert_ne!(one, bytes(1, 6));
+    let forecaster = Forecaster::from_bytes(&one).unwrap();
+    assert_eq!(forecaster.to_bytes().unwrap(), one);
+    let histories = forecaster.histories(&data).unwrap();
+    let future = forecaster.future(&data, &histories).unwrap();
+    assert_eq!(future.places.len(), 3);
+    let message = negmm::Model::from_bytes(&one).unwrap_err().to_string();
+    assert_eq!(message, "this file holds a forecaster of series, not a model of rows");
+}
+
+#[test]
+fn paths_depend_on_their_steps() {
+    let values = walk(800, 7);
+    let roles = Roles { horizon: 10, ..Roles::of("y") };
+    let data = table(values);
+    let forecaster = fit(&data, &roles).forecaster;
+    let histories = forecaster.histories(&data).unwrap();
+    let forecasts = forecaster.future(&data, &histories).unwrap();
+    let count = 4_000;
+    let paths = forecaster.paths(&forecasts, count, 1).unwrap();
+    assert_eq!(paths, forecaster.paths(&forecasts, count, 1).unwrap());
+    let step = |step: usize| &paths[step * count..][..count];
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+    let covariance = |a: &[f64], b: &[f64]| {
+        let (x, y) = (mean(a), mean(b));
+        a.iter().zip(b).map(|(a, b)| (a - x) * (b - y)).sum::<f64>() / a.len() as f64
+    };
+    let correlation = |a: &[f64], b: &[f64]| covariance(a, b) / (covariance(a, a) * covariance(b, b)).sqrt();
+    // Of a walk the steps 9 and 10 have sqrt(9 / 10), and 1 and 10 sqrt(1 / 10).
+    assert!(correlation(step(8), step(9)) > 0.75, "{}", correlation(step(8), step(9)));
+    assert!(correlation(step(0), step(9)) < correlation(step(8), step(9)));
+    // Single steps are as they were.
+    let sds = forecasts.predictions.sd();
+    for at in [0, 4, 9] {
+        let sd = covariance(step(at), step(at)).sqrt();
+        assert!((sd / sds[at] - 1.0).abs() < 0.06, "{sd} {}", sds[at]);
+    }
+    let sum = forecaster.over(&forecasts, Over::Sum, 2_000, 1).unwrap();
+    assert_eq!(sum.places.len(), 1);
+    let independent: f64 = sds.iter().map(|sd| sd * sd).sum::<f64>().sqrt();
+    assert!(sum.predictions.sd()[0] > 1.5 * independent);
+    let highest = forecaster.over(&forecasts, Over::Max, 2_000, 1).unwrap().predictions.mean()[0];
+    let lowest = forecaster.over(&forecasts, Over::Min, 2_000, 1).unwrap().predictions.mean()[0];
+    assert!(lowest < forecasts.predictions.mean()[0] && highest > forecasts.predictions.mean()[0]);
+}
+
+/// Series of different sizes, one below the other, with what is known ahead: every change is twice `push`, and noise.
+fn pushed(series: usize, steps: usize, ahead: usize) -> Table {
+    let mut rng = Rng::new(11, 0);
+    let (mut names, mut times, mut y, mut push) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for number in 0..series {
+        let size = 10f64.powi(number as i32 % 3);
+        let mut value = 100.0 * size;
+        for step in 0..steps + ahead {
+            let next = normal(&mut rng);
+            value += size * (2.0 * next + 0.2 * normal(&mut rng));
+            names.push(format!("s{number}"));
+            times.push(step as f64);
+            y.push(if step < steps { value } else { f64::NAN });
+            push.push(next);
+        }
+    }
+    let names = Column::text(names.iter().map(|name| Some(name.as_str())));
+    let columns = vec![("id".to_string(), names), numbers("t", times), numbers("y", y), numbers("push", push)];
+    Table::new(columns).unwrap()
+}
+
+#[test]
+fn many_series_share_a_model_and_what_is_known_ahead() {
+    let roles =
+        Roles { time: Some("t".into()), series: Some("id".into()), known: vec!["push".into()], ..Roles::of("y") };
+    let data = pushed(12, 120, 1);
+    let forecaster = fit(&data, &roles).forecaster;
+    assert!(forecaster.recipe().many);
+    assert_eq!(forecaster.recipe().clock, Clock::Count { step: 1.0 });
+    let [own, rivals @ ..] = forecaster.scores() else { panic!() };
+    assert!(rivals.iter().all(|rival| own.crps < 0.5 * rival.crps), "{own:?} {rivals:?}");
+    let histories = forecaster.histories(&data).unwrap();
+    let future = forecaster.future(&data, &histories).unwrap();
+    assert_eq!(future.places.len(), 12);
+    assert_eq!(histories.series[3].time(future.places[3].step(), forecaster.recipe().clock), 120.0);
+    // Series that the model has never seen are forecast too, and not without what must be known.
+    let new = pushed(14, 60, 1);
+    let new_histories = forecaster.histories(&new).unwrap();
+    assert_eq!(forecaster.future(&new, &new_histories).unwrap().places.len(), 14);
+    let ended = pushed(2, 60, 0);
+    let message = forecaster.future(&ended, &forecaster.histories(&ended).unwrap()).unwrap_err().to_string();
+    let expected = "\"push\" must be known 1 steps ahead, and the rows of the series \"s0\" end 0 steps after the last known value: \
+                    add rows whose \"y\" is empty";
+    assert_eq!(message, expected);
+}
+
+#[test]
+fn gaps_and_missing_values_are_said_and_filled() {
+    let values = seasonal(240, 5);
+    let day = 86_400.0;
+    let kept: Vec<usize> = (0..240).filter(|step| ![50, 51, 130].contains(step)).collect();
+    let mut y: Vec<f64> = kept.iter().map(|step| values[*step]).collect();
+    y[20] = f64::NAN;
+    let times = Column::Times(kept.iter().map(|step| *step as f64 * day).collect());
+    let data = Table::new(vec![("when".to_string(), times), numbers("y", y)]).unwrap();
+    let roles = Roles { time: Some("when".into()), seasons: Some(vec![12]), ..Roles::of("y") };
+    let histories = Histories::read(&data, &roles, None).unwrap();
+    assert_eq!((histories.series[0].len(), histories.clock), (240, Clock::Seconds { step: day }));
+    assert_eq!(
+        histories.warnings,
+        [
+            "the time steps (every day) have gaps in 2 places, 3 steps in all: they are taken as missing",
+            "1 of the sequence \"y\" are missing: the value before stands in their place, and none of them is learnt from"
+        ]
+    );
+    let FittedForecaster { forecaster, warnings, .. } = fit(&data, &roles);
+    assert!(warnings.len() >= 2);
+    let future = forecaster.future(&data, &forecaster.histories(&data).unwrap()).unwrap();
+    assert!(future.predictions.mean()[0].is_finite());
+}
+
+#[test]
+fn hostile_series() {
+    let roles = Roles::of("y");
+    let with_times = |times: Vec<f64>| {
+        let y = vec![1.0; times.len()];
+        Table::new(vec![numbers("t", times), numbers("y", y)]).unwrap()
+    };
+    let timed = Roles { time: Some("t".into()), ..Roles::of("y") };
+    assert_eq!(
+        complaint(&with_times(vec![1.0, 3.0, 2.0]), &timed),
+        "row 3, column \"t\": the time 2 comes after 3: sort the rows by time, the oldest first"
+    );
+    assert_eq!(
+        complaint(&with_times(vec![1.0, 2.0, 2.0]), &timed),
+        "row 3, column \"t\": the time 2 occurs twice: if the file holds many series, say --series COL"
+    );
+    assert_eq!(
+        complaint(&with_times(vec![1.0, f64::NAN]), &timed),
+        "row 2, column \"t\": the time of a step is missing"
+    );
+    let one = "no step of \"y\" comes after another one: a forecast needs at least two known values";
+    assert_eq!(complaint(&table(vec![3.0]), &roles), one);
+    assert_eq!(complaint(&table(vec![f64::NAN; 4]), &roles), "the sequence \"y\" is missing in every row");
+    let horizon = Roles { horizon: 0, ..Roles::of("y") };
+    assert_eq!(complaint(&table(vec![1.0, 2.0]), &horizon), "horizon must be from 1 to 1000, found 0");
+    // A constant series, and few steps: the last value, as sure as one can be.
+    let FittedForecaster { forecaster, .. } = fit(&table(vec![7.0; 60]), &roles);
+    let constant = table(vec![7.0; 60]);
+    let future = forecaster.future(&constant, &forecaster.histories(&constant).unwrap()).unwrap();
+    assert!((future.predictions.mean()[0] - 7.0).abs() < 1e-3 && future.predictions.sd()[0] < 1e-2);
+    let few = table(vec![1.0, 3.0, 2.0, 4.0]);
+    let FittedForecaster { forecaster, warnings, .. } = fit(&few, &Roles { horizon: 6, ..Roles::of("y") });
+    let future = forecaster.future(&few, &forecaster.histories(&few).unwrap()).unwrap();
+    assert_eq!(future.predictions.len(), 6);
+    let sds = future.predictions.sd();
+    assert!(sds.windows(2).all(|pair| pair[1] >= 0.5 * pair[0]) && sds[0] > 0.3, "{sds:?}");
+    assert!(warnings.iter().any(|warning| warning.contains("too few to learn from")), "{warnings:?}");
+    let huge = "row 1, column \"y\": the number 1e300 is too large to forecast: at most 1e150";
+    assert_eq!(complaint(&table(vec![1e300, -1e300, 1e300]), &roles), huge);
+    for hostile in [[1e149, -1e149, 1e149, 2e148], [1e-300, 2e-300, 0.0, 1e-300]] {
+        let data = table(hostile.into_iter().cycle().take(80).collect());
+        let forecaster = fit(&data, &roles).forecaster;
+        let future = forecaster.future(&data, &forecaster.histories(&data).unwrap()).unwrap();
+        assert!(future.predictions.mean()[0].is_finite() && future.predictions.sd()[0] >= 0.0);
+    }
+}
