@@ -1,7 +1,7 @@
 //! Responsible for the energy score of a mixture in closed form (the paper's Theorem 1; Grimit et al. 2006 for the CRPS).
 
 use super::Mixture;
-use super::folded::pairs;
+use super::folded::{mean_of, pairs};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 /// sqrt(2 / pi).
@@ -67,7 +67,7 @@ impl Mixture<'_> {
             if weight > 0.0 {
                 // Half of the diagonal, and below each pair once.
                 let own = 0.5 * weight * mean_absolute_difference(*self, k, k);
-                distance += weight * (folded_mean(mean - y, sd) - own);
+                distance += weight * (mean_of(mean - y, sd) - own);
             }
         }
         distance - pairs(*self)
