@@ -19,6 +19,8 @@ from importlib.metadata import version as _version
 
 from negmm import metrics
 from negmm.distribution import Distribution
+from negmm.importance import importances, partial_dependence
+from negmm.messages import DataWarning
 from negmm.methods import (
     TRUSTED_TYPES,
     AutoRegressor,
@@ -31,7 +33,6 @@ from negmm.methods import (
     SampleNetRegressor,
     load,
 )
-from negmm.messages import DataWarning
 from negmm.regressor import DistributionRegressor
 from negmm.search import Comparison, Tuning, compare, suggest, tune, usual_space
 from negmm.through import predict_dist
@@ -54,8 +55,10 @@ __all__ = [
     "SampleNetRegressor",
     "Tuning",
     "compare",
+    "importances",
     "load",
     "metrics",
+    "partial_dependence",
     "predict_dist",
     "suggest",
     "tune",

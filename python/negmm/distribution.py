@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from negmm import _native
+from negmm import _native, shape
 from negmm.picture import draw
 from negmm.seed import seed_of
+from negmm.sketch import sketched
 from negmm.threads import threads_of
 
 Numbers = NDArray[np.float64]
@@ -87,7 +88,35 @@ class Distribution:
     @classmethod
     def of_samples(cls, samples: ArrayLike) -> Distribution:
         """Sets of equally likely values, rows × samples."""
-        return cls(_native.Predictions.of_samples(_matrix(samples), 0.0, 1, None))
+        least_sd = float(np.finfo(np.float64).tiny)
+        return cls(_native.Predictions.of_samples(_matrix(samples), least_sd, 1, None))
+
+    @classmethod
+    def concat(cls, parts: Sequence[Distribution]) -> Distribution:
+        """The rows of several distributions one after the other; all mixtures or all samples, on one support. Where mixtures differ in
+        their number of components, some have no weight."""
+        rows = [part._rows() for part in parts]
+        supports = {part._predictions.support() for part in rows}
+        kinds = {part._predictions.sample_count for part in rows}
+        if len(supports) != 1 or len(kinds) != 1:
+            raise ValueError(
+                "expected distributions of one kind: all mixtures, or as many samples each, on one support"
+            )
+        if kinds != {None}:
+            floor = max(part._parts()[1] for part in rows)
+            samples = np.concatenate([part.samples for part in rows])
+            predictions = _native.Predictions.of_samples(samples, floor, 1, None)
+        else:
+            width = max(part.means.shape[1] for part in rows)
+            names, fillers = ("weights", "means", "sds"), (0.0, 0.0, 1.0)
+            joined = [
+                np.concatenate([_widened(getattr(part, name), width, filler) for part in rows])
+                for name, filler in zip(names, fillers, strict=True)
+            ]
+            predictions = _native.Predictions.of_mixtures(*joined, members=[])
+        indices = [part._index for part in rows]
+        index = indices[0].append(indices[1:]) if all(index is not None for index in indices) else None
+        return cls(predictions.with_support(*supports.pop()), index, rows[0]._n_jobs)
 
     def rescaled(self, shift: float, scale: float) -> Distribution:
         """The distributions of ``shift + scale · value``, exactly."""
@@ -137,6 +166,9 @@ class Distribution:
         else:
             form = "Gaussian" if components == 1 else f"mixture of {components} Gaussians"
         return f"<Distribution of {count}: {form}>"
+
+    def _repr_html_(self) -> str:
+        return sketched(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Distribution):
@@ -222,6 +254,35 @@ class Distribution:
     def median(self) -> Answer:
         """Median."""
         return self.ppf(0.5)
+
+    def mode(self) -> Answer:
+        """The most likely value: where the density is highest; on a grid the most probable value, beside atoms the heaviest of them."""
+        return self._shape(shape.modes)
+
+    def hdr(self, coverage: float = 0.9) -> list[Numbers] | Numbers:
+        """Highest-density region: the smallest set of values that holds the target with probability ``coverage``. For each row an
+        array of intervals × 2, several where the distribution has several peaks; to a thousandth of the probability."""
+        _check_share("coverage", coverage)
+        found = shape.regions(self._rows(), coverage)
+        return found[0] if self._scalar else found
+
+    def entropy(self) -> Answer:
+        """Differential entropy in nats; of a grid that of the probabilities, beside atoms the sum of both. For samples that of the normal
+        distribution with their mean and sd."""
+        return self._shape(shape.entropies)
+
+    def moment(self, order: int) -> Answer:
+        """The mean of the ``order``-th power of the values."""
+        if not isinstance(order, (int, np.integer)) or order < 1:
+            raise ValueError(f"order must be a whole number, at least 1, found {order}")
+        return self._shape(lambda rows: shape.moments(rows, int(order)))
+
+    def _shape(self, of: Callable[[Distribution], Numbers]) -> Answer:
+        return self._each(of(self._rows()))
+
+    def _rows(self) -> Distribution:
+        """The same with rows, also of one row."""
+        return Distribution(self._predictions, self._index, self._n_jobs) if self._scalar else self
 
     def support(self) -> tuple[float, float]:
         """The smallest and the largest value that the target can take; -inf and inf where there is no bound."""
@@ -366,6 +427,11 @@ class Distribution:
 
     def _each(self, numbers: Numbers) -> Answer:
         return numbers[0] if self._scalar else numbers
+
+
+def _widened(part: Numbers, width: int, filler: float) -> Numbers:
+    """With as many columns as ``width``."""
+    return np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=filler)
 
 
 def _matrix(numbers: ArrayLike) -> Numbers:

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from negmm import _native
+from negmm.averages import one_a_row
 from negmm.distribution import Distribution
 from negmm.executor import exchange_with
 from negmm.messages import in_python_terms, option_of, warn
@@ -52,6 +53,12 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         Names of the columns of X, where X had some.
     record_ : dict
         How it was trained: rows, seed, scores on held-out rows beside those of the constant baseline, losses.
+    n_iter_ : int
+        Epochs, or rounds of boosting, of the network that was trained longest.
+    evals_result_ : dict
+        Losses and validation scores of each network, epoch by epoch, and the scores of ``eval_set``.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Permutation importance of the CRPS on rows that were left out, after ``fit(..., importances=True)``.
     """
 
     #: The name of the method on the command line and in model files.
@@ -70,6 +77,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         groups: ArrayLike | None = None,
         dates: Dates = None,
         executor: Any = None,
+        eval_set: Sequence[tuple[Any, ArrayLike]] = (),
+        importances: bool = False,
     ) -> Self:
         """Learns the distribution of ``y`` given ``X``.
 
@@ -93,6 +102,10 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         executor : executor of concurrent.futures, client of Dask, or the module ray, optional
             Where the networks are trained, each on one thread of a worker unless ``n_jobs`` says otherwise; the model is the same, byte
             for byte. Rows travel once to each worker, and a job whose worker dies is sent again.
+        eval_set : list of (X, y)
+            Rows that are scored when it is fitted, see ``evals_result_``. They choose nothing: it holds out rows of its own.
+        importances : bool
+            Whether ``feature_importances_`` are wanted, which takes three further fits on parts of the rows.
 
         Returns
         -------
@@ -105,6 +118,12 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             self._forget()
             raise
         warn(oddities)
+        self._evaluations = [_scores(self.predict_dist(rows), targets) for rows, targets in eval_set]
+        if importances:
+            from negmm.importance import importances as importances_of
+
+            known = {"sample_weight": sample_weight, "groups": groups, "executor": executor}
+            self._importances = importances_of(self, X, y, **known)
         return self
 
     def _fit(
@@ -139,7 +158,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         return task_of(X, y, self._names, sample_weight, groups, dates, **known, seed=seed_of(self.random_state))
 
     def _forget(self) -> None:
-        for name in ("model_", "_names", "n_features_in_", "feature_names_in_"):
+        for name in ("model_", "_names", "n_features_in_", "feature_names_in_", "_evaluations", "_importances"):
             self.__dict__.pop(name, None)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -215,6 +234,36 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
     def record_(self) -> dict[str, Any]:
         check_is_fitted(self)
         return self._description()["record"]
+
+    @property
+    def n_iter_(self) -> int:
+        """Epochs, or rounds of boosting, of the network that was trained longest."""
+        return max((len(history["epochs"]) for history in self.record_["histories"]), default=0)
+
+    @property
+    def evals_result_(self) -> dict[str, dict[str, list[float]]]:
+        """What each network did, epoch by epoch: under "network 0" and so on its training ``loss`` and the ``nll`` and ``crps`` of its
+        validation rows, in units of the standardised target. Under "eval 0" and so on the scores of ``eval_set``, in the target's own."""
+        results: dict[str, dict[str, list[float]]] = {}
+        for number, history in enumerate(self.record_["histories"]):
+            epochs = history["epochs"]
+            followed = {"loss": [epoch["loss"] for epoch in epochs]}
+            for score in ("nll", "crps"):
+                scores = [(epoch["validation"] or {}).get(score) for epoch in epochs]
+                if any(found is not None for found in scores):
+                    followed[score] = scores
+            results[f"network {number}"] = followed
+        for number, scores in enumerate(getattr(self, "_evaluations", [])):
+            results[f"eval {number}"] = {score: [found] for score, found in scores.items()}
+        return results
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much the CRPS of rows that were left out grows without each input, see :func:`negmm.importances`."""
+        check_is_fitted(self)
+        if "_importances" not in self.__dict__:
+            raise AttributeError("feature_importances_ are there after fit(..., importances=True)")
+        return self._importances
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, the one that the command line reads; it appears whole or not at all."""
@@ -325,6 +374,12 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         if isinstance(state.get("model_"), bytes):
             state = {**state, "model_": _native.Model.from_bytes(state["model_"])}
         super().__setstate__(state)
+
+
+def _scores(dist: Distribution, y: ArrayLike) -> dict[str, float]:
+    targets = one_a_row(y)
+    error = np.sqrt(np.mean((np.asarray(dist.mean()) - targets) ** 2))
+    return {"crps": float(np.mean(dist.crps(targets))), "nll": float(np.mean(dist.nll(targets))), "rmse": float(error)}
 
 
 def model_in(path: str | os.PathLike[str]) -> tuple[_native.Model, dict[str, Any]]:

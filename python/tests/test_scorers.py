@@ -106,6 +106,12 @@ def test_the_logarithm_of_a_target_is_a_log_normal_mixture(name):
     assert np.isfinite(cross_val_score(model, X, POSITIVE, cv=2, scoring="neg_log_likelihood")).all()
 
 
+def test_samples_of_a_logarithm_are_samples():
+    model = TransformedTargetRegressor(quick("sample-net"), func=np.log, inverse_func=np.exp).fit(X, POSITIVE)
+    inner = model.regressor_.predict_dist(X)
+    np.testing.assert_allclose(negmm.predict_dist(model, X).samples, np.exp(inner.samples))
+
+
 def test_other_transformations_are_refused():
     model = TransformedTargetRegressor(quick("ngboost"), transformer=PowerTransformer()).fit(X, POSITIVE)
     with pytest.raises(ValueError, match="affine or a logarithm, found PowerTransformer"):
