@@ -108,12 +108,11 @@ class Distribution:
             predictions = _native.Predictions.of_samples(samples, floor, 1, None)
         else:
             width = max(part.means.shape[1] for part in rows)
-            names, fillers = ("weights", "means", "sds"), (0.0, 0.0, 1.0)
-            joined = [
+            weights, means, sds = (
                 np.concatenate([_widened(getattr(part, name), width, filler) for part in rows])
-                for name, filler in zip(names, fillers, strict=True)
-            ]
-            predictions = _native.Predictions.of_mixtures(*joined, members=[])
+                for name, filler in (("weights", 0.0), ("means", 0.0), ("sds", 1.0))
+            )
+            predictions = _native.Predictions.of_mixtures(weights, means, sds, [])
         indices = [part._index for part in rows]
         index = indices[0].append(indices[1:]) if all(index is not None for index in indices) else None
         return cls(predictions.with_support(*supports.pop()), index, rows[0]._n_jobs)

@@ -138,8 +138,8 @@ class OfFutures(Exchange):
         if self._own is not None:
             self._own.shutdown(wait=False)
         if isinstance(self._executor, futures.ProcessPoolExecutor):
-            known = {name: getattr(self._executor, f"_{name}", None) for name in ("max_workers", "mp_context")}
-            self._own = futures.ProcessPoolExecutor(**known)
+            context = getattr(self._executor, "_mp_context", None)
+            self._own = futures.ProcessPoolExecutor(self._workers, mp_context=context)
         else:
             warnings.warn("the executor is broken: what is left is trained here", RuntimeWarning, stacklevel=2)
             self._own = futures.ThreadPoolExecutor(1)

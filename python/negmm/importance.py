@@ -93,7 +93,8 @@ def partial_dependence(
     cells = X.iloc[:, column].to_numpy() if is_pandas(X) else X[:, column]
     if isinstance(grid, (int, np.integer)):
         numbers = np.asarray(cells, dtype=np.float64)
-        values = np.linspace(*np.nanquantile(numbers, [0.05, 0.95]), int(grid))
+        low, high = np.nanquantile(numbers, [0.05, 0.95]).tolist()
+        values = np.linspace(low, high, int(grid))
     else:
         values = np.asarray(grid)
     chosen = np.random.default_rng(random_state).permutation(len(cells))[:rows]
@@ -106,6 +107,6 @@ def _pooled(dist: Distribution) -> Distribution:
     """The distribution of a row at random."""
     if dist._predictions.components is None:
         return Distribution.of_samples(np.sort(dist.samples.reshape(1, -1)))
-    parts = dist.weights / len(dist), dist.means, dist.sds
-    predictions = Distribution.of_mixtures(*(part.reshape(1, -1) for part in parts))._predictions
+    weights, means, sds = (part.reshape(1, -1) for part in (dist.weights / len(dist), dist.means, dist.sds))
+    predictions = Distribution.of_mixtures(weights, means, sds)._predictions
     return Distribution(predictions.with_support(*dist._predictions.support()), n_jobs=dist._n_jobs)

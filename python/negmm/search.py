@@ -22,7 +22,10 @@ from negmm.threads import threads_of
 
 Methods = Sequence[str | DistributionRegressor] | Mapping[str, DistributionRegressor] | str | DistributionRegressor
 #: Values to try, a range (low, high), or a range whose logarithm is even (low, high, "log").
-Values = list[Any] | tuple[float, float] | tuple[float, float, Literal["log"]]
+Values = Sequence[Any]
+
+#: The scores in the order of the command line's tables.
+SCORES = ("rmse", "nll", "mass_nll", "crps", "integrated_brier", "concordance", "picp", "mpiw", "seconds")
 
 
 class Wishes(TypedDict):
@@ -142,6 +145,7 @@ def compare(
         for split, scores in enumerate(splits)
     ]
     scores = pd.DataFrame(rows).set_index(["method", "split"])
+    scores = scores[[score for score in SCORES if score in scores]]
     by_method = scores.groupby(level="method", sort=False)
     table = pd.concat({"mean": by_method.mean(), "se": by_method.sem()}, axis=1).swaplevel(axis=1)
     table = table[[(score, part) for score in scores.columns for part in ("mean", "se")]]
@@ -219,7 +223,7 @@ def tune(
     for entry in ranking:
         settings = {parameter_of(option): _read(entry["method"], option, text) for option, text in entry["settings"]}
         scores = {}
-        for score, summary in entry["scores"].items():
+        for score, summary in sorted(entry["scores"].items(), key=lambda score: SCORES.index(score[0])):
             scores[score], scores[f"{score}_se"] = summary["mean"], summary["se"]
         rows.append(
             {"method": entry["method"], **settings, **scores, "share": entry["share"], "failed": entry["failed"]}

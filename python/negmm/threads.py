@@ -34,4 +34,5 @@ def threads_of(n_jobs: int | None) -> int:
 def cores() -> int:
     """Cores that this process may use: as joblib counts them, and no more than ``OMP_NUM_THREADS`` said at the start, which loky, Dask,
     Ray and Spark set for their workers."""
-    return min(cpu_count(), LIMIT) if LIMIT else cpu_count()
+    counted = int(cpu_count())
+    return min(counted, LIMIT) if LIMIT else counted
