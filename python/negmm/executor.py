@@ -3,11 +3,12 @@ takes with it into the grave is trained again."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import warnings
 from collections.abc import Iterator
 from concurrent import futures
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +69,7 @@ class Exchange:
                 trained = self._result(future)
             except ValueError as refused:
                 back.append((sent.number, str(refused)))
-            except Exception as error:
+            except (Exception, asyncio.CancelledError) as error:
                 if sent.tries >= TRIES:
                     raise RuntimeError(f"a job was sent {sent.tries} times, the last time: {error!r}") from error
                 sent.tries += 1
@@ -101,7 +102,7 @@ class Exchange:
         trained: bytes | None = future.result()
         return trained
 
-    def _recover(self, error: Exception, rows: str) -> None:
+    def _recover(self, error: BaseException, rows: str) -> None:
         """Gets ready to send a job again."""
 
     def _cancel(self, future: Any) -> None:
@@ -131,15 +132,16 @@ class OfFutures(Exchange):
     def _over(self, begun: list[Any]) -> list[Any]:
         return list(futures.wait(begun, MOMENT, futures.FIRST_COMPLETED).done)
 
-    def _recover(self, error: Exception, rows: str) -> None:
+    def _recover(self, error: BaseException, rows: str) -> None:
         """A pool of processes is broken when one of them is: another takes its place until the end."""
         if not isinstance(error, futures.BrokenExecutor) or not _is_broken(self._executor):
             return
         if self._own is not None:
             self._own.shutdown(wait=False)
         if isinstance(self._executor, futures.ProcessPoolExecutor):
-            context = getattr(self._executor, "_mp_context", None)
-            self._own = futures.ProcessPoolExecutor(self._workers, mp_context=context)
+            names = {"mp_context": None, "initializer": None, "initargs": ()}
+            known: dict[str, Any] = {name: getattr(self._executor, f"_{name}", none) for name, none in names.items()}
+            self._own = futures.ProcessPoolExecutor(self._workers, **known)
         else:
             warnings.warn("the executor is broken: what is left is trained here", RuntimeWarning, stacklevel=2)
             self._own = futures.ThreadPoolExecutor(1)
@@ -169,13 +171,12 @@ class OfDask(Exchange):
     def _over(self, begun: list[Any]) -> list[Any]:
         from distributed import wait
 
-        try:
+        # Before Python 3.11 the time that is out is asyncio's.
+        with suppress(TimeoutError, asyncio.TimeoutError, asyncio.CancelledError, futures.CancelledError):
             wait(begun, timeout=MOMENT, return_when="FIRST_COMPLETED")
-        except (TimeoutError, futures.CancelledError):
-            pass
         return [future for future in begun if future.done()]
 
-    def _recover(self, error: Exception, rows: str) -> None:
+    def _recover(self, error: BaseException, rows: str) -> None:
         # The workers that had the rows may be gone.
         self._given.pop(rows, None)
 
@@ -212,7 +213,7 @@ class OfRay(Exchange):
             raise error.cause if isinstance(error.cause, ValueError) else error
         return trained
 
-    def _recover(self, error: Exception, rows: str) -> None:
+    def _recover(self, error: BaseException, rows: str) -> None:
         self._given.pop(rows, None)
 
     def _cancel(self, future: Any) -> None:

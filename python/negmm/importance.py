@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from negmm.averages import averaged, one_a_row
 from negmm.distribution import Distribution
 from negmm.table import is_pandas
+from negmm.task import Dates
 
 Numbers = NDArray[np.float64]
 
@@ -25,6 +26,7 @@ def importances(
     *,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    dates: Dates = None,
     folds: int = 3,
     repeats: int = 5,
     random_state: int = 0,
@@ -39,20 +41,21 @@ def importances(
         What is asked; it need not be fitted, and is not changed.
     folds, repeats : int
         Parts of the rows, each left out once; exchanges of every input in each.
-    groups : labels, optional
-        Rows with the same one are left out together.
+    sample_weight, groups, dates
+        As for ``fit``; rows with the same label in ``groups`` are left out together.
     executor
         Where the copies are trained, as for ``fit``.
     """
-    targets = one_a_row(y)
+    targets, labels = one_a_row(y), None if groups is None else np.asarray(groups)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     X = X if is_pandas(X) else np.asarray(X)
     rng = np.random.default_rng(random_state)
     splitter = KFold(folds, shuffle=True, random_state=random_state) if groups is None else GroupKFold(folds)
     growth = np.zeros(X.shape[1])
-    for train, test in splitter.split(targets, groups=groups):
-        own = None if weights is None else weights[train]
-        fitted = clone(estimator).fit(_safe_indexing(X, train), targets[train], sample_weight=own, executor=executor)
+    for train, test in splitter.split(targets, groups=labels):
+        own = {"sample_weight": weights, "groups": labels}
+        own = {name: None if column is None else column[train] for name, column in own.items()}
+        fitted = clone(estimator).fit(_safe_indexing(X, train), targets[train], **own, dates=dates, executor=executor)
         held_out, scored = _safe_indexing(X, test), None if weights is None else weights[test]
 
         def crps(rows: Any, test: Any = test, scored: Any = scored, fitted: Any = fitted) -> float:

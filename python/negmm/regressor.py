@@ -122,8 +122,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         if importances:
             from negmm.importance import importances as importances_of
 
-            known = {"sample_weight": sample_weight, "groups": groups, "executor": executor}
-            self._importances = importances_of(self, X, y, **known)
+            told = {"sample_weight": sample_weight, "groups": groups, "dates": dates, "executor": executor}
+            self._importances = importances_of(self, X, y, **told)
         return self
 
     def _fit(
