@@ -2,7 +2,6 @@
 
     python clusters.py train             # seconds and bytes of a fit: here, by processes, Dask and Ray; a worker killed in one run of each
     python clusters.py score --program negmm [--rows 1000000]       # Spark, Dask and Ray beside `negmm predict`
-    python clusters.py crps [--package FOLDER ...]                  # CRPS of mixtures of 40, of this package and of others in folders
 
 Needs negmm with dask[distributed], ray[data] and pyspark (and a Java runtime) installed. Prints tables in Markdown.
 """
@@ -204,39 +203,6 @@ def _ray(model, path, asked):
     return found, seconds
 
 
-#: Seconds of processor time of the CRPS of 100,000 mixtures of 40, the least of five.
-CRPS = """
-import time, numpy, negmm
-rng = numpy.random.default_rng(0)
-parts = rng.random((100_000, 40)) + 0.01, rng.normal(size=(100_000, 40)), numpy.exp(rng.normal(size=(100_000, 40)))
-dist, y, least = negmm.Distribution.of_mixtures(*parts), rng.normal(size=100_000), numpy.inf
-for _ in range(5):
-    start = time.process_time()
-    score = dist.crps(y).mean()
-    least = min(least, time.process_time() - start)
-print(least, repr(float(score)))
-"""
-
-
-def crps(arguments: argparse.Namespace) -> None:
-    print(
-        "| package | processor seconds, 100,000 mixtures of 40 | mean CRPS |\n|---|---|---|"
-    )
-    for package in ["", *arguments.package]:
-        environment = (
-            {**os.environ, "PYTHONPATH": package} if package else dict(os.environ)
-        )
-        found = subprocess.run(
-            [sys.executable, "-c", CRPS],
-            env=environment,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        seconds, mean = found.stdout.split()
-        print(f"| {package or 'this'} | {float(seconds):.3f} | {mean} |", flush=True)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -250,8 +216,5 @@ if __name__ == "__main__":
     scoring.set_defaults(run=score)
     scoring.add_argument("--program", default="negmm")
     scoring.add_argument("--rows", type=int, default=1_000_000)
-    scores = commands.add_parser("crps")
-    scores.set_defaults(run=crps)
-    scores.add_argument("--package", nargs="*", default=[])
     chosen = parser.parse_args()
     chosen.run(chosen)
