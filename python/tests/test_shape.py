@@ -10,7 +10,7 @@ from scipy import stats
 from negmm import Distribution
 
 
-def mixtures(count: int = 30, components: int = 4, **support) -> Distribution:
+def mixtures(count: int = 12, components: int = 4, **support) -> Distribution:
     rng = np.random.default_rng(components)
     parts = (
         rng.random((count, components)),
@@ -21,7 +21,7 @@ def mixtures(count: int = 30, components: int = 4, **support) -> Distribution:
 
 
 #: Wide enough for all of them, and dense.
-GRID = np.linspace(-30, 30, 300_001)[:, np.newaxis]
+GRID = np.linspace(-30, 30, 60_001)[:, np.newaxis]
 KINDS = {
     "the whole line": {},
     "between bounds": {"lower": -1.0, "upper": 2.5},
