@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from concurrent import futures
 from contextlib import contextmanager, suppress
@@ -117,17 +118,20 @@ class OfFutures(Exchange):
     def __init__(self, executor: futures.Executor, n_jobs: int | None) -> None:
         self._workers: int = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
         super().__init__(self._workers, n_jobs)
+        #: How many jobs have taken each set of rows along.
+        self._along: Counter[str] = Counter()
         self._executor = executor
         self._own: futures.Executor | None = None
 
-    def _scatter(self, packed: bytes) -> Any:
-        return 0
-
     def _submit(self, sent: Sent) -> Any:
-        along = sent.misses > 1 or (sent.misses == 1 and self._given[sent.rows] < self._workers)
-        self._given[sent.rows] += along
+        along = sent.misses > 1 or (sent.misses == 1 and self._along[sent.rows] < self._workers)
+        self._along[sent.rows] += along
         packed = self._packed[sent.rows] if along else None
-        return self._executor.submit(worker.train, sent.rows, packed, sent.job, self._n_jobs)
+        try:
+            return self._executor.submit(worker.train, sent.rows, packed, sent.job, self._n_jobs)
+        except futures.BrokenExecutor as error:
+            self._recover(error, sent.rows)
+            return self._executor.submit(worker.train, sent.rows, packed, sent.job, self._n_jobs)
 
     def _over(self, begun: list[Any]) -> list[Any]:
         return list(futures.wait(begun, MOMENT, futures.FIRST_COMPLETED).done)
@@ -146,7 +150,7 @@ class OfFutures(Exchange):
             warnings.warn("the executor is broken: what is left is trained here", RuntimeWarning, stacklevel=2)
             self._own = futures.ThreadPoolExecutor(1)
         self._executor = self._own
-        self._given.clear()
+        self._along.clear()
 
     def stop(self) -> None:
         super().stop()

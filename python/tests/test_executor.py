@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -93,6 +93,13 @@ def test_a_worker_that_is_killed_costs_a_retry(tmp_path):
     with Deadly(str(tmp_path / "died")) as executor:
         assert fitted(executor) == fitted()
     assert (tmp_path / "died").exists()
+
+
+def test_a_pool_that_is_broken_before_the_fit_is_replaced(tmp_path):
+    with ProcessPoolExecutor(1, mp_context=SPAWN) as executor:
+        with pytest.raises(BrokenExecutor):
+            executor.submit(_die_once, str(tmp_path / "died")).result()
+        assert fitted(executor) == fitted()
 
 
 class Lost(ThreadPoolExecutor):
