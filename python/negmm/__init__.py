@@ -19,7 +19,10 @@ from importlib.metadata import version as _version
 
 from negmm import metrics
 from negmm.distribution import Distribution
+from negmm.importance import importances, partial_dependence
+from negmm.messages import DataWarning
 from negmm.methods import (
+    TRUSTED_TYPES,
     AutoRegressor,
     BetaNLLRegressor,
     ConstantRegressor,
@@ -30,13 +33,17 @@ from negmm.methods import (
     SampleNetRegressor,
     load,
 )
-from negmm.regressor import DataWarning, DistributionRegressor
+from negmm.regressor import DistributionRegressor
+from negmm.search import Comparison, Tuning, compare, suggest, tune, usual_space
+from negmm.through import predict_dist
 
 __version__ = _version("negmm")
 
 __all__ = [
+    "TRUSTED_TYPES",
     "AutoRegressor",
     "BetaNLLRegressor",
+    "Comparison",
     "ConstantRegressor",
     "DataWarning",
     "Distribution",
@@ -46,6 +53,14 @@ __all__ = [
     "NEGMMRegressor",
     "NGBoostRegressor",
     "SampleNetRegressor",
+    "Tuning",
+    "compare",
+    "importances",
     "load",
     "metrics",
+    "partial_dependence",
+    "predict_dist",
+    "suggest",
+    "tune",
+    "usual_space",
 ]

@@ -1,12 +1,23 @@
 """The native module: the core's calls, one to one. Estimators and distributions are built on it; it is not for users."""
 
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from negmm.executor import Exchange
+from negmm.scoring import Asked
+from negmm.search import Wishes
+from negmm.task import Splitting, Task
+
+_Described = tuple[str, list[tuple[str, str]]]
+_Progress = Callable[[int, int, float], None]
 _Numbers = NDArray[np.float64]
 _Column = tuple[str, NDArray[Any] | list[str | None] | tuple[NDArray[np.int64], list[str]] | Any]
+
+class OptionError(ValueError):
+    """An option of a method is at fault, by its name on the command line."""
 
 @final
 class Table:
@@ -37,6 +48,8 @@ class Model:
     def to_bytes(self) -> bytes: ...
     def predict(self, table: Table, *, threads: int) -> tuple[Predictions, list[str]]: ...
     def moments(self, table: Table, *, sds: bool, threads: int) -> tuple[_Numbers, _Numbers | None, list[str]]: ...
+    def names(self, questions: Asked) -> list[str]: ...
+    def answers(self, table: Table, questions: Asked, *, threads: int) -> list[Any]: ...
     def novelty(self, table: Table) -> tuple[_Numbers, list[str | None]]: ...
     def describe(self) -> str: ...
 
@@ -66,30 +79,44 @@ class Predictions:
     def sds(self) -> _Numbers | None: ...
     def samples(self) -> tuple[_Numbers, float] | None: ...
     def select(self, rows: NDArray[np.int64]) -> Predictions: ...
-    def mean(self) -> _Numbers: ...
-    def sd(self) -> _Numbers: ...
-    def variance(self) -> _Numbers: ...
-    def variance_by_members(self) -> tuple[_Numbers, _Numbers]: ...
-    def ask(self, name: str, at: _Numbers) -> _Numbers: ...
-    def sample(self, draws: int, seed: int) -> _Numbers: ...
+    def mean(self, *, threads: int) -> _Numbers: ...
+    def sd(self, *, threads: int) -> _Numbers: ...
+    def variance(self, *, threads: int) -> _Numbers: ...
+    def variance_by_members(self, *, threads: int) -> tuple[_Numbers, _Numbers]: ...
+    def ask(self, name: str, at: _Numbers, *, threads: int) -> _Numbers: ...
+    def sample(self, draws: int, seed: int, *, threads: int) -> _Numbers: ...
+
+@final
+class Rows:
+    """The rows that jobs learn from."""
+
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Rows: ...
 
 def fit(
-    table: Table,
-    target: str,
-    method: str,
-    options: list[tuple[str, str]],
-    *,
-    weight: str | None,
-    group: str | None,
-    censored: str | None,
-    upper_end: str | None,
-    dates: list[tuple[str, str | None]],
-    lower: float | None,
-    upper: float | None,
-    continuous: bool,
-    seed: int,
-    threads: int,
+    task: Task, described: _Described, *, threads: int, exchange: Exchange | None, progress: _Progress | None
 ) -> tuple[Model, list[str]]: ...
+def train(rows: Rows, job: bytes, *, threads: int) -> bytes: ...
+def compare(
+    task: Task,
+    methods: list[_Described],
+    splitting: Splitting,
+    *,
+    threads: int,
+    exchange: Exchange | None,
+    progress: _Progress | None,
+) -> str: ...
+def tune(
+    task: Task,
+    methods: list[_Described],
+    splitting: Splitting,
+    wishes: Wishes,
+    *,
+    threads: int,
+    exchange: Exchange | None,
+    progress: _Progress | None,
+) -> str: ...
+def usual_space(methods: list[_Described]) -> str: ...
 def concordance(lower: _Numbers, upper: _Numbers, predicted: _Numbers, weights: _Numbers | None) -> float | None: ...
 def integrated_brier(
     lower: _Numbers, upper: _Numbers, places: _Numbers, survival: _Numbers, weights: _Numbers | None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from negmm import _native
+from negmm import _native, shape
 from negmm.picture import draw
 from negmm.seed import seed_of
+from negmm.sketch import sketched
+from negmm.threads import threads_of
 
 Numbers = NDArray[np.float64]
 #: An array with a number for each row (and more dimensions where arguments have more), or a number where the distribution is
@@ -37,6 +39,8 @@ class Distribution:
         What a model predicts; :meth:`of_mixtures` makes them from arrays.
     index : pandas index, optional
         Names of the rows, for :meth:`to_pandas`.
+    n_jobs : int, optional
+        Threads of the answers, as for estimators; None: all cores that this process may use.
 
     Examples
     --------
@@ -53,10 +57,14 @@ class Distribution:
     0.9
     """
 
-    def __init__(self, predictions: _native.Predictions, index: Any = None) -> None:
+    #: Earlier versions pickled none.
+    _n_jobs: int | None = None
+
+    def __init__(self, predictions: _native.Predictions, index: Any = None, n_jobs: int | None = None) -> None:
         self._predictions = predictions
         self._index = index
         self._scalar = False
+        self._n_jobs = n_jobs
 
     @classmethod
     def of_mixtures(
@@ -77,6 +85,56 @@ class Distribution:
         mixtures = _native.Predictions.of_mixtures(_matrix(weights), _matrix(means), _matrix(sds), members=[])
         return cls(mixtures.with_support(lower, upper, step, origin))
 
+    @classmethod
+    def of_samples(cls, samples: ArrayLike) -> Distribution:
+        """Sets of equally likely values, rows × samples."""
+        least_sd = float(np.finfo(np.float64).tiny)
+        return cls(_native.Predictions.of_samples(_matrix(samples), least_sd, 1, None))
+
+    @classmethod
+    def concat(cls, parts: Sequence[Distribution]) -> Distribution:
+        """The rows of several distributions one after the other; all mixtures or all samples, on one support. Where mixtures differ in
+        their number of components, some have no weight."""
+        rows = [part._rows() for part in parts]
+        supports = {part._predictions.support() for part in rows}
+        kinds = {part._predictions.sample_count for part in rows}
+        if len(supports) != 1 or len(kinds) != 1:
+            raise ValueError(
+                "expected distributions of one kind: all mixtures, or as many samples each, on one support"
+            )
+        if kinds != {None}:
+            floor = max(part._parts()[1] for part in rows)
+            samples = np.concatenate([part.samples for part in rows])
+            predictions = _native.Predictions.of_samples(samples, floor, 1, None)
+        else:
+            width = max(part.means.shape[1] for part in rows)
+            weights, means, sds = (
+                np.concatenate([_widened(getattr(part, name), width, filler) for part in rows])
+                for name, filler in (("weights", 0.0), ("means", 0.0), ("sds", 1.0))
+            )
+            predictions = _native.Predictions.of_mixtures(weights, means, sds, [])
+        indices = [part._index for part in rows]
+        index = indices[0].append(indices[1:]) if all(index is not None for index in indices) else None
+        return cls(predictions.with_support(*supports.pop()), index, rows[0]._n_jobs)
+
+    def rescaled(self, shift: float, scale: float) -> Distribution:
+        """The distributions of ``shift + scale · value``, exactly."""
+        first, second, third, fourth, (lower, upper, step, origin) = self._parts()
+        ends = [None if end is None else shift + scale * end for end in (lower, upper)]
+        lower, upper = ends if scale > 0 else reversed(ends)
+        if self._predictions.components is None:
+            moved = np.sort(shift + scale * first, axis=1)
+            between = None if fourth is None else scale**2 * fourth
+            predictions = _native.Predictions.of_samples(moved, abs(scale) * second, third, between)
+        else:
+            predictions = _native.Predictions.of_mixtures(first, shift + scale * second, abs(scale) * third, fourth)
+        step = None if step is None else abs(scale) * step
+        other = Distribution(
+            predictions.with_support(lower, upper, step, shift + scale * origin), self._index, self._n_jobs
+        )
+        other._scalar = self._scalar
+        return other
+
     @property
     def shape(self) -> tuple[int, ...]:
         """(rows,), or () for one row."""
@@ -93,7 +151,7 @@ class Distribution:
         numbers = np.arange(len(self._predictions))[rows]
         if numbers.ndim > 1:
             raise IndexError("rows have one dimension")
-        some = Distribution(self._predictions.select(np.atleast_1d(numbers)))
+        some = Distribution(self._predictions.select(np.atleast_1d(numbers)), n_jobs=self._n_jobs)
         some._scalar = numbers.ndim == 0
         some._index = None if self._index is None else self._index[np.atleast_1d(numbers)]
         return some
@@ -107,6 +165,9 @@ class Distribution:
         else:
             form = "Gaussian" if components == 1 else f"mixture of {components} Gaussians"
         return f"<Distribution of {count}: {form}>"
+
+    def _repr_html_(self) -> str:
+        return sketched(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Distribution):
@@ -124,7 +185,7 @@ class Distribution:
         if samples is None:
             sizes = self._predictions.member_sizes
             return (self._predictions.weights(), self._predictions.means(), self._predictions.sds(), sizes, support)
-        between = self._predictions.variance_by_members()[1] if members > 1 else None
+        between = self._predictions.variance_by_members(threads=self._threads())[1] if members > 1 else None
         return (*samples, members, between, support)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -173,25 +234,54 @@ class Distribution:
 
     def mean(self) -> Answer:
         """Mean."""
-        return self._each(self._predictions.mean())
+        return self._each(self._predictions.mean(threads=self._threads()))
 
     def std(self) -> Answer:
         """Standard deviation."""
-        return self._each(self._predictions.sd())
+        return self._each(self._predictions.sd(threads=self._threads()))
 
     def var(self) -> Answer:
         """Variance."""
-        return self._each(self._predictions.variance())
+        return self._each(self._predictions.variance(threads=self._threads()))
 
     def var_parts(self) -> tuple[Answer, Answer]:
         """The variance in two parts: aleatoric (noise that every member of an ensemble expects) and epistemic (what members do not
         agree on; 0 for one model)."""
-        aleatoric, epistemic = self._predictions.variance_by_members()
+        aleatoric, epistemic = self._predictions.variance_by_members(threads=self._threads())
         return self._each(aleatoric), self._each(epistemic)
 
     def median(self) -> Answer:
         """Median."""
         return self.ppf(0.5)
+
+    def mode(self) -> Answer:
+        """The most likely value: where the density is highest; on a grid the most probable value, beside atoms the heaviest of them."""
+        return self._shape(shape.modes)
+
+    def hdr(self, coverage: float = 0.9) -> list[Numbers] | Numbers:
+        """Highest-density region: the smallest set of values that holds the target with probability ``coverage``. For each row an
+        array of intervals × 2, several where the distribution has several peaks; to a thousandth of the probability."""
+        _check_share("coverage", coverage)
+        found = shape.regions(self._rows(), coverage)
+        return found[0] if self._scalar else found
+
+    def entropy(self) -> Answer:
+        """Differential entropy in nats; of a grid that of the probabilities, beside atoms the sum of both. For samples that of the normal
+        distribution with their mean and sd."""
+        return self._shape(shape.entropies)
+
+    def moment(self, order: int) -> Answer:
+        """The mean of the ``order``-th power of the values."""
+        if not isinstance(order, (int, np.integer)) or order < 1:
+            raise ValueError(f"order must be a whole number, at least 1, found {order}")
+        return self._shape(lambda rows: shape.moments(rows, int(order)))
+
+    def _shape(self, of: Callable[[Distribution], Numbers]) -> Answer:
+        return self._each(of(self._rows()))
+
+    def _rows(self) -> Distribution:
+        """The same with rows, also of one row."""
+        return Distribution(self._predictions, self._index, self._n_jobs) if self._scalar else self
 
     def support(self) -> tuple[float, float]:
         """The smallest and the largest value that the target can take; -inf and inf where there is no bound."""
@@ -226,6 +316,14 @@ class Distribution:
         """Probability of a value above ``x``: 1 - cdf without its cancellation."""
         return self._ask("sf", x)
 
+    def logcdf(self, x: ArrayLike) -> Answer:
+        """Logarithm of the probability of a value up to ``x``, a number also where the probability is too small for one."""
+        return self._ask("logcdf", x)
+
+    def logsf(self, x: ArrayLike) -> Answer:
+        """Logarithm of the probability of a value above ``x``."""
+        return self._ask("logsf", x)
+
     def ppf(self, q: ArrayLike) -> Answer:
         """Quantile: the value that is not exceeded with probability ``q``; NaN outside [0, 1]."""
         return self._ask("ppf", q)
@@ -247,17 +345,17 @@ class Distribution:
 
     def crps(self, y: ArrayLike) -> Answer:
         """Continuous ranked probability score of observing ``y``; the lower the better."""
-        return self._ask("crps", y)
+        return self._score("crps", y)
 
     def nll(self, y: ArrayLike) -> Answer:
         """Logarithmic score (negative log likelihood) of observing ``y``; the lower the better. At an atom it is that of the
         probability, elsewhere of the density; on a grid ``-np.log(dist.pmf(y))`` is the score to compare."""
-        return self._ask("nll", y)
+        return self._score("nll", y)
 
     def pit(self, y: ArrayLike) -> Answer:
         """Probability integral transform: the probability of a value up to ``y``, where half of the probability of ``y`` itself
         counts, on a grid and at an atom. Uniform over the rows when the distributions are calibrated."""
-        return self._ask("pit", y)
+        return self._score("pit", y)
 
     def rvs(self, size: int | Sequence[int] | None = None, random_state: Any = None) -> Answer:
         """Random values of shape ``size``, which ends with the rows as in scipy: None gives one for each row, ``(m, rows)``
@@ -267,7 +365,8 @@ class Distribution:
         if shape[len(shape) - len(rows) :] != rows:
             raise ValueError(f"expected a size that ends with the {rows[0]} rows, found {size}")
         outer = shape[: len(shape) - len(rows)]
-        draws = self._predictions.sample(int(np.prod(outer, dtype=np.int64)), seed_of(random_state))
+        count = int(np.prod(outer, dtype=np.int64))
+        draws = self._predictions.sample(count, seed_of(random_state), threads=self._threads())
         values = np.ascontiguousarray(draws.T).reshape(shape)
         return values[()] if values.ndim == 0 else values
 
@@ -303,7 +402,7 @@ class Distribution:
         """Answers at numbers that broadcast with the rows."""
         numbers = np.asarray(at, dtype=np.float64)
         if self._scalar:
-            flat = self._predictions.ask(question, numbers.reshape(-1, 1))
+            flat = self._predictions.ask(question, numbers.reshape(-1, 1), threads=self._threads())
             answers = flat.reshape(numbers.shape)
             return answers[()] if answers.ndim == 0 else answers
         rows = len(self._predictions)
@@ -314,10 +413,24 @@ class Distribution:
         if shape[-1] != rows:
             raise ValueError(f"expected numbers that broadcast with {rows} rows, found shape {numbers.shape}")
         outer = int(np.prod(shape[:-1], dtype=np.int64))
-        return self._predictions.ask(question, np.broadcast_to(numbers, shape).reshape(outer, rows)).reshape(shape)
+        flat = np.broadcast_to(numbers, shape).reshape(outer, rows)
+        return self._predictions.ask(question, flat, threads=self._threads()).reshape(shape)
+
+    def _score(self, question: str, y: ArrayLike) -> Answer:
+        """As :meth:`_ask`; a column with a target for each row is one target for each row."""
+        targets = np.asarray(y, dtype=np.float64)
+        return self._ask(question, targets[:, 0] if targets.shape == (*self.shape, 1) else targets)
+
+    def _threads(self) -> int:
+        return threads_of(-1 if self._n_jobs is None else self._n_jobs)
 
     def _each(self, numbers: Numbers) -> Answer:
         return numbers[0] if self._scalar else numbers
+
+
+def _widened(part: Numbers, width: int, filler: float) -> Numbers:
+    """With as many columns as ``width``."""
+    return np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=filler)
 
 
 def _matrix(numbers: ArrayLike) -> Numbers:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from negmm import _native
 from negmm.parameters import described
-from negmm.regressor import DistributionRegressor
+from negmm.regressor import ESTIMATORS, DistributionRegressor, model_in
 
 Activation = Literal["relu", "tanh", "silu"]
 Schedule = Literal["constant", "cosine", "warm-up"]
@@ -22,9 +19,6 @@ RandomState = int | np.random.RandomState | np.random.Generator | None
 Units = tuple[int, ...] | int
 
 Class = TypeVar("Class", bound=type[DistributionRegressor])
-
-#: The estimator of each method, by the method's name.
-ESTIMATORS: dict[str, type[DistributionRegressor]] = {}
 
 
 def _estimator(cls: Class) -> Class:
@@ -82,6 +76,7 @@ class AutoRegressor(DistributionRegressor):
         continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self._store(locals())
 
@@ -138,6 +133,7 @@ class NEGMMRegressor(DistributionRegressor):
         continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self._store(locals())
 
@@ -192,6 +188,7 @@ class MDNRegressor(DistributionRegressor):
         continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self._store(locals())
 
@@ -242,6 +239,7 @@ class BetaNLLRegressor(DistributionRegressor):
         continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self._store(locals())
 
@@ -308,6 +306,7 @@ class EnsembleRegressor(DistributionRegressor):
         continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self._store(locals())
 
@@ -348,6 +347,7 @@ class NGBoostRegressor(DistributionRegressor):
         continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self._store(locals())
 
@@ -401,6 +401,7 @@ class SampleNetRegressor(DistributionRegressor):
         continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self._store(locals())
 
@@ -426,6 +427,7 @@ class ConstantRegressor(DistributionRegressor):
         continuous: bool = False,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self._store(locals())
 
@@ -433,6 +435,11 @@ class ConstantRegressor(DistributionRegressor):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
         return tags
+
+
+#: The types of fitted estimators, for ``skops.io.load(..., trusted=)`` and MLflow's ``skops_trusted_types``: in their files is nothing else
+#: that skops does not know.
+TRUSTED_TYPES = [f"{estimator.__module__}.{estimator.__name__}" for estimator in ESTIMATORS.values()]
 
 
 def load(path: str | os.PathLike[str]) -> DistributionRegressor:
@@ -449,10 +456,5 @@ def load(path: str | os.PathLike[str]) -> DistributionRegressor:
     >>> negmm.load(path).predict([[7]])
     array([4.])
     """
-    place = os.fspath(path)
-    try:
-        model = _native.Model.from_bytes(Path(place).read_bytes())
-    except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
-    description = json.loads(model.describe())
+    model, description = model_in(path)
     return ESTIMATORS[description["method"]["name"]]._of_model(model, description)

@@ -8,6 +8,9 @@ as their mean, in which ``sample_weight`` says how much each row counts.
 array([0.2337, 0.6024])
 >>> metrics.coverage([1.0, 5.0], lower=[0.0, 0.0], upper=[2.0, 2.0], sample_weight=[3, 1])
 0.75
+
+``neg_crps`` and ``neg_log_likelihood`` (also ``neg_nll``) are scorers for ``scoring=`` of scikit-learn, by object or by name: minus the
+mean score of the distributions that an estimator predicts, also within a pipeline, a search or a ``TransformedTargetRegressor``.
 """
 
 from __future__ import annotations
@@ -15,13 +18,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from negmm import _native
+from negmm.averages import Numbers, averaged, one_a_row, row_weights
 from negmm.censored import ends
 from negmm.distribution import Distribution
+from negmm.scorers import neg_crps, neg_log_likelihood, neg_nll
 
-Numbers = NDArray[np.float64]
+__all__ = [
+    "concordance",
+    "coverage",
+    "crps_mixture",
+    "integrated_brier",
+    "interval_width",
+    "neg_crps",
+    "neg_log_likelihood",
+    "neg_nll",
+    "nll_mixture",
+    "pit",
+    "pit_histogram",
+]
 
 
 def crps_mixture(
@@ -34,8 +51,8 @@ def crps_mixture(
     sample_weight: ArrayLike | None = None,
 ) -> Any:
     """Continuous ranked probability score of Gaussian mixtures, which is their energy score; the lower the better."""
-    y = _targets(y)
-    return _averaged(_mixtures(y, weights, means, sds).crps(y), average, sample_weight)
+    y = one_a_row(y)
+    return averaged(_mixtures(y, weights, means, sds).crps(y), average, sample_weight)
 
 
 def nll_mixture(
@@ -48,46 +65,36 @@ def nll_mixture(
     sample_weight: ArrayLike | None = None,
 ) -> Any:
     """Logarithmic score (negative log likelihood) of Gaussian mixtures; the lower the better."""
-    y = _targets(y)
-    return _averaged(_mixtures(y, weights, means, sds).nll(y), average, sample_weight)
+    y = one_a_row(y)
+    return averaged(_mixtures(y, weights, means, sds).nll(y), average, sample_weight)
 
 
 def pit(y: ArrayLike, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Numbers:
     """Probability integral transform of each row: the predicted probability of a target up to the one observed. Uniform when the
     predictions are calibrated."""
-    y = _targets(y)
+    y = one_a_row(y)
     return _mixtures(y, weights, means, sds).pit(y)
 
 
 def pit_histogram(values: ArrayLike, bins: int = 20, sample_weight: ArrayLike | None = None) -> Numbers:
     """How many values of :func:`pit` fall into each of ``bins`` equal parts of [0, 1], or with weights how much weight: equal
     counts when the predictions are calibrated."""
-    values = _targets(values)
+    values = one_a_row(values)
     places = np.minimum((values * bins).astype(np.int64), bins - 1)
-    return np.bincount(places, weights=_row_weights(sample_weight, values), minlength=bins).astype(np.float64)
+    return np.bincount(places, weights=row_weights(sample_weight, values), minlength=bins).astype(np.float64)
 
 
 def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Share of targets inside their interval, ends included."""
-    y = _targets(y)
+    y = one_a_row(y)
     lower, upper = _ends(lower, upper, y.shape)
-    return _averaged((lower <= y) & (y <= upper), True, sample_weight)
+    return averaged((lower <= y) & (y <= upper), True, sample_weight)
 
 
 def interval_width(lower: ArrayLike, upper: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Mean width of intervals."""
     lower, upper = _ends(lower, upper, None)
-    return _averaged(upper - lower, True, sample_weight)
-
-
-def neg_crps(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """A scorer for ``scoring=`` of scikit-learn: minus the mean CRPS of ``estimator.predict_dist(X)``."""
-    return -_averaged(estimator.predict_dist(X).crps(_targets(y)), True, sample_weight)
-
-
-def neg_nll(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """A scorer for ``scoring=`` of scikit-learn: minus the mean logarithmic score of ``estimator.predict_dist(X)``."""
-    return -_averaged(estimator.predict_dist(X).nll(_targets(y)), True, sample_weight)
+    return averaged(upper - lower, True, sample_weight)
 
 
 def concordance(y: Any, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -100,8 +107,8 @@ def concordance(y: Any, predicted: ArrayLike, *, sample_weight: ArrayLike | None
     1.0
     """
     lower, upper = _known(y)
-    predicted = _targets(predicted)
-    index = _native.concordance(lower, upper, predicted, _row_weights(sample_weight, predicted))
+    predicted = one_a_row(predicted)
+    index = _native.concordance(lower, upper, predicted, row_weights(sample_weight, predicted))
     return float("nan") if index is None else index
 
 
@@ -119,25 +126,15 @@ def integrated_brier(y: Any, survival: ArrayLike, times: ArrayLike, *, sample_we
     survival = np.ascontiguousarray(survival, dtype=np.float64)
     if survival.ndim != 2:
         raise ValueError(f"expected a survival of rows × times, found shape {survival.shape}")
-    return _native.integrated_brier(lower, upper, _targets(times), survival, _row_weights(sample_weight, lower))
+    return _native.integrated_brier(lower, upper, one_a_row(times), survival, row_weights(sample_weight, lower))
 
 
 def _known(y: Any) -> tuple[Numbers, Numbers]:
     known = ends(y)
     if known is None:
-        y = _targets(y)
+        y = one_a_row(y)
         return y, y
     return known[1:]
-
-
-def _targets(y: ArrayLike) -> Numbers:
-    numbers = np.asarray(y, dtype=np.float64)
-    if numbers.ndim != 1:
-        raise ValueError(f"expected one number for each row, found shape {numbers.shape}")
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if wrong.size:
-        raise ValueError(f"row {wrong[0]}: expected a finite number, found {numbers[wrong[0]]}")
-    return numbers
 
 
 def _mixtures(y: Numbers, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Distribution:
@@ -160,28 +157,3 @@ def _ends(lower: ArrayLike, upper: ArrayLike, shape: tuple[int, ...] | None) -> 
             f"row {row}: expected a lower end that is at most the upper, found {lower[row]} and {upper[row]}"
         )
     return lower, upper
-
-
-def _row_weights(sample_weight: ArrayLike | None, values: Numbers) -> Numbers | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != values.shape:
-        raise ValueError(f"expected {values.size} weights, found shape {weights.shape}")
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if wrong.size:
-        raise ValueError(f"row {wrong[0]}: expected a weight, at least 0, found {weights[wrong[0]]}")
-    if values.size and not weights.any():
-        raise ValueError("all weights are 0")
-    return weights
-
-
-def _averaged(values: Any, average: bool, sample_weight: ArrayLike | None) -> Any:
-    if not average:
-        if sample_weight is not None:
-            raise ValueError("sample_weight needs average=True: a score of one row has no weight")
-        return values
-    weights = _row_weights(sample_weight, values)
-    if values.size == 0:
-        raise ValueError("expected at least 1 row with a known target, found none")
-    return float(np.average(values, weights=weights))

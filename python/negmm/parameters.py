@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from negmm.regressor import METHODS, option_of
+from negmm.messages import option_of
+from negmm.regressor import METHODS
 
 #: What the parameters that are no options mean: type and sentence.
 OF_FITTING: dict[str, tuple[str, str]] = {
@@ -19,7 +20,14 @@ OF_FITTING: dict[str, tuple[str, str]] = {
         "int, RandomState, Generator or None",
         "Starts all random choices; the same number gives the same bits.",
     ),
-    "n_jobs": ("int or None", "Threads of fit and predict; None: 1, -1: all cores. It changes no result."),
+    "n_jobs": (
+        "int or None",
+        "Threads of fit and predict; None: 1, -1: all cores. It changes no result. Distributions use all cores where it is None.",
+    ),
+    "verbose": (
+        "int",
+        "Whether fit shows how far it is: 0 not at all, 1 by a bar in a terminal or a notebook, else by lines.",
+    ),
 }
 
 

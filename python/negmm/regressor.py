@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from negmm import _native
-from negmm.censored import ends
+from negmm.averages import one_a_row
 from negmm.distribution import Distribution
+from negmm.executor import exchange_with
+from negmm.messages import in_python_terms, option_of, warn
+from negmm.progress import progress
 from negmm.seed import seed_of
-from negmm.table import NamedColumns, Streamed, free_name, has_text, is_frame, is_pandas, known_names, places, table
+from negmm.table import Streamed, has_text, is_frame, is_pandas, known_names, table
+from negmm.task import Dates, Task, task_of
+from negmm.threads import threads_of
 
 Self = TypeVar("Self", bound="DistributionRegressor")
 
@@ -30,16 +33,11 @@ Self = TypeVar("Self", bound="DistributionRegressor")
 METHODS: dict[str, dict[str, Any]] = {method["name"]: method for method in json.loads(_native.methods())}
 
 
-#: Options that have another name here, because estimators have a method of theirs.
-RENAMED = {"loss": "score"}
-
-
 #: Parameters that are no options of a method: what is known of the target, and how to fit.
-NO_OPTIONS = ("lower", "upper", "continuous", "random_state", "n_jobs")
+NO_OPTIONS = ("lower", "upper", "continuous", "random_state", "n_jobs", "verbose")
 
-
-class DataWarning(UserWarning):
-    """Something odd about the data that is no error: a column that tells nothing, a category never seen in training."""
+#: The estimator of each method, by the method's name.
+ESTIMATORS: dict[str, type[DistributionRegressor]] = {}
 
 
 class DistributionRegressor(RegressorMixin, BaseEstimator):
@@ -55,14 +53,20 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         Names of the columns of X, where X had some.
     record_ : dict
         How it was trained: rows, seed, scores on held-out rows beside those of the constant baseline, losses.
+    n_iter_ : int
+        Epochs, or rounds of boosting, of the network that was trained longest.
+    evals_result_ : dict
+        Losses and validation scores of each network, epoch by epoch, and the scores of ``eval_set``.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Permutation importance of the CRPS on rows that were left out, after ``fit(..., importances=True)``.
     """
 
     #: The name of the method on the command line and in model files.
     method: ClassVar[str]
 
     def _store(self, parameters: dict[str, Any]) -> None:
-        """Keeps what ``__init__`` was given, untouched."""
-        for name in self._get_param_names():
+        """Keeps what ``__init__`` was given, untouched; a subclass keeps its further parameters itself."""
+        for name in ESTIMATORS[self.method]._get_param_names():
             setattr(self, name, parameters[name])
 
     def fit(
@@ -71,7 +75,10 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         y: Any,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-        dates: Iterable[str] | Mapping[str, str | None] | None = None,
+        dates: Dates = None,
+        executor: Any = None,
+        eval_set: Sequence[tuple[Any, ArrayLike]] = (),
+        importances: bool = False,
     ) -> Self:
         """Learns the distribution of ``y`` given ``X``.
 
@@ -92,6 +99,13 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             Columns that are dates though they do not say so themselves: numbers such as 20121231, or text that does not decide
             between day and month. Forms are those of ``--date``: "ymd", "dmy", "mdy", "named", "clock", "seconds", "milliseconds",
             or None where it is to be found.
+        executor : executor of concurrent.futures, client of Dask, or the module ray, optional
+            Where the networks are trained, each on one thread of a worker unless ``n_jobs`` says otherwise; the model is the same, byte
+            for byte. Rows travel once to each worker, and a job whose worker dies is sent again.
+        eval_set : list of (X, y)
+            Rows that are scored when it is fitted, see ``evals_result_``. They choose nothing: it holds out rows of its own.
+        importances : bool
+            Whether ``feature_importances_`` are wanted, which takes three further fits on parts of the rows.
 
         Returns
         -------
@@ -99,11 +113,17 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """
         self._forget()
         try:
-            oddities = self._fit(X, y, sample_weight, groups, dates)
+            oddities = self._fit(X, y, sample_weight, groups, dates, executor)
         except BaseException:
             self._forget()
             raise
-        _warn(oddities)
+        warn(oddities)
+        self._evaluations = [_scores(self.predict_dist(rows), targets) for rows, targets in eval_set]
+        if importances:
+            from negmm.importance import importances as importances_of
+
+            told = {"sample_weight": sample_weight, "groups": groups, "dates": dates, "executor": executor}
+            self._importances = importances_of(self, X, y, **told)
         return self
 
     def _fit(
@@ -112,66 +132,33 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         y: Any,
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
-        dates: Iterable[str] | Mapping[str, str | None] | None,
+        dates: Dates,
+        executor: Any,
     ) -> list[str]:
         """Fits, and gives sentences about the data."""
+        with in_python_terms(X):
+            task = self._task(X, y, sample_weight, groups, dates)
+            described = (self.method, self._options())
+            with exchange_with(executor, self.n_jobs) as exchange, progress(self.verbose, "fit", "networks") as bar:
+                self.model_, oddities = _native.fit(
+                    task, described, threads=self._threads(), exchange=exchange, progress=bar
+                )
+        return oddities
+
+    def _task(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None, dates: Dates) -> Task:
+        """What is to be learnt; from here on the columns of ``X`` are known."""
         if y is None:
             name = type(self).__name__
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         if self.method not in METHODS:
             raise ValueError(f"this version of the core has no method {self.method}")
         X = self._check_X(X, reset=True, least_rows=METHODS[self.method]["least_rows"])
-        target_name, upper = getattr(y, "name", None), None
-        if (known := ends(y)) is not None:
-            target_name, y, upper = known
-        y = column_or_1d(y, warn=True)
-        y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
-        check_consistent_length(X, y)
-        names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
-        target = free_name(target_name, names, "y")
-        more: NamedColumns = [(target, y)]
-
-        def added(name: str, column: Any) -> str:
-            """The name that a further column got."""
-            name = free_name(None, [*names, *(other for other, _ in more)], name)
-            more.append((name, column))
-            return name
-
-        censored = upper_end = weight = group = None
-        if upper is not None:
-            censored = added("censored", np.isinf(upper).astype(np.float64))
-            if np.any(np.isfinite(upper) & (upper > y)):
-                upper_end = added("upper_end", np.where(np.isinf(upper), np.nan, upper))
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-            if not weights.any():
-                raise ValueError("Sample weights must contain at least one non-zero number.")
-            weight = added("sample_weight", weights)
-        if groups is not None:
-            labels = column_or_1d(groups, dtype=object, warn=True)
-            check_consistent_length(X, labels)
-            group = added("groups", places(labels))
-        self.model_, oddities = _native.fit(
-            table(X, names, more),
-            target,
-            self.method,
-            self._options(),
-            weight=weight,
-            group=group,
-            censored=censored,
-            upper_end=upper_end,
-            dates=_dates(dates),
-            lower=self.lower,
-            upper=self.upper,
-            continuous=self.continuous,
-            seed=seed_of(self.random_state),
-            threads=self._threads(),
-        )
-        self._names = names
-        return oddities
+        self._names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
+        known = {name: getattr(self, name) for name in ("lower", "upper", "continuous")}
+        return task_of(X, y, self._names, sample_weight, groups, dates, **known, seed=seed_of(self.random_state))
 
     def _forget(self) -> None:
-        for name in ("model_", "_names", "n_features_in_", "feature_names_in_"):
+        for name in ("model_", "_names", "n_features_in_", "feature_names_in_", "_evaluations", "_importances"):
             self.__dict__.pop(name, None)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -191,18 +178,21 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         self, X: Any, return_std: bool = False
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The mean of each row's distribution, and with ``return_std`` its standard deviation too."""
-        rows = self._rows(X)
-        means, sds, oddities = self.model_.moments(rows, sds=bool(return_std), threads=self._threads())
-        _warn(oddities)
+        with in_python_terms(X):
+            rows = self._rows(X)
+            means, sds, oddities = self.model_.moments(rows, sds=bool(return_std), threads=self._threads())
+        warn(oddities)
         return means if sds is None else (means, sds)
 
     def predict_dist(self, X: Any) -> Distribution:
         """The predicted distribution of each row: see :class:`negmm.Distribution`."""
-        rows = self._rows(X)
-        predictions, oddities = self.model_.predict(rows, threads=self._threads())
-        _warn(oddities)
+        with in_python_terms(X):
+            rows = self._rows(X)
+            predictions, oddities = self.model_.predict(rows, threads=self._threads())
+        warn(oddities)
         index = getattr(X, "index", None) if is_frame(X) else None
-        return Distribution(predictions, index=index if index is not None and len(index) == len(predictions) else None)
+        index = index if index is not None and len(index) == len(predictions) else None
+        return Distribution(predictions, index=index, n_jobs=self.n_jobs)
 
     def pred_dist(self, X: Any) -> Distribution:
         """The same as :meth:`predict_dist`."""
@@ -236,7 +226,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         0 inside all ranges; else the largest distance beyond the smallest or largest number of training, in standard
         deviations of that input. A category that training had not seen counts as 1.
         """
-        distances, inputs = self.model_.novelty(self._rows(X))
+        with in_python_terms(X):
+            distances, inputs = self.model_.novelty(self._rows(X))
         return distances, np.array(inputs, dtype=object)
 
     @property
@@ -244,10 +235,42 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return self._description()["record"]
 
+    @property
+    def n_iter_(self) -> int:
+        """Epochs, or rounds of boosting, of the network that was trained longest."""
+        return max((len(history["epochs"]) for history in self.record_["histories"]), default=0)
+
+    @property
+    def evals_result_(self) -> dict[str, dict[str, list[float]]]:
+        """What each network did, epoch by epoch: under "network 0" and so on its training ``loss`` and the ``nll`` and ``crps`` of its
+        validation rows, in units of the standardised target. Under "eval 0" and so on the scores of ``eval_set``, in the target's own."""
+        results: dict[str, dict[str, list[float]]] = {}
+        for number, history in enumerate(self.record_["histories"]):
+            epochs = history["epochs"]
+            followed = {"loss": [epoch["loss"] for epoch in epochs]}
+            for score in ("nll", "crps"):
+                scores = [(epoch["validation"] or {}).get(score) for epoch in epochs]
+                if any(found is not None for found in scores):
+                    followed[score] = scores
+            results[f"network {number}"] = followed
+        for number, scores in enumerate(getattr(self, "_evaluations", [])):
+            results[f"eval {number}"] = {score: [found] for score, found in scores.items()}
+        return results
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much the CRPS of rows that were left out grows without each input, see :func:`negmm.importances`."""
+        check_is_fitted(self)
+        if "_importances" not in self.__dict__:
+            raise AttributeError("feature_importances_ are there after fit(..., importances=True)")
+        return self._importances
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, the one that the command line reads; it appears whole or not at all."""
         check_is_fitted(self)
         place = Path(path)
+        if not place.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "There is no such folder to save a model in", str(place.parent))
         unfinished = place.with_name(f".negmm-{secrets.token_hex(8)}")
         try:
             with open(unfinished, "xb") as file:
@@ -260,21 +283,22 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
         """Reads a model file of this method, written here or by the command line. ``negmm.load`` reads that of any."""
-        from negmm.methods import load
-
-        model = load(path)
-        if not isinstance(model, cls):
-            raise ValueError(f"{os.fspath(path)}: expected a model of {cls.__name__}, found {type(model).__name__}")
-        return model
+        model, description = model_in(path)
+        method = description["method"]["name"]
+        if method != cls.method:
+            found = ESTIMATORS[method].__name__
+            raise ValueError(f"{os.fspath(path)}: expected a model of {cls.__name__}, found {found}")
+        return cls._of_model(model, description)
 
     @classmethod
     def _of_model(cls: type[Self], model: _native.Model, description: dict[str, Any]) -> Self:
         """A fitted estimator around a model with that description, with the parameters that it was trained with."""
         options = description["method"]
         options = {**options.get("member", {}), **options}
-        values = {name: options[option_of(name)] for name in cls._get_param_names() if option_of(name) in options}
-        bounds = {name: description["support"].get(name) for name in ("lower", "upper")}
-        estimator = cls(**{name: _parameter(value) for name, value in values.items()}, **bounds)
+        known = cls._get_param_names()
+        values = {name: _parameter(options[option_of(name)]) for name in known if option_of(name) in options}
+        values.update({name: description["support"].get(name) for name in ("lower", "upper") if name in known})
+        estimator = cls(**values)
         estimator.model_ = model
         estimator.random_state = description["record"]["seed"]
         estimator._names = [name for name, _ in description["inputs"]]
@@ -332,24 +356,40 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
 
     def _options(self) -> list[tuple[str, str]]:
         """The options that are not left to the core, as text."""
-        own = [name for name in self._get_param_names() if name not in NO_OPTIONS]
+        own = [name for name in ESTIMATORS[self.method]._get_param_names() if name not in NO_OPTIONS]
         given = [(name, getattr(self, name)) for name in own]
         return [(option_of(name), _text(name, value)) for name, value in given if value is not None]
 
     def _threads(self) -> int:
-        return effective_n_jobs(self.n_jobs)
+        return threads_of(self.n_jobs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle, joblib and skops keep: plain values, the model as the bytes of its file."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "model_" in state:
+            state["model_"] = state["model_"].to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state.get("model_"), bytes):
+            state = {**state, "model_": _native.Model.from_bytes(state["model_"])}
+        super().__setstate__(state)
 
 
-def option_of(parameter: str) -> str:
-    """The name of a parameter on the command line."""
-    return RENAMED.get(parameter, parameter.replace("_", "-"))
+def _scores(dist: Distribution, y: ArrayLike) -> dict[str, float]:
+    targets = one_a_row(y)
+    error = np.sqrt(np.mean((np.asarray(dist.mean()) - targets) ** 2))
+    return {"crps": float(np.mean(dist.crps(targets))), "nll": float(np.mean(dist.nll(targets))), "rmse": float(error)}
 
 
-def _dates(dates: Iterable[str] | Mapping[str, str | None] | None) -> list[tuple[str, str | None]]:
-    """Columns that are dates, each with its form or None."""
-    if isinstance(dates, Mapping):
-        return [(name, form) for name, form in dates.items()]
-    return [(name, None) for name in ([dates] if isinstance(dates, str) else dates or [])]
+def model_in(path: str | os.PathLike[str]) -> tuple[_native.Model, dict[str, Any]]:
+    """The model of a file, and what it says about itself."""
+    place = os.fspath(path)
+    try:
+        model = _native.Model.from_bytes(Path(place).read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    return model, json.loads(model.describe())
 
 
 def _text(name: str, value: object) -> str:
@@ -377,8 +417,3 @@ def _parameter(value: Any) -> Any:
 def _numbered(count: int) -> list[str]:
     """What columns without names are called in model files."""
     return [f"x{column}" for column in range(count)]
-
-
-def _warn(sentences: list[str]) -> None:
-    for sentence in sentences:
-        warnings.warn(sentence, DataWarning, stacklevel=3)

@@ -151,7 +151,7 @@ def _word(name: str, row: int, cell: object) -> str:
     if isinstance(cell, (Real, Decimal)):
         number = float(cell)
         return str(int(number)) if number.is_integer() else repr(number)
-    raise ValueError(f'column "{name}", row {row + 1}: expected a number or text, found {type(cell).__name__}')
+    raise ValueError(f'column "{name}", row {row}: expected a number or text, found {type(cell).__name__}')
 
 
 def places(labels: Any) -> NDArray[np.float64]:

@@ -6,9 +6,14 @@
 mod arrow;
 mod censored;
 mod error;
+mod fit;
+mod following;
 mod model;
+mod outside;
 mod predictions;
+mod search;
 mod table;
+mod task;
 mod threads;
 
 use pyo3::prelude::*;
@@ -19,9 +24,17 @@ mod _native {
     #[pymodule_export]
     use super::censored::{concordance, integrated_brier};
     #[pymodule_export]
-    use super::model::{Model, fit, methods};
+    use super::error::OptionError;
+    #[pymodule_export]
+    use super::fit::{fit, methods};
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::outside::{Rows, train};
     #[pymodule_export]
     use super::predictions::Predictions;
+    #[pymodule_export]
+    use super::search::{compare, tune, usual_space};
     #[pymodule_export]
     use super::table::Table;
 }

@@ -1,102 +1,84 @@
-//! Responsible for fitting and for models: what they predict, their bytes, what they say about themselves.
+//! Responsible for models: what they predict and answer, their bytes, what they say about themselves.
 
 use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use negmm::data::{Dialect, Encoding, Inputs, Outcome};
-use negmm::options::{Kind, OptionInfo};
-use negmm::train::{CpuEngine, Watch};
-use negmm::{FitOptions, Method};
+use negmm::data::Encoding;
+use negmm::questions::{levels, numbers};
+use negmm::{Cell, Error};
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::error::raised;
+use crate::error::{raised, raised_by_table};
 use crate::predictions::Predictions;
 use crate::table::Table;
-use crate::threads::{interruptible, on_threads};
+use crate::threads::interruptible;
 
 /// A fitted model.
 #[pyclass(frozen, module = "negmm._native")]
-pub struct Model(negmm::Model);
+pub struct Model(Arc<negmm::Model>);
 
-/// Fits a method to predict `target` from all other columns of `table` but `weight` and `group`; text is understood as that of a CSV
-/// file, and `dates` are columns that hold dates, perhaps with their form. The target lies between `lower` and `upper`, and where it is
-/// `continuous` neither grid nor atoms are looked for; `censored` and `upper_end` are the columns that say what is known of targets that
-/// are not. Gives the model and sentences about the data.
-#[pyfunction]
-#[pyo3(signature = (
-    table, target, method, options, *,
-    weight, group, censored, upper_end, dates, lower, upper, continuous, seed, threads
-))]
-#[allow(clippy::too_many_arguments, reason = "what a fit needs to know; Python names each")]
-pub fn fit(
-    py: Python<'_>,
-    table: &Bound<'_, Table>,
-    target: String,
-    method: &str,
-    options: Vec<(String, String)>,
-    weight: Option<String>,
-    group: Option<String>,
-    censored: Option<String>,
-    upper_end: Option<String>,
-    dates: Vec<(String, Option<String>)>,
-    lower: Option<f64>,
-    upper: Option<f64>,
-    continuous: bool,
-    seed: u64,
-    threads: usize,
-) -> PyResult<(Model, Vec<String>)> {
-    let mut chosen = Method::by_name(method).map_err(raised)?;
-    chosen.configure(&options).map_err(|refused| raised(refused.into()))?;
-    let form = |form: Option<String>| form.map(|form| form.parse()).transpose();
-    let dates = dates.into_iter().map(|(name, word)| Ok((name, form(word)?))).collect::<negmm::Result<_>>();
-    let dates = dates.map_err(raised)?;
-    let outcome = Outcome { lower, upper, continuous, censored, upper_end };
-    let inputs = Inputs { weight, group, dates, outcome, ..Inputs::default() };
-    let table = table.get().0.clone();
-    let fitted = interruptible(py, threads, move |cancel| {
-        let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
-        let (engine, watch) = (CpuEngine::new(threads), Watch { cancel, ..Watch::nothing() });
-        let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);
-        negmm::fit_with(&table, &target, &chosen, &options)
-    })?;
-    let fitted = fitted.map_err(raised)?;
-    Ok((Model(fitted.model), fitted.warnings))
+impl Model {
+    pub fn new(model: negmm::Model) -> Self {
+        Self(Arc::new(model))
+    }
 }
 
-/// Every method as JSON: its name, the table of its options, its settings as in model files, and the rows it cannot do without.
-#[pyfunction]
-pub fn methods() -> PyResult<String> {
-    let all: Vec<_> = Method::all()
-        .iter()
-        .map(|method| {
-            let options: Vec<_> = method.options().iter().map(described).collect();
-            json!({"name": method.name(), "options": options, "settings": method, "least_rows": method.least_rows()})
-        })
-        .collect();
-    serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
+/// What is asked of every row, numbers as text with commas between them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Questions {
+    quantiles: Option<String>,
+    intervals: Option<String>,
+    above: Option<String>,
+    below: Option<String>,
+    equal: Option<String>,
+    shortfall: Option<String>,
+    parts: bool,
+    novelty: bool,
+    components: bool,
 }
 
-/// One option as JSON.
-fn described(option: &OptionInfo) -> Value {
-    let (kind, words): (_, &[&str]) = match option.kind {
-        Kind::Whole => ("whole", &[]),
-        Kind::Real => ("real", &[]),
-        Kind::List => ("list", &[]),
-        Kind::Truth => ("truth", &[]),
-        Kind::Word(words) => ("word", words),
-    };
-    json!({
-        "name": option.name,
-        "kind": kind,
-        "words": words,
-        "empty": option.empty,
-        "range": option.range,
-        "meaning": option.meaning,
-        "default": option.value,
-    })
+impl Questions {
+    fn read(&self) -> negmm::Result<negmm::Questions> {
+        let questions = negmm::Questions {
+            quantiles: levels("quantiles", self.quantiles.as_deref())?,
+            intervals: levels("interval", self.intervals.as_deref())?,
+            above: numbers("above", self.above.as_deref())?,
+            below: numbers("below", self.below.as_deref())?,
+            mass: numbers("equal", self.equal.as_deref())?,
+            shortfall: levels("shortfall", self.shortfall.as_deref())?,
+            parts: self.parts,
+            novelty: self.novelty,
+            components: self.components,
+            ..negmm::Questions::default()
+        };
+        Ok(questions)
+    }
+}
+
+/// The cells of a column of answers.
+enum Answered {
+    Numbers(Vec<f64>),
+    Words(Vec<String>),
+}
+
+impl Answered {
+    fn push(&mut self, cell: Cell<'_>) {
+        match (self, cell) {
+            (Self::Numbers(numbers), Cell::Number(number)) => numbers.push(number),
+            (Self::Words(words), Cell::Text(text)) => words.push(text.into()),
+            // A column has cells of one kind.
+            _ => {}
+        }
+    }
+}
+
+fn go_on(cancel: &AtomicBool) -> negmm::Result<()> {
+    if cancel.load(Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
 }
 
 /// Means and sds (where asked for) of predictions, and sentences about the rows.
@@ -110,7 +92,7 @@ impl Model {
     /// Reads the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: Cow<'_, [u8]>) -> PyResult<Self> {
-        py.detach(|| negmm::Model::from_bytes(&bytes)).map(Self).map_err(raised)
+        py.detach(|| negmm::Model::from_bytes(&bytes)).map(Self::new).map_err(raised)
     }
 
     /// The bytes of the model file.
@@ -131,10 +113,10 @@ impl Model {
         table: &Bound<'_, Table>,
         threads: usize,
     ) -> PyResult<(Predictions, Vec<String>)> {
-        let table = &table.get().0;
-        let predicted = on_threads(py, threads, || self.0.predict_with_warnings(table))?;
-        let (predictions, warnings) = predicted.map_err(raised)?;
-        Ok((Predictions(predictions), warnings.sentences()))
+        let (model, table) = (self.0.clone(), table.get().0.clone());
+        let predicted = interruptible(py, threads, move |_| model.predict_with_warnings(&table))?;
+        let (predictions, warnings) = predicted.map_err(raised_by_table)?;
+        Ok((Predictions::new(predictions), warnings.sentences()))
     }
 
     /// The mean of each row, its sd where asked for, and sentences about the rows.
@@ -146,19 +128,62 @@ impl Model {
         sds: bool,
         threads: usize,
     ) -> PyResult<Moments<'py>> {
-        let table = &table.get().0;
-        let moments = on_threads(py, threads, || {
-            let (predictions, warnings) = self.0.predict_with_warnings(table)?;
-            Ok((predictions.mean(), sds.then(|| predictions.sd()), warnings.sentences()))
+        let (model, table) = (self.0.clone(), table.get().0.clone());
+        let moments = interruptible(py, threads, move |cancel| {
+            let (mut means, mut spread) = (Vec::with_capacity(table.rows()), sds.then(Vec::new));
+            let warnings = model.predict_in_batches(&table, |_, predictions| {
+                means.extend(predictions.mean());
+                spread.iter_mut().for_each(|spread| spread.extend(predictions.sd()));
+                go_on(cancel)
+            })?;
+            Ok((means, spread, warnings.sentences()))
         })?;
-        let (means, sds, warnings) = moments.map_err(raised)?;
+        let (means, sds, warnings) = moments.map_err(raised_by_table)?;
         Ok((means.into_pyarray(py), sds.map(|sds| sds.into_pyarray(py)), warnings))
+    }
+
+    /// The names of the columns that answer questions.
+    fn names(&self, questions: Questions) -> PyResult<Vec<String>> {
+        questions.read().and_then(|questions| questions.names(&self.0)).map_err(raised)
+    }
+
+    /// The columns that answer questions about each row: arrays of numbers, lists of text.
+    #[pyo3(signature = (table, questions, *, threads))]
+    fn answers<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Bound<'py, Table>,
+        questions: Questions,
+        threads: usize,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let (model, table) = (self.0.clone(), table.get().0.clone());
+        let questions = questions.read().map_err(raised)?;
+        let answered = interruptible(py, threads, move |cancel| {
+            let column = |name: &String| match name.as_str() {
+                "novelty_input" => Answered::Words(Vec::new()),
+                _ => Answered::Numbers(Vec::with_capacity(table.rows())),
+            };
+            let mut columns: Vec<Answered> = questions.names(&model)?.iter().map(column).collect();
+            model.predict_in_batches(&table, |first, predictions| {
+                let answers = questions.answer(predictions, first as u64)?;
+                for row in 0..answers.rows() {
+                    columns.iter_mut().zip(answers.row(row)).for_each(|(column, cell)| column.push(cell));
+                }
+                go_on(cancel)
+            })?;
+            Ok(columns)
+        })?;
+        let object = |column| match column {
+            Answered::Numbers(numbers) => Ok(numbers.into_pyarray(py).into_any()),
+            Answered::Words(words) => words.into_pyobject(py),
+        };
+        answered.map_err(raised_by_table)?.into_iter().map(object).collect()
     }
 
     /// For each row how many sds it lies outside the ranges of training, and by which input.
     fn novelty<'py>(&self, py: Python<'py>, table: &Bound<'py, Table>) -> PyResult<Novelty<'py>> {
         let table = &table.get().0;
-        let novelty = py.detach(|| self.0.novelty(table)).map_err(raised)?;
+        let novelty = py.detach(|| self.0.novelty(table)).map_err(raised_by_table)?;
         let inputs = novelty.inputs().into_iter().map(|input| input.map(String::from)).collect();
         Ok((novelty.distances().into_pyarray(py), inputs))
     }

@@ -1,7 +1,10 @@
 //! Responsible for predictions: the questions that the distribution object asks of the core, on whole arrays.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use negmm::samples::SampleSets;
-use negmm::{Mixtures, Row, Support};
+use negmm::{Law, Mixtures, Row, Support};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -9,11 +12,17 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 
 use crate::error::raised;
-use crate::threads::on_all_threads;
+use crate::threads::interruptible;
 
 /// A predicted distribution for each row.
 #[pyclass(frozen, module = "negmm._native")]
-pub struct Predictions(pub negmm::Predictions);
+pub struct Predictions(Arc<negmm::Predictions>);
+
+impl Predictions {
+    pub fn new(predictions: negmm::Predictions) -> Self {
+        Self(Arc::new(predictions))
+    }
+}
 
 /// One number for each row.
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
@@ -33,12 +42,22 @@ fn question(name: &str) -> PyResult<fn(Row<'_>, f64) -> f64> {
         "pit" => |row, y| row.pit(y),
         "cdf" => |row, y| row.cdf(y),
         "sf" => |row, y| row.survival(y),
+        "logcdf" => |row, y| log_probability(row, f64::NEG_INFINITY, y, row.cdf(y)),
+        "logsf" => |row, y| log_probability(row, y, f64::INFINITY, row.survival(y)),
         "ppf" => |row, level| row.quantile(level),
         "isf" => |row, level| row.quantile_above(level),
         "crps" => |row, y| if y.is_infinite() { f64::INFINITY } else { row.energy_score(y) },
         "shortfall" => |row, level| row.shortfall_below(level),
         _ => return Err(PyValueError::new_err(format!("there is no question {name:?}"))),
     })
+}
+
+/// The logarithm of a probability: of that between two ends, also where it is too small for a double; of samples that of their share.
+fn log_probability(row: Row<'_>, low: f64, high: f64, probability: f64) -> f64 {
+    match row.law {
+        Law::Mixture(_) => row.log_between(low, high),
+        Law::Samples(_) => probability.ln(),
+    }
 }
 
 #[pymethods]
@@ -68,7 +87,7 @@ impl Predictions {
         let list = |array: &PyReadonlyArray2<'_, f64>| array.as_array().iter().copied().collect::<Vec<f64>>();
         let mixtures = Mixtures::new(components, list(&weights), list(&means), list(&sds)).map_err(raised)?;
         let predictions = negmm::Predictions::from(mixtures);
-        Ok(Self(if members.is_empty() { predictions } else { predictions.of_members_of(members) }))
+        Ok(Self::new(if members.is_empty() { predictions } else { predictions.of_members_of(members) }))
     }
 
     /// Sets of samples, rows × samples; of several members with the part of each row's variance that is between them.
@@ -83,9 +102,9 @@ impl Predictions {
         let sets = SampleSets::new(samples.shape()[1], values, sd_floor).map_err(raised)?;
         let predictions = negmm::Predictions::from(sets);
         match between {
-            None => Ok(Self(predictions)),
+            None => Ok(Self::new(predictions)),
             Some(between) => {
-                predictions.with_between_members(members, between.as_array().to_vec()).map(Self).map_err(raised)
+                predictions.with_between_members(members, between.as_array().to_vec()).map(Self::new).map_err(raised)
             }
         }
     }
@@ -94,7 +113,7 @@ impl Predictions {
     #[pyo3(signature = (lower, upper, step, origin))]
     fn with_support(&self, lower: Option<f64>, upper: Option<f64>, step: Option<f64>, origin: f64) -> PyResult<Self> {
         let support = Support { lower, upper, step, origin };
-        self.0.clone().with_support(support).map(Self).map_err(raised)
+        negmm::Predictions::clone(&self.0).with_support(support).map(Self::new).map_err(raised)
     }
 
     /// Lower and upper bound, step and origin of the support.
@@ -156,30 +175,41 @@ impl Predictions {
         let row = |row: &i64| usize::try_from(*row).ok().filter(|row| *row < count);
         let rows: Option<Vec<usize>> = rows.as_array().iter().map(row).collect();
         let rows = rows.ok_or_else(|| PyIndexError::new_err(format!("there are {count} rows")))?;
-        Ok(Self(py.detach(|| self.0.select(&rows))))
+        Ok(Self::new(py.detach(|| self.0.select(&rows))))
     }
 
-    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
-        Ok(on_all_threads(py, || self.0.mean())?.into_pyarray(py))
+    #[pyo3(signature = (*, threads))]
+    fn mean<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Numbers<'py>> {
+        Ok(self.asked(py, threads, |predictions| predictions.mean())?.into_pyarray(py))
     }
 
-    fn sd<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
-        Ok(on_all_threads(py, || self.0.sd())?.into_pyarray(py))
+    #[pyo3(signature = (*, threads))]
+    fn sd<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Numbers<'py>> {
+        Ok(self.asked(py, threads, |predictions| predictions.sd())?.into_pyarray(py))
     }
 
-    fn variance<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
-        Ok(on_all_threads(py, || self.0.variance())?.into_pyarray(py))
+    #[pyo3(signature = (*, threads))]
+    fn variance<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Numbers<'py>> {
+        Ok(self.asked(py, threads, |predictions| predictions.variance())?.into_pyarray(py))
     }
 
     /// The parts of the variance: within the members, and between them.
-    fn variance_by_members<'py>(&self, py: Python<'py>) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
-        let (within, between) = on_all_threads(py, || self.0.variance_by_members())?;
+    #[pyo3(signature = (*, threads))]
+    fn variance_by_members<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
+        let (within, between) = self.asked(py, threads, |predictions| predictions.variance_by_members())?;
         Ok((within.into_pyarray(py), between.into_pyarray(py)))
     }
 
     /// Answers to a question at some numbers for each row: `at` is anything × rows, and so are the answers. NaN where the
     /// number is NaN.
-    fn ask<'py>(&self, py: Python<'py>, name: &str, at: PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<'py>> {
+    #[pyo3(signature = (name, at, *, threads))]
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        at: PyReadonlyArray2<'_, f64>,
+        threads: usize,
+    ) -> PyResult<Matrix<'py>> {
         let (answer, rows) = (question(name)?, self.0.len());
         if at.shape()[1] != rows {
             return Err(PyValueError::new_err(format!(
@@ -188,23 +218,48 @@ impl Predictions {
             )));
         }
         let numbers: Vec<f64> = at.as_array().iter().copied().collect();
-        let answers = on_all_threads(py, || {
-            let one = |(place, &number): (usize, &f64)| {
-                if number.is_nan() { f64::NAN } else { answer(self.0.row(place % rows), number) }
-            };
-            numbers.par_iter().with_min_len(LEAST_ANSWERS).enumerate().map(one).collect()
-        })?;
+        let one = move |predictions: &negmm::Predictions, place: usize, number: f64| {
+            if number.is_nan() { f64::NAN } else { answer(predictions.row(place % rows), number) }
+        };
+        let answers = if numbers.len() < LEAST_ANSWERS {
+            numbers.iter().enumerate().map(|(place, number)| one(&self.0, place, *number)).collect()
+        } else {
+            let predictions = self.0.clone();
+            interruptible(py, threads, move |cancel| {
+                let each = |(place, number): (usize, &f64)| {
+                    // Nobody looks at what comes after Ctrl-C.
+                    if cancel.load(Ordering::Relaxed) { f64::NAN } else { one(&predictions, place, *number) }
+                };
+                numbers.par_iter().with_min_len(LEAST_ANSWERS).enumerate().map(each).collect()
+            })?
+        };
         in_rows(py, answers, at.shape()[0], rows)
     }
 
     /// Random targets, rows × draws.
-    fn sample<'py>(&self, py: Python<'py>, draws: usize, seed: u64) -> PyResult<Matrix<'py>> {
-        let samples = on_all_threads(py, || self.0.sample(draws, seed, 0))?;
+    #[pyo3(signature = (draws, seed, *, threads))]
+    fn sample<'py>(&self, py: Python<'py>, draws: usize, seed: u64, threads: usize) -> PyResult<Matrix<'py>> {
+        let predictions = self.0.clone();
+        let samples = interruptible(py, threads, move |_| predictions.sample(draws, seed, 0))?;
         in_rows(py, samples, self.0.len(), draws)
     }
 }
 
 impl Predictions {
+    /// Something about all rows, on so many threads; of few rows on the caller's own.
+    fn asked<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        answer: impl FnOnce(&negmm::Predictions) -> T + Send + 'static,
+    ) -> PyResult<T> {
+        if self.0.len() < LEAST_ANSWERS {
+            return Ok(answer(&self.0));
+        }
+        let predictions = self.0.clone();
+        interruptible(py, threads, move |_| answer(&predictions))
+    }
+
     /// One number of each component, where these are mixtures.
     fn of_components<'py>(&self, py: Python<'py>, numbers: fn(&Mixtures) -> &[f64]) -> PyResult<Option<Matrix<'py>>> {
         let Some(mixtures) = self.0.mixtures() else { return Ok(None) };

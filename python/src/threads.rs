@@ -1,9 +1,9 @@
 //! Responsible for where the core works: threads of its own, so that Ctrl-C is heard meanwhile and a fork does no harm.
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
@@ -21,6 +21,16 @@ const GRACE: Duration = Duration::from_millis(500);
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
+    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+) -> PyResult<T> {
+    followed(py, threads, |_| Ok(()), work)
+}
+
+/// As [`interruptible`]; `look` is called whenever signals are looked at, and what it raises stops the work too.
+pub fn followed<T: Send + 'static>(
+    py: Python<'_>,
+    threads: usize,
+    mut look: impl FnMut(Python<'_>) -> PyResult<()>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
     let pool = pool_of(threads)?;
@@ -43,7 +53,7 @@ pub fn interruptible<T: Send + 'static>(
                 resume_unwind(panic.unwrap_or_else(|| Box::new("the worker is gone")));
             }
             Err(RecvTimeoutError::Timeout) => {
-                if let Err(raised) = py.check_signals() {
+                if let Err(raised) = py.check_signals().and_then(|()| look(py)) {
                     cancel.store(true, Ordering::Relaxed);
                     let _ = wait(GRACE);
                     return Err(raised);
@@ -51,31 +61,6 @@ pub fn interruptible<T: Send + 'static>(
             }
         }
     }
-}
-
-/// Runs `work` on `threads` threads, without the interpreter's lock.
-pub fn on_threads<T: Send>(py: Python<'_>, threads: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let pool = pool_of(threads)?;
-    Ok(py.detach(|| pool.install(work)))
-}
-
-/// Runs `work` on as many threads as there are cores, without the interpreter's lock.
-pub fn on_all_threads<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    /// The pool, and the process that made it: a fork has a copy of the pool but not of its threads.
-    static SHARED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
-    let process = std::process::id();
-    let pool = {
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        match shared.take() {
-            Some((maker, pool)) if maker == process => shared.insert((process, pool)).1.clone(),
-            forked => {
-                // To drop the pool would be to wait for threads that are not there.
-                std::mem::forget(forked);
-                shared.insert((process, Arc::new(pool_of(0)?))).1.clone()
-            }
-        }
-    };
-    Ok(py.detach(|| pool.install(work)))
 }
 
 fn pool_of(threads: usize) -> PyResult<ThreadPool> {

@@ -13,9 +13,12 @@ ROOT = Path(__file__).parents[2]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-@pytest.mark.parametrize(
-    "name", ["", ".censored", ".distribution", ".methods", ".metrics", ".regressor", ".skpro", ".table"]
-)
+MODULES = """
+censored distribution exponentiated messages methods metrics regressor scoring search skpro table threads through
+""".split()
+
+
+@pytest.mark.parametrize("name", ["", *(f".{name}" for name in MODULES)])
 def test_docstrings(name):
     failed, _ = doctest.testmod(importlib.import_module(f"negmm{name}"), optionflags=FLAGS)
     assert failed == 0

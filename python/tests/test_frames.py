@@ -145,13 +145,13 @@ def test_numbers_among_text_are_text():
     ("column", "message"),
     [
         (pandas.Series(np.arange(80) * 1j), "expected numbers, times or text, found complex128"),
-        (pandas.Series([{"a": 1}] * 80), 'column "a", row 1: expected a number or text, found dict'),
+        (pandas.Series([{"a": 1}] * 80), 'column "a", row 0: expected a number or text, found dict'),
         (
             pandas.Series([1.0, None, datetime.date(2024, 1, 1)] * 26 + [1.0, 2.0]),
-            'column "a", row 3: expected a number or text, found date',
+            'column "a", row 2: expected a number or text, found date',
         ),
         (polars.Series([[1, 2]] * 80), 'column "a": expected numbers, times or text, found LargeList'),
-        (pandas.Series([1.0] * 79 + [np.inf]), 'column "a", row 80: the number "inf" is not finite'),
+        (pandas.Series([1.0] * 79 + [np.inf]), 'column "a", row 79: the number "inf" is not finite'),
     ],
 )
 def test_columns_that_are_neither(column, message):
@@ -174,7 +174,7 @@ def test_a_column_that_is_missing_throughout_is_not_used():
 def test_text_where_there_were_numbers():
     X, y = split(people())
     model = quick("ngboost").fit(X, y)
-    with pytest.raises(ValueError, match='row 2, column "size": expected a number, found "big"'):
+    with pytest.raises(ValueError, match='row 1, column "size": expected a number, found "big"'):
         model.predict(pandas.DataFrame({"size": ["1", "big"], "age": [1.0, 2.0], "place": ["Oslo", "Rome"]}))
     digits = pandas.DataFrame({"size": ["1", "2"], "age": [1.0, 2.0], "place": ["Oslo", "Rome"]})
     np.testing.assert_array_equal(model.predict(digits), model.predict(digits.astype({"size": float})))

@@ -1,4 +1,4 @@
-"""Ctrl-C stops a fit within a second and leaves the estimator unfitted."""
+"""Ctrl-C stops a fit within a second and leaves the estimator unfitted, and it stops questions too."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import textwrap
 import threading
 import time
 
+import numpy as np
 import pytest
 from quick import LEARNING, quick, rows
 from sklearn.exceptions import NotFittedError
+
+import negmm
 
 #: Far more than a test waits for.
 LONG = {
@@ -108,3 +111,35 @@ def test_a_step_that_takes_seconds_is_not_waited_for():
     assert time.monotonic() - pressed[0] < 1.0
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+def wide(count: int) -> negmm.Distribution:
+    """Mixtures that take a while, on one thread."""
+    rng = np.random.default_rng(0)
+    parts = rng.random((count, 40)) + 0.01, rng.normal(size=(count, 40)), np.exp(rng.normal(size=(count, 40)))
+    dist = negmm.Distribution.of_mixtures(*parts)
+    dist._n_jobs = 1
+    return dist
+
+
+#: Questions of some seconds.
+LONG_QUESTIONS = {
+    "crps": lambda: (wide(600_000), lambda dist: dist.crps(0.3)),
+    "interval": lambda: (wide(300_000), lambda dist: dist.interval(0.9)),
+    "predict": lambda: (quick("ensemble", members=20).fit(*rows()), lambda model: model.predict(rows(2_000_000)[0])),
+}
+
+
+@pytest.mark.parametrize("name", LONG_QUESTIONS)
+def test_a_question_is_stopped(name):
+    asked, question = LONG_QUESTIONS[name]()
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(1.0, press).start()
+    with pytest.raises(KeyboardInterrupt):
+        question(asked)
+    assert time.monotonic() - pressed[0] < 1.0

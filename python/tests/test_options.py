@@ -114,9 +114,9 @@ def test_every_method_of_the_core_has_an_estimator():
         ({"components": object()}, "components must be a number, text or a list, found object"),
         ({"eta": 1.5}, "eta must be from 0 to 1, found 1.5"),
         ({"eta": float("nan")}, "eta must be from 0 to 1, found NaN"),
-        ({"learning_rate": -1}, "learning-rate must be above 0 and at most 1000, found -1"),
-        ({"learning_rate": float("inf")}, "learning-rate must be above 0 and at most 1000, found inf"),
-        ({"weight_decay": -1.0}, "weight-decay must be at least 0, found -1"),
+        ({"learning_rate": -1}, "learning_rate must be above 0 and at most 1000, found -1"),
+        ({"learning_rate": float("inf")}, "learning_rate must be above 0 and at most 1000, found inf"),
+        ({"weight_decay": -1.0}, "weight_decay must be at least 0, found -1"),
         ({"validation": 1.0}, "validation must be from 0 to 0.9, found 1"),
         ({"dropout": 1}, "dropout must be at least 0 and below 1, found 1"),
         ({"hidden": 0}, "hidden must be from 1 to 16384 units, found 0"),
@@ -129,7 +129,7 @@ def test_every_method_of_the_core_has_an_estimator():
         ({"random_state": -3}, "random_state must be from 0 to 2**64 - 1, found -3"),
         ({"random_state": 2**64}, "random_state must be from 0 to 2**64 - 1, found"),
         ({"random_state": "x"}, "'x' cannot be used to seed"),
-        ({"n_jobs": 0}, "n_jobs == 0"),
+        ({"n_jobs": 0}, "n_jobs must be a number other than 0"),
     ],
 )
 def test_what_is_out_of_range_is_refused_in_the_cores_words(parameters, message):

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data, parametrize_with_checks
 
 import negmm
 from negmm import metrics
@@ -54,6 +54,16 @@ WHOLE = {
     "ngboost": {"validation": 0, "rows_share": 1.0},
     "constant": {},
 }
+
+
+#: Before rounding adds up: one step of a network, trees that have no two equally good splits.
+BRIEF = {"ngboost": {"rounds": 5, "depth": 1}, "constant": {}}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_scikit_learns_check_of_weights_passes_where_nothing_is_drawn(name):
+    model = quick(name, continuous=True, **{**WHOLE[name], **BRIEF.get(name, {"epochs": 1})})
+    check_sample_weight_equivalence_on_dense_data(type(model).__name__, model)
 
 
 @pytest.mark.parametrize("name", WHOLE)

@@ -27,6 +27,8 @@ def test_the_stubs_have_the_names_of_the_module():
             continue
         methods = {item.name: item for item in stub.body if isinstance(item, ast.FunctionDef)}
         cls = getattr(_native, name)
+        if issubclass(cls, Exception):
+            continue
         assert public(methods) == public(dir(cls))
         for method in public(methods):
             attribute = inspect.getattr_static(cls, method)

@@ -166,7 +166,7 @@ def test_groups_that_do_not_fit_are_refused():
     X, y = shares(60)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         quick("ne-gmm").fit(X, y, groups=np.arange(59))
-    with pytest.raises(ValueError, match='row 3, column "groups": the group is missing'):
+    with pytest.raises(ValueError, match='row 2, column "groups": the group is missing'):
         quick("ne-gmm").fit(X, y, groups=["a", "b", None] * 20)
 
 

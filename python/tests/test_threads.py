@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
 import sys
+import textwrap
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
+import joblib
 import numpy as np
 import pytest
 from quick import NAMES, quick, rows
@@ -85,3 +89,72 @@ def test_a_fork_works_after_threads_have_been_used():
     expected = [_fit_in_child(seed) for seed in range(3)]
     with multiprocessing.get_context("fork").Pool(2) as processes:
         assert processes.map_async(_fit_in_child, range(3)).get(timeout=60) == expected
+
+
+def _threads(n_jobs):
+    return quick("ngboost", n_jobs=n_jobs)._threads()
+
+
+@pytest.mark.filterwarnings("error")
+def test_n_jobs_means_threads_wherever_it_is_asked():
+    """Threads may start threads, and processes that may start no processes too: nothing is odd about that."""
+    assert [_threads(2), _threads(None), _threads(-1)] == [2, 1, joblib.cpu_count()]
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(_threads, 2).result() == 2
+    with multiprocessing.get_context("spawn").Pool(1) as daemons:
+        assert daemons.apply(_threads, (2,)) == 2
+    with pytest.raises(ValueError, match="n_jobs must be a number other than 0"):
+        quick("ngboost", n_jobs=0)._threads()
+
+
+@pytest.mark.filterwarnings("error")
+def test_n_jobs_keeps_to_what_others_leave(monkeypatch):
+    with joblib.parallel_config(n_jobs=2):
+        assert [_threads(None), _threads(1)] == [2, 1]
+    with joblib.parallel_config(backend="sequential"):
+        assert [_threads(None), _threads(4), _threads(-1)] == [1, 1, 1]
+    share = max(joblib.cpu_count() // 2, 1)
+    assert max(joblib.Parallel(n_jobs=2)(joblib.delayed(_threads)(-1) for _ in range(4))) == share
+    # As the workers of Dask, Ray and Spark have it.
+    monkeypatch.setattr("negmm.threads.LIMIT", 1)
+    assert [_threads(-1), _threads(None), _threads(3)] == [1, 1, 3]
+
+
+def test_a_context_of_a_cluster_is_not_about_threads():
+    distributed = pytest.importorskip("distributed")
+    with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+        with joblib.parallel_config(backend="dask"), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert _threads(None) == 1
+            assert _threads(-1) <= joblib.cpu_count()
+        # A worker has one thread, whatever the machine has.
+        assert client.submit(_threads, -1).result() == 1
+
+
+def test_distributions_have_the_threads_of_their_model(monkeypatch):
+    X, y = rows()
+    dist = quick("ngboost", n_jobs=3).fit(X, y).predict_dist(X)
+    assert dist._threads() == dist[:5]._threads() == dist[0]._threads() == 3
+    free = quick("ngboost").fit(X, y).predict_dist(X)
+    assert free._threads() == joblib.cpu_count()
+    monkeypatch.setattr("negmm.threads.LIMIT", 1)
+    assert free._threads() == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it counts memory otherwise")
+def test_means_of_many_rows_need_little_memory():
+    """The distributions of all rows would be 384 MB."""
+    code = """
+        import resource
+        import numpy as np
+        import negmm
+        X = np.random.default_rng(0).normal(size=(400_000, 3))
+        model = negmm.EnsembleRegressor(member="ne-gmm", members=5, components=8, epochs=1, hidden=(8,)).fit(X[:200], X[:200, 0])
+        model.predict(X[:1000])
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        means, sds = model.predict(X, return_std=True)
+        assert (means[-5:] == model.predict_dist(X[-5:]).mean()).all()
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+    """
+    found = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    assert int(found.stdout) < 150

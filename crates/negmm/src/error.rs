@@ -119,6 +119,13 @@ impl Error {
         self.within(Part::Other(place.into()))
     }
 
+    /// The same for a caller who counts the rows of tables from 0.
+    #[must_use]
+    pub fn counting_from_zero(mut self) -> Self {
+        self.place.count_from_zero();
+        self
+    }
+
     fn within(mut self, part: Part) -> Self {
         self.place.within(part);
         self
@@ -206,6 +213,7 @@ mod tests {
         assert_eq!(wrong().at("column 2").at_line(1).at("header").to_string(), "header (line 1), column 2: wrong");
         assert_eq!(wrong().at("node 3").at("tree 7").to_string(), "tree 7, node 3: wrong");
         assert_eq!(wrong().to_string(), "wrong");
+        assert_eq!(cell.clone().counting_from_zero().to_string(), "f.csv, row 4 (line 7), column \"a\\nb\": wrong");
         assert!(wrong().place().is_empty());
     }
 

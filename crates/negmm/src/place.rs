@@ -26,6 +26,15 @@ impl Place {
         self.parts.push(part);
     }
 
+    /// Counts rows from 0 that were counted from 1.
+    pub(crate) fn count_from_zero(&mut self) {
+        for part in &mut self.parts {
+            if let Part::Row(row) = part {
+                *row = row.saturating_sub(1);
+            }
+        }
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()

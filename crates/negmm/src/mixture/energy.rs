@@ -1,13 +1,14 @@
 //! Responsible for the energy score of a mixture in closed form (the paper's Theorem 1; Grimit et al. 2006 for the CRPS).
 
 use super::Mixture;
+use super::folded::{mean_of, pairs};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 /// sqrt(2 / pi).
 const SQRT_2_OVER_PI: f64 = 0.797_884_560_802_865_4;
 
 /// From this many sds on, E|X| of a normal variable is |mean| to the last bit.
-const FAR: f64 = 9.0;
+pub(super) const FAR: f64 = 9.0;
 
 /// Mean of |X| for a normal X, written with w = mean / sd:
 /// sd sqrt(2 / pi) exp(-w^2 / 2) + mean erf(w / sqrt 2). Both terms are positive, nothing cancels. For an atom it is |mean|.
@@ -61,21 +62,15 @@ impl Mixture<'_> {
     }
 
     fn energy_score_unscaled(&self, y: f64) -> f64 {
-        let mut score = 0.0;
+        let mut distance = 0.0;
         for (k, (&weight, (&mean, &sd))) in self.weights.iter().zip(self.means.iter().zip(self.sds)).enumerate() {
-            if weight == 0.0 {
-                continue;
+            if weight > 0.0 {
+                // Half of the diagonal, and below each pair once.
+                let own = 0.5 * weight * mean_absolute_difference(*self, k, k);
+                distance += weight * (mean_of(mean - y, sd) - own);
             }
-            // Half of the diagonal, and each pair once.
-            let mut spread = 0.5 * weight * mean_absolute_difference(*self, k, k);
-            for l in 0..k {
-                if self.weights[l] > 0.0 {
-                    spread += self.weights[l] * mean_absolute_difference(*self, k, l);
-                }
-            }
-            score += weight * (folded_mean(mean - y, sd) - spread);
         }
-        score
+        distance - pairs(*self)
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod atoms;
 mod energy;
+mod folded;
 mod mass;
 mod matched;
 mod midpoint;

@@ -22,6 +22,9 @@ use crate::method::{Method, Predictor, Standardised};
 use crate::questions::novelty_is_not_known;
 use crate::{Predictions, Result};
 
+/// Rows whose distributions are held at once by [`Model::predict_in_batches`]: a few megabytes, and work for many threads.
+const BATCH: usize = 16_384;
+
 /// Everything needed to predict, and how it came to be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
@@ -51,6 +54,27 @@ impl Model {
             Some(_) => self.encoder.encode(table)?,
             None => self.encoder.encode_features(table)?,
         })
+    }
+
+    /// As [`Model::predict_with_warnings`], some rows after the other, so that memory never holds the distributions of all: `see` gets
+    /// the number of the first row of a batch and its predictions.
+    ///
+    /// # Errors
+    /// When the table cannot be encoded, or `see` fails.
+    pub fn predict_in_batches(
+        &self,
+        table: &Table,
+        mut see: impl FnMut(usize, &Predictions) -> Result<()>,
+    ) -> Result<Warnings> {
+        let (data, mut warnings) = self.encoder.encode_features(table)?;
+        if let Some(novelty) = data.novelty() {
+            warnings.count_outside(novelty);
+        }
+        let rows: Vec<u32> = (0..data.len() as u32).collect();
+        for (batch, rows) in rows.chunks(BATCH).enumerate() {
+            see(batch * BATCH, &self.predict_encoded(&data.select(rows))?)?;
+        }
+        Ok(warnings)
     }
 
     fn predict_data(&self, (data, mut warnings): (Dataset, Warnings)) -> Result<(Predictions, Warnings)> {

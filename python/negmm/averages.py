@@ -1,0 +1,47 @@
+"""Responsible for numbers with one for each row: checking them, and their averages by weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Numbers = NDArray[np.float64]
+
+
+def one_a_row(y: ArrayLike) -> Numbers:
+    numbers = np.asarray(y, dtype=np.float64)
+    if numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers[:, 0]
+    if numbers.ndim != 1:
+        raise ValueError(f"expected one number for each row, found shape {numbers.shape}")
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]}: expected a finite number, found {numbers[wrong[0]]}")
+    return numbers
+
+
+def row_weights(sample_weight: ArrayLike | None, values: Numbers) -> Numbers | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != values.shape:
+        raise ValueError(f"expected {values.size} weights, found shape {weights.shape}")
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]}: expected a weight, at least 0, found {weights[wrong[0]]}")
+    if values.size and not weights.any():
+        raise ValueError("all weights are 0")
+    return weights
+
+
+def averaged(values: Any, average: bool, sample_weight: ArrayLike | None) -> Any:
+    if not average:
+        if sample_weight is not None:
+            raise ValueError("sample_weight needs average=True: a score of one row has no weight")
+        return values
+    weights = row_weights(sample_weight, values)
+    if values.size == 0:
+        raise ValueError("expected at least 1 row with a known target, found none")
+    return float(np.average(values, weights=weights))

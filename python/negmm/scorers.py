@@ -1,0 +1,77 @@
+"""Responsible for scorers: proper scores of distributions for ``scoring=`` of scikit-learn, by object or by name."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn import model_selection
+from sklearn.metrics import _scorer
+
+from negmm.averages import averaged, one_a_row
+from negmm.through import predict_dist
+
+
+class DistributionScorer(_scorer._BaseScorer):  # type: ignore[misc]
+    """Asks an estimator, or what stands around one, for its distributions and scores them; weights come by metadata routing or by
+    ``sample_weight``."""
+
+    def __init__(self, score: Any) -> None:
+        super().__init__(score, 1, {}, "predict_dist")
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
+        score: float = self._score_func(y_true, predict_dist(estimator, X), **kwargs)
+        return score
+
+    def __call__(
+        self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **kwargs: Any
+    ) -> float:
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        score: float = super().__call__(estimator, X, y, **weights, **kwargs)
+        return score
+
+    def __repr__(self) -> str:
+        return f"negmm.metrics.{self._score_func.__name__.strip('_')}"
+
+
+def _neg_crps(y_true: ArrayLike, y_pred: Any, sample_weight: ArrayLike | None = None) -> float:
+    return -float(averaged(y_pred.crps(one_a_row(y_true)), True, sample_weight))
+
+
+def _neg_nll(y_true: ArrayLike, y_pred: Any, sample_weight: ArrayLike | None = None) -> float:
+    return -float(averaged(np.asarray(y_pred.nll(one_a_row(y_true))), True, sample_weight))
+
+
+#: Minus the mean CRPS.
+neg_crps = DistributionScorer(_neg_crps)
+#: Minus the mean logarithmic score.
+neg_nll = neg_log_likelihood = DistributionScorer(_neg_nll)
+
+#: How they are called in ``scoring=``.
+NAMES = {"neg_crps": neg_crps, "neg_log_likelihood": neg_nll, "neg_nll": neg_nll}
+#: Methods of estimators here that ``cross_val_predict`` may call.
+METHODS = {"predict_interval", "predict_quantiles", "predict_var"}
+
+
+def _enter_names() -> None:
+    """Makes ``scoring="neg_crps"`` and ``method="predict_interval"`` words that scikit-learn knows. It has no public way to do so, and
+    its functions and classes have lists of the words of their own."""
+    getattr(_scorer, "_SCORERS", {}).update(NAMES)
+    _allow(model_selection, "method", METHODS)
+    for module in ("metrics", "model_selection", "inspection", "feature_selection"):
+        # What is imported later asks the scorers for their names.
+        if f"sklearn.{module}" in sys.modules:
+            _allow(sys.modules[f"sklearn.{module}"], "scoring", set(NAMES))
+
+
+def _allow(module: Any, parameter: str, words: set[str]) -> None:
+    for thing in vars(module).values():
+        known = getattr(thing, "_parameter_constraints", getattr(thing, "_skl_parameter_constraints", {}))
+        for allowed in known.get(parameter, ()) if isinstance(known, dict) else ():
+            if isinstance(getattr(allowed, "options", None), set):
+                allowed.options.update(words)
+
+
+_enter_names()

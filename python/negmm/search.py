@@ -1,0 +1,328 @@
+"""Responsible for comparing methods and for searching their settings, with tables of pandas.
+
+Needs pandas (``pip install pandas``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict
+
+from negmm import _native
+from negmm.executor import exchange_with
+from negmm.messages import in_python_terms, option_of
+from negmm.methods import ConstantRegressor, NEGMMRegressor
+from negmm.progress import progress
+from negmm.regressor import ESTIMATORS, METHODS, DistributionRegressor, _text
+from negmm.task import Dates, Splitting
+from negmm.threads import threads_of
+
+Methods = Sequence[str | DistributionRegressor] | Mapping[str, DistributionRegressor] | str | DistributionRegressor
+#: Values to try, a range (low, high), or a range whose logarithm is even (low, high, "log").
+Values = Sequence[Any]
+
+#: The scores in the order of the command line's tables.
+SCORES = ("rmse", "nll", "mass_nll", "crps", "integrated_brier", "concordance", "picp", "mpiw", "seconds")
+
+
+class Wishes(TypedDict):
+    """What a search is told beside its task."""
+
+    tries: list[str]
+    search: str | None
+    trials: int | None
+    factor: int
+    by: str
+    journal: str | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several methods on the same splits.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        Mean of each score over the splits, a row a method, and under ``(score, "se")`` its standard error.
+    scores : pandas.DataFrame
+        The scores themselves, a row for each method and split.
+    best : dict
+        For each score the method that is better than every other by more than two standard errors of the paired difference, or None.
+    """
+
+    table: Any
+    scores: Any
+    best: dict[str, str | None]
+
+    def _repr_html_(self) -> str:
+        html: str = self.table._repr_html_()
+        return html
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a search found.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        Every configuration, the best first: its method, its settings, the mean and the standard error of each score over the splits,
+        the share of the rows that it saw, and why it failed where it did.
+    best_params : dict
+        The settings of the best.
+    best_estimator : DistributionRegressor
+        The best, fitted to all rows; not fitted where ``refit`` was False.
+    """
+
+    table: Any
+    best_params: dict[str, Any]
+    best_estimator: DistributionRegressor
+
+    def _repr_html_(self) -> str:
+        html: str = self.table._repr_html_()
+        return html
+
+
+def compare(
+    X: Any,
+    y: Any,
+    methods: Methods | None = None,
+    *,
+    folds: int = 5,
+    repeats: int | None = None,
+    test: float = 0.1,
+    sample_weight: Any = None,
+    groups: Any = None,
+    dates: Dates = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    executor: Any = None,
+    verbose: int = 0,
+) -> Comparison:
+    """Fits every method on every split and scores it on the rows that were left out, as ``negmm compare`` does.
+
+    Parameters
+    ----------
+    X, y, sample_weight, groups, dates
+        As for ``fit``.
+    methods : names or estimators, optional
+        What is compared; a dict gives them names. None: all methods with their usual settings.
+    folds : int
+        Each row is scored once, in one of so many parts.
+    repeats, test : int, float
+        So many times another random share of the rows is scored, instead of folds.
+    random_state : int
+        Starts all random choices.
+    n_jobs, executor, verbose
+        As for estimators: threads here, or where networks are trained; whether progress is shown.
+
+    >>> import numpy as np
+    >>> import negmm
+    >>> x = np.linspace(-2, 2, 60)[:, np.newaxis]
+    >>> found = negmm.compare(x, x[:, 0] ** 2, [negmm.NGBoostRegressor(rounds=30), "constant"], folds=3)
+    >>> found.best["crps"]
+    'ngboost'
+    """
+    import pandas as pd
+
+    named = _named(list(METHODS) if methods is None else methods)
+    splitting = Splitting(folds=folds, repeats=repeats, test=test)
+    learner = ConstantRegressor(**_target_of(named.values()), random_state=random_state)
+    with in_python_terms(X):
+        task = learner._task(X, y, sample_weight, groups, dates)
+        described = [_described(estimator) for estimator in named.values()]
+        with exchange_with(executor, n_jobs) as exchange, progress(verbose, "compare", "fits") as bar:
+            threads = threads_of(n_jobs)
+            found = json.loads(
+                _native.compare(task, described, splitting, threads=threads, exchange=exchange, progress=bar)
+            )
+    rows = [
+        {"method": name, "split": split, **scores}
+        for name, splits in zip(named, found["scores"], strict=True)
+        for split, scores in enumerate(splits)
+    ]
+    scores = pd.DataFrame(rows).set_index(["method", "split"])
+    scores = scores[[score for score in SCORES if score in scores]]
+    by_method = scores.groupby(level="method", sort=False)
+    table = pd.concat({"mean": by_method.mean(), "se": by_method.sem()}, axis=1).swaplevel(axis=1)
+    table = table[[(score, part) for score in scores.columns for part in ("mean", "se")]]
+    names = list(named)
+    best = {score: None if place is None else names[place] for score, place in found["best"].items()}
+    return Comparison(table, scores, best)
+
+
+def tune(
+    X: Any,
+    y: Any,
+    method: Methods | None = None,
+    space: Mapping[str, Values] | None = None,
+    *,
+    search: Literal["grid", "random", "halving"] | None = None,
+    trials: int | None = None,
+    factor: int = 3,
+    by: str = "crps",
+    folds: int = 5,
+    repeats: int | None = None,
+    test: float = 0.1,
+    journal: str | os.PathLike[str] | None = None,
+    refit: bool = True,
+    sample_weight: Any = None,
+    groups: Any = None,
+    dates: Dates = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    executor: Any = None,
+    verbose: int = 0,
+) -> Tuning:
+    """Tries settings on validation rows and fits the best to all rows, as ``negmm tune`` does.
+
+    Parameters
+    ----------
+    method : estimator, name, or several
+        What is tuned; settings that are not in the space stay as they are. None: ``NEGMMRegressor()``.
+    space : dict, optional
+        For each parameter a list of values, a range ``(low, high)``, or ``(low, high, "log")``. None: the options that most often
+        matter, see :func:`usual_space`.
+    search, trials, factor
+        All combinations, so many at random, or successive halving by that factor.
+    by : str
+        The score that chooses.
+    journal : path of a folder, optional
+        Keeps every finished trial, so that a search that was stopped goes on where it was.
+    X, y, sample_weight, groups, dates, folds, repeats, test, random_state, n_jobs, executor, verbose
+        As for :func:`compare`.
+
+    >>> import numpy as np
+    >>> import negmm
+    >>> x = np.linspace(-2, 2, 60)[:, np.newaxis]
+    >>> found = negmm.tune(x, x[:, 0] ** 2, negmm.NGBoostRegressor(rounds=30), {"depth": [1, 3]}, folds=2)
+    >>> found.table["depth"].tolist(), found.best_params
+    ([3, 1], {'depth': 3})
+    """
+    import pandas as pd
+
+    named = _named(NEGMMRegressor() if method is None else method)
+    tries = [f"{option_of(name)}={_tried(name, values)}" for name, values in (space or {}).items()]
+    kept = None if journal is None else os.fspath(journal)
+    wishes = Wishes(tries=tries, search=search, trials=trials, factor=factor, by=by, journal=kept)
+    splitting = Splitting(folds=folds, repeats=repeats, test=test)
+    target = _target_of(named.values())
+    learner = ConstantRegressor(**target, random_state=random_state)
+    with in_python_terms(X):
+        task = learner._task(X, y, sample_weight, groups, dates)
+        described = [_described(estimator) for estimator in named.values()]
+        with exchange_with(executor, n_jobs) as exchange, progress(verbose, "tune", "fits") as bar:
+            threads = threads_of(n_jobs)
+            ranking = json.loads(
+                _native.tune(task, described, splitting, wishes, threads=threads, exchange=exchange, progress=bar)
+            )
+    rows = []
+    for entry in ranking:
+        settings = {parameter_of(option): _read(entry["method"], option, text) for option, text in entry["settings"]}
+        scores = {}
+        for score, summary in sorted(entry["scores"].items(), key=lambda score: SCORES.index(score[0])):
+            scores[score], scores[f"{score}_se"] = summary["mean"], summary["se"]
+        rows.append(
+            {"method": entry["method"], **settings, **scores, "share": entry["share"], "failed": entry["failed"]}
+        )
+    best = ranking[0]
+    params = {parameter_of(option): _read(best["method"], option, text) for option, text in best["settings"]}
+    base = next(estimator for estimator in named.values() if estimator.method == best["method"])
+    estimator = type(base)(**{**base.get_params(), **params, "random_state": random_state, "n_jobs": n_jobs})
+    if refit:
+        estimator.fit(X, y, sample_weight=sample_weight, groups=groups, dates=dates, executor=executor)
+    return Tuning(pd.DataFrame(rows), params, estimator)
+
+
+def usual_space(method: Methods) -> dict[str, Values]:
+    """The settings of a method that most often matter, and what they may be: what :func:`tune` tries where nobody says it.
+
+    >>> usual_space("ngboost")["depth"]
+    (2, 6)
+    """
+    described = [_described(estimator) for estimator in _named(method).values()]
+    space: dict[str, Values] = {}
+    for option, values in json.loads(_native.usual_space(described))["options"]:
+        name = parameter_of(option)
+        if isinstance(values, list):
+            space[name] = [_read(described[0][0], option, text) for text in values]
+            continue
+        low, high = (float(end) for end in values.split(":")[0].split(" ")[0].split(".."))
+        if values.endswith(":log"):
+            space[name] = (low, high, "log")
+        else:
+            space[name] = (low, high) if values.endswith(" evenly") else (int(low), int(high))
+    return space
+
+
+def suggest(trial: Any, space: Mapping[str, Values]) -> dict[str, Any]:
+    """The parameters that a trial of Optuna suggests for a space."""
+    suggested: dict[str, Any] = {}
+    for name, values in space.items():
+        if isinstance(values, list):
+            # Optuna takes plain values only.
+            words = [repr(value) for value in values]
+            suggested[name] = values[words.index(trial.suggest_categorical(name, words))]
+        elif isinstance(values[0], int) and isinstance(values[1], int):
+            suggested[name] = trial.suggest_int(name, values[0], values[1], log=len(values) == 3)
+        else:
+            suggested[name] = trial.suggest_float(name, values[0], values[1], log=len(values) == 3)
+    return suggested
+
+
+def parameter_of(option: str) -> str:
+    """The name of an option as a parameter here."""
+    return "loss" if option == "score" else option.replace("-", "_")
+
+
+def _named(methods: Methods) -> dict[str, DistributionRegressor]:
+    """Estimators by their names: those of a dict, else of their methods, with a number where one comes again."""
+    if isinstance(methods, Mapping):
+        return dict(methods)
+    named: dict[str, DistributionRegressor] = {}
+    for method in [methods] if isinstance(methods, str | DistributionRegressor) else methods:
+        if isinstance(method, str) and method not in ESTIMATORS:
+            raise ValueError(f"there is no method {method!r}; there are {', '.join(ESTIMATORS)}")
+        estimator = ESTIMATORS[method]() if isinstance(method, str) else method
+        alike = sum(other.method == estimator.method for other in named.values())
+        named[f"{estimator.method} {alike + 1}" if alike else estimator.method] = estimator
+    return named
+
+
+def _described(estimator: DistributionRegressor) -> tuple[str, list[tuple[str, str]]]:
+    return estimator.method, estimator._options()
+
+
+def _target_of(estimators: Any) -> dict[str, Any]:
+    """What the estimators say of the target, which must be the same."""
+    told = [{name: getattr(estimator, name) for name in ("lower", "upper", "continuous")} for estimator in estimators]
+    if any(other != told[0] for other in told):
+        raise ValueError("lower, upper and continuous are about the target: expected the same for all estimators")
+    return told[0]
+
+
+def _tried(name: str, values: Values) -> str:
+    """What may be tried, as the command line has it."""
+    if isinstance(values, tuple):
+        low, high, *log = values
+        return f"{_text(name, low)}..{_text(name, high)}{':log' if log else ''}"
+    words = [_text(name, value) for value in values]
+    return ("/" if any("," in word for word in words) else ",").join(words)
+
+
+def _read(method: str, option: str, text: str) -> Any:
+    """A setting as a parameter."""
+    kinds = {known["name"]: known["kind"] for known in METHODS[method]["options"]}
+    match kinds.get(option):
+        case "whole":
+            return int(text) if text.isdigit() else None
+        case "real":
+            return None if text in ("none", "auto") else float(text)
+        case "list":
+            return tuple(int(part) for part in text.split(",")) if text != "none" else ()
+        case "truth":
+            return text == "true"
+    return text

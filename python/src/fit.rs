@@ -1,0 +1,81 @@
+//! Responsible for fitting: one method to one table, by threads here or by an executor elsewhere.
+
+use std::sync::Arc;
+
+use negmm::Method;
+use negmm::options::{Kind, OptionInfo};
+use negmm::train::{Watch, train};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use crate::following::Following;
+use crate::model::Model;
+use crate::outside::Trainer;
+use crate::task::{Described, Task, method};
+use crate::threads::followed;
+
+/// Fits a method to a task; `exchange` takes jobs elsewhere, and `progress` is told how far it is. Gives the model and sentences about
+/// the data.
+#[pyfunction]
+#[pyo3(signature = (task, described, *, threads, exchange, progress))]
+pub fn fit(
+    py: Python<'_>,
+    task: Task,
+    described: Described,
+    threads: usize,
+    exchange: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Model, Vec<String>)> {
+    let (learning, chosen) = (task.learning()?, method(&described)?);
+    let following = Arc::new(Following::default());
+    let heard = following.clone();
+    let look = |py: Python<'_>| following.tell(py, progress.as_ref());
+    let fitted = followed(py, threads, look, move |cancel| {
+        let trainer = Trainer::new(exchange, threads);
+        let fit = || {
+            let table = learning.table()?;
+            let plan = negmm::model::plan(&table, &learning.target, &chosen, &learning.inputs, learning.seed)?;
+            let jobs = plan.jobs();
+            heard.expect(jobs.len());
+            plan.finish(train(&trainer, &jobs, &Watch { cancel, progress: &|progress| heard.hear(progress) }))
+        };
+        let fitted = fit();
+        trainer.outcome(fitted)
+    })??;
+    following.tell(py, progress.as_ref())?;
+    Ok((Model::new(fitted.model), fitted.warnings))
+}
+
+/// Every method as JSON: its name, the table of its options, its settings as in model files, and the rows it cannot do without.
+#[pyfunction]
+pub fn methods() -> PyResult<String> {
+    let all: Vec<_> = Method::all()
+        .iter()
+        .map(|method| {
+            let options: Vec<_> = method.options().iter().map(self::described).collect();
+            json!({"name": method.name(), "options": options, "settings": method, "least_rows": method.least_rows()})
+        })
+        .collect();
+    serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// One option as JSON.
+fn described(option: &OptionInfo) -> Value {
+    let (kind, words): (_, &[&str]) = match option.kind {
+        Kind::Whole => ("whole", &[]),
+        Kind::Real => ("real", &[]),
+        Kind::List => ("list", &[]),
+        Kind::Truth => ("truth", &[]),
+        Kind::Word(words) => ("word", words),
+    };
+    json!({
+        "name": option.name,
+        "kind": kind,
+        "words": words,
+        "empty": option.empty,
+        "range": option.range,
+        "meaning": option.meaning,
+        "default": option.value,
+    })
+}

@@ -1,0 +1,135 @@
+//! Responsible for the engine whose jobs are trained elsewhere: they leave as bytes, by way of an object of Python's, and come back so.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use negmm::data::Dataset;
+use negmm::train::{CpuEngine, Engine, Job, Progress, Queue, Trained, Watch};
+use negmm::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::raised;
+use crate::threads::interruptible;
+
+/// The rows that jobs learn from.
+#[pyclass(frozen, module = "negmm._native")]
+pub struct Rows(Arc<Dataset>);
+
+#[pymethods]
+impl Rows {
+    /// Reads the bytes that an executor was given to keep.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        py.detach(|| Dataset::from_bytes(bytes)).map(|data| Self(Arc::new(data))).map_err(raised)
+    }
+}
+
+/// Trains a job on its rows: bytes in, bytes out.
+#[pyfunction]
+#[pyo3(signature = (rows, job, *, threads))]
+pub fn train<'py>(
+    py: Python<'py>,
+    rows: &Bound<'py, Rows>,
+    job: Vec<u8>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let rows = rows.get().0.clone();
+    let trained = interruptible(py, threads, move |cancel| {
+        let job = Job::from_bytes(&job, &rows)?;
+        let watch = Watch { cancel, ..Watch::nothing() };
+        negmm::train::train(&CpuEngine::new(threads), &[job], &watch).remove(0)?.to_bytes()
+    })?;
+    Ok(PyBytes::new(py, &trained.map_err(raised)?))
+}
+
+/// What trains: threads here, or whatever Python's exchange hands jobs to.
+///
+/// An exchange has `room`, how many jobs it takes at once; `lacks(rows)` and `keep(rows, bytes)`, for rows by their name;
+/// `send(number, rows, job)`; `receive()`, which waits a moment and gives (number, bytes), or (number, str) of a job that failed; and
+/// `stop()`.
+pub enum Trainer {
+    Here(CpuEngine),
+    Outside { exchange: Py<PyAny>, raised: Mutex<Option<PyErr>> },
+}
+
+impl Trainer {
+    pub fn new(exchange: Option<Py<PyAny>>, threads: usize) -> Self {
+        match exchange {
+            None => Self::Here(CpuEngine::new(threads)),
+            Some(exchange) => Self::Outside { exchange, raised: Mutex::default() },
+        }
+    }
+
+    /// What came of a piece of work, or what Python raised meanwhile.
+    pub fn outcome<T>(self, result: Result<T>) -> PyResult<T> {
+        if let Self::Outside { raised, .. } = self
+            && let Some(error) = raised.into_inner().unwrap_or_else(PoisonError::into_inner)
+        {
+            return Err(error);
+        }
+        result.map_err(crate::error::raised_by_table)
+    }
+}
+
+impl Engine for Trainer {
+    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+        match self {
+            Self::Here(engine) => engine.run(queue, watch),
+            Self::Outside { exchange, raised } => {
+                let result = exchanged(exchange, queue, watch);
+                let stopped = Python::attach(|py| exchange.call_method0(py, "stop").map(drop));
+                if let Err(error) = result.and(stopped) {
+                    raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+            }
+        }
+    }
+}
+
+/// Sends as many jobs as there is room for, and takes back what was trained, until there are no more.
+fn exchanged(exchange: &Py<PyAny>, queue: &dyn Queue, watch: &Watch<'_>) -> PyResult<()> {
+    let room: usize = Python::attach(|py| exchange.getattr(py, "room")?.extract(py))?;
+    let (mut out, mut more) = (0, true);
+    while !watch.cancel.load(Ordering::Relaxed) {
+        while more && out < room {
+            match queue.next() {
+                Some((number, job)) => {
+                    send(exchange, number, &job)?;
+                    out += 1;
+                }
+                None => more = false,
+            }
+        }
+        if out == 0 {
+            return Ok(());
+        }
+        for (number, trained) in receive(exchange)? {
+            out -= 1;
+            queue.done(number, trained);
+            (watch.progress)(&Progress { job: number, epoch: 1, epochs: 1, best: None, last: true });
+        }
+    }
+    Ok(())
+}
+
+fn send(exchange: &Py<PyAny>, number: usize, job: &Job) -> PyResult<()> {
+    let (rows, bytes) = (format!("{:016x}", job.data().fingerprint()), job.to_bytes().map_err(raised)?);
+    if Python::attach(|py| exchange.call_method1(py, "lacks", (&rows,))?.is_truthy(py))? {
+        let packed = job.data().to_bytes().map_err(raised)?;
+        Python::attach(|py| exchange.call_method1(py, "keep", (&rows, PyBytes::new(py, &packed))).map(drop))?;
+    }
+    Python::attach(|py| exchange.call_method1(py, "send", (number, &rows, PyBytes::new(py, &bytes))).map(drop))
+}
+
+fn receive(exchange: &Py<PyAny>) -> PyResult<Vec<(usize, Result<Trained>)>> {
+    Python::attach(|py| {
+        let back: Vec<(usize, Bound<'_, PyAny>)> = exchange.call_method0(py, "receive")?.extract(py)?;
+        back.into_iter()
+            .map(|(number, trained)| match trained.cast::<PyBytes>() {
+                Ok(bytes) => Ok((number, Trained::from_bytes(bytes.as_bytes()))),
+                Err(_) => Ok((number, Err(Error::data(trained.extract::<String>()?)))),
+            })
+            .collect()
+    })
+}

@@ -1,0 +1,183 @@
+//! Responsible for comparing methods and for searching their settings, with tables of scores as JSON.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use negmm::compare::{CompareOptions, Metric, Summary};
+use negmm::train::Watch;
+use negmm::tune::{Candidate, Dimension, Journal, RunOptions, Search, Shard, Space, Strategy, choosers};
+use negmm::{Error, Method};
+use pyo3::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::error::raised;
+use crate::following::Following;
+use crate::outside::Trainer;
+use crate::task::{Described, Splitting, Task, method};
+use crate::threads::followed;
+
+/// Fits every method on every split: for each method a list with the scores of each split, and for each score the method that is best
+/// by more than chance.
+#[pyfunction]
+#[pyo3(signature = (task, methods, splitting, *, threads, exchange, progress))]
+pub fn compare(
+    py: Python<'_>,
+    task: Task,
+    methods: Vec<Described>,
+    splitting: Splitting,
+    threads: usize,
+    exchange: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let learning = task.learning()?;
+    let methods = methods.iter().map(method).collect::<PyResult<Vec<Method>>>()?;
+    let following = Arc::new(Following::default());
+    let heard = following.clone();
+    let look = |py: Python<'_>| following.tell(py, progress.as_ref());
+    let comparison = followed(py, threads, look, move |cancel| {
+        let trainer = Trainer::new(exchange, threads);
+        let run = || {
+            let table = learning.table()?;
+            let splits = splitting.splits(&table, &learning)?;
+            heard.expect(methods.len() * splits.len());
+            let options = CompareOptions {
+                seed: learning.seed,
+                inputs: &learning.inputs,
+                engine: &trainer,
+                watch: Watch { cancel, ..Watch::nothing() },
+                fitted: &|| heard.add(),
+            };
+            negmm::compare::compare(&table, &learning.target, &methods, &splits, &options)
+        };
+        let compared = run();
+        trainer.outcome(compared)
+    })??;
+    following.tell(py, progress.as_ref())?;
+    let metrics = comparison.metrics();
+    let named = |value: &dyn Fn(Metric) -> Value| -> Value {
+        Value::Object(metrics.iter().map(|metric| (metric.name().into(), value(*metric))).collect())
+    };
+    let scores: Vec<Vec<Value>> = comparison
+        .scores
+        .iter()
+        .map(|splits| splits.iter().map(|score| named(&|metric| json!(score.get(metric)))).collect())
+        .collect();
+    let best = named(&|metric| json!(comparison.best(metric)));
+    Ok(json!({ "scores": scores, "best": best }).to_string())
+}
+
+/// What a search is told beside its task.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Wishes {
+    /// `OPTION=VALUES`, as the command line has them; nothing: the options that most often matter.
+    tries: Vec<String>,
+    search: Option<String>,
+    trials: Option<usize>,
+    factor: usize,
+    by: String,
+    /// The folder of the journal; nothing: none is kept.
+    journal: Option<PathBuf>,
+}
+
+impl Wishes {
+    fn space(&self, methods: Vec<Method>) -> negmm::Result<Space> {
+        if self.tries.is_empty() {
+            return Space::usual(methods);
+        }
+        Space::new(methods, self.tries.iter().map(|text| Dimension::parse(text)).collect::<negmm::Result<_>>()?)
+    }
+
+    fn strategy(&self, space: &Space) -> negmm::Result<Strategy> {
+        /// Configurations that are drawn where nobody says how many.
+        const DRAWS: usize = 30;
+        if self.trials == Some(0) || self.factor < 2 {
+            return Err(Error::options("trials must be at least 1 and factor at least 2"));
+        }
+        let usual = if space.has_range() || self.trials.is_some() { "random" } else { "grid" };
+        match self.search.as_deref().unwrap_or(usual) {
+            "grid" if self.trials.is_some() => {
+                Err(Error::options("a grid has all combinations: trials is for random and halving"))
+            }
+            "grid" => Ok(Strategy::Grid),
+            "random" => Ok(Strategy::Random { draws: self.trials.unwrap_or(DRAWS) }),
+            "halving" => {
+                let draws = self.trials.or(space.has_range().then_some(DRAWS));
+                Ok(Strategy::Halving { draws, factor: self.factor })
+            }
+            other => Err(Error::options(format!("search must be grid, random or halving, found {other:?}"))),
+        }
+    }
+}
+
+/// What may be tried where nobody says it, as JSON: the methods, and each option with its values or its range.
+#[pyfunction]
+pub fn usual_space(methods: Vec<Described>) -> PyResult<String> {
+    let methods = methods.iter().map(method).collect::<PyResult<Vec<Method>>>()?;
+    Ok(Space::usual(methods).map_err(raised)?.describe().to_string())
+}
+
+/// Tries settings of methods: all of them, the best first, as JSON.
+#[pyfunction]
+#[pyo3(signature = (task, methods, splitting, wishes, *, threads, exchange, progress))]
+#[allow(clippy::too_many_arguments, reason = "what a search needs to know; Python names each")]
+pub fn tune(
+    py: Python<'_>,
+    task: Task,
+    methods: Vec<Described>,
+    splitting: Splitting,
+    wishes: Wishes,
+    threads: usize,
+    exchange: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let learning = task.learning()?;
+    let space = wishes.space(methods.iter().map(method).collect::<PyResult<_>>()?).map_err(raised)?;
+    let strategy = wishes.strategy(&space).map_err(raised)?;
+    let known = choosers(&learning.inputs);
+    let by = known.iter().copied().find(|metric| metric.name() == wishes.by).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|metric| metric.name()).collect();
+        raised(Error::options(format!("by must be one of {}, found {:?}", names.join(", "), wishes.by)))
+    })?;
+    let following = Arc::new(Following::default());
+    let heard = following.clone();
+    let look = |py: Python<'_>| following.tell(py, progress.as_ref());
+    let ranking = followed(py, threads, look, move |cancel| {
+        let trainer = Trainer::new(exchange, threads);
+        let run = || {
+            let table = learning.table()?;
+            let splits = splitting.splits(&table, &learning)?;
+            let (target, inputs, seed) = (&learning.target, &learning.inputs, learning.seed);
+            let search = Search { table: &table, target, inputs, space: &space, strategy, splits: &splits, by, seed };
+            let mut journal = match &wishes.journal {
+                Some(folder) => Journal::open(folder, &search.plan(), Shard::WHOLE)?,
+                None => Journal::in_memory(),
+            };
+            let progress = |done: usize, of: usize| {
+                heard.expect(of);
+                heard.reach(done);
+            };
+            let options = RunOptions { engine: &trainer, shard: Shard::WHOLE, cancel, progress: &progress };
+            Ok(search.run(&mut journal, &options)?.unwrap_or_default())
+        };
+        let ranking = run();
+        trainer.outcome(ranking)
+    })??;
+    following.tell(py, progress.as_ref())?;
+    Ok(Value::from(ranking.iter().map(entry).collect::<Vec<_>>()).to_string())
+}
+
+/// A line of the ranking.
+fn entry(candidate: &Candidate) -> Value {
+    let mut scores = Map::new();
+    for (metric, Summary { mean, se, .. }) in &candidate.scores {
+        scores.insert(metric.name().into(), json!({ "mean": mean, "se": se }));
+    }
+    json!({
+        "method": candidate.configuration.method.name(),
+        "settings": candidate.configuration.settings,
+        "share": candidate.share,
+        "failed": candidate.failed,
+        "scores": scores,
+    })
+}

@@ -1,0 +1,203 @@
+"""Training elsewhere: the same bytes, rows once to each worker, and workers that may die."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from quick import LEARNING, quick, rows
+
+import negmm
+from negmm import worker
+from negmm.executor import OfFutures
+
+X, Y = rows(200)
+SPAWN = multiprocessing.get_context("spawn")
+
+
+def fitted(executor=None, name="auto", **parameters) -> bytes:
+    return (
+        quick(name, **{"folds": 4, **parameters} if name == "auto" else parameters)
+        .fit(X, Y, executor=executor)
+        .model_.to_bytes()
+    )
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with ProcessPoolExecutor(2, mp_context=SPAWN) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_every_method_gives_the_same_bytes(name, pool):
+    assert fitted(pool, name) == fitted(None, name)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_any_number_of_workers_gives_the_same_bytes(workers):
+    with ThreadPoolExecutor(workers) as threads:
+        assert fitted(threads) == fitted()
+
+
+class Counting(ThreadPoolExecutor):
+    """Sees what travels, to workers that forget nothing."""
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self.bytes: list[int] = []
+
+    def submit(self, function, /, *arguments, **named):
+        if function is worker.train:
+            self.bytes.append(len(arguments[1] or b""))
+        return super().submit(function, *arguments, **named)
+
+
+def test_rows_travel_once():
+    worker._kept.clear()
+    with Counting(1) as executor:
+        assert fitted(executor) == fitted()
+    assert len(executor.bytes) > 4
+    assert len([size for size in executor.bytes if size]) == 1
+
+
+def _die_once(flag: str, *arguments):
+    """As ``worker.train``, but the first who comes dies."""
+    try:
+        os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return worker.train(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Deadly(ProcessPoolExecutor):
+    """A pool of whose processes one is killed in the middle of a job."""
+
+    def __init__(self, flag: str) -> None:
+        super().__init__(2, mp_context=SPAWN)
+        self.flag = flag
+
+    def submit(self, function, /, *arguments, **named) -> Future:
+        if function is worker.train:
+            return super().submit(_die_once, self.flag, *arguments, **named)
+        return super().submit(function, *arguments, **named)
+
+
+def test_a_worker_that_is_killed_costs_a_retry(tmp_path):
+    with Deadly(str(tmp_path / "died")) as executor:
+        assert fitted(executor) == fitted()
+    assert (tmp_path / "died").exists()
+
+
+def test_a_pool_that_is_broken_before_the_fit_is_replaced(tmp_path):
+    with ProcessPoolExecutor(1, mp_context=SPAWN) as executor:
+        with pytest.raises(BrokenExecutor):
+            executor.submit(_die_once, str(tmp_path / "died")).result()
+        assert fitted(executor) == fitted()
+
+
+class Lost(ThreadPoolExecutor):
+    """Loses what it is given."""
+
+    def submit(self, function, /, *arguments, **named):
+        return super().submit(_lose)
+
+
+def _lose():
+    raise ConnectionError("the cable is out")
+
+
+def test_what_always_fails_is_given_up():
+    with Lost(1) as executor, pytest.raises(RuntimeError, match="sent 4 times, the last time: ConnectionError"):
+        fitted(executor)
+
+
+def test_a_job_that_cannot_be_trained_says_why(monkeypatch):
+    def refuse(*_):
+        raise ValueError("these bytes are no job")
+
+    monkeypatch.setattr(worker, "train", refuse)
+    with ThreadPoolExecutor(1) as threads, pytest.raises(ValueError, match="these bytes are no job"):
+        fitted(threads)
+
+
+def test_ctrl_c_is_heard(pool):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    model = quick("auto", folds=2, steps=20_000)
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(0.5, press).start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(*rows(2000), executor=pool)
+        assert time.monotonic() - pressed[0] < 1.0
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert fitted(pool) == fitted()
+
+
+def test_progress_is_told(pool, capsys):
+    quick("auto", folds=4, verbose=1).fit(X, Y, executor=pool)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith("fit: 100 %, ") and "networks" in lines[-1]
+
+
+def test_workers_have_one_thread_unless_told():
+    with ThreadPoolExecutor(1) as threads:
+        exchange = OfFutures(threads, None)
+        assert exchange._n_jobs is None
+    assert fitted(None, n_jobs=2) == fitted()
+
+
+def test_what_is_no_executor_is_refused():
+    with pytest.raises(TypeError, match="executor must be an executor of concurrent.futures"):
+        fitted("four")
+
+
+def test_comparisons_and_searches_are_the_same(pool):
+    methods = [quick("ne-gmm"), quick("ngboost"), "constant"]
+    here, there = (negmm.compare(X, Y, methods, folds=3, executor=executor) for executor in (None, pool))
+    scores = [column for column in here.scores.columns if column != "seconds"]
+    assert here.scores[scores].equals(there.scores[scores])
+    space = {"components": [1, 2], "learning_rate": (0.01, 0.05, "log")}
+    searches = [
+        negmm.tune(X, Y, quick("ne-gmm"), space, trials=3, folds=2, executor=executor) for executor in (None, pool)
+    ]
+    assert searches[0].table.equals(searches[1].table)
+    assert searches[0].best_estimator.model_.to_bytes() == searches[1].best_estimator.model_.to_bytes()
+    np.testing.assert_array_equal(searches[0].table["crps"], np.sort(searches[0].table["crps"]))
+
+
+class DeadlyClient:
+    """A client of Dask of whose workers one is killed in the middle of a job."""
+
+    def __init__(self, client, flag: str) -> None:
+        self.client, self.flag = client, flag
+        self.scatter, self.nthreads = client.scatter, client.nthreads
+
+    def submit(self, function, *arguments, **named):
+        return self.client.submit(_die_once, self.flag, *arguments, **named)
+
+
+def test_dask_gives_the_same_bytes_also_where_a_worker_is_killed(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            assert fitted(client) == fitted()
+            before = set(client.run(os.getpid).values())
+            assert fitted(DeadlyClient(client, str(tmp_path / "died"))) == fitted()
+            assert (tmp_path / "died").exists()
+            client.wait_for_workers(2)
+            assert before != set(client.run(os.getpid).values())
+            with client.get_executor() as executor:
+                assert fitted(executor) == fitted()

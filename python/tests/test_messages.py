@@ -1,0 +1,105 @@
+"""What the core refuses is said in Python's terms, and subclasses, folders and copies are as people expect them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from quick import LEARNING, QUICK, quick, rows
+
+import negmm
+
+X, Y = rows()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (quick("ne-gmm", learning_rate=-1), "learning_rate must be above 0"),
+        (quick("auto", weight_decay=-1), "weight_decay must be"),
+        (quick("ngboost", loss="brier"), 'loss must be one of log, crps, crps-original, found "brier"'),
+        (quick("ngboost", rows_share=2.0), "rows_share must be"),
+        (quick("ne-gmm", n_jobs=0), "n_jobs must be a number other than 0"),
+    ],
+)
+def test_parameters_have_their_names(model, message):
+    with pytest.raises(ValueError) as caught:
+        model.fit(X, Y)
+    assert str(caught.value).startswith(message)
+
+
+def test_rows_are_counted_from_0_and_have_labels():
+    wrong = X.copy()
+    wrong[7, 1] = np.inf
+    with pytest.raises(ValueError, match='column "x1", row 7: the number "inf" is not finite'):
+        quick("ngboost").fit(wrong, Y)
+    frame = pd.DataFrame(wrong, columns=list("abc"))
+    with pytest.raises(ValueError, match='column "b", row 7: the number'):
+        quick("ngboost").fit(frame, Y)
+    frame.index = [f"patient {row}" for row in range(len(Y))]
+    with pytest.raises(ValueError, match=r'column "b", row 7 \(index \'patient 7\'\): the number'):
+        quick("ngboost").fit(frame, Y)
+    model = quick("ngboost").fit(frame.replace(np.inf, 0), Y)
+    with pytest.raises(ValueError, match=r"row 7 \(index 'patient 7'\)"):
+        model.predict(frame)
+    weights = np.ones(len(Y))
+    weights[4] = -1
+    with pytest.raises(ValueError, match='row 4, column "sample_weight"'):
+        quick("ngboost").fit(X, Y, sample_weight=weights)
+
+
+def test_advice_names_parameters():
+    repeated = np.tile(rows(30)[0], (4, 2))
+    with pytest.warns(negmm.DataWarning, match="give its labels as groups"):
+        quick("ngboost").fit(repeated, Y)
+    with pytest.warns(negmm.DataWarning, match="say so by lower=0$"):
+        quick("ngboost").fit(X, np.exp(2 * Y))
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    model = quick("ngboost").fit(X, Y)
+    with pytest.raises(FileNotFoundError) as caught:
+        model.save(tmp_path / "nowhere" / "model.negmm")
+    assert caught.value.filename == str(tmp_path / "nowhere")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Own(negmm.NGBoostRegressor):
+    """A subclass with fewer parameters, and one of its own."""
+
+    def __init__(self, *, rounds: int = 30, learning_rate: float = 0.1, team: str = "blue") -> None:
+        super().__init__(rounds=rounds, learning_rate=learning_rate)
+        self.team = team
+
+
+def test_subclasses_may_have_further_parameters(tmp_path):
+    model = Own(team="red").fit(X, Y)
+    assert model.get_params() == {"rounds": 30, "learning_rate": 0.1, "team": "red"}
+    same = negmm.NGBoostRegressor(rounds=30, learning_rate=0.1).fit(X, Y)
+    assert model.model_.to_bytes() == same.model_.to_bytes()
+    model.save(tmp_path / "own.negmm")
+    loaded = Own.load(tmp_path / "own.negmm")
+    assert isinstance(loaded, Own) and loaded.team == "blue"
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="expected a model of MDNRegressor, found NGBoostRegressor"):
+        negmm.MDNRegressor.load(tmp_path / "own.negmm")
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_skops_keeps_models(name):
+    skops = pytest.importorskip("skops.io")
+    model = quick(name).fit(X, Y)
+    kept = skops.dumps(model)
+    unknown = skops.get_untrusted_types(data=kept)
+    assert unknown == [f"negmm.methods.{type(model).__name__}"]
+    again = skops.loads(kept, trusted=unknown)
+    assert again.model_.to_bytes() == model.model_.to_bytes()
+    assert again.get_params() == model.get_params()
+
+
+def test_pickles_hold_the_model_file():
+    model = quick("ngboost", **QUICK["ngboost"]).fit(X, Y)
+    assert isinstance(model.__getstate__()["model_"], bytes)
+    assert pickle.loads(pickle.dumps(model)).predict_dist(X) == model.predict_dist(X)

@@ -1,0 +1,149 @@
+"""Scores of distributions through what stands around an estimator: pipelines, searches, transformed targets, weights, names."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from quick import quick, rows
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, PowerTransformer, RobustScaler, StandardScaler
+
+import negmm
+from negmm import metrics
+
+X, Y = rows(200)
+POSITIVE = np.exp(0.5 * Y)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_odd():
+    """A score that fails is a warning of scikit-learn's, and the first grid point wins."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", negmm.DataWarning)
+        yield
+
+
+@pytest.mark.parametrize("scoring", ["neg_crps", "neg_log_likelihood", metrics.neg_crps, metrics.neg_nll])
+def test_a_search_over_a_pipeline_finds_the_better_one(scoring):
+    pipeline = make_pipeline(StandardScaler(), quick("ngboost"))
+    search = GridSearchCV(pipeline, {"ngboostregressor__rounds": [1, 40]}, cv=3, scoring=scoring).fit(X, Y)
+    assert search.best_params_ == {"ngboostregressor__rounds": 40}
+    worse, better = search.cv_results_["mean_test_score"]
+    assert worse < better < 0 or scoring not in ("neg_crps", metrics.neg_crps)
+    score = get_scorer(scoring) if isinstance(scoring, str) else scoring
+    assert search.score(X, Y) == score(search, X, Y) == score(search.best_estimator_, X, Y)
+
+
+def test_several_scores_by_name():
+    scores = cross_validate(quick("ngboost"), X, Y, cv=2, scoring=["neg_crps", "neg_log_likelihood", "r2"])
+    assert all(np.isfinite(scores[f"test_{name}"]).all() for name in ("neg_crps", "neg_log_likelihood", "r2"))
+    assert pickle.loads(pickle.dumps(metrics.neg_crps))(quick("ngboost").fit(X, Y), X, Y) < 0
+    assert repr(metrics.neg_crps) == "negmm.metrics.neg_crps"
+
+
+def test_distributions_through_pipelines_and_searches():
+    alone = quick("ngboost").fit(StandardScaler().fit_transform(X), Y)
+    pipeline = make_pipeline(StandardScaler(), quick("ngboost")).fit(X, Y)
+    expected = alone.predict_dist(StandardScaler().fit_transform(X))
+    assert negmm.predict_dist(pipeline, X) == expected
+    search = GridSearchCV(make_pipeline(StandardScaler(), quick("ngboost")), {"ngboostregressor__depth": [3]}, cv=2)
+    assert negmm.predict_dist(search.fit(X, Y), X) == expected
+    with pytest.raises(AttributeError, match="StandardScaler predicts no distributions"):
+        negmm.predict_dist(StandardScaler(), X)
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler((3, -3 + 7)), RobustScaler()])
+@pytest.mark.parametrize("name", ["ne-gmm", "sample-net"])
+def test_an_affine_target_is_the_same_target(scaler, name):
+    model = TransformedTargetRegressor(quick(name), transformer=scaler).fit(X, POSITIVE)
+    dist = negmm.predict_dist(model, X)
+    np.testing.assert_allclose(dist.mean(), model.predict(X), rtol=1e-9)
+    inner = model.regressor_.predict_dist(X)
+    scale = 1 / (scaler.fit(POSITIVE[:, np.newaxis]).transform([[1.0]]) - scaler.transform([[0.0]]))[0, 0]
+    np.testing.assert_allclose(dist.std(), scale * inner.std(), rtol=1e-9)
+    scaled = scaler.transform(POSITIVE[:, np.newaxis])[:, 0]
+    np.testing.assert_allclose(dist.crps(POSITIVE), scale * inner.crps(scaled), rtol=1e-6)
+    np.testing.assert_allclose(dist.nll(POSITIVE), inner.nll(scaled) + np.log(scale), rtol=1e-9)
+    assert np.isfinite(cross_val_score(model, X, POSITIVE, cv=2, scoring="neg_crps")).all()
+
+
+LOGARITHMS = {
+    "log": (np.log, np.exp),
+    "log1p": (np.log1p, np.expm1),
+    "log2": (np.log2, np.exp2),
+    "log10": (np.log10, lambda z: 10**z),
+}
+
+
+@pytest.mark.parametrize("name", LOGARITHMS)
+def test_the_logarithm_of_a_target_is_a_log_normal_mixture(name):
+    func, inverse = LOGARITHMS[name]
+    model = TransformedTargetRegressor(quick("ne-gmm", continuous=True), func=func, inverse_func=inverse)
+    dist = negmm.predict_dist(model.fit(X, POSITIVE), X)[:20]
+    y = POSITIVE[:20]
+    # By quadrature of the distribution function: nothing of the closed forms is used.
+    low, high = dist.ppf(1e-12), dist.ppf(1 - 1e-12)
+    grid = low + (high - low) * np.linspace(0, 1, 100_001)[:, np.newaxis] ** 3
+    cdf = dist.cdf(grid)
+    np.testing.assert_allclose(dist.mean(), high - np.trapezoid(cdf, grid, axis=0), rtol=1e-4)
+    crps = np.trapezoid((cdf - (grid >= y)) ** 2, grid, axis=0)
+    np.testing.assert_allclose(dist.crps(y), crps + np.maximum(low - y, 0) + np.maximum(y - high, 0), rtol=2e-3)
+    np.testing.assert_allclose(np.trapezoid(dist.pdf(grid), grid, axis=0), 1, rtol=1e-4)
+    np.testing.assert_allclose(dist.nll(y), -np.log(dist.pdf(y)))
+    np.testing.assert_allclose(dist.cdf(dist.ppf(0.3)), 0.3)
+    second = np.trapezoid(2 * (grid - low) * (1 - cdf), grid, axis=0)
+    np.testing.assert_allclose(dist.var(), second - (dist.mean() - low) ** 2, rtol=1e-3)
+    below = dist.support()[0] - 1.0
+    assert dist.cdf(below).max() == dist.pdf(below).max() == 0 and np.isinf(dist.nll(np.full(20, below))).all()
+    assert np.isfinite(cross_val_score(model, X, POSITIVE, cv=2, scoring="neg_log_likelihood")).all()
+
+
+def test_samples_of_a_logarithm_are_samples():
+    model = TransformedTargetRegressor(quick("sample-net"), func=np.log, inverse_func=np.exp).fit(X, POSITIVE)
+    inner = model.regressor_.predict_dist(X)
+    np.testing.assert_allclose(negmm.predict_dist(model, X).samples, np.exp(inner.samples))
+
+
+def test_other_transformations_are_refused():
+    model = TransformedTargetRegressor(quick("ngboost"), transformer=PowerTransformer()).fit(X, POSITIVE)
+    with pytest.raises(ValueError, match="affine or a logarithm, found PowerTransformer"):
+        negmm.predict_dist(model, X)
+
+
+def test_weights_reach_the_scorer():
+    weights = np.where(np.arange(len(Y)) % 2, 1.0, 0.0)
+    model = quick("ngboost").fit(X, Y)
+    odd = metrics.neg_crps(model, X[1::2], Y[1::2])
+    assert metrics.neg_crps(model, X, Y, sample_weight=weights) == pytest.approx(odd)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = pickle.loads(pickle.dumps(metrics.neg_crps)).set_score_request(sample_weight=True)
+        weighted = quick("ngboost").set_fit_request(sample_weight=True)
+        routed = cross_val_score(weighted, X, Y, cv=2, scoring=scorer, params={"sample_weight": weights})
+        plain = cross_val_score(quick("ngboost"), X, Y, cv=2, scoring="neg_crps")
+    assert np.isfinite(routed).all() and not np.allclose(routed, plain)
+
+
+def test_a_column_of_targets_is_one_target_for_each_row():
+    dist = quick("ngboost").fit(X, Y).predict_dist(X)
+    for score in (dist.crps, dist.nll, dist.pit):
+        np.testing.assert_array_equal(score(Y[:, np.newaxis]), score(Y))
+    parts = dist.weights, dist.means, dist.sds
+    np.testing.assert_array_equal(metrics.crps_mixture(Y[:, np.newaxis], *parts), metrics.crps_mixture(Y, *parts))
+    np.testing.assert_array_equal(metrics.pit(Y[:, np.newaxis], *parts), metrics.pit(Y, *parts))
+    assert metrics.neg_crps(quick("ngboost").fit(X, Y), X, Y[:, np.newaxis]) < 0
+    # A grid for every row is still a grid for every row.
+    assert dist.pdf(np.linspace(-3, 3, len(Y))[:, np.newaxis]).shape == (len(Y), len(Y))
+
+
+def test_intervals_of_rows_that_were_left_out():
+    intervals = cross_val_predict(quick("ngboost"), X, Y, cv=3, method="predict_interval")
+    assert intervals.shape == (len(Y), 2)
+    assert 0.6 < metrics.coverage(Y, *intervals.T) <= 1
