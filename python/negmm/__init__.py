@@ -19,6 +19,7 @@ from importlib.metadata import version as _version
 
 from negmm import metrics
 from negmm.distribution import Distribution
+from negmm.forecaster import Forecaster
 from negmm.importance import importances, partial_dependence
 from negmm.messages import DataWarning
 from negmm.methods import (
@@ -49,6 +50,7 @@ __all__ = [
     "Distribution",
     "DistributionRegressor",
     "EnsembleRegressor",
+    "Forecaster",
     "MDNRegressor",
     "NEGMMRegressor",
     "NGBoostRegressor",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import secrets
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from pathlib import Path
@@ -20,6 +18,7 @@ from negmm import _native
 from negmm.averages import one_a_row
 from negmm.distribution import Distribution
 from negmm.executor import exchange_with
+from negmm.files import write_whole
 from negmm.messages import in_python_terms, option_of, warn
 from negmm.progress import progress
 from negmm.seed import seed_of
@@ -268,17 +267,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, the one that the command line reads; it appears whole or not at all."""
         check_is_fitted(self)
-        place = Path(path)
-        if not place.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "There is no such folder to save a model in", str(place.parent))
-        unfinished = place.with_name(f".negmm-{secrets.token_hex(8)}")
-        try:
-            with open(unfinished, "xb") as file:
-                file.write(self.model_.to_bytes())
-            os.replace(unfinished, place)
-        except BaseException:
-            unfinished.unlink(missing_ok=True)
-            raise
+        write_whole(path, self.model_.to_bytes())
 
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:

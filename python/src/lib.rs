@@ -8,6 +8,7 @@ mod censored;
 mod error;
 mod fit;
 mod following;
+mod forecaster;
 mod model;
 mod outside;
 mod predictions;
@@ -27,6 +28,8 @@ mod _native {
     use super::error::OptionError;
     #[pymodule_export]
     use super::fit::{fit, methods};
+    #[pymodule_export]
+    use super::forecaster::{Forecaster, fit_forecaster};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

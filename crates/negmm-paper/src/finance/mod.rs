@@ -1,10 +1,12 @@
 //! Responsible for the financial experiments: tomorrow's closing price of three stocks from the last thirty, with an LSTM.
 //!
 //! Every setting of a method is fitted once; the one with the smallest RMSE on the last tenth of the training period is
-//! fitted ten times from different seeds. Two rows that every forecaster will ask for stand beside the paper's methods:
-//! persistence (tomorrow is today, give or take past changes) and constant.
+//! fitted ten times from different seeds. Rows that every forecaster will ask for stand beside the paper's methods: persistence
+//! (tomorrow is today, give or take past changes), constant, GARCH(1,1) with Student's law, and what this program forecasts by default.
 
 mod figure;
+mod forecast;
+mod garch;
 mod persistence;
 mod stock;
 
@@ -179,12 +181,14 @@ impl Plan {
                 }
                 entries.extend(Entry::of_fits("finance", stock.name, name, &outcomes));
             }
-            entries.extend(Entry::of_fits(
-                "finance",
-                stock.name,
-                "persistence",
-                &[(persistence::scores(&prices[at])?, 0.0)],
-            ));
+            let rivals = [
+                ("persistence", persistence::predictions(&prices[at])?),
+                ("garch-t", garch::predictions(&prices[at])?),
+                ("forecast", forecast::predictions(&prices[at], self.effort, self.seed)?),
+            ];
+            for (name, predictions) in rivals {
+                entries.extend(Entry::of_fits("finance", stock.name, name, &[(prices[at].scores(&predictions)?, 0.0)]));
+            }
         }
         Ok(Report {
             title: format!("finance, {} grid, {} runs of the chosen setting", self.effort.name(), self.runs),
@@ -193,6 +197,7 @@ impl Plan {
             notes: vec![
                 "mean ± sd over runs (the paper's ± is a standard error); + better than the paper, = within two of our standard errors, - worse".into(),
                 "persistence: tomorrow's price is today's, with the sd of the daily changes of the training period".into(),
+                "garch-t: GARCH(1,1) of daily changes with Student's law; forecast: what `negmm fit --sequence close` learns from the training period".into(),
                 "the paper does not say where GME's test period ends; 2022-12-30 is the end that gives its volatility table".into(),
             ],
         })

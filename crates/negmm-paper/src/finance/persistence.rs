@@ -3,14 +3,6 @@
 use negmm::{Mixtures, Predictions, Result};
 
 use super::Prices;
-use crate::Scores;
-
-/// Its scores on the test days.
-pub(super) fn scores(prices: &Prices) -> Result<Scores> {
-    let close = prices.close();
-    let train = &close[..prices.split.train.len()];
-    Scores::of(&predictions(prices)?, &close[train.len()..], sd(train))
-}
 
 /// For each test day the price of the day before, with the sd of the training period's daily changes.
 pub(super) fn predictions(prices: &Prices) -> Result<Predictions> {
@@ -21,10 +13,4 @@ pub(super) fn predictions(prices: &Prices) -> Result<Predictions> {
     let means = close[days - 1..close.len() - 1].to_vec();
     let count = means.len();
     Ok(Mixtures::new(1, vec![1.0; count], means, vec![spread; count])?.into())
-}
-
-fn sd(numbers: &[f64]) -> f64 {
-    let count = numbers.len() as f64;
-    let mean = numbers.iter().sum::<f64>() / count;
-    (numbers.iter().map(|number| (number - mean) * (number - mean)).sum::<f64>() / count).sqrt()
 }

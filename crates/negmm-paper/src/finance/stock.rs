@@ -4,7 +4,9 @@ use std::path::Path;
 
 use negmm::compare::Split;
 use negmm::data::Column;
-use negmm::{Error, Result, Table};
+use negmm::{Error, Predictions, Result, Table};
+
+use crate::Scores;
 
 /// Trading days of a year.
 const DAYS: f64 = 252.0;
@@ -86,6 +88,12 @@ impl Stock {
 }
 
 impl Prices {
+    /// Scores of forecasts of the test days.
+    pub fn scores(&self, predictions: &Predictions) -> Result<Scores> {
+        let (train, test) = self.close().split_at(self.split.train.len());
+        Scores::of(predictions, test, sd(train))
+    }
+
     /// The closing prices.
     pub fn close(&self) -> &[f64] {
         match self.table.column("close") {
@@ -109,4 +117,9 @@ impl Prices {
         }
         Volatility { daily, annual: daily * DAYS.sqrt(), drawdown }
     }
+}
+fn sd(numbers: &[f64]) -> f64 {
+    let count = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / count;
+    (numbers.iter().map(|number| (number - mean) * (number - mean)).sum::<f64>() / count).sqrt()
 }

@@ -1,0 +1,29 @@
+//! Responsible for what this program forecasts by default: `auto` on scaled changes.
+
+use negmm::data::{Column, Table};
+use negmm::forecast::{Origins, Roles, fit_forecaster};
+use negmm::method::Auto;
+use negmm::{FitOptions, Predictions, Result};
+
+use super::Prices;
+use crate::Effort;
+
+/// Steps of the networks where only a look is wanted.
+const QUICK_STEPS: usize = 100;
+
+/// For each test day the forecast from the days before it, by what learnt from the training period.
+pub(super) fn predictions(prices: &Prices, effort: Effort, seed: u64) -> Result<Predictions> {
+    let close = prices.close();
+    let days = prices.split.train.len();
+    let table = |close: &[f64]| Table::new(vec![("close", Column::Numbers(close.to_vec()))]);
+    let auto = match effort {
+        Effort::Quick => Auto { steps: Some(QUICK_STEPS), ..Auto::default() },
+        _ => Auto::default(),
+    };
+    let options = FitOptions::default().seed(seed);
+    let forecaster = fit_forecaster(&table(&close[..days])?, &Roles::of("close"), &auto, &options)?.forecaster;
+    let all = table(close)?;
+    let histories = forecaster.histories(&all)?;
+    let places = forecaster.places(&histories, Origins { last: Some(close.len() - days), every: Some(1) });
+    Ok(forecaster.predict(&all, &histories, places)?.predictions)
+}

@@ -1,0 +1,279 @@
+"""Responsible for forecasts of series: frames in the long format in, distributions of what follows out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from negmm import _native
+from negmm.distribution import Distribution
+from negmm.files import write_whole
+from negmm.messages import in_python_terms, option_of, warn
+from negmm.seed import seed_of
+from negmm.table import Streamed, is_frame, is_pandas, table
+from negmm.threads import threads_of
+
+Self = TypeVar("Self", bound="Forecaster")
+
+#: Parameters that are options of ``auto``.
+OPTIONS = ("preset", "folds", "components", "hidden", "steps", "dropout")
+
+
+class Forecaster(BaseEstimator):
+    """Forecasts series, each step ahead with a whole distribution, by one model for all of them.
+
+    Frames are in the long format that statsforecast and neuralforecast have: one row for each series and time. What is learnt is how
+    far a series goes from a naive forecast, in units of its recent changes, by the pool of networks that ``AutoRegressor`` is; how
+    much they count beside the naive forecast is decided on blocks of time that were held out.
+
+    Parameters
+    ----------
+    h : int
+        Steps ahead, 1 … 1000.
+    season : int, sequence of int, or None
+        Steps after which things repeat; None: found in the data.
+    id_col : str or None
+        Column that says which series a row belongs to; None, or a column that is not there: all rows are one series.
+    time_col : str or None
+        Column of times, dates or numbers that rise; None, or a column that is not there: rows follow one another.
+    target_col : str
+        Column that is forecast.
+    features : sequence of str
+        Further columns that are known up to the last step.
+    known : sequence of str
+        Further columns that are known ahead, such as prices or holidays: ``predict`` takes them from rows whose target is missing.
+    lower, upper : float or None
+        The target cannot be smaller, or larger, than this.
+    preset : {"fast", "medium", "best"}
+        How much is trained.
+    folds, components, hidden, steps, dropout
+        Options of ``auto``; None: as many as suit forecasts.
+    random_state : int, RandomState, Generator or None
+        Starts all random choices; the same number gives the same bits.
+    n_jobs : int or None
+        Threads; None: 1, -1: all cores. It changes no result.
+
+    Attributes
+    ----------
+    model_ : native forecaster
+        What was fitted; pickle and joblib keep it as the bytes of the model file.
+    seasons_ : list of int
+        Steps after which things repeat.
+    scores_ : list of dict
+        CRPS and NLL on held-out blocks of time: of the forecaster first, then of naive forecasts.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from negmm import Forecaster
+    >>> hours = pd.date_range("2024-01-01", periods=24 * 20, freq="h")
+    >>> load = 100 + 30 * np.sin(np.arange(480) * 2 * np.pi / 24) + np.random.default_rng(0).normal(size=480)
+    >>> frame = pd.DataFrame({"unique_id": "a", "ds": hours, "y": load})
+    >>> forecaster = Forecaster(h=24, steps=200, hidden=(16,)).fit(frame)
+    >>> forecaster.seasons_
+    [24]
+    >>> forecaster.predict(level=[90]).columns.tolist()
+    ['unique_id', 'ds', 'step', 'mean', 'sd', 'lo-90', 'hi-90']
+    >>> forecaster.simulate(paths=50).shape
+    (24, 53)
+    """
+
+    def __init__(
+        self,
+        h: int = 1,
+        season: int | Sequence[int] | None = None,
+        *,
+        id_col: str | None = "unique_id",
+        time_col: str | None = "ds",
+        target_col: str = "y",
+        features: Sequence[str] = (),
+        known: Sequence[str] = (),
+        lower: float | None = None,
+        upper: float | None = None,
+        preset: str = "medium",
+        folds: int | None = None,
+        components: int = 8,
+        hidden: Sequence[int] | None = None,
+        steps: int | None = None,
+        dropout: float | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.h = h
+        self.season = season
+        self.id_col = id_col
+        self.time_col = time_col
+        self.target_col = target_col
+        self.features = features
+        self.known = known
+        self.lower = lower
+        self.upper = upper
+        self.preset = preset
+        self.folds = folds
+        self.components = components
+        self.hidden = hidden
+        self.steps = steps
+        self.dropout = dropout
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self: Self, df: Any) -> Self:
+        """Learns from the series in ``df``, which ``predict`` goes on from unless it is given others."""
+        rows, names = _rows(df)
+        present = set(names)
+        seasons = self.season if self.season is None or isinstance(self.season, Sequence) else [self.season]
+        columns = {
+            "target": self.target_col,
+            "time": self.time_col if self.time_col in present else None,
+            "series": self.id_col if self.id_col in present else None,
+            "past": list(self.features),
+            "known": list(self.known),
+            "horizon": int(self.h),
+            "seasons": None if seasons is None else [int(season) for season in seasons],
+            "lower": self.lower,
+            "upper": self.upper,
+        }
+        given = {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
+        options = [(option_of(name), _text(value)) for name, value in given.items()]
+        with in_python_terms(df):
+            self.model_, sentences = _native.fit_forecaster(
+                rows, columns, options, seed=seed_of(self.random_state), threads=threads_of(self.n_jobs)
+            )
+        self._frame = df
+        self._tell()
+        warn(sentences)
+        return self
+
+    def predict(
+        self, df: Any = None, *, level: Sequence[float] = (), quantiles: Sequence[float] = (), **origins: int | None
+    ) -> Any:
+        """What follows the end of each series, as a pandas frame: mean, sd, and where asked for central intervals of ``level`` per cent
+        (``lo-90``, ``hi-90``) and quantiles (``q0.1``).
+
+        ``df`` holds the past (and what is known ahead); without it that is what ``fit`` was given. With ``last=N`` (and ``every=K``)
+        forecasts start inside it, so that its last N steps are forecast from what came before them.
+        """
+        dist, frame = self._predicted(df, **origins)
+        frame["mean"], frame["sd"] = dist.mean(), dist.std()
+        for coverage in level:
+            lower, upper = dist.interval(coverage / 100)
+            frame[f"lo-{coverage:g}"], frame[f"hi-{coverage:g}"] = lower, upper
+        for quantile in quantiles:
+            frame[f"q{quantile:g}"] = dist.ppf(quantile)
+        return frame
+
+    def predict_dist(self, df: Any = None, **origins: int | None) -> Distribution:
+        """The same as distributions, one for each row that ``predict`` gives."""
+        return self._predicted(df, **origins)[0]
+
+    def simulate(self, df: Any = None, *, paths: int = 100, random_state: Any = 0) -> Any:
+        """Joint paths through the steps ahead of each series, as a pandas frame: ``path_1`` … beside series, time and step."""
+        import pandas
+
+        rows = self._table(df)
+        _, frame = self._predicted(df)
+        threads = threads_of(self.n_jobs)
+        with in_python_terms(df):
+            values = self.model_.paths(rows, count=int(paths), seed=seed_of(random_state), threads=threads)
+        named = pandas.DataFrame(values.reshape(-1, paths), columns=[f"path_{path + 1}" for path in range(paths)])
+        return pandas.concat([frame, named], axis=1)
+
+    def evaluate(self, df: Any, *, last: int | None = None, every: int | None = None) -> Any:
+        """Scores of the forecasts of the last steps of ``df`` (of all where ``last`` is not given), origins ``every`` so many steps, as a
+        pandas frame: the forecaster's over all steps, those of naive forecasts, and the forecaster's at each step ahead."""
+        import pandas
+
+        with in_python_terms(df):
+            text = self.model_.rolling(self._table(df), last=last, every=every, threads=threads_of(self.n_jobs))
+        rolling = json.loads(text)
+        return pandas.DataFrame(rolling["scores"] + rolling["steps"])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file, the one that the command line reads; it appears whole or not at all."""
+        check_is_fitted(self, "model_")
+        write_whole(path, self.model_.to_bytes())
+
+    @classmethod
+    def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
+        """Reads a model file, written here or by the command line."""
+        model = _native.Forecaster.from_bytes(Path(path).read_bytes())
+        roles = json.loads(model.describe())["recipe"]["roles"]
+        forecaster = cls(
+            h=roles["horizon"],
+            season=roles["seasons"],
+            id_col=roles["series"],
+            time_col=roles["time"],
+            target_col=roles["target"],
+            features=tuple(roles["past"]),
+            known=tuple(roles["known"]),
+        )
+        forecaster.model_ = model
+        forecaster._frame = None
+        forecaster._tell()
+        return forecaster
+
+    def _tell(self) -> None:
+        """Keeps what the native forecaster says about itself."""
+        description = json.loads(self.model_.describe())
+        self.seasons_ = description["recipe"]["seasons"]
+        self.scores_ = description["held_out"]
+        self._roles = description["recipe"]["roles"]
+        self._dates = description["dates"]
+
+    def _table(self, df: Any) -> _native.Table:
+        check_is_fitted(self, "model_")
+        df = self._frame if df is None else df
+        if df is None:
+            raise ValueError("a forecaster that was loaded needs the past of its series: predict(df)")
+        return _rows(df)[0]
+
+    def _predicted(
+        self, df: Any, *, last: int | None = None, every: int | None = None
+    ) -> tuple[Distribution, Any]:
+        """The distributions, and the frame of what they are of."""
+        import pandas
+
+        rows, threads = self._table(df), threads_of(self.n_jobs)
+        with in_python_terms(df):
+            predictions, series, times, origins, steps = self.model_.predict(
+                rows, last=last, every=every, threads=threads
+            )
+        columns: dict[str, Any] = {}
+        if self._roles["series"] is not None:
+            columns[self._roles["series"]] = series
+        if last is not None or every is not None:
+            columns["cutoff"] = self._times(origins)
+        columns[self._roles["time"] or "row"] = self._times(times)
+        columns["step"] = steps
+        return Distribution(predictions), pandas.DataFrame(columns)
+
+    def _times(self, seconds: NDArray[np.float64]) -> Any:
+        """Times as pandas has them, or whole numbers where they are."""
+        if self._dates:
+            return np.round(seconds * 1e6).astype("int64").astype("datetime64[us]")
+        whole = seconds.astype("int64")
+        return whole if np.array_equal(whole, seconds) else seconds
+
+
+def _rows(df: Any) -> tuple[_native.Table, list[str]]:
+    """The native table of a frame, and the names of its columns."""
+    if not is_frame(df):
+        raise ValueError(f"expected a frame with named columns, such as unique_id, ds, y, found {type(df).__name__}")
+    if is_pandas(df):
+        names = [str(name) for name in df.columns]
+        return table(df, names, []), names
+    streamed = df if isinstance(df, Streamed) else Streamed(df)
+    return streamed.table, list(streamed.columns)
+
+
+def _text(value: Any) -> str:
+    """An option as the command line would have it."""
+    return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)

@@ -1,0 +1,122 @@
+"""Responsible for sktime: forecasts of one series behind its interface. Needs ``pip install sktime``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sktime.forecasting.base import BaseForecaster
+
+from negmm.distribution import Distribution
+from negmm.forecaster import Forecaster
+
+
+class NEGMMForecaster(BaseForecaster):
+    """:class:`negmm.Forecaster` of one series: means, quantiles and intervals of each step ahead.
+
+    Parameters
+    ----------
+    season : int, sequence of int, or None
+        Steps after which things repeat; None: found in the data.
+    preset : {"fast", "medium", "best"}
+        How much is trained.
+    folds, hidden, steps : int, sequence of int, int, or None
+        Options of ``auto``; None: as many as suit forecasts.
+    random_state : int
+        Starts all random choices.
+    n_jobs : int or None
+        Threads.
+
+    Examples
+    --------
+    >>> from sktime.datasets import load_airline
+    >>> from negmm.sktime import NEGMMForecaster
+    >>> forecaster = NEGMMForecaster(season=12, folds=2, hidden=(8,), steps=20)
+    >>> forecaster.fit(load_airline(), fh=[1, 2, 3])
+    NEGMMForecaster(...)
+    >>> y_pred = forecaster.predict()
+    """
+
+    _tags = {
+        "authors": ["negmm"],
+        "y_inner_mtype": "pd.Series",
+        "X_inner_mtype": "pd.DataFrame",
+        "capability:multivariate": False,
+        "capability:exogenous": False,
+        "capability:missing_values": True,
+        "requires-fh-in-fit": True,
+        "capability:insample": False,
+        "capability:pred_int": True,
+        "capability:pred_int:insample": False,
+        "capability:random_state": True,
+        "property:randomness": "derandomized",
+        "tests:core": False,
+    }
+
+    def __init__(
+        self,
+        season: int | Sequence[int] | None = None,
+        preset: str = "medium",
+        folds: int | None = None,
+        hidden: Sequence[int] | None = None,
+        steps: int | None = None,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.season = season
+        self.preset = preset
+        self.folds = folds
+        self.hidden = hidden
+        self.steps = steps
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        super().__init__()
+
+    def _fit(self, y: Any, X: Any, fh: Any) -> NEGMMForecaster:
+        steps = np.asarray(fh.to_relative(self.cutoff))
+        self.forecaster_ = Forecaster(
+            h=int(max(steps)),
+            season=self.season,
+            id_col=None,
+            time_col=None,
+            preset=self.preset,
+            folds=self.folds,
+            hidden=self.hidden,
+            steps=self.steps,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        ).fit(pd.DataFrame({"y": y.to_numpy(dtype=float)}))
+        self._past = y
+        return self
+
+    def _ahead(self, fh: Any) -> tuple[Distribution, Any]:
+        """The distributions of the steps of ``fh``, and their index."""
+        places = np.asarray(fh.to_relative(self.cutoff)).astype(int) - 1
+        frame = pd.DataFrame({"y": self._past.to_numpy(dtype=float)})
+        dist = self.forecaster_.predict_dist(frame)
+        return dist[places], fh.to_absolute_index(self.cutoff)
+
+    def _predict(self, fh: Any, X: Any) -> Any:
+        dist, index = self._ahead(fh)
+        return pd.Series(dist.mean(), index=index, name=self._past.name)
+
+    def _predict_quantiles(self, fh: Any, X: Any, alpha: Any) -> Any:
+        dist, index = self._ahead(fh)
+        names = self._get_varnames()
+        columns = pd.MultiIndex.from_product([names, alpha])
+        return pd.DataFrame(np.column_stack([dist.ppf(level) for level in alpha]), index=index, columns=columns)
+
+    def _update(self, y: Any, X: Any = None, update_params: bool = True) -> NEGMMForecaster:
+        """New steps are the past of what follows; networks are not trained again."""
+        self._past = y.combine_first(self._past)
+        return self
+
+    @classmethod
+    def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
+        """Small settings for sktime's checks."""
+        return [
+            {"preset": "fast", "folds": 2, "hidden": (8,), "steps": 20},
+            {"season": 4, "folds": 2, "hidden": (8,), "steps": 20},
+        ]

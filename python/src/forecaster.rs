@@ -1,0 +1,192 @@
+//! Responsible for forecasters: what follows the end of series, their paths and scores, their bytes.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use negmm::FitOptions;
+use negmm::Method;
+use negmm::data::{Dialect, Inputs, Outcome};
+use negmm::forecast::{Forecasts, Origins, Place, Roles};
+use negmm::train::{CpuEngine, Watch};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::json;
+
+use crate::error::{raised, raised_by_table};
+use crate::predictions::Predictions;
+use crate::table::Table;
+use crate::threads::interruptible;
+
+/// A fitted forecaster.
+#[pyclass(frozen, module = "negmm._native")]
+pub struct Forecaster(Arc<negmm::forecast::Forecaster>);
+
+/// What the columns of a table are, and how far forecasts reach.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Columns {
+    target: String,
+    time: Option<String>,
+    series: Option<String>,
+    past: Vec<String>,
+    known: Vec<String>,
+    horizon: usize,
+    seasons: Option<Vec<usize>>,
+    lower: Option<f64>,
+    upper: Option<f64>,
+}
+
+/// Fits a forecaster of the series in `table` by `auto` with these options. Gives it and sentences about the data.
+#[pyfunction]
+#[pyo3(signature = (table, columns, options, *, seed, threads))]
+pub fn fit_forecaster(
+    py: Python<'_>,
+    table: &Bound<'_, Table>,
+    columns: Columns,
+    options: Vec<(String, String)>,
+    seed: u64,
+    threads: usize,
+) -> PyResult<(Forecaster, Vec<String>)> {
+    let mut method = Method::default();
+    method.configure(&options).map_err(|refused| raised(refused.into()))?;
+    let Columns { target, time, series, past, known, horizon, seasons, lower, upper } = columns;
+    let roles = Roles { time, series, past, known, horizon, seasons, ..Roles::of(target) };
+    let outcome = Outcome { lower, upper, ..Outcome::default() };
+    let table = table.get().0.clone();
+    let fitted = interruptible(py, threads, move |cancel| {
+        let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
+        let Method::Auto(auto) = &method else { return Err(negmm::Error::options("forecasts are made by auto")) };
+        let (engine, watch) = (CpuEngine::new(threads), Watch { cancel, ..Watch::nothing() });
+        let inputs = Inputs { outcome, ..Inputs::default() };
+        let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);
+        negmm::forecast::fit_forecaster(&table, &roles, auto, &options)
+    })?;
+    let fitted = fitted.map_err(raised_by_table)?;
+    Ok((Forecaster(Arc::new(fitted.forecaster)), fitted.warnings))
+}
+
+/// One number for each place.
+type Numbers<'py, T> = Bound<'py, PyArray1<T>>;
+/// Predictions, and of each its series, its time in seconds (or its number), that of its origin, and its steps ahead.
+type Placed<'py> = (Predictions, Vec<String>, Numbers<'py, f64>, Numbers<'py, f64>, Numbers<'py, i64>);
+
+/// What is forecast of a table.
+struct Answered {
+    forecasts: Forecasts,
+    names: Vec<String>,
+    times: Vec<f64>,
+    origins: Vec<f64>,
+}
+
+impl Forecaster {
+    /// Forecasts of a table: of what follows its end, or of its last steps.
+    fn answered(
+        forecaster: &negmm::forecast::Forecaster,
+        table: &negmm::Table,
+        origins: Option<Origins>,
+    ) -> negmm::Result<Answered> {
+        let table = table.clone().understood(&Dialect::default())?;
+        let histories = forecaster.histories(&table)?;
+        let forecasts = match origins {
+            Some(origins) => forecaster.predict(&table, &histories, forecaster.places(&histories, origins))?,
+            None => forecaster.future(&table, &histories)?,
+        };
+        let clock = forecaster.recipe().clock;
+        let time = |place: &Place, step: usize| {
+            let time = histories.series[place.series].time(step, clock);
+            if time.is_nan() { step as f64 } else { time }
+        };
+        let names = forecasts.places.iter().map(|place| histories.series[place.series].name.clone()).collect();
+        let times = forecasts.places.iter().map(|place| time(place, place.step())).collect();
+        let origins = forecasts.places.iter().map(|place| time(place, place.origin)).collect();
+        Ok(Answered { forecasts, names, times, origins })
+    }
+}
+
+#[pymethods]
+impl Forecaster {
+    /// Reads the bytes of a model file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: Cow<'_, [u8]>) -> PyResult<Self> {
+        let forecaster = py.detach(|| negmm::forecast::Forecaster::from_bytes(&bytes)).map_err(raised)?;
+        Ok(Self(Arc::new(forecaster)))
+    }
+
+    /// The bytes of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.0.to_bytes()).map_err(raised)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((slf.getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
+    }
+
+    /// What follows the end of each series, or, where `last` or `every` are given, what was forecast of the last steps.
+    #[pyo3(signature = (table, *, last, every, threads))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Bound<'py, Table>,
+        last: Option<usize>,
+        every: Option<usize>,
+        threads: usize,
+    ) -> PyResult<Placed<'py>> {
+        let (forecaster, table) = (self.0.clone(), table.get().0.clone());
+        let origins = (last.is_some() || every.is_some()).then_some(Origins { last, every });
+        let answered = interruptible(py, threads, move |_| Self::answered(&forecaster, &table, origins))?;
+        let Answered { forecasts, names, times, origins } = answered.map_err(raised_by_table)?;
+        let steps: Vec<i64> = forecasts.places.iter().map(|place| place.ahead as i64).collect();
+        let (times, origins, steps) = (times.into_pyarray(py), origins.into_pyarray(py), steps.into_pyarray(py));
+        Ok((Predictions::new(forecasts.predictions), names, times, origins, steps))
+    }
+
+    /// Joint paths through the steps after the end of each series: for each step `count` values.
+    #[pyo3(signature = (table, *, count, seed, threads))]
+    fn paths<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Bound<'py, Table>,
+        count: usize,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Numbers<'py, f64>> {
+        let (forecaster, table) = (self.0.clone(), table.get().0.clone());
+        let paths = interruptible(py, threads, move |_| {
+            let answered = Self::answered(&forecaster, &table, None)?;
+            forecaster.paths(&answered.forecasts, count, seed)
+        })?;
+        Ok(paths.map_err(raised_by_table)?.into_pyarray(py))
+    }
+
+    /// Scores of the forecasts of the last steps beside those of naive forecasts, as JSON.
+    #[pyo3(signature = (table, *, last, every, threads))]
+    fn rolling(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, Table>,
+        last: Option<usize>,
+        every: Option<usize>,
+        threads: usize,
+    ) -> PyResult<String> {
+        let (forecaster, table) = (self.0.clone(), table.get().0.clone());
+        let rolling = interruptible(py, threads, move |_| {
+            let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
+            let histories = forecaster.histories(&table)?;
+            forecaster.rolling(&table, &histories, Origins { last, every })
+        })?;
+        Ok(json!(rolling.map_err(raised_by_table)?).to_string())
+    }
+
+    /// What the forecaster is, as JSON.
+    fn describe(&self) -> String {
+        json!({
+            "recipe": self.0.recipe(),
+            "share": self.0.share(),
+            "held_out": self.0.scores(),
+            "dates": self.0.recipe().clock.has_dates(),
+        })
+        .to_string()
+    }
+}
