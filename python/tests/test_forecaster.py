@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pickle
 import subprocess
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from program import program
 
-import negmm
 from negmm import Forecaster
 
 QUICK = {"hidden": (16,), "steps": 200}
@@ -87,16 +85,3 @@ def test_what_is_refused():
         Forecaster(**QUICK).fit(np.zeros((3, 2)))
     with pytest.raises(ValueError, match="there is no column"):
         Forecaster(target_col="load", **QUICK).fit(frame)
-
-
-def test_sktime():
-    sktime = pytest.importorskip("sktime")
-    from sktime.utils.estimator_checks import check_estimator
-
-    from negmm.sktime import NEGMMForecaster
-
-    assert sktime.__version__
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(NEGMMForecaster, raise_exceptions=True, verbose=False)
-    assert negmm.Forecaster is Forecaster

@@ -54,9 +54,8 @@ impl Garch {
     fn most_likely(changes: &[f64], variance: f64) -> Self {
         let (mut centre, mut reach) = ([0.15, 0.8, 1.6], [0.15, 0.19, 0.9]);
         for _ in 0..=FINER {
-            let tried = |axis: usize, at: usize| {
-                centre[axis] + reach[axis] * (2.0 * at as f64 / (TRIED - 1) as f64 - 1.0)
-            };
+            let tried =
+                |axis: usize, at: usize| centre[axis] + reach[axis] * (2.0 * at as f64 / (TRIED - 1) as f64 - 1.0);
             let mut best = (f64::NEG_INFINITY, centre);
             for at in 0..TRIED * TRIED * TRIED {
                 let point = [tried(0, at % TRIED), tried(1, at / TRIED % TRIED), tried(2, at / TRIED / TRIED)];
@@ -91,9 +90,8 @@ impl Garch {
 
     fn likelihood(self, changes: &[f64], variance: f64) -> f64 {
         let (freedom, half) = (self.freedom, 0.5 * (self.freedom + 1.0));
-        let constant = libm::lgamma(half)
-            - libm::lgamma(0.5 * freedom)
-            - 0.5 * libm::log(std::f64::consts::PI * (freedom - 2.0));
+        let constant =
+            libm::lgamma(half) - libm::lgamma(0.5 * freedom) - 0.5 * libm::log(std::f64::consts::PI * (freedom - 2.0));
         let variances = self.variances(changes, variance);
         let log = |(change, own): (&f64, &f64)| {
             constant - 0.5 * libm::log(*own) - half * libm::log1p(change * change / (own * (freedom - 2.0)))

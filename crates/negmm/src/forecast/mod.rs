@@ -18,10 +18,14 @@
 mod clock;
 mod copula;
 mod forecaster;
+mod futures;
+mod held;
 mod lags;
 mod law;
 mod measure;
 mod naive;
+mod places;
+mod plan;
 mod recipe;
 mod rival;
 mod roles;
@@ -32,9 +36,11 @@ mod series;
 
 pub use clock::Clock;
 pub(crate) use forecaster::ForecastParts;
-pub use forecaster::{FittedForecaster, ForecastPlan, Forecaster, Forecasts, Over, Score, fit_forecaster};
+pub use forecaster::{Forecaster, Forecasts, Score};
+pub use futures::Over;
 pub use lags::Place;
 pub use naive::Naive;
+pub use plan::{FittedForecaster, ForecastPlan, fit_forecaster};
 pub use recipe::Recipe;
 pub use roles::{MOST_HORIZON, Roles};
 pub use rolling::{Origins, Rolling, StepScores, backtest};

@@ -1,0 +1,187 @@
+//! Responsible for fitting forecasters: series become a plan, and what was trained by it a forecaster.
+
+use super::copula::Copula;
+use super::forecaster::{Rest, Score};
+use super::held::Held;
+use super::lags::{BLOCK, CHANGE, Past, inputs};
+use super::measure::Frame;
+use super::places::{block, training_places};
+use super::rival::Rival;
+use super::scale::FAR;
+use super::{Forecaster, Histories, Place, Recipe, Roles, Series};
+use crate::data::{Column, Inputs, Outcome, Table, quoted};
+use crate::method::{Auto, Method, Preset};
+use crate::model::{FitPlan, Fitted, HeldOut, plan};
+use crate::train::{Job, Trained, train};
+use crate::{Error, FitOptions, Predictions, Result, Support};
+
+/// Parts of time, each held out once, which is twice as many blocks; half as many one step ahead from so many rows on.
+const FOLDS: usize = 10;
+const FEW_ROWS: usize = 3_000;
+/// Units that networks do without at each step, and frequencies of their embeddings, several steps ahead: rows of one origin say the same
+/// three times, which must not be learnt by heart, and what is far ahead changes smoothly with the past. Held-out blocks prefer both.
+const DROPOUT_AHEAD: f64 = 0.2;
+const FREQUENCY_AHEAD: f64 = 0.1;
+/// Steps of networks several steps ahead, from so many rows on: with so much dropout they learn longer.
+const STEPS_AHEAD: usize = 5_000;
+const ROWS_AHEAD: usize = 5_000;
+/// One step ahead few rows need some of the former, and many none.
+const DROPOUT_OF_FEW: f64 = 0.1;
+
+/// What a fit gives.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FittedForecaster {
+    /// The forecaster.
+    pub forecaster: Forecaster,
+    /// Sentences about the data that the caller should pass on.
+    pub warnings: Vec<String>,
+}
+
+/// Everything that fitting a forecaster needs but the training itself.
+#[derive(Clone, Debug)]
+pub struct ForecastPlan {
+    learning: FitPlan,
+    recipe: Recipe,
+    series: Vec<Series>,
+    places: Vec<Place>,
+    frames: Vec<Frame>,
+    changes: Vec<f64>,
+    outcome: Outcome,
+    warnings: Vec<String>,
+}
+
+/// Fits a forecaster in one call: plan, train, finish. `auto` says how much is trained.
+///
+/// # Errors
+/// When the data or the settings are at fault, or the caller asked to stop.
+pub fn fit_forecaster(table: &Table, roles: &Roles, auto: &Auto, options: &FitOptions<'_>) -> Result<FittedForecaster> {
+    let plan = ForecastPlan::new(table, roles, auto, &options.inputs.outcome, options.seed)?;
+    let trained = train(options.engine, &plan.jobs(), &options.watch);
+    plan.finish(trained)
+}
+
+impl ForecastPlan {
+    /// Decides everything that fitting a forecaster of the series in `table` takes.
+    ///
+    /// # Errors
+    /// When the data or the settings are at fault.
+    pub fn new(table: &Table, roles: &Roles, auto: &Auto, outcome: &Outcome, seed: u64) -> Result<Self> {
+        roles.check()?;
+        if outcome.is_censored() {
+            return Err(Error::options("the steps of a sequence cannot be censored"));
+        }
+        let histories = Histories::read(table, roles, None)?;
+        let recipe = Recipe::choose(roles, &histories);
+        let Histories { series, mut warnings, .. } = histories;
+        let places = training_places(&series, &recipe, seed);
+        let pasts: Vec<Past<'_>> = series.iter().map(|series| Past::new(series, &recipe)).collect();
+        let frames: Vec<Frame> = places.iter().map(|place| pasts[place.series].frame(&recipe, *place)).collect();
+        let change = |(place, frame): (&Place, &Frame)| {
+            ((series[place.series].values[place.step()] - frame.point) / frame.unit).clamp(-FAR, FAR)
+        };
+        let changes: Vec<f64> = places.iter().zip(&frames).map(change).collect();
+        if places.is_empty() {
+            return Err(table.blame(Error::data(format!(
+                "no step of {} comes after another one: a forecast needs at least two known values",
+                quoted(&roles.target)
+            ))));
+        }
+        let mut columns = inputs(&recipe, &pasts, table, &places)?;
+        let blocks = places.iter().map(|place| block(&series[place.series], *place, &recipe, 2 * FOLDS) as f64);
+        columns.push((CHANGE.into(), Column::Numbers(changes.clone())));
+        columns.push((BLOCK.into(), Column::Numbers(blocks.collect())));
+        let inputs = Inputs {
+            group: Some(BLOCK.into()),
+            outcome: Outcome { continuous: true, ..Outcome::default() },
+            ..Inputs::default()
+        };
+        let method = Method::Auto(sized(auto, places.len(), roles.horizon));
+        let learning = plan(&Table::new(columns)?, CHANGE, &method, &inputs, seed)?.without_extrapolation();
+        if places.len() < 10 {
+            warnings.push(format!(
+                "{} steps are too few to learn from: forecasts are the naive ones, as wide as changes were",
+                places.len()
+            ));
+        }
+        Ok(Self { learning, recipe, series, places, frames, changes, outcome: outcome.clone(), warnings })
+    }
+
+    /// What is to be trained; [`ForecastPlan::finish`] takes the results in this order.
+    pub fn jobs(&self) -> Vec<Job> {
+        self.learning.jobs()
+    }
+
+    /// Makes a forecaster of what was trained.
+    ///
+    /// # Errors
+    /// When a job failed, or the results are not those of the plan's jobs.
+    pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<FittedForecaster> {
+        let Self { learning, recipe, series, places, frames, changes, outcome, mut warnings } = self;
+        let Fitted { model, held_out, .. } = learning.finish(trained)?;
+        let model = model.extrapolating(None);
+        let recent = Rival::recent(&recipe, &changes);
+        let HeldOut { rows, folds, predictions, .. } = held_out;
+        let support = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
+        support.check()?;
+        let mut rest = Rest {
+            share: 1.0,
+            rivals: Rival::all(&recipe, &series),
+            recent,
+            copula: Copula::default(),
+            support,
+            scores: Vec::new(),
+        };
+        let Some(networks) = predictions.mixtures().cloned() else {
+            return Ok(FittedForecaster { forecaster: Forecaster::new(recipe, model, rest), warnings });
+        };
+        let held = Held {
+            places: rows.iter().map(|row| places[*row]).collect(),
+            frames: rows.iter().map(|row| frames[*row]).collect(),
+            changes: rows.iter().map(|row| changes[*row]).collect(),
+            folds,
+        };
+        let of_law = held.by_law(&recipe);
+        let (share, pooled) = held.pooled(networks, of_law);
+        rest.share = share;
+        rest.copula = held.copula(&pooled);
+        let y: Vec<f64> = held.places.iter().map(|place| series[place.series].values[place.step()]).collect();
+        let scored = |name: &str, predictions: &Predictions| -> Result<Score> {
+            let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len().max(1) as f64;
+            Ok(Score { name: name.into(), crps: mean(predictions.crps(&y)?), nll: mean(predictions.nll(&y)?) })
+        };
+        let own = pooled.rescaled_by_row(held.frames.iter().map(|Frame { point, unit }| (*point, *unit)));
+        rest.scores.push(scored("forecast", &Predictions::from(own).with_sound_support(support))?);
+        for rival in rest.rivals.iter().chain([&rest.recent]) {
+            let predictions = Predictions::from(rival.predict(&series, &held.places)).with_sound_support(support);
+            rest.scores.push(scored(&rival.name, &predictions)?);
+        }
+        let forecaster = Forecaster::new(recipe, model, rest);
+        if let Some(best) = forecaster.best_rival().filter(|best| best.crps <= forecaster.scores()[0].crps) {
+            warnings.push(format!(
+                "no better than the naive forecast {:?} on steps that were held out: CRPS {:.4} against {:.4}",
+                best.name,
+                forecaster.scores()[0].crps,
+                best.crps
+            ));
+        }
+        Ok(FittedForecaster { forecaster, warnings })
+    }
+}
+
+/// The settings that forecasts from so many rows have where nobody says something else.
+fn sized(auto: &Auto, rows: usize, horizon: usize) -> Auto {
+    let (folds, dropout, embedding) = match horizon {
+        1 if rows < FEW_ROWS => (FOLDS, DROPOUT_OF_FEW, None),
+        1 => (FOLDS / 2, 0.0, None),
+        _ => (FOLDS, DROPOUT_AHEAD, Some(FREQUENCY_AHEAD)),
+    };
+    let longer = (horizon > 1 && rows >= ROWS_AHEAD && auto.preset == Preset::Medium).then_some(STEPS_AHEAD);
+    Auto {
+        folds: auto.folds.or(Some(folds)),
+        steps: auto.steps.or(longer),
+        dropout: auto.dropout.or(Some(dropout)),
+        embedding: auto.embedding.or(embedding),
+        ..auto.clone()
+    }
+}
