@@ -105,12 +105,20 @@ fn svg(points: &[Point], sets: usize) -> String {
     let logs = points.iter().map(|point| point.seconds.log10());
     let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| (low.min(log), high.max(log)));
     let panel = Panel::new(seconds.range(low - 0.2, high + 0.8), Axis::new("CRPS beside the best").include(1.0));
+    let worst = points.iter().map(|point| point.relative).fold(1.0, f64::max);
     let marks = points.iter().flat_map(|point| {
         let (x, y) = (point.seconds.log10(), point.relative);
+        // Words go below their point where they would cover the next one.
+        let line = 0.05 * (worst - 1.0);
+        let crowded = points.iter().any(|other| {
+            let right = other.seconds.log10() - x;
+            0.0 < right && right < 0.7 && (other.relative - y).abs() < line
+        });
+        let words = if crowded { y - line } else { y };
         let ours = ["auto", "ne-gmm"].iter().any(|own| point.method.starts_with(own));
         let ink = if ours { Ink::Blue } else { Ink::Muted };
         let name = point.method.replace("auto:preset=", "negmm ").replace("auto", "negmm medium");
-        [Mark::points(&[x], &[y]).ink(ink).width(8.0), Mark::note(x + 0.05, y, name).ink(Ink::Text)]
+        [Mark::points(&[x], &[y]).ink(ink).width(8.0), Mark::note(x + 0.05, words, name).ink(Ink::Text)]
     });
     let description =
         format!("CRPS beside the best method's, geometric mean over {sets} sets, against seconds of one core.");
