@@ -13,8 +13,8 @@ use super::Prices;
 const TRIED: usize = 9;
 const FINER: usize = 3;
 /// Where the logarithm of the precision is looked at.
-const PRECISIONS: usize = 80;
-const LEAST: f64 = -4.0;
+const PRECISIONS: usize = 120;
+const LEAST: f64 = -9.0;
 const MOST: f64 = 3.0;
 
 /// The three parameters.

@@ -135,6 +135,9 @@ fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
     }
     let Metadata { method, encoder, predictor, record, forecast, .. } =
         serde_json::from_str(&text).map_err(unreadable)?;
+    if (version.format == FORECASTER_FORMAT) != forecast.is_some() {
+        return Err(damaged("its format is not that of what it holds".into()));
+    }
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
     let sizes = (encoder.features(), &encoder.level_counts()[..]);
