@@ -74,8 +74,8 @@ class Forecaster(BaseEstimator):
     --------
     >>> import numpy as np, pandas as pd
     >>> from negmm import Forecaster
-    >>> hours = pd.date_range("2024-01-01", periods=24 * 20, freq="h")
-    >>> load = 100 + 30 * np.sin(np.arange(480) * 2 * np.pi / 24) + np.random.default_rng(0).normal(size=480)
+    >>> hours = pd.date_range("2024-01-01", periods=24 * 14, freq="h")
+    >>> load = 100 + 30 * np.sin(np.arange(336) * 2 * np.pi / 24) + np.random.default_rng(0).normal(size=336)
     >>> frame = pd.DataFrame({"unique_id": "a", "ds": hours, "y": load})
     >>> forecaster = Forecaster(h=24, steps=200, hidden=(16,)).fit(frame)
     >>> forecaster.seasons_

@@ -129,7 +129,7 @@ def test_a_job_that_cannot_be_trained_says_why(monkeypatch):
 
 def test_ctrl_c_is_heard(pool):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    model = quick("auto", folds=2, steps=20_000)
+    model = quick("auto", folds=2, steps=150_000)
     pressed = []
 
     def press():

@@ -64,7 +64,7 @@ def test_what_the_command_line_says(tmp_path):
     run = [program(), "fit", "m.csv", "--sequence", "y", "--series", "unique_id", "--time", "ds", "--horizon", "3"]
     options = ["--hidden", "16", "--steps", "200", "-o", "m.negmm"]
     subprocess.run([*run, *options], cwd=tmp_path, check=True, capture_output=True)
-    forecaster = Forecaster(h=3, **QUICK).fit(pd.read_csv(tmp_path / "m.csv"))
+    forecaster = Forecaster(h=3, **QUICK).fit(pd.read_csv(tmp_path / "m.csv", float_precision="round_trip"))
     forecaster.save(tmp_path / "p.negmm")
     assert (tmp_path / "p.negmm").read_bytes() == (tmp_path / "m.negmm").read_bytes()
     loaded = Forecaster.load(tmp_path / "m.negmm")
