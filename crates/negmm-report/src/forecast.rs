@@ -80,8 +80,7 @@ fn facts(forecaster: &Forecaster, histories: &Histories, source: &str) -> Vec<St
 /// The forecaster beside the best of its rivals, in a sentence.
 fn verdict(rolling: &Rolling) -> String {
     let own = &rolling.scores[0];
-    let best = rolling.scores.iter().skip(1).min_by(|a, b| a.crps.total_cmp(&b.crps));
-    best.map_or(String::new(), |best| {
+    rolling.best_rival().map_or(String::new(), |best| {
         let (than, share) = (html(&best.name), percent((1.0 - own.crps / best.crps).abs()));
         let better = if own.crps < best.crps { "better" } else { "worse" };
         format!(

@@ -6,7 +6,7 @@ use std::time::Instant;
 use negmm::method::{Member, Predictor};
 use negmm::model::{Fitted, plan};
 use negmm::net::{Head, Stem};
-use negmm::train::{CpuEngine, Estimate, Watch};
+use negmm::train::{CpuEngine, Estimate, Job, Trained, Watch};
 use negmm::{Error, Method, Model, Table};
 use negmm_report::{Cases, Report};
 use serde_json::json;
@@ -112,14 +112,22 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
 /// Trains with a progress bar that Ctrl-C stops.
 pub fn train(table: &Table, config: &FitConfig, engine: &CpuEngine, shared: &Shared) -> Result<Fitted, Error> {
     let plan = plan(table, &config.target, &config.method, &config.inputs, config.seed)?;
-    let jobs = plan.jobs();
+    with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
+}
+
+/// What `finish` makes of the trained jobs, with a progress bar meanwhile.
+pub fn with_bar<T>(
+    jobs: &[Job],
+    engine: &CpuEngine,
+    shared: &Shared,
+    finish: impl FnOnce(Vec<Result<Trained, Error>>) -> T,
+) -> T {
     let bar = Bar::training(shared, jobs.len());
-    bar.begin(&Estimate::of(&jobs), engine.threads);
+    bar.begin(&Estimate::of(jobs), engine.threads);
     let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
-    let trained = negmm::train::train(engine, &jobs, &watch);
-    let fitted = plan.finish(trained);
+    let finished = finish(negmm::train::train(engine, jobs, &watch));
     bar.clear();
-    fitted
+    finished
 }
 
 /// Epochs run, and the one whose weights were kept (from 1).

@@ -2,20 +2,21 @@
 
 use std::time::Instant;
 
+use negmm::compare::Summary;
 use negmm::data::time::iso;
 use negmm::data::{Inputs, PredictedRows};
 use negmm::forecast::{
     FittedForecaster, ForecastPlan, Forecaster, Forecasts, Histories, Over, Place, Roles, StepScores, backtest,
 };
-use negmm::train::{CpuEngine, Estimate, Watch};
+use negmm::train::CpuEngine;
 use negmm::{Answers, Error, FitOptions, Method, Questions, Table};
 use serde_json::json;
 
 use crate::arguments::{Compare, Evaluate, Predict, Shared};
+use crate::command::fit::with_bar;
 use crate::config::{FORECAST, FitConfig};
 use crate::output::{say, say_json, warn};
 use crate::predictions::{Form, Predicted, PredictionFile};
-use crate::progress::Bar;
 use crate::{config, input, report};
 
 /// Paths that sums, maxima and minima are found by, where nobody says how many.
@@ -25,7 +26,7 @@ const MOST_PATHS: usize = 10_000;
 /// Steps ahead whose scores are printed, at most.
 const STEPS_SHOWN: usize = 12;
 
-/// Trains with a progress bar that Ctrl-C stops.
+/// Trains a forecaster.
 pub fn train(
     table: &Table,
     roles: &Roles,
@@ -35,14 +36,7 @@ pub fn train(
 ) -> Result<FittedForecaster, Error> {
     let Method::Auto(auto) = &config.method else { return Err(Error::options("forecasts are made by auto")) };
     let plan = ForecastPlan::new(table, roles, auto, &config.inputs.outcome, config.seed)?;
-    let jobs = plan.jobs();
-    let bar = Bar::training(shared, jobs.len());
-    bar.begin(&Estimate::of(&jobs), engine.threads);
-    let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
-    let trained = negmm::train::train(engine, &jobs, &watch);
-    let fitted = plan.finish(trained);
-    bar.clear();
-    fitted
+    with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
 
 /// What `fit` says of a forecaster.
@@ -229,8 +223,7 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     if shared.json {
         return say_json(&rolling);
     }
-    let best = rolling.scores.iter().skip(1).min_by(|a, b| a.crps.total_cmp(&b.crps));
-    let verdict = best.map_or(String::new(), |best| {
+    let verdict = rolling.best_rival().map_or(String::new(), |best| {
         let than = format!("the best naive forecast, {:?}", best.name);
         match rolling.scores[0].crps < best.crps {
             true => format!("CRPS {:.1} % below that of {than}", 100.0 * (1.0 - rolling.scores[0].crps / best.crps)),
@@ -286,15 +279,13 @@ pub fn compare(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         if own.len() < rolled.len() {
             continue;
         }
-        let mean = |of: &dyn Fn(&StepScores) -> f64| own.iter().map(|score| of(score)).sum::<f64>() / own.len() as f64;
-        let error = |of: &dyn Fn(&StepScores) -> f64| {
-            let (centre, count) = (mean(of), own.len() as f64);
-            let square: f64 = own.iter().map(|score| (of(score) - centre) * (of(score) - centre)).sum();
-            (square / (count - 1.0).max(1.0) / count).sqrt()
+        let summary =
+            |of: &dyn Fn(&StepScores) -> f64| Summary::of(&own.iter().map(|score| of(score)).collect::<Vec<f64>>());
+        let cell = |of: &dyn Fn(&StepScores) -> f64| {
+            let Summary { mean, se, .. } = summary(of);
+            format!("{} ({})", report::number(mean), report::number(se))
         };
-        let cell =
-            |of: &dyn Fn(&StepScores) -> f64| format!("{} ({})", report::number(mean(of)), report::number(error(of)));
-        let coverage = format!("{:.1} %", 100.0 * mean(&|score| score.coverage95));
+        let coverage = format!("{:.1} %", 100.0 * summary(&|score| score.coverage95).mean);
         lines.push(vec![
             name.clone(),
             cell(&|score| score.crps),

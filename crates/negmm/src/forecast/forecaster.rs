@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::copula::Copula;
 use super::lags::{Past, inputs};
-use super::measure::Frame;
 use super::rival::Rival;
-use super::{Clock, Histories, Place, Recipe};
+use super::{Histories, Place, Recipe};
 use crate::data::{Table, quoted};
 use crate::model::{Loaded, forecaster_to_bytes};
 use crate::{Error, Mixtures, Model, Predictions, Result, Support};
@@ -148,8 +147,7 @@ impl Forecaster {
     /// # Errors
     /// When the table lacks a column, or its times do not rise.
     pub fn histories(&self, table: &Table) -> Result<Histories> {
-        let clock = self.recipe.roles.time.as_ref().map(|_| self.recipe.clock);
-        Histories::read(table, &self.recipe.roles, clock.or(Some(Clock::Rows)))
+        Histories::read(table, &self.recipe.roles, Some(self.recipe.clock))
     }
 
     /// What follows the end of each series.
@@ -172,17 +170,14 @@ impl Forecaster {
         self.check_known(table, histories, &places)?;
         let series = &histories.series;
         let pasts: Vec<Past<'_>> = series.iter().map(|series| Past::new(series, &self.recipe)).collect();
-        let rows = Table::new(inputs(&self.recipe, &pasts, table, &places)?)?;
+        let rows = Table::new(inputs(&self.recipe, &pasts, table, &places))?;
         let predicted = self.model.predict(&rows)?;
         let networks = predicted.mixtures().ok_or_else(|| Error::model("a forecaster's networks predict mixtures"))?;
         let law = self.rest.recent.law().repeated(places.len());
         let parts = [(networks.clone(), self.rest.share), (law, 1.0 - self.rest.share)];
         let parts: Vec<Mixtures> =
             parts.into_iter().filter(|(_, share)| *share > 0.0).map(|(part, share)| part.weighed(share)).collect();
-        let frames = places.iter().map(|place| {
-            let Frame { point, unit } = pasts[place.series].frame(&self.recipe, *place);
-            (point, unit)
-        });
+        let frames = places.iter().map(|place| pasts[place.series].frame(&self.recipe, *place).shift_and_scale());
         let mixtures = Mixtures::side_by_side(&parts).rescaled_by_row(frames);
         Ok(Forecasts { places, predictions: Predictions::from(mixtures).with_sound_support(self.rest.support) })
     }

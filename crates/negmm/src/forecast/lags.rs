@@ -2,7 +2,6 @@
 
 use super::measure::Frame;
 use super::{Naive, Recipe, Series};
-use crate::Result;
 use crate::data::{Column, Table};
 
 /// The column that is learnt, and that of blocks of time.
@@ -157,12 +156,7 @@ impl<'a> Past<'a> {
 }
 
 /// The inputs of all places: what the past says, the calendar, the series, and columns of `table`.
-pub(super) fn inputs(
-    recipe: &Recipe,
-    pasts: &[Past<'_>],
-    table: &Table,
-    places: &[Place],
-) -> Result<Vec<(String, Column)>> {
+pub(super) fn inputs(recipe: &Recipe, pasts: &[Past<'_>], table: &Table, places: &[Place]) -> Vec<(String, Column)> {
     let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
     for (row, place) in places.iter().enumerate() {
         let mut at = 0;
@@ -198,5 +192,5 @@ pub(super) fn inputs(
         let column = table.column(name).map(|column| column.select(&rows));
         columns.extend(column.map(|column| (format!("ahead: {name}"), column)));
     }
-    Ok(columns)
+    columns
 }

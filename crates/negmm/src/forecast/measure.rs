@@ -32,6 +32,13 @@ pub(super) struct Frame {
     pub(super) unit: f64,
 }
 
+impl Frame {
+    /// What is added to a number in the frame's unit, and what it is multiplied by.
+    pub(super) fn shift_and_scale(self) -> (f64, f64) {
+        (self.point, self.unit)
+    }
+}
+
 impl Measure {
     /// With the growth that these series show.
     pub(super) fn new(naive: Naive, scale: Scale, series: &[Series], horizon: usize) -> Self {

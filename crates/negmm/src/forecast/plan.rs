@@ -10,7 +10,7 @@ use super::rival::Rival;
 use super::scale::FAR;
 use super::{Forecaster, Histories, Place, Recipe, Roles, Series};
 use crate::data::{Column, Inputs, Outcome, Table, quoted};
-use crate::method::{Auto, Method, Preset};
+use crate::method::{Auto, LEAST_TRAINED, Method, Preset};
 use crate::model::{FitPlan, Fitted, HeldOut, plan};
 use crate::train::{Job, Trained, train};
 use crate::{Error, FitOptions, Predictions, Result, Support};
@@ -87,7 +87,7 @@ impl ForecastPlan {
                 quoted(&roles.target)
             ))));
         }
-        let mut columns = inputs(&recipe, &pasts, table, &places)?;
+        let mut columns = inputs(&recipe, &pasts, table, &places);
         let blocks = places.iter().map(|place| block(&series[place.series], *place, &recipe, 2 * FOLDS) as f64);
         columns.push((CHANGE.into(), Column::Numbers(changes.clone())));
         columns.push((BLOCK.into(), Column::Numbers(blocks.collect())));
@@ -98,7 +98,7 @@ impl ForecastPlan {
         };
         let method = Method::Auto(sized(auto, places.len(), roles.horizon));
         let learning = plan(&Table::new(columns)?, CHANGE, &method, &inputs, seed)?.without_extrapolation();
-        if places.len() < 10 {
+        if places.len() < LEAST_TRAINED {
             warnings.push(format!(
                 "{} steps are too few to learn from: forecasts are the naive ones, as wide as changes were",
                 places.len()
@@ -150,7 +150,7 @@ impl ForecastPlan {
             let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len().max(1) as f64;
             Ok(Score { name: name.into(), crps: mean(predictions.crps(&y)?), nll: mean(predictions.nll(&y)?) })
         };
-        let own = pooled.rescaled_by_row(held.frames.iter().map(|Frame { point, unit }| (*point, *unit)));
+        let own = pooled.rescaled_by_row(held.frames.iter().map(|frame| frame.shift_and_scale()));
         rest.scores.push(scored("forecast", &Predictions::from(own).with_sound_support(support))?);
         for rival in rest.rivals.iter().chain([&rest.recent]) {
             let predictions = Predictions::from(rival.predict(&series, &held.places)).with_sound_support(support);

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::law::law;
-use super::measure::{Frame, Measure};
+use super::measure::Measure;
+use super::scale::Scale;
 use super::{Naive, Place, Recipe, Series};
 use crate::Mixtures;
 
@@ -33,7 +34,7 @@ impl Rival {
         let seasons = recipe.seasons.iter().map(|season| Naive::Season(*season));
         let naives = [Naive::Last].into_iter().chain(seasons).chain([Naive::Drift]);
         let rival = |naive: Naive| {
-            let scale = super::scale::Scale { lag: naive.lag(), ..recipe.measure.scale.of_all_times() };
+            let scale = Scale { lag: naive.lag(), ..recipe.measure.scale.of_all_times() };
             let measure = Measure::new(naive, scale, series, recipe.roles.horizon);
             Self { name: naive.name(), measure, weights: vec![1.0], sds: vec![1.0] }
         };
@@ -43,10 +44,8 @@ impl Rival {
     /// Its forecasts of these places.
     pub(super) fn predict(&self, series: &[Series], places: &[Place]) -> Mixtures {
         let scales: Vec<Vec<f64>> = series.iter().map(|series| self.measure.scale.at_each(series)).collect();
-        let frame = |place: &Place| {
-            let Frame { point, unit } = self.measure.frame(&series[place.series], &scales[place.series], *place);
-            (point, unit)
-        };
+        let frame =
+            |place: &Place| self.measure.frame(&series[place.series], &scales[place.series], *place).shift_and_scale();
         self.law().repeated(places.len()).rescaled_by_row(places.iter().map(frame))
     }
 

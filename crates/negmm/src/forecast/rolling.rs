@@ -65,6 +65,13 @@ pub struct Rolling {
     pub steps: Vec<StepScores>,
 }
 
+impl Rolling {
+    /// The rival with the best CRPS.
+    pub fn best_rival(&self) -> Option<&StepScores> {
+        self.scores.iter().skip(1).min_by(|a, b| a.crps.total_cmp(&b.crps))
+    }
+}
+
 /// Scores of forecasters that are fitted again and again: the last half of each series is cut into `folds` blocks, and each is forecast
 /// by a forecaster that learnt from all before it.
 ///
@@ -138,7 +145,8 @@ impl Forecaster {
         places.retain(|place| !value(place).is_nan());
         let y: Vec<f64> = places.iter().map(value).collect();
         let lag = self.recipe.seasons.first().copied().unwrap_or(1);
-        let units: Vec<f64> = places.iter().map(|place| histories.series[place.series].mean_change(lag)).collect();
+        let changes: Vec<f64> = histories.series.iter().map(|series| series.mean_change(lag)).collect();
+        let units: Vec<f64> = places.iter().map(|place| changes[place.series]).collect();
         let rivals = self.rivals(histories, &places);
         let Forecasts { places, predictions } = self.predict(table, histories, places)?;
         let all: Vec<usize> = (0..places.len()).collect();

@@ -1,7 +1,7 @@
 //! Responsible for what few rows can tell: how wide a distribution must be when mean and spread are guesses themselves.
 
 /// With fewer rows than this nothing is trained: the targets' own mean and a wide sd are the honest answer.
-pub(super) const LEAST_TRAINED: usize = 10;
+pub(crate) const LEAST_TRAINED: usize = 10;
 /// With fewer rows than this folds are larger and distributions wider.
 pub(super) const FEW: usize = 50;
 

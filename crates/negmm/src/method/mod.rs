@@ -40,6 +40,7 @@ pub use sample_net::SampleNet;
 pub use crate::ngboost;
 pub use crate::ngboost::NgBoost;
 pub use crate::standardised::{Pool, Standardised};
+pub(crate) use few_rows::LEAST_TRAINED;
 pub use sizes::Preset;
 pub(crate) use stacking::Stacking;
 
