@@ -63,6 +63,10 @@ pub enum Command {
     Paper(Box<Paper>),
     /// What a model is and was trained on
     Inspect(Inspect),
+    /// What completes the command line in a shell, as its script
+    Completions(Completions),
+    /// The manual page, for man
+    Man,
 }
 
 /// `negmm demo`
@@ -156,7 +160,7 @@ impl DataFlags {
 /// `negmm predict`
 #[derive(Debug, Args)]
 pub struct Predict {
-    /// The model file
+    /// The model file; - for standard input
     pub model: PathBuf,
     /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
     pub data: String,
@@ -228,7 +232,7 @@ pub struct OriginFlags {
 /// `negmm evaluate`
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// The model file
+    /// The model file; - for standard input
     pub model: PathBuf,
     /// CSV file with the target column, plain or gzip, or Parquet; - for standard input
     pub data: String,
@@ -246,7 +250,7 @@ pub struct Evaluate {
 /// `negmm report`
 #[derive(Debug, Args)]
 pub struct Report {
-    /// The model file
+    /// The model file; - for standard input
     pub model: PathBuf,
     /// CSV file with the target column, plain or gzip, or Parquet; - for standard input
     pub data: String,
@@ -322,8 +326,15 @@ pub struct Compare {
 /// `negmm inspect`
 #[derive(Debug, Args)]
 pub struct Inspect {
-    /// The model file
+    /// The model file; - for standard input
     pub model: PathBuf,
+}
+
+/// `negmm completions`
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// bash, elvish, fish, powershell or zsh
+    pub shell: String,
 }
 
 /// Threads at most: far more than any machine has, and few enough to start.

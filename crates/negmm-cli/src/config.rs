@@ -9,11 +9,11 @@ use negmm::data::{Dialect, Inputs};
 use negmm::forecast::Roles;
 use negmm::{Error, Method, Table};
 
-use crate::arguments::{DataFlags, MethodFlags, ReadingFlags, SequenceFlags, TargetFlags};
+use crate::arguments::{DataFlags, Fit, MethodFlags, ReadingFlags, SequenceFlags, TargetFlags};
 use crate::input;
 
 /// The options that say how a file is written.
-const DIALECT: [&str; 5] = ["separator", "decimal", "missing", "text", "number"];
+const DIALECT: [&str; 6] = ["separator", "decimal", "missing", "memory", "text", "number"];
 /// Those that say something of the target and of which rows belong together.
 const TARGET: [&str; 6] = ["lower", "upper", "continuous", "censored", "target-upper", "group"];
 
@@ -39,9 +39,17 @@ pub struct FitConfig {
     pub method: Method,
 }
 
+impl Fit {
+    /// What it is to do.
+    pub fn config(&self) -> Result<FitConfig, Error> {
+        let of_data = (&self.data_flags, &self.target_flags, &self.sequence_flags);
+        FitConfig::new(self.config.as_deref(), of_data, &self.reading, &self.method)
+    }
+}
+
 impl FitConfig {
     /// The config file first, then the flags, which win over it.
-    pub fn new(
+    fn new(
         file: Option<&Path>,
         (data, target, sequence): (&DataFlags, &TargetFlags, &SequenceFlags),
         reading: &ReadingFlags,

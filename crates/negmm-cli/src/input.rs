@@ -1,10 +1,11 @@
 //! Responsible for reading what was typed: numbers, lists, and data from a file or standard input.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use negmm::data::{Dialect, Inputs, Outcome, RowStream, Schema, Sequence, TimeForm};
 use negmm::forecast::{Origins, Roles};
-use negmm::{Error, Table};
+use negmm::{Error, Loaded, Table};
 
 use crate::arguments::{FileFlags, OriginFlags};
 use crate::report;
@@ -131,7 +132,12 @@ pub fn quoted_name(name: &str) -> String {
 
 /// What is said about how a file is written.
 pub fn dialect(file: &FileFlags) -> Result<Dialect, Error> {
-    let given = [("separator", &file.separator), ("decimal", &file.decimal), ("missing", &file.missing)];
+    let given = [
+        ("separator", &file.separator),
+        ("decimal", &file.decimal),
+        ("missing", &file.missing),
+        ("memory", &file.memory),
+    ];
     dialect_of(given.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?))))
 }
 
@@ -143,6 +149,7 @@ pub fn dialect_of<'a>(given: impl Iterator<Item = (&'a str, &'a str)>) -> Result
             "separator" => dialect.separator = Some(character(name, if text == "tab" { "\t" } else { text })?),
             "decimal" => dialect.decimal = Some(character(name, text)?),
             "missing" => dialect.missing = names(text),
+            "memory" => dialect.memory = Some(number(name, text)?),
             "text" => dialect.text = names(text),
             _ => dialect.number = names(text),
         }
@@ -157,6 +164,17 @@ fn character(name: &str, text: &str) -> Result<char, Error> {
         (Some(character), None) => Ok(character),
         _ => Err(Error::options(format!("{name} must be one character, found {text:?}"))),
     }
+}
+
+/// The model in a file, or on standard input for `-`, where the data are not.
+pub fn model(path: &Path, data: Option<&str>) -> Result<Loaded, Error> {
+    if path != Path::new("-") {
+        return Loaded::load(path);
+    }
+    if data == Some("-") {
+        return Err(Error::options("the model and the data cannot both come from standard input"));
+    }
+    Loaded::read_from(std::io::stdin()).map_err(|error| error.in_file(STANDARD_INPUT))
 }
 
 /// A whole table from a file, or from standard input for `-`.

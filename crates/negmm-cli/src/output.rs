@@ -1,37 +1,21 @@
-//! Responsible for what goes out: text on standard output, and files that appear whole or not at all.
+//! Responsible for files that appear whole or not at all, and for what a killed run left of them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use std::time::Duration;
+
 use negmm::Error;
-use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::interrupt;
+use crate::say::{standard, unless_gone};
 
-/// Prints to standard output. A reader that has gone away (`| head`) is no error.
-pub fn say(text: &str) {
-    let mut out = io::stdout().lock();
-    if out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).is_err() {
-        std::process::exit(0);
-    }
-}
-
-/// Prints one JSON object.
-pub fn say_json(value: &impl Serialize) -> Result<(), Error> {
-    let text =
-        serde_json::to_string(value).map_err(|error| Error::data(format!("cannot be written as JSON: {error}")))?;
-    say(&text);
-    Ok(())
-}
-
-/// Prints warnings to standard error.
-pub fn warn(quiet: bool, sentences: &[String]) {
-    if !quiet {
-        sentences.iter().for_each(|sentence| eprintln!("warning: {sentence}"));
-    }
-}
+/// How names of unfinished files begin.
+const UNFINISHED: &str = ".negmm-";
+/// An unfinished file that was not touched for so long and that nobody holds was left by a run that was killed.
+const ABANDONED: Duration = Duration::from_secs(60);
 
 /// Where an output goes.
 pub enum Output {
@@ -71,7 +55,8 @@ impl Output {
             return Err(Error::data(message).in_file(typed));
         }
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".negmm-");
+        clear_abandoned(folder);
+        builder.prefix(UNFINISHED);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -86,6 +71,8 @@ impl Output {
                 .with_source(error),
             _ => failed(error),
         })?;
+        // Held as long as the file is open: a sign to other runs that somebody writes it. Where there are no locks, none clears it.
+        let _ = file.as_file().try_lock();
         unfinished.push(file.path().to_path_buf());
         if let Some(metadata) = existing {
             // Where this is not allowed the new file has the usual permissions, which does no harm.
@@ -98,7 +85,7 @@ impl Output {
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         match self {
             Self::Standard(out) => out.write_all(bytes).map_err(standard),
-            Self::Device(out, path) => out.write_all(bytes).map_err(|error| device(path, error)),
+            Self::Device(out, path) => out.write_all(bytes).map_err(|error| unless_gone(error, path)),
             Self::File(out, path) => out.write_all(bytes).map_err(|error| Error::io(path, error)),
         }
     }
@@ -107,7 +94,7 @@ impl Output {
     pub fn finish(self) -> Result<(), Error> {
         match self {
             Self::Standard(mut out) => out.flush().map_err(standard),
-            Self::Device(mut out, path) => out.flush().map_err(|error| device(&path, error)),
+            Self::Device(mut out, path) => out.flush().map_err(|error| unless_gone(error, &path)),
             Self::File(out, path) => {
                 let file = out.into_inner().map_err(|error| Error::io(&path, error.into_error()))?;
                 let mut unfinished = interrupt::unfinished();
@@ -136,22 +123,20 @@ pub fn write(path: &str, bytes: &[u8]) -> Result<(), Error> {
     output.finish()
 }
 
-/// Whether an output would take the place of an input.
-pub fn replaces(output: &str, input: &Path) -> bool {
-    let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
-    output != "-" && place(Path::new(output)).is_some_and(|output| Some(output) == place(input))
-}
-
-/// A reader that has gone away is no error.
-fn device(path: &Path, error: io::Error) -> Error {
-    if error.kind() == ErrorKind::BrokenPipe {
-        std::process::exit(0);
+/// Takes away the unfinished files of runs that were killed: old ones that nobody holds.
+fn clear_abandoned(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED)) {
+        let Ok(metadata) = entry.metadata() else { continue };
+        let old = metadata.modified().ok().and_then(|time| time.elapsed().ok()).is_some_and(|age| age > ABANDONED);
+        if !metadata.is_file() || !old {
+            continue;
+        }
+        // Whoever may not open it, or finds it held, leaves it.
+        if OpenOptions::new().write(true).open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
-    Error::io(path, error)
-}
-
-fn standard(error: io::Error) -> Error {
-    device(Path::new("standard output"), error)
 }
 
 /// The error alone: a temporary file's also names the temporary file, which nobody asked about.

@@ -1,12 +1,11 @@
-//! Responsible for the file of predictions: lines of CSV, or Parquet where its name ends so.
-
-use std::io::Write;
+//! Responsible for the file of predictions: lines of CSV or of JSON, or Parquet.
 
 use negmm::data::{KeptColumn, PredictedRows};
 #[cfg(feature = "parquet")]
 use negmm::data::{ParquetWriter, Written};
 use negmm::{Answers, Cell, Error};
 
+use crate::lines::Lines;
 use crate::output::Output;
 
 /// How predictions are written.
@@ -14,15 +13,21 @@ use crate::output::Output;
 pub enum Form {
     /// CSV.
     Csv,
+    /// An object a line.
+    Json,
     /// Parquet.
     #[cfg(feature = "parquet")]
     Parquet,
 }
 
 impl Form {
-    /// The form of a file of that name.
-    pub fn of(place: &str) -> Result<Self, Error> {
-        if !place.to_ascii_lowercase().ends_with(".parquet") {
+    /// The form of a file of that name; on standard output objects where `json` asks for them.
+    pub fn of(place: &str, json: bool) -> Result<Self, Error> {
+        let name = place.to_ascii_lowercase();
+        if place == "-" && json || name.ends_with(".jsonl") || name.ends_with(".ndjson") {
+            return Ok(Self::Json);
+        }
+        if !name.ends_with(".parquet") {
             return Ok(Self::Csv);
         }
         #[cfg(feature = "parquet")]
@@ -34,7 +39,7 @@ impl Form {
 
 /// The predictions of some rows, ready to be written.
 pub enum Predicted {
-    /// So many lines of CSV.
+    /// So many lines.
     Lines(Vec<u8>, usize),
     /// Columns of answers, and the number of each row where rows are a sequence; kept cells from a row on come before them.
     #[cfg(feature = "parquet")]
@@ -45,7 +50,7 @@ impl Predicted {
     /// The answers of these rows after the cells that are kept; for the step after a sequence no cells are kept.
     pub fn new(answers: &Answers, kept: &[KeptColumn], rows: PredictedRows, numbered: bool, form: Form) -> Self {
         match form {
-            Form::Csv => Self::lines(answers, kept, rows, numbered),
+            Form::Csv | Form::Json => Self::lines(answers, kept, rows, numbered, form),
             #[cfg(feature = "parquet")]
             Form::Parquet => {
                 let numbers = numbered.then(|| (0..answers.rows()).map(|row| rows.number(row) as i64).collect());
@@ -54,22 +59,26 @@ impl Predicted {
         }
     }
 
-    fn lines(answers: &Answers, kept: &[KeptColumn], rows: PredictedRows, numbered: bool) -> Self {
+    fn lines(answers: &Answers, kept: &[KeptColumn], rows: PredictedRows, numbered: bool, form: Form) -> Self {
+        let names = kept.iter().map(KeptColumn::name).chain(answers.names().iter().map(String::as_str));
+        let mut line = match form {
+            Form::Json => Lines::json(numbered.then_some("row").into_iter().chain(names)),
+            _ => Lines::csv(),
+        };
         let mut kept: Vec<_> = kept.iter().map(|column| column.cells().skip(rows.first())).collect();
-        let mut line = Line::default();
         for row in 0..answers.rows() {
             if numbered {
-                line.text(&rows.number(row).to_string());
+                line.whole(rows.number(row) as i64);
             }
             kept.iter_mut().for_each(|cells| line.text(&cells.next().unwrap_or_default()));
             answers.row(row).for_each(|cell| match cell {
                 Cell::Number(number) => line.number(number),
-                Cell::Whole(number) => line.text(&number.to_string()),
+                Cell::Whole(number) => line.whole(number),
                 Cell::Text(text) => line.text(text),
             });
             line.end();
         }
-        Self::Lines(line.bytes, answers.rows())
+        Self::Lines(line.into_bytes(), answers.rows())
     }
 
     /// How many there are.
@@ -103,8 +112,8 @@ fn columns(answers: &Answers) -> Vec<Written<'static>> {
 
 /// A file of predictions that is being written; it appears whole or not at all.
 pub enum PredictionFile {
-    /// CSV, and the header until it is written.
-    Csv(Output, Option<Vec<String>>),
+    /// Lines, and the header of CSV until it is written.
+    Lines(Output, Option<Vec<String>>),
     /// Parquet, and the names of its columns.
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetWriter<Output>>, Vec<String>),
@@ -118,7 +127,8 @@ impl PredictionFile {
         match form {
             #[cfg(feature = "parquet")]
             Form::Parquet => Ok(Self::Parquet(Box::new(ParquetWriter::new(output)), names)),
-            Form::Csv => Ok(Self::Csv(output, Some(names))),
+            Form::Csv => Ok(Self::Lines(output, Some(names))),
+            Form::Json => Ok(Self::Lines(output, None)),
         }
     }
 
@@ -126,9 +136,9 @@ impl PredictionFile {
     #[cfg_attr(not(feature = "parquet"), allow(unused_variables))]
     pub fn write(&mut self, predicted: Predicted, kept: &[KeptColumn]) -> Result<(), Error> {
         match (self, predicted) {
-            (Self::Csv(output, header), Predicted::Lines(bytes, _)) => {
+            (Self::Lines(output, header), Predicted::Lines(bytes, _)) => {
                 if let Some(names) = header.take() {
-                    output.write(&header_line(&names))?;
+                    output.write(&Lines::header(&names))?;
                 }
                 output.write(&bytes)
             }
@@ -148,53 +158,9 @@ impl PredictionFile {
     /// The end: the file takes its place.
     pub fn finish(self) -> Result<(), Error> {
         match self {
-            Self::Csv(output, _) => output.finish(),
+            Self::Lines(output, _) => output.finish(),
             #[cfg(feature = "parquet")]
             Self::Parquet(writer, _) => writer.finish()?.map_or(Ok(()), Output::finish),
         }
-    }
-}
-
-fn header_line(cells: &[String]) -> Vec<u8> {
-    let mut line = Line::default();
-    cells.iter().for_each(|cell| line.text(cell));
-    line.end();
-    line.bytes
-}
-
-/// Lines of CSV.
-#[derive(Default)]
-struct Line {
-    bytes: Vec<u8>,
-    begun: bool,
-}
-
-impl Line {
-    fn comma(&mut self) {
-        if self.begun {
-            self.bytes.push(b',');
-        }
-        self.begun = true;
-    }
-
-    fn text(&mut self, text: &str) {
-        self.comma();
-        if text.contains([',', '"', '\n', '\r']) {
-            let quoted = format!("\"{}\"", text.replace('"', "\"\""));
-            self.bytes.extend_from_slice(quoted.as_bytes());
-        } else {
-            self.bytes.extend_from_slice(text.as_bytes());
-        }
-    }
-
-    fn number(&mut self, x: f64) {
-        self.comma();
-        // Shortest text that reads back as the same number; writing to memory does not fail.
-        let _ = write!(self.bytes, "{x:?}");
-    }
-
-    fn end(&mut self) {
-        self.bytes.push(b'\n');
-        self.begun = false;
     }
 }

@@ -1,32 +1,39 @@
-//! Responsible for progress on standard error: only on a terminal, and only when nobody asked for quiet.
+//! Responsible for progress on standard error, unless somebody asked for quiet: a bar on a terminal, elsewhere a line a minute.
 
 use std::io::{IsTerminal, stderr};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use negmm::train::{Estimate, Progress};
 
 use crate::arguments::Shared;
 use crate::report;
+use crate::say::tell;
 
-/// A bar, or nothing.
+/// How often a line says how far it is.
+const A_LINE: Duration = Duration::from_secs(60);
+
+/// A bar, lines, or nothing.
 pub struct Bar {
     bar: ProgressBar,
     /// What it is of.
     jobs: usize,
+    /// Dropped, it ends the lines.
+    _lines: Option<Sender<()>>,
 }
 
 impl Bar {
     /// For training so many jobs.
     pub fn training(shared: &Shared, jobs: usize) -> Self {
-        let bar = Self { jobs, ..Self::new(shared) };
+        let bar = Self { jobs, ..Self::new(shared, "training", "") };
         bar.bar.set_style(style("{prefix} {wide_bar} {percent} %, {eta} left {msg}"));
-        bar.bar.set_prefix("training");
         bar
     }
 
     /// For a known number of fits.
     pub fn fits(shared: &Shared, fits: usize) -> Self {
-        let bar = Self::new(shared);
+        let bar = Self::new(shared, "comparing", "fit");
         bar.bar.set_style(style("comparing {wide_bar} fit {pos} of {len}, {eta} left"));
         bar.bar.set_length(fits as u64);
         bar
@@ -34,21 +41,30 @@ impl Bar {
 
     /// For the trials of a search.
     pub fn trials(shared: &Shared) -> Self {
-        let bar = Self::new(shared);
+        let bar = Self::new(shared, "searching", "trial");
         bar.bar.set_style(style("searching {wide_bar} trial {pos} of {len}, {eta} left"));
         bar
     }
 
     /// For rows of a file whose length is not known.
     pub fn rows(shared: &Shared) -> Self {
-        let bar = Self::new(shared);
+        let bar = Self::new(shared, "predicting", "row");
         bar.bar.set_style(style("{spinner} {pos} rows, {per_sec}"));
         bar
     }
 
-    fn new(shared: &Shared) -> Self {
-        let shown = stderr().is_terminal() && !shared.quiet && !shared.json;
-        Self { bar: if shown { ProgressBar::no_length() } else { ProgressBar::hidden() }, jobs: 1 }
+    fn new(shared: &Shared, doing: &'static str, thing: &'static str) -> Self {
+        let terminal = stderr().is_terminal();
+        let bar = match terminal && !shared.quiet && !shared.json {
+            true => ProgressBar::no_length(),
+            false => ProgressBar::hidden(),
+        };
+        bar.set_prefix(doing);
+        let lines = (!terminal && !shared.quiet).then(|| {
+            let bar = bar.clone();
+            every(A_LINE, move |passed| tell(&line((doing, thing), bar.position(), bar.length(), passed)))
+        });
+        Self { bar, jobs: 1, _lines: lines }
     }
 
     /// What the training will take, about.
@@ -92,6 +108,64 @@ impl Bar {
     }
 }
 
+/// Does something every so often, telling how long it has been, until what this gives is dropped.
+fn every(pause: Duration, mut act: impl FnMut(Duration) + Send + 'static) -> Sender<()> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut passed = pause;
+        while receiver.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            act(passed);
+            passed += pause;
+        }
+    });
+    sender
+}
+
+/// How far it is, and how long the rest takes if it goes on like that.
+fn line((doing, thing): (&str, &str), position: u64, length: Option<u64>, passed: Duration) -> String {
+    let minutes = |seconds: f64| format!("{:.0} min", seconds / 60.0);
+    let passed = passed.as_secs_f64();
+    let Some(length) = length.filter(|length| *length > 0) else {
+        let done = if thing.is_empty() { String::new() } else { report::counted(position as usize, thing) + ", " };
+        return format!("{doing}: {done}{} so far", minutes(passed));
+    };
+    let share = (position as f64 / length as f64).min(1.0);
+    let done = match thing {
+        "" => format!("{:.0} %", 100.0 * share),
+        thing => format!("{} of {}", report::count(position as usize), report::counted(length as usize, thing)),
+    };
+    let left = match share > 0.0 {
+        true => format!(", about {} left", minutes(passed * (1.0 - share) / share)),
+        false => String::new(),
+    };
+    format!("{doing}: {done}, {} so far{left}", minutes(passed))
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_say_how_far_it_is() {
+        let after = Duration::from_secs;
+        assert_eq!(line(("training", ""), 25, Some(100), after(120)), "training: 25 %, 2 min so far, about 6 min left");
+        assert_eq!(line(("comparing", "fit"), 0, Some(1), after(60)), "comparing: 0 of 1 fit, 1 min so far");
+        assert_eq!(line(("predicting", "row"), 1200, None, after(60)), "predicting: 1,200 rows, 1 min so far");
+        assert_eq!(line(("training", ""), 0, None, after(60)), "training: 1 min so far");
+    }
+
+    #[test]
+    fn lines_come_every_so_often_and_end() {
+        let (said, heard) = mpsc::channel();
+        let lines = every(Duration::from_millis(5), move |passed| said.send(passed).unwrap_or_default());
+        assert_eq!(heard.recv().unwrap(), Duration::from_millis(5));
+        assert_eq!(heard.recv().unwrap(), Duration::from_millis(10));
+        drop(lines);
+        // The thread ends and takes its end of the channel along.
+        while heard.recv().is_ok() {}
+    }
 }

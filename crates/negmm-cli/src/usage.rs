@@ -1,21 +1,35 @@
 //! Responsible for what people are told about the command line: help, and one sentence about a command line that cannot be
 //! understood.
 
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, FromArgMatches};
 use negmm::Error;
 
 use crate::arguments::Arguments;
+use crate::say::{say, tell};
 
-/// Reads the command line. Help and version are printed here, and end the program.
-pub fn parse() -> Result<Arguments, Error> {
-    let matches = command().try_get_matches();
-    matches.and_then(|matches| Arguments::from_arg_matches(&matches)).map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            error.exit()
+/// Reads the command line; nothing where it asks for help or the version, which are printed here.
+pub fn parse(typed: &[OsString]) -> Result<Option<Arguments>, Error> {
+    let matches = command().try_get_matches_from(typed);
+    let error = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
+        Ok(arguments) => return Ok(Some(arguments)),
+        Err(error) => error,
+    };
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => say(error.render().to_string().trim_end()).map(|()| None),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            tell(error.render().to_string().trim_end());
+            Err(Error::options("the command line lacks a command; --help tells more"))
         }
-        _ => Error::options(sentence(&error)),
-    })
+        _ => Err(Error::options(sentence(&error))),
+    }
+}
+
+/// Whether the words ask for `--json`, also where they cannot be understood.
+pub fn wants_json(typed: &[OsString]) -> bool {
+    typed.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
 /// The command line.
@@ -43,8 +57,10 @@ fn sentence(error: &clap::Error) -> String {
         }
         ErrorKind::UnknownArgument => format!("{argument:?} is one argument too many"),
         ErrorKind::InvalidSubcommand => {
-            let command = context(ContextKind::InvalidSubcommand);
-            format!("there is no command {command:?}{}", near(ContextKind::SuggestedSubcommand, &command))
+            let typed = context(ContextKind::InvalidSubcommand);
+            let program = command();
+            let known = program.get_subcommands().map(Command::get_name);
+            format!("there is no command {typed:?}{}", negmm::near::suggestion(&typed, known))
         }
         ErrorKind::MissingRequiredArgument => format!("the command line lacks {argument}"),
         ErrorKind::ArgumentConflict => format!("{argument} is given twice"),

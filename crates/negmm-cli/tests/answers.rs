@@ -194,7 +194,7 @@ fn the_default_is_auto() {
     folder.refused(
         &["fit", "ok.csv", "--target", "y", "-o", "b", "--held-out", "ok.csv"],
         2,
-        "the held-out predictions would replace the data in ok.csv",
+        "the held-out predictions would replace the data in ok.csv: say another --held-out FILE",
     );
 }
 

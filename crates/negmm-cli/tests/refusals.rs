@@ -27,6 +27,10 @@ fn data_that_cannot_be_read() {
     let whole = gzip(rows(60).as_bytes());
     folder.data_refused(&whole[..whole.len() / 2], "data.csv: the gzip stream is truncated");
     folder.data_refused(b"\x1f\x8bhello, this is not gzip", "data.csv: the gzip stream is corrupt");
+    folder.data_refused([&whole[..], b"x,y"].concat(), "data.csv: the gzip stream is followed by bytes that are none");
+    folder.data_refused("\n\r\n\n", "data.csv: the file has blank lines alone");
+    // Seventy million blank lines in seventy thousand bytes.
+    folder.data_refused(gzip(&vec![b'\n'; 70 << 20]), "data.csv: the file has blank lines alone");
 }
 
 #[test]
@@ -208,15 +212,12 @@ fn command_lines_that_cannot_be_understood() {
     refused(&["frobnicate"], "there is no command \"frobnicate\"");
     folder.refused(&["fit", "ok.csv", "-o", "m"], 2, "which column is to be predicted? Say --target COL");
     folder.refused(&["demo", "toy3"], 2, "there is no toy problem \"toy3\"; there are toy1 and toy2");
+    refused(&["fti"], "there is no command \"fti\" (did you mean fit?)");
     folder.refused(
-        &["fit", "ok.csv", "--target", "y", "-o", "-", "--json"],
+        &["fit", "ok.csv", "--target", "y", "-o", "m", "--method", "nge-gmm"],
         2,
-        "the model and --json cannot both go to standard output: say -o FILE",
-    );
-    folder.refused(
-        &["predict", "ok.negmm", "ok.csv", "--json"],
-        2,
-        "the predictions and --json cannot both go to standard output: say -o FILE",
+        "there is no method \"nge-gmm\" (did you mean ne-gmm?); the methods are auto, ne-gmm, mdn, beta-nll, sample-net, ensemble, \
+         ngboost, constant",
     );
 }
 

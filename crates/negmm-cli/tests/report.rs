@@ -69,8 +69,16 @@ fn reports_that_cannot_be() {
     let page = ["-o", "r.html"];
     let report = |more: &[&'static str]| [&["report", "ok.negmm"], more].concat();
     folder.refused(&report(&["ok.csv"]), 2, "the command line lacks --output <FILE>; --help tells more");
-    folder.refused(&report(&["ok.csv", "-o", "ok.csv"]), 2, "the page would replace ok.csv: say another -o FILE");
-    folder.refused(&report(&["ok.csv", "-o", "ok.negmm"]), 2, "the page would replace ok.negmm: say another -o FILE");
+    folder.refused(
+        &report(&["ok.csv", "-o", "ok.csv"]),
+        2,
+        "the page would replace the data in ok.csv: say another -o FILE",
+    );
+    folder.refused(
+        &report(&["ok.csv", "-o", "ok.negmm"]),
+        2,
+        "the page would replace the model in ok.negmm: say another -o FILE",
+    );
     let both = "the page and --json cannot both go to standard output: say -o FILE";
     folder.refused(&report(&["ok.csv", "-o", "-", "--json"]), 2, both);
     folder.refused(&report(&["none.csv", "-o", "r.html"]), 1, "none.csv: there is no such file or folder");
@@ -88,6 +96,6 @@ fn reports_that_cannot_be() {
     folder.refused(
         &["fit", "ok.csv", "--target", "y", "-o", "m", "--report", "m"],
         2,
-        "the report would replace m: say another --report FILE",
+        "the model and the report would both go to m: say another --report FILE",
     );
 }

@@ -75,7 +75,12 @@ impl Error {
 
     /// Reading or writing `path` failed.
     pub fn io(path: impl AsRef<Path>, error: std::io::Error) -> Self {
-        Self::new(ErrorKind::Io, plain(&error)).in_file(path).with_source(error)
+        Self::unread(error).in_file(path)
+    }
+
+    /// Reading something that has no name failed.
+    pub(crate) fn unread(error: std::io::Error) -> Self {
+        Self::new(ErrorKind::Io, plain(&error)).with_source(error)
     }
 
     fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -204,6 +209,7 @@ mod tests {
     #[test]
     fn places_read_from_the_outside_in() {
         let wrong = || Error::data("wrong");
+        assert_eq!(wrong().in_file("a\u{1b}[31m.csv").to_string(), "a\\u{1b}[31m.csv: wrong");
         let cell = wrong().in_column("a\nb").at_line(7).at_row(5).in_file("f.csv");
         assert_eq!(cell.to_string(), "f.csv, row 5 (line 7), column \"a\\nb\": wrong");
         let place = cell.place();

@@ -54,6 +54,7 @@ pub mod method;
 pub mod metrics;
 pub mod mixture;
 pub mod model;
+pub mod near;
 pub mod net;
 pub mod ngboost;
 pub mod options;

@@ -93,6 +93,17 @@ impl Metrics {
         Ok(Self { censored: Some(censored), ..metrics })
     }
 
+    /// Says what cannot be a score, if something cannot: of a file that somebody else wrote.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        let named = |values: &BTreeMap<String, f64>| values.keys().eq(COVERAGES.iter().map(|(_, name)| name));
+        let shares = self.coverage.values().all(|share| (0.0..=1.0).contains(share));
+        let counts = self.pit.iter().all(|count| count.is_finite() && *count >= 0.0);
+        if named(&self.coverage) && named(&self.width) && shares && counts && self.is_finite() {
+            return self.censored.as_ref().map_or(Ok(()), Censored::check);
+        }
+        Err("its scores are out of range".into())
+    }
+
     /// Whether every score is a finite number: squares of errors beyond 1e154 are not, and a file has no place for them.
     pub(crate) fn is_finite(&self) -> bool {
         let more = self.width.values().copied().chain(self.mass_nll);

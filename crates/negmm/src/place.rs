@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::data::quoted;
+use crate::data::{quoted, visible};
 
 /// Where something went wrong, from the outside in; every part that is known can be asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl fmt::Display for Place {
                 (Part::Line(line), _) => write!(f, "{separator}line {line}")?,
                 (Part::Row(row), _) => write!(f, "{separator}row {row}")?,
                 (Part::Column(name), _) => write!(f, "{separator}column {}", quoted(name))?,
-                (Part::File(text) | Part::Other(text), _) => write!(f, "{separator}{text}")?,
+                (Part::File(text) | Part::Other(text), _) => write!(f, "{separator}{}", visible(text))?,
             }
             outer = Some(part);
         }

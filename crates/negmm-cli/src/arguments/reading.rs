@@ -15,6 +15,9 @@ pub struct FileFlags {
     /// Cells that are missing, beside empty ones, NA, NaN, null, None, ? and the like
     #[arg(long, value_name = "WORD,…", allow_hyphen_values = true, hide_short_help = true)]
     pub missing: Option<String>,
+    /// Gigabytes of a file, unpacked, that are held in memory at most [default: half of the machine's memory]
+    #[arg(long, value_name = "GB", hide_short_help = true, allow_hyphen_values = true)]
+    pub memory: Option<String>,
 }
 
 /// What every command that decides what columns are takes.
@@ -39,6 +42,7 @@ impl ReadingFlags {
             ("separator", &self.file.separator),
             ("decimal", &self.file.decimal),
             ("missing", &self.file.missing),
+            ("memory", &self.file.memory),
             ("text", &self.text),
             ("number", &self.number),
         ];

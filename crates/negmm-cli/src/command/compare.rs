@@ -13,8 +13,10 @@ use serde_json::json;
 use crate::arguments::{Compare, Shared};
 use crate::command::forecast;
 use crate::config::{FORECAST, Splitting, methods};
-use crate::output::{Output, replaces, say, say_json, warn};
+use crate::output::Output;
+use crate::places::{Written, apart};
 use crate::progress::Bar;
+use crate::say::{say, say_json, warn};
 use crate::{input, report};
 
 /// Runs it.
@@ -36,11 +38,8 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         if picture == "-" {
             return Err(Error::options("the picture of a comparison goes to a file: say --svg FILE"));
         }
-        if replaces(picture, Path::new(&arguments.data)) {
-            return Err(Error::options(format!(
-                "the picture would replace the data in {picture}: say another --svg FILE"
-            )));
-        }
+        let written = Written { what: "picture", place: picture, option: "--svg FILE" };
+        apart(false, &[written], &[("data", Path::new(&arguments.data))])?;
     }
     let engine = shared.engine(None)?;
     let (outcome, group) = input::outcome(arguments.target_flags.given())?;
@@ -84,8 +83,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         target,
         splits.len(),
         table_text(&methods, &comparison),
-    ));
-    Ok(())
+    ))
 }
 
 /// The heading of a column of scores.

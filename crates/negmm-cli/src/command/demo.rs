@@ -13,7 +13,8 @@ use serde_json::json;
 use crate::arguments::{Demo, Shared};
 use crate::command::fit;
 use crate::config::FitConfig;
-use crate::output::{self, say, say_json, warn};
+use crate::output;
+use crate::say::{say, say_json, warn};
 use crate::{chart, input, report};
 
 /// Rows to score on, as in the paper.
@@ -100,8 +101,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     if let (Some(page), None) = (page, &demo.save) {
         let _ = write!(text, "\nmore pictures, in a browser: {page}");
     }
-    say(&text);
-    Ok(())
+    say(&text)
 }
 
 /// Writes the page to a new file among the temporary ones, and says where.

@@ -6,8 +6,8 @@ use negmm::{Error, Loaded, Metrics};
 
 use crate::arguments::{Evaluate, Shared};
 use crate::command::forecast;
-use crate::output::{say, say_json, warn};
 use crate::progress::Bar;
+use crate::say::{say, say_json, warn};
 use crate::without_target::WithoutTarget;
 use crate::{input, report};
 
@@ -17,7 +17,7 @@ const CHUNK: usize = 16_384;
 /// Runs it.
 pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     shared.threads(None)?;
-    let model = match Loaded::load(&evaluate.model)? {
+    let model = match input::model(&evaluate.model, Some(&evaluate.data))? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::evaluate(&forecaster, evaluate, shared),
     };
@@ -71,6 +71,5 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
         model.encoder().target().name,
         report::of_target(model.encoder().target()),
         report::bars(counts),
-    ));
-    Ok(())
+    ))
 }

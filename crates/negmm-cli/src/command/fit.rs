@@ -14,34 +14,18 @@ use serde_json::json;
 use crate::arguments::{Fit, Shared};
 use crate::command::{forecast, held_out};
 use crate::config::FitConfig;
-use crate::output::{Output, replaces, say, say_json, warn};
+use crate::output::Output;
+use crate::places::{Written, apart};
 use crate::progress::Bar;
+use crate::say::{say, say_json, tell, warn};
 use crate::{input, read_as, report};
 
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
-    let of_data = (&fit.data_flags, &fit.target_flags, &fit.sequence_flags);
-    let config = FitConfig::new(fit.config.as_deref(), of_data, &fit.reading, &fit.method)?;
+    let config = fit.config()?;
     let engine = shared.engine(config.threads.as_deref())?;
     let place = fit.output.display().to_string();
-    let to_standard_output = place == "-";
-    if to_standard_output && shared.json {
-        return Err(Error::options("the model and --json cannot both go to standard output: say -o FILE"));
-    }
-    if replaces(&place, Path::new(&fit.data)) {
-        return Err(Error::options(format!("the model would replace the data in {place}: say another -o MODEL")));
-    }
-    if let Some(place) = fit.held_out.as_deref().filter(|place| replaces(place, Path::new(&fit.data))) {
-        return Err(Error::options(format!("the held-out predictions would replace the data in {place}")));
-    }
-    if let Some(report) = &fit.report {
-        if report == "-" {
-            return Err(Error::options("the report of a fit goes to a file: say --report FILE"));
-        }
-        if replaces(report, Path::new(&fit.data)) || *report == place {
-            return Err(Error::options(format!("the report would replace {report}: say another --report FILE")));
-        }
-    }
+    keep_apart(fit, &place, shared)?;
     // Opened first: a place that cannot be written to is better known before training than after.
     let mut output = Output::create(&place)?;
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
@@ -98,15 +82,31 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     }
     let summary =
         format!("{}\n{}{}", summary(model), read_as::lines(model, &table, &config.inputs), trained(model, seconds));
-    match to_standard_output {
-        false => {
-            let report = fit.report.iter().map(|report| format!(" and {report}")).collect::<String>();
-            say(&format!("{summary}\nsaved {place}{report}"));
+    let mut places: Vec<&str> = vec![&place];
+    places.extend(fit.held_out.as_deref());
+    places.extend(fit.report.as_deref());
+    if places.contains(&"-") {
+        if !shared.quiet {
+            tell(&summary);
         }
-        true if !shared.quiet => eprintln!("{summary}"),
-        true => {}
+        return Ok(());
     }
-    Ok(())
+    say(&format!("{summary}\nsaved {}", places.join(" and ")))
+}
+
+/// Refuses outputs of a fit that replace something, or each other.
+fn keep_apart(fit: &Fit, place: &str, shared: &Shared) -> Result<(), Error> {
+    if fit.report.as_deref() == Some("-") {
+        return Err(Error::options("the report of a fit goes to a file: say --report FILE"));
+    }
+    let mut outputs = vec![Written { what: "model", place, option: "-o MODEL" }];
+    let held_out = fit.held_out.as_deref();
+    outputs.extend(held_out.map(|place| Written { what: "held-out predictions", place, option: "--held-out FILE" }));
+    let report = fit.report.as_deref();
+    outputs.extend(report.map(|place| Written { what: "report", place, option: "--report FILE" }));
+    let mut inputs = vec![("data", Path::new(&fit.data))];
+    inputs.extend(fit.config.as_deref().map(|config| ("config file", config)));
+    apart(shared.json, &outputs, &inputs)
 }
 
 /// Trains with a progress bar that Ctrl-C stops.

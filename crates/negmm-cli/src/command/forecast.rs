@@ -10,13 +10,13 @@ use negmm::forecast::{
 };
 use negmm::train::CpuEngine;
 use negmm::{Answers, Error, FitOptions, Method, Questions, Table};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::{Compare, Evaluate, Predict, Shared};
 use crate::command::fit::with_bar;
 use crate::config::{FORECAST, FitConfig};
-use crate::output::{say, say_json, warn};
 use crate::predictions::{Form, Predicted, PredictionFile};
+use crate::say::{say, say_json, tell, warn};
 use crate::{config, input, report};
 
 /// Paths that sums, maxima and minima are found by, where nobody says how many.
@@ -55,11 +55,13 @@ pub fn said(forecaster: &Forecaster, rows: usize, begin: Instant, place: &str, s
     }
     let text = format!("{}\ntrained in {seconds:.1} s\n\n{}", summary(forecaster), held_out(forecaster));
     match place {
-        "-" if shared.quiet => {}
-        "-" => eprintln!("{text}"),
+        "-" if shared.quiet => Ok(()),
+        "-" => {
+            tell(&text);
+            Ok(())
+        }
         place => say(&format!("{text}\nsaved {place}")),
     }
-    Ok(())
 }
 
 /// What a forecaster is, in a few lines.
@@ -92,29 +94,31 @@ fn held_out(forecaster: &Forecaster) -> String {
     format!("scores on blocks of time that were held out:\n{}\n", report::table(&lines))
 }
 
-/// `inspect`.
-pub fn inspect(forecaster: &Forecaster, shared: &Shared) -> Result<(), Error> {
+/// What a forecaster is, for a program.
+pub fn object(forecaster: &Forecaster) -> Value {
     let record = forecaster.model().record();
-    if shared.json {
-        return say_json(&json!({
-            "recipe": forecaster.recipe(),
-            "share": forecaster.share(),
-            "held_out": forecaster.scores(),
-            "inputs": forecaster.model().encoder().feature_names(),
-            "version": record.version,
-            "seed": record.seed,
-        }));
-    }
+    json!({
+        "recipe": forecaster.recipe(),
+        "share": forecaster.share(),
+        "held_out": forecaster.scores(),
+        "inputs": forecaster.model().encoder().feature_names(),
+        "version": record.version,
+        "seed": record.seed,
+    })
+}
+
+/// What a forecaster is, for a person.
+pub fn text(forecaster: &Forecaster) -> String {
+    let record = forecaster.model().record();
     let inputs = forecaster.model().encoder().inputs().len();
-    say(&format!(
+    format!(
         "{}\n{} from the past, trained by negmm {}, seed {}\n\n{}",
         summary(forecaster),
         report::counted(inputs, "input"),
         record.version,
         record.seed,
         held_out(forecaster)
-    ));
-    Ok(())
+    )
 }
 
 /// `predict`: the steps after the end of each series, or with `--last` those inside it.
@@ -134,7 +138,7 @@ pub fn predict(
     }
     let origins = input::origins(&predict.origins)?;
     let inside = origins.last.is_some() || origins.every.is_some();
-    let form = Form::of(&predict.output)?;
+    let form = Form::of(&predict.output, shared.json)?;
     let table = input::table(&predict.data, &input::dialect(&predict.file)?)?;
     let histories = forecaster.histories(&table)?;
     let forecasts = match inside {
@@ -162,7 +166,7 @@ pub fn predict(
     output.write(Predicted::new(&answers, &[], PredictedRows::all(places.len()), false, form), &[])?;
     output.finish()?;
     warn(shared.quiet, &histories.warnings);
-    if shared.json {
+    if shared.json && predict.output != "-" {
         return say_json(&json!({"rows": places.len(), "columns": names, "output": predict.output}));
     }
     Ok(())
@@ -242,8 +246,7 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
         let step = |score: &StepScores| score.step.map_or(String::new(), |step| step.to_string());
         text.push_str(&format!("\n\nby step ahead:\n{}", scores(&shown, step, "step")));
     }
-    say(&text);
-    Ok(())
+    say(&text)
 }
 
 /// `compare`: forecasters that are fitted again and again as time goes on, beside naive forecasts.
@@ -300,8 +303,7 @@ pub fn compare(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         report::counted(roles.horizon, "step"),
         report::counted(folds, "block"),
         report::table(&lines)
-    ));
-    Ok(())
+    ))
 }
 
 /// One line for each.

@@ -6,38 +6,51 @@ use negmm::data::{
 };
 use negmm::train::History;
 use negmm::{Error, Loaded};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::{Inspect, Shared};
 use crate::command::{fit, forecast};
-use crate::output::{say, say_json};
-use crate::report;
+use crate::say::{say, say_json};
+use crate::{input, report};
 
 /// Levels of a text column that are shown.
 const LEVELS_SHOWN: usize = 8;
 
 /// Runs it.
 pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
-    let model = match Loaded::load(&inspect.model)? {
-        Loaded::Model(model) => *model,
-        Loaded::Forecaster(forecaster) => return forecast::inspect(&forecaster, shared),
+    let loaded = input::model(&inspect.model, None)?;
+    if shared.json { say_json(&object(&loaded)) } else { say(&text(&loaded)) }
+}
+
+/// What it is, for a program.
+pub fn object(loaded: &Loaded) -> Value {
+    let model = match loaded {
+        Loaded::Model(model) => model,
+        Loaded::Forecaster(forecaster) => return forecast::object(forecaster),
+    };
+    let encoder = model.encoder();
+    let (epochs, best_epoch) = fit::epochs(model);
+    json!({
+        "method": model.method(),
+        "target": encoder.target(),
+        "inputs": encoder.inputs(),
+        "features": encoder.feature_names(),
+        "parameters": model.predictor().parameters(),
+        "components": model.components(),
+        "epochs": epochs,
+        "best_epoch": best_epoch,
+        "record": model.record(),
+    })
+}
+
+/// What it is, for a person.
+pub fn text(loaded: &Loaded) -> String {
+    let model = match loaded {
+        Loaded::Model(model) => model,
+        Loaded::Forecaster(forecaster) => return forecast::text(forecaster),
     };
     let (encoder, record) = (model.encoder(), model.record());
-    if shared.json {
-        let (epochs, best_epoch) = fit::epochs(&model);
-        return say_json(&json!({
-            "method": model.method(),
-            "target": encoder.target(),
-            "inputs": encoder.inputs(),
-            "features": encoder.feature_names(),
-            "parameters": model.predictor().parameters(),
-            "components": model.components(),
-            "epochs": epochs,
-            "best_epoch": best_epoch,
-            "record": record,
-        }));
-    }
-    let mut text = fit::summary(&model);
+    let mut text = fit::summary(model);
     let target = encoder.target();
     text.push_str(&format!(
         "\ntrained by negmm {}, seed {}; target mean {}, sd {}\n\n",
@@ -54,7 +67,7 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
         let settings = model.method().options().into_iter().map(|option| vec![option.name.to_string(), option.value]);
         text.push_str(&format!("\n\n{}", left_aligned(&settings.collect::<Vec<_>>())));
     }
-    if let (epochs, Some(best)) = fit::epochs(&model) {
+    if let (epochs, Some(best)) = fit::epochs(model) {
         let skipped: usize = record.histories.iter().map(|history| history.skipped()).sum();
         text.push_str(&match &record.histories[..] {
             [_] => format!("\n\n{}, kept epoch {best}", report::counted(epochs, "epoch")),
@@ -64,11 +77,10 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
             text.push_str(&format!(", {} skipped as not finite", report::counted(skipped, "step")));
         }
     }
-    if let Some(scores) = fit::held_out_scores(&model) {
+    if let Some(scores) = fit::held_out_scores(model) {
         text.push_str(&format!("\n\n{scores}"));
     }
-    say(&text);
-    Ok(())
+    text
 }
 
 /// Which validation checks found the best checkpoints.

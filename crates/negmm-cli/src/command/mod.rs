@@ -1,12 +1,14 @@
 //! Responsible for what each command does: one file a command.
 
 pub mod compare;
+pub mod completions;
 pub mod demo;
 pub mod evaluate;
 pub mod fit;
 pub mod forecast;
 pub mod held_out;
 pub mod inspect;
+pub mod man;
 pub mod paper;
 pub mod predict;
 pub mod report;

@@ -11,8 +11,9 @@ use negmm_paper::{Effort, METHODS, Overrides, Report, finance, toy, uci};
 use serde_json::{Map, Value};
 
 use crate::arguments::{Paper, Shared};
-use crate::output::{say, say_json, write};
+use crate::output::write;
 use crate::progress::Bar;
+use crate::say::{say, say_json};
 use crate::{config, input, journal, report};
 
 /// Draws of a toy problem, and runs of a stock, as in the paper.
@@ -127,11 +128,10 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     let report = experiment.run(&mut journal, &options);
     bar.clear();
     let Some(report) = report? else {
-        say(&format!(
+        return say(&format!(
             "the trials of shard {} that could run are in the journal; when the others are done too, join their journals with --merge",
             part.shard
         ));
-        return Ok(());
     };
     let seconds = start.elapsed().as_secs_f64();
     let mut json = report.json();
@@ -151,8 +151,7 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     }
     let blocks: Vec<String> =
         report.tables().iter().map(|block| format!("{}\n{}", block.title, report::table(&block.lines))).collect();
-    say(&format!("{}, {seconds:.1} s\n\n{}\n\n{}", report.title, blocks.join("\n\n"), report.notes.join("\n")));
-    Ok(())
+    say(&format!("{}, {seconds:.1} s\n\n{}\n\n{}", report.title, blocks.join("\n\n"), report.notes.join("\n")))
 }
 
 /// The methods asked for, else the paper's and `more`, those of them that there are.

@@ -12,10 +12,11 @@ use serde_json::json;
 use crate::arguments::{Predict, Shared};
 use crate::command::forecast;
 use crate::input;
-use crate::output::{replaces, say_json, warn};
+use crate::places::{Written, apart};
 use crate::predictions::{Form, Predicted, PredictionFile};
 use crate::progress::Bar;
 use crate::report::{count, counted};
+use crate::say::{say_json, warn};
 
 /// Rows that one thread works on at once.
 const CHUNK: usize = 4096;
@@ -26,17 +27,11 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let keep = predict.keep.as_deref().map_or(Vec::new(), input::names);
     shared.threads(None)?;
     let place = &predict.output;
-    if shared.json && place == "-" {
-        return Err(Error::options("the predictions and --json cannot both go to standard output: say -o FILE"));
-    }
-    for (file, what) in [(&*predict.model, "model"), (Path::new(&predict.data), "data")] {
-        if replaces(place, file) {
-            return Err(Error::options(format!(
-                "the predictions would replace the {what} in {place}: say another -o FILE"
-            )));
-        }
-    }
-    let model = match Loaded::load(&predict.model)? {
+    let form = Form::of(place, shared.json)?;
+    let inputs = [("model", &*predict.model), ("data", Path::new(&predict.data))];
+    // As lines of JSON predictions are what --json asks for.
+    apart(false, &[Written { what: "predictions", place, option: "-o FILE" }], &inputs)?;
+    let model = match input::model(&predict.model, Some(&predict.data))? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::predict(&forecaster, predict, &questions, shared),
     };
@@ -51,7 +46,6 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let mut schema = model.encoder().schema();
     schema.keep = keep;
     let mut stream = input::stream(&predict.data, &schema.in_dialect(&input::dialect(&predict.file)?)?)?;
-    let form = Form::of(place)?;
     let mut output = PredictionFile::create(place, form, names.clone())?;
     let bar = Bar::rows(shared);
     let mut warnings = Warnings::default();
@@ -84,7 +78,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     output.finish()?;
     warn(shared.quiet, &warnings.sentences());
     warn(shared.quiet, outside(&warnings).as_slice());
-    if shared.json {
+    if shared.json && place != "-" {
         let outside = (warnings.rows() > 0).then(|| warnings.outside().values().sum::<u64>());
         return say_json(&json!({"rows": lines, "columns": names, "output": place, "outside": outside}));
     }

@@ -8,23 +8,20 @@ use negmm_report::{Cases, Gather, Report};
 use serde_json::json;
 
 use crate::arguments::{self, Shared};
-use crate::output::{Output, replaces, say, say_json, warn};
+use crate::output::Output;
+use crate::places::{Written, apart};
 use crate::progress::Bar;
+use crate::say::{say, say_json, tell, warn};
 use crate::without_target::WithoutTarget;
 use crate::{input, report as terminal};
 
 /// Runs it.
 pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     shared.threads(None)?;
-    if let Some(page) = &report.output {
-        if page == "-" && shared.json {
-            return Err(Error::options("the page and --json cannot both go to standard output: say -o FILE"));
-        }
-        if replaces(page, Path::new(&report.data)) || replaces(page, &report.model) {
-            return Err(Error::options(format!("the page would replace {page}: say another -o FILE")));
-        }
-    }
-    let loaded = Loaded::load(&report.model)?;
+    let page = report.output.as_deref().map(|place| Written { what: "page", place, option: "-o FILE" });
+    let inputs = [("data", Path::new(&report.data)), ("model", &*report.model)];
+    apart(shared.json, page.as_slice(), &inputs)?;
+    let loaded = input::model(&report.model, Some(&report.data))?;
     // Opened first: a place that cannot be written to is better known before the work than after.
     let page = report.output.as_deref().map(Output::create).transpose()?;
     let (explained, total, shown) = match &loaded {
@@ -70,11 +67,13 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     }
     let text = format!("{rows}, wrote {}", places.join(" and "));
     match report.output.as_deref() {
-        Some("-") if shared.quiet || places.is_empty() => {}
-        Some("-") => eprintln!("{text}"),
+        Some("-") if shared.quiet || places.is_empty() => Ok(()),
+        Some("-") => {
+            tell(&text);
+            Ok(())
+        }
         _ => say(&text),
     }
-    Ok(())
 }
 
 /// The rows of the data, read once, and what is odd about them.

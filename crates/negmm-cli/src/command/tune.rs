@@ -13,8 +13,10 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Shared, Tune};
 use crate::config::{Splitting, methods};
-use crate::output::{Output, replaces, say, say_json, warn, write};
+use crate::output::{Output, write};
+use crate::places::{Written, apart};
 use crate::progress::Bar;
+use crate::say::{say, say_json, warn};
 use crate::{input, journal, report};
 
 /// What is tried where nobody says it: one network a fit, where the default method has ten.
@@ -63,11 +65,11 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
         seed,
     };
     let folder = &arguments.journal;
-    let mut journal = part.open(folder, &search.plan())?;
     let model = arguments.output.clone().unwrap_or_else(|| folder.join("best.negmm")).display().to_string();
-    if replaces(&model, Path::new(&arguments.data)) {
-        return Err(Error::options(format!("the model would replace the data in {model}: say another -o MODEL")));
-    }
+    let (trials, result_file) = (folder.join(part.shard.file_name()), folder.join("result.json"));
+    let inputs = [("data", Path::new(&arguments.data)), ("journal", &trials), ("result", &result_file)];
+    apart(shared.json, &[Written { what: "model", place: &model, option: "-o MODEL" }], &inputs)?;
+    let mut journal = part.open(folder, &search.plan())?;
     // A place that cannot be written to is better known before the search than after.
     drop(Output::create(&model)?);
     let bar = Bar::trials(shared);
@@ -77,18 +79,17 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let ranking = search.run(&mut journal, &options);
     bar.clear();
     let Some(ranking) = ranking? else {
-        say(&format!(
+        return say(&format!(
             "the trials of shard {} that could run are in {}; when the others are done too, join their journals with --merge",
             part.shard,
             folder.display()
         ));
-        return Ok(());
     };
     let best = &ranking[0].configuration.method;
     save_winner(&table, &search, best, &model, &engine, shared)?;
     let result =
         json!({ "by": by.name(), "splits": splits.len(), "ranking": ranking.iter().map(entry).collect::<Vec<_>>() });
-    write(&folder.join("result.json").display().to_string(), format!("{result:#}\n").as_bytes())?;
+    write(&result_file.display().to_string(), format!("{result:#}\n").as_bytes())?;
     let seconds = start.elapsed().as_secs_f64();
     if shared.json {
         return say_json(&json!({ "result": result, "model": model, "seconds": seconds }));
@@ -101,8 +102,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
         report::counted(splits.len(), "split"),
         table_text(&ranking, search.scores()),
         super::compare::heading(by),
-    ));
-    Ok(())
+    ))
 }
 
 /// What chooses, by its name.

@@ -178,7 +178,7 @@ impl Plan {
                 (Effort::Quick, false) => &["preset=fast", "steps=2000"],
                 _ => &[],
             };
-            return combinations(Method::by_name(name)?, quick, &Vec::new());
+            return combinations(Method::by_name(name)?, quick, &self.overrides);
         }
         let method = method(name, &settings(self.effort, loaded.table.rows()))?;
         combinations(method, &real_options(name, self.effort), &self.overrides)

@@ -101,6 +101,13 @@ impl Censored {
     pub(crate) fn scores(&self) -> impl Iterator<Item = f64> {
         [self.nll].into_iter().chain(self.integrated_brier)
     }
+
+    /// Says what cannot be a score, if something cannot.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        let shares = [self.share].into_iter().chain(self.concordance).all(|share| (0.0..=1.0).contains(&share));
+        let counts = self.calibration.iter().all(|count| count.is_finite() && *count >= 0.0);
+        if shares && counts { Ok(()) } else { Err("its scores of censored targets are out of range".into()) }
+    }
 }
 
 /// Adds `weight` evenly between two probabilities, or at one.

@@ -51,7 +51,8 @@ impl<R: Read> Records<R> {
             rows: 0,
         };
         if !records.read_record()? {
-            return Err(Error::data("the file is empty").in_file(name));
+            let empty = if records.reader.get_ref().is_empty() { "is empty" } else { "has blank lines alone" };
+            return Err(Error::data(format!("the file {empty}")).in_file(name));
         }
         records.header = records.read_header().map_err(|error| error.in_file(name))?;
         Ok(records)

@@ -16,6 +16,7 @@ use crate::{Error, Result};
 /// | `missing` | none | any words | cells that are missing, beside the usual words; a number by its value |
 /// | `text` | none | names of columns | columns that are text, whatever they look like |
 /// | `number` | none | names of columns | columns that are numbers; cells that are none are missing |
+/// | `memory` | half of the machine's | from 1 | gigabytes of a file, unpacked, that are held in memory at most |
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Dialect {
@@ -29,6 +30,8 @@ pub struct Dialect {
     pub text: Vec<String>,
     /// Columns that are numbers.
     pub number: Vec<String>,
+    /// Gigabytes of a file, unpacked, that are held in memory.
+    pub memory: Option<u64>,
 }
 
 impl Dialect {

@@ -19,6 +19,7 @@ mod extrapolation;
 mod format;
 mod grid;
 mod groups;
+mod gzip;
 mod inputs;
 mod intervals;
 mod kept;
@@ -35,6 +36,7 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_writer;
 mod reading;
+mod room;
 mod row_stream;
 mod rows;
 mod source;
@@ -51,7 +53,7 @@ mod weights;
 mod whole;
 mod windows;
 
-pub(crate) use message::quoted;
+pub(crate) use message::{quoted, visible};
 pub(crate) use weights::{check_weights, weight_of};
 
 #[cfg(feature = "parquet")]

@@ -2,12 +2,10 @@
 
 use std::io::{self, Chain, Cursor, Read};
 
-use flate2::read::MultiGzDecoder;
-
 use super::format::refuse_others;
+use super::gzip::{self, Gzip};
 use crate::{Error, Result};
 
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// The separator is looked for in at most this many bytes …
 pub(super) const HEAD_BYTES: u64 = 1 << 16;
@@ -33,16 +31,19 @@ type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 /// A reader that undoes gzip where the first bytes say so.
 pub(super) enum Decoded<R: Read> {
     Plain(Whole<R>),
-    Gzip(Box<MultiGzDecoder<Whole<R>>>),
+    Gzip(Box<Gzip<Whole<R>>>),
 }
 
 impl<R: Read> Decoded<R> {
     pub fn new(mut reader: R, name: &str) -> Result<Self> {
         let mut start = Vec::new();
-        (&mut reader).take(GZIP_MAGIC.len() as u64).read_to_end(&mut start).map_err(|error| read_error(name, error))?;
-        let gzip = start == GZIP_MAGIC;
+        (&mut reader)
+            .take(gzip::MAGIC.len() as u64)
+            .read_to_end(&mut start)
+            .map_err(|error| read_error(name, error))?;
+        let gzip = start == gzip::MAGIC;
         let whole = Cursor::new(start).chain(reader);
-        Ok(if gzip { Self::Gzip(Box::new(MultiGzDecoder::new(whole))) } else { Self::Plain(whole) })
+        Ok(if gzip { Self::Gzip(Box::new(Gzip::new(whole))) } else { Self::Plain(whole) })
     }
 }
 
@@ -50,14 +51,7 @@ impl<R: Read> Read for Decoded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(reader) => reader.read(buffer),
-            Self::Gzip(reader) => reader.read(buffer).map_err(|error| {
-                let message = match error.kind() {
-                    io::ErrorKind::UnexpectedEof => "the gzip stream is truncated",
-                    io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => "the gzip stream is corrupt",
-                    _ => return error,
-                };
-                io::Error::other(Error::data(message).with_source(error))
-            }),
+            Self::Gzip(reader) => reader.read(buffer),
         }
     }
 }
@@ -70,6 +64,13 @@ pub(super) struct Source<R> {
     delivered: u64,
     row_bytes: usize,
     header: HeaderShape,
+}
+
+impl<R> Source<R> {
+    /// Whether there was nothing at all, not even a blank line.
+    pub fn is_empty(&self) -> bool {
+        self.delivered == TAIL.len() as u64
+    }
 }
 
 impl<R: Read> Source<R> {
@@ -113,7 +114,9 @@ impl<R: Read> Read for Source<R> {
             count = self.tail.read(buffer)?;
         }
         self.delivered += count as u64;
-        self.row_bytes += count;
+        // Blank lines belong to no row.
+        let blank = buffer[..count].iter().all(|byte| matches!(byte, b'\r' | b'\n'));
+        self.row_bytes += if blank { 0 } else { count };
         Ok(count)
     }
 }

@@ -7,15 +7,14 @@ use super::csv::Records;
 use super::deciding::Deciding;
 use super::dictionary::Dictionary;
 use super::reading::{CellReader, Verdict, Wish, is_code, plain_number};
-use super::source::read_error;
+use super::room::read_all;
 use super::{Column, Dialect, Reading, Table};
 use crate::{Error, Result};
 
 /// Reads all rows. The bytes are held in memory and gone through again for columns that are not plain numbers: only at the end of a
 /// column is it known that it is, and the text of its first cells must then still be there.
-pub(super) fn read_whole(mut reader: impl Read, name: &str, dialect: &Dialect) -> Result<Table> {
-    let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(|error| read_error(name, error))?;
+pub(super) fn read_whole(reader: impl Read, name: &str, dialect: &Dialect) -> Result<Table> {
+    let bytes = read_all(reader, name, dialect.memory)?;
     let file = Whole { bytes: &bytes, name, dialect };
     let mut records = file.records()?;
     let deciding =

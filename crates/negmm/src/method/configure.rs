@@ -2,7 +2,7 @@
 
 use super::Method;
 use crate::options::{self, Checked, OptionInfo, Options, Refused, Slot, Spec};
-use crate::{Error, Result};
+use crate::{Error, Result, near};
 
 /// The option that says what the members of an ensemble are, and so which other options it has.
 pub(super) const MEMBER: &str = "member";
@@ -113,7 +113,9 @@ impl Method {
         let having: Vec<&str> =
             Self::all().iter().filter(|method| method.has(option)).map(|method| method.name()).collect();
         let error = Error::options(if having.is_empty() {
-            format!("there is no option {option:?}")
+            let methods = Self::all();
+            let known: Vec<&str> = methods.iter().flat_map(|method| method.options()).map(|known| known.name).collect();
+            format!("there is no option {option:?}{}", near::suggestion(option, known))
         } else {
             format!("method {} has no option {option:?}; methods that have it: {}", self.name(), having.join(", "))
         });

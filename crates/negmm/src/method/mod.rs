@@ -49,7 +49,7 @@ use material::Material;
 
 use crate::ngboost::Score;
 use crate::train::NetworkJob;
-use crate::{Error, Result};
+use crate::{Error, Result, near};
 
 /// A way to learn a distribution for every row, with its settings.
 ///
@@ -110,7 +110,8 @@ impl Method {
     pub fn by_name(name: &str) -> Result<Self> {
         Self::all().into_iter().find(|method| method.name() == name).ok_or_else(|| {
             let names: Vec<&str> = Self::all().iter().map(Self::name).collect();
-            Error::options(format!("there is no method {name:?}; the methods are {}", names.join(", ")))
+            let near = near::suggestion(name, names.iter().copied());
+            Error::options(format!("there is no method {name:?}{near}; the methods are {}", names.join(", ")))
         })
     }
 

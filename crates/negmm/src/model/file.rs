@@ -7,7 +7,8 @@
 //! `network.n.levels.c` (levels × mean, spread and rows), one for each `statistics` of the encoder's inputs, in their order. The tensor `checksum` covers the text and all other tensors, so a damaged file is
 //! refused instead of predicting nonsense.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors};
@@ -27,6 +28,10 @@ const FORMAT: u32 = 1;
 const FORECASTER_FORMAT: u32 = 2;
 const METADATA_KEY: &str = "negmm";
 const CHECKSUM: &str = "checksum";
+/// The bytes that a file is told by, and the most that one may have: a hundred times the largest that was ever fitted.
+const BEGINNING: u64 = 9;
+const MOST_BYTES: u64 = 4 << 30;
+const FOREIGN: &str = "this is not a negmm model file, or it is damaged";
 
 /// Read first, so that a file of a later format is named as such.
 #[derive(Deserialize)]
@@ -59,8 +64,15 @@ impl Loaded {
     /// Reads a model file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|error| Error::io(path, error))?;
-        Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
+        Self::from_bytes(&bytes_of(path)?).map_err(|error| error.in_file(path))
+    }
+
+    /// Reads a model file to its end.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not a model file or too large for one.
+    pub fn read_from(reader: impl Read) -> Result<Self> {
+        Self::from_bytes(&all_bytes(reader)?)
     }
 
     /// Reads the bytes of a model file.
@@ -100,8 +112,29 @@ fn write(model: &Model, forecast: Option<ForecastParts>) -> Result<Vec<u8>> {
 }
 
 pub(super) fn load(path: &Path) -> Result<Model> {
-    let bytes = fs::read(path).map_err(|error| Error::io(path, error))?;
-    from_bytes(&bytes).map_err(|error| error.in_file(path))
+    from_bytes(&bytes_of(path)?).map_err(|error| error.in_file(path))
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    all_bytes(file).map_err(|error| error.in_file(path))
+}
+
+/// All bytes, where the first are those of a model file and there are not too many.
+fn all_bytes(mut reader: impl Read) -> Result<Vec<u8>> {
+    let unread = |error: std::io::Error| Error::unread(error);
+    let mut bytes = Vec::new();
+    (&mut reader).take(BEGINNING).read_to_end(&mut bytes).map_err(unread)?;
+    // The length of the description, and the brace that it begins with: whatever else it is, it is not read any further.
+    let length = bytes.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
+    if bytes.len() < BEGINNING as usize || !(2..MOST_BYTES).contains(&length) || bytes[BEGINNING as usize - 1] != b'{' {
+        return Err(Error::model(FOREIGN));
+    }
+    reader.take(MOST_BYTES).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Error::model(format!("this file is larger than any model ({} GiB)", MOST_BYTES >> 30)));
+    }
+    Ok(bytes)
 }
 
 pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
@@ -113,7 +146,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
 
 /// The model, and what makes a forecaster of it.
 fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
-    let foreign = |_| Error::model("this is not a negmm model file, or it is damaged");
+    let foreign = |_| Error::model(FOREIGN);
     let tensors = SafeTensors::deserialize(bytes).map_err(foreign)?;
     let text = text_of(bytes, METADATA_KEY)
         .ok_or_else(|| Error::model("this safetensors file is not a negmm model: it has no entry \"negmm\""))?;
@@ -143,6 +176,7 @@ fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
     let sizes = (encoder.features(), &encoder.level_counts()[..]);
     let predictor = tensors::read(predictor, &method, sizes, &Tensors::new(&tensors, "")).map_err(damaged)?;
     check_windows(&predictor, &encoder).map_err(damaged)?;
+    record.check().map_err(damaged)?;
     Ok((Model { method, encoder, predictor, record }, forecast))
 }
 

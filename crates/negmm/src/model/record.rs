@@ -25,3 +25,15 @@ pub struct Record {
     /// The training of each network.
     pub histories: Vec<History>,
 }
+
+impl Record {
+    /// Says what cannot be of a training, if something cannot: of a file that somebody else wrote.
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.validation.iter().chain(&self.baseline).try_for_each(Metrics::check)?;
+        let kept = |history: &History| history.best_epoch < history.epochs.len().max(1);
+        if !self.histories.iter().all(kept) {
+            return Err("the epoch that was kept is none of its training".into());
+        }
+        Ok(())
+    }
+}

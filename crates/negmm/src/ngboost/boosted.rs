@@ -6,6 +6,9 @@ use super::{Columns, Score};
 use crate::math::lanes::{Isa, Kernel, Lanes};
 use crate::{Error, Result};
 
+/// No mean or sd is larger, in units of the standardised target: sums of trees that somebody made up stay numbers.
+pub(super) const LARGEST: f64 = 1e9;
+
 /// Predicts a normal distribution for every row: (mean, log sd) = `start` - `learning_rate` · sum of scale · tree(row).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Boosted {
@@ -61,8 +64,9 @@ impl Boosted {
         let (mut means, mut sds) = (vec![self.start[0]; rows], vec![self.start[1]; rows]);
         Isa::best().run(Sum { boosted: self, columns, parameters: [&mut means, &mut sds] });
         for log_sd in &mut sds {
-            *log_sd = libm::exp(*log_sd).max(self.sigma_min);
+            *log_sd = libm::exp(*log_sd).max(self.sigma_min).min(LARGEST);
         }
+        means.iter_mut().for_each(|mean| *mean = mean.clamp(-LARGEST, LARGEST));
         Ok((means, sds))
     }
 

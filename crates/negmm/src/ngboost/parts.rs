@@ -1,6 +1,6 @@
 //! Responsible for a boosted model as flat arrays, the form that goes into a file, and for refusing arrays that are no model.
 
-use super::boosted::{Boosted, Round};
+use super::boosted::{Boosted, LARGEST, Round};
 use super::tree::{Node, Tree};
 use crate::{Error, Result};
 
@@ -52,8 +52,8 @@ impl Boosted {
     /// that are not the next nodes.
     pub fn from_parts(parts: &Parts, features: usize) -> Result<Self> {
         let [mean, log_sd, learning_rate, sigma_min] = parts.start;
-        let positive = |x: f64| x.is_finite() && x > 0.0;
-        if !(mean.is_finite() && log_sd.is_finite() && positive(learning_rate) && positive(sigma_min)) {
+        let positive = |x: f64| x > 0.0 && x <= LARGEST;
+        if !(mean.abs() <= LARGEST && log_sd.abs() <= LARGEST && positive(learning_rate) && positive(sigma_min)) {
             return Err(Error::model(format!("a boosted model cannot start from {:?}", parts.start)));
         }
         let rounds = parts.scales.len();

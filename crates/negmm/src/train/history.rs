@@ -39,6 +39,6 @@ pub struct History {
 impl History {
     /// Steps not taken, over all epochs.
     pub fn skipped(&self) -> usize {
-        self.epochs.iter().map(|epoch| epoch.skipped).sum()
+        self.epochs.iter().fold(0, |sum, epoch| sum.saturating_add(epoch.skipped))
     }
 }

@@ -17,6 +17,9 @@ use crate::{Error, Result};
 
 /// The version of the journal's own form.
 const FORMAT: u64 = 1;
+/// The longest that a trial takes, 30 years, and the largest number that comes out of one: its square is still a number.
+const MOST_SECONDS: f64 = 1e9;
+const LARGEST_RESULT: f64 = 1e150;
 
 /// A finished trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -182,7 +185,7 @@ impl Journal {
         let mut lines = lines.enumerate().peekable();
         while let Some((number, (end, text))) = lines.next() {
             let entry: Entry = match serde_json::from_slice(text) {
-                Ok(entry) => entry,
+                Ok(entry) => checked(entry).map_err(|error| error.at_line(number as u64 + 2))?,
                 // What a crash of the machine leaves at the end.
                 Err(_) if lines.peek().is_none() => break,
                 Err(error) => {
@@ -227,6 +230,27 @@ impl Journal {
 
 fn not_a_journal() -> Error {
     Error::data("this is no journal of negmm; choose another folder")
+}
+
+/// The trial, where its numbers are ones that a run can write.
+fn checked(entry: Entry) -> Result<Entry> {
+    let out_of_range = |what: &str| Error::data(format!("{what} of the trial {:?} is out of range", entry.trial));
+    if !(0.0..=MOST_SECONDS).contains(&entry.seconds) {
+        return Err(out_of_range("the time"));
+    }
+    if !is_in_range(&entry.result) {
+        return Err(out_of_range("a result"));
+    }
+    Ok(entry)
+}
+
+fn is_in_range(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.as_f64().is_some_and(|number| number.abs() <= LARGEST_RESULT),
+        Value::Array(values) => values.iter().all(is_in_range),
+        Value::Object(values) => values.values().all(is_in_range),
+        _ => true,
+    }
 }
 
 /// The same trial twice must have the same result.

@@ -22,7 +22,7 @@ impl Shard {
     }
 
     /// The file of a journal that it writes.
-    pub(super) fn file_name(self) -> String {
+    pub fn file_name(self) -> String {
         match self {
             Self::WHOLE => "trials.jsonl".into(),
             Self { part, of } => format!("trials-{part}-of-{of}.jsonl"),

@@ -1,0 +1,30 @@
+//! Responsible for `negmm man`: the manual page of the program and all its commands.
+
+use clap::Command;
+use clap_mangen::Man;
+use negmm::Error;
+
+use crate::{output, usage};
+
+/// Runs it.
+pub fn run() -> Result<(), Error> {
+    let mut command = usage::command();
+    command.build();
+    let mut page = Vec::new();
+    render(&command, &mut page).map_err(|error| Error::io("standard output", error))?;
+    output::write("-", &page)
+}
+
+/// The program's own page, then a section for every command with its options.
+fn render(command: &Command, page: &mut Vec<u8>) -> std::io::Result<()> {
+    Man::new(command.clone()).render(page)?;
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        let title = format!("{} {}", command.get_name(), sub.get_name()).to_uppercase();
+        page.extend_from_slice(format!(".SH \"{title}\"\n").as_bytes());
+        let man = Man::new(sub.clone());
+        man.render_description_section(page)?;
+        man.render_synopsis_section(page)?;
+        man.render_options_section(page)?;
+    }
+    Ok(())
+}

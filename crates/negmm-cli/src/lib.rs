@@ -1,0 +1,74 @@
+//! What the program `negmm` does, for its `main` and for tests that call it many times.
+
+mod arguments;
+mod chart;
+mod command;
+mod config;
+mod input;
+mod interrupt;
+mod journal;
+mod lines;
+mod output;
+mod places;
+mod predictions;
+mod progress;
+mod read_as;
+mod report;
+mod say;
+mod usage;
+mod without_target;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use negmm::Error;
+
+use arguments::Command;
+
+pub use command::inspect::{object as inspected, text as described};
+
+/// Does what the command line says, and tells the shell how it went.
+pub fn main() -> ExitCode {
+    interrupt::watch();
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    match run(&typed) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say::failure(&error, usage::wants_json(&typed));
+            ExitCode::from(error.kind().exit_code())
+        }
+    }
+}
+
+/// Whether these words are understood, a config file too; nothing is done.
+///
+/// # Errors
+/// As [`run`].
+pub fn understand(typed: &[OsString]) -> Result<(), Error> {
+    match usage::parse(typed)?.map(|arguments| arguments.command) {
+        Some(Command::Fit(fit)) => fit.config().map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Does what these words say; the first is the name of the program.
+///
+/// # Errors
+/// One for a person, with what kind of thing is at fault and where.
+pub fn run(typed: &[OsString]) -> Result<(), Error> {
+    let Some(arguments) = usage::parse(typed)? else { return Ok(()) };
+    let shared = &arguments.shared;
+    match &arguments.command {
+        Command::Demo(demo) => command::demo::run(demo, shared),
+        Command::Fit(fit) => command::fit::run(fit, shared),
+        Command::Predict(predict) => command::predict::run(predict, shared),
+        Command::Evaluate(evaluate) => command::evaluate::run(evaluate, shared),
+        Command::Report(report) => command::report::run(report, shared),
+        Command::Compare(compare) => command::compare::run(compare, shared),
+        Command::Tune(tune) => command::tune::run(tune, shared),
+        Command::Paper(paper) => command::paper::run(paper, shared),
+        Command::Inspect(inspect) => command::inspect::run(inspect, shared),
+        Command::Completions(completions) => command::completions::run(completions),
+        Command::Man => command::man::run(),
+    }
+}

@@ -1,0 +1,79 @@
+//! Responsible for small models of every kind, to start from.
+
+use negmm::data::{Column, Inputs, Outcome, Sequence};
+use negmm::forecast::{Roles, fit_forecaster};
+use negmm::method::Auto;
+use negmm::{FitOptions, Method, Rng, Table, fit_with};
+
+/// Rows of the table that models are of.
+const ROWS: usize = 60;
+
+/// Numbers, text, dates, missing cells, and targets of several kinds.
+pub fn table() -> Table {
+    let mut rng = Rng::new(1, 0);
+    let mut column = |make: &mut dyn FnMut(&mut Rng) -> f64| (0..ROWS).map(|_| make(&mut rng)).collect::<Vec<f64>>();
+    let x = column(&mut |rng| if rng.uniform() < 0.1 { f64::NAN } else { 10.0 * rng.uniform() });
+    let place = column(&mut |rng| rng.below(4) as f64);
+    let noise = column(&mut |rng| rng.uniform());
+    let city = place.iter().map(|at| ["Oslo", "Łódź", "say \"hi\"", ""][*at as usize]);
+    let city = city.map(|name| (!name.is_empty()).then_some(name));
+    let day = (0..ROWS).map(|row| Some(format!("2024-{:02}-{:02}", 1 + row / 28, 1 + row % 28)));
+    let at = |row: usize| if x[row].is_nan() { 5.0 } else { x[row] };
+    let of = |make: &dyn Fn(usize) -> f64| Column::Numbers((0..ROWS).map(make).collect());
+    let days: Vec<Option<String>> = day.collect();
+    Table::new(vec![
+        ("x", Column::Numbers(x.clone())),
+        ("city", Column::text(city)),
+        ("day", Column::text(days.iter().map(Option::as_deref))),
+        ("same", Column::Numbers(vec![3.5; ROWS])),
+        ("y", of(&|row| 100.0 + 3.0 * at(row) + 5.0 * noise[row])),
+        ("count", of(&|row| (at(row) * noise[row]).floor())),
+        ("rain", of(&|row| (at(row) * noise[row] - 2.0).max(0.0))),
+        ("over", of(&|row| f64::from(noise[row] > 0.7))),
+    ])
+    .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn method(name: &str, options: &[(&str, &str)]) -> Method {
+    let mut method = Method::by_name(name).unwrap_or_else(|error| panic!("{error}"));
+    options.iter().for_each(|(option, value)| method.set(option, value).unwrap_or_else(|error| panic!("{error}")));
+    method
+}
+
+/// The bytes of a small model of every kind.
+pub fn models() -> Vec<Vec<u8>> {
+    const SHORT: [(&str, &str); 2] = [("epochs", "2"), ("hidden", "4")];
+    const AUTO: [(&str, &str); 3] = [("members", "1"), ("steps", "20"), ("hidden", "8")];
+    let short = |name: &str, more: &[(&str, &str)]| method(name, &[&SHORT[..], more].concat());
+    let plain = Inputs::default();
+    let day = Inputs { dates: vec![("day".into(), None)], ..Inputs::default() };
+    let censored = Outcome { censored: Some("over".into()), ..Outcome::default() };
+    let sequence = Sequence { column: "y".into(), window: 3 };
+    let only_y = Inputs { features: Some(vec!["y".into()]), sequence: Some(sequence), ..Inputs::default() };
+    let bounded = Outcome { lower: Some(90.0), upper: Some(200.0), ..Outcome::default() };
+    let kinds = [
+        (short("ne-gmm", &[("components", "2")]), "y", day),
+        (short("mdn", &[]), "count", plain.clone()),
+        (short("beta-nll", &[]), "y", Inputs { outcome: bounded, ..Inputs::default() }),
+        (short("sample-net", &[("samples", "5")]), "y", plain.clone()),
+        (short("ensemble", &[("members", "2")]), "y", plain.clone()),
+        (method("ngboost", &[("rounds", "3")]), "y", plain.clone()),
+        (method("constant", &[]), "rain", plain.clone()),
+        (method("auto", &AUTO), "rain", plain),
+        (short("mdn", &[]), "y", Inputs { outcome: censored, ..Inputs::default() }),
+        (short("ne-gmm", &[]), "y", only_y),
+    ];
+    let table = table();
+    let fitted = kinds.into_iter().map(|(method, target, inputs)| {
+        let fitted = fit_with(&table, target, &method, &FitOptions::default().inputs(inputs));
+        fitted.and_then(|fitted| fitted.model.to_bytes()).unwrap_or_else(|error| panic!("{target}: {error}"))
+    });
+    fitted.chain([forecaster(&table)]).collect()
+}
+
+fn forecaster(table: &Table) -> Vec<u8> {
+    let auto = Auto { hidden: Some(vec![8]), steps: Some(20), ..Auto::default() };
+    let roles = Roles { horizon: 2, ..Roles::of("y") };
+    let fitted = fit_forecaster(table, &roles, &auto, &FitOptions::default());
+    fitted.and_then(|fitted| fitted.forecaster.to_bytes()).unwrap_or_else(|error| panic!("{error}"))
+}

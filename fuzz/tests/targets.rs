@@ -1,0 +1,129 @@
+//! The targets: bytes in, no panic, and where something comes out it holds what it must. `cargo test` runs each for a moment on what
+//! chance gives and on everything in `corpus/`; `README.md` says how to run one for long, led by what the code does.
+
+use std::ffi::OsString;
+use std::io::Cursor;
+use std::sync::LazyLock;
+
+use bolero::check;
+use negmm::data::{Dialect, Reading, RowStream, Schema};
+use negmm::tune::{Journal, Shard};
+use negmm::{Loaded, Method, Table};
+use negmm_fuzz::{ask, hostile, models, table};
+use serde_json::Map;
+
+static MODELS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(models);
+static TABLE: LazyLock<Table> = LazyLock::new(table);
+
+/// Rows of a table that was read whole are those that a stream of the same bytes gives.
+fn read(bytes: &[u8]) {
+    let Ok(table) = Table::read_from_with(bytes, "fuzzed", &Dialect::default()) else { return };
+    let columns = table.names().iter().map(|name| (name.to_string(), Reading::text())).collect();
+    let schema = Schema { columns, ..Schema::default() };
+    let Ok(mut stream) = RowStream::from_reader(Cursor::new(bytes.to_vec()), "fuzzed", &schema) else { return };
+    let mut rows = 0;
+    while let Ok(Some(chunk)) = stream.next_chunk(7) {
+        rows += chunk.table.rows();
+    }
+    assert_eq!(rows, table.rows());
+}
+
+#[test]
+fn csv() {
+    check!().for_each(read);
+}
+
+#[test]
+fn gzip() {
+    check!().for_each(|bytes: &[u8]| read(&[&[0x1f, 0x8b], bytes].concat()));
+}
+
+#[test]
+fn parquet() {
+    let sound = include_bytes!("../seeds/table.parquet");
+    check!().for_each(|script: &[u8]| {
+        // A sound file with some bytes replaced: its end says where everything lies.
+        let mut bytes = sound.to_vec();
+        for change in script.as_chunks::<3>().0 {
+            let place = usize::from(u16::from_le_bytes([change[0], change[1]])) % bytes.len();
+            bytes[place] = change[2];
+        }
+        let _ = Table::read_from(&bytes[..], "fuzzed");
+    });
+}
+
+#[test]
+fn model_file() {
+    check!().for_each(|script: &[u8]| {
+        let Some((which, script)) = script.split_first() else { return };
+        let file = hostile(&MODELS[usize::from(*which) % MODELS.len()], script);
+        if let Ok(loaded) = Loaded::from_bytes(&file) {
+            ask(&loaded, &TABLE, script.first().is_some_and(|first| first % 16 == 0));
+        }
+    });
+}
+
+#[test]
+fn model_bytes() {
+    check!().for_each(|bytes: &[u8]| drop(Loaded::from_bytes(bytes)));
+}
+
+#[test]
+fn config_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.toml");
+    check!().for_each(|bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let words = ["negmm", "fit", "d.csv", "-o", "m", "--config"].map(OsString::from);
+        let _ = negmm_cli::understand(&[&words[..], &[path.clone().into_os_string()]].concat());
+    });
+}
+
+#[test]
+fn journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    check!().for_each(|bytes: &[u8]| {
+        let header = format!("{{\"journal\":1,\"negmm\":\"{version}\",\"plan\":{{}}}}\n");
+        let whole = [header.as_bytes(), bytes].concat();
+        // With the right first line, and as it is.
+        for bytes in [&whole[..], bytes] {
+            std::fs::write(folder.path().join("other.jsonl"), bytes).unwrap();
+            let _ = Journal::open(folder.path(), &Map::new(), Shard::WHOLE);
+        }
+    });
+}
+
+#[test]
+fn option_values() {
+    let names: Vec<(&'static str, &'static str)> = Method::all()
+        .iter()
+        .flat_map(|method| method.options().into_iter().map(|option| (method.name(), option.name)))
+        .collect();
+    check!().for_each(|bytes: &[u8]| {
+        let (Some(which), Ok(value)) =
+            (bytes.first_chunk::<2>(), std::str::from_utf8(bytes.get(2..).unwrap_or_default()))
+        else {
+            return;
+        };
+        let (method, option) = names[usize::from(u16::from_le_bytes(*which)) % names.len()];
+        let mut method = Method::by_name(method).unwrap();
+        if method.set(option, value).is_ok() && method.check().is_ok() {
+            let _ = negmm::model::plan(&TABLE, "y", &method, &Default::default(), 0);
+        }
+    });
+}
+
+#[test]
+fn command_line() {
+    check!().for_each(|bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        // Help would be printed, a config file read.
+        let printed = |word: &str| {
+            word.starts_with('-') && !word.starts_with("--") || word.contains("help") || word.contains("version")
+        };
+        let words = text.split('\0').filter(|word| !printed(word) && !word.contains("config"));
+        let typed: Vec<OsString> = ["negmm", "fit"].into_iter().chain(words).map(OsString::from).collect();
+        let _ = negmm_cli::understand(&typed);
+    });
+}
