@@ -2,6 +2,7 @@
 //! results on them.
 
 pub mod floor;
+pub mod hostile;
 pub mod options;
 pub mod peers;
 pub mod results;

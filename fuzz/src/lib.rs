@@ -5,6 +5,20 @@ mod ask;
 mod hostile;
 mod seeds;
 
+use negmm::{Loaded, Table};
+
 pub use ask::ask;
 pub use hostile::hostile;
 pub use seeds::{models, table};
+
+/// Asks a hostile model, if it is read at all: of these `models` the one that the first byte says, with a few changes.
+/// Whether it was read.
+pub fn ask_hostile(models: &[Vec<u8>], table: &Table, script: &[u8]) -> bool {
+    let Some(([which, count], script)) = script.split_first_chunk() else { return false };
+    // Few changes: of many one is sure to be refused.
+    let changes = &script[..script.len().min(4 * (1 + usize::from(*count) % 3))];
+    let file = hostile(&models[usize::from(*which) % models.len()], changes);
+    let Ok(loaded) = Loaded::from_bytes(&file) else { return false };
+    ask(&loaded, table, count % 16 == 0);
+    true
+}

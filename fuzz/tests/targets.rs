@@ -9,7 +9,7 @@ use bolero::check;
 use negmm::data::{Dialect, Reading, RowStream, Schema};
 use negmm::tune::{Journal, Shard};
 use negmm::{Loaded, Method, Table};
-use negmm_fuzz::{ask, hostile, models, table};
+use negmm_fuzz::{ask_hostile, models, table};
 use serde_json::Map;
 
 static MODELS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(models);
@@ -55,11 +55,7 @@ fn parquet() {
 #[test]
 fn model_file() {
     check!().for_each(|script: &[u8]| {
-        let Some((which, script)) = script.split_first() else { return };
-        let file = hostile(&MODELS[usize::from(*which) % MODELS.len()], script);
-        if let Ok(loaded) = Loaded::from_bytes(&file) {
-            ask(&loaded, &TABLE, script.first().is_some_and(|first| first % 16 == 0));
-        }
+        ask_hostile(&MODELS, &TABLE, script);
     });
 }
 

@@ -122,9 +122,8 @@ pub fn lines(model: &Model, table: &Table, inputs: &Inputs) -> String {
     let mut listed: Vec<&&Described<'_>> = others.iter().filter(|column| column.is_decided()).take(LISTED).collect();
     let room = LISTED - listed.len();
     listed.extend(others.iter().filter(|column| !column.is_decided()).take(room));
-    let width = listed.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
-    let mut lines: Vec<String> =
-        listed.iter().map(|column| format!("  {:width$}  {}", column.name, column.text())).collect();
+    let named: Vec<Vec<String>> = listed.iter().map(|column| vec![column.name.to_string(), column.text()]).collect();
+    let mut lines: Vec<String> = if named.is_empty() { Vec::new() } else { vec![report::left_aligned(&named)] };
     let more = [(others.len() - listed.len(), "other column"), (plain.len(), "plain number")];
     let more = more.iter().filter(|(count, _)| *count > 0).map(|(count, what)| report::counted(*count, what));
     if !lines.is_empty() {

@@ -66,6 +66,14 @@ fn of_known(lines: &[(&str, &Metrics)]) -> String {
     table(&cells)
 }
 
+/// Lines of a name and what is said of it, one below the other.
+pub fn left_aligned(lines: &[Vec<String>]) -> String {
+    let width = lines.iter().map(|line| line[0].chars().count()).max().unwrap_or(0);
+    let gap = |name: &str| " ".repeat(width - name.chars().count());
+    let line = |line: &Vec<String>| format!("  {}{}  {}", line[0], gap(&line[0]), line[1]);
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// What is not plain about a target, each in a line of its own.
 pub fn of_target(target: &Target) -> String {
     target.words().iter().map(|words| format!("\n{words}")).collect()

@@ -240,3 +240,12 @@ fn shells_and_man_are_served() {
     let page = folder.done(&["man"]).text();
     assert!(page.contains(".TH negmm 1") && page.contains("NEGMM FIT") && page.contains("\\-\\-held\\-out"), "{page}");
 }
+
+#[test]
+fn a_name_may_be_long() {
+    let folder = Folder::new();
+    let name = "x".repeat(70_000);
+    folder.write("d.csv", rows(60).replacen(",c,", &format!(",{name},"), 1));
+    assert!(folder.fit("d.csv", "m", &[]).text().contains(&name));
+    assert!(folder.done(&["inspect", "m"]).text().contains(&name));
+}

@@ -80,7 +80,8 @@ fn reports_that_cannot_be() {
         "the page would replace the model in ok.negmm: say another -o FILE",
     );
     let both = "the page and --json cannot both go to standard output: say -o FILE";
-    folder.refused(&report(&["ok.csv", "-o", "-", "--json"]), 2, both);
+    let outcome = folder.run(&report(&["ok.csv", "-o", "-", "--json"]));
+    assert_eq!((outcome.code, outcome.json()["error"].as_str()), (Some(2), Some(both)));
     folder.refused(&report(&["none.csv", "-o", "r.html"]), 1, "none.csv: there is no such file or folder");
     folder.refused(&report(&["ok.csv", "-o", "none/r.html"]), 1, "none/r.html: the folder none does not exist");
     folder.write("head.csv", "x,c,y\n");

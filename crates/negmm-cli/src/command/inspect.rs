@@ -62,10 +62,10 @@ pub fn text(loaded: &Loaded) -> String {
     let inputs = encoder.inputs().iter().map(|input| vec![input.name.clone(), describe(input)]);
     let inputs =
         inputs.chain(encoder.differences().iter().map(|difference| vec![difference.name(), length(difference)]));
-    text.push_str(&left_aligned(&inputs.collect::<Vec<_>>()));
+    text.push_str(&report::left_aligned(&inputs.collect::<Vec<_>>()));
     if !record.histories.is_empty() {
         let settings = model.method().options().into_iter().map(|option| vec![option.name.to_string(), option.value]);
-        text.push_str(&format!("\n\n{}", left_aligned(&settings.collect::<Vec<_>>())));
+        text.push_str(&format!("\n\n{}", report::left_aligned(&settings.collect::<Vec<_>>())));
     }
     if let (epochs, Some(best)) = fit::epochs(model) {
         let skipped: usize = record.histories.iter().map(|history| history.skipped()).sum();
@@ -150,10 +150,4 @@ fn duration(seconds: f64) -> String {
     let unit = units.into_iter().find(|(_, length)| seconds.abs() >= 2.0 * length);
     let (name, length) = unit.unwrap_or(("seconds", 1.0));
     format!("{} {name}", report::number(seconds / length))
-}
-
-fn left_aligned(lines: &[Vec<String>]) -> String {
-    let width = lines.iter().map(|line| line[0].chars().count()).max().unwrap_or(0);
-    let line = |line: &Vec<String>| format!("  {:width$}  {}", line[0], line[1]);
-    lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -44,7 +44,7 @@ impl Date {
 
     /// The day that is so many days after 1970-01-01: the inverse of [`Date::days`].
     pub fn of_days(days: i64) -> Self {
-        let shifted = days + DAYS_TO_1970;
+        let shifted = days.saturating_add(DAYS_TO_1970);
         let (era, of_era) = (shifted.div_euclid(DAYS_OF_ERA), shifted.rem_euclid(DAYS_OF_ERA));
         let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
         let of_year = of_era - (365 * year + year / 4 - year / 100);

@@ -24,6 +24,8 @@ const YEAR: f64 = 365.2425;
 const FEWEST_MONTHS: usize = 3;
 /// Harmonics of a phase: rush hours come twice a day, spring and autumn are not each other's opposite.
 const HARMONICS: usize = 2;
+/// Thirty million years from 1970: no time is so far away.
+const LARGEST_TIME: f64 = 1e15;
 const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// The time as a number in standard deviations, then its parts that varied in training, then a 0/1 flag for missing cells if
@@ -183,6 +185,9 @@ impl ColumnEncoding for TimeEncoding {
         };
         if !self.parts.iter().all(known) {
             return Err(Error::model("the days of the week must be from 0 to 6, each once"));
+        }
+        if self.seconds.mean.abs() > LARGEST_TIME {
+            return Err(Error::model("the times of its training are out of range"));
         }
         self.seconds.check()
     }
