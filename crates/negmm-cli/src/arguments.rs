@@ -53,6 +53,10 @@ pub enum Command {
     Predict(Box<Predict>),
     /// Score predictions against known targets
     Evaluate(Evaluate),
+    /// Make intervals and regions guaranteed ones, by rows that the model has not seen
+    Calibrate(Calibrate),
+    /// Watch a model at work: is it calibrated, did it stop to be so and when; exit code 3 when the alarm is on
+    Monitor(Monitor),
     /// Explain a model by pictures: one HTML file, or an SVG file for each
     Report(Report),
     /// Cross-validate methods on one data set, one table
@@ -170,6 +174,13 @@ pub struct Predict {
     /// Central intervals of these coverages: lower_0.9, upper_0.9 …
     #[arg(long, value_name = "COVERAGE,…", allow_hyphen_values = true)]
     pub interval: Option<String>,
+    /// Smallest sets of these coverages, of one interval or several: region_0.9, such as [-3,-1] [2,4], and region_0.9_length
+    #[arg(long, value_name = "COVERAGE,…", allow_hyphen_values = true)]
+    pub region: Option<String>,
+    /// Intervals and regions that hold at least as much as they say, by the rows of `negmm calibrate`; of a sequence they adapt to
+    /// what was missed before
+    #[arg(long)]
+    pub guaranteed: bool,
     /// Quantiles of these levels: q0.05 …
     #[arg(long, value_name = "LEVEL,…", allow_hyphen_values = true)]
     pub quantiles: Option<String>,
@@ -242,6 +253,55 @@ pub struct Evaluate {
     /// Which origins forecasts start from.
     #[command(flatten)]
     pub origins: OriginFlags,
+    /// How the file is written.
+    #[command(flatten)]
+    pub file: FileFlags,
+}
+
+/// `negmm calibrate`
+#[derive(Debug, Args)]
+pub struct Calibrate {
+    /// The model file
+    pub model: PathBuf,
+    /// CSV file with the target column, plain or gzip, or Parquet, of rows that the model has not seen; - for standard input
+    pub data: String,
+    /// The model file to write, which may be the same; - for standard output
+    #[arg(long, short, value_name = "MODEL")]
+    pub output: String,
+    /// Guarantee it in each group of rows that have the same in this column
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub by: Option<String>,
+    /// The column that says how many times as likely a row is among new rows; new rows must have it too
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub weight: Option<String>,
+    /// How the file is written.
+    #[command(flatten)]
+    pub file: FileFlags,
+}
+
+/// `negmm monitor`
+#[derive(Debug, Args)]
+pub struct Monitor {
+    /// The model file
+    pub model: PathBuf,
+    /// CSV file with inputs and what really happened, in the order of time, plain or gzip, or Parquet; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub data: String,
+    /// The probability of a false alarm, however long a calibrated model is watched
+    #[arg(long, value_name = "SHARE", default_value = "0.01", allow_hyphen_values = true)]
+    pub alpha: String,
+    /// How far off predictions may be without an alarm: moved by so many of their sds, too wide or too narrow by such a share
+    #[arg(long, value_name = "SHARE", default_value = "0", allow_hyphen_values = true)]
+    pub tolerance: String,
+    /// Go on from what this file says was seen before, where it is there, and write into it what is seen now
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Draw the evidence into this SVG file too
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+    /// Starts the random places of targets that have a probability of their own
+    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
+    pub seed: String,
     /// How the file is written.
     #[command(flatten)]
     pub file: FileFlags,

@@ -4,9 +4,11 @@ mod arguments;
 mod chart;
 mod command;
 mod config;
+mod guarantees;
 mod input;
 mod interrupt;
 mod journal;
+mod labels;
 mod lines;
 mod output;
 mod places;
@@ -27,12 +29,15 @@ use arguments::Command;
 
 pub use command::inspect::{object as inspected, text as described};
 
+/// What a shell is told when the alarm is on.
+const ALARM: u8 = 3;
+
 /// Does what the command line says, and tells the shell how it went.
 pub fn main() -> ExitCode {
     interrupt::watch();
     let typed: Vec<OsString> = std::env::args_os().collect();
     match run(&typed) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             say::failure(&error, usage::wants_json(&typed));
             ExitCode::from(error.kind().exit_code())
@@ -51,18 +56,23 @@ pub fn understand(typed: &[OsString]) -> Result<(), Error> {
     }
 }
 
-/// Does what these words say; the first is the name of the program.
+/// Does what these words say; the first is the name of the program. Gives what a shell is told.
 ///
 /// # Errors
 /// One for a person, with what kind of thing is at fault and where.
-pub fn run(typed: &[OsString]) -> Result<(), Error> {
-    let Some(arguments) = usage::parse(typed)? else { return Ok(()) };
+pub fn run(typed: &[OsString]) -> Result<ExitCode, Error> {
+    let Some(arguments) = usage::parse(typed)? else { return Ok(ExitCode::SUCCESS) };
     let shared = &arguments.shared;
-    match &arguments.command {
+    let done = match &arguments.command {
+        Command::Monitor(monitor) => {
+            let alarm = command::monitor::run(monitor, shared)?;
+            return Ok(if alarm { ExitCode::from(ALARM) } else { ExitCode::SUCCESS });
+        }
         Command::Demo(demo) => command::demo::run(demo, shared),
         Command::Fit(fit) => command::fit::run(fit, shared),
         Command::Predict(predict) => command::predict::run(predict, shared),
         Command::Evaluate(evaluate) => command::evaluate::run(evaluate, shared),
+        Command::Calibrate(calibrate) => command::calibrate::run(calibrate, shared),
         Command::Report(report) => command::report::run(report, shared),
         Command::Compare(compare) => command::compare::run(compare, shared),
         Command::Tune(tune) => command::tune::run(tune, shared),
@@ -70,5 +80,6 @@ pub fn run(typed: &[OsString]) -> Result<(), Error> {
         Command::Inspect(inspect) => command::inspect::run(inspect, shared),
         Command::Completions(completions) => command::completions::run(completions),
         Command::Man => command::man::run(),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::conformal::Guard;
 use crate::questions::{Question, novelty_is_not_known};
-use crate::{Predictions, Result};
+use crate::{Predictions, Region, Result};
 
 /// Named columns of numbers or text, with a cell for each row of a batch of predictions.
 #[derive(Clone, Debug)]
@@ -73,10 +74,18 @@ impl<'a> Answers<'a> {
         questions: &[Question<'_>],
         predictions: &'a Predictions,
         first_row: u64,
+        guard: Option<Guard<'_>>,
     ) -> Result<Self> {
         let mut blocks = Vec::with_capacity(questions.len());
         for question in questions {
-            blocks.extend(answer(question, predictions, first_row)?);
+            blocks.extend(match (question, guard) {
+                (Question::Interval(coverage), Some(guard)) => {
+                    let (lower, upper) = guard.intervals(predictions, coverage.value)?;
+                    vec![Block::new(1, lower), Block::new(1, upper)]
+                }
+                (Question::Region(coverage), Some(guard)) => of_regions(&guard.regions(predictions, coverage.value)?),
+                _ => answer(question, predictions, first_row)?,
+            });
         }
         Ok(Self { names, rows: predictions.len(), blocks })
     }
@@ -165,6 +174,7 @@ fn answer<'a>(question: &Question<'_>, predictions: &'a Predictions, first_row: 
         Question::Sd => one(predictions.sd()),
         Question::Quantile(level) => one(predictions.quantile(level.value)?),
         Question::Interval(coverage) => two(predictions.interval(coverage.value)?),
+        Question::Region(coverage) => of_regions(&predictions.region(coverage.value)?),
         Question::Above(threshold) => one(predictions.above(threshold.value)?),
         Question::Below(threshold) => one(predictions.below(threshold.value)?),
         Question::Mass(value) => one(predictions.mass(value.value)?),
@@ -184,4 +194,10 @@ fn answer<'a>(question: &Question<'_>, predictions: &'a Predictions, first_row: 
         },
         Question::Draws { draws, seed } => vec![Block::new(draws, predictions.sample(draws, seed, first_row))],
     })
+}
+
+/// Regions as text, and how long they are.
+fn of_regions<'a>(regions: &[Region]) -> Vec<Block<'a>> {
+    let texts = regions.iter().map(|region| Cow::from(region.to_string())).collect();
+    vec![Block::Text(texts), Block::new(1, regions.iter().map(Region::length).collect::<Vec<_>>())]
 }

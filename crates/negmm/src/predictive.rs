@@ -5,6 +5,7 @@ mod members;
 use crate::data::{Known, Novelty};
 use crate::math::rng::Rng;
 use crate::mixture::{Mixtures, rows_of};
+use crate::region::Region;
 use crate::row::{Law, Row};
 use crate::samples::SampleSets;
 use crate::support::Support;
@@ -245,6 +246,16 @@ impl Predictions {
     pub fn interval(&self, coverage: f64) -> Result<(Vec<f64>, Vec<f64>)> {
         check_share("coverage", coverage)?;
         Ok(self.each(|row| row.interval(coverage)).into_iter().unzip())
+    }
+
+    /// The smallest set of values that holds the target with probability `coverage`: where the density is highest, one interval or
+    /// several. For samples the mixture that a normal kernel makes of them stands in.
+    ///
+    /// # Errors
+    /// When `coverage` is not strictly between 0 and 1.
+    pub fn region(&self, coverage: f64) -> Result<Vec<Region>> {
+        check_share("coverage", coverage)?;
+        Ok(self.each(|row| row.region(coverage)))
     }
 
     /// Density at a value for each row; for samples that of the normal distribution with their mean and sd.

@@ -20,6 +20,7 @@
 use std::collections::HashSet;
 
 use crate::answers::Answers;
+use crate::conformal::Guard;
 use crate::{Error, Model, Predictions, Result};
 
 /// Draws of a row at most.
@@ -73,6 +74,7 @@ fn check_levels(name: &str, levels: &[Number]) -> Result<()> {
 /// | | | `mean`, `sd` |
 /// | `quantiles` | above 0, below 1 | `q0.05` |
 /// | `intervals` | above 0, below 1 | `lower_0.9`, `upper_0.9` |
+/// | `regions` | above 0, below 1 | `region_0.9`, the most likely values as text, `[-3,-1] [2,4]`; `region_0.9_length` |
 /// | `above` | any | `p_above_20`, the probability of more |
 /// | `below` | any | `p_below_20`, the probability of at most so much |
 /// | `mass` | any | `p_equal_20`, the probability of exactly so much |
@@ -82,12 +84,15 @@ fn check_levels(name: &str, levels: &[Number]) -> Result<()> {
 /// | `components` | | `weight_1` …, `mean_1` …, `sd_1` … |
 /// | `draws` | 0 … 100000 | `draw_1` … |
 /// | `seed` | any | none: it starts the draws |
+/// | `guaranteed` | | none: intervals and regions are those of [`Questions::answer_guaranteed`] |
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Questions {
     /// Levels of quantiles.
     pub quantiles: Vec<Number>,
     /// Coverages of central intervals.
     pub intervals: Vec<Number>,
+    /// Coverages of regions.
+    pub regions: Vec<Number>,
     /// Thresholds that a target may exceed.
     pub above: Vec<Number>,
     /// Thresholds that a target may stay below.
@@ -106,6 +111,8 @@ pub struct Questions {
     pub draws: usize,
     /// Starts the random choices.
     pub seed: u64,
+    /// Whether intervals and regions are to be guaranteed ones: [`crate::conformal`].
+    pub guaranteed: bool,
 }
 
 /// One question, which is answered by one column or by several that belong together.
@@ -115,6 +122,7 @@ pub(crate) enum Question<'a> {
     Sd,
     Quantile(&'a Number),
     Interval(&'a Number),
+    Region(&'a Number),
     Above(&'a Number),
     Below(&'a Number),
     Mass(&'a Number),
@@ -133,6 +141,9 @@ impl Question<'_> {
             Self::Sd => vec!["sd".into()],
             Self::Quantile(level) => vec![format!("q{}", level.text)],
             Self::Interval(coverage) => vec![format!("lower_{}", coverage.text), format!("upper_{}", coverage.text)],
+            Self::Region(coverage) => {
+                vec![format!("region_{}", coverage.text), format!("region_{}_length", coverage.text)]
+            }
             Self::Above(threshold) => vec![format!("p_above_{}", threshold.text)],
             Self::Below(threshold) => vec![format!("p_below_{}", threshold.text)],
             Self::Mass(value) => vec![format!("p_equal_{}", value.text)],
@@ -157,7 +168,11 @@ impl Questions {
         }
         check_levels("quantiles", &self.quantiles)?;
         check_levels("intervals", &self.intervals)?;
+        check_levels("regions", &self.regions)?;
         check_levels("shortfall", &self.shortfall)?;
+        if self.guaranteed && self.intervals.is_empty() && self.regions.is_empty() {
+            return Err(Error::options("guaranteed are intervals and regions: say of which coverage"));
+        }
         match self.above.iter().chain(&self.below).chain(&self.mass).find(|threshold| threshold.value.is_nan()) {
             Some(threshold) => Err(Error::options(format!("a threshold must be a number, found {}", threshold.text))),
             None => Ok(()),
@@ -184,10 +199,32 @@ impl Questions {
     /// The answers about a batch of predictions, as columns. `first_row` rows come before the batch: with that, draws do not
     /// depend on how rows are divided into batches.
     pub fn answer<'a>(&self, predictions: &'a Predictions, first_row: u64) -> Result<Answers<'a>> {
+        if self.guaranteed {
+            return Err(Error::options("guaranteed sets need a calibration or a sequence, and there is none"));
+        }
+        self.answer_with(predictions, first_row, None)
+    }
+
+    /// As [`Questions::answer`], with guaranteed intervals and regions where that is asked for.
+    pub fn answer_guaranteed<'a>(
+        &self,
+        predictions: &'a Predictions,
+        first_row: u64,
+        guard: Guard<'_>,
+    ) -> Result<Answers<'a>> {
+        self.answer_with(predictions, first_row, Some(guard).filter(|_| self.guaranteed))
+    }
+
+    fn answer_with<'a>(
+        &self,
+        predictions: &'a Predictions,
+        first_row: u64,
+        guard: Option<Guard<'_>>,
+    ) -> Result<Answers<'a>> {
         self.check()?;
         let components = predictions.mixtures().map(|mixtures| mixtures.components());
         let names = unique(self.names_of(predictions.members(), components)?)?;
-        Answers::new(names, &self.asked(predictions.members(), components)?, predictions, first_row)
+        Answers::new(names, &self.asked(predictions.members(), components)?, predictions, first_row, guard)
     }
 
     fn names_of(&self, members: usize, components: Option<usize>) -> Result<Vec<String>> {
@@ -199,6 +236,7 @@ impl Questions {
         let mut asked = vec![Question::Mean, Question::Sd];
         asked.extend(self.quantiles.iter().map(Question::Quantile));
         asked.extend(self.intervals.iter().map(Question::Interval));
+        asked.extend(self.regions.iter().map(Question::Region));
         asked.extend(self.above.iter().map(Question::Above));
         asked.extend(self.below.iter().map(Question::Below));
         asked.extend(self.mass.iter().map(Question::Mass));
@@ -246,6 +284,7 @@ mod tests {
         Questions {
             quantiles: levels("quantiles", Some("0.05, 0.50")).unwrap(),
             intervals: vec![0.9.into()],
+            regions: vec![0.5.into()],
             above: numbers("above", Some("1,-2")).unwrap(),
             below: vec![0.0.into()],
             mass: vec![2.5.into()],
@@ -255,6 +294,7 @@ mod tests {
             components: true,
             draws: 2,
             seed: 3,
+            guaranteed: false,
         }
     }
 
@@ -269,7 +309,7 @@ mod tests {
     fn columns_have_names_and_an_order() {
         let predictions = predictions(3);
         let answers = everything().answer(&predictions, 0).unwrap();
-        let expected = "mean sd q0.05 q0.50 lower_0.9 upper_0.9 p_above_1 p_above_-2 p_below_0 p_equal_2.5 shortfall_0.05 \
+        let expected = "mean sd q0.05 q0.50 lower_0.9 upper_0.9 region_0.5 region_0.5_length p_above_1 p_above_-2 p_below_0 p_equal_2.5 shortfall_0.05 \
             variance_within variance_between variance_aleatoric variance_epistemic \
             weight_1 weight_2 mean_1 mean_2 sd_1 sd_2 draw_1 draw_2";
         assert_eq!(answers.names(), expected.split_whitespace().collect::<Vec<_>>());
@@ -297,8 +337,8 @@ mod tests {
         let (first, last) = (questions.answer(&first, 0).unwrap(), questions.answer(&last, 2).unwrap());
         let whole = questions.answer(&whole, 0).unwrap();
         for name in whole.names() {
-            let joined = [first.column(name).unwrap(), last.column(name).unwrap()].concat();
-            assert_eq!(whole.column(name), Some(joined), "{name}");
+            let joined: Vec<Cell<'_>> = first.cells(name).unwrap().chain(last.cells(name).unwrap()).collect();
+            assert_eq!(whole.cells(name).unwrap().collect::<Vec<_>>(), joined, "{name}");
         }
     }
 
@@ -322,6 +362,7 @@ mod tests {
             Questions { draws: MOST_DRAWS + 1, ..Questions::default() },
             Questions { quantiles: vec![1.0.into()], ..Questions::default() },
             Questions { intervals: vec![f64::NAN.into()], ..Questions::default() },
+            Questions { regions: vec![0.0.into()], ..Questions::default() },
             Questions { below: vec![f64::NAN.into()], ..Questions::default() },
             Questions { mass: vec![f64::NAN.into()], ..Questions::default() },
         ];

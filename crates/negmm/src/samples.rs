@@ -5,7 +5,7 @@
 //! stands in, its sd never below a floor.
 
 use crate::math::{normal, rng::Rng};
-use crate::mixture::Mixture;
+use crate::mixture::{Mixture, Mixtures};
 use crate::{Error, Result, Support};
 
 /// Sets of samples, one for each row, all of the same size.
@@ -284,6 +284,17 @@ impl SampleSet<'_> {
     /// Logarithm of that distribution's probability between two ends, of which the upper one counts.
     pub(crate) fn log_between(&self, ends: (f64, f64)) -> f64 {
         Mixture { weights: &[1.0], means: &[self.mean()], sds: &[self.normal_sd()] }.log_between(ends)
+    }
+
+    /// The mixture that a normal kernel makes of the samples, as wide as Silverman's rule says (1986, equation 3.31). Where the target
+    /// is not on a grid, values that occur more than once are atoms.
+    pub(crate) fn smoothed(&self, on_grid: bool) -> Mixtures {
+        let width = 0.9 * self.sd().min((self.quantile(0.75) - self.quantile(0.25)) / 1.34);
+        let width = (width * libm::pow(self.count(), -0.2)).max(self.sd_floor);
+        let runs: Vec<&[f64]> = self.values.chunk_by(|a, b| a == b).collect();
+        let weights = runs.iter().map(|run| run.len() as f64 / self.count()).collect();
+        let sds = runs.iter().map(|run| if on_grid || run.len() == 1 { width } else { 0.0 }).collect();
+        Mixtures::from_parts_unchecked(runs.len(), weights, runs.iter().map(|run| run[0]).collect(), sds)
     }
 
     /// (y - mean) / sd, without an overflow on the way.

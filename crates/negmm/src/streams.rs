@@ -43,6 +43,10 @@ pub(crate) const STATISTICS: u64 = of(14);
 pub(crate) const PLACES: u64 = of(15);
 /// Paths of forecasts, one for each origin.
 pub(crate) const PATHS: u64 = of(16);
+/// The rows of a calibration.
+pub(crate) const CALIBRATION: u64 = of(17);
+/// Where in a jump of the distribution function a watched target lies.
+pub(crate) const JUMPS: u64 = of(18);
 
 #[cfg(test)]
 mod tests {
@@ -67,6 +71,8 @@ mod tests {
             STATISTICS,
             PLACES,
             PATHS,
+            CALIBRATION,
+            JUMPS,
         ];
         let purposes: std::collections::HashSet<u64> = all.iter().map(|stream| stream >> 56).collect();
         assert_eq!(purposes.len(), all.len());

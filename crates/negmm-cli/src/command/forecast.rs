@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use negmm::compare::Summary;
+use negmm::conformal::Guard;
 use negmm::data::time::iso;
 use negmm::data::{Inputs, PredictedRows};
 use negmm::forecast::{
@@ -17,7 +18,7 @@ use crate::command::fit::with_bar;
 use crate::config::{FORECAST, FitConfig};
 use crate::predictions::{Form, Predicted, PredictionFile};
 use crate::say::{say, say_json, tell, warn};
-use crate::{config, input, report};
+use crate::{config, guarantees, input, report};
 
 /// Paths that sums, maxima and minima are found by, where nobody says how many.
 const PATHS: usize = 1_000;
@@ -141,6 +142,9 @@ pub fn predict(
     let form = Form::of(&predict.output, shared.json)?;
     let table = input::table(&predict.data, &input::dialect(&predict.file)?)?;
     let histories = forecaster.histories(&table)?;
+    if questions.guaranteed && over.is_some() {
+        return Err(Error::options("--guaranteed is for steps ahead, not for what they add up to"));
+    }
     let forecasts = match inside {
         true => forecaster.predict(&table, &histories, forecaster.places(&histories, origins))?,
         false => forecaster.future(&table, &histories)?,
@@ -148,6 +152,10 @@ pub fn predict(
     if forecasts.places.is_empty() {
         return Err(Error::data("no series is long enough to start a forecast from"));
     }
+    let adaptive = match questions.guaranteed {
+        true => Some(forecaster.adaptive(&table, &histories, &forecasts.places)?),
+        false => None,
+    };
     let (forecasts, drawn) = match over {
         Some(over) => (forecaster.over(&forecasts, over, paths.unwrap_or(PATHS), questions.seed)?, None),
         None => {
@@ -156,7 +164,10 @@ pub fn predict(
         }
     };
     let Forecasts { places, predictions, .. } = &forecasts;
-    let mut answers = questions.answer(predictions, 0)?;
+    let mut answers = match &adaptive {
+        Some(adaptive) => questions.answer_guaranteed(predictions, 0, Guard::Adaptive(adaptive))?,
+        None => questions.answer(predictions, 0)?,
+    };
     if let Some((values, paths)) = drawn {
         answers = answers.before_numbers((1..=paths).map(|path| format!("path_{path}")).collect(), values);
     }
@@ -166,6 +177,9 @@ pub fn predict(
     output.write(Predicted::new(&answers, &[], PredictedRows::all(places.len()), false, form), &[])?;
     output.finish()?;
     warn(shared.quiet, &histories.warnings);
+    if let Some(adaptive) = &adaptive {
+        guarantees::tell(shared.quiet, &guarantees::of_sequence(adaptive, questions));
+    }
     if shared.json && predict.output != "-" {
         return say_json(&json!({"rows": places.len(), "columns": names, "output": predict.output}));
     }
@@ -240,6 +254,17 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
         report::counted(rolling.origins, "origin"),
         scores(&rolling.scores, |score| score.name.clone(), ""),
     );
+    let adaptive = &rolling.adaptive;
+    text.push_str(&format!(
+        "\nadaptive {} % intervals held {:.1} %, sure to be within {:.1} % of that; mean width {}",
+        100.0 * adaptive.coverage,
+        100.0 * adaptive.held,
+        100.0 * adaptive.bound,
+        report::number(adaptive.width),
+    ));
+    if adaptive.whole_line > 0.0 {
+        text.push_str(&format!(" but for {:.1} % that are the whole line", 100.0 * adaptive.whole_line));
+    }
     if rolling.steps.len() > 1 {
         let every = rolling.steps.len().div_ceil(STEPS_SHOWN);
         let shown: Vec<StepScores> = rolling.steps.iter().step_by(every).cloned().collect();

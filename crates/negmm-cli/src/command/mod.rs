@@ -1,5 +1,6 @@
 //! Responsible for what each command does: one file a command.
 
+pub mod calibrate;
 pub mod compare;
 pub mod completions;
 pub mod demo;
@@ -9,6 +10,7 @@ pub mod forecast;
 pub mod held_out;
 pub mod inspect;
 pub mod man;
+pub mod monitor;
 pub mod paper;
 pub mod predict;
 pub mod report;

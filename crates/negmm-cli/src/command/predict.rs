@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use negmm::conformal::{Adaptive, Guard};
 use negmm::data::{Chunk, RowStream, Warnings};
 use negmm::questions::{levels, numbers};
 use negmm::{Error, Loaded, Model, Questions};
@@ -11,12 +12,13 @@ use serde_json::json;
 
 use crate::arguments::{Predict, Shared};
 use crate::command::forecast;
-use crate::input;
+use crate::labels::LabelColumns;
 use crate::places::{Written, apart};
 use crate::predictions::{Form, Predicted, PredictionFile};
 use crate::progress::Bar;
 use crate::report::{count, counted};
 use crate::say::{say_json, warn};
+use crate::{guarantees, input};
 
 /// Rows that one thread works on at once.
 const CHUNK: usize = 4096;
@@ -43,8 +45,13 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     ])?;
     let window = model.encoder().sequence().map(|sequence| sequence.window);
     let names = names(&questions, &keep, &model)?;
-    let mut schema = model.encoder().schema();
+    let adapts = questions.guaranteed && window.is_some();
+    let calibration = if questions.guaranteed && !adapts { Some(model.known_calibration()?) } else { None };
+    let labels = calibration.map(LabelColumns::of).unwrap_or_default();
+    let mut schema = if adapts { model.encoder().schema_with_target() } else { model.encoder().schema() };
+    let kept = keep.len();
     schema.keep = keep;
+    let schema = labels.added_to(schema);
     let mut stream = input::stream(&predict.data, &schema.in_dialect(&input::dialect(&predict.file)?)?)?;
     let mut output = PredictionFile::create(place, form, names.clone())?;
     let bar = Bar::rows(shared);
@@ -52,23 +59,25 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let mut rows = 0;
     let at_once = if window.is_some() { usize::MAX } else { CHUNK };
     let mut batch = read(&mut stream, 0, at_once)?;
-    let mut lines = 0;
+    let (mut lines, mut strangers, mut said) = (0, 0, Vec::new());
     while !batch.is_empty() {
         let rows_before = batch[batch.len() - 1].0 + batch[batch.len() - 1].1.table.rows() as u64;
         // The next rows are read while these are answered.
         let (answers, next) = rayon::join(
             || {
-                let answer = |(first, chunk): &(u64, Chunk)| answer(&questions, &model, chunk, *first, form);
+                let answer = |(first, chunk): &(u64, Chunk)| answer(&questions, &model, chunk, *first, (form, kept));
                 batch.par_iter().map(answer).collect::<Vec<_>>()
             },
             || read(&mut stream, rows_before, at_once),
         );
         let answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
         let next = next?;
-        for ((_, chunk), (predicted, odd)) in batch.iter().zip(answers) {
-            warnings.merge(&odd);
-            lines += predicted.rows();
-            output.write(predicted, &chunk.kept)?;
+        for ((_, chunk), answered) in batch.iter().zip(answers) {
+            warnings.merge(&answered.warnings);
+            strangers += answered.strangers;
+            said.extend(answered.said);
+            lines += answered.predicted.rows();
+            output.write(answered.predicted, &chunk.kept[..kept])?;
         }
         bar.add((rows_before - rows) as usize);
         rows = rows_before;
@@ -78,6 +87,11 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     output.finish()?;
     warn(shared.quiet, &warnings.sentences());
     warn(shared.quiet, outside(&warnings).as_slice());
+    if let Some(calibration) = calibration {
+        warn(shared.quiet, guarantees::strangers(calibration, strangers).as_slice());
+        said = guarantees::of_calibration(calibration, &questions);
+    }
+    guarantees::tell(shared.quiet, &said);
     if shared.json && place != "-" {
         let outside = (warnings.rows() > 0).then(|| warnings.outside().values().sum::<u64>());
         return say_json(&json!({"rows": lines, "columns": names, "output": place, "outside": outside}));
@@ -113,6 +127,7 @@ fn questions(predict: &Predict) -> Result<Questions, Error> {
         draws: predict.draws.as_deref().map_or(Ok(0), |text| input::number("draws", text))?,
         quantiles: levels("quantiles", predict.quantiles.as_deref())?,
         intervals: levels("interval", predict.interval.as_deref())?,
+        regions: levels("region", predict.region.as_deref())?,
         above: numbers("above", predict.above.as_deref())?,
         below: numbers("below", predict.below.as_deref())?,
         mass: numbers("mass", predict.mass.as_deref())?,
@@ -121,6 +136,7 @@ fn questions(predict: &Predict) -> Result<Questions, Error> {
         novelty: predict.novelty,
         components: predict.components,
         seed: input::number("seed", &predict.seed)?,
+        guaranteed: predict.guaranteed,
     };
     questions.check()?;
     Ok(questions)
@@ -138,18 +154,44 @@ fn names(questions: &Questions, keep: &[String], model: &Model) -> Result<Vec<St
     questions.names_after(number.into_iter().chain(keep.iter().cloned()).collect(), model)
 }
 
-/// What is written of one chunk, and what is odd about it; `first` rows came before it.
+/// What is made of one chunk.
+struct Answered {
+    predicted: Predicted,
+    warnings: Warnings,
+    /// Rows of no calibrated group.
+    strangers: usize,
+    /// What is said of sets that adapt.
+    said: Vec<String>,
+}
+
+/// The answers of one chunk with its first kept columns; `first` rows came before it.
 fn answer(
     questions: &Questions,
     model: &Model,
     chunk: &Chunk,
     first: u64,
-    form: Form,
-) -> Result<(Predicted, Warnings), Error> {
+    (form, kept): (Form, usize),
+) -> Result<Answered, Error> {
     let (predictions, mut warnings) = model.predict_with_warnings(&chunk.table)?;
     warnings.merge(&chunk.warnings);
-    let answers = questions.answer(&predictions, first)?;
+    let (mut strangers, mut said) = (0, Vec::new());
+    let answers = match (questions.guaranteed, model.encoder().sequence(), model.calibration()) {
+        (true, Some(_), _) => {
+            let mut y = model.encoder().targets(&chunk.table)?.into_owned();
+            y.resize(predictions.len(), f64::NAN);
+            let adaptive = Adaptive::of_sequence(&predictions, &y)?;
+            said = guarantees::of_sequence(&adaptive, questions);
+            questions.answer_guaranteed(&predictions, first, Guard::Adaptive(&adaptive))?
+        }
+        (true, None, Some(calibration)) => {
+            let labels = LabelColumns::of(calibration).labels(chunk)?;
+            strangers = calibration.strangers(&labels);
+            questions.answer_guaranteed(&predictions, first, Guard::Calibrated(calibration, &labels))?
+        }
+        _ => questions.answer(&predictions, first)?,
+    };
     let rows = model.encoder().predicted_rows(chunk.table.rows());
     let numbered = model.encoder().sequence().is_some();
-    Ok((Predicted::new(&answers, &chunk.kept, rows, numbered, form), warnings))
+    let predicted = Predicted::new(&answers, &chunk.kept[..kept], rows, numbered, form);
+    Ok(Answered { predicted, warnings, strangers, said })
 }

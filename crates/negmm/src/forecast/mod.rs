@@ -15,6 +15,7 @@
 //! | [`Forecaster`] and a table | [`Forecasts`], paths, totals | |
 //! | [`Forecasts`] and what came | scores by step, beside naive forecasts | rolling |
 
+mod adaptive;
 mod clock;
 mod copula;
 mod forecaster;
@@ -34,6 +35,7 @@ mod scale;
 mod seasons;
 mod series;
 
+pub use adaptive::AdaptiveScores;
 pub use clock::Clock;
 pub(crate) use forecaster::ForecastParts;
 pub use forecaster::{Forecaster, Forecasts, Score};

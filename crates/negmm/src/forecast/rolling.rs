@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Forecaster, Forecasts, Histories, Place, Roles, Series, fit_forecaster};
+use super::{AdaptiveScores, Forecaster, Forecasts, Histories, Place, Roles, Series, fit_forecaster};
 use crate::data::Table;
 use crate::method::Auto;
 use crate::{Error, FitOptions, Predictions, Result};
@@ -63,6 +63,8 @@ pub struct Rolling {
     pub scores: Vec<StepScores>,
     /// The forecaster at each step ahead.
     pub steps: Vec<StepScores>,
+    /// Its intervals where they adapt to what was missed before.
+    pub adaptive: AdaptiveScores,
 }
 
 impl Rolling {
@@ -148,7 +150,9 @@ impl Forecaster {
         let changes: Vec<f64> = histories.series.iter().map(|series| series.mean_change(lag)).collect();
         let units: Vec<f64> = places.iter().map(|place| changes[place.series]).collect();
         let rivals = self.rivals(histories, &places);
-        let Forecasts { places, predictions } = self.predict(table, histories, places)?;
+        let forecasts = self.predict(table, histories, places)?;
+        let adaptive = self.adaptive_scores(histories, &forecasts, COVERAGE)?;
+        let Forecasts { places, predictions } = forecasts;
         let all: Vec<usize> = (0..places.len()).collect();
         let mut scores = vec![scored("forecast", None, &predictions, &y, &units, &all)?];
         for (name, predictions) in &rivals {
@@ -161,7 +165,7 @@ impl Forecaster {
                 steps.push(scored("forecast", Some(ahead), &predictions, &y, &units, &rows)?);
             }
         }
-        Ok(Rolling { origins, scores, steps })
+        Ok(Rolling { origins, scores, steps, adaptive })
     }
 }
 

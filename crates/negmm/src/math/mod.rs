@@ -5,6 +5,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub mod beta;
 pub mod counter;
 pub mod functions;
 pub mod lanes;

@@ -8,6 +8,7 @@
 mod atoms;
 mod energy;
 mod folded;
+mod heights;
 mod mass;
 mod matched;
 mod midpoint;
@@ -23,6 +24,7 @@ use crate::math::{normal, rng::Rng};
 use crate::{Error, Result};
 
 pub(crate) use energy::{folded_mean, mean_absolute_difference, root_sum_square};
+pub(crate) use heights::Heights;
 pub(crate) use mass::log_mass;
 pub(crate) use matched::Matched;
 pub(crate) use rounded::Rounded;

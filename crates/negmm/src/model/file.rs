@@ -4,7 +4,9 @@
 //! record. Network `n` has tensors `network.n.layer.l.weight` (outputs × inputs) and `network.n.layer.l.bias`, as any
 //! framework lays out a linear layer; one that reads a sequence has `network.n.lstm.l.weight_ih` (4 hidden × inputs),
 //! `weight_hh` (4 hidden × hidden) and `bias` too, with the gates in PyTorch's order (its two biases added up). What it knows of the levels of text columns is in
-//! `network.n.levels.c` (levels × mean, spread and rows), one for each `statistics` of the encoder's inputs, in their order. The tensor `checksum` covers the text and all other tensors, so a damaged file is
+//! `network.n.levels.c` (levels × mean, spread and rows), one for each `statistics` of the encoder's inputs, in their order. A model with
+//! guaranteed sets has `calibration.g.intervals` and `calibration.g.regions` (tails × tail and weight) for each group g; versions that do
+//! not know them predict as they always did, so the format is the same. The tensor `checksum` covers the text and all other tensors, so a damaged file is
 //! refused instead of predicting nonsense.
 
 use std::fs::File;
@@ -16,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tensors::{self, Shape};
 use super::{Model, Record};
+use crate::conformal::{Calibration, CalibrationShape};
 use crate::data::Encoder;
 use crate::forecast::{ForecastParts, Forecaster};
 use crate::method::{Method, Predictor};
@@ -49,6 +52,9 @@ struct Metadata {
     /// What makes a forecaster of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     forecast: Option<ForecastParts>,
+    /// What makes its sets guaranteed ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<CalibrationShape>,
 }
 
 /// What a model file holds.
@@ -95,6 +101,8 @@ pub(crate) fn forecaster_to_bytes(model: &Model, parts: ForecastParts) -> Result
 
 fn write(model: &Model, forecast: Option<ForecastParts>) -> Result<Vec<u8>> {
     let (shape, mut tensors) = tensors::write(&model.predictor);
+    let (calibration, tails) = model.calibration.as_ref().map(Calibration::write).unzip();
+    tensors.extend(tails.into_iter().flatten());
     let metadata = Metadata {
         format: if forecast.is_some() { FORECASTER_FORMAT } else { FORMAT },
         method: model.method.clone(),
@@ -102,6 +110,7 @@ fn write(model: &Model, forecast: Option<ForecastParts>) -> Result<Vec<u8>> {
         predictor: shape,
         record: model.record.clone(),
         forecast,
+        calibration,
     };
     let unwritable = |error: &dyn std::fmt::Display| Error::model(format!("the model cannot be written: {error}"));
     let text = serde_json::to_string(&metadata).map_err(|error| unwritable(&error))?;
@@ -166,7 +175,7 @@ fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
     if stored.data() != sum.to_le_bytes() {
         return Err(damaged("its checksum does not fit".into()));
     }
-    let Metadata { method, encoder, predictor, record, forecast, .. } =
+    let Metadata { method, encoder, predictor, record, forecast, calibration, .. } =
         serde_json::from_str(&text).map_err(unreadable)?;
     if (version.format == FORECASTER_FORMAT) != forecast.is_some() {
         return Err(damaged("its format is not that of what it holds".into()));
@@ -174,10 +183,12 @@ fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
     let sizes = (encoder.features(), &encoder.level_counts()[..]);
-    let predictor = tensors::read(predictor, &method, sizes, &Tensors::new(&tensors, "")).map_err(damaged)?;
+    let tensors = Tensors::new(&tensors, "");
+    let predictor = tensors::read(predictor, &method, sizes, &tensors).map_err(damaged)?;
+    let calibration = calibration.map(|shape| Calibration::read(shape, &tensors)).transpose().map_err(damaged)?;
     check_windows(&predictor, &encoder).map_err(damaged)?;
     record.check().map_err(damaged)?;
-    Ok((Model { method, encoder, predictor, record }, forecast))
+    Ok((Model { method, encoder, predictor, record, calibration }, forecast))
 }
 
 /// Whether networks read the windows that the encoder gives.

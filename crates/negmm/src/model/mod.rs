@@ -16,11 +16,12 @@ pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
 pub use record::Record;
 
+use crate::conformal::Calibration;
 use crate::data::{Dataset, Encoder, Extrapolation, Novelty, Table, Warnings};
 use crate::math::lanes::Isa;
 use crate::method::{Method, Predictor, Standardised};
 use crate::questions::novelty_is_not_known;
-use crate::{Predictions, Result};
+use crate::{Error, Predictions, Result};
 
 /// Rows whose distributions are held at once by [`Model::predict_in_batches`]: a few megabytes, and work for many threads.
 const BATCH: usize = 16_384;
@@ -32,6 +33,8 @@ pub struct Model {
     encoder: Encoder,
     predictor: Predictor,
     record: Record,
+    /// What makes its sets guaranteed ones, where rows were held back for that.
+    calibration: Option<Calibration>,
 }
 
 impl Model {
@@ -157,6 +160,30 @@ impl Model {
     /// How it was trained.
     pub fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// What makes its sets guaranteed ones: from rows that it has not seen, or of `auto` from those that it predicted out of fold.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// What makes its sets guaranteed ones, or a sentence that says what to do.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn known_calibration(&self) -> Result<&Calibration> {
+        self.calibration.as_ref().ok_or_else(|| {
+            Error::model(
+                "the model has no guaranteed sets: make it one that has with `negmm calibrate`, from rows that it has not seen",
+            )
+        })
+    }
+
+    /// The model with guaranteed sets.
+    #[must_use]
+    pub fn calibrated(mut self, calibration: Calibration) -> Self {
+        self.calibration = Some(calibration);
+        self
     }
 
     /// Reads a model file.

@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use super::remarks::remarks;
 use super::{Model, Record, slopes};
+use crate::conformal::Calibration;
 use crate::data::split::repeated;
 use crate::data::{Dataset, Encoder, Inputs, Known, PredictedRows, Table, weight_of};
 use crate::method::{self, Learnt, Method, OutOfFold};
 use crate::metrics::Metrics;
 use crate::train::{Job, Trained};
-use crate::{Error, Predictions, Result};
+use crate::{Error, Predictions, Result, Rng, streams};
 
 /// More rows than this share with equal inputs are worth a word, where there are more inputs than this.
 const FEW_REPEATS: f64 = 0.05;
 const FEW_INPUTS: usize = 3;
+
+/// Rows of a calibration by what was predicted out of fold: more would make it slower, and hardly more exact.
+const MOST_CALIBRATION: usize = 20_000;
 
 /// Everything that a fit needs but the training itself.
 #[derive(Clone, Debug)]
@@ -184,7 +188,7 @@ impl FitPlan {
             histories,
         };
         let encoder = if extrapolates { slopes::measured(encoder, &predictor, &data)? } else { encoder };
-        let mut model = Model { method, encoder, predictor, record };
+        let mut model = Model { method, encoder, predictor, record, calibration: None };
         let OutOfFold { rows, folds, predictions, baseline } = out_of_fold;
         let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
         let held_out = HeldOut {
@@ -200,11 +204,27 @@ impl FitPlan {
         if !matches!(model.method, Method::Constant(_)) {
             warnings.extend(remarks(&held_out, &baseline, model.encoder.target())?);
         }
+        // Steps of a series follow each other: what was is not as likely as what will be.
+        if extrapolates && matches!(model.method, Method::Auto(_)) {
+            model.calibration = held_out.calibration(seed)?;
+        }
         Ok(Fitted { model, warnings, held_out })
     }
 }
 
 impl HeldOut {
+    /// What makes sets guaranteed ones, where rows were held out in several folds and all their targets are known.
+    fn calibration(&self, seed: u64) -> Result<Option<Calibration>> {
+        if self.known.is_some() || self.folds.iter().all(|fold| *fold == self.folds[0]) {
+            return Ok(None);
+        }
+        let mut rows: Vec<usize> = (0..self.y.len()).collect();
+        Rng::new(seed, streams::CALIBRATION).shuffle(&mut rows);
+        rows.truncate(MOST_CALIBRATION);
+        let y: Vec<f64> = rows.iter().map(|row| self.y[*row]).collect();
+        Calibration::crossed(&self.predictions.select(&rows), &y).map(Some)
+    }
+
     /// The scores of its predictions and of the baseline; nothing where no row counts, or where a score is not finite.
     fn scores(&self, model: &Model, baseline: &Predictions) -> Result<(Option<Metrics>, Option<Metrics>)> {
         let Self { y, known, sample_weights: weights, predictions, .. } = self;

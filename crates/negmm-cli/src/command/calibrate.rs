@@ -1,0 +1,131 @@
+//! Responsible for `negmm calibrate`: make intervals and regions guaranteed ones, by rows that the model has not seen.
+
+use std::path::Path;
+
+use negmm::conformal::{Calibration, HeldBack, Promise, Sets};
+use negmm::data::Warnings;
+use negmm::{Error, Loaded, Model};
+use serde_json::{Value, json};
+
+use crate::arguments::{Calibrate, Shared};
+use crate::input;
+use crate::labels::{LabelColumns, select};
+use crate::output::write;
+use crate::places::{Written, apart};
+use crate::progress::Bar;
+use crate::report::counted;
+use crate::say::{say, say_json, warn};
+use crate::without_target::WithoutTarget;
+
+/// Rows read at once.
+const CHUNK: usize = 16_384;
+
+/// The coverages whose guarantees are said.
+const COVERAGES: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
+
+/// The coverage whose guarantees are said of each group.
+const OF_GROUPS: f64 = 0.9;
+
+/// Groups whose guarantees are said.
+const MOST_SAID: usize = 20;
+
+/// Runs it.
+pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
+    shared.threads(None)?;
+    let place = &calibrate.output;
+    let written = Written { what: "model", place, option: "-o MODEL" };
+    apart(shared.json, &[written], &[("data", Path::new(&calibrate.data))])?;
+    let model = match input::model(&calibrate.model, Some(&calibrate.data))? {
+        Loaded::Model(model) if model.encoder().sequence().is_none() => *model,
+        _ => {
+            return Err(Error::options(
+                "steps of a sequence are not alike, so rows that are held back guarantee nothing of those to come: \
+                 `negmm predict --guaranteed` adapts to what was missed before, without a calibration",
+            ));
+        }
+    };
+    if model.encoder().target().is_censored() {
+        return Err(Error::options(
+            "guaranteed sets need targets that are known, and those of this model may be censored",
+        ));
+    }
+    let calibration = read(calibrate, &model, shared)?;
+    let model = model.calibrated(calibration);
+    write(place, &model.to_bytes()?)?;
+    let Some(calibration) = model.calibration() else { return Ok(()) };
+    if shared.json {
+        return say_json(&json!({
+            "rows": calibration.rows(), "by": calibration.by(), "weight": calibration.weight(), "model": place,
+            "guarantees": COVERAGES.iter().flat_map(|coverage| of_coverage(calibration, *coverage)).collect::<Vec<_>>(),
+        }));
+    }
+    if place == "-" { Ok(()) } else { say(&sentences(&model, calibration)) }
+}
+
+/// The rows that are held back.
+fn read(calibrate: &Calibrate, model: &Model, shared: &Shared) -> Result<Calibration, Error> {
+    let columns = LabelColumns { by: calibrate.by.as_deref(), weight: calibrate.weight.as_deref() };
+    let schema = columns.added_to(model.encoder().schema_with_target());
+    let mut stream = input::stream(&calibrate.data, &schema.in_dialect(&input::dialect(&calibrate.file)?)?)?;
+    let (mut held, mut warnings, bar) = (HeldBack::default(), Warnings::default(), Bar::rows(shared));
+    let mut without_target = WithoutTarget::new(model);
+    let target = &model.encoder().target().name;
+    while let Some(chunk) = stream.next_chunk(CHUNK)? {
+        warnings.merge(&chunk.warnings);
+        let labels = select(&columns.labels(&chunk)?, &chunk.table.rows_with(target)?);
+        let Some(table) = without_target.leave_out(chunk.table)? else { continue };
+        let (predictions, odd) = model.predict_known(&table)?;
+        warnings.merge(&odd);
+        held.add(&predictions, &model.encoder().targets(&table)?, labels)?;
+        bar.add(table.rows());
+    }
+    bar.clear();
+    warn(shared.quiet, &[without_target.finish()?, warnings.sentences()].concat());
+    held.calibration(columns.by, columns.weight)
+}
+
+/// What is guaranteed of sets of this coverage, for machines.
+fn of_coverage(calibration: &Calibration, coverage: f64) -> Vec<Value> {
+    let of = |(name, sets): (&str, Sets)| {
+        let each = calibration.guarantees(sets, coverage).into_iter();
+        let each = each.map(|(group, guarantee)| {
+            let bound = if let Promise::Split { bound } = guarantee.promise { Some(bound) } else { None };
+            let whole_line = matches!(guarantee.promise, Promise::WholeLine { .. });
+            json!({
+                "sets": name, "group": calibration.by().map(|_| group), "coverage": coverage, "rows": guarantee.rows,
+                "average": guarantee.average(), "bound": bound, "whole_line": whole_line,
+            })
+        });
+        each.collect::<Vec<_>>()
+    };
+    [("intervals", Sets::Intervals), ("regions", Sets::Regions)].into_iter().flat_map(of).collect()
+}
+
+fn sentences(model: &Model, calibration: &Calibration) -> String {
+    let target = &model.encoder().target().name;
+    let rows = counted(calibration.rows(), "row");
+    let mut lines =
+        vec![format!("{} for {target:?}, calibrated by {rows} that it must not have seen", model.method().name())];
+    match calibration.by() {
+        None => {
+            lines.push("guaranteed intervals and regions hold".into());
+            lines.extend(COVERAGES.iter().map(|coverage| {
+                let guarantees = calibration.guarantees(Sets::Intervals, *coverage);
+                let guarantee = guarantees.first().map_or(String::new(), |(_, guarantee)| guarantee.to_string());
+                format!("  {coverage:<5} {guarantee}")
+            }));
+        }
+        Some(by) => {
+            lines.push(format!("guaranteed intervals and regions of {OF_GROUPS} hold, by {by:?}"));
+            let guarantees = calibration.guarantees(Sets::Intervals, OF_GROUPS);
+            let width = guarantees.iter().map(|(group, _)| group.chars().count()).max().unwrap_or(0);
+            let more = guarantees.len().saturating_sub(MOST_SAID);
+            let said = guarantees.iter().take(MOST_SAID);
+            lines.extend(said.map(|(group, guarantee)| format!("  {group:<width$}  {guarantee}")));
+            if more > 0 {
+                lines.push(format!("  and {}", counted(more, "group")));
+            }
+        }
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,61 @@
+//! Responsible for what is said of guaranteed sets beside the sets themselves.
+
+use negmm::Questions;
+use negmm::conformal::{Adaptive, Calibration, Sets};
+use negmm::questions::Number;
+
+use crate::report::counted;
+use crate::say;
+
+/// Says it on standard error.
+pub fn tell(quiet: bool, sentences: &[String]) {
+    if !quiet {
+        sentences.iter().for_each(|sentence| say::tell(sentence));
+    }
+}
+
+/// The sets that were asked for, each with its name.
+fn asked(questions: &Questions) -> impl Iterator<Item = (String, Sets, &Number)> {
+    let intervals = questions.intervals.iter().map(|number| ("interval", Sets::Intervals, number));
+    let regions = questions.regions.iter().map(|number| ("region", Sets::Regions, number));
+    intervals.chain(regions).map(|(name, sets, number)| (format!("{name} {}", number.text), sets, number))
+}
+
+/// What the sets that were asked for hold by a calibration; of groups that with the fewest rows.
+pub fn of_calibration(calibration: &Calibration, questions: &Questions) -> Vec<String> {
+    let of = |(name, sets, coverage): (String, Sets, &Number)| {
+        let guarantees = calibration.guarantees(sets, coverage.value);
+        let (group, guarantee) = guarantees.iter().min_by_key(|(_, guarantee)| guarantee.rows)?;
+        let group =
+            calibration.by().map_or(String::new(), |by| format!(" in each {by:?}, the smallest being {group:?}"));
+        Some(format!("{name}{group}: {guarantee}"))
+    };
+    asked(questions).filter_map(of).collect()
+}
+
+/// How often the sets that were asked for held the targets of a sequence.
+pub fn of_sequence(adaptive: &Adaptive, questions: &Questions) -> Vec<String> {
+    let of = |(name, sets, coverage): (String, Sets, &Number)| {
+        let (_, kept) = adaptive.outside(sets, coverage.value);
+        if kept.targets == 0 {
+            return format!("{name}: no target is known that sets could adapt to: they are the model's own");
+        }
+        let share = 100.0 * kept.held as f64 / kept.targets as f64;
+        let (asked, bound) = (100.0 * coverage.value, 100.0 * kept.bound);
+        let steps = counted(kept.targets, "target");
+        format!(
+            "{name}: adaptive; {share:.1} % of {steps} were held, which is sure to be within {bound:.1} % of {asked} %"
+        )
+    };
+    asked(questions).map(of).collect()
+}
+
+/// A sentence about the rows whose group nothing is known of, where there are some.
+pub fn strangers(calibration: &Calibration, rows: usize) -> Option<String> {
+    let by = calibration.by().filter(|_| rows > 0)?;
+    let (are, sets) = if rows == 1 { ("is", "its sets are") } else { ("are", "their sets are") };
+    let rows = counted(rows, "row");
+    Some(format!(
+        "{rows} {are} of a {by:?} that the model was not calibrated for: {sets} the whole line, from -inf to inf"
+    ))
+}

@@ -1,0 +1,174 @@
+//! Regions and guaranteed sets on the command line.
+
+mod program;
+
+use program::{Folder, rows};
+
+/// The cells of a line of CSV whose quoted cells have no quotes in them.
+fn cells(line: &str) -> Vec<String> {
+    let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
+    for character in line.chars() {
+        match character {
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(std::mem::take(&mut cell)),
+            other => cell.push(other),
+        }
+    }
+    cells.push(cell);
+    cells
+}
+
+/// One column of a CSV text.
+fn column(text: &str, name: &str) -> Vec<String> {
+    let mut lines = text.lines().map(cells);
+    let at = lines.next().unwrap().iter().position(|other| other == name).unwrap();
+    lines.map(|mut line| line.swap_remove(at)).collect()
+}
+
+fn numbers(text: &str, name: &str) -> Vec<f64> {
+    column(text, name).iter().map(|cell| cell.parse().unwrap()).collect()
+}
+
+#[test]
+fn regions_are_text_and_a_length() {
+    let folder = Folder::with_model();
+    let text = folder.done(&["predict", "ok.negmm", "ok.csv", "--region", "0.5,0.9", "--interval", "0.9"]).text();
+    let header = "mean,sd,lower_0.9,upper_0.9,region_0.5,region_0.5_length,region_0.9,region_0.9_length\n";
+    assert!(text.starts_with(header), "{text}");
+    for (region, length) in column(&text, "region_0.9").iter().zip(numbers(&text, "region_0.9_length")) {
+        let ends = |interval: &str| {
+            let (low, high) = interval.strip_prefix('[').unwrap().strip_suffix(']').unwrap().split_once(',').unwrap();
+            high.parse::<f64>().unwrap() - low.parse::<f64>().unwrap()
+        };
+        assert!((region.split(' ').map(ends).sum::<f64>() - length).abs() < 1e-9, "{region} {length}");
+    }
+    folder.refused(
+        &["predict", "ok.negmm", "ok.csv", "--region", "1"],
+        2,
+        "region must lie strictly between 0 and 1, found 1",
+    );
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn regions_go_into_parquet() {
+    let folder = Folder::with_model();
+    for out in ["out.csv", "out.parquet"] {
+        folder.done(&["predict", "ok.negmm", "ok.csv", "--region", "0.9", "-o", out]);
+    }
+    let read = |name: &str| negmm::Table::read(folder.path(name)).unwrap();
+    let (csv, parquet) = (read("out.csv"), read("out.parquet"));
+    for name in ["region_0.9", "region_0.9_length"] {
+        assert_eq!(format!("{:?}", csv.column(name).unwrap()), format!("{:?}", parquet.column(name).unwrap()));
+    }
+}
+
+#[test]
+fn calibrated_sets_are_guaranteed_and_say_so() {
+    let folder = Folder::with_model();
+    folder.write("held.csv", rows(400));
+    let guaranteed = ["predict", "ok.negmm", "ok.csv", "--interval", "0.9", "--guaranteed"];
+    folder.refused(
+        &guaranteed,
+        1,
+        "the model has no guaranteed sets: make it one that has with `negmm calibrate`, from rows that it has not seen",
+    );
+    let said = folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "safe.negmm"]).text();
+    assert!(said.starts_with("ne-gmm for \"y\", calibrated by 400 rows that it must not have seen\n"), "{said}");
+    let line = "  0.9   at least 90 % on average; for this model at least 88 % with 90 % confidence (400 rows)\n";
+    assert!(said.contains(line), "{said}");
+    let json = folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "safe.negmm", "--json"]).json();
+    assert_eq!((&json["rows"], &json["guarantees"][2]["coverage"]), (&400.into(), &0.9.into()));
+    assert!(json["guarantees"][2]["bound"].as_f64().unwrap() > 0.87);
+    let arguments =
+        ["predict", "safe.negmm", "held.csv", "--interval", "0.9", "--region", "0.8", "--guaranteed", "--keep", "y"];
+    let outcome = folder.done(&arguments);
+    let sentence =
+        "interval 0.9: at least 90 % on average; for this model at least 88 % with 90 % confidence (400 rows)\n";
+    assert!(outcome.err.starts_with(sentence), "{}", outcome.err);
+    let text = outcome.text();
+    let [y, lower, upper] = ["y", "lower_0.9", "upper_0.9"].map(|name| numbers(&text, name));
+    let held = (0..y.len()).filter(|row| lower[*row] <= y[*row] && y[*row] <= upper[*row]).count();
+    // The very rows of the calibration: at least nine tenths and one.
+    assert!((361..=366).contains(&held), "{held}");
+    // Nothing else changes.
+    let plain =
+        ["ok.negmm", "safe.negmm"].map(|model| folder.done(&["predict", model, "ok.csv", "--interval", "0.9"]).text());
+    assert_eq!(plain[0], plain[1]);
+    folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "ok.negmm", "--quiet"]);
+    assert_eq!(folder.read("ok.negmm"), folder.read("safe.negmm"));
+    folder.refused(
+        &["predict", "safe.negmm", "ok.csv", "--guaranteed"],
+        2,
+        "guaranteed are intervals and regions: say of which coverage",
+    );
+}
+
+#[test]
+fn too_few_rows_are_the_whole_line_in_words() {
+    let folder = Folder::with_model();
+    folder.write("few.csv", rows(8));
+    let said = folder.done(&["calibrate", "ok.negmm", "few.csv", "-o", "few.negmm"]).text();
+    assert!(
+        said.contains("0.9   the whole line, from -inf to inf: 90 % needs at least 9 rows, and there are 8"),
+        "{said}"
+    );
+    let arguments = ["predict", "few.negmm", "ok.csv", "--interval", "0.9", "--region", "0.9", "--guaranteed"];
+    let outcome = folder.done(&arguments);
+    assert!(outcome.err.contains("region 0.9: the whole line"), "{}", outcome.err);
+    assert!(column(&outcome.text(), "lower_0.9").iter().all(|cell| cell == "-inf"));
+    assert!(column(&outcome.text(), "region_0.9").iter().all(|cell| cell == "[-inf,inf]"));
+}
+
+#[test]
+fn groups_and_weights_are_columns_of_both_files() {
+    let folder = Folder::with_model();
+    folder.write("held.csv", rows(300));
+    let said = folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "by.negmm", "--by", "c"]).text();
+    assert!(said.contains("\n  a  at least 90 % on average") && said.contains("\n  b  at least"), "{said}");
+    let guaranteed = ["predict", "by.negmm", "new.csv", "--interval", "0.9", "--guaranteed", "--keep", "c"];
+    folder.write("new.csv", "x,c,y\n0.5,a,1\n0.5,b,1\n0.5,z,1\n");
+    let outcome = folder.done(&guaranteed);
+    let strangers =
+        "1 row is of a \"c\" that the model was not calibrated for: its sets are the whole line, from -inf to inf";
+    assert!(outcome.err.contains(strangers), "{}", outcome.err);
+    assert!(
+        outcome.err.contains("interval 0.9 in each \"c\", the smallest being \"a\": at least 90 %"),
+        "{}",
+        outcome.err
+    );
+    assert_eq!(outcome.text().lines().next(), Some("c,mean,sd,lower_0.9,upper_0.9"));
+    let upper = numbers(&outcome.text(), "upper_0.9");
+    assert!(upper[0].is_finite() && upper[1].is_finite() && upper[2] == f64::INFINITY);
+    let weighted = ["calibrate", "ok.negmm", "held.csv", "-o", "w.negmm", "--weight", "x"];
+    assert!(folder.done(&weighted).text().contains("if the weights are right"));
+    let text = folder.done(&["predict", "w.negmm", "held.csv", "--interval", "0.8", "--guaranteed", "--quiet"]).text();
+    assert!(numbers(&text, "upper_0.8").iter().all(|upper| upper.is_finite()));
+    folder.write("bare.csv", "z\n1\n");
+    let outcome = folder.run(&["calibrate", "ok.negmm", "held.csv", "-o", "w.negmm", "--weight", "z"]);
+    assert!(outcome.code == Some(2) && outcome.err.contains("there is no column \"z\""), "{}", outcome.err);
+    let outcome = folder.run(&["calibrate", "ok.negmm", "held.csv", "-o", "held.csv"]);
+    assert!(outcome.code == Some(2) && outcome.err.contains("would replace the data"), "{}", outcome.err);
+}
+
+#[test]
+fn sets_of_a_sequence_adapt() {
+    let folder = Folder::new();
+    let price = |row: usize| 20.0 + 5.0 * (row as f64 * 0.5).sin() + (row as f64 * 0.414_213_562_373).fract();
+    let series = |count: usize| (0..count).fold(String::from("y\n"), |text, row| text + &format!("{}\n", price(row)));
+    folder.write("s.csv", series(400));
+    folder.fit("s.csv", "s.negmm", &["--sequence", "y", "--window", "5"]);
+    let outcome = folder.done(&["predict", "s.negmm", "s.csv", "--interval", "0.9", "--guaranteed"]);
+    assert!(
+        outcome.err.contains("interval 0.9: adaptive; ") && outcome.err.contains(" of 395 targets were held"),
+        "{}",
+        outcome.err
+    );
+    let text = outcome.text();
+    let (lower, upper) = (numbers(&text, "lower_0.9"), numbers(&text, "upper_0.9"));
+    let held = (0..395).filter(|row| lower[*row] <= price(row + 5) && price(row + 5) <= upper[*row]).count();
+    // 0.92 / (0.02 · 395) is the bound.
+    assert!((held as f64 / 395.0 - 0.9).abs() < 0.1166, "{held}");
+    let outcome = folder.run(&["calibrate", "s.negmm", "s.csv", "-o", "t.negmm"]);
+    assert!(outcome.code == Some(2) && outcome.err.contains("steps of a sequence are not alike"), "{}", outcome.err);
+}

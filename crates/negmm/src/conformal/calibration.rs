@@ -1,0 +1,315 @@
+//! Responsible for calibrations: the tails of rows that were held back, by groups, and what sets of new rows leave outside.
+
+use serde::{Deserialize, Serialize};
+
+use super::guarantee::Guarantee;
+use super::tails::Tails;
+use crate::tensors::{Flaw, Tensor, Tensors, numbers_of};
+use crate::{Error, Predictions, Result};
+
+/// Groups at most: more are no groups.
+const MOST_GROUPS: usize = 1000;
+
+/// Which sets are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sets {
+    /// Central intervals.
+    Intervals,
+    /// Regions: the most likely values.
+    Regions,
+}
+
+/// What is known of rows beside their predictions, where a calibration asks for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Labels {
+    /// The group of each row, where guarantees hold in each group; else none.
+    pub groups: Vec<String>,
+    /// How much each row counts, where new rows are of another kind than those that were held back: how many times as likely it is
+    /// among new rows; else none.
+    pub weights: Vec<f64>,
+}
+
+/// Rows that are held back, while they are read.
+#[derive(Clone, Debug, Default)]
+pub struct HeldBack {
+    /// For intervals and for regions.
+    tails: Vec<(f64, f64)>,
+    labels: Labels,
+}
+
+impl HeldBack {
+    /// Adds rows that the model has not learnt from: what it says of them, their targets and their labels.
+    ///
+    /// # Errors
+    /// When there is not one target for each row, or one is not a number.
+    pub fn add(&mut self, predictions: &Predictions, y: &[f64], labels: Labels) -> Result<()> {
+        self.tails.extend(predictions.each_with(y, |row, y| (row.interval_tail(y), row.region_tail(y)))?);
+        self.labels.groups.extend(labels.groups);
+        self.labels.weights.extend(labels.weights);
+        Ok(())
+    }
+
+    /// The calibration by these rows; `by` is the column of groups, `weight` that of weights.
+    ///
+    /// # Errors
+    /// When there are no rows, not one group and weight for each, or a weight is negative.
+    pub fn calibration(self, by: Option<&str>, weight: Option<&str>) -> Result<Calibration> {
+        let Self { tails, labels: Labels { groups, weights } } = self;
+        if tails.is_empty() {
+            return Err(Error::data("guaranteed sets need at least 1 row that the model has not seen, found none"));
+        }
+        if let Some(name) = weight {
+            check_weights(name, &weights, tails.len())?;
+        }
+        let mut names: Vec<&str> = match by {
+            Some(name) => {
+                check_groups(name, groups.len(), tails.len())?;
+                groups.iter().map(String::as_str).collect()
+            }
+            None => vec![""],
+        };
+        names.sort_unstable();
+        names.dedup();
+        if names.len() > MOST_GROUPS {
+            let (name, found) = (by.unwrap_or_default(), names.len());
+            return Err(Error::data(format!("column {name:?} has {found} groups, and {MOST_GROUPS} is the most")));
+        }
+        let mut rows = vec![(Vec::new(), Vec::new()); names.len()];
+        for (row, (interval, region)) in tails.into_iter().enumerate() {
+            let name = if by.is_some() { &groups[row] } else { "" };
+            let own = if weight.is_some() { weights[row] } else { 1.0 };
+            if own > 0.0 {
+                let (intervals, regions) = &mut rows[names.binary_search(&name).unwrap_or(0)];
+                intervals.push((interval, own));
+                regions.push((region, own));
+            }
+        }
+        let group = |(name, (intervals, regions)): (&str, (Vec<_>, Vec<_>))| Group {
+            name: name.to_string(),
+            rows: intervals.len(),
+            intervals: Tails::new(intervals),
+            regions: Tails::new(regions),
+        };
+        Ok(Calibration {
+            by: by.map(str::to_string),
+            weight: weight.map(str::to_string),
+            crossed: false,
+            groups: names.into_iter().zip(rows).map(group).collect(),
+        })
+    }
+}
+
+/// What makes sets guaranteed ones.
+///
+/// ```
+/// use negmm::conformal::{Calibration, Guard, Labels, Sets};
+/// use negmm::{Mixtures, Predictions};
+///
+/// let normal = |rows: usize, sd: f64| {
+///     Predictions::from(Mixtures::new(1, vec![1.0; rows], vec![0.0; rows], vec![sd; rows]).unwrap())
+/// };
+/// // A model that is twice too sure of itself.
+/// let said = |rows: usize| normal(rows, 0.5);
+/// let y = normal(999, 1.0).sample(1, 7, 0);
+/// let calibration = Calibration::learn(&said(999), &y)?;
+/// let (lower, upper) = Guard::Calibrated(&calibration, &Labels::default()).intervals(&said(1), 0.9)?;
+/// assert!(lower[0] < -1.5 && 1.5 < upper[0] && upper[0] < 1.8);
+/// let sentence = calibration.guarantees(Sets::Intervals, 0.9)[0].1.to_string();
+/// assert!(sentence.starts_with("at least 90 % on average; for this model at least 88.7 % with 90 % confidence"));
+/// # Ok::<(), negmm::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    by: Option<String>,
+    weight: Option<String>,
+    /// Whether the rows were predicted out of fold, by models that are parts of the one that predicts.
+    crossed: bool,
+    groups: Vec<Group>,
+}
+
+/// Rows of one group; all rows where there are no groups.
+#[derive(Clone, Debug, PartialEq)]
+struct Group {
+    name: String,
+    rows: usize,
+    intervals: Tails,
+    regions: Tails,
+}
+
+impl Group {
+    fn tails(&self, sets: Sets) -> &Tails {
+        match sets {
+            Sets::Intervals => &self.intervals,
+            Sets::Regions => &self.regions,
+        }
+    }
+}
+
+/// All of a calibration but its tails, as a model file has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct CalibrationShape {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weight: Option<String>,
+    #[serde(default)]
+    crossed: bool,
+    /// Name and rows of each group.
+    groups: Vec<(String, usize)>,
+}
+
+impl Calibration {
+    /// From what a model says of rows that it has not learnt from, and their targets.
+    ///
+    /// # Errors
+    /// When there is not one target for each row, one is not a number, or there are no rows.
+    pub fn learn(predictions: &Predictions, y: &[f64]) -> Result<Self> {
+        let mut rows = HeldBack::default();
+        rows.add(predictions, y, Labels::default())?;
+        rows.calibration(None, None)
+    }
+
+    /// The same from rows that were predicted out of fold, by models that are parts of the one that will predict.
+    pub(crate) fn crossed(predictions: &Predictions, y: &[f64]) -> Result<Self> {
+        Ok(Self { crossed: true, ..Self::learn(predictions, y)? })
+    }
+
+    /// The column of groups, where guarantees hold in each.
+    pub fn by(&self) -> Option<&str> {
+        self.by.as_deref()
+    }
+
+    /// The column of weights.
+    pub fn weight(&self) -> Option<&str> {
+        self.weight.as_deref()
+    }
+
+    /// Whether it comes from rows that were predicted out of fold, and not from rows of their own.
+    pub fn is_crossed(&self) -> bool {
+        self.crossed
+    }
+
+    /// Rows that were held back.
+    pub fn rows(&self) -> usize {
+        self.groups.iter().map(|group| group.rows).sum()
+    }
+
+    /// What sets of this coverage hold in each group; without groups one guarantee, with an empty name.
+    pub fn guarantees(&self, sets: Sets, coverage: f64) -> Vec<(&str, Guarantee)> {
+        let of = |group: &Group| match (self.crossed, &self.weight) {
+            (false, None) => Guarantee::split(coverage, group.rows, group.tails(sets)),
+            (_, weight) => Guarantee::other(coverage, group.rows, weight.is_some(), group.tails(sets)),
+        };
+        self.groups.iter().map(|group| (group.name.as_str(), of(group))).collect()
+    }
+
+    /// How many of these rows are of no group that rows were held back of: their sets are the whole line.
+    pub fn strangers(&self, labels: &Labels) -> usize {
+        labels.groups.iter().filter(|name| self.by.is_some() && self.group(name).is_none()).count()
+    }
+
+    fn group(&self, name: &str) -> Option<&Group> {
+        let at = self.groups.binary_search_by(|group| group.name.as_str().cmp(name)).ok()?;
+        Some(&self.groups[at])
+    }
+
+    /// The probability by the model itself that the set of each of these rows leaves outside; 0: it is the whole line.
+    ///
+    /// # Errors
+    /// When `coverage` is not strictly between 0 and 1, or the rows do not have what the calibration asks for.
+    pub fn outside(&self, sets: Sets, coverage: f64, count: usize, labels: &Labels) -> Result<Vec<f64>> {
+        if !(coverage > 0.0 && coverage < 1.0) {
+            return Err(Error::options(format!("expected a coverage strictly between 0 and 1, found {coverage}")));
+        }
+        if let Some(name) = &self.by {
+            check_groups(name, labels.groups.len(), count)?;
+        }
+        if let Some(name) = &self.weight {
+            check_weights(name, &labels.weights, count)?;
+        }
+        let of = |group: Option<&Group>, weight| match group {
+            Some(group) => group.tails(sets).threshold(coverage, weight).outside,
+            None => 0.0,
+        };
+        if self.by.is_none() && self.weight.is_none() {
+            return Ok(vec![of(self.groups.first(), 1.0); count]);
+        }
+        let of_row = |row: usize| {
+            let group = if self.by.is_some() { self.group(&labels.groups[row]) } else { self.groups.first() };
+            of(group, if self.weight.is_some() { labels.weights[row] } else { 1.0 })
+        };
+        Ok((0..count).map(of_row).collect())
+    }
+
+    /// What a model file has of it: its shape as text, its tails as tensors.
+    pub(crate) fn write(&self) -> (CalibrationShape, Vec<Tensor>) {
+        let groups = self.groups.iter().map(|group| (group.name.clone(), group.rows)).collect();
+        let shape =
+            CalibrationShape { by: self.by.clone(), weight: self.weight.clone(), crossed: self.crossed, groups };
+        let tensors = self.groups.iter().enumerate().flat_map(|(number, group)| {
+            let tensor = |name: &str, tails: &Tails| {
+                let pairs = tails.tails.iter().zip(&tails.weights).flat_map(|(tail, weight)| [*tail, *weight]);
+                Tensor::new(format!("calibration.{number}.{name}"), vec![tails.tails.len(), 2], pairs)
+            };
+            [tensor("intervals", &group.intervals), tensor("regions", &group.regions)]
+        });
+        (shape, tensors.collect())
+    }
+
+    /// As it was written.
+    pub(crate) fn read(shape: CalibrationShape, tensors: &Tensors<'_>) -> std::result::Result<Self, Flaw> {
+        let CalibrationShape { by, weight, crossed, groups } = shape;
+        if groups.is_empty() || by.is_none() && groups.len() > 1 || !groups.is_sorted_by(|a, b| a.0 < b.0) {
+            return Err("the groups of its calibration are not in order".into());
+        }
+        let group = |(number, (name, rows)): (usize, (String, usize))| {
+            let read = |what: &str| {
+                let numbers: Vec<f64> = numbers_of(tensors, &format!("calibration.{number}.{what}"), None)?;
+                let (tails, weights): (Vec<f64>, Vec<f64>) =
+                    numbers.as_chunks().0.iter().map(|[a, b]| (*a, *b)).unzip();
+                let sound = tails.is_sorted_by(|a, b| a < b)
+                    && tails.iter().all(|tail| (0.0..=1.0).contains(tail))
+                    && weights.iter().all(|weight| *weight > 0.0 && weight.is_finite())
+                    && (weight.is_some() || weights.iter().sum::<f64>() == rows as f64)
+                    && (rows > 0 || tails.is_empty());
+                if sound {
+                    Ok(Tails { tails, weights })
+                } else {
+                    Err("the tails of its calibration are not in order".to_string())
+                }
+            };
+            Ok(Group { rows, intervals: read("intervals")?, regions: read("regions")?, name })
+        };
+        let groups = groups.into_iter().enumerate().map(group).collect::<std::result::Result<_, Flaw>>()?;
+        Ok(Self { by, weight, crossed, groups })
+    }
+}
+
+fn check_groups(name: &str, found: usize, rows: usize) -> Result<()> {
+    if found == rows {
+        return Ok(());
+    }
+    Err(Error::data(format!(
+        "guaranteed sets go by column {name:?}: expected {rows} groups, one for each row, found {found}"
+    )))
+}
+
+fn check_weights(name: &str, weights: &[f64], rows: usize) -> Result<()> {
+    if weights.len() != rows {
+        let found = weights.len();
+        return Err(Error::data(format!(
+            "guaranteed sets are weighted by column {name:?}: expected {rows} weights, one for each row, found {found}"
+        )));
+    }
+    match weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
+        Some(row) => {
+            let found = weights[row];
+            Err(Error::data(format!(
+                "column {name:?}: expected a weight that is finite and not negative, found {found}"
+            ))
+            .at_row(row as u64))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,149 @@
+//! Responsible for guarantees: how much guaranteed sets hold, and the sentence that says it.
+
+use std::fmt;
+
+use super::tails::Tails;
+use crate::math::beta;
+
+/// The confidence of the bound for one model.
+pub const CONFIDENCE: f64 = 0.9;
+
+/// What is known of sets that were asked to hold the target with probability `coverage`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Guarantee {
+    /// What was asked for.
+    pub coverage: f64,
+    /// Rows that were held back.
+    pub rows: usize,
+    /// How much is guaranteed.
+    pub promise: Promise,
+}
+
+/// How much is guaranteed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Promise {
+    /// The coverage on average over held-back and new rows, and for the sets of this model at least `bound` with confidence 0.9.
+    Split {
+        /// By the beta distribution that the coverage of one calibration follows: its parameters are the rows that a set keeps and
+        /// those that it does not.
+        bound: f64,
+    },
+    /// The coverage on average where the weights are right.
+    Weighted,
+    /// 1 - 2 (1 - coverage) on average for the sets of each fold's own models; in practice about the coverage.
+    Cross,
+    /// The rows are too few: every set is the whole line, and as many would be needed.
+    WholeLine {
+        /// Equal rows that a set of this coverage needs.
+        needed: usize,
+    },
+}
+
+impl Guarantee {
+    pub(super) fn split(coverage: f64, rows: usize, tails: &Tails) -> Self {
+        let threshold = tails.threshold(coverage, 1.0);
+        let total = rows as f64;
+        let promise = match threshold.rank {
+            0.0 => Promise::WholeLine { needed: needed(coverage) },
+            rank => Promise::Split { bound: beta::quantile(1.0 - CONFIDENCE, total + 1.0 - rank, rank) },
+        };
+        Self { coverage, rows, promise }
+    }
+
+    pub(super) fn other(coverage: f64, rows: usize, weighted: bool, tails: &Tails) -> Self {
+        let unit = tails.total() / rows.max(1) as f64;
+        let promise = match (tails.threshold(coverage, unit).rank, weighted) {
+            (0.0, _) => Promise::WholeLine { needed: needed(coverage) },
+            (_, true) => Promise::Weighted,
+            (_, false) => Promise::Cross,
+        };
+        Self { coverage, rows, promise }
+    }
+
+    /// What is proven on average.
+    pub fn average(&self) -> f64 {
+        match self.promise {
+            Promise::Cross => (2.0 * self.coverage - 1.0).max(0.0),
+            Promise::WholeLine { .. } => 1.0,
+            _ => self.coverage,
+        }
+    }
+}
+
+/// The least number of rows n with (n + 1) (1 - coverage) >= 1.
+fn needed(coverage: f64) -> usize {
+    (1.0 / (1.0 - coverage) - 1.0 - 1e-9).ceil() as usize
+}
+
+/// A probability in per cent, with as many digits as tell it from 100.
+fn percent(share: f64) -> String {
+    let text = format!("{:.1}", 100.0 * share);
+    let text = if text == "100.0" && share < 1.0 { format!("{:.4}", 100.0 * share) } else { text };
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+impl fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let asked = percent(self.coverage);
+        let rows = match self.rows {
+            1 => "1 row".to_string(),
+            rows => format!("{rows} rows"),
+        };
+        match self.promise {
+            Promise::Split { bound } => {
+                let bound = percent((1000.0 * bound).floor() / 1000.0);
+                write!(f, "at least {asked} on average; for this model at least {bound} with 90 % confidence ({rows})")
+            }
+            Promise::Weighted => {
+                write!(
+                    f,
+                    "at least {asked} on average, if the weights are right; no bound for this model alone ({rows})"
+                )
+            }
+            Promise::Cross => write!(
+                f,
+                "about {asked}, by {rows} that were predicted out of fold; cross-conformal prediction proves at least {} on \
+                 average, for the sets of each fold's own models (for a proof of {asked}: negmm calibrate)",
+                percent(self.average())
+            ),
+            Promise::WholeLine { needed } => {
+                write!(
+                    f,
+                    "the whole line, from -inf to inf: {asked} needs at least {needed} rows, and there are {}",
+                    self.rows
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tails(rows: usize) -> Tails {
+        Tails::new((0..rows).map(|row| (row as f64, 1.0)).collect())
+    }
+
+    #[test]
+    fn the_sentence_says_what_is_proven() {
+        // Python scipy 1.17: `beta(91, 9).ppf(0.1)`, 99 rows.
+        let guarantee = Guarantee::split(0.91, 99, &tails(99));
+        let Promise::Split { bound } = guarantee.promise else { panic!("{guarantee}") };
+        assert!((bound - 0.872_055_007_725_151).abs() < 1e-12, "{bound}");
+        let text = Guarantee::split(0.9, 999, &tails(999)).to_string();
+        assert_eq!(text, "at least 90 % on average; for this model at least 88.7 % with 90 % confidence (999 rows)");
+        let few = Guarantee::split(0.95, 12, &tails(12));
+        assert_eq!(few.to_string(), "the whole line, from -inf to inf: 95 % needs at least 19 rows, and there are 12");
+        assert_eq!((few.average(), needed(0.9), needed(0.99)), (1.0, 9, 99));
+        let cross = Guarantee::other(0.9, 300, false, &tails(300));
+        assert!((cross.average() - 0.8).abs() < 1e-12);
+        assert!(
+            cross.to_string().contains("about 90 %") && cross.to_string().contains("at least 80 % on average"),
+            "{cross}"
+        );
+        assert!(Guarantee::other(0.9, 300, true, &tails(300)).to_string().contains("if the weights are right"));
+    }
+}

@@ -1,0 +1,75 @@
+//! Responsible for normal scores: how many sds from the middle a target would be if its prediction were a standard normal variable.
+
+use crate::math::{normal, rng::Rng};
+use crate::row::{Law, Row};
+use crate::streams;
+
+/// The probability of all values below that a double still has a normal score for.
+const LEAST: f64 = f64::MIN_POSITIVE;
+
+/// The normal score of `y`: the quantile of the standard normal distribution at its probability integral transform, from whichever
+/// side is nearer, so that it is as exact far out as in the middle. Where `y` itself has a probability, on a grid, at an atom or among
+/// samples, its place in that jump is random, by the seed and the number of the row: so normal scores of calibrated predictions are
+/// standard normal whatever the target is.
+pub(super) fn normal_score(row: Row<'_>, y: f64, seed: u64, number: u64) -> f64 {
+    let (below, own, above) = parts(row, y);
+    let place = if own > 0.0 { Rng::new(seed, streams::JUMPS.wrapping_add(number)).uniform() } else { 0.0 };
+    let (below, above) = (below + place * own, above + (1.0 - place) * own);
+    let of = |probability: f64| normal::quantile(probability.clamp(LEAST, 0.5));
+    if below < above { of(below) } else { -of(above) }
+}
+
+/// Probabilities of less, of as much and of more. Among M samples a target that is another of them has M + 1 places, each as likely.
+fn parts(row: Row<'_>, y: f64) -> (f64, f64, f64) {
+    match row.law {
+        Law::Samples(samples) => {
+            let y = row.support.nearest(y);
+            let below = samples.values.partition_point(|value| *value < y);
+            let equal = samples.values.partition_point(|value| *value <= y) - below;
+            let (count, places) = (samples.values.len(), samples.values.len() as f64 + 1.0);
+            (below as f64 / places, (equal + 1) as f64 / places, (count - below - equal) as f64 / places)
+        }
+        Law::Mixture(_) => {
+            let own = row.mass(y);
+            ((row.cdf(y) - own).max(0.0), own, row.survival(y))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::SampleSets;
+    use crate::{Mixtures, Predictions, Support};
+
+    #[test]
+    fn the_score_of_a_normal_prediction_is_its_distance_in_sds() {
+        let predictions = Predictions::from(Mixtures::new(1, vec![1.0], vec![3.0], vec![2.0]).unwrap());
+        for sds in [-30.0, -2.0, 0.0, 1.5, 9.0, 30.0] {
+            let score = normal_score(predictions.row(0), 3.0 + 2.0 * sds, 0, 0);
+            assert!((score - sds).abs() < 1e-9 * (1.0 + sds.abs()), "{sds} {score}");
+        }
+        let far = normal_score(predictions.row(0), 1e9, 0, 0);
+        assert!(far > 37.0 && far.is_finite());
+    }
+
+    #[test]
+    fn scores_of_jumps_are_standard_normal() {
+        let rows = 4000;
+        let law =
+            || Mixtures::new(2, [0.3, 0.7].repeat(rows), [0.0, 2.0].repeat(rows), [0.0, 1.5].repeat(rows)).unwrap();
+        let counts = Support { lower: Some(0.0), step: Some(1.0), ..Support::default() };
+        let atoms = Predictions::from(law());
+        let grid = Predictions::from(law()).with_support(counts).unwrap();
+        let samples = Predictions::from(SampleSets::new(20, Predictions::from(law()).sample(20, 5, 0), 0.1).unwrap());
+        let y = [atoms.sample(1, 1, 0), grid.sample(1, 1, 0), atoms.sample(1, 2, 0)];
+        for (predictions, y) in [atoms, grid, samples].iter().zip(y) {
+            let mut scores: Vec<f64> =
+                y.iter().enumerate().map(|(row, y)| normal_score(predictions.row(row), *y, 7, row as u64)).collect();
+            scores.sort_unstable_by(f64::total_cmp);
+            let share = |at: usize| at as f64 / rows as f64;
+            let distance = scores.iter().enumerate().map(|(at, score)| (normal::cdf(*score) - share(at)).abs());
+            assert!(distance.fold(0.0, f64::max) < 1.95 / (rows as f64).sqrt());
+        }
+    }
+}

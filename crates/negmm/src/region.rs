@@ -1,0 +1,242 @@
+//! Responsible for regions: the smallest sets of values that hold a target with some probability, and how far out a value lies.
+//!
+//! A region has the values that are most likely: where the density is highest, of a grid the most probable values, and atoms before
+//! any density, the heaviest first. Samples are smoothed for it by a normal kernel.
+//!
+//! The tail of a value is the probability of all that are at most as likely as it (for regions), or that lie at least as far out on its
+//! side, twice (for central intervals). A set that leaves out the probability p has the values whose tail is more than p.
+
+use std::fmt;
+
+use crate::grid::Grid;
+use crate::mixture::{Heights, Mixture};
+use crate::row::{Law, Row};
+
+/// Beyond this many sds a component has no probability that a double could express, or none that would be missed: so far values of a
+/// grid are told apart, where they are no more than this.
+const REACHES: [(f64, f64); 2] = [(39.0, 5000.0), (9.0, 20_000.0)];
+
+/// A set of values: intervals in order, each with both its ends. On a grid an interval stands for the values in it.
+///
+/// ```
+/// use negmm::{Mixtures, Predictions};
+///
+/// let two_peaks = Predictions::from(Mixtures::new(2, vec![0.5, 0.5], vec![-9.0, 9.0], vec![1.0, 1.0])?);
+/// let regions = two_peaks.region(0.9)?;
+/// assert_eq!(regions[0].intervals().len(), 2);
+/// assert!(regions[0].contains(9.5) && !regions[0].contains(0.0));
+/// # Ok::<(), negmm::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    intervals: Vec<(f64, f64)>,
+    /// The distance of values on a grid, else 0.
+    step: f64,
+}
+
+impl Region {
+    /// Every number, possible or not.
+    pub fn whole_line() -> Self {
+        Self { intervals: vec![(f64::NEG_INFINITY, f64::INFINITY)], step: 0.0 }
+    }
+
+    /// Its intervals, from low to high; none lies in another.
+    pub fn intervals(&self) -> &[(f64, f64)] {
+        &self.intervals
+    }
+
+    /// The length of all intervals together; on a grid each value counts as one step.
+    pub fn length(&self) -> f64 {
+        self.intervals.iter().map(|(lower, upper)| upper - lower + self.step).sum()
+    }
+
+    /// Whether it has `y`; on a grid also where `y` is a value of it but for rounding.
+    pub fn contains(&self, y: f64) -> bool {
+        let slack = 1e-3 * self.step;
+        self.intervals.iter().any(|(lower, upper)| lower - slack <= y && y <= upper + slack)
+    }
+
+    /// Values of a grid from one index to another, joined where they are next to each other.
+    fn of_indices(runs: Vec<(f64, f64)>, grid: &Grid) -> Self {
+        let value = |(first, last): (f64, f64)| (grid.value(first), grid.value(last));
+        Self { intervals: joined(runs, 1.0).into_iter().map(value).collect(), step: grid.step() }
+    }
+}
+
+/// Intervals in order, joined where at most `gap` is between them.
+fn joined(mut intervals: Vec<(f64, f64)>, gap: f64) -> Vec<(f64, f64)> {
+    intervals.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut joined: Vec<(f64, f64)> = Vec::new();
+    for (lower, upper) in intervals {
+        match joined.last_mut() {
+            Some((_, last)) if lower <= *last + gap => *last = last.max(upper),
+            _ => joined.push((lower, upper)),
+        }
+    }
+    joined
+}
+
+/// `[-66.1,-59.2] [58.7,66]`
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (lower, upper)) in self.intervals.iter().enumerate() {
+            let space = if at > 0 { " " } else { "" };
+            write!(f, "{space}[{lower},{upper}]")?;
+        }
+        Ok(())
+    }
+}
+
+/// What has a probability of its own, and the density of the rest.
+struct Likely {
+    /// Values of the grid by their index where there is one, with their probabilities, the least first.
+    values: Vec<(f64, f64)>,
+    density: Option<Heights>,
+    grid: Option<Grid>,
+}
+
+impl Row<'_> {
+    /// The smallest set of values that holds the target with probability `coverage`; on a grid and beside atoms with at least that.
+    pub fn region(&self, coverage: f64) -> Region {
+        self.region_leaving(1.0 - coverage)
+    }
+
+    /// The values whose tail is more than `outside`; the whole line for 0.
+    pub fn region_leaving(&self, outside: f64) -> Region {
+        if outside <= 0.0 { Region::whole_line() } else { self.likely(|likely| likely.leaving(outside)) }
+    }
+
+    /// The probability of all values that are at most as likely as `y`; 0 of one that is impossible.
+    pub fn region_tail(&self, y: f64) -> f64 {
+        if self.support.contains(y) { self.likely(|likely| likely.tail(y)) } else { 0.0 }
+    }
+
+    /// The central interval of the values whose tail on each side is more than half of `outside`; the whole line for 0.
+    pub fn interval_leaving(&self, outside: f64) -> (f64, f64) {
+        if outside <= 0.0 {
+            return (f64::NEG_INFINITY, f64::INFINITY);
+        }
+        self.smoothed(|row, _| (row.quantile(0.5 * outside), row.quantile_above(0.5 * outside)))
+    }
+
+    /// Twice the probability of all values up to `y`, or from it on, whichever is less, and 1 at most; 0 of one that is impossible.
+    pub fn interval_tail(&self, y: f64) -> f64 {
+        if !self.support.contains(y) {
+            return 0.0;
+        }
+        self.smoothed(|row, _| {
+            let from = match row.support.step {
+                Some(step) => row.survival(y - 0.5 * step),
+                None => row.survival(y) + row.mass(y),
+            };
+            (2.0 * row.cdf(y).min(from)).min(1.0)
+        })
+    }
+
+    /// The row itself and its mixture; of samples that which a normal kernel makes of them.
+    fn smoothed<T>(&self, answer: impl FnOnce(Row<'_>, Mixture<'_>) -> T) -> T {
+        match self.law {
+            Law::Mixture(mixture) => answer(*self, mixture),
+            Law::Samples(samples) => {
+                let kernel = samples.smoothed(self.support.step.is_some());
+                answer(Row { law: Law::Mixture(kernel.row(0)), support: self.support }, kernel.row(0))
+            }
+        }
+    }
+
+    fn likely<T>(&self, answer: impl FnOnce(Likely) -> T) -> T {
+        self.smoothed(|row, mixture| {
+            answer(match row.support.grid() {
+                Some(grid) => Likely::on_grid(mixture, grid),
+                None => Likely::between(mixture, row.support.bounds(), row.log_inside()),
+            })
+        })
+    }
+}
+
+impl Likely {
+    fn between(mixture: Mixture<'_>, bounds: (f64, f64), log_inside: f64) -> Self {
+        if log_inside == f64::NEG_INFINITY {
+            let nearest = mixture.mean().clamp(bounds.0, bounds.1);
+            return Self::new(vec![(nearest, 1.0)], None, None);
+        }
+        let inside = |(_, place): &(f64, f64)| bounds.0 <= *place && *place <= bounds.1;
+        let share = libm::exp(-log_inside);
+        let atoms = mixture.atoms().filter(inside).map(|(weight, place)| (place, weight * share)).collect();
+        Self::new(atoms, Heights::new(mixture, bounds, log_inside), None)
+    }
+
+    /// Each value that a component reaches. Of too many those with a cell without end, those of atoms, and the density between them: of a
+    /// component whose sd is s steps that changes a probability by about 1 / (24 s²) of itself.
+    fn on_grid(mixture: Mixture<'_>, grid: Grid) -> Self {
+        for (far, most) in REACHES {
+            let reach = |(_, mean, sd): (f64, f64, f64)| (grid.cell(mean - far * sd), grid.cell(mean + far * sd));
+            let runs = joined(mixture.parts().map(reach).collect(), 1.0);
+            if runs.iter().map(|(first, last)| last - first + 1.0).sum::<f64>() <= most {
+                let indices = |(first, last): &(f64, f64)| {
+                    let (first, count) = (*first, (last - first) as usize);
+                    (0..=count).map(move |at| first + at as f64)
+                };
+                let mass = |index: f64| libm::exp(mixture.log_between(grid.ends(index)));
+                let values = runs.iter().flat_map(indices).map(|index| (index, mass(index))).collect();
+                return Self::new(values, None, Some(grid));
+            }
+        }
+        let (first, last) = (grid.edge(grid.first), grid.edge(grid.last - 1.0));
+        let ends = [(grid.first, (f64::NEG_INFINITY, first)), (grid.last, (last, f64::INFINITY))];
+        let ends = ends.into_iter().filter(|(index, _)| index.is_finite());
+        let ends = ends.map(|(index, between)| (index, libm::exp(mixture.log_between(between))));
+        let inside = |(_, place): &(f64, f64)| first < *place && *place <= last;
+        let atoms = mixture.atoms().filter(inside).map(|(weight, place)| (grid.cell(place), weight));
+        let density = Heights::new(mixture, (first, last), 0.0);
+        Self::new(ends.chain(atoms).collect(), density, Some(grid))
+    }
+
+    /// Values that occur twice are one.
+    fn new(mut values: Vec<(f64, f64)>, density: Option<Heights>, grid: Option<Grid>) -> Self {
+        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        values.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+        values.retain(|(_, mass)| *mass > 0.0);
+        values.sort_by(|a, b| a.1.total_cmp(&b.1));
+        Self { values, density, grid }
+    }
+
+    /// Values with what they, all as likely and all less likely ones have together, the density among those.
+    fn tails(&self) -> impl Iterator<Item = (f64, f64)> {
+        let below = self.density.as_ref().map_or(0.0, |density| libm::exp(density.log_outside(f64::INFINITY)));
+        let ends = self.values.chunk_by(|a, b| a.1 == b.1);
+        let tails = ends.scan(below, |sum, same| {
+            *sum += same.iter().map(|(_, mass)| mass).sum::<f64>();
+            Some((same, *sum))
+        });
+        tails.flat_map(|(same, sum)| same.iter().map(move |(value, _)| (*value, sum)))
+    }
+
+    fn tail(&self, y: f64) -> f64 {
+        let place = self.grid.map_or(y, |grid| grid.cell(y));
+        if let Some((_, tail)) = self.tails().find(|(value, _)| *value == place) {
+            return tail.min(1.0);
+        }
+        let Some(density) = &self.density else { return 0.0 };
+        let height = density.at(self.grid.map_or(y, |grid| grid.value(place)));
+        if height == f64::NEG_INFINITY { 0.0 } else { libm::exp(density.log_outside(height)).min(1.0) }
+    }
+
+    fn leaving(&self, outside: f64) -> Region {
+        let values = self.tails().filter(|(_, tail)| *tail > outside).map(|(value, _)| (value, value));
+        let stretches = self.density.as_ref().map_or(Vec::new(), |density| density.leaving(libm::log(outside)));
+        match &self.grid {
+            Some(grid) => {
+                let first = |low: f64| grid.cell(low) + f64::from(grid.value(grid.cell(low)) < low);
+                let last = |high: f64| grid.cell(high) - f64::from(grid.value(grid.cell(high)) > high);
+                let runs = stretches.into_iter().map(|(low, high)| (first(low), last(high)));
+                Region::of_indices(values.chain(runs.filter(|(first, last)| first <= last)).collect(), grid)
+            }
+            None => Region { intervals: joined(values.chain(stretches).collect(), 0.0), step: 0.0 },
+        }
+    }
+}
