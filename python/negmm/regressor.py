@@ -197,15 +197,103 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """The same as :meth:`predict_dist`."""
         return self.predict_dist(X)
 
-    def predict_interval(self, X: Any, coverage: float | Sequence[float] = 0.9) -> NDArray[np.float64]:
+    def predict_interval(
+        self,
+        X: Any,
+        coverage: float | Sequence[float] = 0.9,
+        *,
+        guaranteed: bool = False,
+        by: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
         """The central interval that holds the target with probability ``coverage``.
 
-        Gives rows × 2 (lower, upper); for several coverages rows × 2 × coverages.
+        Gives rows × 2 (lower, upper); for several coverages rows × 2 × coverages. With ``guaranteed`` it holds at least so much,
+        by the rows of :meth:`calibrate`; ``by`` and ``sample_weight`` are those of these rows, where it was given some.
         """
         distribution = self.predict_dist(X)
+        if guaranteed:
+            levels = np.atleast_1d(np.asarray(coverage, dtype=np.float64))
+            sets = [
+                np.stack(
+                    distribution._predictions.intervals(
+                        self._outside(False, level, distribution, by, sample_weight), threads=self._threads()
+                    ),
+                    axis=-1,
+                )
+                for level in levels
+            ]
+            return sets[0] if np.ndim(coverage) == 0 else np.stack(sets, axis=-1)
         if np.ndim(coverage) == 0:
             return np.stack(distribution.interval(coverage), axis=-1)
         return np.moveaxis(np.stack(distribution.interval(np.asarray(coverage)[:, np.newaxis])), -1, 0)
+
+    def predict_region(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        *,
+        guaranteed: bool = False,
+        by: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> list[NDArray[np.float64]]:
+        """The smallest set of values that holds the target with probability ``coverage``: for each row intervals × 2, several where
+        its distribution has several peaks. With ``guaranteed`` it holds at least so much, as in :meth:`predict_interval`."""
+        distribution = self.predict_dist(X)
+        if not guaranteed:
+            return list(distribution.hdr(coverage))
+        outside = self._outside(True, coverage, distribution, by, sample_weight)
+        return distribution._predictions.regions(outside, threads=self._threads())
+
+    def calibrate(
+        self: Self, X: Any, y: ArrayLike, *, by: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Makes intervals and regions guaranteed ones, by rows that ``fit`` has not seen (split conformal prediction).
+
+        Parameters
+        ----------
+        X, y : rows that the estimator has not learnt from
+            As for ``fit``.
+        by : array of groups, optional
+            One for each row: sets are then guaranteed in each group, and ``predict_interval(..., guaranteed=True)`` needs the groups
+            of its rows.
+        sample_weight : array of numbers, optional
+            How many times as likely each row is among new rows, where these are of another kind; needed of new rows too.
+
+        Returns
+        -------
+        The estimator itself; :meth:`guarantee` says what its sets hold.
+        """
+        with in_python_terms(X):
+            rows = self._rows(X)
+            self.model_ = self.model_.calibrated(
+                rows,
+                one_a_row(y),
+                by=_words(by),
+                weights=_listed(sample_weight),
+                threads=self._threads(),
+            )
+        return self
+
+    def guarantee(self, coverage: float = 0.9, *, region: bool = False) -> str | dict[str, str]:
+        """What guaranteed intervals (or regions) of a coverage hold, in words; of groups a sentence for each."""
+        check_is_fitted(self)
+        with in_python_terms():
+            guarantees = self.model_.guarantees(region, float(coverage))
+        return guarantees[0][1] if len(guarantees) == 1 and not guarantees[0][0] else dict(guarantees)
+
+    def _outside(
+        self,
+        region: bool,
+        coverage: float,
+        distribution: Distribution,
+        by: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> NDArray[np.float64]:
+        with in_python_terms():
+            return self.model_.outside(
+                region, float(coverage), len(distribution), by=_words(by), weights=_listed(sample_weight)
+            )
 
     def predict_quantiles(self, X: Any, alpha: float | Sequence[float] = (0.05, 0.5, 0.95)) -> NDArray[np.float64]:
         """The values that the target stays below with probability ``alpha``: one a row, or rows × alphas."""
@@ -406,3 +494,11 @@ def _parameter(value: Any) -> Any:
 def _numbered(count: int) -> list[str]:
     """What columns without names are called in model files."""
     return [f"x{column}" for column in range(count)]
+
+
+def _words(labels: ArrayLike | None) -> list[str] | None:
+    return None if labels is None else [str(label) for label in np.asarray(labels, dtype=object).ravel()]
+
+
+def _listed(numbers: ArrayLike | None) -> list[float] | None:
+    return None if numbers is None else [float(number) for number in np.asarray(numbers).ravel()]

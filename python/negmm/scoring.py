@@ -25,6 +25,7 @@ class Asked(TypedDict):
 
     quantiles: str | None
     intervals: str | None
+    regions: str | None
     above: str | None
     below: str | None
     equal: str | None
@@ -44,6 +45,8 @@ class Answers:
     model : fitted estimator, or the path of a model file
     interval, quantiles : float or several
         Coverages of central intervals (``lower_0.9``, ``upper_0.9``), and levels of quantiles (``q0.05``).
+    region : float or several
+        Coverages of regions: the most likely values as text (``region_0.9``, such as ``[-3,-1] [2,4]``), ``region_0.9_length``.
     above, below, equal : float or several
         Thresholds: the probability of more (``p_above_20``), of at most so much (``p_below_20``), of exactly so much (``p_equal_20``).
     shortfall : float or several
@@ -71,6 +74,7 @@ class Answers:
         *,
         interval: Levels = (),
         quantiles: Levels = (),
+        region: Levels = (),
         above: Levels = (),
         below: Levels = (),
         equal: Levels = (),
@@ -90,6 +94,7 @@ class Answers:
         self._asked = Asked(
             quantiles=_listed(quantiles),
             intervals=_listed(interval),
+            regions=_listed(region),
             above=_listed(above),
             below=_listed(below),
             equal=_listed(equal),

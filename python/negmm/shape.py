@@ -1,4 +1,4 @@
-"""Responsible for the shape of distributions: where they are highest, the regions that hold most, their moments and their entropy."""
+"""Responsible for the shape of distributions: where they are highest, their moments and their entropy."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 Numbers = NDArray[np.float64]
 
-#: Equally likely pieces of a distribution, of which a region takes the narrowest.
-PIECES = 1000
 #: Sds of a component from its mean at which pieces of an integral end: within one a mixture is smooth.
 BREAKS = np.array([-9.0, -6.5, -5, -4, -3.25, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3.25, 4, 5, 6.5, 9])
 #: Points of a piece, and their weights, by Gauss and Legendre.
@@ -61,39 +59,6 @@ def _climbed(weights: Numbers, means: Numbers, sds: Numbers, support: tuple[floa
             break
     # As many for each row.
     return np.concatenate([x, np.full(len(means) - len(x), x[0])])
-
-
-def regions(dist: Distribution, coverage: float) -> list[Numbers]:
-    """The smallest set of values that holds a target with probability ``coverage``, for each row as intervals × 2; on a grid both ends of
-    an interval are in it."""
-    if dist.measure == "discrete":
-        return [_region_of_values(dist[row], coverage) for row in range(len(dist))]
-    edges = dist.ppf(np.linspace(0, 1, PIECES + 1)[:, np.newaxis]).T
-    widths = np.diff(edges, axis=1)
-    narrow = np.argsort(widths, axis=1, kind="stable")[:, : int(np.ceil(coverage * PIECES - 1e-9))]
-    chosen = np.zeros(widths.shape, dtype=bool)
-    np.put_along_axis(chosen, narrow, True, axis=1)
-    return [
-        np.stack([ends[:-1][first], ends[1:][last]], axis=1) for ends, (first, last) in zip(edges, map(_runs, chosen))
-    ]
-
-
-def _runs(chosen: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Where runs of chosen pieces begin, and where they end."""
-    before, after = np.roll(chosen, 1), np.roll(chosen, -1)
-    before[0] = after[-1] = False
-    return chosen & ~before, chosen & ~after
-
-
-def _region_of_values(one: Distribution, coverage: float) -> Numbers:
-    values = _values(one)
-    masses = one.pmf(values)
-    order = np.argsort(-masses, kind="stable")
-    count = int(np.searchsorted(np.cumsum(masses[order]), coverage)) + 1
-    chosen = np.zeros(len(values), dtype=bool)
-    chosen[order[:count]] = True
-    first, last = _runs(chosen)
-    return np.stack([values[first], values[last]], axis=1)
 
 
 def moments(dist: Distribution, order: int) -> Numbers:

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use negmm::conformal::{HeldBack, Labels, Sets};
 use negmm::data::Encoding;
 use negmm::questions::{levels, numbers};
 use negmm::{Cell, Error};
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -33,6 +34,7 @@ impl Model {
 pub struct Questions {
     quantiles: Option<String>,
     intervals: Option<String>,
+    regions: Option<String>,
     above: Option<String>,
     below: Option<String>,
     equal: Option<String>,
@@ -47,6 +49,7 @@ impl Questions {
         let questions = negmm::Questions {
             quantiles: levels("quantiles", self.quantiles.as_deref())?,
             intervals: levels("interval", self.intervals.as_deref())?,
+            regions: levels("region", self.regions.as_deref())?,
             above: numbers("above", self.above.as_deref())?,
             below: numbers("below", self.below.as_deref())?,
             mass: numbers("equal", self.equal.as_deref())?,
@@ -75,6 +78,10 @@ impl Answered {
             _ => {}
         }
     }
+}
+
+fn sets(regions: bool) -> Sets {
+    if regions { Sets::Regions } else { Sets::Intervals }
 }
 
 fn go_on(cancel: &AtomicBool) -> negmm::Result<()> {
@@ -161,6 +168,7 @@ impl Model {
         let answered = interruptible(py, threads, move |cancel| {
             let column = |name: &String| match name.as_str() {
                 "novelty_input" => Answered::Words(Vec::new()),
+                name if name.starts_with("region_") && !name.ends_with("_length") => Answered::Words(Vec::new()),
                 _ => Answered::Numbers(Vec::with_capacity(table.rows())),
             };
             let mut columns: Vec<Answered> = questions.names(&model)?.iter().map(column).collect();
@@ -178,6 +186,54 @@ impl Model {
             Answered::Words(words) => words.into_pyobject(py),
         };
         answered.map_err(raised_by_table)?.into_iter().map(object).collect()
+    }
+
+    /// The model with guaranteed sets, by rows that it has not seen: their targets, and the name of the column of groups (or of weights)
+    /// with one for each row, where there are some.
+    #[pyo3(signature = (table, y, *, by, weights, threads))]
+    fn calibrated(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, Table>,
+        y: PyReadonlyArray1<'_, f64>,
+        by: Option<Vec<String>>,
+        weights: Option<Vec<f64>>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let (model, table, y) = (self.0.clone(), table.get().0.clone(), y.as_array().to_vec());
+        let calibrated = interruptible(py, threads, move |_| {
+            let (predictions, _) = model.predict_known(&table)?;
+            let (grouped, weighted) = (by.is_some(), weights.is_some());
+            let labels = Labels { groups: by.unwrap_or_default(), weights: weights.unwrap_or_default() };
+            let mut rows = HeldBack::default();
+            rows.add(&predictions, &y, labels)?;
+            let calibration = rows.calibration(grouped.then_some("by"), weighted.then_some("sample_weight"))?;
+            Ok(negmm::Model::clone(&model).calibrated(calibration))
+        })?;
+        calibrated.map(Self::new).map_err(raised_by_table)
+    }
+
+    /// The probability by the model itself that guaranteed sets of so many rows leave outside: of regions, or of central intervals.
+    #[pyo3(signature = (regions, coverage, rows, *, by, weights))]
+    fn outside<'py>(
+        &self,
+        py: Python<'py>,
+        regions: bool,
+        coverage: f64,
+        rows: usize,
+        by: Option<Vec<String>>,
+        weights: Option<Vec<f64>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let labels = Labels { groups: by.unwrap_or_default(), weights: weights.unwrap_or_default() };
+        let calibration = self.0.known_calibration().map_err(raised)?;
+        Ok(calibration.outside(sets(regions), coverage, rows, &labels).map_err(raised)?.into_pyarray(py))
+    }
+
+    /// What guaranteed sets of a coverage hold, a sentence for each group.
+    fn guarantees(&self, regions: bool, coverage: f64) -> PyResult<Vec<(String, String)>> {
+        let calibration = self.0.known_calibration().map_err(raised)?;
+        let guarantees = calibration.guarantees(sets(regions), coverage).into_iter();
+        Ok(guarantees.map(|(group, guarantee)| (group.to_string(), guarantee.to_string())).collect())
     }
 
     /// For each row how many sds it lies outside the ranges of training, and by which input.

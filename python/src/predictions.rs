@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use negmm::samples::SampleSets;
-use negmm::{Law, Mixtures, Row, Support};
+use negmm::{Law, Mixtures, Region, Row, Support};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -236,6 +236,41 @@ impl Predictions {
         in_rows(py, answers, at.shape()[0], rows)
     }
 
+    /// For each row the most likely values that leave so much probability outside, as intervals × 2; the whole line where that is 0.
+    #[pyo3(signature = (outside, *, threads))]
+    fn regions<'py>(
+        &self,
+        py: Python<'py>,
+        outside: PyReadonlyArray1<'_, f64>,
+        threads: usize,
+    ) -> PyResult<Vec<Matrix<'py>>> {
+        let outside = self.one_a_row(&outside)?;
+        let regions = self.asked(py, threads, move |predictions| {
+            predictions.each_with(&outside, |row, outside| row.region_leaving(outside))
+        })?;
+        let matrix = |region: Region| {
+            let ends: Vec<f64> = region.intervals().iter().flat_map(|(lower, upper)| [*lower, *upper]).collect();
+            in_rows(py, ends, region.intervals().len(), 2)
+        };
+        regions.map_err(raised)?.into_iter().map(matrix).collect()
+    }
+
+    /// Lower and upper ends of the central intervals that leave so much probability outside.
+    #[pyo3(signature = (outside, *, threads))]
+    fn intervals<'py>(
+        &self,
+        py: Python<'py>,
+        outside: PyReadonlyArray1<'_, f64>,
+        threads: usize,
+    ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
+        let outside = self.one_a_row(&outside)?;
+        let intervals = self.asked(py, threads, move |predictions| {
+            predictions.each_with(&outside, |row, outside| row.interval_leaving(outside))
+        })?;
+        let (lower, upper): (Vec<f64>, Vec<f64>) = intervals.map_err(raised)?.into_iter().unzip();
+        Ok((lower.into_pyarray(py), upper.into_pyarray(py)))
+    }
+
     /// Random targets, rows × draws.
     #[pyo3(signature = (draws, seed, *, threads))]
     fn sample<'py>(&self, py: Python<'py>, draws: usize, seed: u64, threads: usize) -> PyResult<Matrix<'py>> {
@@ -258,6 +293,16 @@ impl Predictions {
         }
         let predictions = self.0.clone();
         interruptible(py, threads, move |_| answer(&predictions))
+    }
+
+    /// A list with a number for each row.
+    fn one_a_row(&self, numbers: &PyReadonlyArray1<'_, f64>) -> PyResult<Vec<f64>> {
+        let (rows, found) = (self.0.len(), numbers.len());
+        if rows == found {
+            Ok(numbers.as_array().to_vec())
+        } else {
+            Err(PyValueError::new_err(format!("expected {rows} numbers, one for each row, found {found}")))
+        }
     }
 
     /// One number of each component, where these are mixtures.

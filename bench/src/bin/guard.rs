@@ -1,0 +1,196 @@
+//! Simulates what guaranteed sets and the watch promise, without training: what is true is known, and what is said is right or wrong on
+//! purpose. Prints tables as Markdown.
+//!
+//! ```text
+//! guard [--part coverage|regions|watch] [--sets 1000] [--runs 1000] [--rows 10000]
+//! ```
+//!
+//! `coverage`: for each problem and number of calibration rows, `--sets` calibrations; the mean coverage of 90 % sets with its standard
+//! error, and Kolmogorov's distance of their coverages from the beta law, times the root of `--sets` (1.36 is passed by chance in one of
+//! twenty). `regions`: the length of guaranteed regions beside that of guaranteed intervals where there are two peaks. `watch`: false alarms
+//! among `--runs` runs of `--rows` rows, and how many rows an alarm takes.
+
+use std::error::Error;
+
+use negmm::conformal::{Calibration, Guard, Labels};
+use negmm::math::beta;
+use negmm::monitor::{Monitor, Watching};
+use negmm::{Mixtures, Predictions, Rng, Row};
+use negmm_bench::options::Options;
+use rayon::prelude::*;
+
+/// (weight, mean, sd) of each component, given an input in (0, 1).
+type Law = fn(f64) -> Vec<[f64; 3]>;
+
+const NORMAL: Law = |x| vec![[1.0, x, 1.0]];
+const BIMODAL: Law = |x| vec![[0.4, -10.0 * x, 1.0], [0.6, 10.0 * x, 0.5]];
+const UNEQUAL: Law = |x| vec![[1.0, 0.0, 0.1 + 3.0 * x]];
+const HEAVY: Law = |_| vec![[0.9, 0.0, 1.0], [0.09, 0.0, 6.0], [0.01, 0.0, 40.0]];
+const WRONG: Law = |x| vec![[1.0, 2.0 - x, 0.3]];
+
+/// A name, what is true, and what is said.
+const PROBLEMS: [(&str, Law, Law); 5] = [
+    ("normal", NORMAL, NORMAL),
+    ("bimodal", BIMODAL, BIMODAL),
+    ("heteroscedastic", UNEQUAL, UNEQUAL),
+    ("heavy tails, a normal law said", HEAVY, NORMAL),
+    ("bimodal, a wrong normal law said", BIMODAL, WRONG),
+];
+
+/// Rows of a calibration.
+const CALIBRATIONS: [usize; 3] = [20, 100, 1000];
+/// What sets are asked for.
+const COVERAGE: f64 = 0.9;
+/// New rows, evenly spread, whose coverage is averaged.
+const NEW: usize = 200;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::read(&["--part", "--sets", "--runs", "--rows"])?;
+    let part = options.text("--part").unwrap_or("all");
+    let wanted = |name: &str| part == name || part == "all";
+    if wanted("coverage") {
+        coverage(options.get("--sets", 1000)?)?;
+    }
+    if wanted("regions") {
+        regions()?;
+    }
+    if wanted("watch") {
+        watch(options.get("--runs", 1000)?, options.get("--rows", 10_000)?)?;
+    }
+    Ok(())
+}
+
+fn predictions(law: Law, inputs: &[f64]) -> Predictions {
+    let rows: Vec<Vec<[f64; 3]>> = inputs.iter().map(|x| law(*x)).collect();
+    let of = |at: usize| rows.iter().flatten().map(|part| part[at]).collect::<Vec<f64>>();
+    Mixtures::new(rows[0].len(), of(0), of(1), of(2)).expect("laws are mixtures").into()
+}
+
+fn held(row: Row<'_>, intervals: &[(f64, f64)]) -> f64 {
+    intervals.iter().map(|(lower, upper)| row.cdf(*upper) - row.cdf(*lower)).sum()
+}
+
+fn coverage(sets: usize) -> negmm::Result<()> {
+    println!(
+        "| problem | rows | intervals | regions | distance from the beta law |\n| --- | ---: | ---: | ---: | ---: |"
+    );
+    for (problem, (name, truth, said)) in PROBLEMS.into_iter().enumerate() {
+        for rows in CALIBRATIONS {
+            let one = |set: usize| -> negmm::Result<[f64; 2]> {
+                let seed = (problem * sets + set) as u64;
+                let mut rng = Rng::new(seed, rows as u64);
+                let x: Vec<f64> = (0..rows).map(|_| rng.uniform()).collect();
+                let y = predictions(truth, &x).sample(1, seed, rows as u64);
+                let calibration = Calibration::learn(&predictions(said, &x), &y)?;
+                let x: Vec<f64> = (0..NEW).map(|at| (at as f64 + 0.5) / NEW as f64).collect();
+                let (truth, said, labels) = (predictions(truth, &x), predictions(said, &x), Labels::default());
+                let guard = Guard::Calibrated(&calibration, &labels);
+                let (lower, upper) = guard.intervals(&said, COVERAGE)?;
+                let regions = guard.regions(&said, COVERAGE)?;
+                let by_interval: f64 =
+                    truth.rows().enumerate().map(|(at, row)| held(row, &[(lower[at], upper[at])])).sum();
+                let by_region: f64 =
+                    truth.rows().zip(&regions).map(|(row, region)| held(row, region.intervals())).sum();
+                Ok([by_interval / NEW as f64, by_region / NEW as f64])
+            };
+            let found = (0..sets).into_par_iter().map(one).collect::<negmm::Result<Vec<_>>>()?;
+            let rank = (0.1 * (rows + 1) as f64 + 1e-9).floor();
+            let summary = |at: usize| {
+                let mut list: Vec<f64> = found.iter().map(|pair| pair[at]).collect();
+                list.sort_unstable_by(f64::total_cmp);
+                let mean = list.iter().sum::<f64>() / sets as f64;
+                let variance = list.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>() / (sets as f64 - 1.0);
+                let distance = list.iter().enumerate().map(|(at, one)| {
+                    let expected = beta::cdf(*one, rows as f64 + 1.0 - rank, rank);
+                    (expected - at as f64 / sets as f64).abs().max((expected - (at + 1) as f64 / sets as f64).abs())
+                });
+                let distance = distance.fold(0.0, f64::max) * (sets as f64).sqrt();
+                (format!("{:.2} ± {:.2} %", 100.0 * mean, 100.0 * (variance / sets as f64).sqrt()), distance)
+            };
+            let ((intervals, first), (regions, second)) = (summary(0), summary(1));
+            println!("| {name} | {rows} | {intervals} | {regions} | {first:.2}, {second:.2} |");
+        }
+    }
+    println!();
+    Ok(())
+}
+
+fn regions() -> negmm::Result<()> {
+    println!("| two peaks, distance | interval | region | shorter by |\n| ---: | ---: | ---: | ---: |");
+    for distance in [6.0, 10.0, 20.0, 60.0] {
+        let law = |sd: f64, rows: usize| {
+            let means = [-0.5 * distance, 0.5 * distance].repeat(rows);
+            Predictions::from(Mixtures::new(2, vec![0.5; 2 * rows], means, vec![sd; 2 * rows]).expect("two peaks"))
+        };
+        // What is true is a tenth wider than what is said.
+        let calibration = Calibration::learn(&law(1.0, 1000), &law(1.1, 1000).sample(1, 1, 0))?;
+        let (labels, new) = (Labels::default(), law(1.0, 1));
+        let guard = Guard::Calibrated(&calibration, &labels);
+        let (lower, upper) = guard.intervals(&new, COVERAGE)?;
+        let (interval, region) = (upper[0] - lower[0], guard.regions(&new, COVERAGE)?[0].length());
+        println!("| {distance} | {interval:.2} | {region:.2} | {:.0} % |", 100.0 * (1.0 - region / interval));
+    }
+    println!();
+    Ok(())
+}
+
+/// The row with which a watch sounds the alarm, and since when it says that something is wrong; scores are standard normal until a row.
+fn alarm(seed: u64, rows: usize, alpha: f64, from: usize, (mean, sd): (f64, f64)) -> negmm::Result<Option<(u64, u64)>> {
+    const AT_ONCE: usize = 500;
+    let law = |mean: f64, sd: f64, rows: usize| {
+        Predictions::from(Mixtures::new(1, vec![1.0; rows], vec![mean; rows], vec![sd; rows]).expect("a normal law"))
+    };
+    let mut monitor = Monitor::new(Watching { alpha, ..Watching::default() })?;
+    for first in (0..rows).step_by(AT_ONCE) {
+        let count = AT_ONCE.min(rows - first);
+        let said = law(0.0, 1.0, count);
+        let mut y = said.sample(1, seed, first as u64);
+        y.iter_mut().enumerate().filter(|(at, _)| first + at >= from).for_each(|(_, y)| *y = mean + sd * *y);
+        monitor.see(&said, &said, &y)?;
+        if let Some(alarm) = monitor.verdict().alarm {
+            return Ok(Some((alarm.row, alarm.since)));
+        }
+    }
+    Ok(None)
+}
+
+fn watch(runs: usize, rows: usize) -> negmm::Result<()> {
+    println!("| alpha | false alarms in {runs} runs of {rows} rows |\n| ---: | ---: |");
+    for alpha in [0.01, 0.05, 0.1] {
+        let all = (0..runs).into_par_iter().map(|run| alarm(run as u64, rows, alpha, rows, (0.0, 1.0)));
+        let alarms = all.collect::<negmm::Result<Vec<_>>>()?.into_iter().flatten().count();
+        println!("| {alpha} | {alarms} |");
+    }
+    println!("\n| what happens | from row | alarms | median delay | nine tenths within | median error of \"since\" |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: |");
+    let cases = [
+        ("noise 20 % wider", (0.0, 1.2)),
+        ("a shift of half an sd", (0.5, 1.0)),
+        ("over-confidence of 10 % (sd 1.1 times what is said)", (0.0, 1.1)),
+    ];
+    for (name, law) in cases {
+        for from in [0, 2000] {
+            let trials = runs.min(200);
+            let all = (0..trials).into_par_iter().map(|run| alarm(90_000 + run as u64, rows, 0.01, from, law));
+            let found: Vec<(u64, u64)> = all.collect::<negmm::Result<Vec<_>>>()?.into_iter().flatten().collect();
+            let sorted = |mut list: Vec<i64>| {
+                list.sort_unstable();
+                list
+            };
+            let delays = sorted(found.iter().map(|(row, _)| *row as i64 - from as i64).collect());
+            let errors = sorted(found.iter().map(|(_, since)| (*since as i64 - 1 - from as i64).abs()).collect());
+            let at = |list: &[i64], share: f64| {
+                list.get((share * trials as f64) as usize).map_or("-".into(), i64::to_string)
+            };
+            println!(
+                "| {name} | {} | {} of {trials} | {} | {} | {} |",
+                from + 1,
+                found.len(),
+                at(&delays, 0.5),
+                at(&delays, 0.9),
+                at(&errors, 0.5)
+            );
+        }
+    }
+    Ok(())
+}

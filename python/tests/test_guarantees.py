@@ -1,0 +1,75 @@
+"""Regions and guaranteed sets: exact, at least as large as they say, by groups and weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from quick import quick
+from scipy import stats
+
+from negmm import Distribution
+
+
+def rows(count, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, (count, 1))
+    return X, np.sign(rng.uniform(-1, 1, count)) * (5 + X[:, 0]) + rng.normal(0, 0.5, count)
+
+
+def fitted():
+    return quick("ne-gmm", continuous=True).fit(*rows(300))
+
+
+def held(sets, y):
+    return np.mean([np.any((region[:, 0] <= one) & (one <= region[:, 1])) for region, one in zip(sets, y, strict=True)])
+
+
+def test_regions_are_exact():
+    dist = Distribution.of_mixtures([[0.5, 0.5], [1.0, 0.0]], [[-20, 20], [3, 0]], [[1, 1], [2, 1]])
+    two, one = dist.hdr(0.9)
+    z = stats.norm.ppf(0.95)
+    np.testing.assert_allclose(two, [[-20 - z, -20 + z], [20 - z, 20 + z]], rtol=1e-12)
+    np.testing.assert_allclose(one, [[3 - 2 * z, 3 + 2 * z]], rtol=1e-12)
+
+
+def test_calibrated_sets_hold_what_they_say():
+    model = fitted()
+    with pytest.raises(ValueError, match="the model has no guaranteed sets"):
+        model.predict_interval([[0.0]], 0.9, guaranteed=True)
+    assert model.calibrate(*rows(400, 1)) is model
+    assert model.guarantee(0.9).startswith("at least 90 % on average; for this model at least 88 % with 90 % confidence")
+    X, y = rows(2000, 2)
+    lower, upper = model.predict_interval(X, 0.9, guaranteed=True).T
+    assert 0.85 < np.mean((lower <= y) & (y <= upper)) < 0.95
+    assert 0.85 < held(model.predict_region(X, 0.9, guaranteed=True), y) < 0.95
+    both = model.predict_interval(X, [0.5, 0.9], guaranteed=True)
+    assert both.shape == (2000, 2, 2)
+    np.testing.assert_array_equal(both[:, :, 1], np.stack([lower, upper], axis=1))
+    plain = model.predict_region(X[:5], 0.9)
+    np.testing.assert_array_equal(plain[0], model.predict_dist(X[:5]).hdr(0.9)[0])
+
+
+def test_groups_and_weights(tmp_path):
+    X, y = rows(300, 1)
+    kind = np.where(np.arange(300) < 295, "often", "rare")
+    model = fitted().calibrate(X, y, by=kind)
+    guarantees = model.guarantee(0.9)
+    assert guarantees["often"].startswith("at least 90 %") and guarantees["rare"].startswith("the whole line")
+    ends = model.predict_interval(X[:3], 0.9, guaranteed=True, by=["often", "rare", "never"])
+    assert np.isfinite(ends[0]).all() and np.isinf(ends[1:]).all()
+    with pytest.raises(ValueError, match="expected 3 groups"):
+        model.predict_interval(X[:3], 0.9, guaranteed=True)
+    weighted = fitted().calibrate(X, y, sample_weight=np.ones(300))
+    assert "if the weights are right" in weighted.guarantee(0.9)
+    regions = weighted.predict_region(X[:2], 0.9, guaranteed=True, sample_weight=[1.0, 1e9])
+    np.testing.assert_array_equal(regions[1], [[-np.inf, np.inf]])
+    # The file keeps it.
+    model.save(tmp_path / "m.negmm")
+    again = type(model).load(tmp_path / "m.negmm")
+    assert again.guarantee(0.9) == guarantees
+
+
+def test_too_few_rows_are_the_whole_line():
+    model = fitted().calibrate(*rows(8, 1))
+    assert model.guarantee(0.9) == "the whole line, from -inf to inf: 90 % needs at least 9 rows, and there are 8"
+    assert np.isinf(model.predict_interval([[0.0]], 0.9, guaranteed=True)).all()
