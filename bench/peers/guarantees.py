@@ -61,6 +61,16 @@ def intervals(text):
     return [tuple(map(float, part.strip("[]").split(","))) for part in text.split()]
 
 
+class Difficulty:
+    """How hard rows are, by neighbours among rows without gaps."""
+
+    def __init__(self, estimator, near):
+        self.estimator, self.near = estimator, near
+
+    def apply(self, X):
+        return self.estimator.apply(self.near.transform(X))
+
+
 def by_peers(target, train, held, test):
     text = [name for name in train.columns if name != target and not pd.api.types.is_numeric_dtype(train[name])]
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-1)
@@ -92,9 +102,8 @@ def by_peers(target, train, held, test):
     difficulty = DifficultyEstimator()
     residuals = y_held[half] - wrapped.predict(X_held[half])
     difficulty.fit(near.transform(X_held[half]), residuals=residuals, k=25, scaler=True)
-    sigmas = [difficulty.apply(near.transform(rows)) for rows in (X_held[~half], X_test)]
-    wrapped.calibrate(X_held[~half], y_held[~half], sigmas=sigmas[0])
-    ends = wrapped.predict_int(X_test, sigmas=sigmas[1], confidence=COVERAGE)
+    wrapped.calibrate(X_held[~half], y_held[~half], de=Difficulty(difficulty, near))
+    ends = wrapped.predict_int(X_test, confidence=COVERAGE)
     yield "crepes normalised", (ends[:, 0] <= y_test) & (y_test <= ends[:, 1]), ends[:, 1] - ends[:, 0]
 
 

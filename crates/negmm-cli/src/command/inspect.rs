@@ -40,6 +40,12 @@ pub fn object(loaded: &Loaded) -> Value {
         "epochs": epochs,
         "best_epoch": best_epoch,
         "record": model.record(),
+        "calibration": model.calibration().map(|calibration| json!({
+            "rows": calibration.rows(),
+            "out_of_fold": calibration.is_crossed(),
+            "by": calibration.by(),
+            "weight": calibration.weight(),
+        })),
     })
 }
 
@@ -79,6 +85,11 @@ pub fn text(loaded: &Loaded) -> String {
     }
     if let Some(scores) = fit::held_out_scores(model) {
         text.push_str(&format!("\n\n{scores}"));
+    }
+    if let Some(calibration) = model.calibration() {
+        let how = if calibration.is_crossed() { "predicted out of fold" } else { "held back" };
+        let by = calibration.by().map_or(String::new(), |by| format!(", by {by:?}"));
+        text.push_str(&format!("\n\nguaranteed sets by {} {how}{by}", report::counted(calibration.rows(), "row")));
     }
     text
 }

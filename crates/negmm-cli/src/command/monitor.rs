@@ -134,11 +134,12 @@ fn words(verdict: &Verdict, model: &Model, training: Option<f64>) -> String {
     let rows = counted(verdict.rows as usize, "row");
     let mut lines = vec![vec![format!("{rows}, target {:?}", model.encoder().target().name)]];
     let against = evidence(verdict.evidence);
-    let at = number(1.0 / verdict.alpha);
-    let rare = format!("the alarm is at {at}, and false with probability {} % at most", number(100.0 * verdict.alpha));
+    let short = |number: f64| format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_string();
+    let (at, alpha) = (short(1.0 / verdict.alpha), short(100.0 * verdict.alpha));
+    let rare = format!("the alarm is at {at}, and false with probability {alpha} % at most");
     let tolerated = match verdict.tolerance {
         0.0 => String::new(),
-        tolerance => format!("; up to {} off is tolerated", percent(tolerance)),
+        tolerance => format!("; {} % off is tolerated", short(100.0 * tolerance)),
     };
     match verdict.alarm {
         None => lines.push(vec![

@@ -7,8 +7,9 @@
 //! most while the predictions are calibrated (Ville's inequality; Ramdas et al. 2023). A model that never was calibrated wins the stakes of
 //! the first row, one whose predictions stop to be so those of the row where they do.
 //!
-//! With a tolerance δ scores may also be moved by δ sds and be wider or narrower by the share δ: each bet is then divided by the law among
-//! those that suits the score best, so that it is worth no more under any of them.
+//! With a tolerance δ scores may also be moved by δ sds and be wider or narrower by the share δ. A bet is then against one of the laws that
+//! are tolerated, and its winnings are divided by the most that they would be on average under any of them: so its stake does not grow on
+//! average under one of those either. Of the laws to bet against that is taken with which it grows fastest, after that division.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,10 @@ const HISTOGRAM: f64 = 0.1;
 /// The logarithm of nothing, as a number that files can hold.
 const NOTHING: f64 = f64::MIN;
 
+/// Laws on each side of a square that are tried, to bet against and to be safe from.
+const TRIED: usize = 9;
+const SAFE: usize = 17;
+
 /// What bets have won so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Evidence {
@@ -65,6 +70,11 @@ pub(super) struct Evidence {
 /// A bet on one law.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Bet {
+    /// Mean and sd of scores that it is on, and of those that it is against.
+    on: (f64, f64),
+    against: (f64, f64),
+    /// Logarithm of what its winnings are divided by at each row.
+    log_divisor: f64,
     /// Logarithm of what the stakes of all rows have become.
     log_won: f64,
     /// Logarithm of the most that one stake could have become, and the row at which it would have been placed.
@@ -81,16 +91,19 @@ struct Histogram {
 
 impl Evidence {
     pub(super) fn new(tolerance: f64) -> Self {
-        let bet = Bet { log_won: NOTHING, log_best: 0.0, since: 0 };
         let histogram = Histogram { log_won: 0.0, counts: [0; BINS] };
-        Self { tolerance, rows: 0, bets: vec![bet; LAWS.len()], histogram }
+        Self {
+            tolerance,
+            rows: 0,
+            bets: LAWS.into_iter().filter_map(|law| Bet::new(law, tolerance)).collect(),
+            histogram,
+        }
     }
 
     pub(super) fn see(&mut self, score: f64) {
-        let log_calibrated = self.log_calibrated(score);
         let log_stake = log_stake(self.rows);
-        for (bet, (mean, sd)) in self.bets.iter_mut().zip(LAWS) {
-            let factor = normal::log_pdf((score - mean) / sd) - libm::log(sd) - log_calibrated;
+        for bet in &mut self.bets {
+            let factor = log_density(score, bet.on) - log_density(score, bet.against) - bet.log_divisor;
             bet.log_won = add(bet.log_won, log_stake) + factor;
             if bet.log_best <= 0.0 {
                 (bet.log_best, bet.since) = (0.0, self.rows);
@@ -103,9 +116,9 @@ impl Evidence {
 
     /// Logarithm of the evidence.
     pub(super) fn log(&self) -> f64 {
-        // A histogram suits every law that is tolerated, so there it does not bet.
+        // A histogram would win against laws that are tolerated, so there it does not bet.
         let histogram = if self.tolerance > 0.0 { 0.0 } else { HISTOGRAM };
-        let share = libm::log((1.0 - histogram) / LAWS.len() as f64);
+        let share = libm::log((1.0 - histogram) / self.bets.len().max(1) as f64);
         let bets = self.bets.iter().map(|bet| bet.log_won + share);
         log_sum_exp(bets.chain((histogram > 0.0).then(|| self.histogram.log_won + libm::log(histogram))))
     }
@@ -115,13 +128,52 @@ impl Evidence {
         let best = self.bets.iter().max_by(|a, b| a.log_best.total_cmp(&b.log_best));
         best.map_or(0, |bet| bet.since)
     }
+}
 
-    /// Logarithm of the highest density that a tolerated law has at a score.
-    fn log_calibrated(&self, score: f64) -> f64 {
-        let mean = score.clamp(-self.tolerance, self.tolerance);
-        let sd = (score - mean).abs().clamp(1.0 - self.tolerance, 1.0 + self.tolerance);
-        normal::log_pdf((score - mean) / sd) - libm::log(sd)
+impl Bet {
+    /// The bet on a law that grows fastest, safe from all that is tolerated; none where none grows.
+    fn new(on: (f64, f64), tolerance: f64) -> Option<Self> {
+        let safe = square(tolerance, SAFE);
+        let bet = |against: (f64, f64)| {
+            let log_divisor = safe.iter().map(|law| log_mean_ratio(on, against, *law)).fold(0.0, f64::max);
+            (divergence(on, against) - log_divisor, against, log_divisor)
+        };
+        let (growth, against, log_divisor) =
+            square(tolerance, TRIED).into_iter().map(bet).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let bet = Self { on, against, log_divisor, log_won: NOTHING, log_best: 0.0, since: 0 };
+        (growth > 0.0).then_some(bet)
     }
+}
+
+/// Laws that are tolerated: means and sds, evenly spread, the outermost among them.
+fn square(tolerance: f64, side: usize) -> Vec<(f64, f64)> {
+    if tolerance == 0.0 {
+        return vec![(0.0, 1.0)];
+    }
+    let place = |at: usize| tolerance * (2.0 * at as f64 / (side - 1) as f64 - 1.0);
+    (0..side * side).map(|at| (place(at / side), 1.0 + place(at % side))).collect()
+}
+
+fn log_density(score: f64, (mean, sd): (f64, f64)) -> f64 {
+    normal::log_pdf((score - mean) / sd) - libm::log(sd)
+}
+
+/// Logarithm of the mean of the ratio of the densities `on` and `against` under a law, all normal; infinite where there is none.
+fn log_mean_ratio(on: (f64, f64), against: (f64, f64), law: (f64, f64)) -> f64 {
+    let terms = [(on, 1.0), (law, 1.0), (against, -1.0)];
+    let sum = |power: i32| terms.iter().map(|((mean, sd), sign)| sign * mean.powi(power) / (sd * sd)).sum::<f64>();
+    let (precision, linear, square) = (sum(0), sum(1), sum(2));
+    if precision <= 0.0 {
+        return f64::INFINITY;
+    }
+    let front = libm::log(against.1 / (on.1 * law.1)) - 0.5 * libm::log(precision);
+    front + 0.5 * (linear * linear / precision - square)
+}
+
+/// Kullback and Leibler's divergence of two normal laws: how fast the stake of a bet on one against the other grows if it is right.
+fn divergence(on: (f64, f64), against: (f64, f64)) -> f64 {
+    let (ratio, distance) = (on.1 / against.1, (on.0 - against.0) / against.1);
+    0.5 * (ratio * ratio + distance * distance - 1.0) - libm::log(ratio)
 }
 
 impl Histogram {
@@ -190,15 +242,38 @@ mod tests {
 
     #[test]
     fn what_is_tolerated_is_no_evidence() {
-        let (mut strict, mut lenient, mut rng) = (Evidence::new(0.0), Evidence::new(0.1), Rng::new(5, 0));
-        for _ in 0..20_000 {
-            let score = scores(&mut rng, -0.1, 1.1);
-            strict.see(score);
-            lenient.see(score);
+        for (mean, sd) in [(-0.1, 1.1), (0.1, 0.9), (0.05, 1.1), (0.0, 1.0)] {
+            let (mut lenient, mut rng) = (Evidence::new(0.1), Rng::new(5, 0));
+            let mut highest = f64::MIN;
+            (0..20_000).for_each(|_| {
+                lenient.see(scores(&mut rng, mean, sd));
+                highest = highest.max(lenient.log());
+            });
+            assert!(highest < libm::log(20.0), "{mean} {sd} {highest}");
+            (0..500).for_each(|_| lenient.see(scores(&mut rng, 0.0, 1.6)));
+            assert!(lenient.log() > libm::log(1e6), "{mean} {sd}");
         }
-        assert!(strict.log() > libm::log(1e6) && lenient.log() < 0.0, "{} {}", strict.log(), lenient.log());
-        (0..500).for_each(|_| lenient.see(scores(&mut rng, 0.0, 2.0)));
-        assert!(lenient.log() > libm::log(1e6));
+    }
+
+    #[test]
+    fn a_stake_grows_under_nothing_that_is_tolerated() {
+        for tolerance in [0.0, 0.05, 0.2, 0.5] {
+            let bets = Evidence::new(tolerance).bets;
+            assert!(bets.len() > 8, "{tolerance} {}", bets.len());
+            // Between the laws that it was made safe from.
+            for bet in bets {
+                for law in square(tolerance, 60) {
+                    let growth = log_mean_ratio(bet.on, bet.against, law) - bet.log_divisor;
+                    assert!(growth < 1e-4, "{tolerance} {:?} {law:?} {growth}", bet.on);
+                }
+            }
+        }
+        // The mean of a ratio by quadrature.
+        let (on, against, law) = ((0.5, 1.3), (0.1, 1.1), (-0.1, 0.9));
+        let cells = (0..40_000).map(|cell| -10.0 + (f64::from(cell) + 0.5) * 5e-4);
+        let ratio = |z: f64| log_density(z, on) - log_density(z, against) + log_density(z, law);
+        let mean: f64 = cells.map(|z| libm::exp(ratio(z)) * 5e-4).sum();
+        assert!((libm::log(mean) - log_mean_ratio(on, against, law)).abs() < 1e-9);
     }
 
     #[test]
