@@ -120,6 +120,7 @@ def main():
     for name in arguments.sets.split(","):
         target = TARGETS[name]
         table = pd.read_csv(arguments.data / f"{name}.csv.gz", keep_default_na=True)
+        table = table.rename(columns=str.strip)
         table = table[table[target].notna()].reset_index(drop=True)
         with gzip.open(arguments.data / "splits" / f"{name}.txt.gz", "rt") as lines:
             splits = [np.array(line.split(), dtype=int) for line in lines]

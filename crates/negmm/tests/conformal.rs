@@ -56,6 +56,10 @@ fn coverage(problem: &Problem, calibration: &Calibration, sets: Sets, level: f64
     intervals.iter().zip(truth.rows()).map(|(intervals, row)| held(row, intervals)).sum::<f64>() / ROWS as f64
 }
 
+fn within(y: f64, (low, high): (f64, f64)) -> bool {
+    low <= y && y <= high
+}
+
 #[test]
 fn sets_hold_as_much_as_they_say_on_average() {
     const SETS: usize = 150;
@@ -139,7 +143,7 @@ fn grids_and_atoms_are_held_at_least_as_often() {
                     let tail = if sets == Sets::Regions { row.region_tail(y) } else { row.interval_tail(y) };
                     let inside = match sets {
                         Sets::Regions => row.region_leaving(outside[0]).contains(y),
-                        Sets::Intervals => (|(low, high)| low <= y && y <= high)(row.interval_leaving(outside[0])),
+                        Sets::Intervals => within(y, row.interval_leaving(outside[0])),
                     };
                     assert_eq!(inside, tail > outside[0] || outside[0] == 0.0, "{y} {tail} {}", outside[0]);
                     misses += f64::from(!inside);

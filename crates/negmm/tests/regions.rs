@@ -36,6 +36,10 @@ fn least_length(row: Row<'_>, coverage: f64, low: f64, high: f64) -> f64 {
     width * density.iter().take_while(|height| (sum < coverage, sum += *height * width).0).count() as f64
 }
 
+fn within(y: f64, (low, high): (f64, f64)) -> bool {
+    low <= y && y <= high
+}
+
 #[test]
 fn a_region_of_a_density_has_its_probability_and_is_the_smallest() {
     for (at, whole) in mixtures(25).iter().enumerate() {
@@ -93,7 +97,7 @@ fn the_tail_of_a_value_says_which_regions_have_it() {
                     let leaving = if inside { tail * (1.0 - 1e-9) } else { (tail * (1.0 + 1e-9)).max(1e-290) };
                     let has = match tail == region {
                         true => row.region_leaving(leaving).contains(y),
-                        false => (|(low, high)| low <= y && y <= high)(row.interval_leaving(leaving)),
+                        false => within(y, row.interval_leaving(leaving)),
                     };
                     // A value of the middle is in every interval.
                     assert!(has == inside || tail == 1.0 || tail < 1e-290, "{support:?} {y} {tail} {inside}");
