@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::arguments::{self, Shared};
 use crate::output::write;
+use crate::places::{Written, apart};
 use crate::progress::Bar;
 use crate::report::{count, counted, number};
 use crate::say::{say, say_json, warn};
@@ -40,6 +41,11 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
         seed: input::number("seed", &arguments.seed)?,
     };
     let new = Monitor::new(watching)?;
+    let state = arguments.state.as_ref().map(|path| path.display().to_string());
+    let picture = arguments.svg.as_deref().map(|place| Written { what: "picture", place, option: "--svg FILE" });
+    let kept = state.as_deref().map(|place| Written { what: "state", place, option: "--state FILE" });
+    let outputs: Vec<Written<'_>> = picture.into_iter().chain(kept).collect();
+    apart(shared.json, &outputs, &[("model", &*arguments.model), ("data", Path::new(&arguments.data))])?;
     let Loaded::Model(model) = input::model(&arguments.model, Some(&arguments.data))? else {
         return Err(Error::options(
             "the model is a forecaster, and monitor watches models of rows: see negmm evaluate",
@@ -51,10 +57,10 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
     let monitor = arguments.state.as_deref().map(|path| before(path, &model, watching)).transpose()?.flatten();
     let mut monitor = monitor.unwrap_or(new);
     see(&mut monitor, arguments, &model, shared)?;
-    if let Some(path) = &arguments.state {
+    if let Some(place) = &state {
         let state = State { target: model.encoder().target().name.clone(), monitor: monitor.clone() };
         let text = serde_json::to_string(&state).map_err(|error| Error::data(error.to_string()))?;
-        write(&path.to_string_lossy(), text.as_bytes())?;
+        write(place, text.as_bytes())?;
     }
     if let Some(place) = &arguments.svg {
         write(place, figure(&monitor).svg(Style::File).as_bytes())?;
@@ -131,50 +137,40 @@ fn evidence(log10: f64) -> String {
 
 fn words(verdict: &Verdict, model: &Model, training: Option<f64>) -> String {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let rows = counted(verdict.rows as usize, "row");
-    let mut lines = vec![vec![format!("{rows}, target {:?}", model.encoder().target().name)]];
-    let against = evidence(verdict.evidence);
     let short = |number: f64| format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_string();
     let (at, alpha) = (short(1.0 / verdict.alpha), short(100.0 * verdict.alpha));
-    let rare = format!("the alarm is at {at}, and false with probability {alpha} % at most");
     let tolerated = match verdict.tolerance {
         0.0 => String::new(),
         tolerance => format!("; {} % off is tolerated", short(100.0 * tolerance)),
     };
+    let rare = format!("the alarm is at {at}, and false with probability {alpha} % at most{tolerated}");
+    let against = evidence(verdict.evidence);
+    let mut lines: Vec<(String, String)> = Vec::new();
     match verdict.alarm {
-        None => lines.push(vec![
-            "calibrated?".into(),
-            format!("nothing speaks against it: evidence {against} ({rare}{tolerated})"),
-        ]),
+        None => lines.push(("calibrated?".into(), format!("nothing speaks against it: evidence {against} ({rare})"))),
         Some(alarm) => {
-            lines.push(vec!["ALARM".into(), format!("not calibrated: evidence {against} ({rare}{tolerated})")]);
             let (row, since) = (count(alarm.row as usize), count(alarm.since as usize));
-            lines.push(vec!["since".into(), format!("about row {since}, found at row {row}")]);
+            lines.push(("ALARM".into(), format!("not calibrated: evidence {against} ({rare})")));
+            lines.push(("since".into(), format!("about row {since}, found at row {row}")));
         }
     }
     if let (Some(mean), Some(sd)) = (verdict.score_mean, verdict.score_sd) {
         let text = format!("mean {}, sd {} (0 and 1 when calibrated)", number(mean), number(sd));
-        lines.push(vec!["normal scores".into(), text]);
+        lines.push(("normal scores".into(), text));
     }
     for share in &verdict.coverage {
-        let text = format!(
-            "{} held, between {} and {} at every moment",
-            percent(share.held),
-            percent(share.lower),
-            percent(share.upper)
-        );
-        lines.push(vec![format!("{} % intervals", 100.0 * share.coverage), text]);
+        let [held, lower, upper] = [share.held, share.lower, share.upper].map(percent);
+        let text = format!("{held} held, between {lower} and {upper} at every moment");
+        lines.push((format!("{} % intervals", 100.0 * share.coverage), text));
     }
     if let (Some(crps), Some(constant)) = (verdict.crps, verdict.constant_crps) {
         let before = training.map_or(String::new(), |training| format!(", in training {}", number(training)));
-        lines.push(vec!["CRPS".into(), format!("{}, by a constant {}{before}", number(crps), number(constant))]);
+        lines.push(("CRPS".into(), format!("{}, by a constant {}{before}", number(crps), number(constant))));
     }
-    let width = lines.iter().skip(1).map(|line| line[0].chars().count()).max().unwrap_or(0);
-    let line = |line: &Vec<String>| match &line[..] {
-        [name, text] => format!("{name:<width$}  {text}"),
-        other => other.concat(),
-    };
-    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+    let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = format!("{}, target {:?}", counted(verdict.rows as usize, "row"), model.encoder().target().name);
+    lines.iter().for_each(|(name, said)| text.push_str(&format!("\n{name:<width$}  {said}")));
+    text
 }
 
 /// The course of the evidence.

@@ -18,13 +18,13 @@ const RATE: f64 = 0.02;
 
 /// One set among those that are made as time goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+struct Step {
     /// Which sequence it is of; each adapts by itself.
-    pub stream: usize,
+    stream: usize,
     /// When it is made.
-    pub made: usize,
+    made: usize,
     /// When its target is known to later sets.
-    pub seen: usize,
+    seen: usize,
     /// The tails of its target for intervals and for regions, where it is known.
     tails: Option<[f64; 2]>,
 }

@@ -199,7 +199,7 @@ impl Calibration {
     pub fn guarantees(&self, sets: Sets, coverage: f64) -> Vec<(&str, Guarantee)> {
         let of = |group: &Group| match (self.crossed, &self.weight) {
             (false, None) => Guarantee::split(coverage, group.rows, group.tails(sets)),
-            (_, weight) => Guarantee::other(coverage, group.rows, weight.is_some(), group.tails(sets)),
+            (_, weight) => Guarantee::without_bound(coverage, group.rows, weight.is_some(), group.tails(sets)),
         };
         self.groups.iter().map(|group| (group.name.as_str(), of(group))).collect()
     }

@@ -52,7 +52,7 @@ impl Guarantee {
         Self { coverage, rows, promise }
     }
 
-    pub(super) fn other(coverage: f64, rows: usize, weighted: bool, tails: &Tails) -> Self {
+    pub(super) fn without_bound(coverage: f64, rows: usize, weighted: bool, tails: &Tails) -> Self {
         let unit = tails.total() / rows.max(1) as f64;
         let promise = match (tails.threshold(coverage, unit).rank, weighted) {
             (0.0, _) => Promise::WholeLine { needed: needed(coverage) },
@@ -138,12 +138,12 @@ mod tests {
         let few = Guarantee::split(0.95, 12, &tails(12));
         assert_eq!(few.to_string(), "the whole line, from -inf to inf: 95 % needs at least 19 rows, and there are 12");
         assert_eq!((few.average(), needed(0.9), needed(0.99)), (1.0, 9, 99));
-        let cross = Guarantee::other(0.9, 300, false, &tails(300));
+        let cross = Guarantee::without_bound(0.9, 300, false, &tails(300));
         assert!((cross.average() - 0.8).abs() < 1e-12);
         assert!(
             cross.to_string().contains("about 90 %") && cross.to_string().contains("at least 80 % on average"),
             "{cross}"
         );
-        assert!(Guarantee::other(0.9, 300, true, &tails(300)).to_string().contains("if the weights are right"));
+        assert!(Guarantee::without_bound(0.9, 300, true, &tails(300)).to_string().contains("if the weights are right"));
     }
 }
