@@ -357,6 +357,14 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         write_whole(path, self.model_.to_bytes())
 
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """
+        Writes an ONNX graph: from named columns to the distribution, for runtimes that know nothing of negmm; it appears whole or not
+        at all. Inputs and outputs are described in ``docs/onnx.md``.
+        """
+        check_is_fitted(self)
+        write_whole(path, self.model_.to_onnx())
+
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
         """Reads a model file of this method, written here or by the command line. ``negmm.load`` reads that of any."""

@@ -108,6 +108,12 @@ impl Model {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// The bytes of an ONNX graph that predicts the same.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| negmm_onnx::export(&self.0)).map_err(raised)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         Ok((slf.getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }

@@ -4,6 +4,8 @@ mod method;
 mod reading;
 mod search;
 mod sequence;
+#[cfg(feature = "serve")]
+mod serve;
 mod target;
 
 use std::path::PathBuf;
@@ -14,6 +16,8 @@ pub use method::MethodFlags;
 pub use reading::{FileFlags, ReadingFlags};
 pub use search::{Paper, Part, Tune};
 pub use sequence::SequenceFlags;
+#[cfg(feature = "serve")]
+pub use serve::Serve;
 pub use target::TargetFlags;
 
 /// A whole predictive distribution for every row of a data set.
@@ -67,6 +71,11 @@ pub enum Command {
     Paper(Box<Paper>),
     /// What a model is and was trained on
     Inspect(Inspect),
+    /// Write a model as an ONNX graph, from named columns to the whole distribution
+    Export(Export),
+    /// Answer requests over HTTP, and show a page to explore a model with
+    #[cfg(feature = "serve")]
+    Serve(Serve),
     /// What completes the command line in a shell, as its script
     Completions(Completions),
     /// The manual page, for man
@@ -395,6 +404,16 @@ pub struct Inspect {
 pub struct Completions {
     /// bash, elvish, fish, powershell or zsh
     pub shell: String,
+}
+
+/// `negmm export`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The model file
+    pub model: PathBuf,
+    /// The ONNX file to write; - for standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: String,
 }
 
 /// Threads at most: far more than any machine has, and few enough to start.

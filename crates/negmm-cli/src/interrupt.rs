@@ -3,6 +3,7 @@
 
 use std::io::{IsTerminal, Write, stderr};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Files that are being written under another name.
@@ -25,8 +26,20 @@ pub fn watch() {
     let _ = ctrlc::set_handler(|| stop(i32::from(negmm::ErrorKind::Cancelled.exit_code())));
 }
 
+/// Whether somebody else listens.
+static HANDED_OVER: AtomicBool = AtomicBool::new(false);
+
+/// From now on somebody else listens, and ends the program in order.
+#[cfg(feature = "serve")]
+pub fn hand_over() {
+    HANDED_OVER.store(true, Ordering::Relaxed);
+}
+
 /// Ends the program.
 fn stop(code: i32) {
+    if HANDED_OVER.load(Ordering::Relaxed) {
+        return;
+    }
     // Held to the end, so that no file is begun or finished from here on.
     let files = unfinished();
     files.iter().for_each(|file| drop(std::fs::remove_file(file)));

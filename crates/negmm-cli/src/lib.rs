@@ -78,6 +78,9 @@ pub fn run(typed: &[OsString]) -> Result<ExitCode, Error> {
         Command::Tune(tune) => command::tune::run(tune, shared),
         Command::Paper(paper) => command::paper::run(paper, shared),
         Command::Inspect(inspect) => command::inspect::run(inspect, shared),
+        Command::Export(export) => command::export::run(export, shared),
+        #[cfg(feature = "serve")]
+        Command::Serve(serve) => command::serve::run(serve, shared),
         Command::Completions(completions) => command::completions::run(completions),
         Command::Man => command::man::run(),
     };

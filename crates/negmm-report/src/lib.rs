@@ -42,4 +42,5 @@ mod time_axis;
 
 pub use cases::{Cases, Gather};
 pub use comparison::comparison;
+pub use page::STYLE;
 pub use report::Report;

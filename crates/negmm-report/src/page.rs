@@ -8,7 +8,8 @@ use crate::picture::{Grid, Picture};
 use crate::report::{Report, Section};
 use crate::text::html as bdi;
 
-const STYLE: &str = include_str!("page.css");
+/// How pages look, beside their colours.
+pub const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// Nothing may be loaded from anywhere, whatever the page holds.

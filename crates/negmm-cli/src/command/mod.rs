@@ -5,6 +5,7 @@ pub mod compare;
 pub mod completions;
 pub mod demo;
 pub mod evaluate;
+pub mod export;
 pub mod fit;
 pub mod forecast;
 pub mod held_out;
@@ -14,4 +15,6 @@ pub mod monitor;
 pub mod paper;
 pub mod predict;
 pub mod report;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod tune;

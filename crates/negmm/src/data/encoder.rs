@@ -144,6 +144,16 @@ impl Encoder {
         self
     }
 
+    /// Whether missing numbers stay missing, see [`Encoder::keeping_missing`].
+    pub fn keeps_missing(&self) -> bool {
+        self.keeps_missing
+    }
+
+    /// The limit of smooth clipping, see [`Encoder::soft_clipping`].
+    pub fn soft_clip(&self) -> Option<f64> {
+        self.soft_clip
+    }
+
     /// How predictions go on beyond the ranges of training.
     pub fn extrapolation(&self) -> Option<&Extrapolation> {
         self.extrapolation.as_ref()

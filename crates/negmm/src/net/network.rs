@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::activation::Activation;
+use super::parameters::Parameters;
 use super::stem::Stem;
 use super::stem_pass::StemPass;
 use crate::math::counter::Draws;
@@ -117,6 +118,12 @@ impl Network {
 }
 
 impl Layer {
+    /// For each output the weights of all inputs and then the bias.
+    pub fn rows<'a>(&self, parameters: &'a Parameters) -> impl Iterator<Item = &'a [f32]> {
+        let inputs = self.inputs;
+        floats(&parameters.chunks()[self.range()]).chunks_exact(self.stride * WIDTH).map(move |row| &row[..=inputs])
+    }
+
     /// Sets the biases of its outputs.
     pub fn set_biases(&self, weights: &mut [Chunk], biases: &[f32]) {
         for (row, bias) in weights[self.range()].chunks_exact_mut(self.stride).zip(biases) {

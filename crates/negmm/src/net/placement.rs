@@ -1,5 +1,6 @@
 //! Responsible for where the numbers of a named tensor lie in a flat buffer of weights.
 
+use super::Parameters;
 use crate::math::lanes::{Chunk, floats, floats_mut};
 
 /// A named tensor whose numbers lie in the flat buffer at regular distances.
@@ -35,6 +36,11 @@ impl Placement {
     pub fn read<'a>(&'a self, weights: &'a [Chunk]) -> impl Iterator<Item = f32> + 'a {
         let flat = floats(weights);
         self.places().map(|place| flat[place])
+    }
+
+    /// Its numbers, the last dimension running fastest.
+    pub fn numbers(&self, parameters: &Parameters) -> Vec<f32> {
+        self.read(parameters.chunks()).collect()
     }
 
     /// Puts `values`, in the order in which [`Placement::read`] gives them, into the flat buffer.

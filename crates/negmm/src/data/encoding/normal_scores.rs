@@ -45,6 +45,11 @@ impl NormalScores {
         (knots.len() >= LEAST_KNOTS).then_some(Self { knots })
     }
 
+    /// Number and score of each knot; both rise.
+    pub fn knots(&self) -> &[[f64; 2]] {
+        &self.knots
+    }
+
     /// The score of a number that is not missing.
     pub(super) fn score(&self, number: f64) -> f64 {
         let after = self.knots.partition_point(|[knot, _]| *knot < number);

@@ -1,0 +1,29 @@
+//! Responsible for `negmm export`: a model as an ONNX graph.
+
+use negmm::{Error, Loaded};
+use serde_json::json;
+
+use crate::arguments::{Export, Shared};
+use crate::places::{Written, apart};
+use crate::say::say_json;
+use crate::{input, output};
+
+/// Runs it.
+pub fn run(export: &Export, shared: &Shared) -> Result<(), Error> {
+    let place = &export.output;
+    let graph = Written { what: "graph", place, option: "-o FILE" };
+    apart(shared.json, &[graph], &[("model", &export.model)])?;
+    let model = match input::model(&export.model, None)? {
+        Loaded::Model(model) => *model,
+        Loaded::Forecaster(_) => {
+            let message = "a forecaster of series cannot be exported: its table of the past is made by the library";
+            return Err(Error::options(message).in_file(&export.model));
+        }
+    };
+    let bytes = negmm_onnx::export(&model).map_err(|error| error.in_file(&export.model))?;
+    output::write(place, &bytes)?;
+    match shared.json {
+        true => say_json(&json!({"output": place, "bytes": bytes.len()})),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,34 @@
+//! Serves fitted models over HTTP: the Open Inference Protocol, MLflow's `/invocations`, and a page to explore a model with.
+//!
+//! | from | to | room |
+//! |---|---|---|
+//! | a connection | a request that may be read | `listener`, `app` (the token, how many at once, how long) |
+//! | a request | bytes in a queue | `app` |
+//! | bytes | rows and questions | `job`, `v2`, `rows`, `arrow_body`, `asked` |
+//! | rows of several requests | predictions, on threads of their own | `work` |
+//! | predictions | bytes that go back | `job`, `written` |
+//!
+//! Nothing that a request says ever becomes a path of the file system: models are found by name in a list that is made at the start.
+
+mod app;
+mod arrow_body;
+mod asked;
+mod explore;
+mod failure;
+mod job;
+mod limits;
+mod listener;
+mod metrics;
+mod models;
+mod openapi;
+mod page;
+mod region;
+mod rows;
+mod server;
+mod token;
+mod v2;
+mod work;
+mod written;
+
+pub use limits::Limits;
+pub use server::{Event, Settings, run};

@@ -1,0 +1,82 @@
+//! Responsible for the models that are served: their names, and loading them again while they serve.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use negmm::{Error, Loaded, Model, Result};
+
+/// A model that is served.
+#[derive(Debug)]
+pub struct Served {
+    /// What it is called: its file's name without the ending.
+    pub name: String,
+    /// The model.
+    pub model: Model,
+    /// The columns that it uses.
+    pub used: Vec<String>,
+}
+
+/// All models, by name.
+pub struct Models {
+    files: Vec<(String, PathBuf)>,
+    served: RwLock<Arc<BTreeMap<String, Arc<Served>>>>,
+}
+
+impl Models {
+    /// Loads the files.
+    ///
+    /// # Errors
+    /// When one cannot be read, or two have the same name.
+    pub fn load(files: &[PathBuf]) -> Result<Self> {
+        let mut named: Vec<(String, PathBuf)> = Vec::new();
+        for file in files {
+            let name = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            if let Some((_, other)) = named.iter().find(|(other, _)| *other == name) {
+                let message = format!("a model of the same name is served from {}: rename one", other.display());
+                return Err(Error::options(message).in_file(file));
+            }
+            named.push((name, file.clone()));
+        }
+        let served = named.iter().map(|(name, file)| Ok((name.clone(), load(name, file)?))).collect::<Result<_>>()?;
+        Ok(Self { files: named, served: RwLock::new(Arc::new(served)) })
+    }
+
+    /// Those that serve now.
+    pub fn all(&self) -> Arc<BTreeMap<String, Arc<Served>>> {
+        self.served.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// One of them.
+    pub fn get(&self, name: &str) -> Option<Arc<Served>> {
+        self.all().get(name).cloned()
+    }
+
+    /// The first that was named.
+    pub fn first(&self) -> Option<Arc<Served>> {
+        self.get(&self.files.first()?.0)
+    }
+
+    /// Loads all files again. Where that fails the model that serves goes on, and what failed is given back.
+    pub fn reload(&self) -> Vec<Error> {
+        let (mut served, mut failed) = ((*self.all()).clone(), Vec::new());
+        for (name, file) in &self.files {
+            match load(name, file) {
+                Ok(model) => drop(served.insert(name.clone(), model)),
+                Err(error) => failed.push(error),
+            }
+        }
+        *self.served.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(served);
+        failed
+    }
+}
+
+fn load(name: &str, file: &PathBuf) -> Result<Arc<Served>> {
+    match Loaded::load(file)? {
+        Loaded::Model(model) => {
+            let used = model.encoder().schema().columns.into_iter().map(|(name, _)| name).collect();
+            Ok(Arc::new(Served { name: name.to_string(), model: *model, used }))
+        }
+        Loaded::Forecaster(_) => Err(Error::options("a forecaster of series cannot be served").in_file(file)),
+    }
+}

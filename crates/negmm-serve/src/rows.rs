@@ -1,0 +1,260 @@
+//! Responsible for the rows of a request, whichever way they are written, and for putting those of several requests together.
+
+use negmm::Table;
+use negmm::data::Column;
+use serde_json::{Map, Value as Json};
+
+use crate::failure::Failure;
+
+/// The rows of a request.
+pub enum Rows {
+    /// Named columns that can be put together with others.
+    Columns(Columns),
+    /// A table that came as one.
+    Table(Table),
+}
+
+/// Named columns of equal length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Columns {
+    columns: Vec<(String, Cells)>,
+    rows: usize,
+}
+
+/// The cells of a column.
+#[derive(Clone, Debug, PartialEq)]
+enum Cells {
+    /// NaN is missing.
+    Numbers(Vec<f64>),
+    Text(Vec<Option<String>>),
+}
+
+impl Cells {
+    /// Of JSON: numbers, truth (1 and 0) and null are numbers; with text among them all is text.
+    fn of_json<'a>(name: &str, cells: impl Iterator<Item = &'a Json> + Clone) -> Result<Self, Failure> {
+        let is_text = |cell: &Json| matches!(cell, Json::String(_));
+        if cells.clone().any(is_text) {
+            let text = |cell: &Json| match cell {
+                Json::Null => Ok(None),
+                Json::String(text) => Ok(Some(text.clone())),
+                Json::Number(number) => Ok(Some(number.to_string())),
+                Json::Bool(truth) => Ok(Some(truth.to_string())),
+                other => Err(no_cell(name, other)),
+            };
+            return Ok(Self::Text(cells.map(text).collect::<Result<_, _>>()?));
+        }
+        let number = |cell: &Json| match cell {
+            Json::Null => Ok(f64::NAN),
+            Json::Bool(truth) => Ok(f64::from(*truth)),
+            Json::Number(number) => number.as_f64().ok_or_else(|| no_cell(name, cell)),
+            other => Err(no_cell(name, other)),
+        };
+        Ok(Self::Numbers(cells.map(number).collect::<Result<_, _>>()?))
+    }
+
+    fn column(&self) -> Column {
+        match self {
+            Self::Numbers(numbers) => Column::Numbers(numbers.clone()),
+            Self::Text(text) => Column::of_cells(text.iter().map(Option::as_deref)),
+        }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Numbers(_), Self::Numbers(_)) | (Self::Text(_), Self::Text(_)))
+    }
+}
+
+fn no_cell(name: &str, found: &Json) -> Failure {
+    Failure::bad(format!("column {name:?}: expected numbers, text, true, false or null, found {found}"))
+}
+
+impl Columns {
+    /// Columns by name, each a list of cells; only those that are `used` are kept.
+    pub fn of_lists(lists: &[(&str, Vec<&Json>)], used: impl Fn(&str) -> bool) -> Result<Self, Failure> {
+        let rows = lists.first().map_or(0, |(_, cells)| cells.len());
+        if let Some((name, cells)) = lists.iter().find(|(_, cells)| cells.len() != rows) {
+            let message = format!("column {name:?} has {} cells, column {:?} has {rows}", cells.len(), lists[0].0);
+            return Err(Failure::bad(message));
+        }
+        let mut columns: Vec<(String, Cells)> = Vec::new();
+        for (name, cells) in lists.iter().filter(|(name, _)| used(name)) {
+            if columns.iter().any(|(other, _)| other == name) {
+                return Err(Failure::bad(format!("column {name:?} is there twice")));
+            }
+            columns.push((name.to_string(), Cells::of_json(name, cells.iter().copied())?));
+        }
+        Ok(Self { columns, rows })
+    }
+
+    /// Rows as objects; a name that an object does not have is missing there.
+    pub fn of_records(records: &[Json], used: &[String]) -> Result<Self, Failure> {
+        let object = |(at, record): (usize, &Json)| match record {
+            Json::Object(_) => Ok(()),
+            other => {
+                Err(Failure::bad(format!("row {at}: expected an object with a value for each column, found {other}")))
+            }
+        };
+        records.iter().enumerate().try_for_each(object)?;
+        let mut columns = Vec::new();
+        for name in used.iter().filter(|name| records.iter().any(|record| record.get(name).is_some())) {
+            let cells = records.iter().map(|record| record.get(name).unwrap_or(&Json::Null));
+            columns.push((name.clone(), Cells::of_json(name, cells)?));
+        }
+        Ok(Self { columns, rows: records.len() })
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether the rows of both can stand in one table.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let mut pairs = self.columns.iter().zip(&other.columns);
+        self.columns.len() == other.columns.len()
+            && pairs.all(|((name, cells), (other, others))| name == other && cells.is_like(others))
+    }
+
+    /// Adds the rows of others that are like them.
+    pub fn extend(&mut self, others: &Self) {
+        for ((_, cells), (_, more)) in self.columns.iter_mut().zip(&others.columns) {
+            match (cells, more) {
+                (Cells::Numbers(cells), Cells::Numbers(more)) => cells.extend(more),
+                (Cells::Text(cells), Cells::Text(more)) => cells.extend(more.iter().cloned()),
+                // Not alike.
+                _ => {}
+            }
+        }
+        self.rows += others.rows;
+    }
+
+    /// As a table.
+    pub fn table(&self) -> negmm::Result<Table> {
+        Table::new(self.columns.iter().map(|(name, cells)| (name.as_str(), cells.column())).collect())
+    }
+}
+
+/// What `/invocations` takes as JSON: `dataframe_split`, `dataframe_records`, `instances` or `inputs`; and `params`.
+pub fn of_mlflow(mut body: Map<String, Json>, used: &[String]) -> Result<(Columns, Map<String, Json>), Failure> {
+    let parameters = match body.remove("params") {
+        None | Some(Json::Null) => Map::new(),
+        Some(Json::Object(parameters)) => parameters,
+        Some(other) => return Err(Failure::bad(format!("params must be an object, found {other}"))),
+    };
+    let keys: Vec<String> = body.keys().cloned().collect();
+    let [key] = &keys[..] else {
+        let message = format!(
+            "expected one of dataframe_split, dataframe_records, instances and inputs beside params, found {keys:?}"
+        );
+        return Err(Failure::bad(message));
+    };
+    let columns = match (key.as_str(), &body[key]) {
+        ("dataframe_split", Json::Object(split)) => of_split(split, used)?,
+        ("dataframe_records" | "instances" | "inputs", Json::Array(records)) => Columns::of_records(records, used)?,
+        ("instances" | "inputs", Json::Object(lists)) => of_named_lists(lists, used)?,
+        ("dataframe_split" | "dataframe_records" | "instances" | "inputs", other) => {
+            let kind = if other.is_array() { "a list" } else { "something else" };
+            return Err(Failure::bad(format!("{key} must hold named columns, found {kind}")));
+        }
+        (other, _) => return Err(Failure::bad(format!("there is no format of rows called {other:?}"))),
+    };
+    Ok((columns, parameters))
+}
+
+fn of_named_lists(lists: &Map<String, Json>, used: &[String]) -> Result<Columns, Failure> {
+    let list = |(name, cells): (&'_ String, &'_ Json)| match cells {
+        Json::Array(_) => Ok(()),
+        other => Err(Failure::bad(format!("column {name:?}: expected a list of cells, found {other}"))),
+    };
+    lists.iter().try_for_each(list)?;
+    let lists: Vec<(&str, Vec<&Json>)> =
+        lists.iter().map(|(name, cells)| (name.as_str(), cells.as_array().into_iter().flatten().collect())).collect();
+    Columns::of_lists(&lists, |name| used.iter().any(|other| other == name))
+}
+
+fn of_split(split: &Map<String, Json>, used: &[String]) -> Result<Columns, Failure> {
+    let (Some(Json::Array(names)), Some(Json::Array(rows))) = (split.get("columns"), split.get("data")) else {
+        return Err(Failure::bad("dataframe_split must have the lists columns and data"));
+    };
+    let mut lists: Vec<(&str, Vec<&Json>)> = Vec::with_capacity(names.len());
+    for name in names {
+        let Some(text) = name.as_str() else {
+            return Err(Failure::bad(format!("a column's name must be text, found {name}")));
+        };
+        lists.push((text, Vec::with_capacity(rows.len())));
+    }
+    for (at, row) in rows.iter().enumerate() {
+        match row {
+            Json::Array(cells) if cells.len() == names.len() => {
+                lists.iter_mut().zip(cells).for_each(|((_, list), cell)| list.push(cell));
+            }
+            _ => return Err(Failure::bad(format!("row {at}: expected a list of {} cells", names.len()))),
+        }
+    }
+    Columns::of_lists(&lists, |name| used.iter().any(|other| other == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn used() -> Vec<String> {
+        vec!["x".into(), "city".into()]
+    }
+
+    fn object(body: Json) -> Map<String, Json> {
+        match body {
+            Json::Object(object) => object,
+            _ => Map::new(),
+        }
+    }
+
+    #[test]
+    fn all_formats_of_mlflow_are_the_same_rows() {
+        let bodies = [
+            json!({"dataframe_split": {"columns": ["city", "more", "x"], "data": [["Oslo", 1, 2.5], [null, 2, null]]}}),
+            json!({"inputs": {"city": ["Oslo", null], "x": [2.5, null], "more": [1, 2]}}),
+        ];
+        for body in bodies {
+            let (columns, parameters) = of_mlflow(object(body), &used()).unwrap();
+            assert!(parameters.is_empty() && columns.len() == 2);
+            let table = columns.table().unwrap();
+            assert_eq!(table.names(), ["city", "x"]);
+        }
+        for key in ["dataframe_records", "instances", "inputs"] {
+            let body = json!({key: [{"x": 2.5, "city": "Oslo"}, {"more": 3}], "params": {"interval": 0.9}});
+            let (columns, parameters) = of_mlflow(object(body), &used()).unwrap();
+            assert_eq!((columns.len(), parameters.len()), (2, 1));
+        }
+    }
+
+    #[test]
+    fn columns_of_the_same_kind_are_put_together() {
+        let rows = |text: &str| serde_json::from_str::<Vec<Json>>(text).unwrap();
+        let mut one = Columns::of_records(&rows(r#"[{"x": 1, "city": "a"}]"#), &used()).unwrap();
+        let two = Columns::of_records(&rows(r#"[{"x": null, "city": "b"}, {"x": true}]"#), &used()).unwrap();
+        assert!(one.is_like(&two));
+        one.extend(&two);
+        assert_eq!((one.len(), one.table().unwrap().rows()), (3, 3));
+        let other = Columns::of_records(&rows(r#"[{"x": "1", "city": "b"}]"#), &used()).unwrap();
+        assert!(!one.is_like(&other));
+    }
+
+    #[test]
+    fn what_are_no_rows_is_said() {
+        for body in [
+            json!({}),
+            json!({"rows": []}),
+            json!({"instances": [1, 2]}),
+            json!({"inputs": {"x": 1}}),
+            json!({"inputs": {"x": [1], "city": []}}),
+            json!({"inputs": {"x": [[1]]}}),
+            json!({"dataframe_split": {"columns": ["x"], "data": [[1, 2]]}}),
+            json!({"dataframe_split": {"columns": ["x", "x"], "data": [[1, 2]]}}),
+            json!({"instances": [], "params": 3}),
+        ] {
+            assert!(of_mlflow(object(body.clone()), &used()).is_err(), "{body}");
+        }
+    }
+}

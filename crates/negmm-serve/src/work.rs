@@ -1,0 +1,171 @@
+//! Responsible for predicting, away from the threads that talk to the network: a queue of requests, and threads that answer them. What
+//! waits for the same model is predicted together: a network works on 32 rows at once, whether they are there or not.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use negmm::Predictions;
+
+use crate::failure::Failure;
+use crate::job::{Answer, Job, Read};
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+use crate::models::Served;
+use crate::rows::{Columns, Rows};
+
+/// Requests that are predicted together, at most.
+const TOGETHER: usize = 64;
+/// Rows of a request that is predicted together with others, at most.
+const FEW_ROWS: usize = 64;
+
+/// Requests that wait.
+#[derive(Default)]
+struct Waiting {
+    jobs: VecDeque<Job>,
+    closed: bool,
+}
+
+/// The queue. It is as long as there may be requests under way.
+#[derive(Default)]
+pub struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+impl Queue {
+    /// Adds a request.
+    pub fn push(&self, job: Job) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).jobs.push_back(job);
+        self.changed.notify_one();
+    }
+
+    /// No more will come: threads end when all is done.
+    pub fn close(&self) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.changed.notify_all();
+    }
+
+    /// The request that has waited longest, and others of the same model: a fair part of them where there are `threads`.
+    fn take(&self, threads: usize) -> Option<Vec<Job>> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = loop {
+            match waiting.jobs.pop_front() {
+                Some(job) => break job,
+                None if waiting.closed => return None,
+                None => waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner),
+            }
+        };
+        let share = (waiting.jobs.len() / threads).min(TOGETHER - 1);
+        let mut taken = vec![first];
+        for _ in 0..share {
+            match waiting.jobs.pop_front_if(|job| Arc::ptr_eq(&job.served, &taken[0].served)) {
+                Some(job) => taken.push(job),
+                None => break,
+            }
+        }
+        Some(taken)
+    }
+}
+
+/// Starts so many threads that answer until the queue is closed.
+pub fn start(
+    queue: &Arc<Queue>,
+    threads: usize,
+    limits: &Limits,
+    metrics: &Arc<Metrics>,
+) -> std::io::Result<Vec<JoinHandle<()>>> {
+    let thread = |number: usize| {
+        let (queue, limits, metrics) = (queue.clone(), limits.clone(), metrics.clone());
+        std::thread::Builder::new().name(format!("predict {number}")).spawn(move || {
+            while let Some(jobs) = queue.take(threads) {
+                answer_all(jobs, &limits, &metrics);
+            }
+        })
+    };
+    (0..threads).map(thread).collect()
+}
+
+/// Rows that are predicted together, and the requests that they are of.
+struct Batch {
+    columns: Columns,
+    jobs: Vec<(Job, Read)>,
+}
+
+/// Answers requests of one model.
+fn answer_all(jobs: Vec<Job>, limits: &Limits, metrics: &Metrics) {
+    let mut batches: Vec<Batch> = Vec::new();
+    // Whoever waited for it may have gone.
+    for job in jobs.into_iter().filter(|job| !job.reply.is_closed()) {
+        let read = match guarded(|| job.read(limits)) {
+            Ok(read) => read,
+            Err(failure) => {
+                drop(job.reply.send(Err(failure)));
+                continue;
+            }
+        };
+        match &read.rows {
+            Rows::Columns(columns) if columns.len() <= FEW_ROWS && job.served.model.encoder().sequence().is_none() => {
+                match batches.iter_mut().find(|batch| batch.columns.is_like(columns)) {
+                    Some(batch) => {
+                        batch.columns.extend(columns);
+                        batch.jobs.push((job, read));
+                    }
+                    None => batches.push(Batch { columns: columns.clone(), jobs: vec![(job, read)] }),
+                }
+            }
+            _ => alone(job, &read, metrics),
+        }
+    }
+    batches.into_iter().for_each(|batch| together(batch, metrics));
+}
+
+/// Answers requests by one prediction; where it fails, each by its own, so that none is told of another's fault.
+fn together(batch: Batch, metrics: &Metrics) {
+    if batch.jobs.len() == 1 {
+        return batch.jobs.into_iter().for_each(|(job, read)| alone(job, &read, metrics));
+    }
+    let served = batch.jobs[0].0.served.clone();
+    let predictions = guarded(|| Ok(served.model.predict(&batch.columns.table()?)?));
+    let Ok(predictions) = predictions else {
+        return batch.jobs.into_iter().for_each(|(job, read)| alone(job, &read, metrics));
+    };
+    metrics.predicted(&served.name, batch.jobs.len(), predictions.len());
+    let mut first = 0;
+    for (job, read) in batch.jobs {
+        let rows = if let Rows::Columns(columns) = &read.rows { columns.len() } else { 0 };
+        let own: Vec<usize> = (first..first + rows).collect();
+        first += rows;
+        let answer = guarded(|| read.answer(&served, &predictions.select(&own), rows));
+        drop(job.reply.send(answer));
+    }
+}
+
+/// Answers one request by itself.
+fn alone(job: Job, read: &Read, metrics: &Metrics) {
+    let served = job.served.clone();
+    let answer = guarded(|| {
+        let (predictions, rows) = predicted(&served, &read.rows)?;
+        metrics.predicted(&served.name, 1, predictions.len());
+        read.answer(&served, &predictions, rows)
+    });
+    drop(job.reply.send(answer));
+}
+
+fn predicted(served: &Served, rows: &Rows) -> Result<(Predictions, usize), Failure> {
+    match rows {
+        Rows::Columns(columns) => Ok((served.model.predict(&columns.table()?)?, columns.len())),
+        Rows::Table(table) => Ok((served.model.predict(table)?, table.rows())),
+    }
+}
+
+/// A bug in answering one request is not the end of the thread.
+fn guarded<T>(answer: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| Err(Failure::internal()))
+}
+
+/// The answer of a thread that ended before it gave one.
+pub fn lost() -> Answer {
+    Err(Failure::internal())
+}
