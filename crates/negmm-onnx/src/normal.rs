@@ -5,7 +5,7 @@
 //! ```
 //!
 //! m is Mills' ratio, and P the polynomial through m(z) 2/w at the zeros of Chebyshev's polynomial in w - 1, which goes from -1 (far
-//! out) to 1 (z = 0). With a degree of 18 the tail has an error of 3e-14 of itself, wherever it lies; with 12 of 1e-9.
+//! out) to 1 (z = 0). With a degree of 18 the tail has an error of 3e-14 of itself, wherever it lies; with 10 of 7e-8.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -17,7 +17,7 @@ const SCALE: f64 = 5.0;
 /// The degree of the polynomial, for moments.
 pub const FINE: usize = 18;
 /// The degree of the polynomial, for steps of a search.
-pub const COARSE: usize = 12;
+pub const COARSE: usize = 10;
 
 /// 1 / sqrt(2 pi)
 pub const DENSITY_AT_0: f64 = 0.398_942_280_401_432_7;
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_tail_is_as_exact_as_is_said() {
-        for (degree, tolerance) in [(FINE, 5e-14), (COARSE, 1.5e-9)] {
+        for (degree, tolerance) in [(FINE, 5e-14), (COARSE, 8e-8)] {
             for step in 0..3000 {
                 let z = f64::from(step) * 0.01;
                 let exact = 0.5 * libm::erfc(z * FRAC_1_SQRT_2);

@@ -77,10 +77,7 @@ impl Job {
             Body::Csv => (Rows::Table(self.csv(limits.rows)?), Form::Csv),
             Body::Arrow => (Rows::Table(arrow_body::table(&self.body, limits.rows)?), Form::Arrow),
         };
-        let count = match &rows {
-            Rows::Columns(columns) => columns.len(),
-            Rows::Table(table) => table.rows(),
-        };
+        let count = rows.len();
         if count == 0 {
             return Err(Failure::bad("there is no row to predict"));
         }

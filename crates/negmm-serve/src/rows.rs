@@ -14,6 +14,16 @@ pub enum Rows {
     Table(Table),
 }
 
+impl Rows {
+    /// Rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Columns(columns) => columns.len(),
+            Self::Table(table) => table.rows(),
+        }
+    }
+}
+
 /// Named columns of equal length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Columns {

@@ -1,5 +1,6 @@
 //! Responsible for the life of a server: from the address it is bound to, over models that are loaded again, to its orderly end.
 
+use std::future::IntoFuture;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use negmm::{Error, Result};
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Semaphore, watch};
 
 use crate::app::{App, router};
 use crate::limits::Limits;
@@ -90,12 +91,11 @@ async fn serve(app: Arc<App>, settings: &Settings, say: Arc<impl Fn(Event) + Sen
     let listener = TcpListener::bind(settings.address).await.map_err(taken)?;
     let address = listener.local_addr().map_err(taken)?;
     let limits = app.limits.clone();
-    let stop = Arc::new(Notify::new());
+    let (stop, mut stopped) = watch::channel(false);
     // Told before anybody may have to tell it.
     let mut signals = Signals::new().map_err(taken)?;
     say(Event::Listening(address, app.models.all().keys().cloned().collect()));
     let watched = app.clone();
-    let stopping = stop.clone();
     tokio::spawn(async move {
         while signals.next().await == Signal::Reload {
             let app = watched.clone();
@@ -105,15 +105,14 @@ async fn serve(app: Arc<App>, settings: &Settings, say: Arc<impl Fn(Event) + Sen
         }
         watched.draining.store(true, Ordering::Relaxed);
         say(Event::Stopping);
-        stopping.notify_waiters();
-        stopping.notify_one();
+        stop.send_replace(true);
     });
     let listener = Limited::new(listener, limits.connections, limits.idle);
-    let told = stop.clone();
-    let serving = axum::serve(listener, router(app)).with_graceful_shutdown(async move { told.notified().await });
-    let serving = tokio::spawn(async move { serving.await });
-    // The permit of `notify_one` is for whoever comes second.
-    stop.notified().await;
+    let mut told = stopped.clone();
+    let told = async move { drop(told.wait_for(|stop| *stop).await) };
+    let serving = tokio::spawn(axum::serve(listener, router(app)).with_graceful_shutdown(told).into_future());
+    // Its sender lives until it has said so.
+    drop(stopped.wait_for(|stop| *stop).await);
     match tokio::time::timeout(limits.drain, serving).await {
         Ok(_) => Ok(()),
         Err(_) => {

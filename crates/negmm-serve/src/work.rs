@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use negmm::Predictions;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::failure::Failure;
 use crate::job::{Answer, Job, Read};
@@ -69,18 +70,36 @@ impl Queue {
     }
 }
 
+/// More rows than this are predicted by all threads; fewer by the one that took them, without a word to others.
+const MANY_ROWS: usize = 512;
+
+/// What the threads share.
+struct Room {
+    limits: Limits,
+    metrics: Arc<Metrics>,
+    /// Threads for requests of many rows.
+    all: ThreadPool,
+}
+
 /// Starts so many threads that answer until the queue is closed.
+///
+/// # Errors
+/// When the system has no room for them.
 pub fn start(
     queue: &Arc<Queue>,
     threads: usize,
     limits: &Limits,
     metrics: &Arc<Metrics>,
 ) -> std::io::Result<Vec<JoinHandle<()>>> {
+    let all = ThreadPoolBuilder::new().num_threads(threads).build().map_err(std::io::Error::other)?;
+    let room = Arc::new(Room { limits: limits.clone(), metrics: metrics.clone(), all });
     let thread = |number: usize| {
-        let (queue, limits, metrics) = (queue.clone(), limits.clone(), metrics.clone());
+        let (queue, room) = (queue.clone(), room.clone());
         std::thread::Builder::new().name(format!("predict {number}")).spawn(move || {
+            // A pool of itself alone: what the library does in parallel stays here. Without one it is slower and no worse.
+            let _own = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
             while let Some(jobs) = queue.take(threads) {
-                answer_all(jobs, &limits, &metrics);
+                answer_all(jobs, &room);
             }
         })
     };
@@ -94,11 +113,11 @@ struct Batch {
 }
 
 /// Answers requests of one model.
-fn answer_all(jobs: Vec<Job>, limits: &Limits, metrics: &Metrics) {
+fn answer_all(jobs: Vec<Job>, room: &Room) {
     let mut batches: Vec<Batch> = Vec::new();
     // Whoever waited for it may have gone.
     for job in jobs.into_iter().filter(|job| !job.reply.is_closed()) {
-        let read = match guarded(|| job.read(limits)) {
+        let read = match guarded(|| job.read(&room.limits)) {
             Ok(read) => read,
             Err(failure) => {
                 drop(job.reply.send(Err(failure)));
@@ -115,26 +134,26 @@ fn answer_all(jobs: Vec<Job>, limits: &Limits, metrics: &Metrics) {
                     None => batches.push(Batch { columns: columns.clone(), jobs: vec![(job, read)] }),
                 }
             }
-            _ => alone(job, &read, metrics),
+            _ => alone(job, &read, room),
         }
     }
-    batches.into_iter().for_each(|batch| together(batch, metrics));
+    batches.into_iter().for_each(|batch| together(batch, room));
 }
 
 /// Answers requests by one prediction; where it fails, each by its own, so that none is told of another's fault.
-fn together(batch: Batch, metrics: &Metrics) {
+fn together(batch: Batch, room: &Room) {
     if batch.jobs.len() == 1 {
-        return batch.jobs.into_iter().for_each(|(job, read)| alone(job, &read, metrics));
+        return batch.jobs.into_iter().for_each(|(job, read)| alone(job, &read, room));
     }
     let served = batch.jobs[0].0.served.clone();
     let predictions = guarded(|| Ok(served.model.predict(&batch.columns.table()?)?));
     let Ok(predictions) = predictions else {
-        return batch.jobs.into_iter().for_each(|(job, read)| alone(job, &read, metrics));
+        return batch.jobs.into_iter().for_each(|(job, read)| alone(job, &read, room));
     };
-    metrics.predicted(&served.name, batch.jobs.len(), predictions.len());
+    room.metrics.predicted(&served.name, batch.jobs.len(), predictions.len());
     let mut first = 0;
     for (job, read) in batch.jobs {
-        let rows = if let Rows::Columns(columns) = &read.rows { columns.len() } else { 0 };
+        let rows = read.rows.len();
         let own: Vec<usize> = (first..first + rows).collect();
         first += rows;
         let answer = guarded(|| read.answer(&served, &predictions.select(&own), rows));
@@ -143,13 +162,14 @@ fn together(batch: Batch, metrics: &Metrics) {
 }
 
 /// Answers one request by itself.
-fn alone(job: Job, read: &Read, metrics: &Metrics) {
+fn alone(job: Job, read: &Read, room: &Room) {
     let served = job.served.clone();
-    let answer = guarded(|| {
+    let answer = || {
         let (predictions, rows) = predicted(&served, &read.rows)?;
-        metrics.predicted(&served.name, 1, predictions.len());
+        room.metrics.predicted(&served.name, 1, predictions.len());
         read.answer(&served, &predictions, rows)
-    });
+    };
+    let answer = guarded(|| if read.rows.len() > MANY_ROWS { room.all.install(answer) } else { answer() });
     drop(job.reply.send(answer));
 }
 

@@ -78,8 +78,12 @@ class Browser:
 
     def open(self, path):
         """Opens a file; what was logged before is forgotten."""
+        self.visit(f"file://{path}")
+
+    def visit(self, url):
+        """Opens an address; what was logged before is forgotten."""
         self.logs("browser"), self.logs("performance")
-        self._send("POST", f"{self.session}/url", {"url": f"file://{path}"})
+        self._send("POST", f"{self.session}/url", {"url": url})
 
     def run(self, script, *arguments):
         """Runs a script in the page and gives what it returns."""
