@@ -91,7 +91,8 @@ impl Job {
             return Err(Failure::too_large(message));
         }
         let form = match &self.accepts {
-            Some(form) if self.written_as != Body::Tensors || *form == Form::Arrow => form.clone(),
+            // Tensors are JSON too.
+            Some(form) if self.written_as != Body::Tensors || *form != Form::Records => form.clone(),
             _ => form,
         };
         Ok(Read { rows, questions, form })

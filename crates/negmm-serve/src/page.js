@@ -156,7 +156,8 @@
 
   // The picture of the predicted distribution.
   const density = (answer, told) => {
-    const W = 560, H = 300, LEFT = 16, RIGHT = 16, TOP = 20, BOTTOM = 44;
+    // As wide as there is room, so that letters keep their size.
+    const W = Math.max(320, Math.min(640, at("picture").clientWidth || 560)), H = 300, LEFT = 16, RIGHT = 16, TOP = 20, BOTTOM = 44;
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", `0 0 ${W} ${H}`);
     svg.setAttribute("role", "img");
@@ -181,7 +182,7 @@
       values.forEach(([x, mass]) => {
         const top = H - BOTTOM - mass / most * (H - TOP - BOTTOM);
         add(svg, "path", { d: `M${X(x).toFixed(1)} ${Y(0)}V${top.toFixed(1)}`, stroke: "var(--blue)", "stroke-width": 3 });
-        add(svg, "text", { x: X(x) + (X(x) > W - 90 ? -6 : 6), y: top + 10, "font-size": 12, fill: "var(--text)",
+        add(svg, "text", { x: X(x) + (X(x) > W - 90 ? -6 : 6), y: top + 22, "font-size": 12, fill: "var(--text)",
           "text-anchor": X(x) > W - 90 ? "end" : "start" }, `${short(x)}: ${percent(mass)}`);
       });
     } else {
@@ -358,6 +359,7 @@
       trouble(error.message);
     }
   });
+  addEventListener("resize", () => { if (state.answer) show(state.answer); });
   ["dragover", "dragleave", "drop"].forEach(kind => document.addEventListener(kind, event => {
     event.preventDefault();
     at("drop").classList.toggle("over", kind === "dragover");

@@ -39,7 +39,7 @@ svgs.forEach((svg, number) => {
   texts.forEach((text, k) => {
     const box = boxes[k], said = text.firstChild ? text.firstChild.textContent.slice(0, 30) : "";
     const size = parseFloat(getComputedStyle(text).fontSize) * frame.width / svg.viewBox.baseVal.width;
-    if (size < 8) faults.push(`${where}: letters of ${size.toFixed(1)} pixels: ${said}`);
+    if (size < 9) faults.push(`${where}: letters of ${size.toFixed(1)} pixels: ${said}`);
     if (contrast(getComputedStyle(text).fill, ground) < 4.4) faults.push(`${where}: pale letters: ${said}`);
     if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
       faults.push(`${where}: cut off: ${said}`);
