@@ -1,11 +1,13 @@
 //! Responsible for what there is at which address, who may ask, and how many at once.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::{Body as HttpBody, Bytes, to_bytes};
+use axum::body::{Body as HttpBody, Bytes, HttpBody as _, to_bytes};
 use axum::extract::{MatchedPath, Path, Query, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
@@ -77,9 +79,9 @@ const OPEN: [&str; 7] = ["/", "/page.css", "/page.js", "/v2/health/live", "/v2/h
 async fn admitted(State(app): Shared, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_string();
-    app.metrics.under_way(1);
+    let under_way = app.metrics.under_way();
     let response = admit(&app, request, next).await;
-    app.metrics.under_way(-1);
+    drop(under_way);
     app.metrics.answered(&route, response.status().as_u16(), started.elapsed());
     response
 }
@@ -88,8 +90,8 @@ async fn admit(app: &App, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let known = app.token.as_ref().is_none_or(|token| token.is_in(request.headers()));
     if !known && !OPEN.contains(&path) {
-        return Failure::new(StatusCode::UNAUTHORIZED, "the header Authorization: Bearer TOKEN is needed")
-            .into_response();
+        let message = "the header Authorization: Bearer TOKEN is needed";
+        return refused(request, Failure::new(StatusCode::UNAUTHORIZED, message)).await;
     }
     // A layer that limits a handler would have it wait for ever: what is too much is refused at once.
     let permit = match request.method() {
@@ -97,7 +99,7 @@ async fn admit(app: &App, request: Request, next: Next) -> Response {
             Ok(permit) => Some(permit),
             Err(_) => {
                 app.metrics.refused();
-                return Failure::busy("too many requests are under way; ask again later").into_response();
+                return refused(request, Failure::busy("too many requests are under way; ask again later")).await;
             }
         },
         _ => None,
@@ -108,6 +110,26 @@ async fn admit(app: &App, request: Request, next: Next) -> Response {
         let seconds = app.limits.time.as_secs_f64();
         Failure::busy(format!("the request was not read and answered within {seconds} seconds")).into_response()
     })
+}
+
+/// Refuses a request that was not read. A connection that ends while a body is still coming would take the refusal along, so as much
+/// of the body as most have is thrown away first.
+async fn refused(request: Request, failure: Failure) -> Response {
+    const MOST_BYTES: usize = 1 << 20;
+    const LONGEST: Duration = Duration::from_secs(1);
+    let mut body = request.into_body();
+    let thrown_away = async {
+        let mut bytes = 0;
+        while bytes < MOST_BYTES {
+            match poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+                Some(Ok(frame)) => bytes += frame.data_ref().map_or(0, Bytes::len),
+                _ => break,
+            }
+        }
+    };
+    // Whoever sends slowly loses the refusal, and not the server its time.
+    let _ = tokio::time::timeout(LONGEST, thrown_away).await;
+    failure.into_response()
 }
 
 impl App {

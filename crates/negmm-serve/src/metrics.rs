@@ -27,6 +27,15 @@ pub struct Metrics {
     failed_reloads: AtomicU64,
 }
 
+/// A request that is counted as under way while this lives.
+pub struct UnderWay<'a>(&'a Metrics);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 fn add<K: Ord>(counts: &Mutex<BTreeMap<K, u64>>, key: K, count: u64) {
     *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default() += count;
 }
@@ -59,9 +68,10 @@ impl Metrics {
         self.failed_reloads.fetch_add(failed as u64, Ordering::Relaxed);
     }
 
-    /// A request came (1) or went (-1).
-    pub fn under_way(&self, change: i64) {
-        self.in_flight.fetch_add(change as u64, Ordering::Relaxed);
+    /// A request came; it goes with what is given back, also where whoever asked has gone.
+    pub fn under_way(&self) -> UnderWay<'_> {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        UnderWay(self)
     }
 
     /// All of it, in Prometheus' text format.

@@ -228,7 +228,7 @@
     const X = x => LEFT + (x - first) / (last - first || 1) * (W - LEFT - RIGHT);
     const Y = y => H - BOTTOM - (y - low) / (high - low || 1) * (H - TOP - BOTTOM);
     const point = (x, y) => `${X(x).toFixed(1)} ${Y(y).toFixed(1)}`;
-    ticks(low, high, 4).forEach(([y, label]) => {
+    ticks(low, high, 6).forEach(([y, label]) => {
       add(svg, "path", { d: `M${LEFT} ${Y(y).toFixed(1)}H${W - RIGHT}`, stroke: "var(--grid)" });
       add(svg, "text", { x: LEFT - 6, y: Y(y) + 4, "font-size": 11, fill: "var(--muted)", "text-anchor": "end" }, label);
     });

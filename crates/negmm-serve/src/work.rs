@@ -60,11 +60,9 @@ impl Queue {
         };
         let share = (waiting.jobs.len() / threads).min(TOGETHER - 1);
         let mut taken = vec![first];
-        for _ in 0..share {
-            match waiting.jobs.pop_front_if(|job| Arc::ptr_eq(&job.served, &taken[0].served)) {
-                Some(job) => taken.push(job),
-                None => break,
-            }
+        while taken.len() <= share && waiting.jobs.front().is_some_and(|job| Arc::ptr_eq(&job.served, &taken[0].served))
+        {
+            taken.extend(waiting.jobs.pop_front());
         }
         Some(taken)
     }
