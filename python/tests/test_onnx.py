@@ -40,7 +40,7 @@ MODELS = [
     ("ngboost", "ngboost --rounds 60", "plain", ""),
     ("constant", "constant", "rainy", ""),
     ("auto", f"auto {AUTO}", "plain", ""),
-    ("auto-trees", "auto --preset best --folds 2 --steps 150 --hidden 24", "plain", ""),
+    ("auto-trees", "auto --preset best --folds 2 --steps 150 --hidden 24", "steps", "--features size,age,place,when"),
     ("auto-counts", f"auto {AUTO}", "counts", ""),
     ("counts-capped", f"ne-gmm {NETWORK}", "counts", "--lower 0 --upper 12 --ignore when,until"),
     ("auto-atoms", f"auto {AUTO}", "rainy", ""),
@@ -72,6 +72,7 @@ def rows(count: int, seed: int) -> pandas.DataFrame:
     frame["tens"] = ((centre + noise) / 10).round() * 10
     frame["rainy"] = np.where(rng.random(count) < 0.4, 0.0, np.abs(centre * rng.gamma(2, 1, count)).round(4))
     frame["share"] = (1 / (1 + np.exp(-(frame["size"] - 60) / 15 - rng.normal(0, 1, count)))).round(6)
+    frame["steps"] = (40 * (frame["size"] > 60) + 30 * np.sin(frame["age"] / 10) + rng.normal(0, 8, count)).round(4)
     return frame
 
 
@@ -149,7 +150,7 @@ def levels() -> str:
 def asked(files, name: str, method: str, target: str, options: str) -> tuple[str, pandas.DataFrame]:
     """Fits, exports and predicts."""
     model, graph, out = files / f"{name}.negmm", files / f"{name}.onnx", files / f"{name}.csv"
-    others = [other for other in ("plain", "counts", "tens", "rainy", "share") if other != target]
+    others = [other for other in ("plain", "counts", "tens", "rainy", "share", "steps") if other != target]
     words = options.split()
     if "--features" not in words:
         at = words.index("--ignore") + 1 if "--ignore" in words else None
@@ -170,6 +171,9 @@ def test_the_graph_says_what_predict_says(files, name, method, target, options):
     largest = differences(found, said)
     print(name, {answer: f"{difference:.1e}" for answer, difference in largest.items()})
     assert max(largest.values()) < TOLERANCE, largest
+    if name in ("ngboost", "auto-trees"):
+        operators = {node.op_type for node in onnx.load(graph).graph.node}
+        assert "TreeEnsembleRegressor" in operators and ("Gemm" in operators) == (name == "auto-trees")
     if "samples" not in found:
         assert np.allclose(found["weights"].sum(axis=1), 1)
         assert np.all(found["sds"] >= 0)
