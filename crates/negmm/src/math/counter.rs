@@ -22,6 +22,11 @@ impl Counter {
         Self { start: Self { start: seed }.bits(stream) }
     }
 
+    /// Where the stream starts.
+    pub fn start(self) -> u64 {
+        self.start
+    }
+
     /// Draw number `index`.
     #[inline(always)]
     pub fn bits(self, index: u64) -> u64 {

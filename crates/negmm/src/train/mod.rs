@@ -14,6 +14,8 @@ mod objective;
 mod optimiser;
 mod queue;
 mod schedule;
+#[cfg(feature = "internals")]
+mod start;
 mod stopping;
 mod training;
 
@@ -34,7 +36,7 @@ pub(crate) use training::{BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, STEPS, WEIGH
 // How a training runs, for engines of this repository that run one by themselves.
 #[cfg(feature = "internals")]
 #[doc(hidden)]
-pub use {batches::Batches, course::Followed, course::Trainer, stopping::Stopping};
+pub use {batches::Batches, course::Followed, course::Trainer, start::Start, stopping::Stopping};
 
 pub use crate::math::lanes::Isa;
 pub use crate::watch::{Progress, Watch};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::options::Word;
 
 /// How the learning rate moves from the first step to the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Schedule {

@@ -26,7 +26,8 @@ pub const SD_FACTORS: [f32; 12] =
     [0.64, 0.742_9, 0.862_4, 1.001_1, 1.162_1, 1.348_9, 1.565_8, 1.817_7, 2.11, 2.449_3, 2.843_2, 3.3];
 
 impl Selection {
-    pub(super) fn score(self, validation: &Validation) -> f64 {
+    /// The score among those of validation rows; not a number where it was not computed.
+    pub fn score(self, validation: &Validation) -> f64 {
         let score = match self {
             Self::Nll => validation.nll,
             // Rows that are all censored have a logarithmic score only.

@@ -11,7 +11,7 @@ use crate::math::lanes::{Isa, Kernel, Lanes};
 use crate::watch::Watch;
 use crate::{Result, threads};
 use trainer::CpuTrainer;
-pub(super) use trainer::parts;
+pub(super) use trainer::{part_of, parts};
 
 /// Trains jobs on the processor's cores.
 #[derive(Clone, Copy, Debug)]

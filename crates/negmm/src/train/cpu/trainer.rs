@@ -17,7 +17,7 @@ const LEAST_IN_PART: usize = 2 * PANEL;
 const MOST_PARTS: usize = 8;
 
 /// Rows of each part of so many.
-fn part_of(batch: usize) -> usize {
+pub(in crate::train) fn part_of(batch: usize) -> usize {
     batch.div_ceil(MOST_PARTS).next_multiple_of(PANEL).max(LEAST_IN_PART)
 }
 

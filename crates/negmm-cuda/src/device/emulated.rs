@@ -1,0 +1,142 @@
+//! Responsible for running kernels on the processor, one thread after the other: the same source, compiled by the system's C++
+//! compiler. It is slow, and shows whether the bits are right where there is no card.
+
+use std::cell::UnsafeCell;
+use std::path::PathBuf;
+use std::process::Command;
+
+use libloading::Library;
+
+use super::{Device, Failure};
+use crate::record::JobRecord;
+use crate::source::Source;
+
+/// A processor that behaves like a card.
+#[derive(Debug)]
+pub struct Emulated {
+    folder: tempfile::TempDir,
+    /// Whether the items of every phase are done last to first.
+    pub turned_around: bool,
+    /// Bytes of shared memory that it says it has.
+    pub shared_memory: usize,
+}
+
+impl Emulated {
+    /// Nothing without a C++ compiler.
+    pub fn new(turned_around: bool) -> Option<Self> {
+        Command::new("c++").arg("--version").output().ok().filter(|output| output.status.success())?;
+        let folder = tempfile::tempdir().ok()?;
+        Some(Self { folder, turned_around, shared_memory: 227 * 1024 })
+    }
+
+    fn library(&self, source: &Source) -> Result<PathBuf, Failure> {
+        let name = source.name("");
+        let path = self.folder.path().join(format!("{name}.so"));
+        if path.exists() {
+            return Ok(path);
+        }
+        let text = self.folder.path().join(format!("{name}.cpp"));
+        std::fs::write(&text, &source.text).map_err(|error| error.to_string())?;
+        let flags = [
+            "-std=c++17",
+            "-O1",
+            "-mfma",
+            "-ffp-contract=off",
+            "-fno-strict-aliasing",
+            "-shared",
+            "-fPIC",
+            "-fvisibility=hidden",
+            "-w",
+        ];
+        let whole = path.with_extension(format!("{:?}", std::thread::current().id()));
+        let output = Command::new("c++").args(flags).arg("-o").arg(&whole).arg(&text).output();
+        let output = output.map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        std::fs::rename(&whole, &path).map_err(|error| error.to_string())?;
+        Ok(path)
+    }
+}
+
+type Train = unsafe extern "C" fn(*const JobRecord, i32, i32);
+
+/// Numbers aligned as vectors need them.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct Line([u8; 64]);
+
+/// Memory that kernels write to.
+pub struct Memory(Vec<UnsafeCell<Line>>);
+
+// SAFETY: it is written to by kernels alone, during `launch`, and each belongs to one job or is only read.
+unsafe impl Sync for Memory {}
+
+impl Device for Emulated {
+    type Memory = Memory;
+    type Kernel = Library;
+    type Queue = ();
+    const ROOM_IN_MEMORY: bool = true;
+
+    fn shared_memory(&self) -> usize {
+        self.shared_memory
+    }
+
+    fn multiprocessors(&self) -> usize {
+        1
+    }
+
+    fn free_memory(&self) -> usize {
+        1 << 32
+    }
+
+    fn queue(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn kernel(&self, source: &Source) -> Result<Library, Failure> {
+        let path = self.library(source)?;
+        // SAFETY: the library was just compiled from the kernels of this crate and runs nothing when it is loaded.
+        unsafe { Library::new(path) }.map_err(|error| error.to_string())
+    }
+
+    fn resident(&self, _: &Library) -> usize {
+        1
+    }
+
+    fn memory(&self, _: &(), content: &[u8], bytes: usize) -> Result<Memory, Failure> {
+        let lines = bytes.max(content.len()).div_ceil(64);
+        let line = |at: usize| {
+            let mut line = Line([0; 64]);
+            let part = content.get(at * 64..).unwrap_or(&[]);
+            let count = part.len().min(64);
+            line.0[..count].copy_from_slice(&part[..count]);
+            UnsafeCell::new(line)
+        };
+        Ok(Memory((0..lines).map(line).collect()))
+    }
+
+    fn address(memory: &Memory) -> u64 {
+        memory.0.as_ptr() as u64
+    }
+
+    fn read(&self, _: &(), memory: &Memory, from: usize, bytes: &mut [u8]) -> Result<(), Failure> {
+        // SAFETY: kernels write to the memory only during `launch`, which has returned; the range is checked.
+        unsafe {
+            assert!(from + bytes.len() <= memory.0.len() * 64);
+            std::ptr::copy_nonoverlapping(memory.0.as_ptr().cast::<u8>().add(from), bytes.as_mut_ptr(), bytes.len());
+        }
+        Ok(())
+    }
+
+    fn launch(&self, _: &(), kernel: &Library, jobs: &[JobRecord], epochs: usize) -> Result<(), Failure> {
+        // SAFETY: `train` has this type, and the records' addresses are those of memory that outlives the call.
+        unsafe {
+            let train = kernel.get::<Train>(b"train").map_err(|error| error.to_string())?;
+            for job in jobs {
+                train(job, epochs as i32, self.turned_around.into());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! Responsible for what an engine needs of a device: memory, kernels, launches.
+
+mod cuda;
+#[cfg(feature = "emulated")]
+mod emulated;
+
+pub use cuda::Card;
+#[cfg(feature = "emulated")]
+pub use emulated::Emulated;
+
+use crate::record::JobRecord;
+use crate::source::Source;
+
+/// What went wrong on a device, in words.
+pub(crate) type Failure = String;
+
+/// Something that trains networks by kernels.
+pub(crate) trait Device: Sync {
+    /// Memory of the device; freed with it.
+    type Memory: Send + Sync;
+    /// A compiled kernel.
+    type Kernel: Send + Sync;
+    /// Launches that wait for each other, and for no others.
+    type Queue: Send;
+
+    /// Whether every room is in the device's memory, those that would be shared memory too.
+    const ROOM_IN_MEMORY: bool;
+
+    /// Bytes of shared memory that a block may have, and multiprocessors.
+    fn shared_memory(&self) -> usize;
+    fn multiprocessors(&self) -> usize;
+
+    /// Bytes that are free.
+    fn free_memory(&self) -> usize;
+
+    fn queue(&self) -> Result<Self::Queue, Failure>;
+
+    /// Compiles a kernel, or finds it compiled.
+    fn kernel(&self, source: &Source) -> Result<Self::Kernel, Failure>;
+
+    /// Blocks of a kernel that one multiprocessor has at once.
+    fn resident(&self, kernel: &Self::Kernel) -> usize;
+
+    /// Memory of so many bytes, all zero but for `content` at the beginning.
+    fn memory(&self, queue: &Self::Queue, content: &[u8], bytes: usize) -> Result<Self::Memory, Failure>;
+
+    fn address(memory: &Self::Memory) -> u64;
+
+    /// Reads bytes from a place on.
+    fn read(&self, queue: &Self::Queue, memory: &Self::Memory, from: usize, bytes: &mut [u8]) -> Result<(), Failure>;
+
+    /// Trains every job for at most so many epochs, and waits.
+    fn launch(
+        &self,
+        queue: &Self::Queue,
+        kernel: &Self::Kernel,
+        jobs: &[JobRecord],
+        epochs: usize,
+    ) -> Result<(), Failure>;
+}

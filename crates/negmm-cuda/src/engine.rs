@@ -1,0 +1,218 @@
+//! Responsible for the engine: which jobs a device trains, which the processor trains, and how both come back.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Scope;
+
+use negmm::Result;
+use negmm::train::{CpuEngine, Engine, Job, NetworkJob, Queue, Trained, Watch};
+
+use crate::batch::{Batch, Outcome, Waiting};
+use crate::course::go_on;
+use crate::device::{Card, Device};
+use crate::room::Room;
+use crate::shape::Shape;
+use crate::upload::Stock;
+
+/// Jobs on their way at most: those who need them plan no further ahead.
+const MOST_ON_THEIR_WAY: usize = 4096;
+
+/// Trains networks on a device, and on the processor what no kernel trains: trees, some networks, and what a failing device leaves
+/// undone. The bits are those of [`CpuEngine`].
+pub struct CudaEngine<D = Card> {
+    device: D,
+    /// For what the device does not train.
+    pub processor: CpuEngine,
+    /// Told once what is trained elsewhere, and why.
+    pub tell: Box<dyn Fn(&str) + Sync + Send>,
+    /// Jobs of fewer core-seconds than this, about, are not worth the way.
+    pub least_seconds: f64,
+}
+
+impl CudaEngine<Card> {
+    /// On the first card of this machine.
+    ///
+    /// # Errors
+    /// When there is none that can be used; it says why.
+    pub fn new(threads: usize) -> Result<Self> {
+        Ok(Self::on(Card::first()?, threads))
+    }
+}
+
+#[cfg(feature = "emulated")]
+impl CudaEngine<crate::Emulated> {
+    /// With the kernels on a processor.
+    pub fn emulated(device: crate::Emulated) -> Self {
+        Self::on(device, 1)
+    }
+}
+
+impl<D> CudaEngine<D> {
+    fn on(device: D, threads: usize) -> Self {
+        Self { device, processor: CpuEngine::new(threads), tell: Box::new(|_| {}), least_seconds: 0.0 }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+}
+
+impl<D: Device> Engine for CudaEngine<D> {
+    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+        let stock = Stock::default();
+        let shared = Shared { queue, watch, state: Mutex::default(), changed: Condvar::new() };
+        std::thread::scope(|scope| {
+            self.processor.run(&Rest { engine: self, shared: &shared, stock: &stock, scope }, watch);
+            // Without a thread of the processor's nobody has closed it.
+            shared.close();
+        });
+    }
+}
+
+/// What all threads of a run share.
+struct Shared<'a> {
+    queue: &'a dyn Queue,
+    watch: &'a Watch<'a>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    batches: HashMap<String, Arc<Batch>>,
+    outcomes: VecDeque<Outcome>,
+    told: BTreeSet<String>,
+    /// Jobs that a device has, or that wait for it.
+    on_their_way: usize,
+    closed: bool,
+}
+
+impl Shared<'_> {
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self) {
+        let mut state = self.locked();
+        state.closed = true;
+        state.batches.values().for_each(|batch| batch.close());
+        self.changed.notify_all();
+    }
+
+    fn outcome(&self, outcome: Outcome) {
+        let mut state = self.locked();
+        state.outcomes.push_back(outcome);
+        state.on_their_way -= 1;
+        self.changed.notify_all();
+    }
+}
+
+/// What a thread of the processor does next.
+enum Next {
+    Outcome(Outcome),
+    Take,
+    End,
+}
+
+/// The queue as the processor's engine sees it: the jobs that no device trains. Its threads also plan, and finish what is trained.
+struct Rest<'scope, 'a: 'scope, D: Device> {
+    engine: &'a CudaEngine<D>,
+    shared: &'a Shared<'a>,
+    stock: &'a Stock<D>,
+    scope: &'scope Scope<'scope, 'a>,
+}
+
+impl<'scope, 'a, D: Device> Rest<'scope, 'a, D> {
+    fn what_next(&self) -> Next {
+        let mut state = self.shared.locked();
+        loop {
+            if let Some(outcome) = state.outcomes.pop_front() {
+                return Next::Outcome(outcome);
+            }
+            if !state.closed && state.on_their_way < MOST_ON_THEIR_WAY {
+                return Next::Take;
+            }
+            if state.closed && state.on_their_way == 0 {
+                return Next::End;
+            }
+            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn tell(&self, text: &str) {
+        if self.shared.locked().told.insert(text.into()) {
+            (self.engine.tell)(text);
+        }
+    }
+
+    /// Hands a job to the device; gives it back if no kernel trains it.
+    fn send(&self, number: usize, job: NetworkJob) -> Option<NetworkJob> {
+        let device = &self.engine.device;
+        if self.engine.least_seconds > 0.0 {
+            let job = [Job::from(job.clone())];
+            if negmm::train::Estimate::of(&job).seconds(1) < self.engine.least_seconds {
+                let [Job::Network(job)] = job else { return None };
+                return Some(job);
+            }
+        }
+        let start = job.start();
+        let shape = match Shape::of(&job, &start) {
+            Ok(shape) => shape,
+            Err(reason) => {
+                self.tell(&format!("engine cuda: {reason}"));
+                return Some(job);
+            }
+        };
+        let room = Room::new(&shape, device.shared_memory());
+        let key = shape.header(&room);
+        let mut state = self.shared.locked();
+        let batch = state.batches.entry(key).or_insert_with(|| {
+            let batch = Arc::new(Batch::new(shape, room));
+            let (stock, shared, served) = (self.stock, self.shared, batch.clone());
+            self.scope.spawn(move || {
+                served.serve(device, stock, shared.watch, &|outcome| shared.outcome(outcome));
+            });
+            batch
+        });
+        batch.add(Waiting { number, job, start });
+        state.on_their_way += 1;
+        None
+    }
+}
+
+impl<D: Device> Queue for Rest<'_, '_, D> {
+    fn next(&self) -> Option<(usize, Job)> {
+        loop {
+            match self.what_next() {
+                Next::End => return None,
+                Next::Outcome(Outcome::Done(number, trained)) => self.shared.queue.done(number, trained),
+                Next::Outcome(Outcome::Failed(number, job, failure)) => {
+                    self.tell(&format!("engine cuda: {failure}; the processor goes on"));
+                    return Some((number, job.into()));
+                }
+                Next::Take => match self.shared.queue.next() {
+                    None => self.shared.close(),
+                    Some((number, job)) => {
+                        if let Err(error) = go_on(self.shared.watch) {
+                            self.shared.queue.done(number, Err(error));
+                            continue;
+                        }
+                        let Job::Network(job) = job else { return Some((number, job)) };
+                        if let Some(job) = self.send(number, job) {
+                            return Some((number, job.into()));
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    fn done(&self, number: usize, trained: Result<Trained>) {
+        self.shared.queue.done(number, trained);
+    }
+
+    fn most(&self) -> usize {
+        self.shared.queue.most()
+    }
+}

@@ -1,0 +1,262 @@
+// The course of a training: rows, steps, validation, which checkpoint is kept and when to stop.
+
+// The rows of the next step, in another order at each pass.
+DEVICE void prepare(const Team& team) {
+  const Job& job = *team.job;
+  State& state = *team.state();
+  u32 left = job.train - state.given;
+  if (left == 0 || (job.whole && left < job.batch)) {
+    u64 start = draw(job.order_stream, state.passes);
+    for (u32 last = job.train - 1; last > 0; --last) {
+      u32 other = (u32)high_product(draw(start, job.train - 1 - last), (u64)last + 1), kept = job.order[last];
+      job.order[last] = job.order[other];
+      job.order[other] = kept;
+    }
+    state.passes += 1;
+    state.given = 0;
+    left = job.train;
+  }
+  state.first = state.given;
+  state.count = left < job.batch ? left : job.batch;
+  state.given += state.count;
+  double total = (double)state.count;
+  if (job.weighted) {
+    total = 0.0;
+    for (u32 at = 0; at < state.count; ++at) total += (double)job.sample_weights[job.order[state.first + at]];
+  }
+  state.share = total > 0.0 ? (float)(1.0 / total) : 0.0f;
+}
+
+// Brings in `count` rows; the first of a panel stands in for those that are missing, with weight zero.
+ONCE int gather(Team team, const u32* list, int count, float share) {
+  const Job& job = *team.job;
+  int rows = (count + PANEL - 1) / PANEL * PANEL;
+  each(rows * INPUTS, [&](int item) {
+    int row = item / (INPUTS > 0 ? INPUTS : 1), input = item % (INPUTS > 0 ? INPUTS : 1);
+    u32 from = list[row < count ? row : row / PANEL * PANEL];
+    INPUT_ROWS[input * ROW_STRIDE + row] = job.x[(u64)from * job.stride + input];
+  });
+  each(rows, [&](int row) {
+    u32 from = list[row < count ? row : row / PANEL * PANEL];
+    team.area(ROW_Y)[row] = job.y[from];
+    team.area(ROW_WEIGHTS)[row] = row < count ? share * job.sample_weights[from] : 0.0f;
+    if (INTERVALS) {
+      team.area(ROW_LOWER)[row] = job.lower[from];
+      team.area(ROW_UPPER)[row] = job.upper[from];
+    }
+  });
+  return rows;
+}
+
+// What the rows of a panel add up to: two rows in each of sixteen lanes, lanes by halves.
+template <class Next> DEVICE float lanes_of_panel(int panel, Next next) {
+  float lanes[16];
+#pragma unroll
+  for (int lane = 0; lane < 16; ++lane) lanes[lane] = next(panel * PANEL + 16 + lane, next(panel * PANEL + lane, 0.0f));
+  return lane_sum(lanes);
+}
+
+DEVICE void step(const Team& team) {
+  State& state = *team.state();
+  int rows = gather(team, team.job->order + state.first, (int)state.count, state.share);
+  lone([&] { reckon(team); });
+  team.sync();
+  stem_forward(team, team.weights(), rows, true);
+  forward(team, team.weights(), rows, true);
+  loss(team, rows);
+  each(rows / PANEL, [&](int panel) {
+    team.area(PANEL_LOSSES)[panel] = lanes_of_panel(panel, [&](int row, float sum) { return row_loss(team, row, sum); });
+  });
+  team.sync();
+  lone([&] {
+    float total = 0.0f;
+    for (int begin = 0; begin < rows / PANEL; begin += PART_PANELS) {
+      float part = 0.0f;
+      for (int panel = begin; panel < least(rows / PANEL, begin + PART_PANELS); ++panel) part += team.area(PANEL_LOSSES)[panel];
+      total = begin == 0 ? part : total + part;
+    }
+    state.loss = total;
+  });
+  backward(team, rows);
+  if (STEM != 0) {
+    stem_gradient(team, rows);
+    team.sync();
+  }
+  bool sound = !state.bad && finite_number(state.loss);
+  if (sound) take_step(team);
+  lone([&] {
+    if (sound) {
+      remember(state);
+      state.losses += (double)state.loss;
+      state.taken += 1;
+    } else {
+      state.skipped += 1;
+    }
+    state.step += 1;
+    prepare(team);
+  });
+  team.sync();
+}
+
+// Sums over validation rows of weight times score, in the order of the panels.
+DEVICE void add_scores(const Team& team, int half, int rows) {
+  each(2 + (CALIBRATED ? FACTORS : 0), [&](int kind) {
+    double sum = team.state()->sums[half][kind];
+    for (int panel = 0; panel < rows / PANEL; ++panel) {
+      if (kind == 0) {
+        sum += (double)lanes_of_panel(panel, [&](int row, float of_lane) { return row_log(team, row, of_lane); });
+      } else if (kind == 1) {
+        sum += (double)lanes_of_panel(panel, [&](int row, float of_lane) { return row_energy(team, row, of_lane); });
+      } else {
+        const float* scores = team.area(ROW_CALIBRATED) + (kind - 2) * ROW_STRIDE;
+        for (int chunk = 0; chunk < PANEL; chunk += 16) {
+          float lanes[16];
+#pragma unroll
+          for (int lane = 0; lane < 16; ++lane) {
+            int row = panel * PANEL + chunk + lane;
+            lanes[lane] = scores[row] * team.area(ROW_WEIGHTS)[row];
+          }
+          sum += (double)lane_sum(lanes);
+        }
+      }
+    }
+    team.state()->sums[half][kind] = sum;
+  });
+}
+
+// Mean scores of validation rows, where they are finite.
+struct Validation { double nll, crps, calibrated; bool sound, has_crps; };
+
+DEVICE Validation validation_of(const Team& team, int half) {
+  const double* sums = team.state()->sums[half];
+  double total = team.job->totals[half], uncensored = team.job->uncensored[half], best = (double)INFINITE;
+  Validation scores = {sums[0] / total, 0.0, 0.0, false, uncensored > 0.0};
+  if (scores.has_crps) scores.crps = sums[1] / uncensored;
+  if (CALIBRATED)
+    for (int factor = 0; factor < FACTORS; ++factor) best = fmin(best, sums[2 + factor]);
+  scores.calibrated = CALIBRATED ? best / total : 0.0;
+  scores.sound = finite_double(scores.nll) && finite_double(scores.crps) && finite_double(scores.calibrated);
+  return scores;
+}
+
+// The score that chooses.
+DEVICE double chosen_by(u32 select, const Validation& scores) {
+  if (select == 2) return scores.calibrated;
+  return select == 1 && scores.has_crps ? scores.crps : scores.nll;
+}
+
+DEVICE bool improves(double& best, double score) {
+  bool better = score < best;
+  if (better) best = score;
+  return better;
+}
+
+// Scores validation rows with the parameters that would predict, keeps what is the best so far, says whether it was the last epoch.
+DEVICE void end_epoch(const Team& team) {
+  const Job& job = *team.job;
+  State& state = *team.state();
+  const float* predicting = job.averages ? job.averaged : team.weights();
+  const float* scored = predicting;
+  if (SHARED && job.averages && job.validation_rows > 0) {
+    each(PARAMETERS, [&](int at) {
+      job.weights[at] = team.weights()[at];
+      team.weights()[at] = job.averaged[at];
+    });
+    scored = team.weights();
+  }
+  int halves = job.halves > 0 ? 2 : 1;
+  each(2 * SUMS, [&](int item) { state.sums[item / SUMS][item % SUMS] = 0.0; });
+  team.sync();
+  for (int half = 0; half < halves; ++half) {
+    u32 begin = half == 0 ? 0 : job.halves, end = halves == 2 && half == 0 ? job.halves : job.validation_rows;
+    for (u32 from = begin; from < end; from += ROWS) {
+      int rows = gather(team, job.validation + from, (int)(end - from < ROWS ? end - from : ROWS), 1.0f);
+      team.sync();
+      stem_forward(team, scored, rows, false);
+      forward(team, scored, rows, false);
+      score_rows(team, rows);
+      add_scores(team, half, rows);
+      team.sync();
+    }
+  }
+  if (SHARED && job.averages && job.validation_rows > 0) {
+    each(PARAMETERS, [&](int at) { team.weights()[at] = job.weights[at]; });
+    team.sync();
+  }
+  // Every thread reckons the same.
+  Validation scores = validation_of(team, 0);
+  bool better_half[2] = {false, false};
+  double half_best[2] = {state.half_best[0], state.half_best[1]}, best = state.best;
+  if (halves == 2) {
+    Validation second = validation_of(team, 1);
+    better_half[0] = scores.sound && improves(half_best[0], chosen_by(job.select, scores));
+    better_half[1] = second.sound && improves(half_best[1], chosen_by(job.select, second));
+    Validation both = {job.shares[0] * scores.nll + job.shares[1] * second.nll, job.shares[0] * scores.crps + job.shares[1] * second.crps,
+                       job.shares[0] * scores.calibrated + job.shares[1] * second.calibrated, scores.sound && second.sound,
+                       scores.has_crps && second.has_crps};
+    scores = both;
+  }
+  bool unguided = job.validation_rows == 0 || job.keeps_last;
+  bool better = unguided ? improves(best, -(double)state.epoch) : scores.sound && improves(best, chosen_by(job.select, scores));
+  if (better) each(PARAMETERS, [&](int at) { job.kept[at] = predicting[at]; });
+  for (int half = 0; half < halves; ++half)
+    if (better_half[half]) each(PARAMETERS, [&](int at) { job.half_kept[half * PARAMETERS + at] = predicting[at]; });
+  if (job.snapshot_every > 0 && (state.epoch + 1) % job.snapshot_every == 0)
+    each(PARAMETERS, [&](int at) { job.snapshots[(u64)(state.epoch / job.snapshot_every) * PARAMETERS + at] = predicting[at]; });
+  team.sync();
+  lone([&] {
+    Epoch& epoch = job.history[state.epoch % HISTORY];
+    epoch.losses = state.losses;
+    epoch.taken = state.taken;
+    epoch.skipped = state.skipped;
+    epoch.nll = scores.nll;
+    epoch.crps = scores.crps;
+    epoch.calibrated = scores.calibrated;
+    epoch.sound = scores.sound;
+    epoch.has_crps = scores.has_crps;
+    state.best = best;
+    state.half_best[0] = half_best[0];
+    state.half_best[1] = half_best[1];
+    if (better) state.best_epoch = state.epoch;
+    state.done = state.step >= job.steps || (job.patience > 0 && state.epoch - state.best_epoch >= job.patience);
+    state.epoch += 1;
+    state.losses = 0.0;
+    state.taken = 0;
+    state.skipped = 0;
+  });
+  team.sync();
+}
+
+// Some epochs of a training.
+DEVICE void train_some(const Job* job, float* room, int epochs) {
+  Team team = {job, room};
+  State* state = team.state();
+  each((int)(sizeof(State) / 4), [&](int at) { ((u32*)state)[at] = ((const u32*)job->state)[at]; });
+  if (SHARED) each(PARAMETERS, [&](int at) { team.weights()[at] = job->weights[at]; });
+  for (int level = 0; level < LAYERS; ++level) each(ROWS, [&](int row) { team.values(level)[UNITS(level) * ROW_STRIDE + row] = 1.0f; });
+  team.sync();
+  lone([&] {
+    if (!state->prepared) prepare(team);
+    state->prepared = 1;
+  });
+  team.sync();
+  for (int epoch = 0; epoch < epochs && !state->done; ++epoch) {
+    u32 end = (state->epoch + 1) * job->epoch;
+    while (state->step < end && state->step < job->steps) step(team);
+    end_epoch(team);
+  }
+  each((int)(sizeof(State) / 4), [&](int at) { ((u32*)job->state)[at] = ((const u32*)state)[at]; });
+  if (SHARED) each(PARAMETERS, [&](int at) { job->weights[at] = team.weights()[at]; });
+}
+
+#ifdef __CUDACC_RTC__
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) train(const Job* jobs, int epochs) {
+  const Job* job = jobs + blockIdx.x / BLOCKS;
+  train_some(job, SHARED ? (float*)shared_memory : job->room, epochs);
+}
+#else
+extern "C" __attribute__((visibility("default"))) void train(const Job* job, int epochs, int turned_around) {
+  reversed = turned_around;
+  train_some(job, job->room, epochs);
+}
+#endif

@@ -1,0 +1,221 @@
+// The layers, forward and backward. A level holds units x rows; every element of a product is summed by one thread in the order of the
+// processor's kernels: over units forward and backward, over the rows of a part for a gradient, over parts in their order.
+
+// Tiles of 4 x 4 elements, a warp has 4 x 8 of them: act(a, b, tiles of a).
+template <class Act> DEVICE void tiles(int a, int b, Act act) {
+  int tiles_a = (a + 3) / 4, tiles_b = (b + 3) / 4, groups_a = (tiles_a + 3) / 4, groups_b = (tiles_b + 7) / 8;
+  each(groups_a * groups_b * 32, [&](int item) {
+    int group = item / 32, lane = item % 32;
+    int at_a = group / groups_b * 4 + lane / 8, at_b = group % groups_b * 8 + lane % 8;
+    if (at_a < tiles_a && at_b < tiles_b) act(at_a, at_b, tiles_a, tiles_b);
+  });
+}
+
+DEVICE void add_products(float (&sums)[4], float factor, const float4& four) {
+  sums[0] = fmaf(factor, four.x, sums[0]);
+  sums[1] = fmaf(factor, four.y, sums[1]);
+  sums[2] = fmaf(factor, four.z, sums[2]);
+  sums[3] = fmaf(factor, four.w, sums[3]);
+}
+
+// C[a][b] = sum over k of A[a][k] B[k][b], where A has rows of numbers and B rows of columns: done(a, b, four sums from b on).
+template <class Done>
+DEVICE void row_by_column(const float* a, int a_stride, int rows, const float* b, int b_stride, int columns, int inner, Done done) {
+  tiles(rows, columns, [&](int at_a, int at_b, int tiles_a, int) {
+    const float *of_row[4], *column = b + 4 * at_b;
+    float sums[4][4] = {};
+#pragma unroll
+    for (int q = 0; q < 4; ++q) of_row[q] = a + least(at_a + q * tiles_a, rows - 1) * a_stride;
+    int k = 0;
+    for (; k + 4 <= inner; k += 4) {
+      float4 factors[4];
+#pragma unroll
+      for (int q = 0; q < 4; ++q) factors[q] = load4(of_row[q] + k);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        float4 four = load4(column + (k + j) * b_stride);
+#pragma unroll
+        for (int q = 0; q < 4; ++q) add_products(sums[q], part_of(factors[q], j), four);
+      }
+    }
+    for (; k < inner; ++k) {
+      float4 four = load4(column + k * b_stride);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) add_products(sums[q], of_row[q][k], four);
+    }
+#pragma unroll
+    for (int q = 0; q < 4; ++q)
+      if (at_a + q * tiles_a < rows) done(at_a + q * tiles_a, 4 * at_b, sums[q]);
+  });
+}
+
+// C[a][b] = sum over k of A[a][k] B[b][k], `chunk` of k at a time whose sums are added in their order: done(a, b, sum).
+template <class Done>
+DEVICE void row_by_row(const float* a, int a_stride, int rows, const float* b, int b_stride, int columns, int inner, int chunk, Done done) {
+  tiles(rows, columns, [&](int at_a, int at_b, int tiles_a, int tiles_b) {
+    const float *of_row[4], *of_column[4];
+    float totals[4][4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      of_row[q] = a + least(at_a + q * tiles_a, rows - 1) * a_stride;
+      of_column[q] = b + least(at_b + q * tiles_b, columns - 1) * b_stride;
+    }
+    for (int begin = 0; begin < inner; begin += chunk) {
+      float sums[4][4] = {};
+      int end = least(inner, begin + chunk), k = begin;
+#pragma unroll 2
+      for (; k + 4 <= end; k += 4) {
+        float4 factors[4], others[4];
+#pragma unroll
+        for (int q = 0; q < 4; ++q) {
+          factors[q] = load4(of_row[q] + k);
+          others[q] = load4(of_column[q] + k);
+        }
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+#pragma unroll
+          for (int q = 0; q < 4; ++q)
+#pragma unroll
+            for (int p = 0; p < 4; ++p) sums[q][p] = fmaf(part_of(factors[q], j), part_of(others[p], j), sums[q][p]);
+      }
+      for (; k < end; ++k)
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+#pragma unroll
+          for (int p = 0; p < 4; ++p) sums[q][p] = fmaf(of_row[q][k], of_column[p][k], sums[q][p]);
+#pragma unroll
+      for (int q = 0; q < 4; ++q)
+#pragma unroll
+        for (int p = 0; p < 4; ++p) totals[q][p] = begin == 0 ? sums[q][p] : totals[q][p] + sums[q][p];
+    }
+#pragma unroll
+    for (int q = 0; q < 4; ++q)
+#pragma unroll
+      for (int p = 0; p < 4; ++p)
+        if (at_a + q * tiles_a < rows && at_b + p * tiles_b < columns) done(at_a + q * tiles_a, at_b + p * tiles_b, totals[q][p]);
+  });
+}
+
+DEVICE float activate(float z, float& slope) {
+#if ACTIVATION == 0
+  slope = z > 0.0f ? 1.0f : 0.0f;
+  return larger(z, 0.0f);
+#elif ACTIVATION == 1
+  float value = tangent(z);
+  slope = neg_mul_add(value, value, 1.0f);
+  return value;
+#else
+  float gate = sigmoid(z), value = z * gate;
+  slope = fmaf(1.0f - gate, value, gate);
+  return value;
+#endif
+}
+
+// Four neighbouring rows of a unit's factors, from one draw; `number` counts the draws of a panel.
+DEVICE u64 dropout_bits(const Team& team, int row, int number) {
+  int panel = row / PANEL, part = panel / PART_PANELS;
+  u64 start = draw(team.job->dropout_stream, (u64)team.state()->step * PARTS + part);
+  int chunk = row % PANEL / 16, four = row % 16 / 4;
+  return draw(start, (u64)(panel % PART_PANELS) * PANEL_DRAWS + number + chunk * 4 + four);
+}
+
+DEVICE float dropout_factor(const Team& team, u64 bits, int lane) {
+  return (u32)(bits >> (16 * lane) & 0xffff) >= team.job->dropout_cut ? team.job->dropout_keep : 0.0f;
+}
+
+// From level to level. In training units are switched off at random and slopes are left behind.
+ONCE void forward(Team team, const float* parameters, int rows, bool trains) {
+  const float* weights = SHARED ? team.weights() : parameters;
+#if LAYERS <= 4
+#pragma unroll
+#endif
+  for (int layer = 0; layer < LAYERS; ++layer) {
+    const float* input = team.values(layer);
+    float *output = team.values(layer + 1), *slopes = team.deltas(layer + 1);
+    row_by_column(weights + STARTS(layer), STRIDES(layer), UNITS(layer + 1), input, ROW_STRIDE, rows, UNITS(layer) + 1,
+                  [&](int unit, int row, float (&sums)[4]) {
+      int at = unit * ROW_STRIDE + row;
+      if (layer + 1 < LAYERS) {
+        float slope[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sums[j] = activate(sums[j], slope[j]);
+        if (DROPOUT && trains) {
+          u64 bits = dropout_bits(team, row, LAYER_DRAWS(layer) + unit * 8);
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            float factor = dropout_factor(team, bits, j);
+            sums[j] = sums[j] * factor;
+            slope[j] = slope[j] * factor;
+          }
+        }
+        if (RESIDUAL(layer)) {
+          float4 before = load4(input + at);
+#pragma unroll
+          for (int j = 0; j < 4; ++j) sums[j] = part_of(before, j) + sums[j];
+        }
+        if (trains) store4(slopes + at, make_float4(slope[0], slope[1], slope[2], slope[3]));
+      }
+      store4(output + at, make_float4(sums[0], sums[1], sums[2], sums[3]));
+    });
+    team.sync();
+  }
+}
+
+// The gradient of one layer's weights over all rows; says whether a square of it is not finite.
+DEVICE void layer_gradient(const Team& team, int layer, int rows) {
+  float* gradient = team.gradient() + STARTS(layer);
+  row_by_row(team.deltas(layer + 1), ROW_STRIDE, UNITS(layer + 1), team.values(layer), ROW_STRIDE, UNITS(layer) + 1, rows,
+             PART_PANELS * PANEL, [&](int unit, int input, float sum) {
+    gradient[unit * STRIDES(layer) + input] = sum;
+    if (!finite_number(sum * sum)) team.state()->bad = 1;
+  });
+}
+
+// The deltas of what a layer reads.
+DEVICE void layer_deltas(const Team& team, const float* weights, int layer, int rows) {
+  const float *matrix = weights + STARTS(layer), *deltas = team.deltas(layer + 1);
+  float* out = team.deltas(layer);
+  const int units = UNITS(layer + 1), inputs = UNITS(layer), stride = STRIDES(layer);
+  tiles(inputs, rows, [&](int a, int b, int, int) {
+    float sums[4][4] = {};
+    if (RESIDUAL(layer)) {
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {
+        float4 four = load4(team.direct(layer + 1) + least(4 * a + q, inputs - 1) * ROW_STRIDE + 4 * b);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sums[q][j] = part_of(four, j);
+      }
+    }
+    const float *row = matrix + 4 * a, *column = deltas + 4 * b;
+#pragma unroll 4
+    for (int unit = 0; unit < units; ++unit) {
+      float4 factors = load4(row + unit * stride), four = load4(column + unit * ROW_STRIDE);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) add_products(sums[q], part_of(factors, q), four);
+    }
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      int place = (4 * a + q) * ROW_STRIDE + 4 * b;
+      if (4 * a + q >= inputs) break;
+      if (layer > 0 && RESIDUAL(layer - 1)) store4(team.direct(layer) + place, make_float4(sums[q][0], sums[q][1], sums[q][2], sums[q][3]));
+      if (layer > 0 || STEM == 2) {
+        float4 slopes = load4(out + place);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sums[q][j] = sums[q][j] * part_of(slopes, j);
+      }
+      store4(out + place, make_float4(sums[q][0], sums[q][1], sums[q][2], sums[q][3]));
+    }
+  });
+}
+
+// From the deltas of the last level back to the first; the deltas of inputs only where somebody needs them.
+DEVICE void backward(const Team& team, int rows) {
+#if LAYERS <= 4
+#pragma unroll
+#endif
+  for (int layer = LAYERS - 1; layer >= 0; --layer) {
+    layer_gradient(team, layer, rows);
+    if (layer > 0 || STEM != 0) layer_deltas(team, team.weights(), layer, rows);
+    team.sync();
+  }
+}

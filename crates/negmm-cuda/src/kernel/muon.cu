@@ -1,0 +1,94 @@
+// Muon: the momentum of a hidden layer's matrix is brought near to an orthogonal matrix. X has the shorter side as rows.
+
+#define MOMENTUM 0.95f
+
+DEVICE int short_side(int layer) { return least(UNITS(layer), UNITS(layer + 1)); }
+DEVICE int long_side(int layer) { return UNITS(layer) + UNITS(layer + 1) - short_side(layer); }
+DEVICE bool turned(int layer) { return UNITS(layer + 1) > UNITS(layer); }
+DEVICE int long_stride(int layer) { return (long_side(layer) + 7) / 8 * 8 + 4; }
+DEVICE int short_stride(int layer) { return (short_side(layer) + 7) / 8 * 8 + 4; }
+
+// Leaves in each layer's X the update with singular values near 1; ends in a phase.
+DEVICE void orthogonal_steps(const Team& team) {
+  float* momentum = team.job->memory + 2 * PARAMETERS;
+  for (int layer = 0; layer + 1 < LAYERS; ++layer) {
+    float* x = team.area(MUON_X(layer));
+    each(UNITS(layer + 1) * STRIDES(layer), [&](int item) {
+      int input = item % STRIDES(layer), unit = item / STRIDES(layer), at = STARTS(layer) + item;
+      if (input >= UNITS(layer)) return;
+      float part = team.gradient()[at] * (1.0f - MOMENTUM);
+      float moved = fmaf(momentum[at], MOMENTUM, part);
+      momentum[at] = moved;
+      x[turned(layer) ? input * long_stride(layer) + unit : unit * long_stride(layer) + input] = fmaf(moved, MOMENTUM, part);
+    });
+  }
+  team.sync();
+  // The squares of each of sixteen lanes, row after row.
+  each((LAYERS - 1) * 16, [&](int item) {
+    int layer = item / 16, lane = item % 16;
+    const float* x = team.area(MUON_X(layer));
+    float sum = 0.0f;
+    for (int row = 0; row < short_side(layer); ++row)
+#pragma unroll 8
+      for (int at = lane; at < long_side(layer); at += 16) {
+        float number = x[row * long_stride(layer) + at];
+        sum = fmaf(number, number, sum);
+      }
+    team.area(MUON_SQUARES)[item] = sum;
+  });
+  team.sync();
+  for (int layer = 0; layer + 1 < LAYERS; ++layer) {
+    float* x = team.area(MUON_X(layer));
+    each(short_side(layer) * long_stride(layer), [&](int item) {
+      if (item % long_stride(layer) >= long_side(layer)) return;
+      float lanes[16];
+#pragma unroll
+      for (int lane = 0; lane < 16; ++lane) lanes[lane] = team.area(MUON_SQUARES)[layer * 16 + lane];
+      float norm = sqrtf(lane_sum(lanes));
+      x[item] = x[item] * (norm > 1e-20f ? 1.0f / norm : 0.0f);
+    });
+  }
+  team.sync();
+  for (int round = 0; round < 3; ++round) {
+    for (int layer = 0; layer + 1 < LAYERS; ++layer) {
+      const float* x = team.area(round % 2 ? MUON_NEXT(layer) : MUON_X(layer));
+      float* gram = team.area(MUON_GRAM(layer));
+      row_by_row(x, long_stride(layer), short_side(layer), x, long_stride(layer), short_side(layer), long_side(layer), long_side(layer),
+                 [&](int a, int b, float sum) { gram[a * short_stride(layer) + b] = sum; });
+    }
+    team.sync();
+    for (int layer = 0; layer + 1 < LAYERS; ++layer) {
+      const float* gram = team.area(MUON_GRAM(layer));
+      float* polynomial = team.area(MUON_POLYNOMIAL(layer));
+      row_by_column(gram, short_stride(layer), short_side(layer), gram, short_stride(layer), short_side(layer), short_side(layer),
+                    [&](int a, int b, float (&sums)[4]) {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          int at = a * short_stride(layer) + b + j;
+          if (b + j >= short_side(layer)) break;
+          float mixed = fmaf(sums[j], 2.0315f, gram[at] * -4.775f);
+          polynomial[at] = a == b + j ? mixed + 3.4445f : mixed;
+        }
+      });
+    }
+    team.sync();
+    for (int layer = 0; layer + 1 < LAYERS; ++layer) {
+      const float* x = team.area(round % 2 ? MUON_NEXT(layer) : MUON_X(layer));
+      float* next = team.area(round % 2 ? MUON_X(layer) : MUON_NEXT(layer));
+      row_by_column(team.area(MUON_POLYNOMIAL(layer)), short_stride(layer), short_side(layer), x, long_stride(layer), long_side(layer),
+                    short_side(layer), [&](int a, int b, float (&sums)[4]) {
+        store4(next + a * long_stride(layer) + b, make_float4(sums[0], sums[1], sums[2], sums[3]));
+      });
+    }
+    team.sync();
+  }
+}
+
+// A weight after its step; three rounds end in `next`.
+DEVICE float orthogonal_step(const Team& team, int layer, int at, float weight) {
+  int item = at - STARTS(layer), input = item % STRIDES(layer), unit = item / STRIDES(layer);
+  const float* x = team.area(MUON_NEXT(layer));
+  float step = x[turned(layer) ? input * long_stride(layer) + unit : unit * long_stride(layer) + input];
+  float size = (float)(team.state()->rate * 0.2 * sqrt((double)long_side(layer)));
+  return neg_mul_add(step, size, weight);
+}

@@ -1,0 +1,7 @@
+// No stem: rows go to the first layer as they are.
+
+#define INPUT_ROWS team.values(0)
+
+DEVICE bool stem_decays(int) { return false; }
+DEVICE void stem_forward(const Team&, const float*, int, bool) {}
+DEVICE void stem_gradient(const Team&, int) {}

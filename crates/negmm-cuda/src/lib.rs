@@ -1,0 +1,22 @@
+//! Trains networks on an NVIDIA card, many at once, with the bits of the processor's engine.
+//!
+//! The driver and the compiler of kernels (NVRTC) are loaded when they are asked for: nothing of CUDA is needed to build this crate or
+//! to run what contains it. A whole training lives on the card; the host looks at it from time to time. Kernels are made for the shape
+//! of a network and kept on disk. What no kernel trains, and what a failing card leaves undone, is trained by the processor: both give
+//! the same bits.
+
+mod batch;
+mod cache;
+mod course;
+mod device;
+mod engine;
+mod record;
+mod room;
+mod shape;
+mod source;
+mod upload;
+
+pub use device::Card;
+#[cfg(feature = "emulated")]
+pub use device::Emulated;
+pub use engine::CudaEngine;

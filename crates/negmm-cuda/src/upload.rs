@@ -1,0 +1,323 @@
+//! Responsible for bringing a training to a device and what it leaves behind back.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use negmm::data::Dataset;
+use negmm::net::Parameters;
+use negmm::train::{NetworkJob, Objective, Optimiser, Schedule, Selection, Start, TrainedNetwork};
+
+use crate::course::Told;
+use crate::device::{Device, Failure};
+use crate::record::{EpochRecord, JobRecord, State, bytes, list};
+use crate::room::Room;
+use crate::shape::{HISTORY, Shape};
+
+/// Rows and tables that trainings share, on the device as long as one of them needs them.
+pub(crate) struct Stock<D: Device> {
+    data: Mutex<HashMap<usize, Weak<Rows<D>>>>,
+    rates: Mutex<HashMap<(Schedule, usize), Weak<D::Memory>>>,
+}
+
+impl<D: Device> Default for Stock<D> {
+    fn default() -> Self {
+        Self { data: Mutex::default(), rates: Mutex::default() }
+    }
+}
+
+/// All rows of a data set: x, y, sample weights, and the ends of intervals.
+struct Rows<D: Device> {
+    memory: D::Memory,
+    starts: [usize; 5],
+    /// Whether a row counts for more or less than another.
+    weighted: bool,
+    /// Keeps its address from being another's.
+    _data: Arc<Dataset>,
+}
+
+/// A training on the device.
+pub(crate) struct OnDevice<D: Device> {
+    pub(crate) record: JobRecord,
+    memory: D::Memory,
+    places: Places,
+    _rows: Arc<Rows<D>>,
+    _rates: Option<Arc<D::Memory>>,
+}
+
+/// Where the lists of a training begin, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Places {
+    state: usize,
+    history: usize,
+    kept: usize,
+    half_kept: usize,
+    snapshots: usize,
+}
+
+/// Bytes one after the other, each list aligned.
+#[derive(Default)]
+struct Pack {
+    content: Vec<u8>,
+}
+
+impl Pack {
+    const ALIGNED: usize = 256;
+
+    fn put(&mut self, more: &[u8]) -> usize {
+        let start = self.content.len();
+        self.content.extend_from_slice(more);
+        self.content.resize(self.content.len().next_multiple_of(Self::ALIGNED), 0);
+        start
+    }
+}
+
+impl<D: Device> Stock<D> {
+    fn rows(&self, device: &D, queue: &D::Queue, data: &Arc<Dataset>) -> Result<Arc<Rows<D>>, Failure> {
+        let mut known = self.data.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = Arc::as_ptr(data) as usize;
+        if let Some(rows) = known.get(&key).and_then(Weak::upgrade) {
+            return Ok(rows);
+        }
+        known.retain(|_, rows| rows.strong_count() > 0);
+        let mut pack = Pack::default();
+        let ends = data.intervals().map(|intervals| [intervals.lower(), intervals.upper()]).unwrap_or_default();
+        let lists = [data.x(), data.y(), data.sample_weights(), ends[0], ends[1]];
+        let starts = lists.map(|list| pack.put(bytes(list)));
+        let memory = device.memory(queue, &pack.content, pack.content.len())?;
+        let weighted = data.sample_weights().iter().any(|weight| *weight != 1.0);
+        let rows = Arc::new(Rows { memory, starts, weighted, _data: data.clone() });
+        known.insert(key, Arc::downgrade(&rows));
+        Ok(rows)
+    }
+
+    fn rates(
+        &self,
+        device: &D,
+        queue: &D::Queue,
+        schedule: Schedule,
+        steps: usize,
+    ) -> Result<Option<Arc<D::Memory>>, Failure> {
+        if schedule == Schedule::Constant {
+            return Ok(None);
+        }
+        let mut known = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rates) = known.get(&(schedule, steps)).and_then(Weak::upgrade) {
+            return Ok(Some(rates));
+        }
+        known.retain(|_, rates| rates.strong_count() > 0);
+        let factors: Vec<f64> = (0..steps).map(|step| schedule.factor(step, steps)).collect();
+        let rates = Arc::new(device.memory(queue, bytes(&factors), 0)?);
+        known.insert((schedule, steps), Arc::downgrade(&rates));
+        Ok(Some(rates))
+    }
+
+    /// Brings a training to the device.
+    pub(crate) fn upload(
+        &self,
+        device: &D,
+        queue: &D::Queue,
+        job: &NetworkJob,
+        start: &Start,
+        (shape, room): (&Shape, &Room),
+    ) -> Result<OnDevice<D>, Failure> {
+        let rows = self.rows(device, queue, &job.data)?;
+        let rates = self.rates(device, queue, job.course.schedule, job.course.steps)?;
+        let course = &job.course;
+        let weights = shape.to_device(start.parameters.numbers());
+        let mut memory = vec![0.0_f32; shape.memory()];
+        if shape.optimiser == Optimiser::ScheduleFree {
+            memory[..weights.len()].copy_from_slice(&weights);
+        }
+        let scored = Scored::new(job);
+        let halves = if scored.halves > 0 { [&weights[..], &weights].concat() } else { Vec::new() };
+        let snapshots = if course.snapshots > 0 { course.epochs() / course.snapshots } else { 0 };
+        let mut pack = Pack::default();
+        let [order, validation] = [&job.train, &job.validation].map(|rows| pack.put(bytes(rows)));
+        let [weights, memory, averaged, kept, half_kept] =
+            [&weights, &memory, &weights, &weights, &halves].map(|list| pack.put(bytes(list)));
+        let state = pack.put(bytes(&[first_state(job)]));
+        let content = std::mem::take(&mut pack.content);
+        // From here on zeros, which need not travel.
+        let mut end = content.len();
+        let mut zeros = |bytes: usize| {
+            let start = end;
+            end = (end + bytes).next_multiple_of(Pack::ALIGNED);
+            start
+        };
+        let history = zeros(HISTORY * size_of::<EpochRecord>());
+        let arrived = zeros(size_of::<u32>());
+        let snapshots = zeros(snapshots * shape.parameters() * size_of::<f32>());
+        let room = zeros(if room.shared && !D::ROOM_IN_MEMORY { 0 } else { room.floats * size_of::<f32>() });
+        let on_device = device.memory(queue, &content, end)?;
+        let [x, y, sample_weights, lower, upper] = rows.starts.map(|start| D::address(&rows.memory) + start as u64);
+        let at = |place: usize| D::address(&on_device) + place as u64;
+        let share = course.dropout as f32;
+        let record = JobRecord {
+            x,
+            y,
+            sample_weights,
+            lower,
+            upper,
+            order: at(order),
+            validation: at(validation),
+            factors: rates.as_ref().map_or(0, |rates| D::address(rates)),
+            weights: at(weights),
+            memory: at(memory),
+            averaged: at(averaged),
+            kept: at(kept),
+            half_kept: at(half_kept),
+            snapshots: at(snapshots),
+            room: at(room),
+            state: at(state),
+            history: at(history),
+            arrived: at(arrived),
+            order_stream: start.order.start(),
+            dropout_stream: start.dropout.start(),
+            objective_stream: start.objective.start(),
+            learning_rate: course.learning_rate,
+            averaging: course.averaging,
+            weight_decay: course.weight_decay,
+            totals: scored.totals,
+            uncensored: scored.uncensored,
+            shares: scored.shares,
+            stride: job.data.stride() as u32,
+            train: job.train.len() as u32,
+            validation_rows: job.validation.len() as u32,
+            halves: scored.halves as u32,
+            steps: course.steps as u32,
+            epoch: course.epoch as u32,
+            batch: course.batch as u32,
+            patience: course.patience.min(u32::MAX as usize) as u32,
+            snapshot_every: course.snapshots.min(u32::MAX as usize) as u32,
+            whole: course.whole_batches.into(),
+            keeps_last: course.keeps_last.into(),
+            select: selected(course.select),
+            weighted: rows.weighted.into(),
+            dropout_cut: (share * 65536.0) as u32,
+            dropout_keep: 1.0 / (1.0 - share),
+            averages: (course.averaging > 0.0 || course.optimiser == Optimiser::ScheduleFree).into(),
+            ..head_record(&job.objective)
+        };
+        let places = Places { state, history, kept, half_kept, snapshots };
+        Ok(OnDevice { record, memory: on_device, places, _rows: rows, _rates: rates })
+    }
+}
+
+impl<D: Device> OnDevice<D> {
+    /// Where the training stands.
+    pub(crate) fn state(&self, device: &D, queue: &D::Queue) -> Result<State, Failure> {
+        let mut state = vec![0; size_of::<State>()];
+        device.read(queue, &self.memory, self.places.state, &mut state)?;
+        list(&state).pop().ok_or_else(|| "a state is missing".into())
+    }
+
+    /// What is known of the epochs of the last launch, by their numbers modulo [`HISTORY`].
+    pub(crate) fn epochs(&self, device: &D, queue: &D::Queue) -> Result<Vec<EpochRecord>, Failure> {
+        let mut epochs = vec![0; HISTORY * size_of::<EpochRecord>()];
+        device.read(queue, &self.memory, self.places.history, &mut epochs)?;
+        Ok(list(&epochs))
+    }
+
+    /// What the training leaves behind.
+    pub(crate) fn trained(
+        &self,
+        device: &D,
+        queue: &D::Queue,
+        shape: &Shape,
+        job: &NetworkJob,
+        told: Told,
+    ) -> Result<TrainedNetwork, Failure> {
+        let read = |from: usize, number: usize| -> Result<Parameters, Failure> {
+            let mut numbers = vec![0; shape.parameters() * size_of::<f32>()];
+            device.read(queue, &self.memory, from + number * numbers.len(), &mut numbers)?;
+            Parameters::from_numbers(&shape.to_host(&list(&numbers))).map_err(|error| error.to_string())
+        };
+        let Places { kept, half_kept, snapshots, .. } = self.places;
+        let every = job.course.snapshots;
+        let taken = if every > 0 { told.epochs() / every } else { 0 };
+        Ok(TrainedNetwork {
+            parameters: read(kept, 0)?,
+            snapshots: (0..taken).map(|number| read(snapshots, number)).collect::<Result<_, _>>()?,
+            // Each half is predicted by what the other chose.
+            crossed: if self.record.halves > 0 { Some([read(half_kept, 1)?, read(half_kept, 0)?]) } else { None },
+            history: told.history(),
+        })
+    }
+}
+
+/// The validation rows of a job: where their second half begins (0: nowhere), and what the rows of each half weigh.
+#[derive(Default)]
+struct Scored {
+    halves: usize,
+    totals: [f64; 2],
+    uncensored: [f64; 2],
+    shares: [f64; 2],
+}
+
+impl Scored {
+    fn new(job: &NetworkJob) -> Self {
+        let (data, rows) = (&job.data, &job.validation[..]);
+        let weight = |row: &u32| f64::from(data.sample_weights()[*row as usize]);
+        let total = |rows: &[u32]| -> f64 { rows.iter().map(weight).sum() };
+        let uncensored =
+            |rows: &[u32]| -> f64 { rows.iter().filter(|row| !data.is_censored(**row as usize)).map(weight).sum() };
+        let halves = job.course.halves;
+        let (halves, sets) = match rows.split_at_checked(halves) {
+            Some((first, second)) if !first.is_empty() && !second.is_empty() => (halves, [first, second]),
+            _ => (0, [rows, &[]]),
+        };
+        let all = total(rows);
+        Self {
+            halves,
+            totals: sets.map(total),
+            uncensored: sets.map(uncensored),
+            shares: sets.map(|rows| total(rows) / all),
+        }
+    }
+}
+
+/// Before the first step.
+fn first_state(job: &NetworkJob) -> State {
+    // SAFETY: a state of zeros is one.
+    let zeros: State = unsafe { std::mem::zeroed() };
+    State {
+        powers: [1.0; 2],
+        best: f64::INFINITY,
+        half_best: [f64::INFINITY; 2],
+        given: job.train.len() as u32,
+        ..zeros
+    }
+}
+
+/// As the kernels call it.
+fn selected(select: Selection) -> u32 {
+    match select {
+        Selection::Crps => 1,
+        Selection::Calibrated => 2,
+        _ => 0,
+    }
+}
+
+/// What the kernels are told of the head.
+fn head_record(objective: &Objective) -> JobRecord {
+    let mut record = JobRecord::default();
+    match objective {
+        Objective::Hybrid { head, eta } => {
+            record.eta = *eta;
+            record.floor = head.sd_floor;
+            record.mean_bound = head.mean_bound.unwrap_or(0.0);
+            record.spread_bound = head.sd_ceiling.map_or(0.0, |ceiling| ceiling - head.sd_floor);
+            record.bounds = head.bounds.ends().unwrap_or_default();
+            for (place, atom) in record.atoms.iter_mut().zip(head.atoms.list()) {
+                *place = atom.place;
+            }
+        }
+        Objective::BetaNll { head, beta } => {
+            record.beta = *beta;
+            record.floor = head.variance_floor;
+            record.ceiling = head.variance_ceiling;
+        }
+        _ => {}
+    }
+    record
+}

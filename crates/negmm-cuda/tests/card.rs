@@ -1,0 +1,38 @@
+//! A card gives the bits of the processor's engine and keeps the contract of engines. Without a card there is nothing to see.
+
+mod jobs;
+#[macro_use]
+#[path = "../../negmm/tests/engine_suite/mod.rs"]
+mod engine_suite;
+
+use jobs::{same, table, train};
+use negmm::train::CpuEngine;
+use negmm_cuda::CudaEngine;
+
+#[test]
+fn bits_are_those_of_the_processor() {
+    let mut engine = match CudaEngine::new(0) {
+        Ok(engine) => engine,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    println!("{}", engine.device().describe());
+    engine.tell = Box::new(|text| panic!("{text}"));
+    for (name, job) in table() {
+        let start = std::time::Instant::now();
+        let found = train(&engine, &job);
+        println!("{name}: equal, {:.2} s", start.elapsed().as_secs_f64());
+        same(name, &found, &train(&CpuEngine::new(1), &job));
+    }
+}
+
+/// The card's engine, or the processor's where there is none.
+fn engine() -> Box<dyn negmm::train::Engine> {
+    match CudaEngine::new(0) {
+        Ok(engine) => Box::new(engine),
+        Err(_) => Box::new(CpuEngine::new(1)),
+    }
+}
+
+mod contract {
+    engine_contract!(*super::engine());
+}

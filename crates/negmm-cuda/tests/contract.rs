@@ -1,0 +1,18 @@
+//! The engine keeps the contract of engines, with its kernels compiled for a processor.
+
+#[macro_use]
+#[path = "../../negmm/tests/engine_suite/mod.rs"]
+mod engine_suite;
+
+use negmm::train::{CpuEngine, Engine};
+use negmm_cuda::{CudaEngine, Emulated};
+
+/// The processor's own engine where there is no C++ compiler.
+fn engine() -> Box<dyn Engine> {
+    match Emulated::new(false) {
+        Some(device) => Box::new(CudaEngine::emulated(device)),
+        None => Box::new(CpuEngine::new(1)),
+    }
+}
+
+engine_contract!(*engine());

@@ -1,0 +1,213 @@
+//! One job for each head, loss and option, and what it means that two engines give the same.
+
+use std::sync::Arc;
+
+use negmm::Rng;
+use negmm::data::Dataset;
+use negmm::net::{Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, MixtureHead, Network, Periodic, Stem};
+use negmm::train::{
+    CpuEngine, Engine, Job, NetworkJob, Objective, Optimiser, Selection, Trained, TrainedNetwork, Training, Watch,
+};
+
+fn rows(count: usize, features: usize) -> Dataset {
+    let mut rng = Rng::new(5, 1);
+    let mut data = Dataset::new(features);
+    for _ in 0..count {
+        let row: Vec<f32> = (0..features).map(|_| (2.0 * rng.uniform() - 1.0) as f32).collect();
+        let centre = if rng.uniform() < 0.4 { 2.0 * f64::from(row[0]) - 1.0 } else { 1.0 - f64::from(row[1]) };
+        data.push(&row, (centre + 0.2 * (rng.uniform() - 0.5)) as f32);
+    }
+    data
+}
+
+/// Rows that count for more or less.
+fn weighted(data: Dataset) -> Dataset {
+    let weights: Vec<f64> = (0..data.len()).map(|row| 0.25 * (row % 7) as f64).collect();
+    data.with_sample_weights(&weights)
+}
+
+/// Some targets are values, some cells of a grid, some at least or at most a value, some at an atom.
+fn intervals(mut data: Dataset) -> Dataset {
+    data.push(&[0.0; 5], 0.25);
+    data.push(&[0.5; 5], -0.5);
+    let (mut lower, mut upper) = (data.y().to_vec(), data.y().to_vec());
+    for (row, (lower, upper)) in lower.iter_mut().zip(&mut upper).enumerate() {
+        match row % 5 {
+            0 => (*lower, *upper) = (*lower - 0.05, *upper + 0.05),
+            1 => *upper = f32::INFINITY,
+            2 => *lower = -1.9,
+            _ => {}
+        }
+    }
+    data.with_intervals(lower, upper)
+}
+
+fn job(data: &Arc<Dataset>, training: Training, change: impl FnOnce(&mut NetworkJob)) -> NetworkJob {
+    let cut = data.len() as u32 * 3 / 4;
+    let head = MixtureHead::new(3, 1e-3);
+    let mut job = NetworkJob {
+        network: Network {
+            inputs: data.features(),
+            stem: None,
+            hidden: vec![9],
+            residual: false,
+            activation: Activation::Relu,
+            outputs: head.outputs(),
+        },
+        objective: Objective::Hybrid { head, eta: 0.5 },
+        data: data.clone(),
+        train: (0..cut).collect(),
+        validation: (cut..data.len() as u32).collect(),
+        course: training.course(cut as usize),
+        seed: 3,
+    };
+    change(&mut job);
+    job.network.outputs = job.objective.head().outputs();
+    job
+}
+
+pub fn train(engine: &dyn Engine, job: &NetworkJob) -> TrainedNetwork {
+    let trained = negmm::train::train(engine, &[Job::from(job.clone())], &Watch::nothing()).remove(0);
+    let Ok(Trained::Network(trained)) = trained else { panic!("{trained:?}") };
+    trained
+}
+
+pub fn same(name: &str, found: &TrainedNetwork, expected: &TrainedNetwork) {
+    let bits = |parameters: &negmm::net::Parameters| -> Vec<u32> {
+        parameters.numbers().iter().map(|number| number.to_bits()).collect()
+    };
+    assert_eq!(found.history, expected.history, "{name}");
+    assert_eq!(bits(&found.parameters), bits(&expected.parameters), "{name}");
+    assert_eq!(found.snapshots.len(), expected.snapshots.len(), "{name}");
+    for (found, expected) in found.snapshots.iter().zip(&expected.snapshots) {
+        assert_eq!(bits(found), bits(expected), "{name}");
+    }
+    let crossed = |trained: &TrainedNetwork| trained.crossed.as_ref().map(|both| both.each_ref().map(bits));
+    assert_eq!(crossed(found), crossed(expected), "{name}");
+}
+
+/// One job for each head, loss and option.
+pub fn table() -> Vec<(&'static str, NetworkJob)> {
+    let data = Arc::new(rows(200, 5));
+    let short = || Training { epochs: 3, averaging: 0.0, ..Training::default() };
+    vec![
+        ("hybrid, relu", job(&data, short(), |_| {})),
+        (
+            "log score, tanh",
+            job(&data, short(), |job| {
+                job.network.activation = Activation::Tanh;
+                job.objective = Objective::Hybrid { head: MixtureHead::new(3, 1e-3), eta: 1.0 };
+            }),
+        ),
+        (
+            "energy score, silu, two layers",
+            job(&data, short(), |job| {
+                job.network.activation = Activation::Silu;
+                job.network.hidden = vec![17, 6];
+                job.objective = Objective::Hybrid { head: MixtureHead::new(4, 1e-3), eta: 0.0 };
+            }),
+        ),
+        (
+            "averaging, dropout, weight decay, batch of 80",
+            job(
+                &data,
+                Training {
+                    epochs: 4,
+                    batch: 80,
+                    averaging: 0.9,
+                    dropout: 0.3,
+                    weight_decay: 0.1,
+                    ..Training::default()
+                },
+                |job| job.network.hidden = vec![12, 12],
+            ),
+        ),
+        (
+            "schedule-free, residual",
+            job(
+                &data,
+                Training { epochs: 4, optimiser: Optimiser::ScheduleFree, weight_decay: 0.1, ..Training::default() },
+                |job| {
+                    job.network.hidden = vec![12, 12, 12];
+                    job.network.residual = true;
+                },
+            ),
+        ),
+        (
+            "muon, residual, calibrated, halves",
+            job(
+                &data,
+                Training {
+                    epochs: 4,
+                    optimiser: Optimiser::Muon,
+                    batch: 70,
+                    select: Selection::Calibrated,
+                    ..Training::default()
+                },
+                |job| {
+                    job.network.hidden = vec![20, 20, 3];
+                    job.network.residual = true;
+                    job.course.halves = 20;
+                },
+            ),
+        ),
+        (
+            "periodic embedding, weights, muon",
+            job(
+                &Arc::new(weighted(rows(230, 5))),
+                Training {
+                    epochs: 3,
+                    optimiser: Optimiser::Muon,
+                    batch: 100,
+                    weight_decay: 0.05,
+                    ..Training::default()
+                },
+                |job| {
+                    let embedded = [0, 2, 3].map(|input| EmbeddedInput { input, low: -0.9, high: 0.8 }).to_vec();
+                    job.network.stem = Some(Stem::Periodic(Periodic { inputs: 5, frequency: 2.0, embedded }));
+                    job.network.hidden = vec![16, 16, 16];
+                    job.network.residual = true;
+                    job.network.activation = Activation::Silu;
+                },
+            ),
+        ),
+        (
+            "beta-NLL",
+            job(&data, short(), |job| {
+                let head = GaussianHead { variance_floor: 1e-6, variance_ceiling: 1.5 };
+                job.objective = Objective::BetaNll { head, beta: 0.5 };
+                job.course.keeps_last = true;
+                job.course.snapshots = 2;
+            }),
+        ),
+        (
+            "bounds of the head, eleven components",
+            job(&data, short(), |job| {
+                let head = MixtureHead { mean_bound: Some(2.0), sd_ceiling: Some(1.5), ..MixtureHead::new(11, 1e-2) };
+                job.objective = Objective::Hybrid { head, eta: 0.3 };
+            }),
+        ),
+        (
+            "more components than pairs are kept for",
+            job(&data, short(), |job| {
+                job.objective = Objective::Hybrid { head: MixtureHead::new(42, 1e-2), eta: 0.3 };
+            }),
+        ),
+        (
+            "intervals, atoms and bounds",
+            job(&Arc::new(intervals(rows(200, 5))), Training { select: Selection::Calibrated, ..short() }, |job| {
+                let atoms = Atoms::new([Atom { place: 0.25, share: 0.1 }, Atom { place: -0.5, share: 0.1 }]);
+                let bounds = Bounds { lower: Some(-2.0), upper: None };
+                let head = MixtureHead { atoms, bounds, ..MixtureHead::new(3, 1e-2) };
+                job.objective = Objective::Hybrid { head, eta: 0.6 };
+            }),
+        ),
+        (
+            "intervals, beta-NLL",
+            job(&Arc::new(intervals(rows(200, 5))), short(), |job| {
+                let head = GaussianHead { variance_floor: 1e-6, variance_ceiling: 1.5 };
+                job.objective = Objective::BetaNll { head, beta: 0.0 };
+            }),
+        ),
+    ]
+}
