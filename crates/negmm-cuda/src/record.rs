@@ -19,9 +19,7 @@ pub(crate) struct State {
     pub(crate) best_epoch: u32,
     pub(crate) done: u32,
     pub(crate) given: u32,
-    pub(crate) first: u32,
-    pub(crate) count: u32,
-    pub(crate) prepared: u32,
+    pub(crate) turned: u32,
     pub(crate) taken_ever: u32,
     pub(crate) taken: u32,
     pub(crate) skipped: u32,
@@ -31,7 +29,7 @@ pub(crate) struct State {
     pub(crate) correction: f32,
     pub(crate) keep: f32,
     pub(crate) shrink: f32,
-    pub(crate) loss: f32,
+    pub(crate) reserved: f32,
 }
 
 /// What is known of an epoch.
@@ -58,6 +56,7 @@ pub(crate) struct JobRecord {
     pub(crate) lower: u64,
     pub(crate) upper: u64,
     pub(crate) order: u64,
+    pub(crate) lists: u64,
     pub(crate) validation: u64,
     pub(crate) factors: u64,
     pub(crate) weights: u64,

@@ -55,16 +55,9 @@ impl Room {
         places.named("STATE", size_of::<State>() / size_of::<f32>());
         places.named("WEIGHT_AREA", if shared { shape.parameters() } else { 0 });
         levels(shape, &mut places);
-        for name in [
-            "ROW_Y",
-            "ROW_WEIGHTS",
-            "ROW_LOG",
-            "ROW_ENERGY",
-            "ROW_AVERAGE",
-            "ROW_SHARES",
-            "ROW_LOG_SUMS",
-            "ROW_BOUND_LOG",
-        ] {
+        for name in
+            ["ROW_Y", "ROW_WEIGHTS", "ROW_LOG", "ROW_ENERGY", "ROW_LARGEST", "ROW_BOUND_LOG", "ROW_BOUND_LARGEST"]
+        {
             places.named(name, shape.rows);
         }
         places.named("ROW_LOWER", if shape.intervals { shape.rows } else { 0 });
@@ -80,6 +73,7 @@ impl Room {
         let bounds = matches!(shape.head, HeadKind::Mixture { bounds: true, .. });
         for name in [
             "WEIGHTS",
+            "SHARES",
             "ZS",
             "INVERSES",
             "DISTANCES",
@@ -94,13 +88,15 @@ impl Room {
         for name in ["PULLS", "CURVES"] {
             places.named(name, if shape.intervals { every * across } else { 0 });
         }
-        for name in ["BOUND_POSTERIORS", "BOUND_PULLS", "BOUND_CURVES"] {
+        for name in ["BOUND_POSTERIORS", "BOUND_PULLS", "BOUND_CURVES", "BOUND_JOINTS"] {
             places.named(name, if bounds { every * across } else { 0 });
         }
         if gaussian {
             places.named("LOG_WEIGHTS", across);
             places.named("POSTERIORS", across);
         }
+        // The weights before they are divided by their sum have had their time when joints come.
+        places.text += "#define JOINTS WEIGHTS\n";
         let pairs = if shape.pairs() { 3 * every * (every - 1) / 2 } else { 0 };
         places.named("PAIR_NUMBERS", pairs * across);
         places.named("ROW_CALIBRATED", if shape.calibrated { SD_FACTORS.len() * across } else { 0 });

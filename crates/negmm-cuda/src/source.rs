@@ -19,12 +19,12 @@ pub(crate) struct Source {
 
 /// Shared memory of a multiprocessor and the registers of its threads bound how many blocks it has at once.
 const SHARED_MEMORY: usize = 227 * 1024;
-const MOST_RESIDENT: usize = 8;
+const MOST_RESIDENT: usize = 4;
 
 impl Source {
     /// Of a shape whose networks have so many blocks each.
     pub(crate) fn new(shape: &Shape, room: &Room, blocks: usize) -> Self {
-        let threads = if room.shared { 128 } else { 256 };
+        let threads = 256;
         let shared = if room.shared { room.floats * size_of::<f32>() } else { 0 };
         let resident = if room.shared { (SHARED_MEMORY / (shared + 1024)).clamp(1, MOST_RESIDENT) } else { 1 };
         let mut text = format!("#define BLOCKS {blocks}\n#define THREADS {threads}\n#define RESIDENT {resident}\n");

@@ -132,7 +132,9 @@ impl<D: Device> Stock<D> {
         let halves = if scored.halves > 0 { [&weights[..], &weights].concat() } else { Vec::new() };
         let snapshots = if course.snapshots > 0 { course.epochs() / course.snapshots } else { 0 };
         let mut pack = Pack::default();
-        let [order, validation] = [&job.train, &job.validation].map(|rows| pack.put(bytes(rows)));
+        // Room for the next order beside each.
+        let order = pack.put(bytes(&[&job.train[..], &job.train].concat()));
+        let validation = pack.put(bytes(&job.validation));
         let [weights, memory, averaged, kept, half_kept] =
             [&weights, &memory, &weights, &weights, &halves].map(|list| pack.put(bytes(list)));
         let state = pack.put(bytes(&[first_state(job)]));
@@ -146,6 +148,7 @@ impl<D: Device> Stock<D> {
         };
         let history = zeros(HISTORY * size_of::<EpochRecord>());
         let arrived = zeros(size_of::<u32>());
+        let lists = zeros(3 * job.train.len() * size_of::<u32>());
         let snapshots = zeros(snapshots * shape.parameters() * size_of::<f32>());
         let room = zeros(if room.shared && !D::ROOM_IN_MEMORY { 0 } else { room.floats * size_of::<f32>() });
         let on_device = device.memory(queue, &content, end)?;
@@ -159,6 +162,7 @@ impl<D: Device> Stock<D> {
             lower,
             upper,
             order: at(order),
+            lists: at(lists),
             validation: at(validation),
             factors: rates.as_ref().map_or(0, |rates| D::address(rates)),
             weights: at(weights),

@@ -1,30 +1,37 @@
 // The course of a training: rows, steps, validation, which checkpoint is kept and when to stop.
 
-// The rows of the next step, in another order at each pass.
-DEVICE void prepare(const Team& team) {
+// Brings the training rows into another order: that which swapping the last row with row t_last, the last but one with t_(last - 1)
+// and so on gives, found for all places at once. Before step i place p holds what place j held before step j, where j is the smallest
+// above i with t_j = p, or what it held at first where there is none.
+DEVICE void shuffle(const Team& team) {
   const Job& job = *team.job;
-  State& state = *team.state();
-  u32 left = job.train - state.given;
-  if (left == 0 || (job.whole && left < job.batch)) {
-    u64 start = draw(job.order_stream, state.passes);
-    for (u32 last = job.train - 1; last > 0; --last) {
-      u32 other = (u32)high_product(draw(start, job.train - 1 - last), (u64)last + 1), kept = job.order[last];
-      job.order[last] = job.order[other];
-      job.order[other] = kept;
+  const int count = (int)job.train;
+  const u32 none = 0xffffffffu;
+  u32 *heads = job.lists, *links = heads + count, *targets = links + count;
+  u32 turned = team.state()->turned;
+  const u32* from = job.order + turned * count;
+  u32* to = job.order + (1 - turned) * count;
+  each(count, [&](int place) { heads[place] = none; });
+  team.sync();
+  u64 start = draw(job.order_stream, team.state()->passes);
+  each(count, [&](int place) {
+    u32 target = place > 0 ? (u32)high_product(draw(start, (u64)(count - 1 - place)), (u64)place + 1) : 0;
+    targets[place] = target;
+    links[place] = exchange(heads + target, (u32)place);
+  });
+  team.sync();
+  each(count, [&](int place) {
+    u32 at = targets[place], above = (u32)place;
+    for (;;) {
+      u32 next = none;
+      for (u32 other = heads[at]; other != none; other = links[other])
+        if (other > above && other < next) next = other;
+      if (next == none) break;
+      at = above = next;
     }
-    state.passes += 1;
-    state.given = 0;
-    left = job.train;
-  }
-  state.first = state.given;
-  state.count = left < job.batch ? left : job.batch;
-  state.given += state.count;
-  double total = (double)state.count;
-  if (job.weighted) {
-    total = 0.0;
-    for (u32 at = 0; at < state.count; ++at) total += (double)job.sample_weights[job.order[state.first + at]];
-  }
-  state.share = total > 0.0 ? (float)(1.0 / total) : 0.0f;
+    to[place] = from[at];
+  });
+  team.sync();
 }
 
 // Brings in `count` rows; the first of a panel stands in for those that are missing, with weight zero.
@@ -56,44 +63,69 @@ template <class Next> DEVICE float lanes_of_panel(int panel, Next next) {
   return lane_sum(lanes);
 }
 
+// The loss of all rows: panels of a part one after the other, then parts.
+DEVICE float total_loss(const Team& team, int rows) {
+  float total = 0.0f;
+  for (int begin = 0; begin < rows / PANEL; begin += PART_PANELS) {
+    float part = 0.0f;
+    for (int panel = begin; panel < least(rows / PANEL, begin + PART_PANELS); ++panel) part += team.area(PANEL_LOSSES)[panel];
+    total = begin == 0 ? part : total + part;
+  }
+  return total;
+}
+
 DEVICE void step(const Team& team) {
+  const Job& job = *team.job;
   State& state = *team.state();
-  int rows = gather(team, team.job->order + state.first, (int)state.count, state.share);
-  lone([&] { reckon(team); });
+  u32 given = state.given, turned = state.turned;
+  bool again = given == job.train || (job.whole && job.train - given < job.batch);
+  if (again) {
+    shuffle(team);
+    given = 0;
+    turned = 1 - turned;
+  }
+  const u32* list = job.order + turned * job.train + given;
+  int count = (int)(job.train - given < job.batch ? job.train - given : job.batch);
+  if (job.weighted) {
+    lone([&] {
+      double total = 0.0;
+      for (int at = 0; at < count; ++at) total += (double)job.sample_weights[list[at]];
+      state.share = total > 0.0 ? (float)(1.0 / total) : 0.0f;
+    });
+    team.sync();
+  }
+  int rows = gather(team, list, count, job.weighted ? state.share : (float)(1.0 / (double)count));
   team.sync();
+  lone([&] {
+    state.given = given + (u32)count;
+    state.turned = turned;
+    state.passes += again;
+    reckon(team);
+  });
   stem_forward(team, team.weights(), rows, true);
   forward(team, team.weights(), rows, true);
   loss(team, rows);
+  team.sync();
   each(rows / PANEL, [&](int panel) {
     team.area(PANEL_LOSSES)[panel] = lanes_of_panel(panel, [&](int row, float sum) { return row_loss(team, row, sum); });
-  });
-  team.sync();
-  lone([&] {
-    float total = 0.0f;
-    for (int begin = 0; begin < rows / PANEL; begin += PART_PANELS) {
-      float part = 0.0f;
-      for (int panel = begin; panel < least(rows / PANEL, begin + PART_PANELS); ++panel) part += team.area(PANEL_LOSSES)[panel];
-      total = begin == 0 ? part : total + part;
-    }
-    state.loss = total;
   });
   backward(team, rows);
   if (STEM != 0) {
     stem_gradient(team, rows);
     team.sync();
   }
-  bool sound = !state.bad && finite_number(state.loss);
+  float loss = total_loss(team, rows);
+  bool sound = !state.bad && finite_number(loss);
   if (sound) take_step(team);
   lone([&] {
     if (sound) {
       remember(state);
-      state.losses += (double)state.loss;
+      state.losses += (double)loss;
       state.taken += 1;
     } else {
       state.skipped += 1;
     }
     state.step += 1;
-    prepare(team);
   });
   team.sync();
 }
@@ -234,11 +266,6 @@ DEVICE void train_some(const Job* job, float* room, int epochs) {
   each((int)(sizeof(State) / 4), [&](int at) { ((u32*)state)[at] = ((const u32*)job->state)[at]; });
   if (SHARED) each(PARAMETERS, [&](int at) { team.weights()[at] = job->weights[at]; });
   for (int level = 0; level < LAYERS; ++level) each(ROWS, [&](int row) { team.values(level)[UNITS(level) * ROW_STRIDE + row] = 1.0f; });
-  team.sync();
-  lone([&] {
-    if (!state->prepared) prepare(team);
-    state->prepared = 1;
-  });
   team.sync();
   for (int epoch = 0; epoch < epochs && !state->done; ++epoch) {
     u32 end = (state->epoch + 1) * job->epoch;

@@ -10,9 +10,9 @@ struct State {
   double sums[2][SUMS];
   u64 passes;
   u32 step, epoch, best_epoch, done;
-  u32 given, first, count, prepared;
+  u32 given, turned;
   u32 taken_ever, taken, skipped, bad;
-  float share, size, correction, keep, shrink, loss;
+  float share, size, correction, keep, shrink, reserved;
 };
 
 // What is known of an epoch.
@@ -23,7 +23,7 @@ struct Epoch {
 
 struct Job {
   const float *x, *y, *sample_weights, *lower, *upper;
-  u32* order;
+  u32 *order, *lists;
   const u32* validation;
   const double* factors;
   float *weights, *memory, *averaged, *kept, *half_kept, *snapshots, *room;

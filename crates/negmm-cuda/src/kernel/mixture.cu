@@ -11,7 +11,7 @@ struct Mixture {
     return ATOMS && k >= COMPONENTS ? team.job->atoms[k - COMPONENTS] : team.area(MEANS)[place(k, row)];
   }
   DEVICE float sd(int k, int row) const { return ATOMS && k >= COMPONENTS ? 1e-6f : team.area(SDS)[place(k, row)]; }
-  DEVICE float weight(int k, int row) const { return team.area(WEIGHTS)[place(k, row)]; }
+  DEVICE float weight(int k, int row) const { return team.area(SHARES)[place(k, row)]; }
 };
 
 // `bound` tanh(x / bound) and its derivative; x itself without a bound.
@@ -28,17 +28,14 @@ DEVICE float bounded(float x, bool has_bound, float bound, float& slope) {
 #if HEAD == 0
 // Raw outputs become weights, means and sds; their slopes wait where their deltas will be.
 ONCE void head_forward(Team team, int rows) {
-  float* logits = team.area(LOG_WEIGHTS);
-  each(rows, [&](int row) {
-    float largest = -INFINITE, sum = 0.0f;
-    for (int k = 0; k < EVERY; ++k) largest = larger(logits[place(k, row)], largest);
-    for (int k = 0; k < EVERY; ++k) {
-      float weight = decay(logits[place(k, row)] - largest);
-      team.area(WEIGHTS)[place(k, row)] = weight;
-      sum = sum + weight;
-    }
-    team.area(ROW_SHARES)[row] = 1.0f / sum;
-    team.area(ROW_LOG_SUMS)[row] = largest + logarithm(sum);
+  each(EVERY * ROWS, [&](int item) {
+    int row = item % ROWS, k = item / ROWS;
+    if (row >= rows) return;
+    const float* logits = team.area(LOG_WEIGHTS) + row;
+    float largest = -INFINITE;
+    for (int other = 0; other < EVERY; ++other) largest = larger(logits[place(other, 0)], largest);
+    team.area(WEIGHTS)[place(k, row)] = decay(logits[place(k, 0)] - largest);
+    if (k == 0) team.area(ROW_LARGEST)[row] = largest;
   });
   each(COMPONENTS * ROWS, [&](int item) {
     int row = item % ROWS, at = place(item / ROWS, row);
@@ -61,7 +58,7 @@ ONCE void head_forward(Team team, int rows) {
     slope = variance > team.job->ceiling ? 0.0f : slope;
     float sd = sqrtf(smaller(variance, team.job->ceiling));
     team.area(LOG_WEIGHTS)[row] = 0.0f;
-    team.area(WEIGHTS)[row] = 1.0f;
+    team.area(SHARES)[row] = 1.0f;
     team.area(SDS)[row] = sd;
     team.area(SD_SLOPES)[row] = slope / (sd + sd);
   });
@@ -105,15 +102,17 @@ DEVICE Pair pair_of(float mean, float variance, float other_mean, float other_va
   return {fmaf(SQRT_2_OVER_PI * spread * inverse, density, apart * cdf), cdf, density * inverse};
 }
 
-// Everything a component knows by itself; `log_share` and `log_sum` come from the row's softmax.
+// Everything a component knows by itself.
 DEVICE void components(const Team& team, int rows, bool log, bool energy) {
   Mixture mixture = {team};
   each(EVERY * ROWS, [&](int item) {
     int row = item % ROWS, k = item / ROWS, at = place(k, row);
     if (row >= rows) return;
 #if HEAD == 0
-    team.area(WEIGHTS)[at] = team.area(WEIGHTS)[at] * team.area(ROW_SHARES)[row];
-    float log_weight = team.area(LOG_WEIGHTS)[at] - team.area(ROW_LOG_SUMS)[row];
+    float sum = 0.0f;
+    for (int other = 0; other < EVERY; ++other) sum = sum + team.area(WEIGHTS)[place(other, row)];
+    team.area(SHARES)[at] = team.area(WEIGHTS)[at] * (1.0f / sum);
+    float log_weight = team.area(LOG_WEIGHTS)[at] - (team.area(ROW_LARGEST)[row] + logarithm(sum));
     team.area(LOG_WEIGHTS)[at] = log_weight;
 #else
     float log_weight = 0.0f;
@@ -195,45 +194,51 @@ DEVICE void pair_sums(const Team& team, int rows) {
     team.area(PAIR_CDFS)[at] = cdf;
     team.area(PAIR_DENSITIES)[at] = density;
   });
-  team.sync();
 }
 
-// Minus the logarithm of the sum of all joints; leaves the posterior weights behind.
-DEVICE float log_score(float* posteriors, int row) {
-  float largest = -INFINITE, sum = 0.0f;
-  for (int k = 0; k < EVERY; ++k) largest = larger(posteriors[place(k, row)], largest);
-  for (int k = 0; k < EVERY; ++k) {
-    float joint = decay(posteriors[place(k, row)] - largest);
-    posteriors[place(k, row)] = joint;
-    sum = sum + joint;
-  }
-  float share = 1.0f / sum;
-  for (int k = 0; k < EVERY; ++k) posteriors[place(k, row)] = posteriors[place(k, row)] * share;
-  return HALF_LN_2_PI - largest - logarithm(sum);
+// The largest of a row's joints, and e to the power of each less it.
+DEVICE void relative_joint(const Team& team, long joints, long relative, long largest_of_row, int k, int row) {
+  float largest = -INFINITE;
+  for (int other = 0; other < EVERY; ++other) largest = larger(team.area(joints)[place(other, row)], largest);
+  team.area(relative)[place(k, row)] = decay(team.area(joints)[place(k, row)] - largest);
+  if (k == 0) team.area(largest_of_row)[row] = largest;
 }
 
-// Both scores of every row, 0 where one is not wanted.
-ONCE void mixture_scores(Team team, int rows, bool log, bool energy) {
+DEVICE float joint_sum(const Team& team, long relative, int row) {
+  float sum = 0.0f;
+  for (int k = 0; k < EVERY; ++k) sum = sum + team.area(relative)[place(k, row)];
+  return sum;
+}
+
+DEVICE float log_score(const Team& team, long relative, long largest_of_row, int row) {
+  return HALF_LN_2_PI - team.area(largest_of_row)[row] - logarithm(joint_sum(team, relative, row));
+}
+
+// What the scores of all rows are made of; what is not wanted is left out.
+ONCE void mixture_parts(Team team, int rows, bool log, bool energy) {
   components(team, rows, log, energy);
+  if (log)
+    each(EVERY * ROWS, [&](int item) {
+      int row = item % ROWS, k = item / ROWS;
+      if (row >= rows) return;
+      relative_joint(team, POSTERIORS, JOINTS, ROW_LARGEST, k, row);
+      if (BOUNDS) relative_joint(team, BOUND_POSTERIORS, BOUND_JOINTS, ROW_BOUND_LARGEST, k, row);
+    });
   if (energy) pair_sums(team, rows);
-  each(rows, [&](int row) {
-    float log_value = 0.0f, value = 0.0f, average = 0.0f;
-    if (log) {
-      log_value = log_score(team.area(POSTERIORS), row);
-      if (BOUNDS) team.area(ROW_BOUND_LOG)[row] = log_score(team.area(BOUND_POSTERIORS), row);
-    }
-    if (energy)
-      for (int k = 0; k < EVERY; ++k) {
-        int at = place(k, row);
-        float distance = team.area(DISTANCES)[at], pairs = team.area(PAIR_DISTANCES)[at], weight = team.area(WEIGHTS)[at];
-        value = fmaf(fmaf(pairs, -0.5f, distance), weight, value);
-        average = fmaf(distance - pairs, weight, average);
-      }
-    team.area(ROW_LOG)[row] = log_value;
-    team.area(ROW_ENERGY)[row] = value;
-    team.area(ROW_AVERAGE)[row] = average;
-  });
   team.sync();
+}
+
+// Both scores of a row, 0 where one is not wanted.
+DEVICE void row_scores(const Team& team, int row, bool log, bool energy) {
+  float value = 0.0f;
+  if (energy)
+    for (int k = 0; k < EVERY; ++k) {
+      int at = place(k, row);
+      value = fmaf(fmaf(team.area(PAIR_DISTANCES)[at], -0.5f, team.area(DISTANCES)[at]), team.area(SHARES)[at], value);
+    }
+  team.area(ROW_ENERGY)[row] = value;
+  team.area(ROW_LOG)[row] = log ? log_score(team, JOINTS, ROW_LARGEST, row) : 0.0f;
+  if (BOUNDS && log) team.area(ROW_BOUND_LOG)[row] = log_score(team, BOUND_JOINTS, ROW_BOUND_LARGEST, row);
 }
 
 // The factor of the energy score: nothing for rows whose interval is open.
@@ -250,31 +255,38 @@ DEVICE void loss_gradient(const Team& team, int rows, bool log, bool energy) {
     if (row >= rows) return;
     float share = team.area(ROW_WEIGHTS)[row], logit = 0.0f, mean = 0.0f, sd = 0.0f;
     float own = k < COMPONENTS ? team.area(SDS)[at] : 1e-6f;
+    if (k == 0) row_scores(team, row, log, energy);
     if (log) {
-      float factor = share * team.job->eta, posterior = team.area(POSTERIORS)[at], z = team.area(ZS)[at];
+      float factor = share * team.job->eta, z = team.area(ZS)[at];
+      float posterior = team.area(JOINTS)[at] * (1.0f / joint_sum(team, JOINTS, row));
       float pull = INTERVALS ? team.area(PULLS)[at] : z;
       float curve = INTERVALS ? team.area(CURVES)[at] : neg_mul_add(z, z, 1.0f);
       float scaled = factor * posterior * team.area(INVERSES)[at];
-      logit = factor * (team.area(WEIGHTS)[at] - posterior);
+      logit = factor * (team.area(SHARES)[at] - posterior);
       mean = 0.0f - scaled * pull;
       sd = scaled * curve;
     }
     if (energy) {
       float factor = of_energy(team, row, share * (1.0f - team.job->eta));
-      float weight = factor * team.area(WEIGHTS)[at];
+      float weight = factor * team.area(SHARES)[at], average = 0.0f;
+      for (int other = 0; other < EVERY; ++other) {
+        int there = place(other, row);
+        average = fmaf(team.area(DISTANCES)[there] - team.area(PAIR_DISTANCES)[there], team.area(SHARES)[there], average);
+      }
       float slope = team.area(DISTANCES)[at] - team.area(PAIR_DISTANCES)[at];
       float cdf = team.area(CDFS)[at] - team.area(PAIR_CDFS)[at];
       float density = neg_mul_add(team.area(PAIR_DENSITIES)[at], own, team.area(DENSITIES)[at]);
-      logit = fmaf(weight, slope - team.area(ROW_AVERAGE)[row], logit);
+      logit = fmaf(weight, slope - average, logit);
       mean = fmaf(weight, cdf, mean);
       sd = fmaf(weight * SQRT_2_OVER_PI, density, sd);
     }
     if (BOUNDS) {
       float more_logit = 0.0f, more_mean = 0.0f, more_sd = 0.0f;
       if (log) {
-        float factor = 0.0f - share * team.job->eta, posterior = team.area(BOUND_POSTERIORS)[at];
+        float factor = 0.0f - share * team.job->eta;
+        float posterior = team.area(BOUND_JOINTS)[at] * (1.0f / joint_sum(team, BOUND_JOINTS, row));
         float scaled = factor * posterior * team.area(INVERSES)[at];
-        more_logit = factor * (team.area(WEIGHTS)[at] - posterior);
+        more_logit = factor * (team.area(SHARES)[at] - posterior);
         more_mean = 0.0f - scaled * team.area(BOUND_PULLS)[at];
         more_sd = scaled * team.area(BOUND_CURVES)[at];
       }
@@ -301,7 +313,7 @@ DEVICE float row_loss(const Team& team, int row, float sum) {
 DEVICE void loss(const Team& team, int rows) {
   bool log = team.job->eta > 0.0f, energy = team.job->eta < 1.0f;
   head_forward(team, rows);
-  mixture_scores(team, rows, log, energy);
+  mixture_parts(team, rows, log, energy);
   loss_gradient(team, rows, log, energy);
 }
 #elif HEAD == 1
@@ -353,9 +365,9 @@ DEVICE float scaled_log_score(const Mixture& mixture, int row, const float* ends
 // Scores of rows that choose a checkpoint: one number of each kind for each row.
 DEVICE void score_rows(const Team& team, int rows) {
   head_forward(team, rows);
-  mixture_scores(team, rows, true, true);
-  if (!CALIBRATED) return;
-  each(FACTORS * ROWS, [&](int item) {
+  mixture_parts(team, rows, true, true);
+  each(rows, [&](int row) { row_scores(team, row, true, true); });
+  each(CALIBRATED ? FACTORS * ROWS : 0, [&](int item) {
     int row = item % ROWS, number = item / ROWS;
     if (row >= rows) return;
     Mixture mixture = {team};

@@ -11,6 +11,7 @@ DEVICE int short_stride(int layer) { return (short_side(layer) + 7) / 8 * 8 + 4;
 // Leaves in each layer's X the update with singular values near 1; ends in a phase.
 DEVICE void orthogonal_steps(const Team& team) {
   float* momentum = team.job->memory + 2 * PARAMETERS;
+#pragma unroll 1
   for (int layer = 0; layer + 1 < LAYERS; ++layer) {
     float* x = team.area(MUON_X(layer));
     each(UNITS(layer + 1) * STRIDES(layer), [&](int item) {
@@ -37,6 +38,7 @@ DEVICE void orthogonal_steps(const Team& team) {
     team.area(MUON_SQUARES)[item] = sum;
   });
   team.sync();
+#pragma unroll 1
   for (int layer = 0; layer + 1 < LAYERS; ++layer) {
     float* x = team.area(MUON_X(layer));
     each(short_side(layer) * long_stride(layer), [&](int item) {
@@ -49,15 +51,18 @@ DEVICE void orthogonal_steps(const Team& team) {
     });
   }
   team.sync();
+#pragma unroll 1
   for (int round = 0; round < 3; ++round) {
-    for (int layer = 0; layer + 1 < LAYERS; ++layer) {
+  #pragma unroll 1
+  for (int layer = 0; layer + 1 < LAYERS; ++layer) {
       const float* x = team.area(round % 2 ? MUON_NEXT(layer) : MUON_X(layer));
       float* gram = team.area(MUON_GRAM(layer));
       row_by_row(x, long_stride(layer), short_side(layer), x, long_stride(layer), short_side(layer), long_side(layer), long_side(layer),
                  [&](int a, int b, float sum) { gram[a * short_stride(layer) + b] = sum; });
     }
     team.sync();
-    for (int layer = 0; layer + 1 < LAYERS; ++layer) {
+  #pragma unroll 1
+  for (int layer = 0; layer + 1 < LAYERS; ++layer) {
       const float* gram = team.area(MUON_GRAM(layer));
       float* polynomial = team.area(MUON_POLYNOMIAL(layer));
       row_by_column(gram, short_stride(layer), short_side(layer), gram, short_stride(layer), short_side(layer), short_side(layer),
@@ -72,7 +77,8 @@ DEVICE void orthogonal_steps(const Team& team) {
       });
     }
     team.sync();
-    for (int layer = 0; layer + 1 < LAYERS; ++layer) {
+  #pragma unroll 1
+  for (int layer = 0; layer + 1 < LAYERS; ++layer) {
       const float* x = team.area(round % 2 ? MUON_NEXT(layer) : MUON_X(layer));
       float* next = team.area(round % 2 ? MUON_X(layer) : MUON_NEXT(layer));
       row_by_column(team.area(MUON_POLYNOMIAL(layer)), short_stride(layer), short_side(layer), x, long_stride(layer), long_side(layer),

@@ -3,18 +3,43 @@
 #define TINY 1e-30f
 #define EPSILON 1e-8f
 
-// act(place, whether weight decay shrinks it) for every weight and bias.
-template <class Act> DEVICE void each_parameter(Act act) {
+// act(place of four neighbours, which of them are weights or biases, which of them weight decay shrinks, layer) for all.
+struct Four { bool real[4], decays[4]; };
+
+template <class Act> DEVICE void each_four(Act act) {
 #if LAYERS <= 4
 #pragma unroll
 #endif
   for (int layer = 0; layer < LAYERS; ++layer)
-    each(UNITS(layer + 1) * STRIDES(layer), [&](int item) {
-      int input = item % STRIDES(layer);
-      if (input <= UNITS(layer)) act(STARTS(layer) + item, input < UNITS(layer), layer);
+    each(UNITS(layer + 1) * (STRIDES(layer) / 4), [&](int item) {
+      int unit = item / (STRIDES(layer) / 4), input = item % (STRIDES(layer) / 4) * 4;
+      Four four;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        four.real[j] = input + j <= UNITS(layer);
+        four.decays[j] = input + j < UNITS(layer);
+      }
+      act(STARTS(layer) + unit * STRIDES(layer) + input, four, layer);
     });
-  each(STEM_PARAMETERS, [&](int place) { act(place, stem_decays(place), -1); });
+  each(STEM_PARAMETERS / 4, [&](int item) {
+    Four four;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      four.real[j] = true;
+      four.decays[j] = stem_decays(item * 4 + j);
+    }
+    act(item * 4, four, -1);
+  });
 }
+
+DEVICE void load(const float* from, float (&four)[4]) {
+  float4 packed = load4(from);
+  four[0] = packed.x;
+  four[1] = packed.y;
+  four[2] = packed.z;
+  four[3] = packed.w;
+}
+DEVICE void store(float* to, const float (&four)[4]) { store4(to, make_float4(four[0], four[1], four[2], four[3])); }
 
 #if OPTIMISER != 2
 DEVICE void orthogonal_steps(const Team&) {}
@@ -59,38 +84,58 @@ DEVICE void take_step(const Team& team) {
   float *weights = team.weights(), *gradient = team.gradient();
 #if OPTIMISER == 1
   float *steps = job.memory, *second = steps + PARAMETERS, *average = job.averaged;
-  each_parameter([&](int at, bool decays, int) {
-    float g = gradient[at];
-    float v = fmaf(second[at], (float)0.999, (float)(1.0 - 0.999) * g * g);
-    v = v > TINY ? v : 0.0f;
-    second[at] = v;
-    float z = neg_mul_add(g / fmaf(sqrtf(v), correction, EPSILON), size, steps[at]);
-    if (decays && shrink != 1.0f) z = z * shrink;
-    steps[at] = z;
-    float x = fmaf(average[at], keep, z * (1.0f - keep));
-    average[at] = x;
-    weights[at] = fmaf(x, (float)0.9, z * (float)(1.0 - 0.9));
+  each_four([&](int at, const Four& four, int) {
+    float g[4], v[4], z[4], x[4], w[4];
+    load(gradient + at, g);
+    load(second + at, v);
+    load(steps + at, z);
+    load(average + at, x);
+    load(weights + at, w);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (!four.real[j]) continue;
+      v[j] = fmaf(v[j], (float)0.999, (float)(1.0 - 0.999) * g[j] * g[j]);
+      v[j] = v[j] > TINY ? v[j] : 0.0f;
+      z[j] = neg_mul_add(g[j] / fmaf(sqrtf(v[j]), correction, EPSILON), size, z[j]);
+      if (four.decays[j] && shrink != 1.0f) z[j] = z[j] * shrink;
+      x[j] = fmaf(x[j], keep, z[j] * (1.0f - keep));
+      w[j] = fmaf(x[j], (float)0.9, z[j] * (float)(1.0 - 0.9));
+    }
+    store(second + at, v);
+    store(steps + at, z);
+    store(average + at, x);
+    store(weights + at, w);
   });
 #else
   float *first = job.memory, *second = first + PARAMETERS;
+  const bool averages = job.averages;
   orthogonal_steps(team);
-  each_parameter([&](int at, bool decays, int layer) {
-    float weight = weights[at];
-    if (OPTIMISER == 2 && decays && layer >= 0 && layer + 1 < LAYERS) {
-      weight = orthogonal_step(team, layer, at, weight);
-    } else {
-      float g = gradient[at];
-      float m = fmaf(first[at], (float)0.9, (float)(1.0 - 0.9) * g);
-      float v = fmaf(second[at], (float)0.999, (float)(1.0 - 0.999) * g * g);
-      m = fabsf(m) > TINY ? m : 0.0f;
-      v = v > TINY ? v : 0.0f;
-      first[at] = m;
-      second[at] = v;
-      weight = neg_mul_add(m / fmaf(sqrtf(v), correction, EPSILON), size, weight);
+  each_four([&](int at, const Four& four, int layer) {
+    float g[4], m[4], v[4], w[4], x[4];
+    load(gradient + at, g);
+    load(first + at, m);
+    load(second + at, v);
+    load(weights + at, w);
+    if (averages) load(job.averaged + at, x);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (!four.real[j]) continue;
+      if (OPTIMISER == 2 && four.decays[j] && layer >= 0 && layer + 1 < LAYERS) {
+        w[j] = orthogonal_step(team, layer, at + j, w[j]);
+      } else {
+        m[j] = fmaf(m[j], (float)0.9, (float)(1.0 - 0.9) * g[j]);
+        v[j] = fmaf(v[j], (float)0.999, (float)(1.0 - 0.999) * g[j] * g[j]);
+        m[j] = fabsf(m[j]) > TINY ? m[j] : 0.0f;
+        v[j] = v[j] > TINY ? v[j] : 0.0f;
+        w[j] = neg_mul_add(m[j] / fmaf(sqrtf(v[j]), correction, EPSILON), size, w[j]);
+      }
+      if (four.decays[j] && shrink != 1.0f) w[j] = w[j] * shrink;
+      if (averages) x[j] = fmaf(x[j], keep, w[j] * (1.0f - keep));
     }
-    if (decays && shrink != 1.0f) weight = weight * shrink;
-    weights[at] = weight;
-    if (job.averages) job.averaged[at] = fmaf(job.averaged[at], keep, weight * (1.0f - keep));
+    store(first + at, m);
+    store(second + at, v);
+    store(weights + at, w);
+    if (averages) store(job.averaged + at, x);
   });
 #endif
 }

@@ -40,9 +40,12 @@ template <class Act> DEVICE void each(int count, Act act) {
   for (int item = team_rank(); item < count; item += TEAM_SIZE) act(item);
 }
 
+// The last thread is the first without an item.
 template <class Act> DEVICE void lone(Act act) {
-  if (team_rank() == 0) act();
+  if (team_rank() == TEAM_SIZE - 1) act();
 }
+
+DEVICE u32 exchange(u32* place, u32 value) { return atomicExch(place, value); }
 
 DEVICE float bits_to_float(u32 bits) { return __uint_as_float(bits); }
 DEVICE u32 float_to_bits(float x) { return __float_as_uint(x); }
@@ -71,6 +74,12 @@ template <class Act> static inline void each(int count, Act act) {
 }
 
 template <class Act> DEVICE void lone(Act act) { act(); }
+
+DEVICE u32 exchange(u32* place, u32 value) {
+  u32 before = *place;
+  *place = value;
+  return before;
+}
 
 DEVICE float bits_to_float(u32 bits) { float x; std::memcpy(&x, &bits, 4); return x; }
 DEVICE u32 float_to_bits(float x) { u32 bits; std::memcpy(&bits, &x, 4); return bits; }
