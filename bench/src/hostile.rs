@@ -213,8 +213,7 @@ fn numbers(kind: &str, rows: usize, rng: &mut Rng) -> Column {
             _ => 20.0 + 5.0 * u,
         }
     };
-    let mut number = number;
-    Column::Numbers((0..rows).map(|row| number(row)).collect())
+    Column::Numbers((0..rows).map(number).collect())
 }
 
 /// Levels, some of them missing; of many rows some share one.

@@ -50,6 +50,8 @@ fn ask_predictions(predictions: &Predictions, model: Option<&Model>) -> Result<(
     let questions = Questions {
         quantiles: levels("quantiles", Some("0.001,0.5,0.99"))?,
         intervals: levels("interval", Some("0.5,0.95"))?,
+        regions: levels("region", Some("0.9"))?,
+        guaranteed: false,
         above: numbers("above", Some("100,-1e300"))?,
         below: numbers("below", Some("0,1e300"))?,
         mass: numbers("mass", Some("0,3"))?,

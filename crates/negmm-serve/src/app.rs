@@ -25,7 +25,7 @@ use crate::models::{Models, Served};
 use crate::token::Token;
 use crate::work::{self, Queue};
 use crate::written::{ARROW, CSV, Form, JSON};
-use crate::{explore, openapi, page, v2};
+use crate::{explore, observed, openapi, page, v2};
 
 /// Everything that requests share.
 pub struct App {
@@ -62,6 +62,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v2/models/{model}", get(metadata))
         .route("/v2/models/{model}/ready", get(model_ready))
         .route("/v2/models/{model}/infer", post(infer))
+        .route("/v2/models/{model}/observe", get(observed::verdict).post(observed::observed))
         .route("/v2/models/{model}/inputs", get(explore::inputs))
         .route("/v2/models/{model}/explore", post(explore::explored))
         .fallback(|| async { Failure::not_found("there is nothing at this address; /openapi.json says what there is") })
@@ -180,7 +181,7 @@ impl App {
 }
 
 /// A type without its parameters.
-fn essence(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
+pub fn essence(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     let text = headers.get(name)?.to_str().ok()?;
     Some(text.split(';').next().unwrap_or_default().trim()).filter(|text| !text.is_empty())
 }
@@ -241,5 +242,6 @@ async fn model_ready(State(app): Shared, Path(model): Path<String>) -> Result<ax
 }
 
 async fn metrics(State(app): Shared) -> Response {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text()).into_response()
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text() + &observed::gauges(&app.models))
+        .into_response()
 }

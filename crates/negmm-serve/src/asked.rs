@@ -7,9 +7,11 @@ use serde_json::{Map, Value as Json};
 use crate::failure::Failure;
 
 /// The parameters, as `negmm predict` has its options.
-pub const PARAMETERS: [(&str, &str); 10] = [
+pub const PARAMETERS: [(&str, &str); 12] = [
     ("quantiles", "levels between 0 and 1: columns q0.05 …"),
     ("interval", "coverages between 0 and 1: columns lower_0.9 and upper_0.9 …"),
+    ("region", "coverages between 0 and 1: columns region_0.9, the most likely values as text, and region_0.9_length"),
+    ("guaranteed", "true: intervals and regions are those that the model's calibration guarantees"),
     ("above", "values: columns p_above_50 …, the probability of more"),
     ("below", "values: columns p_below_50 …, the probability of at most so much"),
     ("mass", "values: columns p_equal_0 …, the probability of exactly so much"),
@@ -47,6 +49,8 @@ pub fn questions(parameters: &Map<String, Json>) -> Result<Questions, Failure> {
     let questions = Questions {
         quantiles: levels("quantiles", text("quantiles")?.as_deref())?,
         intervals: levels("interval", text("interval")?.as_deref())?,
+        regions: levels("region", text("region")?.as_deref())?,
+        guaranteed: truth("guaranteed")?,
         above: numbers("above", text("above")?.as_deref())?,
         below: numbers("below", text("below")?.as_deref())?,
         mass: numbers("mass", text("mass")?.as_deref())?,

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::models::Served;
-use crate::region::Picture;
+use crate::picture::Picture;
 use crate::rows::Columns;
 
 /// Places of an input at which the others stay.
@@ -163,7 +163,7 @@ fn answer(served: &Served, body: &[u8], most_rows: usize) -> Result<Json, Failur
         "mean": law.mean(),
         "sd": law.sd(),
         "quantiles": QUANTILES.map(|level| (level, law.quantile(level))),
-        "regions": SHARES.map(|share| (share, picture.region(share))),
+        "regions": SHARES.map(|share| (share, law.region(share).intervals().to_vec())),
         "curve": picture.curve,
         "values": picture.values,
         "grid": encoder.target().support.step,

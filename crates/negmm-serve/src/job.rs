@@ -4,8 +4,9 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use negmm::conformal::{Guard, Labels};
 use negmm::data::CsvStream;
-use negmm::{Predictions, Questions, Table};
+use negmm::{Model, Predictions, Questions, Table};
 use serde_json::{Map, Value as Json};
 use tokio::sync::oneshot;
 
@@ -110,11 +111,26 @@ impl Job {
     }
 }
 
+/// What guarantees the sets of a model's rows, where these alone tell it.
+fn guard(model: &Model) -> Result<Guard<'_>, Failure> {
+    static NOTHING_MORE: Labels = Labels { groups: Vec::new(), weights: Vec::new() };
+    let calibration = model.known_calibration()?;
+    if model.encoder().sequence().is_some() || calibration.by().is_some() || calibration.weight().is_some() {
+        return Err(Failure::bad(
+            "guaranteed sets of sequences, by groups and with weights are those of negmm predict",
+        ));
+    }
+    Ok(Guard::Calibrated(calibration, &NOTHING_MORE))
+}
+
 impl Read {
     /// The answer, of the predictions for its rows.
     pub fn answer(&self, served: &Served, predictions: &Predictions, table_rows: usize) -> Answer {
         let encoder = served.model.encoder();
-        let mut answers = self.questions.answer(predictions, 0)?;
+        let mut answers = match self.questions.guaranteed {
+            true => self.questions.answer_guaranteed(predictions, 0, guard(&served.model)?)?,
+            false => self.questions.answer(predictions, 0)?,
+        };
         if encoder.sequence().is_some() {
             let rows = encoder.predicted_rows(table_rows);
             answers = answers.after_whole("row", (0..predictions.len()).map(|at| rows.number(at) as i64).collect());

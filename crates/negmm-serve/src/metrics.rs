@@ -127,7 +127,7 @@ impl Metrics {
 }
 
 /// A label as the format wants it.
-fn escaped(label: &str) -> String {
+pub fn escaped(label: &str) -> String {
     label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use negmm::monitor::{Monitor, Watching};
 use negmm::{Error, Loaded, Model, Result};
 
 /// A model that is served.
@@ -15,6 +16,8 @@ pub struct Served {
     pub model: Model,
     /// The columns that it uses.
     pub used: Vec<String>,
+    /// The watch on its calibration; a model that is loaded again begins a new one.
+    pub watch: Mutex<Monitor>,
 }
 
 /// All models, by name.
@@ -75,7 +78,8 @@ fn load(name: &str, file: &PathBuf) -> Result<Arc<Served>> {
     match Loaded::load(file)? {
         Loaded::Model(model) => {
             let used = model.encoder().schema().columns.into_iter().map(|(name, _)| name).collect();
-            Ok(Arc::new(Served { name: name.to_string(), model: *model, used }))
+            let watch = Mutex::new(Monitor::new(Watching::default())?);
+            Ok(Arc::new(Served { name: name.to_string(), model: *model, used, watch }))
         }
         Loaded::Forecaster(_) => Err(Error::options("a forecaster of series cannot be served").in_file(file)),
     }

@@ -30,6 +30,15 @@ fn described() -> Json {
             "/v2/models/{model}": {"parameters": [model], "get": plain("Inputs and outputs of a model")},
             "/v2/models/{model}/ready": {"parameters": [model], "get": plain("Whether a model is there")},
             "/v2/models/{model}/inputs": {"parameters": [model], "get": plain("Kinds, ranges and levels of its inputs")},
+            "/v2/models/{model}/observe": {
+                "parameters": [model],
+                "get": plain("What the watch on the model's calibration makes of all that was observed"),
+                "post": {
+                    "summary": "What really happened: rows with their targets, for the watch on the model's calibration",
+                    "requestBody": {"required": true, "content": {JSON: {"schema": records_in()}, CSV: {"schema": {"type": "string"}}}},
+                    "responses": responses(json!({JSON: {"schema": {"type": "object"}}})),
+                },
+            },
             "/v2/models/{model}/explore": {"post": {
                 "summary": "All about one row, as the page at / shows it",
                 "parameters": [model],

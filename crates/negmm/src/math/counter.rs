@@ -23,6 +23,7 @@ impl Counter {
     }
 
     /// Where the stream starts.
+    #[cfg(feature = "internals")]
     pub fn start(self) -> u64 {
         self.start
     }

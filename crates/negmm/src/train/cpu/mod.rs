@@ -11,7 +11,9 @@ use crate::math::lanes::{Isa, Kernel, Lanes};
 use crate::watch::Watch;
 use crate::{Result, threads};
 use trainer::CpuTrainer;
-pub(super) use trainer::{part_of, parts};
+#[cfg(feature = "internals")]
+pub(super) use trainer::part_of;
+pub(super) use trainer::parts;
 
 /// Trains jobs on the processor's cores.
 #[derive(Clone, Copy, Debug)]
