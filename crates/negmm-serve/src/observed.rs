@@ -84,12 +84,15 @@ fn said(verdict: &Verdict) -> Result<Json, Failure> {
     serde_json::to_value(verdict).map_err(|_| Failure::internal())
 }
 
+/// A number that Prometheus is told: its name, what it is, and how a verdict says it.
+type Gauge = (&'static str, &'static str, fn(&Verdict) -> f64);
+
 /// The watches, in Prometheus' text format.
 pub fn gauges(models: &Models) -> String {
     let all = models.all();
     let verdicts: Vec<(&String, Verdict)> = all.iter().map(|(name, served)| (name, watch(served).verdict())).collect();
     let mut out = String::new();
-    let gauges: [(&str, &str, fn(&Verdict) -> f64); 3] = [
+    let gauges: [Gauge; 3] = [
         ("negmm_calibration_alarm", "Whether the alarm is on: 1, else 0.", |verdict| {
             f64::from(verdict.alarm.is_some())
         }),
