@@ -256,11 +256,11 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     );
     let adaptive = &rolling.adaptive;
     text.push_str(&format!(
-        "\nadaptive {} % intervals held {:.1} %, sure to be within {:.1} % of that; mean width {}",
-        100.0 * adaptive.coverage,
+        "\nadaptive {asked} % intervals held {:.1} %, which is sure to be within {:.1} % of {asked} %; mean width {}",
         100.0 * adaptive.held,
         100.0 * adaptive.bound,
         report::number(adaptive.width),
+        asked = 100.0 * adaptive.coverage,
     ));
     if adaptive.whole_line > 0.0 {
         text.push_str(&format!(" but for {:.1} % that are the whole line", 100.0 * adaptive.whole_line));
