@@ -58,6 +58,10 @@ impl Queue {
                 None => waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner),
             }
         };
+        drop(waiting);
+        // On a core of its own it costs nothing; on a shared one the thread that talks to the network has a turn, and more wait then.
+        std::thread::yield_now();
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let share = (waiting.jobs.len() / threads).min(TOGETHER - 1);
         let mut taken = vec![first];
         while taken.len() <= share && waiting.jobs.front().is_some_and(|job| Arc::ptr_eq(&job.served, &taken[0].served))
