@@ -113,7 +113,7 @@ mod tests {
                 let exact = 0.5 * libm::erfc(z * FRAC_1_SQRT_2);
                 let error = (tail(z, degree) / exact - 1.0).abs();
                 // erfc itself has lost digits of z² far out.
-                assert!(error < tolerance + 1e-16 * z * z, "{degree} {z} {error}");
+                assert!(error < tolerance + 3e-16 * z * z, "{degree} {z} {error}");
             }
         }
     }
