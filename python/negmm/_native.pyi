@@ -121,7 +121,13 @@ def fit_forecaster(
     table: Table, columns: dict[str, Any], options: list[tuple[str, str]], *, seed: int, threads: int
 ) -> tuple[Forecaster, list[str]]: ...
 def fit(
-    task: Task, described: _Described, *, threads: int, exchange: Exchange | None, progress: _Progress | None
+    task: Task,
+    described: _Described,
+    *,
+    threads: int,
+    exchange: Exchange | None,
+    progress: _Progress | None,
+    engine: str,
 ) -> tuple[Model, list[str]]: ...
 def train(rows: Rows, job: bytes, *, threads: int) -> bytes: ...
 def compare(
@@ -132,6 +138,7 @@ def compare(
     threads: int,
     exchange: Exchange | None,
     progress: _Progress | None,
+    engine: str,
 ) -> str: ...
 def tune(
     task: Task,
@@ -142,6 +149,7 @@ def tune(
     threads: int,
     exchange: Exchange | None,
     progress: _Progress | None,
+    engine: str,
 ) -> str: ...
 def usual_space(methods: list[_Described]) -> str: ...
 def concordance(lower: _Numbers, upper: _Numbers, predicted: _Numbers, weights: _Numbers | None) -> float | None: ...

@@ -31,6 +31,7 @@ def importances(
     repeats: int = 5,
     random_state: int = 0,
     executor: Any = None,
+    engine: str = "auto",
 ) -> Numbers:
     """Permutation importance of the CRPS for each column of ``X``: a copy of the estimator learns from the other folds, and the scored
     rows are ones that it has not seen. A little below 0 for an input that tells nothing.
@@ -43,7 +44,7 @@ def importances(
         Parts of the rows, each left out once; exchanges of every input in each.
     sample_weight, groups, dates
         As for ``fit``; rows with the same label in ``groups`` are left out together.
-    executor
+    executor, engine
         Where the copies are trained, as for ``fit``.
     """
     targets, labels = one_a_row(y), None if groups is None else np.asarray(groups)
@@ -55,7 +56,7 @@ def importances(
     for train, test in splitter.split(targets, groups=labels):
         own = {"sample_weight": weights, "groups": labels}
         own = {name: None if column is None else column[train] for name, column in own.items()}
-        fitted = clone(estimator).fit(_safe_indexing(X, train), targets[train], **own, dates=dates, executor=executor)
+        fitted = clone(estimator).fit(_safe_indexing(X, train), targets[train], **own, dates=dates, executor=executor, engine=engine)
         held_out, scored = _safe_indexing(X, test), None if weights is None else weights[test]
 
         def crps(rows: Any, test: Any = test, scored: Any = scored, fitted: Any = fitted) -> float:

@@ -78,6 +78,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         executor: Any = None,
         eval_set: Sequence[tuple[Any, ArrayLike]] = (),
         importances: bool = False,
+        engine: str = "auto",
     ) -> Self:
         """Learns the distribution of ``y`` given ``X``.
 
@@ -105,6 +106,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             Rows that are scored when it is fitted, see ``evals_result_``. They choose nothing: it holds out rows of its own.
         importances : bool
             Whether ``feature_importances_`` are wanted, which takes three further fits on parts of the rows.
+        engine : str
+            What trains here: "cpu", "cuda" (an NVIDIA card), or "auto", a card where it pays; the model is the same, byte for byte.
 
         Returns
         -------
@@ -112,7 +115,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """
         self._forget()
         try:
-            oddities = self._fit(X, y, sample_weight, groups, dates, executor)
+            oddities = self._fit(X, y, sample_weight, groups, dates, executor, engine)
         except BaseException:
             self._forget()
             raise
@@ -121,7 +124,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         if importances:
             from negmm.importance import importances as importances_of
 
-            told = {"sample_weight": sample_weight, "groups": groups, "dates": dates, "executor": executor}
+            told = {"sample_weight": sample_weight, "groups": groups, "dates": dates, "executor": executor, "engine": engine}
             self._importances = importances_of(self, X, y, **told)
         return self
 
@@ -133,6 +136,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         groups: ArrayLike | None,
         dates: Dates,
         executor: Any,
+        engine: str,
     ) -> list[str]:
         """Fits, and gives sentences about the data."""
         with in_python_terms(X):
@@ -140,7 +144,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             described = (self.method, self._options())
             with exchange_with(executor, self.n_jobs) as exchange, progress(self.verbose, "fit", "networks") as bar:
                 self.model_, oddities = _native.fit(
-                    task, described, threads=self._threads(), exchange=exchange, progress=bar
+                    task, described, threads=self._threads(), exchange=exchange, progress=bar, engine=engine
                 )
         return oddities
 

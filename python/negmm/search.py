@@ -101,6 +101,7 @@ def compare(
     n_jobs: int | None = None,
     executor: Any = None,
     verbose: int = 0,
+    engine: str = "auto",
 ) -> Comparison:
     """Fits every method on every split and scores it on the rows that were left out, as ``negmm compare`` does.
 
@@ -116,8 +117,8 @@ def compare(
         So many times another random share of the rows is scored, instead of folds.
     random_state : int
         Starts all random choices.
-    n_jobs, executor, verbose
-        As for estimators: threads here, or where networks are trained; whether progress is shown.
+    n_jobs, executor, verbose, engine
+        As for estimators: threads here, or where networks are trained; whether progress is shown; what trains here.
 
     >>> import numpy as np
     >>> import negmm
@@ -137,7 +138,9 @@ def compare(
         with exchange_with(executor, n_jobs) as exchange, progress(verbose, "compare", "fits") as bar:
             threads = threads_of(n_jobs)
             found = json.loads(
-                _native.compare(task, described, splitting, threads=threads, exchange=exchange, progress=bar)
+                _native.compare(
+                    task, described, splitting, threads=threads, exchange=exchange, progress=bar, engine=engine
+                )
             )
     rows = [
         {"method": name, "split": split, **scores}
@@ -176,6 +179,7 @@ def tune(
     n_jobs: int | None = None,
     executor: Any = None,
     verbose: int = 0,
+    engine: str = "auto",
 ) -> Tuning:
     """Tries settings on validation rows and fits the best to all rows, as ``negmm tune`` does.
 
@@ -192,7 +196,8 @@ def tune(
         The score that chooses.
     journal : path of a folder, optional
         Keeps every finished trial, so that a search that was stopped goes on where it was.
-    X, y, sample_weight, groups, dates, folds, repeats, test, random_state, n_jobs, executor, verbose
+    X, y, sample_weight, groups, dates, folds, repeats, test, random_state, n_jobs, executor, verbose,
+    engine
         As for :func:`compare`.
 
     >>> import numpy as np
@@ -217,7 +222,16 @@ def tune(
         with exchange_with(executor, n_jobs) as exchange, progress(verbose, "tune", "fits") as bar:
             threads = threads_of(n_jobs)
             ranking = json.loads(
-                _native.tune(task, described, splitting, wishes, threads=threads, exchange=exchange, progress=bar)
+                _native.tune(
+                    task,
+                    described,
+                    splitting,
+                    wishes,
+                    threads=threads,
+                    exchange=exchange,
+                    progress=bar,
+                    engine=engine,
+                )
             )
     rows = []
     for entry in ranking:
@@ -233,7 +247,7 @@ def tune(
     base = next(estimator for estimator in named.values() if estimator.method == best["method"])
     estimator = type(base)(**{**base.get_params(), **params, "random_state": random_state, "n_jobs": n_jobs})
     if refit:
-        estimator.fit(X, y, sample_weight=sample_weight, groups=groups, dates=dates, executor=executor)
+        estimator.fit(X, y, sample_weight=sample_weight, groups=groups, dates=dates, executor=executor, engine=engine)
     return Tuning(pd.DataFrame(rows), params, estimator)
 
 

@@ -18,7 +18,7 @@ use crate::threads::followed;
 /// Fits a method to a task; `exchange` takes jobs elsewhere, and `progress` is told how far it is. Gives the model and sentences about
 /// the data.
 #[pyfunction]
-#[pyo3(signature = (task, described, *, threads, exchange, progress))]
+#[pyo3(signature = (task, described, *, threads, exchange, progress, engine))]
 pub fn fit(
     py: Python<'_>,
     task: Task,
@@ -26,13 +26,14 @@ pub fn fit(
     threads: usize,
     exchange: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
+    engine: String,
 ) -> PyResult<(Model, Vec<String>)> {
     let (learning, chosen) = (task.learning()?, method(&described)?);
     let following = Arc::new(Following::default());
     let heard = following.clone();
     let look = |py: Python<'_>| following.tell(py, progress.as_ref());
     let fitted = followed(py, threads, look, move |cancel| {
-        let trainer = Trainer::new(exchange, threads);
+        let trainer = Trainer::new(exchange, &engine, threads).map_err(crate::error::raised_by_table)?;
         let fit = || {
             let table = learning.table()?;
             let plan = negmm::model::plan(&table, &learning.target, &chosen, &learning.inputs, learning.seed)?;

@@ -49,15 +49,16 @@ pub fn train<'py>(
 /// `send(number, rows, job)`; `receive()`, which waits a moment and gives (number, bytes), or (number, str) of a job that failed; and
 /// `stop()`.
 pub enum Trainer {
-    Here(CpuEngine),
+    Here(negmm_cuda::Trainer),
     Outside { exchange: Py<PyAny>, raised: Mutex<Option<PyErr>> },
 }
 
 impl Trainer {
-    pub fn new(exchange: Option<Py<PyAny>>, threads: usize) -> Self {
+    /// `engine` is the name of what trains here.
+    pub fn new(exchange: Option<Py<PyAny>>, engine: &str, threads: usize) -> Result<Self> {
         match exchange {
-            None => Self::Here(CpuEngine::new(threads)),
-            Some(exchange) => Self::Outside { exchange, raised: Mutex::default() },
+            None => negmm_cuda::Trainer::new(engine, threads, Box::new(|_| {})).map(Self::Here),
+            Some(exchange) => Ok(Self::Outside { exchange, raised: Mutex::default() }),
         }
     }
 

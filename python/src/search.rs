@@ -19,7 +19,7 @@ use crate::threads::followed;
 /// Fits every method on every split: for each method a list with the scores of each split, and for each score the method that is best
 /// by more than chance.
 #[pyfunction]
-#[pyo3(signature = (task, methods, splitting, *, threads, exchange, progress))]
+#[pyo3(signature = (task, methods, splitting, *, threads, exchange, progress, engine))]
 pub fn compare(
     py: Python<'_>,
     task: Task,
@@ -28,6 +28,7 @@ pub fn compare(
     threads: usize,
     exchange: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
+    engine: String,
 ) -> PyResult<String> {
     let learning = task.learning()?;
     let methods = methods.iter().map(method).collect::<PyResult<Vec<Method>>>()?;
@@ -35,7 +36,7 @@ pub fn compare(
     let heard = following.clone();
     let look = |py: Python<'_>| following.tell(py, progress.as_ref());
     let comparison = followed(py, threads, look, move |cancel| {
-        let trainer = Trainer::new(exchange, threads);
+        let trainer = Trainer::new(exchange, &engine, threads).map_err(crate::error::raised_by_table)?;
         let run = || {
             let table = learning.table()?;
             let splits = splitting.splits(&table, &learning)?;
@@ -119,7 +120,7 @@ pub fn usual_space(methods: Vec<Described>) -> PyResult<String> {
 
 /// Tries settings of methods: all of them, the best first, as JSON.
 #[pyfunction]
-#[pyo3(signature = (task, methods, splitting, wishes, *, threads, exchange, progress))]
+#[pyo3(signature = (task, methods, splitting, wishes, *, threads, exchange, progress, engine))]
 #[allow(clippy::too_many_arguments, reason = "what a search needs to know; Python names each")]
 pub fn tune(
     py: Python<'_>,
@@ -130,6 +131,7 @@ pub fn tune(
     threads: usize,
     exchange: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
+    engine: String,
 ) -> PyResult<String> {
     let learning = task.learning()?;
     let space = wishes.space(methods.iter().map(method).collect::<PyResult<_>>()?).map_err(raised)?;
@@ -143,7 +145,7 @@ pub fn tune(
     let heard = following.clone();
     let look = |py: Python<'_>| following.tell(py, progress.as_ref());
     let ranking = followed(py, threads, look, move |cancel| {
-        let trainer = Trainer::new(exchange, threads);
+        let trainer = Trainer::new(exchange, &engine, threads).map_err(crate::error::raised_by_table)?;
         let run = || {
             let table = learning.table()?;
             let splits = splitting.splits(&table, &learning)?;

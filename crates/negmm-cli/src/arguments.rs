@@ -44,6 +44,9 @@ pub struct Shared {
     /// Threads to use, 0 for all cores; results do not depend on it [default: 0]
     #[arg(long, global = true, value_name = "N", help_heading = "General", allow_hyphen_values = true)]
     pub threads: Option<String>,
+    /// What trains: cpu, cuda (an NVIDIA card), or auto, a card where it pays; results do not depend on it [default: auto]
+    #[arg(long, global = true, value_name = "ENGINE", help_heading = "General")]
+    pub engine: Option<String>,
 }
 
 /// The commands.
@@ -396,7 +399,11 @@ pub struct Compare {
 #[derive(Debug, Args)]
 pub struct Inspect {
     /// The model file; - for standard input
-    pub model: PathBuf,
+    #[arg(required_unless_present = "engines")]
+    pub model: Option<PathBuf>,
+    /// Which engines this machine can train with, and why others not
+    #[arg(long, conflicts_with = "model")]
+    pub engines: bool,
 }
 
 /// `negmm completions`
@@ -436,7 +443,13 @@ impl Shared {
     }
 
     /// What trains; `otherwise` says how many threads where no flag does.
-    pub fn engine(&self, otherwise: Option<&str>) -> Result<negmm::train::CpuEngine, negmm::Error> {
-        self.threads(otherwise).map(negmm::train::CpuEngine::new)
+    pub fn engine(&self, otherwise: Option<&str>) -> Result<negmm_cuda::Trainer, negmm::Error> {
+        let (threads, quiet) = (self.threads(otherwise)?, self.quiet);
+        let tell = move |text: &str| {
+            if !quiet {
+                eprintln!("note: {text}");
+            }
+        };
+        negmm_cuda::Trainer::new(self.engine.as_deref().unwrap_or("auto"), threads, Box::new(tell))
     }
 }

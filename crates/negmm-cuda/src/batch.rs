@@ -9,9 +9,10 @@ use negmm::train::{NetworkJob, Start, Trained, Watch};
 
 use crate::course::{Told, go_on};
 use crate::device::{Device, Failure};
+use crate::record::{EpochRecord, list};
 use crate::room::Room;
-use crate::shape::{HISTORY, Shape};
-use crate::source::Source;
+use crate::shape::Shape;
+use crate::source::{self, Source};
 use crate::upload::{OnDevice, Stock};
 
 /// How long a launch should take: the host looks at progress so often.
@@ -20,6 +21,8 @@ const LAUNCH: f64 = 0.05;
 const SETTLED: Duration = Duration::from_millis(4);
 /// Networks on the device for each that it trains at a time, so that no multiprocessor waits for the host.
 const WAVES: usize = 4;
+/// Epochs of a launch at most: as many have a place on the board.
+const HISTORY: usize = 256;
 /// Blocks of one network at most.
 const MOST_BLOCKS: usize = 32;
 
@@ -57,6 +60,8 @@ struct Running<D: Device> {
     job: NetworkJob,
     on_device: OnDevice<D>,
     told: Told,
+    /// Epochs that nobody was told of yet.
+    news: Vec<EpochRecord>,
 }
 
 impl Batch {
@@ -111,7 +116,7 @@ impl Batch {
         }
         let tiles = |units: usize| units.div_ceil(4) * self.shape.rows.div_ceil(4);
         let largest = self.shape.matrices.iter().map(|matrix| tiles(matrix.outputs.max(matrix.inputs))).max();
-        let useful = largest.unwrap_or(1).div_ceil(threads);
+        let useful = 2 * largest.unwrap_or(1).div_ceil(threads);
         (multiprocessors / networks.clamp(1, multiprocessors)).clamp(1, MOST_BLOCKS.min(useful))
     }
 
@@ -121,7 +126,7 @@ impl Batch {
         if networks == 0 {
             return;
         }
-        let blocks = self.blocks(networks, device.multiprocessors(), 256);
+        let blocks = self.blocks(networks, device.multiprocessors(), source::threads(self.room.shared));
         let source = Source::new(&self.shape, &self.room, blocks);
         let ready = device.queue().and_then(|queue| Ok((queue, device.kernel(&source)?)));
         let (queue, kernel) = match ready {
@@ -130,72 +135,10 @@ impl Batch {
         };
         let at_once = (device.multiprocessors() * device.resident(&kernel).max(1) / blocks).max(1);
         let most = if blocks > 1 { at_once } else { at_once * WAVES };
-        let mut running: Vec<Running<D>> = Vec::new();
-        let mut epochs = 1;
-        loop {
-            if running.is_empty() && self.settled() == 0 {
-                return;
-            }
-            for waiting in self.take(most - running.len().min(most)) {
-                let Waiting { number, job, start } = waiting;
-                match stock.upload(device, &queue, &job, &start, (&self.shape, &self.room)) {
-                    Ok(on_device) => running.push(Running { number, told: Told::new(&job), job, on_device }),
-                    Err(failure) => outcome(Outcome::Failed(number, job, failure)),
-                }
-            }
-            if let Err(error) = go_on(watch) {
-                for running in running.drain(..) {
-                    outcome(Outcome::Done(running.number, Err(error.clone())));
-                }
-                continue;
-            }
-            let records: Vec<_> = running.iter().map(|running| running.on_device.record).collect();
-            let begin = Instant::now();
-            let launched = device.launch(&queue, &kernel, &records, epochs);
-            let seconds = begin.elapsed().as_secs_f64();
-            epochs = ((epochs as f64 * LAUNCH / seconds.max(1e-6)) as usize).clamp(1, (2 * epochs).min(HISTORY));
-            let looked = launched.and_then(|()| self.look(device, &queue, &mut running, watch, outcome));
-            if let Err(failure) = looked {
-                for running in running.drain(..) {
-                    outcome(Outcome::Failed(running.number, running.job, failure.clone()));
-                }
-                return self.fail(&failure, outcome);
-            }
+        let service = Service { batch: self, device, stock, watch, outcome, queue, kernel, most };
+        if let Err(failure) = service.run() {
+            self.fail(&failure, outcome);
         }
-    }
-
-    /// Tells of epochs and hands back what is done.
-    fn look<D: Device>(
-        &self,
-        device: &D,
-        queue: &D::Queue,
-        running: &mut Vec<Running<D>>,
-        watch: &Watch<'_>,
-        outcome: &dyn Fn(Outcome),
-    ) -> std::result::Result<(), Failure> {
-        let mut at = 0;
-        while let Some(one) = running.get_mut(at) {
-            let state = one.on_device.state(device, queue)?;
-            let epochs = one.on_device.epochs(device, queue)?;
-            let mut stopped = None;
-            while one.told.epochs() < state.epoch as usize && stopped.is_none() {
-                let record = &epochs[one.told.epochs() % HISTORY];
-                stopped = one.told.tell(&one.job, one.number, record, watch).err();
-            }
-            if stopped.is_none() && state.done == 0 {
-                at += 1;
-                continue;
-            }
-            let Running { number, job, on_device, told } = running.swap_remove(at);
-            let trained = match stopped {
-                Some(error) => Err(error),
-                None => on_device
-                    .trained(device, queue, &self.shape, &job, told)
-                    .map(|trained| Ok(Trained::Network(trained)))?,
-            };
-            outcome(Outcome::Done(number, trained));
-        }
-        Ok(())
     }
 
     /// Everything that waits, or will, goes to the processor.
@@ -209,5 +152,144 @@ impl Batch {
                 outcome(Outcome::Failed(number, job, failure.clone()));
             }
         }
+    }
+}
+
+/// A batch that has its kernel.
+struct Service<'a, D: Device> {
+    batch: &'a Batch,
+    device: &'a D,
+    stock: &'a Stock<D>,
+    watch: &'a Watch<'a>,
+    outcome: &'a dyn Fn(Outcome),
+    queue: D::Queue,
+    kernel: D::Kernel,
+    /// Networks on the device at most.
+    most: usize,
+}
+
+impl<D: Device> Service<'_, D> {
+    /// Launch after launch. While one runs, those who wait for what the last one brought are told.
+    fn run(&self) -> std::result::Result<(), Failure> {
+        let copies = self.device.queue()?;
+        let board = self.device.memory(&copies, &[], self.most * HISTORY * size_of::<EpochRecord>())?;
+        let (mut running, mut finished): (Vec<Running<D>>, Vec<Running<D>>) = Default::default();
+        let mut epochs = 1;
+        loop {
+            if running.is_empty() && finished.is_empty() && self.batch.settled() == 0 {
+                return Ok(());
+            }
+            self.admit(&mut running, &copies);
+            if let Err(error) = go_on(self.watch) {
+                for one in running.drain(..).chain(finished.drain(..)) {
+                    (self.outcome)(Outcome::Done(one.number, Err(error.clone())));
+                }
+                continue;
+            }
+            let begin = Instant::now();
+            let looked = self.launch(&running, &board, epochs).and_then(|launch| {
+                self.tell(&mut running, &mut finished, &copies)?;
+                launch.map_or(Ok(()), |launch| self.device.wait(&self.queue, launch))?;
+                self.look(&mut running, &mut finished, &board, epochs)
+            });
+            if let Err(failure) = looked {
+                for one in running.drain(..).chain(finished.drain(..)) {
+                    (self.outcome)(Outcome::Failed(one.number, one.job, failure.clone()));
+                }
+                return Err(failure);
+            }
+            let seconds = begin.elapsed().as_secs_f64();
+            epochs = ((epochs as f64 * LAUNCH / seconds.max(1e-6)) as usize).clamp(1, (2 * epochs).min(HISTORY));
+        }
+    }
+
+    /// Brings jobs that wait to the device, where there is room.
+    fn admit(&self, running: &mut Vec<Running<D>>, copies: &D::Queue) {
+        let parts = (&self.batch.shape, &self.batch.room);
+        for Waiting { number, job, start } in self.batch.take(self.most.saturating_sub(running.len())) {
+            match self.stock.upload(self.device, copies, &job, &start, parts) {
+                Ok(on_device) => {
+                    running.push(Running { number, told: Told::new(&job), job, on_device, news: Vec::new() });
+                }
+                Err(failure) => (self.outcome)(Outcome::Failed(number, job, failure)),
+            }
+        }
+    }
+
+    fn launch(
+        &self,
+        running: &[Running<D>],
+        board: &D::Memory,
+        epochs: usize,
+    ) -> std::result::Result<Option<D::Launch>, Failure> {
+        if running.is_empty() {
+            return Ok(None);
+        }
+        let records: Vec<_> = running.iter().map(|one| one.on_device.record).collect();
+        self.device.launch(&self.queue, &self.kernel, &records, board, epochs).map(Some)
+    }
+
+    /// Tells of epochs, and hands back what is done.
+    fn tell(
+        &self,
+        running: &mut [Running<D>],
+        finished: &mut Vec<Running<D>>,
+        copies: &D::Queue,
+    ) -> std::result::Result<(), Failure> {
+        let told = |one: &mut Running<D>| {
+            let Running { number, job, told, news, .. } = one;
+            news.drain(..).try_for_each(|record| told.tell(job, *number, &record, self.watch))
+        };
+        for one in running {
+            if told(one).is_err() {
+                // The next look at the watch ends them all.
+                return Ok(());
+            }
+        }
+        while let Some(mut one) = finished.pop() {
+            let trained = match told(&mut one) {
+                Err(error) => Err(error),
+                Ok(()) => {
+                    let Running { job, on_device, told, .. } = &mut one;
+                    let told = std::mem::replace(told, Told::new(job));
+                    match on_device.trained(self.device, copies, &self.batch.shape, job, told) {
+                        Ok(trained) => Ok(Trained::Network(trained)),
+                        Err(failure) => {
+                            (self.outcome)(Outcome::Failed(one.number, one.job, failure.clone()));
+                            return Err(failure);
+                        }
+                    }
+                }
+            };
+            (self.outcome)(Outcome::Done(one.number, trained));
+        }
+        Ok(())
+    }
+
+    /// Takes the news from the board, and sets apart what is done.
+    fn look(
+        &self,
+        running: &mut Vec<Running<D>>,
+        finished: &mut Vec<Running<D>>,
+        board: &D::Memory,
+        epochs: usize,
+    ) -> std::result::Result<(), Failure> {
+        let count = running.len();
+        let mut records = vec![0; epochs * count * size_of::<EpochRecord>()];
+        self.device.read(&self.queue, board, 0, &mut records)?;
+        let records: Vec<EpochRecord> = list(&records);
+        for (at, mut one) in std::mem::take(running).into_iter().enumerate() {
+            let mut last = false;
+            for epoch in 0..epochs {
+                let record = records[epoch * count + at];
+                one.news.push(record);
+                last = record.last != 0;
+                if last {
+                    break;
+                }
+            }
+            if last { finished.push(one) } else { running.push(one) }
+        }
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
 use negmm::Result;
-use negmm::train::{CpuEngine, Engine, Job, NetworkJob, Queue, Trained, Watch};
+use negmm::train::{CpuEngine, Engine, Estimate, Job, Queue, Trained, Watch};
 
 use crate::batch::{Batch, Outcome, Waiting};
 use crate::course::go_on;
@@ -64,8 +64,6 @@ impl<D: Device> Engine for CudaEngine<D> {
         let shared = Shared { queue, watch, state: Mutex::default(), changed: Condvar::new() };
         std::thread::scope(|scope| {
             self.processor.run(&Rest { engine: self, shared: &shared, stock: &stock, scope }, watch);
-            // Without a thread of the processor's nobody has closed it.
-            shared.close();
         });
     }
 }
@@ -85,7 +83,19 @@ struct State {
     told: BTreeSet<String>,
     /// Jobs that a device has, or that wait for it.
     on_their_way: usize,
-    closed: bool,
+    /// Threads that ask for a job or have one that has not found its way yet.
+    asking: usize,
+    /// Whether there will be no more jobs.
+    ended: bool,
+}
+
+impl State {
+    /// When no more jobs can come the devices are told so.
+    fn close(&self) {
+        if self.ended && self.asking == 0 {
+            self.batches.values().for_each(|batch| batch.close());
+        }
+    }
 }
 
 impl Shared<'_> {
@@ -93,10 +103,12 @@ impl Shared<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn close(&self) {
+    /// A thread has asked; `ended` where there was nothing.
+    fn asked(&self, ended: bool) {
         let mut state = self.locked();
-        state.closed = true;
-        state.batches.values().for_each(|batch| batch.close());
+        state.asking -= 1;
+        state.ended |= ended;
+        state.close();
         self.changed.notify_all();
     }
 
@@ -111,7 +123,7 @@ impl Shared<'_> {
 /// What a thread of the processor does next.
 enum Next {
     Outcome(Outcome),
-    Take,
+    Ask,
     End,
 }
 
@@ -130,10 +142,11 @@ impl<'scope, 'a, D: Device> Rest<'scope, 'a, D> {
             if let Some(outcome) = state.outcomes.pop_front() {
                 return Next::Outcome(outcome);
             }
-            if !state.closed && state.on_their_way < MOST_ON_THEIR_WAY {
-                return Next::Take;
+            if !state.ended && state.on_their_way < MOST_ON_THEIR_WAY {
+                state.asking += 1;
+                return Next::Ask;
             }
-            if state.closed && state.on_their_way == 0 {
+            if state.ended && state.asking == 0 && state.on_their_way == 0 {
                 return Next::End;
             }
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -146,24 +159,31 @@ impl<'scope, 'a, D: Device> Rest<'scope, 'a, D> {
         }
     }
 
-    /// Hands a job to the device; gives it back if no kernel trains it.
-    fn send(&self, number: usize, job: NetworkJob) -> Option<NetworkJob> {
-        let device = &self.engine.device;
-        if self.engine.least_seconds > 0.0 {
-            let job = [Job::from(job.clone())];
-            if negmm::train::Estimate::of(&job).seconds(1) < self.engine.least_seconds {
-                let [Job::Network(job)] = job else { return None };
-                return Some(job);
-            }
+    /// Whether a job is worth the way to the device.
+    fn is_worth_it(&self, job: &Job) -> bool {
+        let least = self.engine.least_seconds;
+        least == 0.0 || Estimate::of(std::slice::from_ref(job)).seconds(1) >= least
+    }
+
+    /// Hands a job to the device; gives it back if the processor is to train it.
+    fn send(&self, number: usize, job: Job) -> Option<(usize, Job)> {
+        if let Err(error) = go_on(self.shared.watch) {
+            self.shared.queue.done(number, Err(error));
+            return None;
         }
+        if !self.is_worth_it(&job) {
+            return Some((number, job));
+        }
+        let Job::Network(job) = job else { return Some((number, job)) };
         let start = job.start();
         let shape = match Shape::of(&job, &start) {
             Ok(shape) => shape,
             Err(reason) => {
                 self.tell(&format!("engine cuda: {reason}"));
-                return Some(job);
+                return Some((number, job.into()));
             }
         };
+        let device = &self.engine.device;
         let room = Room::new(&shape, device.shared_memory());
         let key = shape.header(&room);
         let mut state = self.shared.locked();
@@ -191,19 +211,15 @@ impl<D: Device> Queue for Rest<'_, '_, D> {
                     self.tell(&format!("engine cuda: {failure}; the processor goes on"));
                     return Some((number, job.into()));
                 }
-                Next::Take => match self.shared.queue.next() {
-                    None => self.shared.close(),
-                    Some((number, job)) => {
-                        if let Err(error) = go_on(self.shared.watch) {
-                            self.shared.queue.done(number, Err(error));
-                            continue;
-                        }
-                        let Job::Network(job) = job else { return Some((number, job)) };
-                        if let Some(job) = self.send(number, job) {
-                            return Some((number, job.into()));
-                        }
+                Next::Ask => {
+                    let asked = self.shared.queue.next();
+                    let ended = asked.is_none();
+                    let rest = asked.and_then(|(number, job)| self.send(number, job));
+                    self.shared.asked(ended);
+                    if rest.is_some() {
+                        return rest;
                     }
-                },
+                }
             }
         }
     }

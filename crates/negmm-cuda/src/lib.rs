@@ -14,9 +14,11 @@ mod record;
 mod room;
 mod shape;
 mod source;
+mod trainer;
 mod upload;
 
 pub use device::Card;
 #[cfg(feature = "emulated")]
 pub use device::Emulated;
 pub use engine::CudaEngine;
+pub use trainer::{ENGINES, Trainer, engines};

@@ -44,6 +44,8 @@ pub(crate) struct EpochRecord {
     pub(crate) skipped: u32,
     pub(crate) sound: u32,
     pub(crate) has_crps: u32,
+    pub(crate) last: u32,
+    pub(crate) reserved: u32,
 }
 
 /// What a kernel is told of a training; addresses are the device's.
@@ -68,7 +70,6 @@ pub(crate) struct JobRecord {
     pub(crate) room: u64,
     pub(crate) moves: u64,
     pub(crate) state: u64,
-    pub(crate) history: u64,
     pub(crate) arrived: u64,
     pub(crate) order_stream: u64,
     pub(crate) dropout_stream: u64,

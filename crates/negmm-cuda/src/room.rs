@@ -97,7 +97,7 @@ impl Room {
         }
         // The weights before they are divided by their sum have had their time when joints come.
         places.text += "#define JOINTS WEIGHTS\n";
-        let pairs = if shape.pairs() { 3 * every * (every - 1) / 2 } else { 0 };
+        let pairs = if shape.pairs(shared) { 3 * every * (every - 1) / 2 } else { 0 };
         places.named("PAIR_NUMBERS", pairs * across);
         places.named("ROW_CALIBRATED", if shape.calibrated { SD_FACTORS.len() * across } else { 0 });
         places.end = places.end.max(after_gradient);
@@ -144,7 +144,6 @@ fn levels(shape: &Shape, places: &mut Places) {
             places.name("MEAN_SLOPES", slopes);
             places.name("SD_SLOPES", slopes + across);
         }
-        HeadKind::Samples { .. } => {}
     }
 }
 

@@ -9,8 +9,6 @@ use crate::room::Room;
 
 /// Rows of a panel.
 pub(crate) const PANEL: usize = 32;
-/// Epochs of a launch at most: as many are remembered until the host has seen them.
-pub(crate) const HISTORY: usize = 256;
 /// Logarithmic and energy score, and the logarithmic score with each sd factor.
 pub(crate) const SUMS: usize = 2 + SD_FACTORS.len();
 /// Pairs of components are kept, not computed twice, up to so many components.
@@ -41,7 +39,6 @@ pub(crate) struct Matrix {
 pub(crate) enum HeadKind {
     Mixture { components: usize, atoms: usize, mean_bound: bool, ceiling: bool, bounds: bool },
     Gaussian,
-    Samples { samples: usize },
 }
 
 /// What a kernel is made for.
@@ -119,13 +116,12 @@ impl Shape {
         match self.head {
             HeadKind::Mixture { components, atoms, .. } => components + atoms,
             HeadKind::Gaussian => 1,
-            HeadKind::Samples { .. } => 0,
         }
     }
 
-    /// Whether pairs of components are kept.
-    pub(crate) fn pairs(&self) -> bool {
-        (2..=MOST_PAIRED).contains(&self.every())
+    /// Whether pairs of components are kept: shared memory has better use, more networks at once.
+    pub(crate) fn pairs(&self, shared: bool) -> bool {
+        !shared && (2..=MOST_PAIRED).contains(&self.every())
     }
 
     /// Floats of the stem's parameters, laid out as the library has them.
@@ -168,7 +164,6 @@ impl Shape {
                 (components, atoms, mean_bound, ceiling, bounds)
             }
             HeadKind::Gaussian => (1, 0, false, false, false),
-            HeadKind::Samples { samples } => (samples, 0, false, false, false),
         };
         let (stem, embedded) = match &self.network.stem {
             Some(Stem::Periodic(periodic)) => (1, &periodic.embedded[..]),
@@ -177,7 +172,6 @@ impl Shape {
         let head = match self.head {
             HeadKind::Mixture { .. } => 0,
             HeadKind::Gaussian => 1,
-            HeadKind::Samples { .. } => 2,
         };
         let activation = match self.network.activation {
             Activation::Relu => 0,
@@ -210,11 +204,10 @@ impl Shape {
             ("BOUNDS", bounds.into()),
             ("INTERVALS", self.intervals.into()),
             ("CALIBRATED", self.calibrated.into()),
-            ("PAIRS", self.pairs().into()),
+            ("PAIRS", self.pairs(room.shared).into()),
             ("ACTIVATION", activation),
             ("OPTIMISER", optimiser),
             ("DROPOUT", self.dropout.into()),
-            ("HISTORY", HISTORY),
             ("SUMS", SUMS),
             ("FACTORS", SD_FACTORS.len()),
         ] {

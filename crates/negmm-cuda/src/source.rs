@@ -1,7 +1,7 @@
 //! Responsible for the source of a kernel: the constants of a shape before the parts that it needs.
 
 use crate::room::Room;
-use crate::shape::{HeadKind, Shape};
+use crate::shape::Shape;
 
 use negmm::net::Stem;
 use negmm::train::Optimiser;
@@ -21,13 +21,20 @@ pub(crate) struct Source {
 const SHARED_MEMORY: usize = 227 * 1024;
 const MOST_RESIDENT: usize = 4;
 
+/// Threads of a block: of those measured on an H200 the fastest, for small networks and for large ones.
+pub(crate) fn threads(shared: bool) -> usize {
+    if shared { 256 } else { 384 }
+}
+
 impl Source {
     /// Of a shape whose networks have so many blocks each.
     pub(crate) fn new(shape: &Shape, room: &Room, blocks: usize) -> Self {
-        let threads = 256;
+        let threads = threads(room.shared);
         let shared = if room.shared { room.floats * size_of::<f32>() } else { 0 };
         let resident = if room.shared { (SHARED_MEMORY / (shared + 1024)).clamp(1, MOST_RESIDENT) } else { 1 };
+        let gradient_tile = if room.shared { 2 } else { 4 };
         let mut text = format!("#define BLOCKS {blocks}\n#define THREADS {threads}\n#define RESIDENT {resident}\n");
+        text += &format!("#define FORWARD_TILE 2\n#define GRADIENT_TILE {gradient_tile}\n");
         text += include_str!("kernel/team.cu");
         text += &shape.header(room);
         text += include_str!("kernel/math.cu");
@@ -37,10 +44,7 @@ impl Source {
             Some(Stem::Periodic(_)) => include_str!("kernel/periodic.cu"),
             _ => include_str!("kernel/plain.cu"),
         };
-        text += match shape.head {
-            HeadKind::Mixture { .. } | HeadKind::Gaussian => include_str!("kernel/mixture.cu"),
-            HeadKind::Samples { .. } => "",
-        };
+        text += include_str!("kernel/mixture.cu");
         if shape.optimiser == Optimiser::Muon {
             text += include_str!("kernel/muon.cu");
         }

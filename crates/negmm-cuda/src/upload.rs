@@ -9,9 +9,9 @@ use negmm::train::{NetworkJob, Objective, Optimiser, Schedule, Selection, Start,
 
 use crate::course::Told;
 use crate::device::{Device, Failure};
-use crate::record::{EpochRecord, JobRecord, State, bytes, list};
+use crate::record::{JobRecord, State, bytes, list};
 use crate::room::Room;
-use crate::shape::{HISTORY, Shape};
+use crate::shape::Shape;
 
 /// Rows and tables that trainings share, on the device as long as one of them needs them.
 pub(crate) struct Stock<D: Device> {
@@ -47,8 +47,6 @@ pub(crate) struct OnDevice<D: Device> {
 /// Where the lists of a training begin, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Places {
-    state: usize,
-    history: usize,
     kept: usize,
     half_kept: usize,
     snapshots: usize,
@@ -146,7 +144,6 @@ impl<D: Device> Stock<D> {
             end = (end + bytes).next_multiple_of(Pack::ALIGNED);
             start
         };
-        let history = zeros(HISTORY * size_of::<EpochRecord>());
         let arrived = zeros(size_of::<u32>());
         let lists = zeros(3 * job.train.len() * size_of::<u32>());
         let snapshots = zeros(snapshots * shape.parameters() * size_of::<f32>());
@@ -173,7 +170,6 @@ impl<D: Device> Stock<D> {
             snapshots: at(snapshots),
             room: at(room),
             state: at(state),
-            history: at(history),
             arrived: at(arrived),
             order_stream: start.order.start(),
             dropout_stream: start.dropout.start(),
@@ -202,26 +198,12 @@ impl<D: Device> Stock<D> {
             averages: (course.averaging > 0.0 || course.optimiser == Optimiser::ScheduleFree).into(),
             ..head_record(&job.objective)
         };
-        let places = Places { state, history, kept, half_kept, snapshots };
+        let places = Places { kept, half_kept, snapshots };
         Ok(OnDevice { record, memory: on_device, places, _rows: rows, _rates: rates })
     }
 }
 
 impl<D: Device> OnDevice<D> {
-    /// Where the training stands.
-    pub(crate) fn state(&self, device: &D, queue: &D::Queue) -> Result<State, Failure> {
-        let mut state = vec![0; size_of::<State>()];
-        device.read(queue, &self.memory, self.places.state, &mut state)?;
-        list(&state).pop().ok_or_else(|| "a state is missing".into())
-    }
-
-    /// What is known of the epochs of the last launch, by their numbers modulo [`HISTORY`].
-    pub(crate) fn epochs(&self, device: &D, queue: &D::Queue) -> Result<Vec<EpochRecord>, Failure> {
-        let mut epochs = vec![0; HISTORY * size_of::<EpochRecord>()];
-        device.read(queue, &self.memory, self.places.history, &mut epochs)?;
-        Ok(list(&epochs))
-    }
-
     /// What the training leaves behind.
     pub(crate) fn trained(
         &self,

@@ -6,8 +6,9 @@ use std::time::Instant;
 use negmm::method::{Member, Predictor};
 use negmm::model::{Fitted, plan};
 use negmm::net::{Head, Stem};
-use negmm::train::{CpuEngine, Estimate, Job, Trained, Watch};
+use negmm::train::{Estimate, Job, Trained, Watch};
 use negmm::{Error, Method, Model, Table};
+use negmm_cuda::Trainer;
 use negmm_report::{Cases, Report};
 use serde_json::json;
 
@@ -110,7 +111,7 @@ fn keep_apart(fit: &Fit, place: &str, shared: &Shared) -> Result<(), Error> {
 }
 
 /// Trains with a progress bar that Ctrl-C stops.
-pub fn train(table: &Table, config: &FitConfig, engine: &CpuEngine, shared: &Shared) -> Result<Fitted, Error> {
+pub fn train(table: &Table, config: &FitConfig, engine: &Trainer, shared: &Shared) -> Result<Fitted, Error> {
     let plan = plan(table, &config.target, &config.method, &config.inputs, config.seed)?;
     with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
@@ -118,12 +119,12 @@ pub fn train(table: &Table, config: &FitConfig, engine: &CpuEngine, shared: &Sha
 /// What `finish` makes of the trained jobs, with a progress bar meanwhile.
 pub fn with_bar<T>(
     jobs: &[Job],
-    engine: &CpuEngine,
+    engine: &Trainer,
     shared: &Shared,
     finish: impl FnOnce(Vec<Result<Trained, Error>>) -> T,
 ) -> T {
     let bar = Bar::training(shared, jobs.len());
-    bar.begin(&Estimate::of(jobs), engine.threads);
+    bar.begin(&Estimate::of(jobs), engine.threads());
     let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
     let finished = finish(negmm::train::train(engine, jobs, &watch));
     bar.clear();

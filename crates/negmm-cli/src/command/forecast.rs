@@ -9,8 +9,8 @@ use negmm::data::{Inputs, PredictedRows};
 use negmm::forecast::{
     FittedForecaster, ForecastPlan, Forecaster, Forecasts, Histories, Over, Place, Roles, StepScores, backtest,
 };
-use negmm::train::CpuEngine;
 use negmm::{Answers, Error, FitOptions, Method, Questions, Table};
+use negmm_cuda::Trainer;
 use serde_json::{Value, json};
 
 use crate::arguments::{Compare, Evaluate, Predict, Shared};
@@ -32,7 +32,7 @@ pub fn train(
     table: &Table,
     roles: &Roles,
     config: &FitConfig,
-    engine: &CpuEngine,
+    engine: &Trainer,
     shared: &Shared,
 ) -> Result<FittedForecaster, Error> {
     let Method::Auto(auto) = &config.method else { return Err(Error::options("forecasts are made by auto")) };

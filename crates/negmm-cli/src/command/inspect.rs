@@ -18,8 +18,26 @@ const LEVELS_SHOWN: usize = 8;
 
 /// Runs it.
 pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
-    let loaded = input::model(&inspect.model, None)?;
+    let Some(model) = &inspect.model else { return engines(shared) };
+    let loaded = input::model(model, None)?;
     if shared.json { say_json(&object(&loaded)) } else { say(&text(&loaded)) }
+}
+
+/// Which engines there are, and why others cannot be used.
+fn engines(shared: &Shared) -> Result<(), Error> {
+    let engines = negmm_cuda::engines();
+    if shared.json {
+        let object = engines.into_iter().map(|(name, found)| match found {
+            Ok(found) => (name.to_string(), json!({ "usable": true, "found": found })),
+            Err(error) => (name.to_string(), json!({ "usable": false, "reason": error.to_string() })),
+        });
+        return say_json(&Value::Object(object.collect()));
+    }
+    let line = |(name, found): (&str, Result<String, Error>)| match found {
+        Ok(found) => vec![name.to_string(), found],
+        Err(error) => vec![name.to_string(), format!("not here: {error}")],
+    };
+    say(&left_aligned(&engines.map(line)))
 }
 
 /// What it is, for a program.

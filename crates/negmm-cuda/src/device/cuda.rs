@@ -108,7 +108,7 @@ impl Card {
         if let Some(kernel) = cache::find(&name) {
             return Ok(kernel);
         }
-        let kernel = compile(&source.text, &options[..3])?;
+        let kernel = compile(&source.text, &options)?;
         cache::keep(&name, &kernel);
         Ok(kernel)
     }
@@ -142,6 +142,8 @@ impl Device for Card {
     type Memory = CudaSlice<u8>;
     type Kernel = Kernel;
     type Queue = Arc<CudaStream>;
+    /// The records.
+    type Launch = CudaSlice<u8>;
     const ROOM_IN_MEMORY: bool = false;
 
     fn shared_memory(&self) -> usize {
@@ -150,10 +152,6 @@ impl Device for Card {
 
     fn multiprocessors(&self) -> usize {
         self.multiprocessors
-    }
-
-    fn free_memory(&self) -> usize {
-        self.context.mem_get_info().map_or(0, |(free, _)| free)
     }
 
     fn queue(&self) -> std::result::Result<Self::Queue, Failure> {
@@ -209,8 +207,9 @@ impl Device for Card {
         queue: &Self::Queue,
         kernel: &Kernel,
         jobs: &[JobRecord],
+        board: &CudaSlice<u8>,
         epochs: usize,
-    ) -> std::result::Result<(), Failure> {
+    ) -> std::result::Result<CudaSlice<u8>, Failure> {
         let records = self.memory(queue, bytes(jobs), 0)?;
         let config = LaunchConfig {
             grid_dim: ((jobs.len() * kernel.blocks) as u32, 1, 1),
@@ -219,11 +218,15 @@ impl Device for Card {
         };
         let epochs = epochs as i32;
         let mut launch = queue.launch_builder(&kernel.function);
-        launch.arg(&records).arg(&epochs);
+        launch.arg(&records).arg(board).arg(&epochs);
         // SAFETY: the records are what the kernel expects, and their addresses those of memory that outlives the launch.
         let launched =
             unsafe { if kernel.blocks > 1 { launch.launch_cooperative(config) } else { launch.launch(config) } };
         launched.map_err(failed("starting a kernel"))?;
+        Ok(records)
+    }
+
+    fn wait(&self, queue: &Self::Queue, _: CudaSlice<u8>) -> std::result::Result<(), Failure> {
         queue.synchronize().map_err(failed("a kernel"))
     }
 }

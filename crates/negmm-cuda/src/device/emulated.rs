@@ -4,11 +4,12 @@
 use std::cell::UnsafeCell;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libloading::Library;
 
 use super::{Device, Failure};
-use crate::record::JobRecord;
+use crate::record::{EpochRecord, JobRecord};
 use crate::source::Source;
 
 /// A processor that behaves like a card.
@@ -19,6 +20,8 @@ pub struct Emulated {
     pub turned_around: bool,
     /// Bytes of shared memory that it says it has.
     pub shared_memory: usize,
+    /// After so many launches it is as if it were taken away.
+    pub launches_left: AtomicUsize,
 }
 
 impl Emulated {
@@ -26,7 +29,7 @@ impl Emulated {
     pub fn new(turned_around: bool) -> Option<Self> {
         Command::new("c++").arg("--version").output().ok().filter(|output| output.status.success())?;
         let folder = tempfile::tempdir().ok()?;
-        Some(Self { folder, turned_around, shared_memory: 227 * 1024 })
+        Some(Self { folder, turned_around, shared_memory: 227 * 1024, launches_left: usize::MAX.into() })
     }
 
     fn library(&self, source: &Source) -> Result<PathBuf, Failure> {
@@ -59,7 +62,7 @@ impl Emulated {
     }
 }
 
-type Train = unsafe extern "C" fn(*const JobRecord, i32, i32);
+type Train = unsafe extern "C" fn(*const JobRecord, i32, *mut EpochRecord, i32, i32);
 
 /// Numbers aligned as vectors need them.
 #[repr(C, align(64))]
@@ -76,6 +79,7 @@ impl Device for Emulated {
     type Memory = Memory;
     type Kernel = Library;
     type Queue = ();
+    type Launch = ();
     const ROOM_IN_MEMORY: bool = true;
 
     fn shared_memory(&self) -> usize {
@@ -84,10 +88,6 @@ impl Device for Emulated {
 
     fn multiprocessors(&self) -> usize {
         1
-    }
-
-    fn free_memory(&self) -> usize {
-        1 << 32
     }
 
     fn queue(&self) -> Result<(), Failure> {
@@ -129,14 +129,28 @@ impl Device for Emulated {
         Ok(())
     }
 
-    fn launch(&self, _: &(), kernel: &Library, jobs: &[JobRecord], epochs: usize) -> Result<(), Failure> {
-        // SAFETY: `train` has this type, and the records' addresses are those of memory that outlives the call.
+    fn launch(
+        &self,
+        _: &(),
+        kernel: &Library,
+        jobs: &[JobRecord],
+        board: &Memory,
+        epochs: usize,
+    ) -> Result<(), Failure> {
+        let fewer = |left: usize| left.checked_sub(1);
+        if self.launches_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer).is_err() {
+            return Err("the card is gone".into());
+        }
+        // SAFETY: `train` has this type, the records' addresses are those of memory that outlives the call, and the board has room.
         unsafe {
             let train = kernel.get::<Train>(b"train").map_err(|error| error.to_string())?;
-            for job in jobs {
-                train(job, epochs as i32, self.turned_around.into());
-            }
+            let board = Self::address(board) as *mut EpochRecord;
+            train(jobs.as_ptr(), jobs.len() as i32, board, epochs as i32, self.turned_around.into());
         }
+        Ok(())
+    }
+
+    fn wait(&self, _: &(), _: ()) -> Result<(), Failure> {
         Ok(())
     }
 }

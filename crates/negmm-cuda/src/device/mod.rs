@@ -23,15 +23,15 @@ pub(crate) trait Device: Sync {
     /// Launches that wait for each other, and for no others.
     type Queue: Send;
 
+    /// What a launch needs as long as it runs.
+    type Launch;
+
     /// Whether every room is in the device's memory, those that would be shared memory too.
     const ROOM_IN_MEMORY: bool;
 
     /// Bytes of shared memory that a block may have, and multiprocessors.
     fn shared_memory(&self) -> usize;
     fn multiprocessors(&self) -> usize;
-
-    /// Bytes that are free.
-    fn free_memory(&self) -> usize;
 
     fn queue(&self) -> Result<Self::Queue, Failure>;
 
@@ -49,12 +49,16 @@ pub(crate) trait Device: Sync {
     /// Reads bytes from a place on.
     fn read(&self, queue: &Self::Queue, memory: &Self::Memory, from: usize, bytes: &mut [u8]) -> Result<(), Failure>;
 
-    /// Trains every job for at most so many epochs, and waits.
+    /// Starts to train every job for at most so many epochs. Of epoch e of job j place e · jobs + j of `board` will tell.
     fn launch(
         &self,
         queue: &Self::Queue,
         kernel: &Self::Kernel,
         jobs: &[JobRecord],
+        board: &Self::Memory,
         epochs: usize,
-    ) -> Result<(), Failure>;
+    ) -> Result<Self::Launch, Failure>;
+
+    /// Waits until it is done.
+    fn wait(&self, queue: &Self::Queue, launch: Self::Launch) -> Result<(), Failure>;
 }

@@ -184,7 +184,7 @@ DEVICE bool improves(double& best, double score) {
 }
 
 // Scores validation rows with the parameters that would predict, keeps what is the best so far, says whether it was the last epoch.
-DEVICE void end_epoch(const Team& team) {
+DEVICE void end_epoch(const Team& team, Epoch& epoch) {
   const Job& job = *team.job;
   State& state = *team.state();
   const float* predicting = job.averages ? job.averaged : team.weights();
@@ -237,7 +237,6 @@ DEVICE void end_epoch(const Team& team) {
     each(PARAMETERS, [&](int at) { job.snapshots[(u64)(state.epoch / job.snapshot_every) * PARAMETERS + at] = predicting[at]; });
   team.sync();
   lone([&] {
-    Epoch& epoch = job.history[state.epoch % HISTORY];
     epoch.losses = state.losses;
     epoch.taken = state.taken;
     epoch.skipped = state.skipped;
@@ -251,6 +250,7 @@ DEVICE void end_epoch(const Team& team) {
     state.half_best[1] = half_best[1];
     if (better) state.best_epoch = state.epoch;
     state.done = state.step >= job.steps || (job.patience > 0 && state.epoch - state.best_epoch >= job.patience);
+    epoch.last = state.done;
     state.epoch += 1;
     state.losses = 0.0;
     state.taken = 0;
@@ -259,8 +259,8 @@ DEVICE void end_epoch(const Team& team) {
   team.sync();
 }
 
-// Some epochs of a training.
-DEVICE void train_some(const Job* job, float* room, int epochs) {
+// Some epochs of a training; what is known of them goes to every `apart`th place of `board`.
+DEVICE void train_some(const Job* job, float* room, Epoch* board, int apart, int epochs) {
   Team team = {job, room};
   State* state = team.state();
   each((int)(sizeof(State) / 4), [&](int at) { ((u32*)state)[at] = ((const u32*)job->state)[at]; });
@@ -270,20 +270,20 @@ DEVICE void train_some(const Job* job, float* room, int epochs) {
   for (int epoch = 0; epoch < epochs && !state->done; ++epoch) {
     u32 end = (state->epoch + 1) * job->epoch;
     while (state->step < end && state->step < job->steps) step(team);
-    end_epoch(team);
+    end_epoch(team, board[(u64)epoch * apart]);
   }
   each((int)(sizeof(State) / 4), [&](int at) { ((u32*)job->state)[at] = ((const u32*)state)[at]; });
   if (SHARED) each(PARAMETERS, [&](int at) { job->weights[at] = team.weights()[at]; });
 }
 
 #ifdef __CUDACC_RTC__
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) train(const Job* jobs, int epochs) {
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) train(const Job* jobs, Epoch* board, int epochs) {
   const Job* job = jobs + blockIdx.x / BLOCKS;
-  train_some(job, SHARED ? (float*)shared_memory : job->room, epochs);
+  train_some(job, SHARED ? (float*)shared_memory : job->room, board + blockIdx.x / BLOCKS, gridDim.x / BLOCKS, epochs);
 }
 #else
-extern "C" __attribute__((visibility("default"))) void train(const Job* job, int epochs, int turned_around) {
+extern "C" __attribute__((visibility("default"))) void train(const Job* jobs, int count, Epoch* board, int epochs, int turned_around) {
   reversed = turned_around;
-  train_some(job, job->room, epochs);
+  for (int at = 0; at < count; ++at) train_some(jobs + at, jobs[at].room, board + at, count, epochs);
 }
 #endif

@@ -18,7 +18,7 @@ struct State {
 // What is known of an epoch.
 struct Epoch {
   double losses, nll, crps, calibrated;
-  u32 taken, skipped, sound, has_crps;
+  u32 taken, skipped, sound, has_crps, last, reserved;
 };
 
 struct Job {
@@ -29,7 +29,6 @@ struct Job {
   float *weights, *memory, *averaged, *kept, *half_kept, *snapshots, *room;
   const float* moves;
   State* state;
-  Epoch* history;
   u32* arrived;
   u64 order_stream, dropout_stream, objective_stream;
   double learning_rate, averaging, weight_decay, totals[2], uncensored[2], shares[2];

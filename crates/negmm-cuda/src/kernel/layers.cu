@@ -1,9 +1,12 @@
 // The layers, forward and backward. A level holds units x rows; every element of a product is summed by one thread in the order of the
 // processor's kernels: over units forward and backward, over the rows of a part for a gradient, over parts in their order.
 
-// Tiles of 4 x 4 elements, a warp has 4 x 8 of them: act(a, b, tiles of a).
-template <class Act> DEVICE void tiles(int a, int b, Act act) {
-  int tiles_a = (a + 3) / 4, tiles_b = (b + 3) / 4, groups_a = (tiles_a + 3) / 4, groups_b = (tiles_b + 7) / 8;
+// Numbers come from far where the room is not in shared memory: more of them are read ahead.
+#define UNROLLED (SHARED ? 1 : 2)
+
+// Tiles of Q x 4 elements, a warp has 4 x 8 of them: act(a, b, tiles of a, tiles of b).
+template <int Q, class Act> DEVICE void tiles(int a, int b, Act act) {
+  int tiles_a = (a + Q - 1) / Q, tiles_b = (b + 3) / 4, groups_a = (tiles_a + 3) / 4, groups_b = (tiles_b + 7) / 8;
   each(groups_a * groups_b * 32, [&](int item) {
     int group = item / 32, lane = item % 32;
     int at_a = group / groups_b * 4 + lane / 8, at_b = group % groups_b * 8 + lane % 8;
@@ -19,80 +22,83 @@ DEVICE void add_products(float (&sums)[4], float factor, const float4& four) {
 }
 
 // C[a][b] = sum over k of A[a][k] B[k][b], where A has rows of numbers and B rows of columns: done(a, b, four sums from b on).
-template <class Done>
+template <int Q, class Done>
 DEVICE void row_by_column(const float* a, int a_stride, int rows, const float* b, int b_stride, int columns, int inner, Done done) {
-  tiles(rows, columns, [&](int at_a, int at_b, int tiles_a, int) {
-    const float *of_row[4], *column = b + 4 * at_b;
-    float sums[4][4] = {};
+  tiles<Q>(rows, columns, [&](int at_a, int at_b, int tiles_a, int) {
+    const float *of_row[Q], *column = b + 4 * at_b;
+    float sums[Q][4] = {};
 #pragma unroll
-    for (int q = 0; q < 4; ++q) of_row[q] = a + least(at_a + q * tiles_a, rows - 1) * a_stride;
+    for (int q = 0; q < Q; ++q) of_row[q] = a + least(at_a + q * tiles_a, rows - 1) * a_stride;
     int k = 0;
+#pragma unroll UNROLLED
     for (; k + 4 <= inner; k += 4) {
-      float4 factors[4];
+      float4 factors[Q];
 #pragma unroll
-      for (int q = 0; q < 4; ++q) factors[q] = load4(of_row[q] + k);
+      for (int q = 0; q < Q; ++q) factors[q] = load4(of_row[q] + k);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         float4 four = load4(column + (k + j) * b_stride);
 #pragma unroll
-        for (int q = 0; q < 4; ++q) add_products(sums[q], part_of(factors[q], j), four);
+        for (int q = 0; q < Q; ++q) add_products(sums[q], part_of(factors[q], j), four);
       }
     }
     for (; k < inner; ++k) {
       float4 four = load4(column + k * b_stride);
 #pragma unroll
-      for (int q = 0; q < 4; ++q) add_products(sums[q], of_row[q][k], four);
+      for (int q = 0; q < Q; ++q) add_products(sums[q], of_row[q][k], four);
     }
 #pragma unroll
-    for (int q = 0; q < 4; ++q)
+    for (int q = 0; q < Q; ++q)
       if (at_a + q * tiles_a < rows) done(at_a + q * tiles_a, 4 * at_b, sums[q]);
   });
 }
 
-// C[a][b] = sum over k of A[a][k] B[b][k], `chunk` of k at a time whose sums are added in their order: done(a, b, sum).
-template <class Done>
-DEVICE void row_by_row(const float* a, int a_stride, int rows, const float* b, int b_stride, int columns, int inner, int chunk, Done done) {
-  tiles(rows, columns, [&](int at_a, int at_b, int tiles_a, int tiles_b) {
-    const float *of_row[4], *of_column[4];
-    float totals[4][4];
+// C[a][b] = sum over k of A[a][k] B[b][k], with `PARTED` so many k at a time whose sums are added in their order: done(a, b, sum).
+template <int Q, bool PARTED, class Done>
+DEVICE void row_by_row(const float* a, int a_stride, int rows, const float* b, int b_stride, int columns, int inner, int part, Done done) {
+  tiles<Q>(rows, columns, [&](int at_a, int at_b, int tiles_a, int tiles_b) {
+    const float *of_row[Q], *of_column[4];
+    float sums[Q][4] = {}, totals[Q][4];
 #pragma unroll
-    for (int q = 0; q < 4; ++q) {
-      of_row[q] = a + least(at_a + q * tiles_a, rows - 1) * a_stride;
-      of_column[q] = b + least(at_b + q * tiles_b, columns - 1) * b_stride;
-    }
-    for (int begin = 0; begin < inner; begin += chunk) {
-      float sums[4][4] = {};
-      int end = least(inner, begin + chunk), k = begin;
-#pragma unroll 2
+    for (int q = 0; q < Q; ++q) of_row[q] = a + least(at_a + q * tiles_a, rows - 1) * a_stride;
+#pragma unroll
+    for (int p = 0; p < 4; ++p) of_column[p] = b + least(at_b + p * tiles_b, columns - 1) * b_stride;
+    int k = 0;
+    for (int end = PARTED ? least(inner, part) : inner; k < inner; end = least(inner, end + part)) {
+#pragma unroll UNROLLED
       for (; k + 4 <= end; k += 4) {
-        float4 factors[4], others[4];
+        float4 factors[Q], others[4];
 #pragma unroll
-        for (int q = 0; q < 4; ++q) {
-          factors[q] = load4(of_row[q] + k);
-          others[q] = load4(of_column[q] + k);
-        }
+        for (int q = 0; q < Q; ++q) factors[q] = load4(of_row[q] + k);
+#pragma unroll
+        for (int p = 0; p < 4; ++p) others[p] = load4(of_column[p] + k);
 #pragma unroll
         for (int j = 0; j < 4; ++j)
 #pragma unroll
-          for (int q = 0; q < 4; ++q)
+          for (int q = 0; q < Q; ++q)
 #pragma unroll
             for (int p = 0; p < 4; ++p) sums[q][p] = fmaf(part_of(factors[q], j), part_of(others[p], j), sums[q][p]);
       }
       for (; k < end; ++k)
 #pragma unroll
-        for (int q = 0; q < 4; ++q)
+        for (int q = 0; q < Q; ++q)
 #pragma unroll
           for (int p = 0; p < 4; ++p) sums[q][p] = fmaf(of_row[q][k], of_column[p][k], sums[q][p]);
+      if (!PARTED) break;
 #pragma unroll
-      for (int q = 0; q < 4; ++q)
+      for (int q = 0; q < Q; ++q)
 #pragma unroll
-        for (int p = 0; p < 4; ++p) totals[q][p] = begin == 0 ? sums[q][p] : totals[q][p] + sums[q][p];
+        for (int p = 0; p < 4; ++p) {
+          totals[q][p] = end <= part ? sums[q][p] : totals[q][p] + sums[q][p];
+          sums[q][p] = 0.0f;
+        }
     }
 #pragma unroll
-    for (int q = 0; q < 4; ++q)
+    for (int q = 0; q < Q; ++q)
 #pragma unroll
       for (int p = 0; p < 4; ++p)
-        if (at_a + q * tiles_a < rows && at_b + p * tiles_b < columns) done(at_a + q * tiles_a, at_b + p * tiles_b, totals[q][p]);
+        if (at_a + q * tiles_a < rows && at_b + p * tiles_b < columns)
+          done(at_a + q * tiles_a, at_b + p * tiles_b, PARTED ? totals[q][p] : sums[q][p]);
   });
 }
 
@@ -132,7 +138,7 @@ ONCE void forward(Team team, const float* parameters, int rows, bool trains) {
   for (int layer = 0; layer < LAYERS; ++layer) {
     const float* input = team.values(layer);
     float *output = team.values(layer + 1), *slopes = team.deltas(layer + 1);
-    row_by_column(weights + STARTS(layer), STRIDES(layer), UNITS(layer + 1), input, ROW_STRIDE, rows, UNITS(layer) + 1,
+    row_by_column<FORWARD_TILE>(weights + STARTS(layer), STRIDES(layer), UNITS(layer + 1), input, ROW_STRIDE, rows, UNITS(layer) + 1,
                   [&](int unit, int row, float (&sums)[4]) {
       int at = unit * ROW_STRIDE + row;
       if (layer + 1 < LAYERS) {
@@ -164,7 +170,7 @@ ONCE void forward(Team team, const float* parameters, int rows, bool trains) {
 // The gradient of one layer's weights over all rows; says whether a square of it is not finite.
 DEVICE void layer_gradient(const Team& team, int layer, int rows) {
   float* gradient = team.gradient() + STARTS(layer);
-  row_by_row(team.deltas(layer + 1), ROW_STRIDE, UNITS(layer + 1), team.values(layer), ROW_STRIDE, UNITS(layer) + 1, rows,
+  row_by_row<GRADIENT_TILE, (ROWS > PART_PANELS * PANEL)>(team.deltas(layer + 1), ROW_STRIDE, UNITS(layer + 1), team.values(layer), ROW_STRIDE, UNITS(layer) + 1, rows,
              PART_PANELS * PANEL, [&](int unit, int input, float sum) {
     gradient[unit * STRIDES(layer) + input] = sum;
     if (!finite_number(sum * sum)) team.state()->bad = 1;
@@ -176,7 +182,7 @@ DEVICE void layer_deltas(const Team& team, const float* weights, int layer, int 
   const float *matrix = weights + STARTS(layer), *deltas = team.deltas(layer + 1);
   float* out = team.deltas(layer);
   const int units = UNITS(layer + 1), inputs = UNITS(layer), stride = STRIDES(layer);
-  tiles(inputs, rows, [&](int a, int b, int, int) {
+  tiles<4>(inputs, rows, [&](int a, int b, int, int) {
     float sums[4][4] = {};
     if (RESIDUAL(layer)) {
 #pragma unroll
@@ -187,7 +193,7 @@ DEVICE void layer_deltas(const Team& team, const float* weights, int layer, int 
       }
     }
     const float *row = matrix + 4 * a, *column = deltas + 4 * b;
-#pragma unroll 4
+#pragma unroll (4 * UNROLLED)
     for (int unit = 0; unit < units; ++unit) {
       float4 factors = load4(row + unit * stride), four = load4(column + unit * ROW_STRIDE);
 #pragma unroll

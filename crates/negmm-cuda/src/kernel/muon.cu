@@ -28,13 +28,19 @@ DEVICE void orthogonal_steps(const Team& team) {
   each((LAYERS - 1) * 16, [&](int item) {
     int layer = item / 16, lane = item % 16;
     const float* x = team.area(MUON_X(layer));
+    const int across = long_side(layer), chunks = (across + 15) / 16, count = short_side(layer) * chunks, stride = long_stride(layer);
     float sum = 0.0f;
-    for (int row = 0; row < short_side(layer); ++row)
-#pragma unroll 8
-      for (int at = lane; at < long_side(layer); at += 16) {
-        float number = x[row * long_stride(layer) + at];
-        sum = fmaf(number, number, sum);
+    // Many are read before the first is needed; a zero changes no sum of squares.
+    for (int begin = 0; begin < count; begin += 32) {
+      float batch[32];
+#pragma unroll
+      for (int j = 0; j < 32; ++j) {
+        int row = (begin + j) / chunks, column = (begin + j) % chunks * 16 + lane;
+        batch[j] = begin + j < count && column < across ? x[row * stride + column] : 0.0f;
       }
+#pragma unroll
+      for (int j = 0; j < 32; ++j) sum = fmaf(batch[j], batch[j], sum);
+    }
     team.area(MUON_SQUARES)[item] = sum;
   });
   team.sync();
@@ -57,7 +63,7 @@ DEVICE void orthogonal_steps(const Team& team) {
   for (int layer = 0; layer + 1 < LAYERS; ++layer) {
       const float* x = team.area(round % 2 ? MUON_NEXT(layer) : MUON_X(layer));
       float* gram = team.area(MUON_GRAM(layer));
-      row_by_row(x, long_stride(layer), short_side(layer), x, long_stride(layer), short_side(layer), long_side(layer), long_side(layer),
+      row_by_row<FORWARD_TILE, false>(x, long_stride(layer), short_side(layer), x, long_stride(layer), short_side(layer), long_side(layer), long_side(layer),
                  [&](int a, int b, float sum) { gram[a * short_stride(layer) + b] = sum; });
     }
     team.sync();
@@ -65,7 +71,7 @@ DEVICE void orthogonal_steps(const Team& team) {
   for (int layer = 0; layer + 1 < LAYERS; ++layer) {
       const float* gram = team.area(MUON_GRAM(layer));
       float* polynomial = team.area(MUON_POLYNOMIAL(layer));
-      row_by_column(gram, short_stride(layer), short_side(layer), gram, short_stride(layer), short_side(layer), short_side(layer),
+      row_by_column<FORWARD_TILE>(gram, short_stride(layer), short_side(layer), gram, short_stride(layer), short_side(layer), short_side(layer),
                     [&](int a, int b, float (&sums)[4]) {
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
@@ -81,7 +87,7 @@ DEVICE void orthogonal_steps(const Team& team) {
   for (int layer = 0; layer + 1 < LAYERS; ++layer) {
       const float* x = team.area(round % 2 ? MUON_NEXT(layer) : MUON_X(layer));
       float* next = team.area(round % 2 ? MUON_X(layer) : MUON_NEXT(layer));
-      row_by_column(team.area(MUON_POLYNOMIAL(layer)), short_stride(layer), short_side(layer), x, long_stride(layer), long_side(layer),
+      row_by_column<FORWARD_TILE>(team.area(MUON_POLYNOMIAL(layer)), short_stride(layer), short_side(layer), x, long_stride(layer), long_side(layer),
                     short_side(layer), [&](int a, int b, float (&sums)[4]) {
         store4(next + a * long_stride(layer) + b, make_float4(sums[0], sums[1], sums[2], sums[3]));
       });

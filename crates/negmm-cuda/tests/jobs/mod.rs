@@ -6,7 +6,7 @@ use negmm::Rng;
 use negmm::data::Dataset;
 use negmm::net::{Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, MixtureHead, Network, Periodic, Stem};
 use negmm::train::{
-    CpuEngine, Engine, Job, NetworkJob, Objective, Optimiser, Selection, Trained, TrainedNetwork, Training, Watch,
+    Engine, Job, NetworkJob, Objective, Optimiser, Selection, Trained, TrainedNetwork, Training, Watch,
 };
 
 fn rows(count: usize, features: usize) -> Dataset {
@@ -67,9 +67,16 @@ fn job(data: &Arc<Dataset>, training: Training, change: impl FnOnce(&mut Network
 }
 
 pub fn train(engine: &dyn Engine, job: &NetworkJob) -> TrainedNetwork {
-    let trained = negmm::train::train(engine, &[Job::from(job.clone())], &Watch::nothing()).remove(0);
-    let Ok(Trained::Network(trained)) = trained else { panic!("{trained:?}") };
-    trained
+    train_all(engine, std::slice::from_ref(job)).remove(0)
+}
+
+pub fn train_all(engine: &dyn Engine, jobs: &[NetworkJob]) -> Vec<TrainedNetwork> {
+    let jobs: Vec<Job> = jobs.iter().cloned().map(Job::from).collect();
+    let network = |trained: negmm::Result<Trained>| match trained {
+        Ok(Trained::Network(trained)) => trained,
+        other => panic!("{other:?}"),
+    };
+    negmm::train::train(engine, &jobs, &Watch::nothing()).into_iter().map(network).collect()
 }
 
 pub fn same(name: &str, found: &TrainedNetwork, expected: &TrainedNetwork) {
