@@ -6,8 +6,8 @@ use negmm::math::normal;
 use negmm::model::Fitted;
 use negmm::{FitOptions, Method, Predictions, Rng, Table, fit_with};
 
-const ROWS: usize = 3000;
-const FRESH: usize = 4000;
+const ROWS: usize = 1500;
+const FRESH: usize = 3000;
 
 /// Targets of a kind: how one is drawn for an input x between -1 and 1.
 struct Kind {

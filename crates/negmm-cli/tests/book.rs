@@ -1,0 +1,146 @@
+//! The book (`docs/`): its commands run and print what the pages show, its links lead somewhere, and every page is among the contents.
+//!
+//! A block marked `sh` is run by bash, in a folder with the files of `docs/data`; the blocks of a page one after the other. Where a block marked
+//! `text` follows, it is what the commands print on standard output: a `…` there stands for anything, on a line of its own for any lines. `sh no-run`
+//! is for what installs something or takes hours. `NEGMM_BLESS=1 cargo test -p negmm-cli --test book` writes what was printed into the pages.
+
+#![cfg(unix)]
+
+mod program;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use program::Folder;
+
+/// A fenced block: the lines between its fences, which it does not hold itself.
+struct Block {
+    language: String,
+    lines: std::ops::Range<usize>,
+}
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|own| own == ending)).collect();
+    files.sort();
+    files
+}
+
+fn lines(page: &Path) -> Vec<String> {
+    std::fs::read_to_string(page).unwrap().lines().map(str::to_string).collect()
+}
+
+fn blocks(lines: &[String]) -> Vec<Block> {
+    let fences: Vec<usize> = (0..lines.len()).filter(|line| lines[*line].starts_with("```")).collect();
+    assert!(fences.len().is_multiple_of(2), "a block does not end");
+    let block = |fences: &[usize]| Block { language: lines[fences[0]][3..].into(), lines: fences[0] + 1..fences[1] };
+    fences.chunks(2).map(block).collect()
+}
+
+/// Whether `printed` is what `shown` says, where `…` is anything: alone any lines, within a line any part of it.
+fn is_shown(shown: &[String], printed: &[String]) -> bool {
+    match (shown, printed) {
+        ([], _) => printed.is_empty(),
+        ([first, rest @ ..], _) if first == "…" => (0..=printed.len()).any(|from| is_shown(rest, &printed[from..])),
+        ([first, rest @ ..], [line, more @ ..]) => is_line_shown(first, line) && is_shown(rest, more),
+        (_, []) => false,
+    }
+}
+
+fn is_line_shown(shown: &str, printed: &str) -> bool {
+    let Some((start, end)) = shown.split_once('…') else { return shown == printed };
+    let Some(rest) = printed.strip_prefix(start) else { return false };
+    let mut places = rest.char_indices().map(|(place, _)| place).chain([rest.len()]);
+    places.any(|place| is_line_shown(end, &rest[place..]))
+}
+
+/// What commands print, by bash in `folder` with the built program.
+fn printed(folder: &Folder, commands: &str, place: &str) -> Vec<String> {
+    let program = Path::new(env!("CARGO_BIN_EXE_negmm")).parent().unwrap().to_str().unwrap();
+    let path = format!("{program}:{}", std::env::var("PATH").unwrap());
+    let mut bash = Command::new("bash");
+    bash.args(["-euo", "pipefail", "-c", commands]).env("PATH", path).current_dir(folder.path(""));
+    let output = bash.output().unwrap();
+    assert!(output.status.success(), "{place}:\n{commands}\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_string).collect()
+}
+
+#[test]
+fn commands_print_what_pages_show() {
+    let bless = std::env::var_os("NEGMM_BLESS").is_some();
+    for page in files(&docs(), "md") {
+        let folder = Folder::new();
+        for file in files(&docs().join("data"), "csv") {
+            folder.write(file.file_name().unwrap().to_str().unwrap(), std::fs::read(&file).unwrap());
+        }
+        let (mut text, mut moved) = (lines(&page), 0isize);
+        let blocks = blocks(&text);
+        for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.language == "sh") {
+            let here = |lines: &std::ops::Range<usize>| {
+                lines.start.saturating_add_signed(moved)..lines.end.saturating_add_signed(moved)
+            };
+            let place = format!("{}, line {}", page.display(), block.lines.start);
+            let printed = printed(&folder, &text[here(&block.lines)].join("\n"), &place);
+            let Some(shown) = blocks.get(number + 1).filter(|next| next.language == "text") else { continue };
+            let shown = here(&shown.lines);
+            if !is_shown(&text[shown.clone()], &printed) {
+                assert!(bless, "{place} prints\n{}", printed.join("\n"));
+                moved += printed.len() as isize - shown.len() as isize;
+                text.splice(shown, printed);
+            }
+        }
+        if bless {
+            std::fs::write(&page, text.join("\n") + "\n").unwrap();
+        }
+    }
+}
+
+#[test]
+fn there_is_no_command_that_is_not_run() {
+    for page in files(&docs(), "md") {
+        let text = lines(&page);
+        for block in blocks(&text).into_iter().filter(|block| !block.language.starts_with("sh")) {
+            let command = block.lines.clone().find(|line| text[*line].starts_with("negmm "));
+            let line = command.map(|line| line + 1);
+            assert_eq!(line, None, "{}: a command that no test runs, in a block without the mark sh", page.display());
+        }
+    }
+}
+
+#[test]
+fn links_lead_somewhere_and_every_page_is_among_the_contents() {
+    for page in files(&docs(), "md") {
+        for link in links(&page) {
+            assert!(page.parent().unwrap().join(&link).exists(), "{}: nothing is at {link}", page.display());
+        }
+    }
+    let contents = links(&docs().join("README.md"));
+    for page in files(&docs(), "md") {
+        let name = page.file_name().unwrap().to_str().unwrap();
+        assert!(name == "README.md" || contents.iter().any(|link| link == name), "{name} is not in docs/README.md");
+    }
+}
+
+/// The files that a page links to.
+fn links(page: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(page).unwrap();
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    let files = targets.filter(|target| !target.contains("://") && !target.starts_with('#') && !target.contains(' '));
+    files.map(|target| target.split('#').next().unwrap().to_string()).collect()
+}
+
+#[test]
+fn what_is_shown_is_told_from_what_is_not() {
+    let lines = |text: &str| text.lines().map(str::to_string).collect::<Vec<_>>();
+    let printed = lines("read 5 rows\na\nb\ntrained in 3.1 s");
+    for shown in ["read 5 rows\na\nb\ntrained in 3.1 s", "…", "read … rows\n…\ntrained in … s", "…\nb\n…"] {
+        assert!(is_shown(&lines(shown), &printed), "{shown}");
+    }
+    for shown in ["", "read 5 rows", "…\na", "read … row\n…", "read 5 rows\nb\n…"] {
+        assert!(!is_shown(&lines(shown), &printed), "{shown}");
+    }
+}
