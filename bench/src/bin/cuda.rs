@@ -100,7 +100,7 @@ fn main() {
         hidden: vec![256; 3],
         components: 10,
         networks: 10,
-        training: Training { steps: Some(2_000), check_every: Some(500), batch: 256, ..plain.clone() },
+        training: Training { steps: Some(12_000), check_every: Some(500), batch: 256, ..plain.clone() },
         embedded: false,
     };
     let auto = Form {

@@ -210,6 +210,32 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             }),
         ),
         (
+            "too large for shared memory, adam",
+            job(&Arc::new(rows(300, 5)), Training { epochs: 2, batch: 200, ..Training::default() }, |job| {
+                job.network.hidden = vec![130, 130, 130];
+                job.objective = Objective::Hybrid { head: MixtureHead::new(10, 1e-3), eta: 0.5 };
+            }),
+        ),
+        (
+            "too large for shared memory, muon, residual, calibrated, halves, dropout",
+            job(
+                &Arc::new(rows(300, 5)),
+                Training {
+                    epochs: 2,
+                    batch: 200,
+                    optimiser: Optimiser::Muon,
+                    dropout: 0.1,
+                    select: Selection::Calibrated,
+                    ..Training::default()
+                },
+                |job| {
+                    job.network.hidden = vec![130, 130, 130, 130];
+                    job.network.residual = true;
+                    job.course.halves = 30;
+                },
+            ),
+        ),
+        (
             "intervals, beta-NLL",
             job(&Arc::new(intervals(rows(200, 5))), short(), |job| {
                 let head = GaussianHead { variance_floor: 1e-6, variance_ceiling: 1.5 };
