@@ -122,7 +122,7 @@ impl Shared<'_> {
 
 /// What a thread of the processor does next.
 enum Next {
-    Outcome(Outcome),
+    Outcome(Box<Outcome>),
     Ask,
     End,
 }
@@ -140,7 +140,7 @@ impl<'scope, 'a, D: Device> Rest<'scope, 'a, D> {
         let mut state = self.shared.locked();
         loop {
             if let Some(outcome) = state.outcomes.pop_front() {
-                return Next::Outcome(outcome);
+                return Next::Outcome(Box::new(outcome));
             }
             if !state.ended && state.on_their_way < MOST_ON_THEIR_WAY {
                 state.asking += 1;
@@ -206,11 +206,13 @@ impl<D: Device> Queue for Rest<'_, '_, D> {
         loop {
             match self.what_next() {
                 Next::End => return None,
-                Next::Outcome(Outcome::Done(number, trained)) => self.shared.queue.done(number, trained),
-                Next::Outcome(Outcome::Failed(number, job, failure)) => {
-                    self.tell(&format!("engine cuda: {failure}; the processor goes on"));
-                    return Some((number, job.into()));
-                }
+                Next::Outcome(outcome) => match *outcome {
+                    Outcome::Done(number, trained) => self.shared.queue.done(number, trained),
+                    Outcome::Failed(number, job, failure) => {
+                        self.tell(&format!("engine cuda: {failure}; the processor goes on"));
+                        return Some((number, job.into()));
+                    }
+                },
                 Next::Ask => {
                     let asked = self.shared.queue.next();
                     let ended = asked.is_none();

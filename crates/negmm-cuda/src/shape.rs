@@ -243,7 +243,7 @@ fn matrices(network: &Network) -> Vec<Matrix> {
     let mut start = layers.first().map_or(0, |layer| layer.start * 16);
     let matrix = |layer: &Layer| {
         let four = (layer.inputs + 1).next_multiple_of(4);
-        let stride = if four % 8 == 0 { four + 4 } else { four };
+        let stride = if four.is_multiple_of(8) { four + 4 } else { four };
         let matrix = Matrix {
             inputs: layer.inputs,
             outputs: layer.outputs,

@@ -16,7 +16,7 @@ use crate::shape::Shape;
 /// Rows and tables that trainings share, on the device as long as one of them needs them.
 pub(crate) struct Stock<D: Device> {
     data: Mutex<HashMap<usize, Weak<Rows<D>>>>,
-    rates: Mutex<HashMap<(Schedule, usize), Weak<D::Memory>>>,
+    rates: Mutex<Rates<D>>,
 }
 
 impl<D: Device> Default for Stock<D> {
@@ -24,6 +24,9 @@ impl<D: Device> Default for Stock<D> {
         Self { data: Mutex::default(), rates: Mutex::default() }
     }
 }
+
+/// The factors of every step, by schedule and steps.
+type Rates<D> = HashMap<(Schedule, usize), Weak<<D as Device>::Memory>>;
 
 /// All rows of a data set: x, y, sample weights, and the ends of intervals.
 struct Rows<D: Device> {
@@ -128,7 +131,7 @@ impl<D: Device> Stock<D> {
         }
         let scored = Scored::new(job);
         let halves = if scored.halves > 0 { [&weights[..], &weights].concat() } else { Vec::new() };
-        let snapshots = if course.snapshots > 0 { course.epochs() / course.snapshots } else { 0 };
+        let snapshots = course.epochs().checked_div(course.snapshots).unwrap_or(0);
         let mut pack = Pack::default();
         // Room for the next order beside each.
         let order = pack.put(bytes(&[&job.train[..], &job.train].concat()));
@@ -220,7 +223,7 @@ impl<D: Device> OnDevice<D> {
         };
         let Places { kept, half_kept, snapshots, .. } = self.places;
         let every = job.course.snapshots;
-        let taken = if every > 0 { told.epochs() / every } else { 0 };
+        let taken = told.epochs().checked_div(every).unwrap_or(0);
         Ok(TrainedNetwork {
             parameters: read(kept, 0)?,
             snapshots: (0..taken).map(|number| read(snapshots, number)).collect::<Result<_, _>>()?,
