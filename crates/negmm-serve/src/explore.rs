@@ -88,8 +88,8 @@ fn range(number: &NumberEncoding) -> (f64, f64) {
 
 /// A number with as many digits as a thousandth of the range needs.
 fn tidy(number: f64, range: f64) -> f64 {
-    let digits = (3.0 - range.abs().max(f64::MIN_POSITIVE).log10()).floor().clamp(-300.0, 300.0);
-    let unit = 10f64.powi(digits as i32);
+    let digits = (3.0 - libm::log10(range.abs().max(f64::MIN_POSITIVE))).floor().clamp(-300.0, 300.0);
+    let unit = libm::pow(10.0, digits);
     let rounded = (number * unit).round() / unit;
     if rounded.is_finite() { rounded } else { number }
 }
