@@ -20,6 +20,7 @@ use crate::threads::followed;
 /// by more than chance.
 #[pyfunction]
 #[pyo3(signature = (task, methods, splitting, *, threads, exchange, progress, engine))]
+#[allow(clippy::too_many_arguments, reason = "what a comparison needs to know; Python names each")]
 pub fn compare(
     py: Python<'_>,
     task: Task,
