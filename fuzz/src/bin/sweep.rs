@@ -24,7 +24,9 @@ fn main() -> ExitCode {
     let (models, table) = (models(), table());
     std::panic::set_hook(Box::new(|information| {
         let place = information.location().map_or(String::new(), ToString::to_string);
-        let message = information.payload_as_str().unwrap_or_default().chars().take(120).collect::<String>();
+        let payload = information.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
+        let message: String = text.unwrap_or_default().chars().take(120).collect();
         PLACE.with(|kept| *kept.borrow_mut() = format!("{place}: {message}"));
     }));
     let found: Mutex<BTreeMap<String, (usize, u64)>> = Mutex::default();

@@ -37,7 +37,7 @@ fn engines(shared: &Shared) -> Result<(), Error> {
         Ok(found) => vec![name.to_string(), found],
         Err(error) => vec![name.to_string(), format!("not here: {error}")],
     };
-    say(&left_aligned(&engines.map(line)))
+    say(&report::left_aligned(&engines.map(line)))
 }
 
 /// What it is, for a program.
