@@ -6,8 +6,8 @@ use super::{Columns, Score};
 use crate::math::lanes::{Isa, Kernel, Lanes};
 use crate::{Error, Result};
 
-/// No mean or sd is larger, in units of the standardised target: sums of trees that somebody made up stay numbers.
-pub(super) const LARGEST: f64 = 1e9;
+/// No mean or sd is larger, whatever the unit: sums of trees that somebody made up stay numbers.
+pub(super) const LARGEST: f64 = 1e120;
 
 /// Predicts a normal distribution for every row: (mean, log sd) = `start` - `learning_rate` · sum of scale · tree(row).
 #[derive(Clone, Debug, PartialEq)]
