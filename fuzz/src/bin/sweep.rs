@@ -1,5 +1,5 @@
 //! Asks so many hostile models and goes on after what it finds: `sweep FIRST COUNT`. Prints each place of a panic once, with how
-//! often it was met and the script that showed it first. Exit code 1 where there was one.
+//! often it was met and the script that showed it first; with `RUST_BACKTRACE` set, also how it was reached. Exit code 1 where there was one.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -27,6 +27,9 @@ fn main() -> ExitCode {
         let payload = information.payload();
         let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
         let message: String = text.unwrap_or_default().chars().take(120).collect();
+        if std::env::var_os("RUST_BACKTRACE").is_some() {
+            eprintln!("{}", std::backtrace::Backtrace::force_capture());
+        }
         PLACE.with(|kept| *kept.borrow_mut() = format!("{place}: {message}"));
     }));
     let found: Mutex<BTreeMap<String, (usize, u64)>> = Mutex::default();
