@@ -5,11 +5,20 @@ mod ask;
 mod hostile;
 mod seeds;
 
-use negmm::{Loaded, Table};
+use negmm::{Loaded, Rng, Table};
 
 pub use ask::ask;
 pub use hostile::hostile;
 pub use seeds::{models, table};
+
+/// Bytes of a script: a model, how many changes, and these.
+const SCRIPT: usize = 14;
+
+/// The script of that number, for [`ask_hostile`].
+pub fn script(number: u64) -> Vec<u8> {
+    let mut rng = Rng::new(number, 0);
+    (0..SCRIPT).map(|_| rng.below(256) as u8).collect()
+}
 
 /// Asks a hostile model, if it is read at all: of these `models` the one that the first byte says, with a few changes.
 /// Whether it was read.

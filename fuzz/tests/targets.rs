@@ -1,5 +1,5 @@
 //! The targets: bytes in, no panic, and where something comes out it holds what it must. `cargo test` runs each for a moment on what
-//! chance gives and on everything in `corpus/`; `README.md` says how to run one for long, led by what the code does.
+//! chance gives; `README.md` says how to run one for long, led by what the code does.
 
 use std::ffi::OsString;
 use std::io::Cursor;

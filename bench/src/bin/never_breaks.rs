@@ -23,7 +23,8 @@ fn main() -> Result<ExitCode, String> {
     std::panic::set_hook(Box::new(|_| {}));
     let running: Mutex<BTreeMap<u64, Instant>> = Mutex::default();
     let finished = AtomicBool::new(false);
-    let (counts, broken): (Mutex<BTreeMap<(&str, &str), usize>>, Mutex<Vec<(u64, String)>>) = Default::default();
+    let counts: Mutex<BTreeMap<(&str, &str), usize>> = Mutex::default();
+    let broken: Mutex<Vec<(u64, String)>> = Mutex::default();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !finished.load(Ordering::Relaxed) {

@@ -7,12 +7,8 @@ use std::panic::catch_unwind;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use negmm::Rng;
-use negmm_fuzz::{ask_hostile, models, table};
+use negmm_fuzz::{ask_hostile, models, script, table};
 use rayon::prelude::*;
-
-/// Bytes of a script: a model, how many changes, and these.
-const SCRIPT: usize = 14;
 
 thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
@@ -36,9 +32,7 @@ fn main() -> ExitCode {
     let asked: usize = (first..first + count)
         .into_par_iter()
         .map(|number| {
-            let mut rng = Rng::new(number, 0);
-            let script: Vec<u8> = (0..SCRIPT).map(|_| rng.below(256) as u8).collect();
-            catch_unwind(|| usize::from(ask_hostile(&models, &table, &script))).unwrap_or_else(|_| {
+            catch_unwind(|| usize::from(ask_hostile(&models, &table, &script(number)))).unwrap_or_else(|_| {
                 let place = PLACE.with(|kept| kept.take());
                 found.lock().unwrap_or_else(|held| held.into_inner()).entry(place).or_insert((0, number)).0 += 1;
                 1

@@ -19,6 +19,8 @@ const FAR: f64 = 1e4;
 const WHOLE: f64 = 1e-6;
 /// Larger targets are refused: squares of errors, in any sd, would overflow.
 const LARGEST_TARGET: f64 = 1e100;
+/// No mean and no sd of such targets is larger, but for rounding.
+const LARGEST_SCALE: f64 = 1e101;
 
 /// The target column and its scale: networks see (y - mean) / scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -220,7 +222,7 @@ impl Target {
     /// Says what is wrong with a target that came from a file.
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::model(format!("target {}: {what}", quoted(&self.name))));
-        if !(self.mean.is_finite() && self.scale.is_finite() && self.scale > 0.0) {
+        if !(self.mean.abs() <= LARGEST_SCALE && self.scale <= LARGEST_SCALE && self.scale > 0.0) {
             return wrong("mean and scale must be finite and scale positive");
         }
         if self.grid.is_some_and(|step| !(step.is_finite() && step > 0.0)) {
