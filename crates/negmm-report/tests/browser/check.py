@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve()
 SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
 MOST_BYTES = 1_000_000
 
-LOOK = (HERE.parent / "look.js").read_text()
+LOOK = (HERE.parent / "colour.js").read_text() + (HERE.parent / "look.js").read_text()
 
 
 def odd_names(folder):

@@ -17,12 +17,13 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve()
-sys.path.insert(0, str(HERE.parents[3] / "negmm-report/tests/browser"))
+SHARED = HERE.parents[3] / "negmm-report/tests/browser"
+sys.path.insert(0, str(SHARED))
 
 from driver import Browser  # noqa: E402
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
-LOOK = (HERE.parent / "look.js").read_text()
+LOOK = (SHARED / "colour.js").read_text() + (HERE.parent / "look.js").read_text()
 ARROW_RIGHT, ENTER, END, TAB = "\ue014", "\ue007", "\ue010", "\ue004"
 SCRIPT = "<script>window.broken = 1</script>"
 
