@@ -1,14 +1,16 @@
-//! Responsible for what fuzzing needs: small models of every kind, hostile ones made of them, and asking a model all there is to
-//! ask. The targets are the tests of this package; `README.md` beside it says how to run them for long.
+//! Responsible for what fuzzing needs: small models of every kind, hostile ones made of them, asking a model all there is to
+//! ask, and asking a server. The targets are the tests of this package; `README.md` beside it says how to run them for long.
 
 mod ask;
 mod hostile;
+mod request;
 mod seeds;
 
 use negmm::{Loaded, Rng, Table};
 
 pub use ask::ask;
 pub use hostile::hostile;
+pub use request::{Asker, hostile_request, server};
 pub use seeds::{models, table};
 
 /// Bytes of a script: a model, how many changes, and these.

@@ -3,13 +3,13 @@
 
 use std::ffi::OsString;
 use std::io::Cursor;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use bolero::check;
 use negmm::data::{Dialect, Reading, RowStream, Schema};
 use negmm::tune::{Journal, Shard};
 use negmm::{Loaded, Method, Table};
-use negmm_fuzz::{ask_hostile, models, table};
+use negmm_fuzz::{Asker, ask_hostile, hostile_request, models, server, table};
 use serde_json::Map;
 
 static MODELS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(models);
@@ -106,6 +106,19 @@ fn option_values() {
         let mut method = Method::by_name(method).unwrap();
         if method.set(option, value).is_ok() && method.check().is_ok() {
             let _ = negmm::model::plan(&TABLE, "y", &method, &Default::default(), 0);
+        }
+    });
+}
+
+#[test]
+fn request() {
+    let folder = tempfile::tempdir().unwrap();
+    let (address, names) = server(&MODELS, folder.path());
+    let asker = Mutex::new(Asker::new(address));
+    check!().for_each(|script: &[u8]| {
+        if script.len() >= 4 {
+            let status = asker.lock().unwrap_or_else(PoisonError::into_inner).ask(&hostile_request(&names, script));
+            assert!(status == 200 || (400..500).contains(&status), "answered with {status}");
         }
     });
 }

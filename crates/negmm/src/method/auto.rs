@@ -299,7 +299,9 @@ impl Auto {
 
     /// The same for few rows: a network that has seen ten rows must not be sure of anything far from them.
     fn bounded_for_few_rows(network: MixtureNetwork) -> MixtureNetwork {
-        MixtureNetwork { sigma_max: Some(FEW_SIGMA_MAX), mean_bound: Some(FEW_MEAN_BOUND), ..network }
+        // Who asks for wider ones has them.
+        let sigma_max = Some(FEW_SIGMA_MAX).filter(|most| *most > network.settings.sigma_min);
+        MixtureNetwork { sigma_max, mean_bound: Some(FEW_MEAN_BOUND), ..network }
     }
 }
 

@@ -44,7 +44,7 @@ impl Options for MixtureNetwork {
                 "SD",
                 "largest sd of a component, in sds of the target; above sigma-min",
             )
-            .above(0.0),
+            .within(1e-6, 1e6),
             &mut self.sigma_max,
         );
         see(
@@ -54,7 +54,7 @@ impl Options for MixtureNetwork {
                 "SD",
                 "largest distance of a component's mean from the target's mean, in sds of the target",
             )
-            .above(0.0),
+            .within(1e-6, 1e6),
             &mut self.mean_bound,
         );
         self.settings.each(see);
@@ -62,7 +62,8 @@ impl Options for MixtureNetwork {
 
     fn fit_together(&self) -> Checked<()> {
         match self.sigma_max {
-            Some(most) if most <= self.settings.sigma_min => {
+            // As the network has them.
+            Some(most) if most as f32 <= self.settings.sigma_min as f32 => {
                 Err(Refused::new("sigma-max", "larger than sigma-min", most))
             }
             _ => self.settings.fit_together(),
