@@ -116,6 +116,30 @@ impl Kernel for Differentiate<'_> {
     }
 }
 
+/// Sums the scores of rows.
+struct Scored<'a> {
+    job: &'a NetworkJob,
+    parameters: &'a [Chunk],
+    part: &'a mut Part,
+    rows: &'a [u32],
+    sums: ScoreSums,
+}
+
+impl Kernel for Scored<'_> {
+    type Output = ScoreSums;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> ScoreSums {
+        let Self { job, parameters, part: Part { pass, evaluator, .. }, rows, mut sums } = self;
+        for panel in rows.chunks(PANEL) {
+            let panel = load_panel::<L>(job, pass, panel, 1.0);
+            pass.forward::<L>(job.network.activation, parameters, None);
+            evaluator.scores::<L>(pass.outputs(), &panel, &mut sums);
+        }
+        sums
+    }
+}
+
 impl<'a, L: Lanes> CpuTrainer<'a, L> {
     pub(super) fn new(job: &'a NetworkJob) -> Self {
         let parameters = job.initial_parameters();
@@ -201,17 +225,11 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
         Some(loss)
     }
 
-    #[inline(always)]
     fn validate(&mut self, rows: &[u32]) -> Option<Validation> {
         let calibrated = (self.job.course.select == Selection::Calibrated).then_some([0.0; SD_FACTORS.len()]);
-        let mut sums = ScoreSums { calibrated, ..ScoreSums::default() };
-        let Part { pass, evaluator, .. } = &mut self.parts[0];
-        for panel in rows.chunks(PANEL) {
-            let panel = load_panel::<L>(self.job, pass, panel, 1.0);
-            let parameters = predicting(&self.parameters, &self.averaged, &self.optimiser);
-            pass.forward::<L>(self.job.network.activation, parameters, None);
-            evaluator.scores::<L>(pass.outputs(), &panel, &mut sums);
-        }
+        let parameters = predicting(&self.parameters, &self.averaged, &self.optimiser);
+        let sums = ScoreSums { calibrated, ..ScoreSums::default() };
+        let sums = L::call(Scored { job: self.job, parameters, part: &mut self.parts[0], rows, sums });
         let data = &self.job.data;
         let weight = |row: &u32| f64::from(data.sample_weights()[*row as usize]);
         let total: f64 = rows.iter().map(weight).sum();

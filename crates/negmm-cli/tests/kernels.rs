@@ -1,0 +1,17 @@
+//! Kernels are whole. An intrinsic that stands in the program as a function of its own is called from code that was compiled for
+//! another instruction set: the bits are the same, and a training takes twice as long.
+
+use std::process::Command;
+
+#[test]
+fn no_intrinsic_is_called() {
+    let program = env!("CARGO_BIN_EXE_negmm");
+    let Ok(symbols) = Command::new("nm").args(["-C", program]).output() else {
+        eprintln!("skipped: there is no nm");
+        return;
+    };
+    let symbols = String::from_utf8_lossy(&symbols.stdout).into_owned();
+    assert!(symbols.contains("negmm::math"), "the program has its symbols");
+    let called: Vec<&str> = symbols.lines().filter(|line| line.contains("core_arch::x86::avx")).collect();
+    assert!(called.is_empty(), "{} intrinsics are called, among them {}", called.len(), called[0]);
+}
