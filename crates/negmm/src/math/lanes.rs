@@ -163,15 +163,31 @@ impl Isa {
 #[derive(Clone, Copy, Debug)]
 pub struct Plain([f32; WIDTH]);
 
+/// x86-64 by itself cannot multiply and add at once: every lane is a call, and whoever has no AVX waits for those. What is done to all
+/// lanes is a function there; kernels with sixteen copies of each operation took longer to compile than all other code together.
 impl Plain {
-    #[inline(always)]
-    fn map(self, f: impl Fn(f32) -> f32) -> Self {
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    fn map(&self, f: impl Fn(f32) -> f32) -> Self {
         Self(self.0.map(f))
     }
 
-    #[inline(always)]
-    fn zip(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    fn zip(&self, other: &Self, f: impl Fn(f32, f32) -> f32) -> Self {
         Self(std::array::from_fn(|lane| f(self.0[lane], other.0[lane])))
+    }
+
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    fn fused(&self, factor: &Self, addend: &Self) -> Self {
+        Self(std::array::from_fn(|lane| self.0[lane].mul_add(factor.0[lane], addend.0[lane])))
+    }
+
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    fn chosen(&self, mask: &[bool; WIDTH], other: &Self) -> Self {
+        Self(std::array::from_fn(|lane| if mask[lane] { self.0[lane] } else { other.0[lane] }))
     }
 }
 
@@ -179,7 +195,7 @@ impl Add for Plain {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        self.zip(other, |a, b| a + b)
+        self.zip(&other, |a, b| a + b)
     }
 }
 
@@ -187,7 +203,7 @@ impl Sub for Plain {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        self.zip(other, |a, b| a - b)
+        self.zip(&other, |a, b| a - b)
     }
 }
 
@@ -195,7 +211,7 @@ impl Mul for Plain {
     type Output = Self;
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
-        self.zip(other, |a, b| a * b)
+        self.zip(&other, |a, b| a * b)
     }
 }
 
@@ -203,7 +219,7 @@ impl Div for Plain {
     type Output = Self;
     #[inline(always)]
     fn div(self, other: Self) -> Self {
-        self.zip(other, |a, b| a / b)
+        self.zip(&other, |a, b| a / b)
     }
 }
 
@@ -240,19 +256,19 @@ impl Lanes for Plain {
     }
     #[inline(always)]
     fn mul_add(self, factor: Self, addend: Self) -> Self {
-        Self(std::array::from_fn(|lane| self.0[lane].mul_add(factor.0[lane], addend.0[lane])))
+        self.fused(&factor, &addend)
     }
     #[inline(always)]
     fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
-        Self(std::array::from_fn(|lane| (-self.0[lane]).mul_add(factor.0[lane], addend.0[lane])))
+        self.map(|x| -x).fused(&factor, &addend)
     }
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a < b { a } else { b })
+        self.zip(&other, |a, b| if a < b { a } else { b })
     }
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a > b { a } else { b })
+        self.zip(&other, |a, b| if a > b { a } else { b })
     }
     #[inline(always)]
     fn abs(self) -> Self {
@@ -272,11 +288,11 @@ impl Lanes for Plain {
     }
     #[inline(always)]
     fn select(self, mask: Self::Mask, other: Self) -> Self {
-        Self(std::array::from_fn(|lane| if mask[lane] { self.0[lane] } else { other.0[lane] }))
+        self.chosen(&mask, &other)
     }
     #[inline(always)]
     fn scale(self, exponent: Self) -> Self {
-        self.zip(exponent, |x, e| x * f32::from_bits(((e as i32).wrapping_add(127) as u32) << 23))
+        self.zip(&exponent, |x, e| x * f32::from_bits(((e as i32).wrapping_add(127) as u32) << 23))
     }
     #[inline(always)]
     fn split(self) -> (Self, Self) {
