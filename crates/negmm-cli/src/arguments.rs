@@ -1,6 +1,7 @@
 //! Responsible for what can be typed: the command line as text, before anything is looked up or checked.
 
 mod method;
+mod monitor;
 mod reading;
 mod search;
 mod sequence;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use method::MethodFlags;
+pub use monitor::Monitor;
 pub use reading::{FileFlags, ReadingFlags};
 pub use search::{Paper, Part, Tune};
 pub use sequence::SequenceFlags;
@@ -286,34 +288,6 @@ pub struct Calibrate {
     /// The column that says how many times as likely a row is among new rows; new rows must have it too
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub weight: Option<String>,
-    /// How the file is written.
-    #[command(flatten)]
-    pub file: FileFlags,
-}
-
-/// `negmm monitor`
-#[derive(Debug, Args)]
-pub struct Monitor {
-    /// The model file
-    pub model: PathBuf,
-    /// CSV file with inputs and what really happened, in the order of time, plain or gzip, or Parquet; - for standard input
-    #[arg(long, value_name = "FILE")]
-    pub data: String,
-    /// The probability of a false alarm, however long a calibrated model is watched
-    #[arg(long, value_name = "SHARE", default_value = "0.01", allow_hyphen_values = true)]
-    pub alpha: String,
-    /// How far off predictions may be without an alarm: moved by so many of their sds, too wide or too narrow by such a share
-    #[arg(long, value_name = "SHARE", default_value = "0", allow_hyphen_values = true)]
-    pub tolerance: String,
-    /// Go on from what this file says was seen before, where it is there, and write into it what is seen now
-    #[arg(long, value_name = "FILE")]
-    pub state: Option<PathBuf>,
-    /// Draw the evidence into this SVG file too
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<String>,
-    /// Starts the random places of targets that have a probability of their own
-    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
-    pub seed: String,
     /// How the file is written.
     #[command(flatten)]
     pub file: FileFlags,

@@ -8,7 +8,6 @@ mod guarantees;
 mod input;
 mod interrupt;
 mod journal;
-mod labels;
 mod lines;
 mod output;
 mod places;

@@ -81,3 +81,82 @@ fn a_watch_goes_on_where_it_was() {
         "alpha must lie strictly between 0 and 1, found 2",
     );
 }
+
+/// Steps of a walk, whose changes are of such a size from a step on.
+fn walk(steps: usize, from: usize, size: f64) -> String {
+    let (mut text, mut y) = (String::from("when,y\n"), 50.0);
+    for step in 0..steps {
+        // The sum of three scattered numbers is nearly normal.
+        let scattered = |factor: f64| (step as f64 * factor).fract() - 0.5;
+        let change = scattered(0.618_033_988_749) + scattered(0.414_213_562_373) + scattered(0.732_050_807_568);
+        y += if step >= from { size * change } else { change };
+        text.push_str(&format!("{step},{y:.6}\n"));
+    }
+    text
+}
+
+#[test]
+fn a_forecaster_is_watched_a_step_at_a_time() {
+    let folder = Folder::new();
+    folder.write("past.csv", walk(300, 300, 1.0));
+    let fit = ["fit", "past.csv", "--sequence", "y", "--time", "when", "--horizon", "2", "-o", "w.negmm"];
+    folder.done(&[&fit[..], &["--hidden", "8", "--steps", "100"]].concat());
+    folder.write("new.csv", walk(600, 450, 4.0));
+    let watch = ["monitor", "w.negmm", "--data", "new.csv", "--last", "300", "--json", "--quiet"];
+    let outcome = folder.run(&watch);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.err);
+    let json = outcome.json();
+    let since = json["since"].as_u64().unwrap();
+    assert!(json["rows"] == 300 && (130..=170).contains(&since), "{json}");
+    // What a forecaster says of the next step, row by row, is what was watched.
+    let said =
+        folder.done(&["predict", "w.negmm", "new.csv", "--last", "300", "--every", "1", "--interval", "0.9"]).text();
+    let truth = walk(600, 450, 4.0);
+    let y_at = |when: &str| truth.lines().find_map(|line| line.strip_prefix(&format!("{when},"))).unwrap();
+    let first: Vec<Vec<&str>> =
+        said.lines().map(|line| line.split(',').collect()).filter(|line: &Vec<&str>| line[2] == "1").collect();
+    let inside = first.iter().filter(|line| {
+        let [y, low, high] = [y_at(line[1]), line[5], line[6]].map(|cell| cell.parse::<f64>().unwrap());
+        low <= y && y <= high
+    });
+    // The last step has no second one, so `predict` leaves it out.
+    let held = json["coverage"][1]["held"].as_f64().unwrap() * 300.0;
+    assert!(first.len() == 299 && (held - inside.count() as f64).abs() < 1.5, "{held}");
+
+    // Part by part it sees each step once.
+    let lines: Vec<&str> = truth.lines().collect();
+    for (name, end) in [("a.csv", 401), ("b.csv", 601)] {
+        folder.write(name, lines[..end].join("\n"));
+    }
+    folder.run(&["monitor", "w.negmm", "--data", "a.csv", "--last", "100", "--state", "s.json", "--quiet"]);
+    let parts = folder.run(&["monitor", "w.negmm", "--data", "b.csv", "--state", "s.json", "--json", "--quiet"]);
+    assert_eq!(parts.json(), json);
+    let again = folder.run(&["monitor", "w.negmm", "--data", "b.csv", "--state", "s.json"]);
+    assert!(again.code == Some(3) && again.err.contains("no step is new"), "{}", again.err);
+    assert!(again.text().contains("CRPS") && again.text().contains(", by \""), "{}", again.text());
+}
+
+#[test]
+fn what_cannot_be_watched_of_series_is_said() {
+    let folder = Folder::new();
+    let text = (0..80).fold(String::from("id,y\n"), |text, row| text + &format!("{},{}\n", row % 2, (row * 7) % 10));
+    folder.write("s.csv", text);
+    let fit = ["fit", "s.csv", "--sequence", "y", "--series", "id", "-o", "s.negmm", "--hidden", "4", "--steps", "20"];
+    folder.done(&fit);
+    folder.refused(
+        &["monitor", "s.negmm", "--data", "s.csv"],
+        1,
+        "there are 2 series: what several err together at one time is no evidence each, so watch one series at a time",
+    );
+    folder.refused(
+        &["monitor", "s.negmm", "--data", "s.csv", "--state", "s.json"],
+        2,
+        "--state needs a column of times (fit --time), so that no step of a series is seen twice",
+    );
+    let model = Folder::with_model();
+    model.refused(
+        &["monitor", "ok.negmm", "--data", "ok.csv", "--last", "5"],
+        2,
+        "--last is for forecasters, and the model is one of rows",
+    );
+}

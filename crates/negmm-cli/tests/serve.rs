@@ -3,109 +3,13 @@
 
 mod program;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Command};
+use std::io::Write;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use program::Folder;
+use program::server::{Reply, Server};
 use serde_json::{Value, json};
-
-/// A server that ends with the test.
-struct Server {
-    child: Child,
-    address: SocketAddr,
-}
-
-impl Server {
-    fn start(folder: &Folder, more: &[&str]) -> Self {
-        let mut arguments = vec!["serve", "ok.negmm", "--address", "127.0.0.1:0", "--json"];
-        arguments.extend(more);
-        let mut child = folder.command(&arguments).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| {
-            let mut text = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
-            panic!("{line:?} {text}")
-        });
-        // What it tells must not fill the pipe.
-        let mut told = child.stderr.take().unwrap();
-        std::thread::spawn(move || std::io::copy(&mut told, &mut std::io::sink()));
-        Self { child, address: said["address"].as_str().unwrap().parse().unwrap() }
-    }
-
-    fn signal(&self, signal: &str) {
-        assert!(Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap().success());
-    }
-
-    fn get(&self, path: &str) -> Reply {
-        self.ask("GET", path, &[], b"")
-    }
-
-    fn post(&self, path: &str, body: &Value) -> Reply {
-        self.ask("POST", path, &[("content-type", "application/json")], body.to_string().as_bytes())
-    }
-
-    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        send(&mut stream, method, path, headers, body);
-        Reply::read(stream)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn send(stream: &mut TcpStream, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) {
-    let mut head =
-        format!("{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
-    headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
-    // A server that refuses a body may close before it has all of it.
-    let _ = stream
-        .write_all(head.as_bytes())
-        .and_then(|()| stream.write_all(b"\r\n"))
-        .and_then(|()| stream.write_all(body));
-}
-
-struct Reply {
-    status: u16,
-    head: String,
-    body: Vec<u8>,
-}
-
-impl Reply {
-    fn read(mut stream: TcpStream) -> Self {
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes);
-        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(bytes.len().saturating_sub(4));
-        let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
-        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
-        Self { status, head, body: bytes.get(end + 4..).unwrap_or_default().to_vec() }
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&self.body)))
-    }
-
-    #[track_caller]
-    fn ok(&self) -> Value {
-        assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
-        self.json()
-    }
-
-    #[track_caller]
-    fn refused(&self, status: u16, part: &str) {
-        let body = String::from_utf8_lossy(&self.body);
-        assert_eq!(self.status, status, "{body}");
-        assert!(self.json()["error"].as_str().unwrap().contains(part), "{body}");
-    }
-}
 
 fn tensors(x: &[f64], c: &[Option<&str>], parameters: &Value) -> Value {
     json!({"id": "7", "parameters": parameters, "inputs": [
@@ -376,75 +280,4 @@ fn told_to_stop_it_answers_what_is_under_way() {
     stream.write_all(body.as_bytes()).unwrap();
     Reply::read(stream).ok();
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
-}
-
-/// Bodies made of pieces of good ones and of noise: each is answered, with nothing but 200 and 4xx.
-#[test]
-fn random_bodies_do_no_harm() {
-    let folder = Folder::with_model();
-    let server = Server::start(&folder, &["--max-rows", "100"]);
-    let mut state = 88_172_645_463_325_252_u64;
-    let mut below = move |most: usize| {
-        // xorshift64
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % most as u64) as usize
-    };
-    let rows = json!({"instances": [{"x": 0.25, "c": "a"}, {"x": 0.5}]});
-    let stream = "application/vnd.apache.arrow.stream";
-    let arrow = server.ask("POST", "/invocations", &[("accept", stream)], rows.to_string().as_bytes());
-    assert!(arrow.status == 200 && arrow.body.starts_with(&[0xff; 4]), "an Arrow stream");
-    let seeds: [Vec<u8>; 6] = [
-        tensors(&[0.25, 0.5], &[Some("a"), None], &json!({"quantiles": "0.1,0.9", "draws": 3})).to_string().into(),
-        json!({"dataframe_split": {"columns": ["x", "c"], "data": [[0.25, "a"], [1e300, null]]}, "params": {"parts": true}})
-            .to_string()
-            .into(),
-        json!({"instances": [{"x": -0.0, "c": "\u{0}"}], "params": {"mass": [0]}}).to_string().into(),
-        b"x,c\n0.25,a\n\"0.5\",\n".to_vec(),
-        json!({"row": {"x": 1, "c": "a"}}).to_string().into(),
-        arrow.body,
-    ];
-    let words = [
-        "null",
-        "-1",
-        "1e308",
-        "[]",
-        "{}",
-        "\"",
-        "NaN",
-        "[[",
-        "9999999999999999999999",
-        "\\ud800",
-        "true",
-        ",",
-        ":",
-        "\0",
-        "é",
-    ];
-    let paths =
-        ["/v2/models/ok/infer", "/invocations", "/v2/models/ok/explore", "/invocations?novelty=true&components="];
-    let types = ["application/json", "text/csv", stream, "application/json; charset=x"];
-    let count = std::env::var("NEGMM_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(600);
-    for _ in 0..count {
-        let mut body = seeds[below(seeds.len())].clone();
-        for _ in 0..below(6) {
-            let at = below(body.len() + 1);
-            match below(4) {
-                0 => drop(body.drain(at..(at + below(12)).min(body.len()))),
-                1 => drop(body.splice(at..at, words[below(words.len())].bytes())),
-                2 => body.iter_mut().skip(at).take(1).for_each(|byte| *byte = below(256) as u8),
-                _ => body.truncate(at.max(1)),
-            }
-        }
-        let kind = if body.starts_with(&[0xff; 4]) { stream } else { types[below(types.len())] };
-        let path = paths[below(paths.len())];
-        let status = server.ask("POST", path, &[("content-type", kind)], &body).status;
-        assert!(
-            status == 200 || (400..500).contains(&status),
-            "{status} {path} {kind} {:?}",
-            String::from_utf8_lossy(&body)
-        );
-    }
-    assert_eq!(server.get("/v2/health/live").status, 200);
 }

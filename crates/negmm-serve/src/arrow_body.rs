@@ -8,29 +8,34 @@ use arrow_ipc::reader::StreamReader;
 use arrow_ipc::root_as_message;
 use arrow_schema::ArrowError;
 use negmm::Table;
+use negmm::data::KeptColumn;
 
 use crate::failure::Failure;
 
 /// What comes before the length of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// The table of a stream with at most so many rows.
-pub fn table(bytes: &[u8], most_rows: usize) -> Result<Table, Failure> {
+/// The table of a stream with at most so many rows, and the cells of the column of groups, where there is one of that name.
+pub fn table(bytes: &[u8], most_rows: usize, groups: Option<&str>) -> Result<(Table, Vec<String>), Failure> {
     let no_stream = |what: &dyn std::fmt::Display| Failure::bad(format!("no Arrow stream: {what}"));
     check_lengths(bytes).map_err(|what| no_stream(&what))?;
     let read = || {
         let reader = StreamReader::try_new(Cursor::new(bytes), None).map_err(|error| no_stream(&error))?;
         let schema = reader.schema();
-        let mut rows = 0;
+        let (mut rows, mut kept) = (0, Vec::new());
+        let groups = groups.and_then(|name| schema.fields().iter().position(|field| field.name().trim() == name));
         let within = |batch: Result<arrow_array::RecordBatch, ArrowError>| {
             let batch = batch?;
             rows += batch.num_rows();
             if rows > most_rows {
                 return Err(ArrowError::InvalidArgumentError(too_many(most_rows)));
             }
+            kept.extend(groups.map(|at| batch.column(at).clone()));
             Ok(batch)
         };
-        Table::of_arrow(&schema, reader.map(within)).map_err(Failure::from)
+        let table = Table::of_arrow(&schema, reader.map(within))?;
+        let kept = KeptColumn::of_arrays("", kept);
+        Ok((table, kept.cells().map(|cell| cell.trim().to_string()).collect()))
     };
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(no_stream(&"it cannot be decoded")))
 }
@@ -62,5 +67,30 @@ fn check_lengths(bytes: &[u8]) -> Result<(), String> {
             None => return Err("a message is longer than the stream".into()),
         }
         messages += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch};
+    use arrow_ipc::writer::StreamWriter;
+
+    use super::*;
+
+    #[test]
+    fn groups_are_cells_as_a_file_would_have_them() {
+        let x: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 0.25, 0.75]));
+        let site: ArrayRef = Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)]));
+        let batch = RecordBatch::try_from_iter([("x", x), (" site", site)]).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = StreamWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+        writer.write(&batch).and_then(|()| writer.write(&batch)).and_then(|()| writer.finish()).unwrap();
+        drop(writer);
+        let (rows, groups) = table(&bytes, 6, Some("site")).unwrap();
+        assert_eq!((rows.rows(), &groups[..]), (6, &["true", "", "false", "true", "", "false"].map(String::from)[..]));
+        assert!(table(&bytes, 6, Some("place")).unwrap().1.is_empty() && table(&bytes, 6, None).unwrap().1.is_empty());
+        assert!(table(&bytes, 5, None).is_err());
     }
 }

@@ -32,11 +32,12 @@ const SHARES: [f64; 2] = [0.5, 0.9];
 /// The inputs of a model: their kinds, ranges and levels, and a value to begin with.
 pub async fn inputs(State(app): State<Arc<App>>, Path(model): Path<String>) -> Result<AxumJson<Json>, Failure> {
     let served = app.served(&model)?;
-    let encoder = served.model.encoder();
+    let model = served.model()?;
+    let encoder = model.encoder();
     let used = encoder.inputs().iter().filter(|input| input.encoding.features() > 0);
     Ok(AxumJson(json!({
         "model": served.name,
-        "method": served.model.method().name(),
+        "method": model.method().name(),
         "target": encoder.target().name,
         "support": encoder.target().support,
         "window": encoder.sequence().map(|sequence| sequence.window),
@@ -118,10 +119,11 @@ fn answer(served: &Served, body: &[u8], most_rows: usize) -> Result<Json, Failur
     let Some(Json::Object(given)) = body.get("row") else {
         return Err(Failure::bad("expected {\"row\": {column: value, …}}"));
     };
+    let model = served.model()?;
+    let encoder = model.encoder();
     // A column that the row does not have is missing.
-    let mut row: Map<String, Json> = served.used.iter().map(|name| (name.clone(), Json::Null)).collect();
+    let mut row: Map<String, Json> = served.used.names.iter().map(|name| (name.clone(), Json::Null)).collect();
     row.extend(given.clone());
-    let encoder = served.model.encoder();
     if encoder.sequence().is_some() {
         return Err(Failure::bad("rows of a sequence cannot be explored one by one: ask /infer for a table of steps"));
     }
@@ -137,7 +139,7 @@ fn answer(served: &Served, body: &[u8], most_rows: usize) -> Result<Json, Failur
     }
     records.truncate(most_rows);
     let table = Columns::of_records(&records, &served.used)?.table()?;
-    let predictions = served.model.predict(&table)?;
+    let predictions = model.predict(&table)?;
     let (mean, low, high) = (predictions.mean(), predictions.quantile(0.05)?, predictions.quantile(0.95)?);
     let mut first = 1;
     let mut effects = Vec::new();
@@ -157,7 +159,7 @@ fn answer(served: &Served, body: &[u8], most_rows: usize) -> Result<Json, Failur
     }
     let law = predictions.row(0);
     let picture = Picture::new(&law);
-    let novelty = served.model.novelty(&table.select_rows(&[0])).ok();
+    let novelty = model.novelty(&table.select_rows(&[0])).ok();
     Ok(json!({
         "target": encoder.target().name,
         "mean": law.mean(),

@@ -4,20 +4,43 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use negmm::conformal::LabelColumns;
+use negmm::forecast::Forecaster;
 use negmm::monitor::{Monitor, Watching};
 use negmm::{Error, Loaded, Model, Result};
+
+use crate::failure::Failure;
+use crate::rows::Used;
 
 /// A model that is served.
 #[derive(Debug)]
 pub struct Served {
     /// What it is called: its file's name without the ending.
     pub name: String,
-    /// The model.
-    pub model: Model,
-    /// The columns that it uses.
-    pub used: Vec<String>,
+    /// The model, or the forecaster.
+    pub loaded: Loaded,
+    /// The columns that requests may have.
+    pub used: Used,
     /// The watch on its calibration; a model that is loaded again begins a new one.
     pub watch: Mutex<Monitor>,
+}
+
+impl Served {
+    /// The model of rows that it is.
+    ///
+    /// # Errors
+    /// When it is a forecaster: what is asked makes no sense of series.
+    pub fn model(&self) -> std::result::Result<&Model, Failure> {
+        match &self.loaded {
+            Loaded::Model(model) => Ok(model),
+            Loaded::Forecaster(_) => {
+                let name = &self.name;
+                Err(Failure::bad(format!(
+                    "{name:?} is a forecaster of series, which answers /infer and /invocations alone"
+                )))
+            }
+        }
+    }
 }
 
 /// All models, by name.
@@ -75,12 +98,25 @@ impl Models {
 }
 
 fn load(name: &str, file: &PathBuf) -> Result<Arc<Served>> {
-    match Loaded::load(file)? {
-        Loaded::Model(model) => {
-            let used = model.encoder().schema().columns.into_iter().map(|(name, _)| name).collect();
-            let watch = Mutex::new(Monitor::new(Watching::default())?);
-            Ok(Arc::new(Served { name: name.to_string(), model: *model, used, watch }))
-        }
-        Loaded::Forecaster(_) => Err(Error::options("a forecaster of series cannot be served").in_file(file)),
-    }
+    let loaded = Loaded::load(file)?;
+    let used = match &loaded {
+        Loaded::Model(model) => of_rows(model),
+        Loaded::Forecaster(forecaster) => of_series(forecaster),
+    };
+    let watch = Mutex::new(Monitor::new(Watching::default())?);
+    Ok(Arc::new(Served { name: name.to_string(), loaded, used, watch }))
+}
+
+/// The columns of a model's inputs, and those that guaranteed sets go by: groups and weights, or the targets of a sequence.
+fn of_rows(model: &Model) -> Used {
+    let encoder = model.encoder();
+    let schema = if encoder.sequence().is_some() { encoder.schema_with_target() } else { encoder.schema() };
+    let mut names: Vec<String> = schema.columns.into_iter().map(|(name, _)| name).collect();
+    let LabelColumns { by, weight } = model.calibration().map(LabelColumns::of).unwrap_or_default();
+    names.extend(weight.map(str::to_string).filter(|weight| !names.contains(weight)));
+    Used { names, groups: by.map(str::to_string) }
+}
+
+fn of_series(forecaster: &Forecaster) -> Used {
+    Used { names: forecaster.recipe().roles.columns().map(str::to_string).collect(), groups: None }
 }

@@ -2,25 +2,24 @@
 //! them, to whoever asks and to Prometheus.
 
 use std::fmt::Write;
-use std::io::Cursor;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use axum::Json as AxumJson;
-use axum::body::Body as HttpBody;
+use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, header};
-use negmm::Table;
-use negmm::data::CsvStream;
+use axum::http::{HeaderMap, StatusCode, header};
 use negmm::monitor::{Monitor, Verdict};
+use negmm::{Model, Table};
 use serde_json::Value as Json;
 
 use crate::app::{App, essence};
 use crate::arrow_body::too_many;
+use crate::csv_body;
 use crate::failure::Failure;
 use crate::metrics::escaped;
 use crate::models::{Models, Served};
-use crate::rows::of_mlflow;
-use crate::written::CSV;
+use crate::rows::{Used, of_mlflow};
+use crate::written::{CSV, JSON};
 
 /// Rows with their targets, as `/invocations` takes rows, or CSV; answered by what was seen so far.
 pub async fn observed(
@@ -30,15 +29,17 @@ pub async fn observed(
     body: HttpBody,
 ) -> Result<AxumJson<Json>, Failure> {
     let served = app.served(&model)?;
-    let csv = essence(&headers, header::CONTENT_TYPE) == Some(CSV);
+    let csv = match essence(&headers, header::CONTENT_TYPE) {
+        None | Some(JSON) => false,
+        Some(CSV) => true,
+        Some(other) => return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, no_type(other))),
+    };
     let body = app.body(body).await?;
     let most = app.limits.rows;
     let seen = tokio::task::spawn_blocking(move || {
-        let table = table(&served, &body, csv)?;
-        if table.rows() > most {
-            return Err(Failure::too_large(too_many(most)));
-        }
-        see(&served, &table)
+        let model = served.model()?;
+        let table = table(model, &body, csv, most)?;
+        see(&served, model, &table)
     });
     seen.await.unwrap_or_else(|_| Err(Failure::internal())).map(AxumJson)
 }
@@ -50,22 +51,31 @@ pub async fn verdict(State(app): State<Arc<App>>, Path(model): Path<String>) -> 
     said(&verdict).map(AxumJson)
 }
 
-/// The rows of a body.
-fn table(served: &Served, body: &[u8], csv: bool) -> Result<Table, Failure> {
-    let encoder = served.model.encoder();
-    if csv {
-        let body = Cursor::new(body.to_vec());
-        let mut stream = CsvStream::from_reader(body, "body", &encoder.schema_with_target())?;
-        let chunk = stream.next_chunk(usize::MAX)?.ok_or_else(|| Failure::bad("there is no row to observe"))?;
-        return Ok(chunk.table);
-    }
-    let body = serde_json::from_slice(body).map_err(|error| Failure::bad(format!("no JSON object: {error}")))?;
-    let wanted: Vec<String> = served.used.iter().chain([&encoder.target().name]).cloned().collect();
-    Ok(of_mlflow(body, &wanted)?.0.table()?)
+fn no_type(found: &str) -> String {
+    format!("expected a body of the type {JSON} or {CSV}, found {found}")
 }
 
-fn see(served: &Served, table: &Table) -> Result<Json, Failure> {
-    let (model, encoder) = (&served.model, served.model.encoder());
+/// The rows of a body.
+fn table(model: &Model, body: &Bytes, csv: bool, most: usize) -> Result<Table, Failure> {
+    let schema = model.encoder().schema_with_target();
+    if csv {
+        return Ok(csv_body::chunk(body, &schema, most)?.table);
+    }
+    let body = serde_json::from_slice(body).map_err(|error| Failure::bad(format!("no JSON object: {error}")))?;
+    let names = schema.columns.into_iter().map(|(name, _)| name).collect();
+    let (columns, parameters) = of_mlflow(body, &Used { names, groups: None })?;
+    if let Some(name) = parameters.keys().next() {
+        return Err(Failure::bad(format!("a watch is asked nothing: there is no parameter {name:?}")));
+    }
+    match columns.len() {
+        0 => Err(Failure::bad("there is no row in the body")),
+        rows if rows > most => Err(Failure::too_large(too_many(most))),
+        _ => Ok(columns.table()?),
+    }
+}
+
+fn see(served: &Served, model: &Model, table: &Table) -> Result<Json, Failure> {
+    let encoder = model.encoder();
     if encoder.sequence().is_some() || encoder.target().is_censored() {
         return Err(Failure::bad("a watch needs rows that stand alone, with targets that are known"));
     }

@@ -1,17 +1,33 @@
 //! Responsible for the rows of a request, whichever way they are written, and for putting those of several requests together.
 
+use std::borrow::Cow;
+
 use negmm::Table;
 use negmm::data::Column;
 use serde_json::{Map, Value as Json};
 
 use crate::failure::Failure;
 
+/// The columns that a model asks of a request; others are not looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Used {
+    pub names: Vec<String>,
+    /// That of groups, whose cells are kept as they are written.
+    pub groups: Option<String>,
+}
+
+impl Used {
+    fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|other| other == name)
+    }
+}
+
 /// The rows of a request.
 pub enum Rows {
     /// Named columns that can be put together with others.
     Columns(Columns),
-    /// A table that came as one.
-    Table(Table),
+    /// A table that came as one, and the group of each row where there are groups.
+    Table(Table, Vec<String>),
 }
 
 impl Rows {
@@ -19,7 +35,22 @@ impl Rows {
     pub fn len(&self) -> usize {
         match self {
             Self::Columns(columns) => columns.len(),
-            Self::Table(table) => table.rows(),
+            Self::Table(table, _) => table.rows(),
+        }
+    }
+
+    /// As a table.
+    pub fn table(&self) -> negmm::Result<Cow<'_, Table>> {
+        match self {
+            Self::Columns(columns) => columns.table().map(Cow::Owned),
+            Self::Table(table, _) => Ok(Cow::Borrowed(table)),
+        }
+    }
+
+    /// The group of each row; none where no column says it.
+    pub fn groups(&self) -> &[String] {
+        match self {
+            Self::Columns(Columns { groups, .. }) | Self::Table(_, groups) => groups,
         }
     }
 }
@@ -29,6 +60,8 @@ impl Rows {
 pub struct Columns {
     columns: Vec<(String, Cells)>,
     rows: usize,
+    /// The group of each row, where a column says it.
+    groups: Vec<String>,
 }
 
 /// The cells of a column.
@@ -74,30 +107,46 @@ impl Cells {
     }
 }
 
+/// The cells of one name in all records.
+fn cells<'a>(records: &'a [Json], name: &'a str) -> impl Iterator<Item = &'a Json> + Clone {
+    records.iter().map(move |record| record.get(name).unwrap_or(&Json::Null))
+}
+
+/// A cell of groups as a file would have it.
+fn group(cell: &Json) -> String {
+    match cell {
+        Json::Null => String::new(),
+        Json::String(text) => text.trim().to_string(),
+        other => other.to_string(),
+    }
+}
+
 fn no_cell(name: &str, found: &Json) -> Failure {
     Failure::bad(format!("column {name:?}: expected numbers, text, true, false or null, found {found}"))
 }
 
 impl Columns {
-    /// Columns by name, each a list of cells; only those that are `used` are kept.
-    pub fn of_lists(lists: &[(&str, Vec<&Json>)], used: impl Fn(&str) -> bool) -> Result<Self, Failure> {
+    /// Columns by name, each a list of cells; only those that are used are kept.
+    pub fn of_lists(lists: &[(&str, Vec<&Json>)], used: &Used) -> Result<Self, Failure> {
         let rows = lists.first().map_or(0, |(_, cells)| cells.len());
         if let Some((name, cells)) = lists.iter().find(|(_, cells)| cells.len() != rows) {
             let message = format!("column {name:?} has {} cells, column {:?} has {rows}", cells.len(), lists[0].0);
             return Err(Failure::bad(message));
         }
         let mut columns: Vec<(String, Cells)> = Vec::new();
-        for (name, cells) in lists.iter().filter(|(name, _)| used(name)) {
+        for (name, cells) in lists.iter().filter(|(name, _)| used.has(name)) {
             if columns.iter().any(|(other, _)| other == name) {
                 return Err(Failure::bad(format!("column {name:?} is there twice")));
             }
             columns.push((name.to_string(), Cells::of_json(name, cells.iter().copied())?));
         }
-        Ok(Self { columns, rows })
+        let groups = lists.iter().find(|(name, _)| used.groups.as_deref() == Some(name));
+        let groups = groups.map_or(Vec::new(), |(_, cells)| cells.iter().copied().map(group).collect());
+        Ok(Self { columns, rows, groups })
     }
 
     /// Rows as objects; a name that an object does not have is missing there.
-    pub fn of_records(records: &[Json], used: &[String]) -> Result<Self, Failure> {
+    pub fn of_records(records: &[Json], used: &Used) -> Result<Self, Failure> {
         let object = |(at, record): (usize, &Json)| match record {
             Json::Object(_) => Ok(()),
             other => {
@@ -105,12 +154,14 @@ impl Columns {
             }
         };
         records.iter().enumerate().try_for_each(object)?;
+        let is_there = |name: &&String| records.iter().any(|record| record.get(name.as_str()).is_some());
         let mut columns = Vec::new();
-        for name in used.iter().filter(|name| records.iter().any(|record| record.get(name).is_some())) {
-            let cells = records.iter().map(|record| record.get(name).unwrap_or(&Json::Null));
-            columns.push((name.clone(), Cells::of_json(name, cells)?));
+        for name in used.names.iter().filter(is_there) {
+            columns.push((name.clone(), Cells::of_json(name, cells(records, name))?));
         }
-        Ok(Self { columns, rows: records.len() })
+        let groups = used.groups.as_ref().filter(is_there);
+        let groups = groups.map_or(Vec::new(), |name| cells(records, name).map(group).collect());
+        Ok(Self { columns, rows: records.len(), groups })
     }
 
     /// Rows.
@@ -145,7 +196,7 @@ impl Columns {
 }
 
 /// What `/invocations` takes as JSON: `dataframe_split`, `dataframe_records`, `instances` or `inputs`; and `params`.
-pub fn of_mlflow(mut body: Map<String, Json>, used: &[String]) -> Result<(Columns, Map<String, Json>), Failure> {
+pub fn of_mlflow(mut body: Map<String, Json>, used: &Used) -> Result<(Columns, Map<String, Json>), Failure> {
     let parameters = match body.remove("params") {
         None | Some(Json::Null) => Map::new(),
         Some(Json::Object(parameters)) => parameters,
@@ -171,7 +222,7 @@ pub fn of_mlflow(mut body: Map<String, Json>, used: &[String]) -> Result<(Column
     Ok((columns, parameters))
 }
 
-fn of_named_lists(lists: &Map<String, Json>, used: &[String]) -> Result<Columns, Failure> {
+fn of_named_lists(lists: &Map<String, Json>, used: &Used) -> Result<Columns, Failure> {
     let list = |(name, cells): (&'_ String, &'_ Json)| match cells {
         Json::Array(_) => Ok(()),
         other => Err(Failure::bad(format!("column {name:?}: expected a list of cells, found {other}"))),
@@ -179,10 +230,10 @@ fn of_named_lists(lists: &Map<String, Json>, used: &[String]) -> Result<Columns,
     lists.iter().try_for_each(list)?;
     let lists: Vec<(&str, Vec<&Json>)> =
         lists.iter().map(|(name, cells)| (name.as_str(), cells.as_array().into_iter().flatten().collect())).collect();
-    Columns::of_lists(&lists, |name| used.iter().any(|other| other == name))
+    Columns::of_lists(&lists, used)
 }
 
-fn of_split(split: &Map<String, Json>, used: &[String]) -> Result<Columns, Failure> {
+fn of_split(split: &Map<String, Json>, used: &Used) -> Result<Columns, Failure> {
     let (Some(Json::Array(names)), Some(Json::Array(rows))) = (split.get("columns"), split.get("data")) else {
         return Err(Failure::bad("dataframe_split must have the lists columns and data"));
     };
@@ -201,7 +252,7 @@ fn of_split(split: &Map<String, Json>, used: &[String]) -> Result<Columns, Failu
             _ => return Err(Failure::bad(format!("row {at}: expected a list of {} cells", names.len()))),
         }
     }
-    Columns::of_lists(&lists, |name| used.iter().any(|other| other == name))
+    Columns::of_lists(&lists, used)
 }
 
 #[cfg(test)]
@@ -209,8 +260,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn used() -> Vec<String> {
-        vec!["x".into(), "city".into()]
+    fn used() -> Used {
+        Used { names: vec!["x".into(), "city".into()], groups: None }
     }
 
     fn object(body: Json) -> Map<String, Json> {
@@ -249,6 +300,21 @@ mod tests {
         assert_eq!((one.len(), one.table().unwrap().rows()), (3, 3));
         let other = Columns::of_records(&rows(r#"[{"x": "1", "city": "b"}]"#), &used()).unwrap();
         assert!(!one.is_like(&other));
+    }
+
+    #[test]
+    fn groups_are_kept_as_they_are_written() {
+        let used = Used { groups: Some("more".into()), ..used() };
+        let records =
+            json!({"instances": [{"x": 1, "more": " a "}, {"x": 2, "more": 7}, {"x": 3}, {"x": 4, "more": true}]});
+        let lists = json!({"inputs": {"x": [1, 2, 3, 4], "more": [" a ", 7, null, true]}});
+        for body in [records, lists] {
+            let (columns, _) = of_mlflow(object(body), &used).unwrap();
+            assert_eq!(columns.table().unwrap().names(), ["x"]);
+            assert_eq!(Rows::Columns(columns).groups(), ["a", "7", "", "true"]);
+        }
+        let (columns, _) = of_mlflow(object(json!({"instances": [{"x": 1}]})), &used).unwrap();
+        assert!(Rows::Columns(columns).groups().is_empty());
     }
 
     #[test]

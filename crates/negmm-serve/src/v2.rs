@@ -1,12 +1,13 @@
 //! Responsible for the Open Inference Protocol, version 2: its requests, and what a model says of itself there.
 
 use negmm::data::Encoding;
-use negmm::{Model, Questions};
+use negmm::forecast::Forecaster;
+use negmm::{Loaded, Model, Questions};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::failure::Failure;
-use crate::rows::Columns;
+use crate::rows::{Columns, Used};
 
 /// The body of a request to infer.
 #[derive(Debug, Deserialize)]
@@ -48,9 +49,9 @@ impl Request {
     }
 
     /// The rows: each tensor is a column of a shape [rows] or [rows, 1].
-    pub fn columns(&self, used: &[String]) -> Result<Columns, Failure> {
+    pub fn columns(&self, used: &Used) -> Result<Columns, Failure> {
         let lists = self.inputs.iter().map(Tensor::cells).collect::<Result<Vec<_>, _>>()?;
-        Columns::of_lists(&lists, |name| used.iter().any(|other| other == name))
+        Columns::of_lists(&lists, used)
     }
 }
 
@@ -91,27 +92,55 @@ fn flattened(data: &Json) -> Option<Vec<&Json>> {
 }
 
 /// What a model says of itself: its inputs, and the outputs that are always there.
-pub fn metadata(name: &str, model: &Model) -> Json {
+pub fn metadata(name: &str, loaded: &Loaded) -> Json {
+    let (inputs, outputs, parameters) = match loaded {
+        Loaded::Model(model) => of_rows(model),
+        Loaded::Forecaster(forecaster) => of_series(forecaster),
+    };
+    json!({
+        "name": name,
+        "versions": ["1"],
+        "platform": "negmm",
+        "inputs": inputs,
+        "outputs": outputs,
+        "parameters": parameters,
+    })
+}
+
+type Metadata = (Vec<Json>, Vec<Json>, Json);
+
+fn tensor(name: &str, datatype: &str) -> Json {
+    json!({"name": name, "datatype": datatype, "shape": [-1]})
+}
+
+fn of_rows(model: &Model) -> Metadata {
     let encoder = model.encoder();
     let inputs = encoder.inputs().iter().filter(|input| input.encoding.features() > 0).map(|input| {
         let datatype = match input.encoding {
             Encoding::Number(_) => "FP64",
             Encoding::Text(_) | Encoding::Time(_) => "BYTES",
         };
-        json!({"name": input.name, "datatype": datatype, "shape": [-1], "parameters": {"read_as": input.reading().to_string()}})
+        let mut described = tensor(&input.name, datatype);
+        described["parameters"] = json!({"read_as": input.reading().to_string()});
+        described
     });
     let outputs = Questions::default().names(model).unwrap_or_default();
-    let outputs = outputs.iter().map(|name| json!({"name": name, "datatype": "FP64", "shape": [-1]}));
-    json!({
-        "name": name,
-        "versions": ["1"],
-        "platform": "negmm",
-        "inputs": inputs.collect::<Vec<_>>(),
-        "outputs": outputs.collect::<Vec<_>>(),
-        "parameters": {
-            "method": model.method().name(),
-            "target": encoder.target().name,
-            "window": encoder.sequence().map(|sequence| sequence.window),
-        },
-    })
+    let parameters = json!({
+        "method": model.method().name(),
+        "target": encoder.target().name,
+        "window": encoder.sequence().map(|sequence| sequence.window),
+    });
+    (inputs.collect(), outputs.iter().map(|name| tensor(name, "FP64")).collect(), parameters)
+}
+
+/// Rows are steps of the past; there is an output for each step ahead of each series.
+fn of_series(forecaster: &Forecaster) -> Metadata {
+    let roles = &forecaster.recipe().roles;
+    let places = [roles.series.as_ref(), roles.time.as_ref()].into_iter().flatten();
+    let places: Vec<Json> = places.map(|name| tensor(name, "BYTES")).collect();
+    let numbers = [&roles.target].into_iter().chain(&roles.past).chain(&roles.known);
+    let inputs = places.iter().cloned().chain(numbers.map(|name| tensor(name, "FP64"))).collect();
+    let outputs = [("step", "INT64"), ("mean", "FP64"), ("sd", "FP64")].map(|(name, kind)| tensor(name, kind));
+    let parameters = json!({"method": "auto", "target": roles.target, "horizon": roles.horizon});
+    (inputs, places.into_iter().chain(outputs).collect(), parameters)
 }

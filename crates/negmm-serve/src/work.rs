@@ -1,12 +1,14 @@
 //! Responsible for predicting, away from the threads that talk to the network: a queue of requests, and threads that answer them. What
-//! waits for the same model is predicted together: a network works on 32 rows at once, whether they are there or not.
+//! waits for the same model is predicted together: a network works on 32 rows at once, whether they are there or not. Only a small
+//! request that has the server to itself is answered where it was read: there is nothing to wait for and nobody who waits.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use negmm::Predictions;
+use negmm::Loaded;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::failure::Failure;
@@ -15,6 +17,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::models::Served;
 use crate::rows::{Columns, Rows};
+use crate::series::Ahead;
 
 /// Requests that are predicted together, at most.
 const TOGETHER: usize = 64;
@@ -98,8 +101,7 @@ pub fn start(
     let thread = |number: usize| {
         let (queue, room) = (queue.clone(), room.clone());
         std::thread::Builder::new().name(format!("predict {number}")).spawn(move || {
-            // A pool of itself alone: what the library does in parallel stays here. Without one it is slower and no worse.
-            let _own = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+            stay_here();
             while let Some(jobs) = queue.take(threads) {
                 answer_all(jobs, &room);
             }
@@ -127,7 +129,7 @@ fn answer_all(jobs: Vec<Job>, room: &Room) {
             }
         };
         match &read.rows {
-            Rows::Columns(columns) if columns.len() <= FEW_ROWS && job.served.model.encoder().sequence().is_none() => {
+            Rows::Columns(columns) if columns.len() <= FEW_ROWS && stand_alone(&job.served) => {
                 match batches.iter_mut().find(|batch| batch.columns.is_like(columns)) {
                     Some(batch) => {
                         batch.columns.extend(columns);
@@ -148,8 +150,11 @@ fn together(batch: Batch, room: &Room) {
         return batch.jobs.into_iter().for_each(|(job, read)| alone(job, &read, room));
     }
     let served = batch.jobs[0].0.served.clone();
-    let predictions = guarded(|| Ok(served.model.predict(&batch.columns.table()?)?));
-    let Ok(predictions) = predictions else {
+    let predicted = guarded(|| {
+        let model = served.model()?;
+        Ok((model, model.predict(&batch.columns.table()?)?))
+    });
+    let Ok((model, predictions)) = predicted else {
         return batch.jobs.into_iter().for_each(|(job, read)| alone(job, &read, room));
     };
     room.metrics.predicted(&served.name, batch.jobs.len(), predictions.len());
@@ -158,28 +163,63 @@ fn together(batch: Batch, room: &Room) {
         let rows = read.rows.len();
         let own: Vec<usize> = (first..first + rows).collect();
         first += rows;
-        let answer = guarded(|| read.answer(&served, &predictions.select(&own), rows));
+        let answer = guarded(|| read.answer(model, &predictions.select(&own)));
         drop(job.reply.send(answer));
     }
 }
 
 /// Answers one request by itself.
 fn alone(job: Job, read: &Read, room: &Room) {
-    let served = job.served.clone();
-    let answer = || {
-        let (predictions, rows) = predicted(&served, &read.rows)?;
-        room.metrics.predicted(&served.name, 1, predictions.len());
-        read.answer(&served, &predictions, rows)
-    };
+    let answer = || answer(&job.served, read, &room.limits, &room.metrics);
     let answer = guarded(|| if read.rows.len() > MANY_ROWS { room.all.install(answer) } else { answer() });
     drop(job.reply.send(answer));
 }
 
-fn predicted(served: &Served, rows: &Rows) -> Result<(Predictions, usize), Failure> {
-    match rows {
-        Rows::Columns(columns) => Ok((served.model.predict(&columns.table()?)?, columns.len())),
-        Rows::Table(table) => Ok((served.model.predict(table)?, table.rows())),
+fn answer(served: &Served, read: &Read, limits: &Limits, metrics: &Metrics) -> Answer {
+    let table = read.rows.table()?;
+    match &served.loaded {
+        Loaded::Model(model) => {
+            let predictions = model.predict(&table)?;
+            metrics.predicted(&served.name, 1, predictions.len());
+            read.answer(model, &predictions)
+        }
+        Loaded::Forecaster(forecaster) => {
+            let ahead = Ahead::of(forecaster, &table, &read.questions, limits.numbers)?;
+            metrics.predicted(&served.name, 1, ahead.len());
+            Ok((read.form.content_type(), ahead.answer(&read.questions, &read.form)?))
+        }
     }
+}
+
+/// Bytes and rows of a request that may be answered at once, and numbers of its answer, at most.
+const SMALL: (usize, usize, usize) = (4096, 4, 256);
+
+/// The answer to a small request, by the thread that asks; nothing where the queue shall have it.
+pub fn at_once(job: &Job, limits: &Limits, metrics: &Metrics) -> Option<Answer> {
+    let (bytes, rows, numbers) = SMALL;
+    if job.body.len() > bytes || !stand_alone(&job.served) {
+        return None;
+    }
+    stay_here();
+    match guarded(|| job.read(limits)) {
+        Ok(read) if read.rows.len() > rows || read.numbers > numbers => None,
+        Ok(read) => Some(guarded(|| answer(&job.served, &read, limits, metrics))),
+        Err(failure) => Some(Err(failure)),
+    }
+}
+
+/// What the library does in parallel stays on this thread from now on.
+fn stay_here() {
+    thread_local!(static STAYS: Cell<bool> = const { Cell::new(false) });
+    if !STAYS.replace(true) {
+        // It lasts as long as the thread. Without it predictions are slower and no worse.
+        std::mem::forget(ThreadPoolBuilder::new().num_threads(1).use_current_thread().build());
+    }
+}
+
+/// Whether each row of a request is predicted by itself.
+fn stand_alone(served: &Served) -> bool {
+    matches!(&served.loaded, Loaded::Model(model) if model.encoder().sequence().is_none())
 }
 
 /// A bug in answering one request is not the end of the thread.

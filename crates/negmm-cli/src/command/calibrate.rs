@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use negmm::conformal::{Calibration, HeldBack, Promise, Sets};
+use negmm::conformal::{Calibration, HeldBack, LabelColumns, Promise, Sets};
 use negmm::data::Warnings;
 use negmm::{Error, Loaded, Model};
 use serde_json::{Value, json};
 
 use crate::arguments::{Calibrate, Shared};
 use crate::input;
-use crate::labels::{LabelColumns, select};
 use crate::output::write;
 use crate::places::{Written, apart};
 use crate::progress::Bar;
@@ -72,7 +71,7 @@ fn read(calibrate: &Calibrate, model: &Model, shared: &Shared) -> Result<Calibra
     let target = &model.encoder().target().name;
     while let Some(chunk) = stream.next_chunk(CHUNK)? {
         warnings.merge(&chunk.warnings);
-        let labels = select(&columns.labels(&chunk)?, &chunk.table.rows_with(target)?);
+        let labels = columns.labels(&chunk)?.select(&chunk.table.rows_with(target)?);
         let Some(table) = without_target.leave_out(chunk.table)? else { continue };
         let (predictions, odd) = model.predict_known(&table)?;
         warnings.merge(&odd);

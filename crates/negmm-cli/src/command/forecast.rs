@@ -4,12 +4,9 @@ use std::time::Instant;
 
 use negmm::compare::Summary;
 use negmm::conformal::Guard;
-use negmm::data::time::iso;
 use negmm::data::{Inputs, PredictedRows};
-use negmm::forecast::{
-    FittedForecaster, ForecastPlan, Forecaster, Forecasts, Histories, Over, Place, Roles, StepScores, backtest,
-};
-use negmm::{Answers, Error, FitOptions, Method, Questions, Table};
+use negmm::forecast::{FittedForecaster, ForecastPlan, Forecaster, Forecasts, Over, Roles, StepScores, backtest};
+use negmm::{Error, FitOptions, Method, Questions, Table};
 use negmm_cuda::Trainer;
 use serde_json::{Value, json};
 
@@ -171,7 +168,7 @@ pub fn predict(
     if let Some((values, paths)) = drawn {
         answers = answers.before_numbers((1..=paths).map(|path| format!("path_{path}")).collect(), values);
     }
-    let answers = placed(answers, forecaster, &histories, places, over.is_none(), inside);
+    let answers = forecaster.placed(answers, &histories, places, over.is_none(), inside);
     let names = answers.names().to_vec();
     let mut output = PredictionFile::create(&predict.output, form, names.clone())?;
     output.write(Predicted::new(&answers, &[], PredictedRows::all(places.len()), false, form), &[])?;
@@ -193,39 +190,6 @@ fn over(word: &str) -> Result<Over, Error> {
         "min" => Ok(Over::Min),
         _ => Err(Error::options(format!("over must be sum, max or min, found {word:?}"))),
     }
-}
-
-/// The answers after what says which step they are of: series, origin, time, step.
-fn placed<'a>(
-    mut answers: Answers<'a>,
-    forecaster: &Forecaster,
-    histories: &Histories,
-    places: &[Place],
-    steps: bool,
-    inside: bool,
-) -> Answers<'a> {
-    let recipe = forecaster.recipe();
-    let time = |place: &Place, step: usize| {
-        let time = histories.series[place.series].time(step, recipe.clock);
-        if recipe.clock.has_dates() { iso(time) } else { time.to_string() }
-    };
-    if steps {
-        answers = answers.after_whole("step", places.iter().map(|place| place.ahead as i64).collect());
-    }
-    if let Some(name) = &recipe.roles.time {
-        answers = answers.after_text(name, places.iter().map(|place| time(place, place.step())).collect());
-        if inside {
-            answers = answers.after_text("origin", places.iter().map(|place| time(place, place.origin)).collect());
-        }
-    } else if inside {
-        let row = |place: &Place| histories.series[place.series].rows[place.origin] as i64 + 1;
-        answers = answers.after_whole("origin_row", places.iter().map(row).collect());
-    }
-    if let Some(name) = &recipe.roles.series {
-        let series = |place: &Place| histories.series[place.series].name.clone();
-        answers = answers.after_text(name, places.iter().map(series).collect());
-    }
-    answers
 }
 
 /// `evaluate`: origins roll forward through the data.

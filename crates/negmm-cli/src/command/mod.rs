@@ -18,3 +18,4 @@ pub mod report;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod tune;
+mod verdict;

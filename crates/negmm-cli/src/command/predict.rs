@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use negmm::conformal::{Adaptive, Guard};
+use negmm::conformal::{Adaptive, Guard, LabelColumns};
 use negmm::data::{Chunk, RowStream, Warnings};
 use negmm::questions::{levels, numbers};
 use negmm::{Error, Loaded, Model, Questions};
@@ -12,7 +12,6 @@ use serde_json::json;
 
 use crate::arguments::{Predict, Shared};
 use crate::command::forecast;
-use crate::labels::LabelColumns;
 use crate::places::{Written, apart};
 use crate::predictions::{Form, Predicted, PredictionFile};
 use crate::progress::Bar;

@@ -2,6 +2,9 @@
 
 #![allow(dead_code)]
 
+#[cfg(all(unix, feature = "serve"))]
+pub mod server;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::guarantee::Guarantee;
+use super::labels::Labels;
 use super::tails::Tails;
 use crate::tensors::{Flaw, Tensor, Tensors, numbers_of};
 use crate::{Error, Predictions, Result};
@@ -17,16 +18,6 @@ pub enum Sets {
     Intervals,
     /// Regions: the most likely values.
     Regions,
-}
-
-/// What is known of rows beside their predictions, where a calibration asks for it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Labels {
-    /// The group of each row, where guarantees hold in each group; else none.
-    pub groups: Vec<String>,
-    /// How much each row counts, where new rows are of another kind than those that were held back: how many times as likely it is
-    /// among new rows; else none.
-    pub weights: Vec<f64>,
 }
 
 /// Rows that are held back, while they are read.

@@ -14,10 +14,12 @@ mod adaptive;
 mod calibration;
 mod guarantee;
 mod guard;
+mod labels;
 mod tails;
 
 pub use adaptive::{Adaptive, Kept};
 pub(crate) use calibration::CalibrationShape;
-pub use calibration::{Calibration, HeldBack, Labels, Sets};
+pub use calibration::{Calibration, HeldBack, Sets};
 pub use guarantee::{CONFIDENCE, Guarantee, Promise};
 pub use guard::Guard;
+pub use labels::{LabelColumns, Labels};

@@ -26,7 +26,7 @@ impl KeptColumn {
 
     /// One of arrays of one type.
     #[cfg(feature = "parquet")]
-    pub(super) fn of_arrays(name: &str, arrays: Vec<arrow_array::ArrayRef>) -> Self {
+    pub fn of_arrays(name: &str, arrays: Vec<arrow_array::ArrayRef>) -> Self {
         Self { name: name.to_string(), cells: Cells::Arrays(arrays) }
     }
 

@@ -25,6 +25,7 @@ mod lags;
 mod law;
 mod measure;
 mod naive;
+mod placed;
 mod places;
 mod plan;
 mod recipe;

@@ -126,14 +126,29 @@ impl Forecaster {
         let every = origins.every.unwrap_or(horizon).max(1);
         let mut places = Vec::new();
         for (series, one) in histories.series.iter().enumerate() {
-            let first = match origins.last {
-                Some(last) => one.len().saturating_sub(last.saturating_add(1)),
-                None => self.recipe.reach().min(one.len() / 4),
-            };
-            let origins = (first..one.len().saturating_sub(horizon)).step_by(every);
+            let origins = self.first_origin(one, origins.last)..one.len().saturating_sub(horizon);
+            let origins = origins.step_by(every);
             places.extend(origins.flat_map(|origin| (1..=horizon).map(move |ahead| Place { series, origin, ahead })));
         }
         places
+    }
+
+    /// The step after each origin, as far as its value is known: what a watch looks at. Those of the `last` steps of each series, or of
+    /// all that have a past.
+    pub fn next_steps(&self, histories: &Histories, last: Option<usize>) -> Vec<Place> {
+        let of_series = |(series, one): (usize, &Series)| {
+            let origins = self.first_origin(one, last)..one.len().saturating_sub(1);
+            let places = origins.map(move |origin| Place { series, origin, ahead: 1 });
+            places.filter(|place| !one.values[place.step()].is_nan()).collect::<Vec<_>>()
+        };
+        histories.series.iter().enumerate().flat_map(of_series).collect()
+    }
+
+    fn first_origin(&self, series: &Series, last: Option<usize>) -> usize {
+        match last {
+            Some(last) => series.len().saturating_sub(last.saturating_add(1)),
+            None => self.recipe.reach().min(series.len() / 4),
+        }
     }
 
     /// Scores of the forecasts from these origins, beside its rivals.

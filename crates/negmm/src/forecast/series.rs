@@ -11,6 +11,8 @@ use crate::{Error, Result};
 const LARGEST: f64 = 1e150;
 /// So many steps may be missing between two rows, at most.
 const LONGEST_GAP: usize = 100_000;
+/// So many steps may be missing in all, at most, or as many as there are rows: each takes the room of one that is there.
+const MOST_ABSENT: usize = 1_000_000;
 
 /// One series.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +76,15 @@ impl Histories {
                     let steps = clock.between(*before, *time).unwrap_or(1).min(LONGEST_GAP);
                     gaps += usize::from(steps > 1);
                     absent += steps - 1;
+                    if absent > MOST_ABSENT.max(table.rows()) {
+                        let message =
+                            format!("more than {MOST_ABSENT} time steps ({}) are missing up to here", clock.words());
+                        return Err(table.blame_cell(
+                            Error::data(message),
+                            *row,
+                            roles.time.as_deref().unwrap_or_default(),
+                        ));
+                    }
                     for step in 1..steps {
                         one.push(rows[at - 1], Some(clock.after(*before, step)), f64::NAN);
                     }
