@@ -1,7 +1,10 @@
-"""Servers side by side, one after the other in one run: negmm serve, MLflow's scoring server and FastAPI with onnxruntime, each with
-the same model on one core, and wrk on another.
+"""Servers side by side in one run: negmm serve, MLflow's scoring server and FastAPI with onnxruntime, each with the same model on one
+core, and wrk on another.
 
-    python serve.py PROGRAM MODEL DATA [--seconds 10] [--mlflow PYTHON]
+    python serve.py PROGRAM MODEL DATA [--seconds 4] [--rounds 5] [--mlflow PYTHON]
+
+All three run from the start and are asked in turn, round after round, so that what else the machine does meets all of them; what is
+printed are medians over the rounds, with the lowest and the highest, and the medians of ratios within a round.
 
 PROGRAM is negmm, MODEL a model file and DATA a CSV file with rows for it, of which the first is asked for: mean, sd and a central
 interval of 90 %. The package's extras of this script are in fastapi, uvicorn and onnxruntime; MLflow may live in another interpreter.
@@ -18,6 +21,7 @@ import os
 import pathlib
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -65,6 +69,12 @@ def load(url: str, body: bytes, connections: int, seconds: int, folder: pathlib.
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     requests, microseconds, p50, p99, errors = map(int, re.search(r"RESULT (.*)", text).group(1).split())
     return {"rps": requests / microseconds * 1e6, "p50": p50 / 1000, "p99": p99 / 1000, "errors": errors}
+
+
+def spread(values: list[float], digits: int) -> str:
+    """The median, with the lowest and the highest."""
+    low, middle, high = (f"{value:.{digits}f}" for value in (min(values), statistics.median(values), max(values)))
+    return f"{middle} ({low} to {high})"
 
 
 FASTAPI = '''
@@ -129,7 +139,8 @@ def main() -> None:
     parser.add_argument("program")
     parser.add_argument("model", type=pathlib.Path)
     parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--seconds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--mlflow", default=sys.executable)
     arguments = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="negmm-serve-"))
@@ -166,26 +177,40 @@ def main() -> None:
         command = [arguments.mlflow, "-m", "mlflow", "models", "serve", "-m", str(folder / "packed"), "-p", "8603", "--env-manager", "local"]
         return pinned(command, env={**one, "PATH": f"{pathlib.Path(arguments.mlflow).parent}:{os.environ['PATH']}"}, start_new_session=True), plain, 8603
 
-    answers, table = {}, []
-    for name, server in (("negmm serve", negmm), ("FastAPI, onnxruntime", fastapi), ("MLflow, onnxruntime", mlflow)):
-        process, body, port = server()
-        try:
+    names = {"negmm serve": negmm, "FastAPI, onnxruntime": fastapi, "MLflow, onnxruntime": mlflow}
+    servers = {}
+    found = {(name, connections): [] for name in names for connections in (1, 32)}
+    try:
+        for name, start in names.items():
+            process, body, port = start()
+            servers[name] = process, body, f"http://127.0.0.1:{port}/invocations"
             wait_for(f"http://127.0.0.1:{port}/ping", process)
-            url = f"http://127.0.0.1:{port}/invocations"
-            request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-            answers[name] = json.loads(urllib.request.urlopen(request).read())["predictions"][0]
-            load(url, body, 1, 2, folder)
-            for connections in (1, 32):
-                table.append((name, connections, load(url, body, connections, arguments.seconds, folder)))
-        finally:
+            request = urllib.request.Request(servers[name][2], body, {"Content-Type": "application/json"})
+            answer = json.loads(urllib.request.urlopen(request).read())["predictions"][0]
+            print(name, {key: round(value, 6) for key, value in answer.items()})
+            load(servers[name][2], body, 1, 2, folder)
+        for number in range(arguments.rounds):
+            print(f"round {number + 1}, load of the machine {os.getloadavg()[0]:.1f}", flush=True)
+            for (name, connections), list_of in found.items():
+                _, body, url = servers[name]
+                list_of.append(load(url, body, connections, arguments.seconds, folder))
+    finally:
+        for name, (process, _, _) in servers.items():
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGTERM) if name.startswith("MLflow") else process.terminate()
                 process.wait(30)
-    for name, answer in answers.items():
-        print(name, {key: round(value, 6) for key, value in answer.items()})
     print("\n| server | connections | requests/s | p50 ms | p99 ms | errors |\n|---|---|---|---|---|---|")
-    for name, connections, found in table:
-        print(f"| {name} | {connections} | {found['rps']:.0f} | {found['p50']:.2f} | {found['p99']:.2f} | {found['errors']} |")
+    for (name, connections), list_of in found.items():
+        cells = [spread([one[what] for one in list_of], digits) for what, digits in (("rps", 0), ("p50", 2), ("p99", 2))]
+        print(f"| {name} | {connections} | {' | '.join(cells)} | {sum(one['errors'] for one in list_of)} |")
+    print("\n| beside | connections | times the requests/s | share of its p99 |\n|---|---|---|---|")
+    for (name, connections), list_of in found.items():
+        if name == "negmm serve":
+            continue
+        own = found["negmm serve", connections]
+        more = [ours["rps"] / theirs["rps"] for ours, theirs in zip(own, list_of, strict=True)]
+        later = [ours["p99"] / theirs["p99"] for ours, theirs in zip(own, list_of, strict=True)]
+        print(f"| {name} | {connections} | {spread(more, 1)} | {spread(later, 2)} |")
 
 
 main()

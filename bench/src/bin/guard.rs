@@ -1,21 +1,23 @@
-//! Simulates what guaranteed sets and the watch promise, without training: what is true is known, and what is said is right or wrong on
-//! purpose. Prints tables as Markdown.
+//! Simulates what guaranteed sets and the watch promise: what is true is known, and what is said is right or wrong on purpose, or learnt.
+//! Prints tables as Markdown.
 //!
 //! ```text
-//! guard [--part coverage|regions|watch] [--sets 1000] [--runs 1000] [--rows 10000]
+//! guard [--part coverage|regions|folds|watch] [--sets 1000] [--fits 300] [--runs 1000] [--rows 10000]
 //! ```
 //!
 //! `coverage`: for each problem and number of calibration rows, `--sets` calibrations; the mean coverage of 90 % sets with its standard
 //! error, and Kolmogorov's distance of their coverages from the beta law, times the root of `--sets` (1.36 is passed by chance in one of
-//! twenty). `regions`: the length of guaranteed regions beside that of guaranteed intervals where there are two peaks. `watch`: false alarms
-//! among `--runs` runs of `--rows` rows, and how many rows an alarm takes.
+//! twenty). `regions`: the length of guaranteed regions beside that of guaranteed intervals where there are two peaks. `folds`: `--fits`
+//! trainings of `auto`, calibrated by what it predicted out of fold; the mean coverage of its pool's 90 % sets. `watch`: false alarms among
+//! `--runs` runs of `--rows` rows, and how many rows an alarm takes.
 
 use std::error::Error;
 
 use negmm::conformal::{Calibration, Guard, Labels};
+use negmm::data::Column;
 use negmm::math::beta;
 use negmm::monitor::{Monitor, Watching};
-use negmm::{Mixtures, Predictions, Rng, Row};
+use negmm::{FitOptions, Method, Mixtures, Predictions, Rng, Row, Table, fit_with};
 use negmm_bench::options::Options;
 use rayon::prelude::*;
 
@@ -45,7 +47,7 @@ const COVERAGE: f64 = 0.9;
 const NEW: usize = 200;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::read(&["--part", "--sets", "--runs", "--rows"])?;
+    let options = Options::read(&["--part", "--sets", "--fits", "--runs", "--rows"])?;
     let part = options.text("--part").unwrap_or("all");
     let wanted = |name: &str| part == name || part == "all";
     if wanted("coverage") {
@@ -53,6 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if wanted("regions") {
         regions()?;
+    }
+    if wanted("folds") {
+        folds(options.get("--fits", 300)?)?;
     }
     if wanted("watch") {
         watch(options.get("--runs", 1000)?, options.get("--rows", 10_000)?)?;
@@ -98,14 +103,12 @@ fn coverage(sets: usize) -> negmm::Result<()> {
             let summary = |at: usize| {
                 let mut list: Vec<f64> = found.iter().map(|pair| pair[at]).collect();
                 list.sort_unstable_by(f64::total_cmp);
-                let mean = list.iter().sum::<f64>() / sets as f64;
-                let variance = list.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>() / (sets as f64 - 1.0);
                 let distance = list.iter().enumerate().map(|(at, one)| {
                     let expected = beta::cdf(*one, rows as f64 + 1.0 - rank, rank);
                     (expected - at as f64 / sets as f64).abs().max((expected - (at + 1) as f64 / sets as f64).abs())
                 });
                 let distance = distance.fold(0.0, f64::max) * (sets as f64).sqrt();
-                (format!("{:.2} ± {:.2} %", 100.0 * mean, 100.0 * (variance / sets as f64).sqrt()), distance)
+                (shown(&list), distance)
             };
             let ((intervals, first), (regions, second)) = (summary(0), summary(1));
             println!("| {name} | {rows} | {intervals} | {regions} | {first:.2}, {second:.2} |");
@@ -132,6 +135,73 @@ fn regions() -> negmm::Result<()> {
     }
     println!();
     Ok(())
+}
+
+/// Rows that `auto` learns from.
+const LEARNT: [usize; 2] = [60, 200];
+/// Inputs that say nothing, which a network learns by heart.
+const IDLE_INPUTS: usize = 3;
+
+/// A table of x and of idle inputs.
+fn inputs(x: &[f64], rng: &mut Rng) -> Vec<(String, Column)> {
+    let idle = |number: usize| format!("idle {number}");
+    let mut columns = vec![("x".to_string(), Column::Numbers(x.to_vec()))];
+    columns.extend((0..IDLE_INPUTS).map(|number| {
+        let numbers = (0..x.len()).map(|_| rng.uniform()).collect();
+        (idle(number), Column::Numbers(numbers))
+    }));
+    columns
+}
+
+fn folds(fits: usize) -> negmm::Result<()> {
+    println!("| problem | rows | intervals | regions | plain intervals |\n| --- | ---: | ---: | ---: | ---: |");
+    let mut method = Method::default();
+    // Small and quick: how sets are made does not depend on it.
+    for (name, text) in [("preset", "fast"), ("hidden", "32"), ("steps", "200")] {
+        method.set(name, text)?;
+    }
+    for (problem, (name, truth, _)) in PROBLEMS.into_iter().take(4).enumerate() {
+        for rows in LEARNT {
+            let one = |number: usize| -> negmm::Result<[f64; 3]> {
+                let seed = (problem * fits + number) as u64;
+                let mut rng = Rng::new(seed, rows as u64);
+                let x: Vec<f64> = (0..rows).map(|_| rng.uniform()).collect();
+                let y = predictions(truth, &x).sample(1, seed, rows as u64);
+                let mut columns = inputs(&x, &mut rng);
+                columns.push(("y".into(), Column::Numbers(y)));
+                let model = fit_with(&Table::new(columns)?, "y", &method, &FitOptions::default().seed(seed))?.model;
+                let x: Vec<f64> = (0..NEW).map(|at| (at as f64 + 0.5) / NEW as f64).collect();
+                let (truth, said) = (predictions(truth, &x), model.predict(&Table::new(inputs(&x, &mut rng))?)?);
+                let labels = Labels::default();
+                let guard = Guard::Calibrated(model.known_calibration()?, &labels);
+                let by_intervals = |(lower, upper): (Vec<f64>, Vec<f64>)| {
+                    truth.rows().zip(lower.into_iter().zip(upper)).map(|(row, ends)| held(row, &[ends])).sum::<f64>()
+                };
+                let regions = guard.regions(&said, COVERAGE)?;
+                let by_regions = truth.rows().zip(&regions).map(|(row, region)| held(row, region.intervals()));
+                let sums = [
+                    by_intervals(guard.intervals(&said, COVERAGE)?),
+                    by_regions.sum(),
+                    by_intervals(said.interval(COVERAGE)?),
+                ];
+                Ok(sums.map(|sum| sum / NEW as f64))
+            };
+            let found = (0..fits).into_par_iter().map(one).collect::<negmm::Result<Vec<_>>>()?;
+            let [intervals, regions, plain] =
+                [0, 1, 2].map(|at| shown(&found.iter().map(|held| held[at]).collect::<Vec<f64>>()));
+            println!("| {name} | {rows} | {intervals} | {regions} | {plain} |");
+        }
+    }
+    println!();
+    Ok(())
+}
+
+/// The mean with its standard error, in per cent.
+fn shown(list: &[f64]) -> String {
+    let count = list.len() as f64;
+    let mean = list.iter().sum::<f64>() / count;
+    let variance = list.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>() / (count - 1.0);
+    format!("{:.2} ± {:.2} %", 100.0 * mean, 100.0 * (variance / count).sqrt())
 }
 
 /// The row with which a watch sounds the alarm, and since when it says that something is wrong; scores are standard normal until a row.
