@@ -1,6 +1,6 @@
 //! What the program answers: odd data, config files, seeds, machine-readable output.
 
-mod program;
+use crate::program;
 
 use program::{Folder, gzip, rows};
 use serde_json::Value;

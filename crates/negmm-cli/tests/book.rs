@@ -2,11 +2,11 @@
 //!
 //! A block marked `sh` is run by bash, in a folder with the files of `docs/data`; the blocks of a page one after the other. Where a block marked
 //! `text` follows, it is what the commands print on standard output: a `…` there stands for anything, on a line of its own for any lines. `sh no-run`
-//! is for what installs something or takes hours. `NEGMM_BLESS=1 cargo test -p negmm-cli --test book` writes what was printed into the pages.
+//! is for what installs something or takes hours. `NEGMM_BLESS=1 cargo test -p negmm-cli --test all book` writes what was printed into the pages.
 
 #![cfg(unix)]
 
-mod program;
+use crate::program;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! Censored targets: every command scores what is known of all rows, and says which scores are of known targets alone.
 
-mod program;
+use crate::program;
 
 use program::{Folder, rows};
 

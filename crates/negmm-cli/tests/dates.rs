@@ -1,6 +1,6 @@
 //! Dates from file to page: how a column is said to hold them, what a model made of it, and predictions by the form it learnt.
 
-mod program;
+use crate::program;
 
 use program::Folder;
 

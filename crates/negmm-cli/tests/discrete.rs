@@ -1,6 +1,6 @@
 //! Targets on a grid: recognised, said, and scored by the probability near them.
 
-mod program;
+use crate::program;
 
 use program::{Folder, rows};
 

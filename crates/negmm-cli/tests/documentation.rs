@@ -1,6 +1,6 @@
 //! The commands of the pages run word for word.
 
-mod program;
+use crate::program;
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Which engine trains: what there is, what was asked for, and that it changes no byte of a model.
 
-mod program;
+use crate::program;
 
 use program::{Folder, rows};
 

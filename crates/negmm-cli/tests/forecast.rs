@@ -1,6 +1,6 @@
 //! Forecasts on the command line: from a file of steps to distributions of those that follow.
 
-mod program;
+use crate::program;
 
 use program::Folder;
 

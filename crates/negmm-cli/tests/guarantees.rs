@@ -1,6 +1,6 @@
 //! Regions and guaranteed sets on the command line.
 
-mod program;
+use crate::program;
 
 use program::{Folder, rows};
 

@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM: the program ends with 130 or 143 and leaves nothing half-written, whatever it was doing.
 #![cfg(unix)]
 
-mod program;
+use crate::program;
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};

@@ -1,6 +1,6 @@
 //! A model at work, watched from the command line.
 
-mod program;
+use crate::program;
 
 use program::{Folder, rows};
 use serde_json::Value;

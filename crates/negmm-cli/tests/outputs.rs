@@ -1,6 +1,6 @@
 //! What goes out: never lost and called a success, never two things to one place, nothing that a terminal would obey.
 
-mod program;
+use crate::program;
 
 use std::io::Write;
 use std::process::Stdio;

@@ -1,6 +1,6 @@
 //! `negmm paper`: its files, its journal, and what it refuses.
 
-mod program;
+use crate::program;
 
 use program::Folder;
 

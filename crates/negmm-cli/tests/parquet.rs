@@ -1,7 +1,7 @@
 //! Parquet in and out: the same as CSV, bit for bit; and other formats by their names.
 #![cfg(feature = "parquet")]
 
-mod program;
+use crate::program;
 
 use negmm::Table;
 use negmm::data::{Column, ParquetWriter, Reading, RowStream, Schema, Written};

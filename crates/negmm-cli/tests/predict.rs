@@ -1,6 +1,6 @@
 //! What `predict` writes: its columns, the same numbers from any arrangement of the same rows, whole files only.
 
-mod program;
+use crate::program;
 
 use std::io::{BufRead, BufReader};
 

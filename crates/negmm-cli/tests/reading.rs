@@ -1,6 +1,6 @@
 //! Files as people have them: what the program reads, says, and keeps for the next file.
 
-mod program;
+use crate::program;
 
 use program::Folder;
 

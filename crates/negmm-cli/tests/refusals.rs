@@ -1,6 +1,6 @@
 //! What the program refuses: one sentence, the right exit code, nothing left behind.
 
-mod program;
+use crate::program;
 
 use negmm::Method;
 use program::{Folder, gzip, rows};

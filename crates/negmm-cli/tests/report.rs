@@ -1,6 +1,6 @@
 //! What the program writes when pictures are asked for.
 
-mod program;
+use crate::program;
 
 use program::{Folder, gzip, rows};
 

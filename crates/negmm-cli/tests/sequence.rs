@@ -1,6 +1,6 @@
 //! Sequences on the command line: from a file of prices to the next one.
 
-mod program;
+use crate::program;
 
 use std::path::PathBuf;
 

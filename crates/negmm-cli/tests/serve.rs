@@ -1,7 +1,7 @@
 //! `negmm serve` over a real socket: what it answers, what it refuses, models that are loaded again, and its end.
 #![cfg(all(unix, feature = "serve"))]
 
-mod program;
+use crate::program;
 
 use std::io::Write;
 use std::net::TcpStream;

@@ -1,7 +1,7 @@
 //! A forecaster over a real socket: the past of each series goes in, the steps ahead come out, as `negmm predict` gives them.
 #![cfg(all(unix, feature = "serve"))]
 
-mod program;
+use crate::program;
 
 use program::Folder;
 use program::server::Server;

@@ -1,7 +1,7 @@
 //! Guaranteed sets over a real socket are those of `negmm predict --guaranteed`.
 #![cfg(all(unix, feature = "serve"))]
 
-mod program;
+use crate::program;
 
 use program::server::Server;
 use program::{Folder, rows};

@@ -1,7 +1,7 @@
 //! The watch of `negmm serve` over a real socket: what really happened goes in, the alarm comes out.
 #![cfg(all(unix, feature = "serve"))]
 
-mod program;
+use crate::program;
 
 use program::server::Server;
 use program::{Folder, rows};

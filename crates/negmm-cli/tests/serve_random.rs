@@ -1,7 +1,7 @@
 //! Random bodies over a real socket: `negmm serve` answers each with nothing but 200 and 4xx.
 #![cfg(all(unix, feature = "serve"))]
 
-mod program;
+use crate::program;
 
 use program::Folder;
 use program::server::Server;

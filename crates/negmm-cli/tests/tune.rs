@@ -1,6 +1,6 @@
 //! `negmm tune`: killed and continued, divided and joined, the same bytes come out; what it refuses it leaves alone.
 
-mod program;
+use crate::program;
 
 use std::time::{Duration, Instant};
 

@@ -47,7 +47,12 @@ pub(crate) fn ticks(low: f64, high: f64, most: usize) -> Ticks {
         unit.push(format!("in {}", power_of_ten(power)));
     }
     let value = |count: i64| if exponent >= 0 { count as f64 * ten(exponent) } else { count as f64 / ten(-exponent) };
-    let marks = counts.iter().map(|count| (value(*count), decimal(count - base, exponent - power))).collect();
+    // Years have four digits and no comma; where one label needs some, all have them.
+    let label = |count: &i64| match decimal(count - base, exponent - power) {
+        text if size - power < 4 => text.replace(',', ""),
+        text => text,
+    };
+    let marks = counts.iter().map(|count| (value(*count), label(count))).collect();
     Ticks { marks, unit: unit.join(", ") }
 }
 
@@ -155,6 +160,7 @@ mod tests {
         );
         assert_eq!(labels(-72.7, 72.8).0, ["−50", "0", "50"]);
         assert_eq!(labels(0.0, 21_000.0).0, ["0", "5,000", "10,000", "15,000", "20,000"]);
+        assert_eq!(labels(1954.0, 1960.0).0, ["1954", "1956", "1958", "1960"]);
         assert_eq!(ticks(0.0, 0.3, 3).marks[1].0, 0.1);
     }
 

@@ -2,7 +2,7 @@
 
 use negmm::Result;
 use negmm::data::Table;
-use negmm::forecast::{Forecaster, Forecasts, Histories, Origins, Rolling};
+use negmm::forecast::{Forecaster, Histories, Origins, Rolling};
 
 use crate::picture::{self, Grid};
 use crate::report::{Report, Section};
@@ -20,22 +20,17 @@ impl Report {
     /// When the table cannot be forecast.
     pub fn of_forecaster(forecaster: &Forecaster, table: &Table, origins: Origins, source: &str) -> Result<Self> {
         let histories = forecaster.histories(table)?;
-        let horizon = forecaster.recipe().roles.horizon;
-        let mut places = forecaster.places(&histories, origins);
-        places.retain(|place| !histories.series[place.series].values[place.step()].is_nan());
-        let y: Vec<f64> = places.iter().map(|place| histories.series[place.series].values[place.step()]).collect();
         let future = forecaster.future(table, &histories);
         let fans = future.map(|future| picture::fans(forecaster, &histories, &future)).unwrap_or_default();
         let mut sections = vec![Section { id: "fit", heading: "What follows?", pictures: fans }];
         let (mut facts, mut scores) = (facts(forecaster, &histories, source), Grid::default());
-        if !places.is_empty() {
+        if forecaster.places(&histories, origins).iter().any(|place| !histories.value(place).is_nan()) {
             let rolling = forecaster.rolling(table, &histories, origins)?;
-            let past: Forecasts = forecaster.predict(table, &histories, places)?;
             facts.push(verdict(&rolling));
             scores = score_lines(&rolling);
             let pictures = picture::by_step(&rolling);
             sections.push(Section { id: "scores", heading: "Is it any good?", pictures });
-            let pit = picture::pit(&past, &y, horizon).into_iter().collect();
+            let pit = vec![picture::pit(&rolling)];
             sections.push(Section { id: "calibration", heading: "Can its probabilities be trusted?", pictures: pit });
         }
         let seasons = picture::seasons(forecaster, &histories).into_iter().collect();

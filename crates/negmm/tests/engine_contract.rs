@@ -1,8 +1,5 @@
 //! The processor's engine keeps the contract of every engine, with any number of threads and any instruction set.
 
-#[macro_use]
-mod engine_suite;
-
 use negmm::train::CpuEngine;
 use negmm::train::Isa;
 
@@ -19,7 +16,7 @@ fn instruction_sets_and_threads_change_no_bit() {
     for isa in Isa::ALL {
         for threads in [0, 1, 2] {
             let engine = CpuEngine { threads, isa };
-            engine_suite::the_bits_are_those_of_the_reference_in_any_order(&engine);
+            crate::engine_suite::the_bits_are_those_of_the_reference_in_any_order(&engine);
         }
     }
 }

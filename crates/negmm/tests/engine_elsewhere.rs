@@ -1,8 +1,5 @@
 //! A job that goes to another process as bytes, and comes back as bytes, keeps the whole contract with the same bits.
 
-#[macro_use]
-mod engine_suite;
-
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,7 +15,7 @@ const FOLDER: &str = "NEGMM_TEST_JOB";
 /// Begins a line that tells of progress.
 const PROGRESS: &str = "progress ";
 /// The part of this program that trains.
-const TRAINER: &str = "a_job_from_another_process_is_trained";
+const TRAINER: &str = "engine_elsewhere::a_job_from_another_process_is_trained";
 
 mod contract {
     engine_contract!(super::Elsewhere);

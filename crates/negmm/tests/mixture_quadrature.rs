@@ -1,6 +1,6 @@
 //! Closed forms of mixtures against quadrature of their definitions.
 
-mod quadrature;
+use crate::quadrature;
 
 use negmm::Mixture;
 use quadrature::integrate;

@@ -9,7 +9,7 @@ use negmm::options::Kind;
 /// `docs/options.md`.
 fn page() -> String {
     let mut text = String::from(
-        "# Options\n\nEvery method and its options, made from the methods' own lists by `NEGMM_BLESS=1 cargo test -p negmm --test options`. \
+        "# Options\n\nEvery method and its options, made from the methods' own lists by `NEGMM_BLESS=1 cargo test -p negmm --test all options`. \
          On the command line `--eta 0.3`, in a config file `eta = 0.3`, for `compare` and `tune` `--set eta=0.3`, in Python `eta=0.3` \
          (`learning_rate` for `learning-rate`).\n",
     );
@@ -39,7 +39,10 @@ fn the_documentation_has_the_table() {
         std::fs::write(&path, page()).unwrap();
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page(), "docs/options.md is not the table: NEGMM_BLESS=1 cargo test -p negmm --test options");
+    assert!(
+        written == page(),
+        "docs/options.md is not the table: NEGMM_BLESS=1 cargo test -p negmm --test all options"
+    );
 }
 
 #[test]

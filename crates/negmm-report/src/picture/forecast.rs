@@ -1,6 +1,6 @@
 //! Responsible for pictures of forecasts: fans with the past, scores and calibration by step ahead, and the seasons found.
 
-use negmm::forecast::{Forecaster, Forecasts, Histories, Rolling, Series};
+use negmm::forecast::{Forecaster, Forecasts, Histories, Rolling, STEP_PIT_BINS, Series, StepScores};
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 
 use super::{Grid, Picture, spread};
@@ -14,8 +14,6 @@ const PAST: usize = 60;
 const PAST_HORIZONS: usize = 3;
 /// Intervals of a fan, the widest first, and how dark they are.
 const BANDS: [(f64, f64); 3] = [(0.95, 0.18), (0.8, 0.28), (0.5, 0.4)];
-/// Bins of a histogram.
-const BINS: usize = 10;
 /// Steps ahead with a histogram of their own.
 const HISTOGRAMS: usize = 4;
 /// Lags of the picture of seasons.
@@ -113,38 +111,35 @@ pub fn by_step(rolling: &Rolling) -> Vec<Picture> {
 }
 
 /// Histograms of where values fell within their forecasts, for some steps ahead.
-pub fn pit(forecasts: &Forecasts, y: &[f64], horizon: usize) -> Option<Picture> {
-    let pit = forecasts.predictions.pit(y).ok()?;
-    let edges: Vec<f64> = (0..=BINS).map(|edge| edge as f64 / BINS as f64).collect();
+pub fn pit(rolling: &Rolling) -> Picture {
+    let edges: Vec<f64> = (0..=STEP_PIT_BINS).map(|edge| edge as f64 / STEP_PIT_BINS as f64).collect();
     let mut figure = Figure::new(
         "PIT by step ahead",
         "Where values fell within their forecasts, as shares of each step's values.".to_string(),
     )
     .columns(2);
     let mut table = Grid::new(["step", "in the lowest tenth", "in the middle", "in the highest tenth"]);
-    for at in spread(horizon, HISTOGRAMS) {
-        let own = || (0..y.len()).filter(|row| forecasts.places[*row].ahead == at + 1);
-        let total = own().count().max(1) as f64;
-        let mut shares = vec![0.0; BINS];
-        own().for_each(|row| shares[((pit[row] * BINS as f64) as usize).min(BINS - 1)] += 1.0 / total);
+    for at in spread(rolling.steps.len(), HISTOGRAMS) {
+        let StepScores { step, pit: shares, .. } = &rolling.steps[at];
+        let step = count(step.unwrap_or_default());
         table.push([
-            count(at + 1),
+            step.clone(),
             percent(shares[0]),
-            percent(shares[1..BINS - 1].iter().sum()),
-            percent(shares[BINS - 1]),
+            percent(shares[1..STEP_PIT_BINS - 1].iter().sum()),
+            percent(shares[STEP_PIT_BINS - 1]),
         ]);
         let panel = Panel::new(Axis::new("PIT").range(0.0, 1.0), Axis::new("share").percent().include(0.0))
-            .title(format!("{} ahead", count(at + 1)))
-            .with(Mark::histogram(&edges, &shares).ink(Ink::Blue))
-            .with(Mark::lying_rule(1.0 / BINS as f64).ink(Ink::Muted).dashed());
+            .title(format!("{step} ahead"))
+            .with(Mark::histogram(&edges, shares).ink(Ink::Blue))
+            .with(Mark::lying_rule(1.0 / STEP_PIT_BINS as f64).ink(Ink::Muted).dashed());
         figure = figure.panel(panel);
     }
-    Some(Picture {
+    Picture {
         file: "pit-by-step".into(),
         reading: "Flat where forecasts are calibrated; high at both ends where they are too narrow, in the middle where too wide.".into(),
         figure,
         table,
-    })
+    }
 }
 
 /// How changes are correlated with those some steps before, and the seasons found.

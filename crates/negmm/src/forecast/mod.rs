@@ -46,5 +46,5 @@ pub use naive::Naive;
 pub use plan::{FittedForecaster, ForecastPlan, fit_forecaster};
 pub use recipe::Recipe;
 pub use roles::{MOST_HORIZON, Roles};
-pub use rolling::{Origins, Rolling, StepScores, backtest};
+pub use rolling::{Origins, Rolling, STEP_PIT_BINS, StepScores, backtest};
 pub use series::{Histories, Series};

@@ -17,6 +17,9 @@ const DECILES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 /// The interval whose coverage and width are counted.
 const COVERAGE: f64 = 0.95;
 
+/// Bins of the histogram of where values fell within their forecasts.
+pub const STEP_PIT_BINS: usize = 10;
+
 /// Which origins of a table are scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origins {
@@ -51,6 +54,8 @@ pub struct StepScores {
     pub wis: f64,
     /// Quantile loss over the deciles, as a share of the values' size.
     pub wql: f64,
+    /// Share of values in each tenth of their forecasts: equal where they are calibrated.
+    pub pit: [f64; STEP_PIT_BINS],
 }
 
 /// Scores of a forecaster and its rivals.
@@ -158,9 +163,8 @@ impl Forecaster {
     pub fn rolling(&self, table: &Table, histories: &Histories, origins: Origins) -> Result<Rolling> {
         let mut places = self.places(histories, origins);
         let origins = places.len() / self.recipe.roles.horizon;
-        let value = |place: &Place| histories.series[place.series].values[place.step()];
-        places.retain(|place| !value(place).is_nan());
-        let y: Vec<f64> = places.iter().map(value).collect();
+        places.retain(|place| !histories.value(place).is_nan());
+        let y: Vec<f64> = places.iter().map(|place| histories.value(place)).collect();
         let lag = self.recipe.seasons.first().copied().unwrap_or(1);
         let changes: Vec<f64> = histories.series.iter().map(|series| series.mean_change(lag)).collect();
         let units: Vec<f64> = places.iter().map(|place| changes[place.series]).collect();
@@ -212,6 +216,10 @@ fn scored(
     let of_each = |of: &dyn Fn(usize) -> f64| mean(&(0..y.len()).map(of).collect::<Vec<f64>>());
     let size = of_each(&|row| y[row].abs());
     let median = WIS_LEVELS.len() / 2;
+    let mut pit = [0.0; STEP_PIT_BINS];
+    for place in predictions.pit(&y)? {
+        pit[((place * STEP_PIT_BINS as f64) as usize).min(STEP_PIT_BINS - 1)] += 1.0 / y.len() as f64;
+    }
     Ok(StepScores {
         name: name.into(),
         step,
@@ -223,5 +231,6 @@ fn scored(
         mase: of_each(&|row| (y[row] - quantiles[row][median]).abs() / units[row]),
         wis: of_each(&|row| loss(row, &all)),
         wql: of_each(&|row| loss(row, &deciles)) / if size > 0.0 { size } else { 1.0 },
+        pit,
     })
 }

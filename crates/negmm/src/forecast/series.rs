@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Clock, Roles, seasons};
+use super::{Clock, Place, Roles, seasons};
 use crate::data::time::iso;
 use crate::data::{Column, MISSING, Table, quoted};
 use crate::{Error, Result};
@@ -122,6 +122,11 @@ impl Histories {
 }
 
 impl Histories {
+    /// The value that a forecast is of; NaN where it is missing.
+    pub fn value(&self, place: &Place) -> f64 {
+        self.series[place.series].values[place.step()]
+    }
+
     /// How changes are correlated with those so many steps before, up to `longest`, on average over the series.
     pub fn correlation(&self, longest: usize) -> Vec<f64> {
         seasons::mean_correlation(&self.series, longest)
