@@ -4,7 +4,8 @@ core, and wrk on another.
     python serve.py PROGRAM MODEL DATA [--seconds 4] [--rounds 5] [--mlflow PYTHON]
 
 All three run from the start and are asked in turn, round after round, so that what else the machine does meets all of them; what is
-printed are medians over the rounds, with the lowest and the highest, and the medians of ratios within a round.
+printed are medians over the rounds, with the lowest and the highest, and the medians of ratios within a round. How much of the processor
+a request takes does not depend on what else runs, as times do.
 
 PROGRAM is negmm, MODEL a model file and DATA a CSV file with rows for it, of which the first is asked for: mean, sd and a central
 interval of 90 %. The package's extras of this script are in fastapi, uvicorn and onnxruntime; MLflow may live in another interpreter.
@@ -68,7 +69,20 @@ def load(url: str, body: bytes, connections: int, seconds: int, folder: pathlib.
     command = ["taskset", "-c", CLIENT_CORE, "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(script), url]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     requests, microseconds, p50, p99, errors = map(int, re.search(r"RESULT (.*)", text).group(1).split())
-    return {"rps": requests / microseconds * 1e6, "p50": p50 / 1000, "p99": p99 / 1000, "errors": errors}
+    return {"requests": requests, "rps": requests / microseconds * 1e6, "p50": p50 / 1000, "p99": p99 / 1000, "errors": errors}
+
+
+def used(process: subprocess.Popen) -> float:
+    """Seconds of the processor that a server and what it started have used."""
+    ticks = 0
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if stat.parent.name == str(process.pid) or int(fields[3]) == process.pid:
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def spread(values: list[float], digits: int) -> str:
@@ -192,25 +206,26 @@ def main() -> None:
         for number in range(arguments.rounds):
             print(f"round {number + 1}, load of the machine {os.getloadavg()[0]:.1f}", flush=True)
             for (name, connections), list_of in found.items():
-                _, body, url = servers[name]
+                process, body, url = servers[name]
+                before = used(process)
                 list_of.append(load(url, body, connections, arguments.seconds, folder))
+                list_of[-1]["cpu"] = 1000 * (used(process) - before) / list_of[-1]["requests"]
     finally:
         for name, (process, _, _) in servers.items():
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGTERM) if name.startswith("MLflow") else process.terminate()
                 process.wait(30)
-    print("\n| server | connections | requests/s | p50 ms | p99 ms | errors |\n|---|---|---|---|---|---|")
+    print("\n| server | connections | requests/s | p50 ms | p99 ms | processor ms a request | errors |\n|---|---|---|---|---|---|---|")
     for (name, connections), list_of in found.items():
-        cells = [spread([one[what] for one in list_of], digits) for what, digits in (("rps", 0), ("p50", 2), ("p99", 2))]
+        cells = [spread([one[what] for one in list_of], digits) for what, digits in (("rps", 0), ("p50", 2), ("p99", 2), ("cpu", 3))]
         print(f"| {name} | {connections} | {' | '.join(cells)} | {sum(one['errors'] for one in list_of)} |")
-    print("\n| beside | connections | times the requests/s | share of its p99 |\n|---|---|---|---|")
+    print("\n| beside | connections | times the requests/s | share of its p99 | share of its processor time |\n|---|---|---|---|---|")
     for (name, connections), list_of in found.items():
         if name == "negmm serve":
             continue
         own = found["negmm serve", connections]
-        more = [ours["rps"] / theirs["rps"] for ours, theirs in zip(own, list_of, strict=True)]
-        later = [ours["p99"] / theirs["p99"] for ours, theirs in zip(own, list_of, strict=True)]
-        print(f"| {name} | {connections} | {spread(more, 1)} | {spread(later, 2)} |")
+        more, later, cheaper = ([ours[what] / theirs[what] for ours, theirs in zip(own, list_of, strict=True)] for what in ("rps", "p99", "cpu"))
+        print(f"| {name} | {connections} | {spread(more, 1)} | {spread(later, 2)} | {spread(cheaper, 3)} |")
 
 
 main()
