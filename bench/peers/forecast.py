@@ -1,8 +1,8 @@
 """Forecasts of statsforecast's models and of negmm on the same origins, as a table.
 
-    python bench/peers/forecast.py [pjm24] [hufl24] [m4-40] [--arima]
+    python bench/peers/forecast.py [pjm24] [hufl24] [m4-40] [--arima] [--nhits]
 
-Needs negmm, statsforecast and pandas. Data from the folder NEGMM_DATA, else ../shared/data. CRPS is twice the mean pinball loss over 19 levels
+Needs negmm, statsforecast and pandas; for --nhits neuralforecast. Data from the folder NEGMM_DATA, else ../shared/data. CRPS is twice the mean pinball loss over 19 levels
 for all alike; the quantile loss is that of nine deciles over the size of the values. `pjm24` and `hufl24`: 24 steps from 41 daily origins at the end; models are
 fitted once, on what comes before the first origin. `m4-40`: the last 48 hours of the first 40 series of M4; AutoARIMA, which takes minutes, only with --arima.
 """
@@ -71,6 +71,25 @@ def hourly(name: str, file: str, time_col: str, target: str) -> None:
         found = quantiles_of(rolled, repr(model))
         bounds = rolled[f"{model!r}-lo-95"].to_numpy(), rolled[f"{model!r}-hi-95"].to_numpy()
         line(repr(model), time.time() - begin, scores(rolled["y"].to_numpy(), found, *bounds))
+    if "--nhits" in sys.argv:
+        nhits(frame)
+
+
+def nhits(frame: pd.DataFrame) -> None:
+    """NHITS of neuralforecast, trained once on what comes before the first origin."""
+    from neuralforecast import NeuralForecast
+    from neuralforecast.losses.pytorch import MQLoss
+    from neuralforecast.models import NHITS
+
+    begin = time.time()
+    loss = MQLoss(quantiles=[0.025, *QUANTILES.round(2).tolist(), 0.975])
+    quiet = {"enable_progress_bar": False, "logger": False, "enable_model_summary": False}
+    model = NHITS(h=24, input_size=7 * 24, loss=loss, max_steps=1000, scaler_type="robust", random_seed=1, **quiet)
+    rolled = NeuralForecast([model], freq="h").cross_validation(df=frame, n_windows=41, step_size=24, refit=False)
+    # Quantiles that cross are put in order.
+    found = np.sort(rolled.filter(like="NHITS").to_numpy(), axis=1)
+    cells = scores(rolled["y"].to_numpy(), found[:, 1:-1], found[:, 0], found[:, -1])
+    line("NHITS", time.time() - begin, cells)
 
 
 def m4(arima: bool) -> None:

@@ -5,7 +5,6 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::mpsc;
 
-use negmm::Loaded;
 use negmm_serve::{Event, Limits, Settings, run};
 
 /// Addresses, with what takes a model's name in its place.
@@ -52,8 +51,7 @@ const WORDS: [&str; 16] = [
 
 /// Starts a server of these models, which lives as long as the program; where it listens, and the models' names.
 pub fn server(models: &[Vec<u8>], folder: &Path) -> (SocketAddr, Vec<String>) {
-    let served = models.iter().filter(|model| matches!(Loaded::from_bytes(model), Ok(Loaded::Model(_))));
-    let files = served.enumerate().map(|(number, model)| {
+    let files = models.iter().enumerate().map(|(number, model)| {
         let file = folder.join(format!("m{number}.negmm"));
         std::fs::write(&file, model).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         file
