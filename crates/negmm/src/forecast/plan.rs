@@ -15,8 +15,10 @@ use crate::model::{FitPlan, Fitted, HeldOut, plan};
 use crate::train::{Job, Trained, train};
 use crate::{Error, FitOptions, Predictions, Result, Support};
 
-/// Parts of time, each held out once, which is twice as many blocks; half as many one step ahead from so many rows on.
+/// Parts of time, each held out once, which is twice as many blocks. One step ahead there are half as many from so many rows on, with two
+/// networks each where that costs no more, and from so many on with one: held-out blocks prefer either where it is.
 const FOLDS: usize = 10;
+const FEWEST_ROWS: usize = 2_000;
 const FEW_ROWS: usize = 3_000;
 /// Units that networks do without at each step, and frequencies of their embeddings, several steps ahead: rows of one origin say the same
 /// three times, which must not be learnt by heart, and what is far ahead changes smoothly with the past. Held-out blocks prefer both.
@@ -172,13 +174,17 @@ impl ForecastPlan {
 /// The settings that forecasts from so many rows have where nobody says something else.
 fn sized(auto: &Auto, rows: usize, horizon: usize) -> Auto {
     let (folds, dropout, embedding) = match horizon {
-        1 if rows < FEW_ROWS => (FOLDS, DROPOUT_OF_FEW, None),
+        1 if rows < FEWEST_ROWS => (FOLDS, DROPOUT_OF_FEW, None),
+        1 if rows < FEW_ROWS => (FOLDS / 2, DROPOUT_OF_FEW, None),
         1 => (FOLDS / 2, 0.0, None),
         _ => (FOLDS, DROPOUT_AHEAD, Some(FREQUENCY_AHEAD)),
     };
-    let longer = (horizon > 1 && rows >= ROWS_AHEAD && auto.preset == Preset::Medium).then_some(STEPS_AHEAD);
+    let medium = auto.preset == Preset::Medium;
+    let longer = (medium && horizon > 1 && rows >= ROWS_AHEAD).then_some(STEPS_AHEAD);
+    let pairs = (medium && horizon == 1 && (FEWEST_ROWS..FEW_ROWS).contains(&rows)).then_some(2);
     Auto {
         folds: auto.folds.or(Some(folds)),
+        members: auto.members.or(pairs),
         steps: auto.steps.or(longer),
         dropout: auto.dropout.or(Some(dropout)),
         embedding: auto.embedding.or(embedding),
