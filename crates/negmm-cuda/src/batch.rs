@@ -12,7 +12,7 @@ use crate::device::{Device, Failure};
 use crate::record::{EpochRecord, list};
 use crate::room::Room;
 use crate::shape::Shape;
-use crate::source::{self, Source};
+use crate::source::Source;
 use crate::upload::{OnDevice, Stock};
 
 /// How long a launch should take: the host looks at progress so often.
@@ -25,6 +25,8 @@ const WAVES: usize = 4;
 const HISTORY: usize = 256;
 /// Blocks of one network at most.
 const MOST_BLOCKS: usize = 32;
+/// Rows of a block at least: its weights are read for all of them.
+const LEAST_ROWS: usize = 8;
 
 /// A job that waits for the device.
 pub(crate) struct Waiting {
@@ -110,13 +112,11 @@ impl Batch {
     }
 
     /// Blocks of each of so many networks.
-    fn blocks(&self, networks: usize, multiprocessors: usize, threads: usize) -> usize {
+    fn blocks(&self, networks: usize, multiprocessors: usize) -> usize {
         if self.room.shared {
             return 1;
         }
-        let tiles = |units: usize| units.div_ceil(4) * self.shape.rows.div_ceil(4);
-        let largest = self.shape.matrices.iter().map(|matrix| tiles(matrix.outputs.max(matrix.inputs))).max();
-        let useful = 2 * largest.unwrap_or(1).div_ceil(threads);
+        let useful = self.shape.rows.div_ceil(LEAST_ROWS);
         (multiprocessors / networks.clamp(1, multiprocessors)).clamp(1, MOST_BLOCKS.min(useful))
     }
 
@@ -126,8 +126,8 @@ impl Batch {
         if networks == 0 {
             return;
         }
-        let blocks = self.blocks(networks, device.multiprocessors(), source::threads(self.room.shared));
-        let source = Source::new(&self.shape, &self.room, blocks);
+        let blocks = self.blocks(networks, device.multiprocessors());
+        let source = Source::new(&self.shape, &self.room, blocks, device.shared_memory());
         let ready = device.queue().and_then(|queue| Ok((queue, device.kernel(&source)?)));
         let (queue, kernel) = match ready {
             Ok(ready) => ready,

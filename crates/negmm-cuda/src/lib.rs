@@ -14,6 +14,7 @@ mod record;
 mod room;
 mod shape;
 mod source;
+mod stage;
 mod trainer;
 mod upload;
 

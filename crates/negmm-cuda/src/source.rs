@@ -2,6 +2,7 @@
 
 use crate::room::Room;
 use crate::shape::Shape;
+use crate::stage::{Stage, THREADS};
 
 use negmm::net::Stem;
 use negmm::train::Optimiser;
@@ -21,25 +22,21 @@ pub(crate) struct Source {
 const SHARED_MEMORY: usize = 227 * 1024;
 const MOST_RESIDENT: usize = 4;
 
-/// Threads of a block: of those measured on an H200 the fastest, for small networks and for large ones.
-pub(crate) fn threads(shared: bool) -> usize {
-    if shared { 256 } else { 384 }
-}
-
 impl Source {
-    /// Of a shape whose networks have so many blocks each.
-    pub(crate) fn new(shape: &Shape, room: &Room, blocks: usize) -> Self {
-        let threads = threads(room.shared);
-        let shared = if room.shared { room.floats * size_of::<f32>() } else { 0 };
+    /// Of a shape whose networks have so many blocks each, with so many bytes of shared memory at most.
+    pub(crate) fn new(shape: &Shape, room: &Room, blocks: usize, most: usize) -> Self {
+        let stage = Stage::new(shape, room, blocks, most);
+        let shared = stage.floats * size_of::<f32>();
         let resident = if room.shared { (SHARED_MEMORY / (shared + 1024)).clamp(1, MOST_RESIDENT) } else { 1 };
-        let gradient_tile = if room.shared { 2 } else { 4 };
-        let mut text = format!("#define BLOCKS {blocks}\n#define THREADS {threads}\n#define RESIDENT {resident}\n");
-        text += &format!("#define FORWARD_TILE 2\n#define GRADIENT_TILE {gradient_tile}\n");
+        let mut text = format!("#define BLOCKS {blocks}\n#define THREADS {THREADS}\n#define RESIDENT {resident}\n");
+        text += "#define FORWARD_TILE 2\n#define GRADIENT_TILE 2\n";
+        text += &stage.header();
         text += include_str!("kernel/team.cu");
         text += &shape.header(room);
         text += include_str!("kernel/math.cu");
         text += include_str!("kernel/job.cu");
         text += include_str!("kernel/layers.cu");
+        text += if room.shared { include_str!("kernel/small.cu") } else { include_str!("kernel/large.cu") };
         text += match shape.network.stem {
             Some(Stem::Periodic(_)) => include_str!("kernel/periodic.cu"),
             _ => include_str!("kernel/plain.cu"),
@@ -50,7 +47,7 @@ impl Source {
         }
         text += include_str!("kernel/optimiser.cu");
         text += include_str!("kernel/course.cu");
-        Self { text, blocks, threads, shared }
+        Self { text, blocks, threads: THREADS, shared }
     }
 
     /// A name that changes whenever anything in it does (FNV-1a, 64 bits, twice with different starts).

@@ -147,7 +147,7 @@ impl<D: Device> Stock<D> {
             end = (end + bytes).next_multiple_of(Pack::ALIGNED);
             start
         };
-        let arrived = zeros(size_of::<u32>());
+        let arrived = zeros(size_of::<u64>());
         let lists = zeros(3 * job.train.len() * size_of::<u32>());
         let snapshots = zeros(snapshots * shape.parameters() * size_of::<f32>());
         let room = zeros(if room.shared && !D::ROOM_IN_MEMORY { 0 } else { room.floats * size_of::<f32>() });

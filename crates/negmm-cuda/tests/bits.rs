@@ -16,6 +16,8 @@ fn bits_are_those_of_the_processor() {
             return println!("skipped: there is no C++ compiler");
         };
         device.shared_memory = shared_memory;
+        // Several blocks share a network, with rows that they cannot share evenly.
+        device.multiprocessors = 3;
         let mut engine = CudaEngine::emulated(device);
         engine.tell = Box::new(|text| panic!("{text}"));
         for (name, job) in table() {

@@ -1,4 +1,4 @@
-//! Responsible for running kernels on the processor, one thread after the other: the same source, compiled by the system's C++
+//! Responsible for running kernels on the processor, a thread for each block: the same source, compiled by the system's C++
 //! compiler. It is slow, and shows whether the bits are right where there is no card.
 
 use std::cell::UnsafeCell;
@@ -20,6 +20,8 @@ pub struct Emulated {
     pub turned_around: bool,
     /// Bytes of shared memory that it says it has.
     pub shared_memory: usize,
+    /// As many blocks can share a network.
+    pub multiprocessors: usize,
     /// After so many launches it is as if it were taken away.
     pub launches_left: AtomicUsize,
 }
@@ -29,7 +31,13 @@ impl Emulated {
     pub fn new(turned_around: bool) -> Option<Self> {
         Command::new("c++").arg("--version").output().ok().filter(|output| output.status.success())?;
         let folder = tempfile::tempdir().ok()?;
-        Some(Self { folder, turned_around, shared_memory: 227 * 1024, launches_left: usize::MAX.into() })
+        Some(Self {
+            folder,
+            turned_around,
+            shared_memory: 227 * 1024,
+            multiprocessors: 1,
+            launches_left: usize::MAX.into(),
+        })
     }
 
     fn library(&self, source: &Source) -> Result<PathBuf, Failure> {
@@ -48,6 +56,7 @@ impl Emulated {
             "-fno-strict-aliasing",
             "-shared",
             "-fPIC",
+            "-pthread",
             "-fvisibility=hidden",
             "-w",
         ];
@@ -87,7 +96,7 @@ impl Device for Emulated {
     }
 
     fn multiprocessors(&self) -> usize {
-        1
+        self.multiprocessors
     }
 
     fn queue(&self) -> Result<(), Failure> {

@@ -34,16 +34,15 @@ DEVICE void shuffle(const Team& team) {
   team.sync();
 }
 
-// Brings in `count` rows; the first of a panel stands in for those that are missing, with weight zero.
-ONCE int gather(Team team, const u32* list, int count, float share) {
+// Brings in rows of a list of `count`; the first of a panel stands in for those that are missing, with weight zero.
+ONCE void gather(Team team, const u32* list, int count, Rows rows, float share) {
   const Job& job = *team.job;
-  int rows = (count + PANEL - 1) / PANEL * PANEL;
-  each(rows * INPUTS, [&](int item) {
-    int row = item / (INPUTS > 0 ? INPUTS : 1), input = item % (INPUTS > 0 ? INPUTS : 1);
+  each_here((rows.end - rows.first) * INPUTS, [&](int item) {
+    int row = rows.first + item / (INPUTS > 0 ? INPUTS : 1), input = item % (INPUTS > 0 ? INPUTS : 1);
     u32 from = list[row < count ? row : row / PANEL * PANEL];
     INPUT_ROWS[input * ROW_STRIDE + row] = job.x[(u64)from * job.stride + input];
   });
-  each(rows, [&](int row) {
+  each_row(1, rows, [&](int, int row) {
     u32 from = list[row < count ? row : row / PANEL * PANEL];
     team.area(ROW_Y)[row] = job.y[from];
     team.area(ROW_WEIGHTS)[row] = row < count ? share * job.sample_weights[from] : 0.0f;
@@ -52,8 +51,11 @@ ONCE int gather(Team team, const u32* list, int count, float share) {
       team.area(ROW_UPPER)[row] = job.upper[from];
     }
   });
-  return rows;
+  sync_block();
 }
+
+// Rows of whole panels.
+DEVICE int in_panels(int count) { return (count + PANEL - 1) / PANEL * PANEL; }
 
 // What the rows of a panel add up to: two rows in each of sixteen lanes, lanes by halves.
 template <class Next> DEVICE float lanes_of_panel(int panel, Next next) {
@@ -61,6 +63,13 @@ template <class Next> DEVICE float lanes_of_panel(int panel, Next next) {
 #pragma unroll
   for (int lane = 0; lane < 16; ++lane) lanes[lane] = next(panel * PANEL + 16 + lane, next(panel * PANEL + lane, 0.0f));
   return lane_sum(lanes);
+}
+
+// The losses of panels, each a sum over its rows.
+DEVICE void panel_losses(const Team& team, int rows) {
+  each(rows / PANEL, [&](int panel) {
+    team.area(PANEL_LOSSES)[panel] = lanes_of_panel(panel, [&](int row, float sum) { return row_loss(team, row, sum); });
+  });
 }
 
 // The loss of all rows: panels of a part one after the other, then parts.
@@ -94,26 +103,25 @@ DEVICE void step(const Team& team) {
     });
     team.sync();
   }
-  int rows = gather(team, list, count, job.weighted ? state.share : (float)(1.0 / (double)count));
-  team.sync();
-  lone([&] {
-    state.given = given + (u32)count;
-    state.turned = turned;
-    state.passes += again;
-    reckon(team);
+  const float share = job.weighted ? state.share : (float)(1.0 / (double)count);
+  const int rows = in_panels(count);
+  lone([&] { reckon(team); });
+  each_tile(rows, [&](Rows here) {
+    gather(team, list, count, here, share);
+    stem_forward(team, team.weights(), here, true);
+    forward(team, team.weights(), here, true);
+    loss(team, here);
+    sync_block();
+    if (SHARED) panel_losses(team, rows);
+    backward(team, here);
   });
-  stem_forward(team, team.weights(), rows, true);
-  forward(team, team.weights(), rows, true);
-  loss(team, rows);
-  team.sync();
-  each(rows / PANEL, [&](int panel) {
-    team.area(PANEL_LOSSES)[panel] = lanes_of_panel(panel, [&](int row, float sum) { return row_loss(team, row, sum); });
-  });
-  backward(team, rows);
-  if (STEM != 0) {
-    stem_gradient(team, rows);
+  if (!SHARED) {
     team.sync();
+    panel_losses(team, rows);
+    gradients(team, rows);
   }
+  if (STEM != 0) stem_gradient(team, rows);
+  if (!SHARED || STEM != 0) team.sync();
   float loss = total_loss(team, rows);
   bool sound = !state.bad && finite_number(loss);
   if (sound) take_step(team);
@@ -125,6 +133,9 @@ DEVICE void step(const Team& team) {
     } else {
       state.skipped += 1;
     }
+    state.given = given + (u32)count;
+    state.turned = turned;
+    state.passes += again;
     state.step += 1;
   });
   team.sync();
@@ -202,11 +213,14 @@ DEVICE void end_epoch(const Team& team, Epoch& epoch) {
   for (int half = 0; half < halves; ++half) {
     u32 begin = half == 0 ? 0 : job.halves, end = halves == 2 && half == 0 ? job.halves : job.validation_rows;
     for (u32 from = begin; from < end; from += ROWS) {
-      int rows = gather(team, job.validation + from, (int)(end - from < ROWS ? end - from : ROWS), 1.0f);
-      team.sync();
-      stem_forward(team, scored, rows, false);
-      forward(team, scored, rows, false);
-      score_rows(team, rows);
+      const int count = (int)(end - from < ROWS ? end - from : ROWS), rows = in_panels(count);
+      each_tile(rows, [&](Rows here) {
+        gather(team, job.validation + from, count, here, 1.0f);
+        stem_forward(team, scored, here, false);
+        forward(team, scored, here, false);
+        score_rows(team, here);
+      });
+      if (!SHARED) team.sync();
       add_scores(team, half, rows);
       team.sync();
     }
@@ -263,9 +277,11 @@ DEVICE void end_epoch(const Team& team, Epoch& epoch) {
 DEVICE void train_some(const Job* job, float* room, Epoch* board, int apart, int epochs) {
   Team team = {job, room};
   State* state = team.state();
+  open_team(job->arrived);
   each((int)(sizeof(State) / 4), [&](int at) { ((u32*)state)[at] = ((const u32*)job->state)[at]; });
   if (SHARED) each(PARAMETERS, [&](int at) { team.weights()[at] = job->weights[at]; });
-  for (int level = 0; level < LAYERS; ++level) each(ROWS, [&](int row) { team.values(level)[UNITS(level) * ROW_STRIDE + row] = 1.0f; });
+  if (SHARED)
+    for (int level = 0; level < LAYERS; ++level) each(ROWS, [&](int row) { team.values(level)[UNITS(level) * ROW_STRIDE + row] = 1.0f; });
   team.sync();
   for (int epoch = 0; epoch < epochs && !state->done; ++epoch) {
     u32 end = (state->epoch + 1) * job->epoch;
@@ -284,6 +300,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) train(const Job*
 #else
 extern "C" __attribute__((visibility("default"))) void train(const Job* jobs, int count, Epoch* board, int epochs, int turned_around) {
   reversed = turned_around;
-  for (int at = 0; at < count; ++at) train_some(jobs + at, jobs[at].room, board + at, count, epochs);
+  for (int at = 0; at < count; ++at) {
+    std::vector<std::thread> blocks;
+    for (int number = 0; number < BLOCKS; ++number)
+      blocks.emplace_back([=] {
+        own_block = number;
+        train_some(jobs + at, jobs[at].room, board + at, count, epochs);
+      });
+    for (std::thread& block : blocks) block.join();
+  }
 }
 #endif

@@ -29,7 +29,7 @@ struct Job {
   float *weights, *memory, *averaged, *kept, *half_kept, *snapshots, *room;
   const float* moves;
   State* state;
-  u32* arrived;
+  u64* arrived;
   u64 order_stream, dropout_stream, objective_stream;
   double learning_rate, averaging, weight_decay, totals[2], uncensored[2], shares[2];
   u32 stride, train, validation_rows, halves;
@@ -44,6 +44,24 @@ struct Job {
 #define LAST LAYERS
 #define ROW_STRIDE (ROWS + 4)
 #define EVERY (COMPONENTS + ATOMS)
+
+// Rows of a batch that a block has at a time.
+struct Rows { int first, end; };
+
+// act(rows) for all rows of this block, as many at a time as it takes.
+template <class Act> DEVICE void each_tile(int rows, Act act) {
+  const int end = least(rows, (block() + 1) * OWN_ROWS);
+#pragma unroll 1
+  for (int first = block() * OWN_ROWS; first < end; first += TILE_ROWS) act(Rows{first, least(end, first + TILE_ROWS)});
+}
+
+// act(number, row) for so many numbers of each row.
+template <class Act> DEVICE void each_row(int count, Rows rows, Act act) {
+  each_here(count * TILE_ROWS, [&](int item) {
+    int row = rows.first + item % TILE_ROWS;
+    if (row < rows.end) act(item / TILE_ROWS, row);
+  });
+}
 
 // The team's view of its job.
 struct Team {

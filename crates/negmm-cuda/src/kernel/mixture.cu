@@ -27,19 +27,16 @@ DEVICE float bounded(float x, bool has_bound, float bound, float& slope) {
 
 #if HEAD == 0
 // Raw outputs become weights, means and sds; their slopes wait where their deltas will be.
-ONCE void head_forward(Team team, int rows) {
-  each(EVERY * ROWS, [&](int item) {
-    int row = item % ROWS, k = item / ROWS;
-    if (row >= rows) return;
+ONCE void head_forward(Team team, Rows rows) {
+  each_row(EVERY, rows, [&](int k, int row) {
     const float* logits = team.area(LOG_WEIGHTS) + row;
     float largest = -INFINITE;
     for (int other = 0; other < EVERY; ++other) largest = larger(logits[place(other, 0)], largest);
     team.area(WEIGHTS)[place(k, row)] = decay(logits[place(k, 0)] - largest);
     if (k == 0) team.area(ROW_LARGEST)[row] = largest;
   });
-  each(COMPONENTS * ROWS, [&](int item) {
-    int row = item % ROWS, at = place(item / ROWS, row);
-    if (row >= rows) return;
+  each_row(COMPONENTS, rows, [&](int k, int row) {
+    int at = place(k, row);
     float slope, outer;
     team.area(MEANS)[at] = bounded(team.area(MEANS)[at], HAS_MEAN_BOUND, team.job->mean_bound, slope);
     if (HAS_MEAN_BOUND) team.area(MEAN_SLOPES)[at] = slope;
@@ -47,12 +44,12 @@ ONCE void head_forward(Team team, int rows) {
     team.area(SDS)[at] = spread + team.job->floor;
     team.area(SD_SLOPES)[at] = slope * outer;
   });
-  team.sync();
+  sync_block();
 }
 #elif HEAD == 1
 // A mean and a variance, above a ceiling without a gradient.
-ONCE void head_forward(Team team, int rows) {
-  each(rows, [&](int row) {
+ONCE void head_forward(Team team, Rows rows) {
+  each_row(1, rows, [&](int, int row) {
     float slope, variance = softplus(team.area(SDS)[row] + 0.54132485f, slope);
     variance = variance + team.job->floor;
     slope = variance > team.job->ceiling ? 0.0f : slope;
@@ -62,7 +59,7 @@ ONCE void head_forward(Team team, int rows) {
     team.area(SDS)[row] = sd;
     team.area(SD_SLOPES)[row] = slope / (sd + sd);
   });
-  team.sync();
+  sync_block();
 }
 #endif
 
@@ -103,11 +100,10 @@ DEVICE Pair pair_of(float mean, float variance, float other_mean, float other_va
 }
 
 // Everything a component knows by itself.
-DEVICE void components(const Team& team, int rows, bool log, bool energy) {
+DEVICE void components(const Team& team, Rows rows, bool log, bool energy) {
   Mixture mixture = {team};
-  each(EVERY * ROWS, [&](int item) {
-    int row = item % ROWS, k = item / ROWS, at = place(k, row);
-    if (row >= rows) return;
+  each_row(EVERY, rows, [&](int k, int row) {
+    int at = place(k, row);
 #if HEAD == 0
     float sum = 0.0f;
     for (int other = 0; other < EVERY; ++other) sum = sum + team.area(WEIGHTS)[place(other, row)];
@@ -147,10 +143,10 @@ DEVICE void components(const Team& team, int rows, bool log, bool energy) {
 #if PAIRS
   if (energy) {
     const int even = EVERY + EVERY % 2;
-    each(even / 2 * (even - 1) * ROWS, [&](int item) {
-      int row = item % ROWS, a = item / ROWS / (even - 1), b = item / ROWS % (even - 1);
+    each_row(even / 2 * (even - 1), rows, [&](int number, int row) {
+      int a = number / (even - 1), b = number % (even - 1);
       int low = b >= a ? a : even - 1 - a, high = b >= a ? b + 1 : even - 1 - b;
-      if (row >= rows || high >= EVERY) return;
+      if (high >= EVERY) return;
       float sd = mixture.sd(high, row), other = mixture.sd(low, row);
       Pair pair = pair_of(mixture.mean(high, row), sd * sd, mixture.mean(low, row), other * other);
       int at = place(high * (high - 1) / 2 + low, row), size = EVERY * (EVERY - 1) / 2 * ROW_STRIDE;
@@ -160,15 +156,14 @@ DEVICE void components(const Team& team, int rows, bool log, bool energy) {
     });
   }
 #endif
-  team.sync();
+  sync_block();
 }
 
 // Sums over the other components, weighted: of the distance of the pair, of its cdf, of its density over its sd.
-DEVICE void pair_sums(const Team& team, int rows) {
+DEVICE void pair_sums(const Team& team, Rows rows) {
   Mixture mixture = {team};
-  each(EVERY * ROWS, [&](int item) {
-    int row = item % ROWS, k = item / ROWS, at = place(k, row);
-    if (row >= rows) return;
+  each_row(EVERY, rows, [&](int k, int row) {
+    int at = place(k, row);
     float weight = mixture.weight(k, row), sd = mixture.sd(k, row);
     float distance = weight * sd * TWO_OVER_SQRT_PI, cdf = 0.0f, density = weight * team.area(INVERSES)[at] * FRAC_1_SQRT_2;
 #if !PAIRS
@@ -215,17 +210,15 @@ DEVICE float log_score(const Team& team, long relative, long largest_of_row, int
 }
 
 // What the scores of all rows are made of; what is not wanted is left out.
-ONCE void mixture_parts(Team team, int rows, bool log, bool energy) {
+ONCE void mixture_parts(Team team, Rows rows, bool log, bool energy) {
   components(team, rows, log, energy);
   if (log)
-    each(EVERY * ROWS, [&](int item) {
-      int row = item % ROWS, k = item / ROWS;
-      if (row >= rows) return;
+    each_row(EVERY, rows, [&](int k, int row) {
       relative_joint(team, POSTERIORS, JOINTS, ROW_LARGEST, k, row);
       if (BOUNDS) relative_joint(team, BOUND_POSTERIORS, BOUND_JOINTS, ROW_BOUND_LARGEST, k, row);
     });
   if (energy) pair_sums(team, rows);
-  team.sync();
+  sync_block();
 }
 
 // Both scores of a row, 0 where one is not wanted.
@@ -249,10 +242,9 @@ DEVICE float of_energy(const Team& team, int row, float factor) {
 
 #if HEAD == 0
 // Derivatives of the loss with respect to the raw outputs.
-DEVICE void loss_gradient(const Team& team, int rows, bool log, bool energy) {
-  each(EVERY * ROWS, [&](int item) {
-    int row = item % ROWS, k = item / ROWS, at = place(k, row);
-    if (row >= rows) return;
+DEVICE void loss_gradient(const Team& team, Rows rows, bool log, bool energy) {
+  each_row(EVERY, rows, [&](int k, int row) {
+    int at = place(k, row);
     float share = team.area(ROW_WEIGHTS)[row], logit = 0.0f, mean = 0.0f, sd = 0.0f;
     float own = k < COMPONENTS ? team.area(SDS)[at] : 1e-6f;
     if (k == 0) row_scores(team, row, log, energy);
@@ -310,7 +302,7 @@ DEVICE float row_loss(const Team& team, int row, float sum) {
   return sum;
 }
 
-DEVICE void loss(const Team& team, int rows) {
+DEVICE void loss(const Team& team, Rows rows) {
   bool log = team.job->eta > 0.0f, energy = team.job->eta < 1.0f;
   head_forward(team, rows);
   mixture_parts(team, rows, log, energy);
@@ -318,9 +310,9 @@ DEVICE void loss(const Team& team, int rows) {
 }
 #elif HEAD == 1
 // beta-NLL; leaves each row's score behind.
-DEVICE void loss(const Team& team, int rows) {
+DEVICE void loss(const Team& team, Rows rows) {
   head_forward(team, rows);
-  each(rows, [&](int row) {
+  each_row(1, rows, [&](int, int row) {
     float mean = team.area(MEANS)[row], sd = team.area(SDS)[row], inverse = 1.0f / sd;
     float z = (team.area(ROW_Y)[row] - mean) * inverse, log_sd = logarithm(sd);
     float weight = exponential(log_sd * (2.0f * team.job->beta)), scaled = team.area(ROW_WEIGHTS)[row] * weight * inverse;
@@ -338,7 +330,7 @@ DEVICE void loss(const Team& team, int rows) {
     team.area(SD_SLOPES)[row] = scaled * curve * team.area(SD_SLOPES)[row];
     team.area(ROW_LOG)[row] = weight * score;
   });
-  team.sync();
+  sync_block();
 }
 
 DEVICE float row_loss(const Team& team, int row, float sum) {
@@ -363,13 +355,11 @@ DEVICE float scaled_log_score(const Mixture& mixture, int row, const float* ends
 }
 
 // Scores of rows that choose a checkpoint: one number of each kind for each row.
-DEVICE void score_rows(const Team& team, int rows) {
+DEVICE void score_rows(const Team& team, Rows rows) {
   head_forward(team, rows);
   mixture_parts(team, rows, true, true);
-  each(rows, [&](int row) { row_scores(team, row, true, true); });
-  each(CALIBRATED ? FACTORS * ROWS : 0, [&](int item) {
-    int row = item % ROWS, number = item / ROWS;
-    if (row >= rows) return;
+  each_row(1, rows, [&](int, int row) { row_scores(team, row, true, true); });
+  each_row(CALIBRATED ? FACTORS : 0, rows, [&](int number, int row) {
     Mixture mixture = {team};
     Scale scale = {FACTOR_CURVES(number), FACTOR_CONSTANTS(number), FACTOR_INVERSES(number)};
     float ends[2] = {INTERVALS ? team.area(ROW_LOWER)[row] : 0.0f, INTERVALS ? team.area(ROW_UPPER)[row] : 0.0f};
@@ -377,7 +367,7 @@ DEVICE void score_rows(const Team& team, int rows) {
     if (BOUNDS) score = score - scaled_log_score(mixture, row, team.job->bounds, scale);
     team.area(ROW_CALIBRATED)[number * ROW_STRIDE + row] = score;
   });
-  team.sync();
+  sync_block();
 }
 
 // Row after row of a lane: the logarithmic score times the row's weight, and the energy score.

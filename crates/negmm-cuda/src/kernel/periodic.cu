@@ -8,16 +8,11 @@ DEVICE bool stem_decays(int place) {
   return at >= 32 && at < 80;
 }
 
-DEVICE void stem_forward(const Team& team, const float* weights, int rows, bool) {
+DEVICE void stem_forward(const Team& team, const float* weights, Rows rows, bool) {
   const float* x = INPUT_ROWS;
   float* out = team.values(0);
-  each(INPUTS * ROWS, [&](int item) {
-    int row = item % ROWS, at = item / ROWS * ROW_STRIDE + row;
-    if (row < rows) out[at] = x[at];
-  });
-  each(EMBEDDED * ROWS, [&](int item) {
-    int row = item % ROWS, index = item / ROWS;
-    if (row >= rows) return;
+  each_row(INPUTS, rows, [&](int input, int row) { out[input * ROW_STRIDE + row] = x[input * ROW_STRIDE + row]; });
+  each_row(EMBEDDED, rows, [&](int index, int row) {
     const float* block = weights + index * BLOCK_FLOATS;
     float seen = x[EMBEDDED_INPUTS(index) * ROW_STRIDE + row];
     seen = smaller(larger(seen, EMBEDDED_LOWS(index)), EMBEDDED_HIGHS(index));
@@ -35,7 +30,7 @@ DEVICE void stem_forward(const Team& team, const float* weights, int rows, bool)
 #pragma unroll
     for (int mix = 0; mix < 3; ++mix) out[(INPUTS + index * 3 + mix) * ROW_STRIDE + row] = sums[mix];
   });
-  team.sync();
+  sync_block();
 }
 
 // The sum over a panel of what each row of a lane gives after the other: lanes in their order.

@@ -3,5 +3,5 @@
 #define INPUT_ROWS team.values(0)
 
 DEVICE bool stem_decays(int) { return false; }
-DEVICE void stem_forward(const Team&, const float*, int, bool) {}
+DEVICE void stem_forward(const Team&, const float*, Rows, bool) {}
 DEVICE void stem_gradient(const Team&, int) {}

@@ -1,6 +1,6 @@
 // The threads that train one network, and the work that they share. A phase is work whose items do not depend on each other; `sync`
-// ends it. On a processor without a card the same source runs with one thread, and the order of a phase's items can be turned around:
-// bits that then change show a race.
+// ends it, for the whole team or for one block of it. On a processor without a card the same source runs with one thread for each block,
+// and the order of a phase's items can be turned around: bits that then change show a race.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -14,31 +14,56 @@ typedef unsigned long long u64;
 
 extern __shared__ float4 shared_memory[];
 
-DEVICE int team_rank() { return (int)(blockIdx.x % BLOCKS) * THREADS + (int)threadIdx.x; }
+// The block's number in its team.
+DEVICE int block() { return (int)(blockIdx.x % BLOCKS); }
+DEVICE int team_rank() { return block() * THREADS + (int)threadIdx.x; }
 
-DEVICE u32 acquired(const u32* place) {
-  u32 value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(place) : "memory");
+DEVICE u64 acquired(const u64* place) {
+  u64 value;
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(place) : "memory");
   return value;
 }
 
+// How many blocks must have arrived before the next wait ends.
+DEVICE u64& arrivals() {
+  __shared__ u64 count;
+  return count;
+}
+
+// Before the first wait of a launch; those of other launches were all whole.
+DEVICE void open_team(const u64* arrived) {
+  if (BLOCKS > 1 && threadIdx.x == 0) arrivals() = acquired(arrived) / BLOCKS * BLOCKS;
+}
+
+// Waits for all threads of the block; what they wrote is seen by all of them.
+DEVICE void sync_block() { __syncthreads(); }
+
 // Waits for all threads of the team; what they wrote is seen by all.
-DEVICE void sync_team(u32* arrived) {
+DEVICE void sync_team(u64* arrived) {
   __syncthreads();
   if (BLOCKS > 1) {
     if (threadIdx.x == 0) {
-      __threadfence();
-      u32 goal = (atomicAdd(arrived, 1u) / BLOCKS + 1) * BLOCKS;
+      u64 goal = arrivals() += BLOCKS;
+      asm volatile("red.release.gpu.global.add.u64 [%0], %1;" : : "l"(arrived), "l"(1ull) : "memory");
       while (acquired(arrived) < goal) {}
-      __threadfence();
     }
     __syncthreads();
   }
 }
 
+// The items of a phase, for all threads of the team.
 template <class Act> DEVICE void each(int count, Act act) {
   for (int item = team_rank(); item < count; item += TEAM_SIZE) act(item);
 }
+
+// The items of a phase, for all threads of this block.
+template <class Act> DEVICE void each_here(int count, Act act) {
+  for (int item = (int)threadIdx.x; item < count; item += THREADS) act(item);
+}
+
+// What every thread of the block does: act(thread, place of what it remembers from one of these to the next).
+#define REMEMBERED 1
+template <class Act> DEVICE void each_thread(Act act) { act((int)threadIdx.x, 0); }
 
 // The last thread is the first without an item.
 template <class Act> DEVICE void lone(Act act) {
@@ -54,7 +79,11 @@ DEVICE u64 high_product(u64 a, u64 b) { return __umul64hi(a, b); }
 #else
 
 #include <cmath>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #define DEVICE inline __attribute__((always_inline))
 #define ONCE static
@@ -63,23 +92,40 @@ struct alignas(16) float4 { float x, y, z, w; };
 DEVICE float4 make_float4(float x, float y, float z, float w) { return float4{x, y, z, w}; }
 
 static int reversed = 0;
+static thread_local int own_block = 0;
+static std::mutex meeting;
+static std::condition_variable complete;
+static u64 met = 0;
 
-DEVICE void sync_team(u32*) {}
+DEVICE int block() { return own_block; }
+DEVICE void open_team(const u64*) {}
+DEVICE void sync_block() {}
 
-template <class Act> static inline void each(int count, Act act) {
-  if (reversed)
-    for (int item = count - 1; item >= 0; --item) act(item);
-  else
-    for (int item = 0; item < count; ++item) act(item);
+static void sync_team(u64*) {
+  std::unique_lock<std::mutex> lock(meeting);
+  u64 goal = (met / BLOCKS + 1) * BLOCKS;
+  if (++met == goal) complete.notify_all();
+  complete.wait(lock, [&] { return met >= goal; });
 }
 
-template <class Act> DEVICE void lone(Act act) { act(); }
-
-DEVICE u32 exchange(u32* place, u32 value) {
-  u32 before = *place;
-  *place = value;
-  return before;
+template <class Act> static inline void in_turn(int first, int count, int apart, Act act) {
+  int items = count > first ? (count - first + apart - 1) / apart : 0;
+  for (int at = 0; at < items; ++at) act(first + (reversed ? items - 1 - at : at) * apart);
 }
+
+template <class Act> static inline void each(int count, Act act) { in_turn(own_block, count, BLOCKS, act); }
+template <class Act> static inline void each_here(int count, Act act) { in_turn(0, count, 1, act); }
+
+#define REMEMBERED THREADS
+template <class Act> static inline void each_thread(Act act) {
+  in_turn(0, THREADS, 1, [&](int thread) { act(thread, thread); });
+}
+
+template <class Act> DEVICE void lone(Act act) {
+  if (own_block == BLOCKS - 1) act();
+}
+
+DEVICE u32 exchange(u32* place, u32 value) { return __atomic_exchange_n(place, value, __ATOMIC_RELAXED); }
 
 DEVICE float bits_to_float(u32 bits) { float x; std::memcpy(&x, &bits, 4); return x; }
 DEVICE u32 float_to_bits(float x) { u32 bits; std::memcpy(&bits, &x, 4); return bits; }

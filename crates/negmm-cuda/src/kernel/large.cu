@@ -1,0 +1,344 @@
+// The layers of a network whose room is in memory. Each block has rows of its own: it brings them from level to level and back without
+// a word to the others, with weights that stream through shared memory in chunks; then the blocks share the tiles of all gradients. An
+// element of a product is one chain of fused multiply-adds in a register of one thread, in the order of the processor's kernels: over
+// units forward and backward, over the rows of a part for a gradient, over parts in their order.
+
+// Chunks of k on their way at a time, and floats from row to row of a chunk whose rows follow k: neighbours begin in different banks.
+#define CHUNKS 3
+#define PITCH (CHUNK + 4)
+#define WARPS (THREADS / 32)
+
+#ifdef __CUDACC_RTC__
+DEVICE float* stage() { return (float*)shared_memory; }
+
+// Brings four numbers to shared memory some time before `wait_copies`.
+DEVICE void copy4(float* to, const float* from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"((u32)__cvta_generic_to_shared(to)), "l"(__cvta_generic_to_global(from)) : "memory");
+#else
+  store4(to, load4(from));
+#endif
+}
+
+// Ends a group of copies.
+DEVICE void end_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" : : : "memory");
+#endif
+}
+
+// Waits for all groups but the last so many.
+template <int LEFT> DEVICE void wait_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" : : "n"(LEFT) : "memory");
+#endif
+}
+#else
+static inline float* stage() {
+  alignas(16) static thread_local float memory[STAGE_FLOATS];
+  return memory;
+}
+DEVICE void copy4(float* to, const float* from) { store4(to, load4(from)); }
+DEVICE void end_copies() {}
+template <int LEFT> DEVICE void wait_copies() {}
+#endif
+
+// What a product reads of the block's rows, rows x units; levels take turns.
+DEVICE float* operand(int level) { return stage() + level % 2 * OPERAND_FLOATS; }
+DEVICE float* chunk(int number) { return stage() + 2 * OPERAND_FLOATS + number % CHUNKS * CHUNK_FLOATS; }
+
+// Where a thread is in its tile: a warp has 8 x 4 places, and so many warps stand along a.
+struct Seat { int a, b; };
+DEVICE Seat seat_of(int thread, int along_a) {
+  int lane = thread % 32, warp = thread / 32;
+  return {lane / 4 + 8 * (warp % along_a), lane % 4 + 4 * (warp / along_a)};
+}
+
+// Begins to bring numbers k on of `count` rows of a matrix whose rows follow k.
+DEVICE void bring_rows(float* to, const float* rows, int stride, int count, int k, int inner) {
+  each_here(count * (CHUNK / 4), [&](int item) {
+    int row = item / (CHUNK / 4), at = item % (CHUNK / 4) * 4;
+    if (k + at < inner) copy4(to + row * PITCH + at, rows + row * stride + k + at);
+  });
+}
+
+// The same of `count` columns of a matrix that has a row for each k; there is room for `MOST` columns.
+template <int MOST> DEVICE void bring_columns(float* to, const float* columns, int stride, int count, int k, int inner) {
+  each_here(CHUNK * (MOST / 4), [&](int item) {
+    int row = item / (MOST / 4), at = item % (MOST / 4) * 4;
+    if (k + row < inner && at < count) copy4(to + row * MOST + at, columns + (k + row) * stride + at);
+  });
+}
+
+// Adds the products of `count` numbers of k to the sums of a thread. Rows of a matrix that follows k are `apart`; of one that has a row
+// for each k (`!ALONG`) a thread has four neighbouring columns.
+template <bool ALONG_A, bool ALONG_B, int QA, int QB>
+DEVICE void add_products(float (&sums)[QA][QB], const float* a, int a_stride, int a_apart, const float* b, int b_stride, int b_apart, int count) {
+  int k = 0;
+#pragma unroll 2
+  for (; k + 4 <= count; k += 4) {
+    float4 of_a[ALONG_A ? QA : 4], of_b[ALONG_B ? QB : 4];
+#pragma unroll
+    for (int q = 0; q < (ALONG_A ? QA : 4); ++q) of_a[q] = load4(ALONG_A ? a + q * a_apart * a_stride + k : a + (k + q) * a_stride);
+#pragma unroll
+    for (int j = 0; j < (ALONG_B ? QB : 4); ++j) of_b[j] = load4(ALONG_B ? b + j * b_apart * b_stride + k : b + (k + j) * b_stride);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+#pragma unroll
+      for (int q = 0; q < QA; ++q)
+#pragma unroll
+        for (int j = 0; j < QB; ++j)
+          sums[q][j] = fmaf(ALONG_A ? part_of(of_a[q], i) : part_of(of_a[i], q), ALONG_B ? part_of(of_b[j], i) : part_of(of_b[i], j), sums[q][j]);
+  }
+#pragma unroll 1
+  for (; k < count; ++k)
+#pragma unroll
+    for (int q = 0; q < QA; ++q)
+#pragma unroll
+      for (int j = 0; j < QB; ++j)
+        sums[q][j] = fmaf(ALONG_A ? a[q * a_apart * a_stride + k] : a[k * a_stride + q],
+                          ALONG_B ? b[j * b_apart * b_stride + k] : b[k * b_stride + j], sums[q][j]);
+}
+
+// Adds `count` numbers of k to the sum of each row.
+DEVICE void add_rows(float (&sums)[4], const float* rows, int apart, int count) {
+  int k = 0;
+#pragma unroll 2
+  for (; k + 4 <= count; k += 4)
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      float4 four = load4(rows + q * apart + k);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sums[q] = sums[q] + part_of(four, i);
+    }
+#pragma unroll 1
+  for (; k < count; ++k)
+#pragma unroll
+    for (int q = 0; q < 4; ++q) sums[q] = sums[q] + rows[q * apart + k];
+}
+
+// C[a][row] = first of all `before`, plus the sum over k of a matrix with `across` rows or columns times the operand of the block's rows.
+// `before` also gives a number that `done(a, row, sum, number)` will need. Ends in a phase of the block.
+template <bool ALONG, int QA, int QB, int ALONG_A, class Before, class Done>
+DEVICE void own_product(const float* matrix, int stride, int across, int inner, const float* of_rows, Rows rows, Before before, Done done) {
+  const int seats_a = 8 * ALONG_A, seats_b = THREADS / seats_a, most = QA * seats_a;
+  const int chunks = (inner + CHUNK - 1) / CHUNK;
+#pragma unroll 1
+  for (int first = 0; first < across; first += most) {
+    float sums[REMEMBERED][QA][QB], numbers[REMEMBERED][QA][QB];
+    auto bring = [&](int number) {
+      if (number < chunks) {
+        if (ALONG)
+          bring_rows(chunk(number), matrix + first * stride, stride, least(most, across - first), number * CHUNK, inner);
+        else
+          bring_columns<most>(chunk(number), matrix + first, stride, across - first, number * CHUNK, inner);
+      }
+      end_copies();
+    };
+    auto each_sum = [&](int thread, auto act) {
+      Seat seat = seat_of(thread, ALONG_A);
+#pragma unroll
+      for (int q = 0; q < QA; ++q)
+#pragma unroll
+        for (int j = 0; j < QB; ++j) {
+          int a = first + (ALONG ? seat.a + q * seats_a : seat.a * QA + q), row = rows.first + seat.b + j * seats_b;
+          act(q, j, a, row, a < across && row < rows.end);
+        }
+    };
+#pragma unroll
+    for (int number = 0; number + 1 < CHUNKS; ++number) bring(number);
+    each_thread([&](int thread, int mine) {
+      each_sum(thread, [&](int q, int j, int a, int row, bool real) {
+        sums[mine][q][j] = numbers[mine][q][j] = 0.0f;
+        if (real) sums[mine][q][j] = before(a, row, numbers[mine][q][j]);
+      });
+    });
+#pragma unroll 1
+    for (int number = 0; number < chunks; ++number) {
+      wait_copies<CHUNKS - 2>();
+      sync_block();
+      bring(number + CHUNKS - 1);
+      each_thread([&](int thread, int mine) {
+        Seat seat = seat_of(thread, ALONG_A);
+        const float* a = chunk(number) + seat.a * (ALONG ? PITCH : QA);
+        const float* b = of_rows + seat.b * OPERAND_STRIDE + number * CHUNK;
+        add_products<ALONG, true>(sums[mine], a, ALONG ? PITCH : most, seats_a, b, OPERAND_STRIDE, seats_b, least(CHUNK, inner - number * CHUNK));
+      });
+    }
+    each_thread([&](int thread, int mine) {
+      each_sum(thread, [&](int q, int j, int a, int row, bool real) {
+        if (real) done(a, row, sums[mine][q][j], numbers[mine][q][j]);
+      });
+    });
+    sync_block();
+  }
+}
+
+// One tile of C[a][b] = sum over k of A[a][k] B[b][k], or of A[a][k] B[k][b] (`!ALONG`), `part` numbers of k at a time whose sums are
+// added in their order; with `ones` also of A[a][k] alone, as column `columns`: done(a, b, sum).
+struct Factor { const float* numbers; int stride, count; };
+
+template <bool PARTED, bool ALONG, class Done>
+DEVICE void tile_product(Factor a, Factor b, int inner, int part, int along_a, int first_a, int first_b, bool ones, Done done) {
+  const int seats_a = 8 * along_a, seats_b = THREADS / seats_a, most_a = 4 * seats_a, most_b = ALONG ? 4 * seats_b : MOST_COLUMNS;
+  const int chunks = (inner + CHUNK - 1) / CHUNK;
+  float sums[REMEMBERED][4][4], totals[REMEMBERED][4][4], of_ones[REMEMBERED][4], ones_total[REMEMBERED][4];
+  auto bring = [&](int number) {
+    float *to = chunk(number), *beside = to + most_a * PITCH;
+    if (number < chunks) {
+      bring_rows(to, a.numbers + first_a * a.stride, a.stride, least(most_a, a.count - first_a), number * CHUNK, inner);
+      if (ALONG)
+        bring_rows(beside, b.numbers + first_b * b.stride, b.stride, least(most_b, b.count - first_b), number * CHUNK, inner);
+      else
+        bring_columns<MOST_COLUMNS>(beside, b.numbers + first_b, b.stride, b.count - first_b, number * CHUNK, inner);
+    }
+    end_copies();
+  };
+#pragma unroll
+  for (int number = 0; number + 1 < CHUNKS; ++number) bring(number);
+  each_thread([&](int, int mine) {
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      of_ones[mine][q] = 0.0f;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) sums[mine][q][j] = 0.0f;
+    }
+  });
+#pragma unroll 1
+  for (int number = 0; number < chunks; ++number) {
+    wait_copies<CHUNKS - 2>();
+    sync_block();
+    bring(number + CHUNKS - 1);
+    const int end = least(inner, (number + 1) * CHUNK), count = end - number * CHUNK;
+    each_thread([&](int thread, int mine) {
+      Seat seat = seat_of(thread, along_a);
+      const float *of_a = chunk(number) + seat.a * PITCH, *of_b = chunk(number) + most_a * PITCH + seat.b * (ALONG ? PITCH : 4);
+      add_products<true, ALONG>(sums[mine], of_a, PITCH, seats_a, of_b, ALONG ? PITCH : MOST_COLUMNS, seats_b, count);
+      if (ones && seat.b == 0) add_rows(of_ones[mine], of_a, seats_a * PITCH, count);
+      if (!PARTED || (end % part != 0 && end != inner)) return;
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {
+        ones_total[mine][q] = end <= part ? of_ones[mine][q] : ones_total[mine][q] + of_ones[mine][q];
+        of_ones[mine][q] = 0.0f;
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          totals[mine][q][j] = end <= part ? sums[mine][q][j] : totals[mine][q][j] + sums[mine][q][j];
+          sums[mine][q][j] = 0.0f;
+        }
+      }
+    });
+  }
+  each_thread([&](int thread, int mine) {
+    Seat seat = seat_of(thread, along_a);
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      int at_a = first_a + seat.a + q * seats_a;
+      if (at_a >= a.count) break;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        int at_b = first_b + (ALONG ? seat.b + j * seats_b : seat.b * 4 + j);
+        if (at_b < b.count) done(at_a, at_b, PARTED ? totals[mine][q][j] : sums[mine][q][j]);
+      }
+      if (ones && seat.b == 0) done(at_a, b.count, PARTED ? ones_total[mine][q] : of_ones[mine][q]);
+    }
+  });
+  sync_block();
+}
+
+// Tiles of a product, in turn for each block; `turn` counts them.
+template <bool PARTED, bool ALONG, class Done>
+DEVICE void tiled_product(int& turn, Factor a, Factor b, int inner, int part, int along_a, bool ones, Done done) {
+  const int most_a = 32 * along_a, most_b = 4 * THREADS / (8 * along_a), across = (b.count + most_b - 1) / most_b;
+  const int count = (a.count + most_a - 1) / most_a * across;
+#pragma unroll 1
+  for (int tile = (block() + BLOCKS - turn % BLOCKS) % BLOCKS; tile < count; tile += BLOCKS) {
+    int first_b = tile % across * most_b;
+    tile_product<PARTED, ALONG>(a, b, inner, part, along_a, tile / across * most_a, first_b, ones && first_b == 0, done);
+  }
+  turn += count;
+}
+
+template <bool ALONG, class Done> DEVICE void shared_product(int& turn, Factor a, Factor b, int inner, Done done) {
+  tiled_product<false, ALONG>(turn, a, b, inner, inner, 2, false, done);
+}
+
+// Brings the block's rows of a level to where a product reads them.
+DEVICE void read_level(float* to, const float* level, int units, Rows rows) {
+  each_row(units, rows, [&](int unit, int row) { to[(row - rows.first) * OPERAND_STRIDE + unit] = level[unit * ROW_STRIDE + row]; });
+  sync_block();
+}
+
+// From level to level. In training units are switched off at random and slopes are left behind.
+ONCE void forward(Team team, const float* weights, Rows rows, bool trains) {
+  read_level(operand(0), team.values(0), UNITS(0), rows);
+#pragma unroll 1
+  for (int layer = 0; layer < LAYERS; ++layer) {
+    const float *matrix = weights + STARTS(layer), *input = operand(layer);
+    float *output = team.values(layer + 1), *slopes = team.deltas(layer + 1), *next = operand(layer + 1);
+    const int stride = STRIDES(layer), inner = UNITS(layer);
+    auto bias = [&](int unit, int, float& number) {
+      number = matrix[unit * stride + inner];
+      return 0.0f;
+    };
+    if (layer + 1 == LAYERS) {
+      own_product<true, LAST_UNITS, LAST_ROWS, WARPS / 2>(matrix, stride, UNITS(layer + 1), inner, operand(layer), rows, bias,
+        [&](int unit, int row, float sum, float number) { output[unit * ROW_STRIDE + row] = sum + number; });
+      break;
+    }
+    own_product<true, 4, OWN_ROWS_OF_THREAD, WARPS_ALONG_UNITS>(matrix, stride, UNITS(layer + 1), inner, operand(layer), rows, bias,
+      [&](int unit, int row, float sum, float number) {
+      int at = unit * ROW_STRIDE + row, of_row = (row - rows.first) * OPERAND_STRIDE + unit;
+      float slope, value = activate(sum + number, slope);
+      if (DROPOUT && trains) {
+        float factor = dropout_factor(team, dropout_bits(team, row, LAYER_DRAWS(layer) + unit * 8), row % 4);
+        value = value * factor;
+        slope = slope * factor;
+      }
+      if (RESIDUAL(layer)) value = input[of_row] + value;
+      if (trains) slopes[at] = slope;
+      output[at] = value;
+      next[of_row] = value;
+    });
+  }
+}
+
+// From the deltas of the last level back to the first, for the block's rows; the deltas of inputs only where somebody needs them.
+DEVICE void backward(const Team& team, Rows rows) {
+  read_level(operand(LAST), team.deltas(LAST), UNITS(LAST), rows);
+#pragma unroll 1
+  for (int layer = LAYERS - 1; layer >= (STEM != 0 ? 0 : 1); --layer) {
+    float *out = team.deltas(layer), *next = operand(layer), *direct = team.direct(layer);
+    const float* before = team.direct(layer + 1);
+    const bool has_slopes = layer > 0 || STEM == 2, leaves_direct = layer > 0 && RESIDUAL(layer - 1);
+    own_product<false, 4, OWN_ROWS_OF_THREAD, WARPS_ALONG_UNITS>(team.weights() + STARTS(layer), STRIDES(layer), UNITS(layer), UNITS(layer + 1),
+      operand(layer + 1), rows,
+      [&](int unit, int row, float& slope) {
+      int at = unit * ROW_STRIDE + row;
+      slope = has_slopes ? out[at] : 1.0f;
+      return RESIDUAL(layer) ? before[at] : 0.0f;
+    },
+      [&](int unit, int row, float sum, float slope) {
+      int at = unit * ROW_STRIDE + row;
+      if (leaves_direct) direct[at] = sum;
+      float delta = has_slopes ? sum * slope : sum;
+      out[at] = delta;
+      next[(row - rows.first) * OPERAND_STRIDE + unit] = delta;
+    });
+  }
+}
+
+// The gradients of all layers' weights over all rows, shared by the blocks; says whether a square of them is not finite.
+DEVICE void gradients(const Team& team, int rows) {
+  int turn = 0;
+#pragma unroll 1
+  for (int layer = LAYERS - 1; layer >= 0; --layer) {
+    float* gradient = team.gradient() + STARTS(layer);
+    const int units = UNITS(layer + 1), inputs = UNITS(layer), stride = STRIDES(layer);
+    const int along_units = inputs <= THREADS / 16 ? WARPS : inputs <= THREADS / 8 ? WARPS / 2 : units <= 32 ? 1 : 2;
+    tiled_product<(ROWS > PART_PANELS * PANEL), true>(turn, {team.deltas(layer + 1), ROW_STRIDE, units}, {team.values(layer), ROW_STRIDE, inputs}, rows,
+                                                       PART_PANELS * PANEL, along_units, true, [&](int unit, int input, float sum) {
+      gradient[unit * stride + input] = sum;
+      if (!finite_number(sum * sum)) team.state()->bad = 1;
+    });
+  }
+}

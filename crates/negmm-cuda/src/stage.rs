@@ -1,0 +1,133 @@
+//! Responsible for how the rows of a batch are divided among the blocks of a network, and how the products of a large one pass through
+//! shared memory.
+
+use std::fmt::Write;
+
+use crate::room::Room;
+use crate::shape::Shape;
+
+/// Threads of a block: of those measured on an H200 the fastest.
+pub(crate) const THREADS: usize = 256;
+const WARPS: usize = THREADS / 32;
+/// Rows of a block that pass through the layers at a time, at most: each costs a thread registers.
+const MOST_ROWS: usize = 32;
+/// Chunks of an operand on their way at a time; as the kernels have it.
+const CHUNKS: usize = 3;
+/// Columns of a tile whose operand has a row for each k.
+const MOST_COLUMNS: usize = 64;
+/// Every card gives a block so much shared memory.
+const LEAST_SHARED: usize = 48 * 1024;
+
+/// The rows of a block and its shared memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    /// Floats of shared memory.
+    pub(crate) floats: usize,
+    /// Rows of a block, and of those so many at a time.
+    own_rows: usize,
+    tile_rows: usize,
+    /// Numbers of k of a chunk.
+    chunk: usize,
+    chunk_floats: usize,
+    operand_stride: usize,
+    operand_floats: usize,
+    /// How the threads of a block stand before hidden layers: warps along units, rows of each thread; and units and rows of each before
+    /// the last layer.
+    warps: usize,
+    rows: usize,
+    last_units: usize,
+    last_rows: usize,
+}
+
+impl Stage {
+    /// Of a network with so many blocks, each with so many bytes of shared memory.
+    pub(crate) fn new(shape: &Shape, room: &Room, blocks: usize, shared: usize) -> Self {
+        if room.shared {
+            return Self::whole(shape, room.floats);
+        }
+        let own_rows = shape.rows.div_ceil(blocks);
+        let limit = shared.max(LEAST_SHARED) / size_of::<f32>();
+        let tiles = (own_rows.div_ceil(MOST_ROWS)..=own_rows).map(|tiles| own_rows.div_ceil(tiles));
+        let mut choices = tiles.flat_map(|rows| [32, 16, 8].map(|chunk| Self::divided(shape, own_rows, rows, chunk)));
+        let smallest = Self::divided(shape, own_rows, 1, 8);
+        choices.find(|stage| stage.floats <= limit).unwrap_or(smallest)
+    }
+
+    /// A network that one block trains, all rows at a time.
+    fn whole(shape: &Shape, floats: usize) -> Self {
+        let rows = shape.rows;
+        Self {
+            floats,
+            own_rows: rows,
+            tile_rows: rows,
+            chunk: 0,
+            chunk_floats: 0,
+            operand_stride: 0,
+            operand_floats: 0,
+            warps: 0,
+            rows: 0,
+            last_units: 0,
+            last_rows: 0,
+        }
+    }
+
+    fn divided(shape: &Shape, own_rows: usize, tile_rows: usize, chunk: usize) -> Self {
+        let layers = &shape.matrices;
+        let (hidden, outputs) = (&layers[..layers.len() - 1], layers[layers.len() - 1].outputs);
+        let widest = hidden.iter().map(|matrix| matrix.outputs).max().unwrap_or(outputs);
+        let warps = match widest {
+            129.. => WARPS,
+            65.. => WARPS / 2,
+            _ => WARPS / 4,
+        };
+        // A warp is eight units by four rows of seats.
+        let seats = |warps: usize| THREADS / (8 * warps);
+        let rows = tile_rows.div_ceil(seats(warps));
+        let last_units = outputs.div_ceil(8 * WARPS / 2).next_power_of_two().min(4);
+        let last_rows = tile_rows.div_ceil(seats(WARPS / 2));
+        let units = layers.iter().map(|matrix| matrix.inputs.max(matrix.outputs)).max().unwrap_or(1);
+        let operand_stride = units.next_multiple_of(8) + 4;
+        let operand_rows = (rows * seats(warps)).max(last_rows * seats(WARPS / 2));
+        let pitch = chunk + 4;
+        let (own, shared) = (32 * warps, 32 * WARPS + 4 * seats(WARPS));
+        // Muon's rows pass through whole.
+        let chunk_floats = (own.max(shared) * pitch).max(operand_stride + 4);
+        let operand_floats = operand_rows * operand_stride;
+        let floats = 2 * operand_floats + CHUNKS * chunk_floats;
+        Self {
+            floats,
+            own_rows,
+            tile_rows,
+            chunk,
+            chunk_floats,
+            operand_stride,
+            operand_floats,
+            warps,
+            rows,
+            last_units,
+            last_rows,
+        }
+    }
+
+    /// The kernel's constants.
+    pub(crate) fn header(&self) -> String {
+        let mut text = String::new();
+        for (name, value) in [
+            ("OWN_ROWS", self.own_rows),
+            ("TILE_ROWS", self.tile_rows),
+            ("STAGE_FLOATS", self.floats),
+            ("CHUNK", self.chunk),
+            ("CHUNK_FLOATS", self.chunk_floats),
+            ("OPERAND_STRIDE", self.operand_stride),
+            ("OPERAND_FLOATS", self.operand_floats),
+            ("WARPS_ALONG_UNITS", self.warps),
+            ("OWN_ROWS_OF_THREAD", self.rows),
+            ("LAST_UNITS", self.last_units),
+            ("LAST_ROWS", self.last_rows),
+            ("MOST_COLUMNS", MOST_COLUMNS),
+        ] {
+            writeln!(text, "#define {name} {value}").unwrap_or(());
+        }
+        text
+    }
+}
