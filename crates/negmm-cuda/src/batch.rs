@@ -9,6 +9,7 @@ use negmm::train::{NetworkJob, Start, Trained, Watch};
 
 use crate::course::{Told, go_on};
 use crate::device::{Device, Failure};
+use crate::places::needed;
 use crate::record::{EpochRecord, list};
 use crate::room::Room;
 use crate::shape::Shape;
@@ -19,8 +20,10 @@ use crate::upload::{OnDevice, Stock};
 const LAUNCH: f64 = 0.05;
 /// Who plans jobs hands them over one after the other: so long nothing new must come before the first launch.
 const SETTLED: Duration = Duration::from_millis(4);
-/// Networks on the device for each that it trains at a time, so that no multiprocessor waits for the host.
-const WAVES: usize = 4;
+/// Services of a batch of small networks: while the host looks at the networks of one, the multiprocessors have those of another.
+const SERVICES: usize = 2;
+/// How long to wait for memory that others will give back.
+const PATIENCE: Duration = Duration::from_millis(10);
 /// Epochs of a launch at most: as many have a place on the board.
 const HISTORY: usize = 256;
 /// Blocks of one network at most.
@@ -111,6 +114,18 @@ impl Batch {
         state.jobs.drain(..count).collect()
     }
 
+    /// Half of the jobs that wait, at most so many: another service takes the others.
+    fn take_half(&self, most: usize) -> Vec<Waiting> {
+        let half = self.locked().jobs.len().div_ceil(2);
+        self.take(most.min(half))
+    }
+
+    /// Jobs that there was no room for wait again, before all others.
+    fn put_back(&self, jobs: Vec<Waiting>) {
+        let mut state = self.locked();
+        jobs.into_iter().rev().for_each(|job| state.jobs.push_front(job));
+    }
+
     /// Blocks of each of so many networks.
     fn blocks(&self, networks: usize, multiprocessors: usize) -> usize {
         if self.room.shared {
@@ -121,28 +136,41 @@ impl Batch {
     }
 
     /// Trains what comes, until nothing will.
-    pub(crate) fn serve<D: Device>(&self, device: &D, stock: &Stock<D>, watch: &Watch<'_>, outcome: &dyn Fn(Outcome)) {
+    pub(crate) fn serve<D: Device>(
+        &self,
+        device: &D,
+        stock: &Stock<D>,
+        watch: &Watch<'_>,
+        outcome: &(dyn Fn(Outcome) + Sync),
+    ) {
         let networks = self.settled();
         if networks == 0 {
             return;
         }
         let blocks = self.blocks(networks, device.multiprocessors());
         let source = Source::new(&self.shape, &self.room, blocks, device.shared_memory());
-        let ready = device.queue().and_then(|queue| Ok((queue, device.kernel(&source)?)));
-        let (queue, kernel) = match ready {
-            Ok(ready) => ready,
+        let kernel = match device.kernel(&source) {
+            Ok(kernel) => kernel,
             Err(failure) => return self.fail(&failure, outcome),
         };
-        let at_once = (device.multiprocessors() * device.resident(&kernel).max(1) / blocks).max(1);
-        let most = if blocks > 1 { at_once } else { at_once * WAVES };
-        let service = Service { batch: self, device, stock, watch, outcome, queue, kernel, most };
-        if let Err(failure) = service.run() {
-            self.fail(&failure, outcome);
-        }
+        let most = (device.multiprocessors() * device.resident(&kernel).max(1) / blocks).max(1);
+        let service = Service { batch: self, device, stock, watch, outcome, kernel, most };
+        let serve = || {
+            if let Err(failure) = service.run() {
+                self.fail(&failure, outcome);
+            }
+        };
+        std::thread::scope(|scope| {
+            // The blocks of one network wait for each other: they must all be there, and leave no room for a second service.
+            for _ in 1..if blocks > 1 { 1 } else { SERVICES } {
+                scope.spawn(serve);
+            }
+            serve();
+        });
     }
 
     /// Everything that waits, or will, goes to the processor.
-    fn fail(&self, failure: &Failure, outcome: &dyn Fn(Outcome)) {
+    fn fail(&self, failure: &Failure, outcome: &(dyn Fn(Outcome) + Sync)) {
         loop {
             let waiting = self.take(usize::MAX);
             if waiting.is_empty() && self.settled() == 0 {
@@ -161,17 +189,16 @@ struct Service<'a, D: Device> {
     device: &'a D,
     stock: &'a Stock<D>,
     watch: &'a Watch<'a>,
-    outcome: &'a dyn Fn(Outcome),
-    queue: D::Queue,
+    outcome: &'a (dyn Fn(Outcome) + Sync),
     kernel: D::Kernel,
-    /// Networks on the device at most.
+    /// Networks of a service on the device at most.
     most: usize,
 }
 
 impl<D: Device> Service<'_, D> {
     /// Launch after launch. While one runs, those who wait for what the last one brought are told.
     fn run(&self) -> std::result::Result<(), Failure> {
-        let copies = self.device.queue()?;
+        let (queue, copies) = (self.device.queue()?, self.device.queue()?);
         let board = self.device.memory(&copies, &[], self.most * HISTORY * size_of::<EpochRecord>())?;
         let (mut running, mut finished): (Vec<Running<D>>, Vec<Running<D>>) = Default::default();
         let mut epochs = 1;
@@ -180,6 +207,9 @@ impl<D: Device> Service<'_, D> {
                 return Ok(());
             }
             self.admit(&mut running, &copies);
+            if running.is_empty() && finished.is_empty() {
+                continue;
+            }
             if let Err(error) = go_on(self.watch) {
                 for one in running.drain(..).chain(finished.drain(..)) {
                     (self.outcome)(Outcome::Done(one.number, Err(error.clone())));
@@ -187,10 +217,10 @@ impl<D: Device> Service<'_, D> {
                 continue;
             }
             let begin = Instant::now();
-            let looked = self.launch(&running, &board, epochs).and_then(|launch| {
+            let looked = self.launch(&queue, &running, &board, epochs).and_then(|launch| {
                 self.tell(&mut running, &mut finished, &copies)?;
-                launch.map_or(Ok(()), |launch| self.device.wait(&self.queue, launch))?;
-                self.look(&mut running, &mut finished, &board, epochs)
+                launch.map_or(Ok(()), |launch| self.device.wait(&queue, launch))?;
+                self.look(&queue, &mut running, &mut finished, &board, epochs)
             });
             if let Err(failure) = looked {
                 for one in running.drain(..).chain(finished.drain(..)) {
@@ -205,19 +235,40 @@ impl<D: Device> Service<'_, D> {
 
     /// Brings jobs that wait to the device, where there is room.
     fn admit(&self, running: &mut Vec<Running<D>>, copies: &D::Queue) {
+        let mut waiting = self.batch.take_half(self.most.saturating_sub(running.len()));
+        if waiting.is_empty() {
+            return;
+        }
         let parts = (&self.batch.shape, &self.batch.room);
-        for Waiting { number, job, start } in self.batch.take(self.most.saturating_sub(running.len())) {
-            match self.stock.upload(self.device, copies, &job, &start, parts) {
-                Ok(on_device) => {
-                    running.push(Running { number, told: Told::new(&job), job, on_device, news: Vec::new() });
+        let on_device = match self.stock.upload(self.device, copies, &waiting, parts) {
+            Ok(on_device) => on_device,
+            Err(failure) => {
+                for Waiting { number, job, .. } in waiting {
+                    (self.outcome)(Outcome::Failed(number, job, failure.clone()));
                 }
-                Err(failure) => (self.outcome)(Outcome::Failed(number, job, failure)),
+                return;
+            }
+        };
+        let mut left = waiting.split_off(on_device.len());
+        for (Waiting { number, job, .. }, on_device) in waiting.into_iter().zip(on_device) {
+            running.push(Running { number, told: Told::new(&job), job, on_device, news: Vec::new() });
+        }
+        if running.is_empty() {
+            if self.stock.is_idle() {
+                let Waiting { number, job, .. } = left.remove(0);
+                let megabytes = needed::<D>(&job, parts) / 1_000_000;
+                let failure = format!("a network takes {megabytes} MB of the card's memory, more than it has");
+                (self.outcome)(Outcome::Failed(number, job, failure));
+            } else {
+                std::thread::sleep(PATIENCE);
             }
         }
+        self.batch.put_back(left);
     }
 
     fn launch(
         &self,
+        queue: &D::Queue,
         running: &[Running<D>],
         board: &D::Memory,
         epochs: usize,
@@ -226,7 +277,7 @@ impl<D: Device> Service<'_, D> {
             return Ok(None);
         }
         let records: Vec<_> = running.iter().map(|one| one.on_device.record).collect();
-        self.device.launch(&self.queue, &self.kernel, &records, board, epochs).map(Some)
+        self.device.launch(queue, &self.kernel, &records, board, epochs).map(Some)
     }
 
     /// Tells of epochs, and hands back what is done.
@@ -269,6 +320,7 @@ impl<D: Device> Service<'_, D> {
     /// Takes the news from the board, and sets apart what is done.
     fn look(
         &self,
+        queue: &D::Queue,
         running: &mut Vec<Running<D>>,
         finished: &mut Vec<Running<D>>,
         board: &D::Memory,
@@ -276,7 +328,7 @@ impl<D: Device> Service<'_, D> {
     ) -> std::result::Result<(), Failure> {
         let count = running.len();
         let mut records = vec![0; epochs * count * size_of::<EpochRecord>()];
-        self.device.read(&self.queue, board, 0, &mut records)?;
+        self.device.read(queue, board, 0, &mut records)?;
         let records: Vec<EpochRecord> = list(&records);
         for (at, mut one) in std::mem::take(running).into_iter().enumerate() {
             let mut last = false;

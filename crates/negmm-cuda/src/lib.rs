@@ -10,6 +10,7 @@ mod cache;
 mod course;
 mod device;
 mod engine;
+mod places;
 mod record;
 mod room;
 mod shape;

@@ -95,6 +95,10 @@ impl Room {
             places.named("LOG_WEIGHTS", across);
             places.named("POSTERIORS", across);
         }
+        if let HeadKind::Samples { samples } = shape.head {
+            places.named("SORTED", samples * across);
+            places.named("SORTED_SLOPES", samples * across);
+        }
         // The weights before they are divided by their sum have had their time when joints come.
         places.text += "#define JOINTS WEIGHTS\n";
         let pairs = if shape.pairs(shared) { 3 * every * (every - 1) / 2 } else { 0 };
@@ -115,10 +119,10 @@ impl Room {
 /// Values and deltas of each level, and where the head finds its own among them.
 fn levels(shape: &Shape, places: &mut Places) {
     let across = shape.row_stride();
-    let has_stem = shape.network.stem.is_some();
+    let moves_back = shape.network.stem.is_some() || shape.adversarial;
     let inputs = shape.matrices[0].inputs;
     let (mut values, mut deltas, mut direct) = (vec![places.take((inputs + 1) * across)], Vec::new(), vec![0]);
-    deltas.push(if has_stem { places.take(inputs * across) } else { 0 });
+    deltas.push(if moves_back { places.take(inputs * across) } else { 0 });
     for matrix in &shape.matrices {
         values.push(places.take((matrix.outputs + 1) * across));
         deltas.push(places.take(matrix.outputs * across));
@@ -143,6 +147,10 @@ fn levels(shape: &Shape, places: &mut Places) {
             places.name("SDS", raw + across);
             places.name("MEAN_SLOPES", slopes);
             places.name("SD_SLOPES", slopes + across);
+        }
+        HeadKind::Samples { .. } => {
+            places.name("RAW", raw);
+            places.name("SLOPES", slopes);
         }
     }
 }

@@ -39,6 +39,7 @@ pub(crate) struct Matrix {
 pub(crate) enum HeadKind {
     Mixture { components: usize, atoms: usize, mean_bound: bool, ceiling: bool, bounds: bool },
     Gaussian,
+    Samples { samples: usize },
 }
 
 /// What a kernel is made for.
@@ -51,6 +52,7 @@ pub(crate) struct Shape {
     pub(crate) rows: usize,
     pub(crate) part: usize,
     pub(crate) parts: usize,
+    pub(crate) adversarial: bool,
     pub(crate) dropout: bool,
     pub(crate) intervals: bool,
     pub(crate) calibrated: bool,
@@ -69,27 +71,33 @@ impl Shape {
                 bounds: !head.bounds.is_none(),
             },
             Objective::BetaNll { .. } => HeadKind::Gaussian,
-            Objective::SampleEnergy { .. } => return Err("samples are trained on the processor"),
+            Objective::SampleEnergy { sinkhorn: Some(_), .. } => {
+                return Err("samples with a Sinkhorn regulariser are trained on the processor");
+            }
+            Objective::SampleEnergy { .. } if course.select == Selection::Calibrated => {
+                return Err("samples that a calibrated score chooses are trained on the processor");
+            }
+            Objective::SampleEnergy { head, .. } => HeadKind::Samples { samples: head.samples },
             _ => return Err("this loss is trained on the processor"),
         };
         if let Some(Stem::Lstm(_)) = network.stem {
             return Err("sequences are trained on the processor");
         }
-        if course.adversarial > 0.0 {
-            return Err("adversarial training is done on the processor");
-        }
         let table = course.schedule != negmm::train::Schedule::Constant;
         if course.steps >= MOST_STEPS || (table && course.steps > MOST_RATES) {
             return Err("so many steps are trained on the processor");
         }
+        // Rows that were moved stand beside those that were not, panel by panel.
+        let times = if start.adversarial_steps.is_empty() { 1 } else { 2 };
         Ok(Self {
             matrices: matrices(network),
             network: network.clone(),
             head,
             optimiser: course.optimiser,
-            rows: course.batch.next_multiple_of(PANEL),
-            part: start.part,
+            rows: times * course.batch.next_multiple_of(PANEL),
+            part: times * start.part,
             parts: start.parts,
+            adversarial: !start.adversarial_steps.is_empty(),
             dropout: course.dropout > 0.0,
             intervals: job.data.intervals().is_some(),
             calibrated: course.select == Selection::Calibrated,
@@ -116,6 +124,7 @@ impl Shape {
         match self.head {
             HeadKind::Mixture { components, atoms, .. } => components + atoms,
             HeadKind::Gaussian => 1,
+            HeadKind::Samples { .. } => 0,
         }
     }
 
@@ -164,14 +173,16 @@ impl Shape {
                 (components, atoms, mean_bound, ceiling, bounds)
             }
             HeadKind::Gaussian => (1, 0, false, false, false),
+            HeadKind::Samples { .. } => (0, 0, false, false, false),
         };
         let (stem, embedded) = match &self.network.stem {
             Some(Stem::Periodic(periodic)) => (1, &periodic.embedded[..]),
             _ => (0, &[][..]),
         };
-        let head = match self.head {
-            HeadKind::Mixture { .. } => 0,
-            HeadKind::Gaussian => 1,
+        let (head, samples) = match self.head {
+            HeadKind::Mixture { .. } => (0, 0),
+            HeadKind::Gaussian => (1, 0),
+            HeadKind::Samples { samples } => (2, samples),
         };
         let activation = match self.network.activation {
             Activation::Relu => 0,
@@ -197,6 +208,7 @@ impl Shape {
             ("STEM", stem),
             ("EMBEDDED", embedded.len()),
             ("HEAD", head),
+            ("SAMPLES", samples),
             ("COMPONENTS", components),
             ("ATOMS", atoms),
             ("HAS_MEAN_BOUND", mean_bound.into()),
@@ -207,6 +219,7 @@ impl Shape {
             ("PAIRS", self.pairs(room.shared).into()),
             ("ACTIVATION", activation),
             ("OPTIMISER", optimiser),
+            ("ADVERSARIAL", self.adversarial.into()),
             ("DROPOUT", self.dropout.into()),
             ("SUMS", SUMS),
             ("FACTORS", SD_FACTORS.len()),

@@ -1,7 +1,7 @@
 //! Responsible for the source of a kernel: the constants of a shape before the parts that it needs.
 
 use crate::room::Room;
-use crate::shape::Shape;
+use crate::shape::{HeadKind, Shape};
 use crate::stage::{Stage, THREADS};
 
 use negmm::net::Stem;
@@ -41,7 +41,10 @@ impl Source {
             Some(Stem::Periodic(_)) => include_str!("kernel/periodic.cu"),
             _ => include_str!("kernel/plain.cu"),
         };
-        text += include_str!("kernel/mixture.cu");
+        text += match shape.head {
+            HeadKind::Samples { .. } => include_str!("kernel/samples.cu"),
+            _ => include_str!("kernel/mixture.cu"),
+        };
         if shape.optimiser == Optimiser::Muon {
             text += include_str!("kernel/muon.cu");
         }

@@ -11,8 +11,8 @@ pub(crate) const THREADS: usize = 256;
 const WARPS: usize = THREADS / 32;
 /// Rows of a block that pass through the layers at a time, at most: each costs a thread registers.
 const MOST_ROWS: usize = 32;
-/// Chunks of an operand on their way at a time; as the kernels have it.
-const CHUNKS: usize = 3;
+/// Chunks of an operand that take turns; as the kernels have it.
+const CHUNKS: usize = 2;
 /// Columns of a tile whose operand has a row for each k.
 const MOST_COLUMNS: usize = 64;
 /// Every card gives a block so much shared memory.
@@ -89,9 +89,9 @@ impl Stage {
         let operand_stride = units.next_multiple_of(8) + 4;
         let operand_rows = (rows * seats(warps)).max(last_rows * seats(WARPS / 2));
         let pitch = chunk + 4;
-        let (own, shared) = (32 * warps, 32 * WARPS + 4 * seats(WARPS));
-        // Muon's rows pass through whole.
-        let chunk_floats = (own.max(shared) * pitch).max(operand_stride + 4);
+        // The rows of a chunk: units of hidden layers; a tile of 32 by 128, 64 by 64 or 128 by 32. Muon's rows pass through whole.
+        let chunk_rows = (32 * warps).max(128 + 32);
+        let chunk_floats = (chunk_rows * pitch).max(operand_stride);
         let operand_floats = operand_rows * operand_stride;
         let floats = 2 * operand_floats + CHUNKS * chunk_floats;
         Self {

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use negmm::data::Dataset;
 use negmm::net::Parameters;
-use negmm::train::{NetworkJob, Objective, Optimiser, Schedule, Selection, Start, TrainedNetwork};
+use negmm::train::{NetworkJob, Objective, Optimiser, Schedule, Selection, TrainedNetwork};
 
+use crate::batch::Waiting;
 use crate::course::Told;
 use crate::device::{Device, Failure};
-use crate::record::{JobRecord, State, bytes, list};
+use crate::places::{Pack, Places, Zeros, needed};
+use crate::record::{JobRecord, bytes, list};
 use crate::room::Room;
 use crate::shape::Shape;
 
@@ -17,13 +19,20 @@ use crate::shape::Shape;
 pub(crate) struct Stock<D: Device> {
     data: Mutex<HashMap<usize, Weak<Rows<D>>>>,
     rates: Mutex<Rates<D>>,
+    /// Whoever asks how much memory is free takes it before the next one asks.
+    taking: Mutex<()>,
+    /// One for each training on the device.
+    counted: Arc<()>,
 }
 
 impl<D: Device> Default for Stock<D> {
     fn default() -> Self {
-        Self { data: Mutex::default(), rates: Mutex::default() }
+        Self { data: Mutex::default(), rates: Mutex::default(), taking: Mutex::default(), counted: Arc::default() }
     }
 }
+
+/// One part in so many of the free memory is left alone: others take from it too.
+const SPARED: usize = 8;
 
 /// The factors of every step, by schedule and steps.
 type Rates<D> = HashMap<(Schedule, usize), Weak<<D as Device>::Memory>>;
@@ -38,38 +47,18 @@ struct Rows<D: Device> {
     _data: Arc<Dataset>,
 }
 
+/// What a training shares with others: its rows, and the factors of its steps where they differ.
+type Shared<D> = (Arc<Rows<D>>, Option<Arc<<D as Device>::Memory>>);
+
 /// A training on the device.
 pub(crate) struct OnDevice<D: Device> {
     pub(crate) record: JobRecord,
-    memory: D::Memory,
+    /// That of all trainings that came with it.
+    memory: Arc<D::Memory>,
     places: Places,
     _rows: Arc<Rows<D>>,
     _rates: Option<Arc<D::Memory>>,
-}
-
-/// Where the lists of a training begin, in bytes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Places {
-    kept: usize,
-    half_kept: usize,
-    snapshots: usize,
-}
-
-/// Bytes one after the other, each list aligned.
-#[derive(Default)]
-struct Pack {
-    content: Vec<u8>,
-}
-
-impl Pack {
-    const ALIGNED: usize = 256;
-
-    fn put(&mut self, more: &[u8]) -> usize {
-        let start = self.content.len();
-        self.content.extend_from_slice(more);
-        self.content.resize(self.content.len().next_multiple_of(Self::ALIGNED), 0);
-        start
-    }
+    _counted: Arc<()>,
 }
 
 impl<D: Device> Stock<D> {
@@ -112,97 +101,112 @@ impl<D: Device> Stock<D> {
         Ok(Some(rates))
     }
 
-    /// Brings a training to the device.
+    /// Whether no training is on the device.
+    pub(crate) fn is_idle(&self) -> bool {
+        Arc::strong_count(&self.counted) == 1
+    }
+
+    /// Brings trainings to the device: the first of those that wait, as many as there is memory for, with one copy.
     pub(crate) fn upload(
         &self,
         device: &D,
         queue: &D::Queue,
-        job: &NetworkJob,
-        start: &Start,
-        (shape, room): (&Shape, &Room),
-    ) -> Result<OnDevice<D>, Failure> {
-        let rows = self.rows(device, queue, &job.data)?;
-        let rates = self.rates(device, queue, job.course.schedule, job.course.steps)?;
-        let course = &job.course;
-        let weights = shape.to_device(start.parameters.numbers());
-        let mut memory = vec![0.0_f32; shape.memory()];
-        if shape.optimiser == Optimiser::ScheduleFree {
-            memory[..weights.len()].copy_from_slice(&weights);
+        waiting: &[Waiting],
+        parts: (&Shape, &Room),
+    ) -> Result<Vec<OnDevice<D>>, Failure> {
+        let _alone = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lists: Vec<Shared<D>> = Vec::with_capacity(waiting.len());
+        for Waiting { job, .. } in waiting {
+            let rows = self.rows(device, queue, &job.data)?;
+            lists.push((rows, self.rates(device, queue, job.course.schedule, job.course.steps)?));
         }
-        let scored = Scored::new(job);
-        let halves = if scored.halves > 0 { [&weights[..], &weights].concat() } else { Vec::new() };
-        let snapshots = course.epochs().checked_div(course.snapshots).unwrap_or(0);
+        let mut left = device.free_memory()? / SPARED * (SPARED - 1);
+        let fits = |one: &&Waiting| {
+            let bytes = needed::<D>(&one.job, parts);
+            let fits = bytes <= left;
+            left = left.saturating_sub(bytes);
+            fits
+        };
+        let waiting = &waiting[..waiting.iter().take_while(fits).count()];
+        if waiting.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut pack = Pack::default();
-        // Room for the next order beside each.
-        let order = pack.put(bytes(&[&job.train[..], &job.train].concat()));
-        let validation = pack.put(bytes(&job.validation));
-        let [weights, memory, averaged, kept, half_kept] =
-            [&weights, &memory, &weights, &weights, &halves].map(|list| pack.put(bytes(list)));
-        let state = pack.put(bytes(&[first_state(job)]));
-        let content = std::mem::take(&mut pack.content);
-        // From here on zeros, which need not travel.
-        let mut end = content.len();
-        let mut zeros = |bytes: usize| {
-            let start = end;
-            end = (end + bytes).next_multiple_of(Pack::ALIGNED);
-            start
+        let mut places: Vec<Places> = waiting.iter().map(|one| Places::of_contents(one, parts.0, &mut pack)).collect();
+        let mut end = Zeros { end: pack.content.len() };
+        for (places, one) in places.iter_mut().zip(waiting) {
+            places.add_zeros::<D>(&one.job, parts, &mut end);
+        }
+        let memory = Arc::new(device.memory(queue, &pack.content, end.end)?);
+        let on_device = |((one, places), (rows, rates)): ((&Waiting, Places), Shared<D>)| OnDevice {
+            record: record(one, &places, D::address(&memory), &rows, rates.as_deref()),
+            memory: memory.clone(),
+            places,
+            _rows: rows,
+            _rates: rates,
+            _counted: self.counted.clone(),
         };
-        let arrived = zeros(size_of::<u64>());
-        let lists = zeros(3 * job.train.len() * size_of::<u32>());
-        let snapshots = zeros(snapshots * shape.parameters() * size_of::<f32>());
-        let room = zeros(if room.shared && !D::ROOM_IN_MEMORY { 0 } else { room.floats * size_of::<f32>() });
-        let on_device = device.memory(queue, &content, end)?;
-        let [x, y, sample_weights, lower, upper] = rows.starts.map(|start| D::address(&rows.memory) + start as u64);
-        let at = |place: usize| D::address(&on_device) + place as u64;
-        let share = course.dropout as f32;
-        let record = JobRecord {
-            x,
-            y,
-            sample_weights,
-            lower,
-            upper,
-            order: at(order),
-            lists: at(lists),
-            validation: at(validation),
-            factors: rates.as_ref().map_or(0, |rates| D::address(rates)),
-            weights: at(weights),
-            memory: at(memory),
-            averaged: at(averaged),
-            kept: at(kept),
-            half_kept: at(half_kept),
-            snapshots: at(snapshots),
-            room: at(room),
-            state: at(state),
-            arrived: at(arrived),
-            order_stream: start.order.start(),
-            dropout_stream: start.dropout.start(),
-            objective_stream: start.objective.start(),
-            learning_rate: course.learning_rate,
-            averaging: course.averaging,
-            weight_decay: course.weight_decay,
-            totals: scored.totals,
-            uncensored: scored.uncensored,
-            shares: scored.shares,
-            stride: job.data.stride() as u32,
-            train: job.train.len() as u32,
-            validation_rows: job.validation.len() as u32,
-            halves: scored.halves as u32,
-            steps: course.steps as u32,
-            epoch: course.epoch as u32,
-            batch: course.batch as u32,
-            patience: course.patience.min(u32::MAX as usize) as u32,
-            snapshot_every: course.snapshots.min(u32::MAX as usize) as u32,
-            whole: course.whole_batches.into(),
-            keeps_last: course.keeps_last.into(),
-            select: selected(course.select),
-            weighted: rows.weighted.into(),
-            dropout_cut: (share * 65536.0) as u32,
-            dropout_keep: 1.0 / (1.0 - share),
-            averages: (course.averaging > 0.0 || course.optimiser == Optimiser::ScheduleFree).into(),
-            ..head_record(&job.objective)
-        };
-        let places = Places { kept, half_kept, snapshots };
-        Ok(OnDevice { record, memory: on_device, places, _rows: rows, _rates: rates })
+        Ok(waiting.iter().zip(places).zip(lists).map(on_device).collect())
+    }
+}
+
+/// What the kernels are told of a training whose lists begin so far from `memory`.
+fn record<D: Device>(
+    Waiting { job, start, .. }: &Waiting,
+    places: &Places,
+    memory: u64,
+    rows: &Rows<D>,
+    rates: Option<&D::Memory>,
+) -> JobRecord {
+    let at = |place: usize| memory + place as u64;
+    let [x, y, sample_weights, lower, upper] = rows.starts.map(|start| D::address(&rows.memory) + start as u64);
+    let (course, scored, share) = (&job.course, Scored::new(job), job.course.dropout as f32);
+    JobRecord {
+        x,
+        y,
+        sample_weights,
+        lower,
+        upper,
+        order: at(places.order),
+        lists: at(places.lists),
+        validation: at(places.validation),
+        factors: rates.map_or(0, D::address),
+        weights: at(places.weights),
+        memory: at(places.memory),
+        averaged: at(places.averaged),
+        kept: at(places.kept),
+        half_kept: at(places.half_kept),
+        snapshots: at(places.snapshots),
+        room: at(places.room),
+        moves: at(places.moves),
+        state: at(places.state),
+        arrived: at(places.arrived),
+        order_stream: start.order.start(),
+        dropout_stream: start.dropout.start(),
+        objective_stream: start.objective.start(),
+        learning_rate: course.learning_rate,
+        averaging: course.averaging,
+        weight_decay: course.weight_decay,
+        totals: scored.totals,
+        uncensored: scored.uncensored,
+        shares: scored.shares,
+        stride: job.data.stride() as u32,
+        train: job.train.len() as u32,
+        validation_rows: job.validation.len() as u32,
+        halves: scored.halves as u32,
+        steps: course.steps as u32,
+        epoch: course.epoch as u32,
+        batch: course.batch as u32,
+        patience: course.patience.min(u32::MAX as usize) as u32,
+        snapshot_every: course.snapshots.min(u32::MAX as usize) as u32,
+        whole: course.whole_batches.into(),
+        keeps_last: course.keeps_last.into(),
+        select: selected(course.select),
+        weighted: rows.weighted.into(),
+        dropout_cut: (share * 65536.0) as u32,
+        dropout_keep: 1.0 / (1.0 - share),
+        averages: (course.averaging > 0.0 || course.optimiser == Optimiser::ScheduleFree).into(),
+        ..head_record(&job.objective)
     }
 }
 
@@ -265,19 +269,6 @@ impl Scored {
     }
 }
 
-/// Before the first step.
-fn first_state(job: &NetworkJob) -> State {
-    // SAFETY: a state of zeros is one.
-    let zeros: State = unsafe { std::mem::zeroed() };
-    State {
-        powers: [1.0; 2],
-        best: f64::INFINITY,
-        half_best: [f64::INFINITY; 2],
-        given: job.train.len() as u32,
-        ..zeros
-    }
-}
-
 /// As the kernels call it.
 fn selected(select: Selection) -> u32 {
     match select {
@@ -306,6 +297,7 @@ fn head_record(objective: &Objective) -> JobRecord {
             record.floor = head.variance_floor;
             record.ceiling = head.variance_ceiling;
         }
+        Objective::SampleEnergy { head, .. } => record.floor = head.sd_floor,
         _ => {}
     }
     record

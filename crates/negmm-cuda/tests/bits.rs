@@ -6,7 +6,7 @@ mod jobs;
 use std::sync::{Arc, Mutex};
 
 use jobs::{same, table, train, train_all};
-use negmm::train::CpuEngine;
+use negmm::train::{CpuEngine, NetworkJob};
 use negmm_cuda::{CudaEngine, Emulated};
 
 #[test]
@@ -26,6 +26,18 @@ fn bits_are_those_of_the_processor() {
     }
 }
 
+/// What an engine with this device tells while it trains jobs, all of them with the bits of the processor.
+fn told_while_training(device: Emulated, jobs: &[NetworkJob]) -> Vec<String> {
+    let mut engine = CudaEngine::emulated(device);
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = told.clone();
+    engine.tell = Box::new(move |text| heard.lock().unwrap().push(text.to_string()));
+    for (found, job) in train_all(&engine, jobs).iter().zip(jobs) {
+        same("told", found, &train(&CpuEngine::new(1), job));
+    }
+    std::mem::take(&mut *told.lock().unwrap())
+}
+
 #[test]
 fn a_card_that_is_taken_away_loses_nothing() {
     for launches in [0, 1, 3] {
@@ -33,15 +45,23 @@ fn a_card_that_is_taken_away_loses_nothing() {
             return println!("skipped: there is no C++ compiler");
         };
         device.launches_left = launches.into();
-        let mut engine = CudaEngine::emulated(device);
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let heard = told.clone();
-        engine.tell = Box::new(move |text| heard.lock().unwrap().push(text.to_string()));
         let jobs: Vec<_> = table().into_iter().take(2).map(|(_, job)| job).collect();
-        let found = train_all(&engine, &jobs);
-        for (found, job) in found.iter().zip(&jobs) {
-            same("taken away", found, &train(&CpuEngine::new(1), job));
-        }
-        assert_eq!(*told.lock().unwrap(), ["engine cuda: the card is gone; the processor goes on"]);
+        let told = told_while_training(device, &jobs);
+        assert_eq!(told, ["engine cuda: the card is gone; the processor goes on"]);
+    }
+}
+
+#[test]
+fn networks_wait_for_memory_that_others_have() {
+    let (_, job) = table().remove(0);
+    let jobs: Vec<_> = (0..5).map(|seed| NetworkJob { seed, ..job.clone() }).collect();
+    // Room for the rows and one or two networks, and for none.
+    let sentence = "engine cuda: a network takes 0 MB of the card's memory, more than it has; the processor goes on";
+    for (memory, expected) in [(120_000, &[][..]), (40_000, &[sentence][..])] {
+        let Some(mut device) = Emulated::new(false) else {
+            return println!("skipped: there is no C++ compiler");
+        };
+        device.memory = memory;
+        assert_eq!(told_while_training(device, &jobs), expected, "{memory} bytes");
     }
 }

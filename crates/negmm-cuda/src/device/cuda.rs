@@ -1,7 +1,8 @@
 //! Responsible for an NVIDIA card: driver and compiler are loaded when they are asked for.
 
+use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUfunction_attribute};
 use cudarc::driver::{
@@ -26,6 +27,8 @@ pub struct Card {
     capability: (i32, i32),
     shared_memory: usize,
     multiprocessors: usize,
+    /// Kernels that this card has, by the names of their sources.
+    loaded: Mutex<HashMap<String, CudaFunction>>,
 }
 
 /// A compiled kernel.
@@ -86,6 +89,7 @@ impl Card {
             capability,
             shared_memory: shared as usize,
             multiprocessors: multiprocessors as usize,
+            loaded: Mutex::default(),
         })
     }
 
@@ -99,18 +103,30 @@ impl Card {
         )
     }
 
-    /// The machine code of a source for this card.
-    fn compiled(&self, source: &Source) -> std::result::Result<Vec<u8>, Failure> {
+    /// The kernel of a source: one that the card has, or one that was compiled before, or a new one. Others are compiled beside it.
+    fn function(&self, source: &Source) -> std::result::Result<CudaFunction, Failure> {
         let architecture = format!("--gpu-architecture=sm_{}{}", self.capability.0, self.capability.1);
         let options =
             [architecture.as_str(), "--fmad=false", "--std=c++17", "-default-device", "--extra-device-vectorization"];
         let name = source.name(&options.join(" "));
-        if let Some(kernel) = cache::find(&name) {
-            return Ok(kernel);
+        let loaded = || self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = loaded().get(&name) {
+            return Ok(function.clone());
         }
-        let kernel = compile(&source.text, &options)?;
-        cache::keep(&name, &kernel);
-        Ok(kernel)
+        let code = match cache::find(&name) {
+            Some(code) => code,
+            None => {
+                let code = compile(&source.text, &options)?;
+                cache::keep(&name, &code);
+                code
+            }
+        };
+        let module = self.context.load_module(Ptx::from_binary(code)).map_err(failed("loading a kernel"))?;
+        let function = module.load_function("train").map_err(failed("loading a kernel"))?;
+        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        function.set_attribute(attribute, source.shared as i32).map_err(failed("asking for shared memory"))?;
+        loaded().insert(name, function.clone());
+        Ok(function)
     }
 }
 
@@ -159,11 +175,7 @@ impl Device for Card {
     }
 
     fn kernel(&self, source: &Source) -> std::result::Result<Kernel, Failure> {
-        let code = self.compiled(source)?;
-        let module = self.context.load_module(Ptx::from_binary(code)).map_err(failed("loading a kernel"))?;
-        let function = module.load_function("train").map_err(failed("loading a kernel"))?;
-        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        function.set_attribute(attribute, source.shared as i32).map_err(failed("asking for shared memory"))?;
+        let function = self.function(source)?;
         Ok(Kernel { function, blocks: source.blocks, threads: source.threads, shared: source.shared })
     }
 
@@ -171,6 +183,11 @@ impl Device for Card {
         let blocks =
             kernel.function.occupancy_max_active_blocks_per_multiprocessor(kernel.threads as u32, kernel.shared, None);
         blocks.map_or(1, |blocks| blocks as usize)
+    }
+
+    fn free_memory(&self) -> std::result::Result<usize, Failure> {
+        let (free, _) = self.context.mem_get_info().map_err(failed("asking for the card's memory"))?;
+        Ok(free)
     }
 
     fn memory(&self, queue: &Self::Queue, content: &[u8], bytes: usize) -> std::result::Result<CudaSlice<u8>, Failure> {

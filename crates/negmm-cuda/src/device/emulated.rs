@@ -4,6 +4,7 @@
 use std::cell::UnsafeCell;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libloading::Library;
@@ -22,6 +23,9 @@ pub struct Emulated {
     pub shared_memory: usize,
     /// As many blocks can share a network.
     pub multiprocessors: usize,
+    /// Bytes of memory that it says it has.
+    pub memory: usize,
+    taken: Arc<AtomicUsize>,
     /// After so many launches it is as if it were taken away.
     pub launches_left: AtomicUsize,
 }
@@ -36,6 +40,8 @@ impl Emulated {
             turned_around,
             shared_memory: 227 * 1024,
             multiprocessors: 1,
+            memory: usize::MAX,
+            taken: Arc::default(),
             launches_left: usize::MAX.into(),
         })
     }
@@ -78,8 +84,14 @@ type Train = unsafe extern "C" fn(*const JobRecord, i32, *mut EpochRecord, i32, 
 #[derive(Clone, Copy)]
 struct Line([u8; 64]);
 
-/// Memory that kernels write to.
-pub struct Memory(Vec<UnsafeCell<Line>>);
+/// Memory that kernels write to; it is counted.
+pub struct Memory(Vec<UnsafeCell<Line>>, Arc<AtomicUsize>);
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.1.fetch_sub(self.0.len() * 64, Ordering::Relaxed);
+    }
+}
 
 // SAFETY: it is written to by kernels alone, during `launch`, and each belongs to one job or is only read.
 unsafe impl Sync for Memory {}
@@ -113,6 +125,10 @@ impl Device for Emulated {
         1
     }
 
+    fn free_memory(&self) -> Result<usize, Failure> {
+        Ok(self.memory.saturating_sub(self.taken.load(Ordering::Relaxed)))
+    }
+
     fn memory(&self, _: &(), content: &[u8], bytes: usize) -> Result<Memory, Failure> {
         let lines = bytes.max(content.len()).div_ceil(64);
         let line = |at: usize| {
@@ -122,7 +138,11 @@ impl Device for Emulated {
             line.0[..count].copy_from_slice(&part[..count]);
             UnsafeCell::new(line)
         };
-        Ok(Memory((0..lines).map(line).collect()))
+        if lines * 64 > self.free_memory()? {
+            return Err("taking memory of the card failed".into());
+        }
+        self.taken.fetch_add(lines * 64, Ordering::Relaxed);
+        Ok(Memory((0..lines).map(line).collect(), self.taken.clone()))
     }
 
     fn address(memory: &Memory) -> u64 {

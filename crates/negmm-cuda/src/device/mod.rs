@@ -41,6 +41,9 @@ pub(crate) trait Device: Sync {
     /// Blocks of a kernel that one multiprocessor has at once.
     fn resident(&self, kernel: &Self::Kernel) -> usize;
 
+    /// Bytes of memory that nobody has taken.
+    fn free_memory(&self) -> Result<usize, Failure>;
+
     /// Memory of so many bytes, all zero but for `content` at the beginning.
     fn memory(&self, queue: &Self::Queue, content: &[u8], bytes: usize) -> Result<Self::Memory, Failure>;
 

@@ -3,7 +3,7 @@
 // Brings the training rows into another order: that which swapping the last row with row t_last, the last but one with t_(last - 1)
 // and so on gives, found for all places at once. Before step i place p holds what place j held before step j, where j is the smallest
 // above i with t_j = p, or what it held at first where there is none.
-DEVICE void shuffle(const Team& team) {
+ONCE void shuffle(Team team) {
   const Job& job = *team.job;
   const int count = (int)job.train;
   const u32 none = 0xffffffffu;
@@ -34,22 +34,40 @@ DEVICE void shuffle(const Team& team) {
   team.sync();
 }
 
+// Which row of its list a row is; in adversarial training each panel stands twice beside itself.
+DEVICE int place_in_list(int row, bool twice) { return ADVERSARIAL && twice ? row / (2 * PANEL) * PANEL + row % PANEL : row; }
+
 // Brings in rows of a list of `count`; the first of a panel stands in for those that are missing, with weight zero.
-ONCE void gather(Team team, const u32* list, int count, Rows rows, float share) {
+ONCE void gather(Team team, const u32* list, int count, Rows rows, float share, bool twice) {
   const Job& job = *team.job;
+  auto from_list = [&](int row) {
+    int place = place_in_list(row, twice);
+    return list[place < count ? place : place / PANEL * PANEL];
+  };
   each_here((rows.end - rows.first) * INPUTS, [&](int item) {
     int row = rows.first + item / (INPUTS > 0 ? INPUTS : 1), input = item % (INPUTS > 0 ? INPUTS : 1);
-    u32 from = list[row < count ? row : row / PANEL * PANEL];
+    u32 from = from_list(row);
     INPUT_ROWS[input * ROW_STRIDE + row] = job.x[(u64)from * job.stride + input];
   });
   each_row(1, rows, [&](int, int row) {
-    u32 from = list[row < count ? row : row / PANEL * PANEL];
+    u32 from = from_list(row);
     team.area(ROW_Y)[row] = job.y[from];
-    team.area(ROW_WEIGHTS)[row] = row < count ? share * job.sample_weights[from] : 0.0f;
+    team.area(ROW_WEIGHTS)[row] = place_in_list(row, twice) < count ? share * job.sample_weights[from] : 0.0f;
     if (INTERVALS) {
       team.area(ROW_LOWER)[row] = job.lower[from];
       team.area(ROW_UPPER)[row] = job.upper[from];
     }
+  });
+  sync_block();
+}
+
+// Moves the inputs of every second panel in the direction in which the loss of the panel before it grows.
+DEVICE void move_inputs(const Team& team, Rows rows) {
+  each_row(INPUTS, rows, [&](int input, int row) {
+    if (row % (2 * PANEL) < PANEL) return;
+    float delta = team.deltas(0)[place(input, row - PANEL)], step = team.job->moves[input];
+    float* value = INPUT_ROWS + place(input, row);
+    *value = *value + (delta > 0.0f ? step : 0.0f) - (delta < 0.0f ? step : 0.0f);
   });
   sync_block();
 }
@@ -104,17 +122,25 @@ DEVICE void step(const Team& team) {
     team.sync();
   }
   const float share = job.weighted ? state.share : (float)(1.0 / (double)count);
-  const int rows = in_panels(count);
+  const int rows = in_panels(count) * (ADVERSARIAL ? 2 : 1);
   lone([&] { reckon(team); });
-  each_tile(rows, [&](Rows here) {
-    gather(team, list, count, here, share);
-    stem_forward(team, team.weights(), here, true);
-    forward(team, team.weights(), here, true);
-    loss(team, here);
-    sync_block();
-    if (SHARED) panel_losses(team, rows);
-    backward(team, here);
-  });
+#pragma unroll 1
+  for (int moved = 0; moved <= ADVERSARIAL; ++moved) {
+    each_tile(rows, [&](Rows here) {
+      gather(team, list, count, here, ADVERSARIAL ? 0.5f * share : share, true);
+      if (moved) move_inputs(team, here);
+      stem_forward(team, team.weights(), here, true);
+      forward(team, team.weights(), here, true);
+      loss(team, here);
+      sync_block();
+      if (SHARED) panel_losses(team, rows);
+      backward(team, here);
+    });
+    if (moved == ADVERSARIAL) break;
+    // Those were rows that nothing has moved yet, each twice.
+    lone([&] { state.bad = 0; });
+    team.sync();
+  }
   if (!SHARED) {
     team.sync();
     panel_losses(team, rows);
@@ -195,7 +221,7 @@ DEVICE bool improves(double& best, double score) {
 }
 
 // Scores validation rows with the parameters that would predict, keeps what is the best so far, says whether it was the last epoch.
-DEVICE void end_epoch(const Team& team, Epoch& epoch) {
+ONCE void end_epoch(Team team, Epoch& epoch) {
   const Job& job = *team.job;
   State& state = *team.state();
   const float* predicting = job.averages ? job.averaged : team.weights();
@@ -215,7 +241,7 @@ DEVICE void end_epoch(const Team& team, Epoch& epoch) {
     for (u32 from = begin; from < end; from += ROWS) {
       const int count = (int)(end - from < ROWS ? end - from : ROWS), rows = in_panels(count);
       each_tile(rows, [&](Rows here) {
-        gather(team, job.validation + from, count, here, 1.0f);
+        gather(team, job.validation + from, count, here, 1.0f, false);
         stem_forward(team, scored, here, false);
         forward(team, scored, here, false);
         score_rows(team, here);
@@ -279,6 +305,13 @@ DEVICE void train_some(const Job* job, float* room, Epoch* board, int apart, int
   State* state = team.state();
   open_team(job->arrived);
   each((int)(sizeof(State) / 4), [&](int at) { ((u32*)state)[at] = ((const u32*)job->state)[at]; });
+  if (job->state->step == 0)
+    each(PARAMETERS, [&](int at) {
+      float weight = job->weights[at];
+      job->averaged[at] = job->kept[at] = weight;
+      for (int half = 0; half < 2 && job->halves > 0; ++half) job->half_kept[half * PARAMETERS + at] = weight;
+      if (OPTIMISER == 1) job->memory[at] = weight;
+    });
   if (SHARED) each(PARAMETERS, [&](int at) { team.weights()[at] = job->weights[at]; });
   if (SHARED)
     for (int level = 0; level < LAYERS; ++level) each(ROWS, [&](int row) { team.values(level)[UNITS(level) * ROW_STRIDE + row] = 1.0f; });

@@ -45,6 +45,9 @@ struct Job {
 #define ROW_STRIDE (ROWS + 4)
 #define EVERY (COMPONENTS + ATOMS)
 
+// Where number `k` of a row lies.
+DEVICE int place(int k, int row) { return k * ROW_STRIDE + row; }
+
 // Rows of a batch that a block has at a time.
 struct Rows { int first, end; };
 

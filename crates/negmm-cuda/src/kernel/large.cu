@@ -3,92 +3,122 @@
 // element of a product is one chain of fused multiply-adds in a register of one thread, in the order of the processor's kernels: over
 // units forward and backward, over the rows of a part for a gradient, over parts in their order.
 
-// Chunks of k on their way at a time, and floats from row to row of a chunk whose rows follow k: neighbours begin in different banks.
-#define CHUNKS 3
+// Floats from row to row of a chunk whose rows follow k: neighbours begin in different banks. Two chunks take turns.
 #define PITCH (CHUNK + 4)
 #define WARPS (THREADS / 32)
 
 #ifdef __CUDACC_RTC__
 DEVICE float* stage() { return (float*)shared_memory; }
-
-// Brings four numbers to shared memory some time before `wait_copies`.
-DEVICE void copy4(float* to, const float* from) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"((u32)__cvta_generic_to_shared(to)), "l"(__cvta_generic_to_global(from)) : "memory");
-#else
-  store4(to, load4(from));
-#endif
-}
-
-// Ends a group of copies.
-DEVICE void end_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" : : : "memory");
-#endif
-}
-
-// Waits for all groups but the last so many.
-template <int LEFT> DEVICE void wait_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" : : "n"(LEFT) : "memory");
-#endif
+// Past the first cache: others have written it, and it is read once.
+DEVICE float4 far4(const float* place) { return __ldcg((const float4*)place); }
+// Now, not when it is needed.
+DEVICE float far1(const float* place) {
+  float value;
+  asm volatile("ld.global.f32 %0, [%1];" : "=f"(value) : "l"(__cvta_generic_to_global(place)) : "memory");
+  return value;
 }
 #else
 static inline float* stage() {
   alignas(16) static thread_local float memory[STAGE_FLOATS];
   return memory;
 }
-DEVICE void copy4(float* to, const float* from) { store4(to, load4(from)); }
-DEVICE void end_copies() {}
-template <int LEFT> DEVICE void wait_copies() {}
+DEVICE float4 far4(const float* place) { return load4(place); }
+DEVICE float far1(const float* place) { return *place; }
 #endif
 
 // What a product reads of the block's rows, rows x units; levels take turns.
 DEVICE float* operand(int level) { return stage() + level % 2 * OPERAND_FLOATS; }
-DEVICE float* chunk(int number) { return stage() + 2 * OPERAND_FLOATS + number % CHUNKS * CHUNK_FLOATS; }
+DEVICE float* chunk(int number) { return stage() + 2 * OPERAND_FLOATS + number % 2 * CHUNK_FLOATS; }
 
-// Where a thread is in its tile: a warp has 8 x 4 places, and so many warps stand along a.
+// Where a thread is in its tile: a warp has 8 x 4 places, and so many warps stand along a. Neighbouring lanes share a row of A, and every
+// second one a row of B: shared memory serves such lanes at once.
 struct Seat { int a, b; };
 DEVICE Seat seat_of(int thread, int along_a) {
   int lane = thread % 32, warp = thread / 32;
-  return {lane / 4 + 8 * (warp % along_a), lane % 4 + 4 * (warp / along_a)};
+  return {(lane / 2 & 1) + (lane / 4 & 6) + 8 * (warp % along_a), (lane & 1) + (lane / 2 & 2) + 4 * (warp / along_a)};
 }
 
-// Begins to bring numbers k on of `count` rows of a matrix whose rows follow k.
-DEVICE void bring_rows(float* to, const float* rows, int stride, int count, int k, int inner) {
-  each_here(count * (CHUNK / 4), [&](int item) {
-    int row = item / (CHUNK / 4), at = item % (CHUNK / 4) * 4;
-    if (k + at < inner) copy4(to + row * PITCH + at, rows + row * stride + k + at);
-  });
-}
+// What a thread carries from memory to shared memory: `PIECES` times four numbers of `count` rows that follow k, from k on.
+#define ROWS_AT_ONCE (THREADS / (CHUNK / 4))
+template <int PIECES> struct Rowwise {
+  static DEVICE void fetch(float4 (&carried)[PIECES], int thread, const float* matrix, int stride, int count, int k, int inner) {
+    const int row = thread / (CHUNK / 4), at = k + thread % (CHUNK / 4) * 4;
+    const float* from = matrix + row * stride + at;
+#pragma unroll
+    for (int i = 0; i < PIECES; ++i)
+      carried[i] = row + i * ROWS_AT_ONCE < count && at < inner ? far4(from + i * ROWS_AT_ONCE * stride) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+  }
+  static DEVICE void put(const float4 (&carried)[PIECES], int thread, float* to, int most) {
+    to += thread / (CHUNK / 4) * PITCH + thread % (CHUNK / 4) * 4;
+#pragma unroll
+    for (int i = 0; i < PIECES; ++i)
+      if (thread / (CHUNK / 4) + i * ROWS_AT_ONCE < most) store4(to + i * ROWS_AT_ONCE * PITCH, carried[i]);
+  }
+};
 
 // The same of `count` columns of a matrix that has a row for each k; there is room for `MOST` columns.
-template <int MOST> DEVICE void bring_columns(float* to, const float* columns, int stride, int count, int k, int inner) {
-  each_here(CHUNK * (MOST / 4), [&](int item) {
-    int row = item / (MOST / 4), at = item % (MOST / 4) * 4;
-    if (k + row < inner && at < count) copy4(to + row * MOST + at, columns + (k + row) * stride + at);
-  });
-}
+template <int PIECES, int MOST> struct Columnwise {
+  static const int at_once = THREADS / (MOST / 4);
+  static DEVICE void fetch(float4 (&carried)[PIECES], int thread, const float* matrix, int stride, int count, int k, int inner) {
+    const int row = thread / (MOST / 4), at = thread % (MOST / 4) * 4;
+    const float* from = matrix + (k + row) * stride + at;
+#pragma unroll
+    for (int i = 0; i < PIECES; ++i)
+      carried[i] = k + row + i * at_once < inner && at < count ? far4(from + i * at_once * stride) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+  }
+  static DEVICE void put(const float4 (&carried)[PIECES], int thread, float* to, int) {
+    to += thread / (MOST / 4) * MOST + thread % (MOST / 4) * 4;
+#pragma unroll
+    for (int i = 0; i < PIECES; ++i)
+      if (thread / (MOST / 4) + i * at_once < CHUNK) store4(to + i * at_once * MOST, carried[i]);
+  }
+};
 
-// Adds the products of `count` numbers of k to the sums of a thread. Rows of a matrix that follows k are `apart`; of one that has a row
-// for each k (`!ALONG`) a thread has four neighbouring columns.
-template <bool ALONG_A, bool ALONG_B, int QA, int QB>
-DEVICE void add_products(float (&sums)[QA][QB], const float* a, int a_stride, int a_apart, const float* b, int b_stride, int b_apart, int count) {
-  int k = 0;
-#pragma unroll 2
-  for (; k + 4 <= count; k += 4) {
-    float4 of_a[ALONG_A ? QA : 4], of_b[ALONG_B ? QB : 4];
+// Two factors of a thread's tile, where they lie in shared memory. Rows of one that follows k (`ALONG`) are `apart` floats from each
+// other; of one that has a row of `apart` floats for each k a thread has four neighbouring columns.
+struct Near { const float *a, *b; int a_apart, b_apart; };
+
+// What they have for four numbers of k.
+template <bool ALONG_A, bool ALONG_B, int QA, int QB> struct Fours {
+  float4 a[ALONG_A ? QA : 4], b[ALONG_B ? QB : 4];
+
+  DEVICE void load(const Near& near, int k) {
 #pragma unroll
-    for (int q = 0; q < (ALONG_A ? QA : 4); ++q) of_a[q] = load4(ALONG_A ? a + q * a_apart * a_stride + k : a + (k + q) * a_stride);
+    for (int q = 0; q < (ALONG_A ? QA : 4); ++q) a[q] = load4(near.a + (ALONG_A ? q * near.a_apart + k : (k + q) * near.a_apart));
 #pragma unroll
-    for (int j = 0; j < (ALONG_B ? QB : 4); ++j) of_b[j] = load4(ALONG_B ? b + j * b_apart * b_stride + k : b + (k + j) * b_stride);
+    for (int j = 0; j < (ALONG_B ? QB : 4); ++j) b[j] = load4(near.b + (ALONG_B ? j * near.b_apart + k : (k + j) * near.b_apart));
+  }
+  DEVICE void add_to(float (&sums)[QA][QB]) const {
 #pragma unroll
     for (int i = 0; i < 4; ++i)
 #pragma unroll
       for (int q = 0; q < QA; ++q)
 #pragma unroll
         for (int j = 0; j < QB; ++j)
-          sums[q][j] = fmaf(ALONG_A ? part_of(of_a[q], i) : part_of(of_a[i], q), ALONG_B ? part_of(of_b[j], i) : part_of(of_b[i], j), sums[q][j]);
+          sums[q][j] = fmaf(ALONG_A ? part_of(a[q], i) : part_of(a[i], q), ALONG_B ? part_of(b[j], i) : part_of(b[i], j), sums[q][j]);
+  }
+};
+
+// Adds the products of `count` numbers of k to the sums of a thread, mostly a whole chunk of them: then numbers are loaded while those
+// before them are used.
+template <bool ALONG_A, bool ALONG_B, int QA, int QB> DEVICE void add_products(float (&sums)[QA][QB], const Near& near, int count) {
+  Fours<ALONG_A, ALONG_B, QA, QB> now, next;
+  if (count == CHUNK) {
+    now.load(near, 0);
+#pragma unroll 1
+    for (int k = 0; k < CHUNK; k += 8) {
+      next.load(near, k + 4);
+      now.add_to(sums);
+      now.load(near, least(k + 8, CHUNK - 4));
+      next.add_to(sums);
+    }
+    return;
+  }
+  int k = 0;
+#pragma unroll 1
+  for (; k + 4 <= count; k += 4) {
+    now.load(near, k);
+    now.add_to(sums);
   }
 #pragma unroll 1
   for (; k < count; ++k)
@@ -96,8 +126,8 @@ DEVICE void add_products(float (&sums)[QA][QB], const float* a, int a_stride, in
     for (int q = 0; q < QA; ++q)
 #pragma unroll
       for (int j = 0; j < QB; ++j)
-        sums[q][j] = fmaf(ALONG_A ? a[q * a_apart * a_stride + k] : a[k * a_stride + q],
-                          ALONG_B ? b[j * b_apart * b_stride + k] : b[k * b_stride + j], sums[q][j]);
+        sums[q][j] = fmaf(near.a[ALONG_A ? q * near.a_apart + k : k * near.a_apart + q],
+                          near.b[ALONG_B ? j * near.b_apart + k : k * near.b_apart + j], sums[q][j]);
 }
 
 // Adds `count` numbers of k to the sum of each row.
@@ -117,24 +147,25 @@ DEVICE void add_rows(float (&sums)[4], const float* rows, int apart, int count) 
     for (int q = 0; q < 4; ++q) sums[q] = sums[q] + rows[q * apart + k];
 }
 
+template <bool FIRST, class A, class B> struct Either { typedef A Type; };
+template <class A, class B> struct Either<false, A, B> { typedef B Type; };
+
 // C[a][row] = first of all `before`, plus the sum over k of a matrix with `across` rows or columns times the operand of the block's rows.
 // `before` also gives a number that `done(a, row, sum, number)` will need. Ends in a phase of the block.
 template <bool ALONG, int QA, int QB, int ALONG_A, class Before, class Done>
 DEVICE void own_product(const float* matrix, int stride, int across, int inner, const float* of_rows, Rows rows, Before before, Done done) {
   const int seats_a = 8 * ALONG_A, seats_b = THREADS / seats_a, most = QA * seats_a;
-  const int chunks = (inner + CHUNK - 1) / CHUNK;
+  const int pieces = (most * CHUNK / 4 + THREADS - 1) / THREADS, chunks = (inner + CHUNK - 1) / CHUNK;
+  using Way = typename Either<ALONG, Rowwise<pieces>, Columnwise<pieces, most>>::Type;
 #pragma unroll 1
   for (int first = 0; first < across; first += most) {
     float sums[REMEMBERED][QA][QB], numbers[REMEMBERED][QA][QB];
-    auto bring = [&](int number) {
-      if (number < chunks) {
-        if (ALONG)
-          bring_rows(chunk(number), matrix + first * stride, stride, least(most, across - first), number * CHUNK, inner);
-        else
-          bring_columns<most>(chunk(number), matrix + first, stride, across - first, number * CHUNK, inner);
-      }
-      end_copies();
+    float4 carried[REMEMBERED][pieces];
+    const float* from = matrix + first * (ALONG ? stride : 1);
+    auto fetch = [&](int number) {
+      each_thread([&](int thread, int mine) { Way::fetch(carried[mine], thread, from, stride, across - first, number * CHUNK, inner); });
     };
+    auto put = [&](int number) { each_thread([&](int thread, int mine) { Way::put(carried[mine], thread, chunk(number), most); }); };
     auto each_sum = [&](int thread, auto act) {
       Seat seat = seat_of(thread, ALONG_A);
 #pragma unroll
@@ -145,25 +176,27 @@ DEVICE void own_product(const float* matrix, int stride, int across, int inner, 
           act(q, j, a, row, a < across && row < rows.end);
         }
     };
-#pragma unroll
-    for (int number = 0; number + 1 < CHUNKS; ++number) bring(number);
+    fetch(0);
     each_thread([&](int thread, int mine) {
       each_sum(thread, [&](int q, int j, int a, int row, bool real) {
-        sums[mine][q][j] = numbers[mine][q][j] = 0.0f;
-        if (real) sums[mine][q][j] = before(a, row, numbers[mine][q][j]);
+        // A bias is that of all rows.
+        sums[mine][q][j] = 0.0f;
+        numbers[mine][q][j] = ALONG && j > 0 ? numbers[mine][q][0] : 0.0f;
+        if (real && (!ALONG || j == 0)) sums[mine][q][j] = before(a, row, numbers[mine][q][j]);
       });
     });
+    put(0);
 #pragma unroll 1
     for (int number = 0; number < chunks; ++number) {
-      wait_copies<CHUNKS - 2>();
+      if (number + 1 < chunks) fetch(number + 1);
       sync_block();
-      bring(number + CHUNKS - 1);
       each_thread([&](int thread, int mine) {
         Seat seat = seat_of(thread, ALONG_A);
-        const float* a = chunk(number) + seat.a * (ALONG ? PITCH : QA);
-        const float* b = of_rows + seat.b * OPERAND_STRIDE + number * CHUNK;
-        add_products<ALONG, true>(sums[mine], a, ALONG ? PITCH : most, seats_a, b, OPERAND_STRIDE, seats_b, least(CHUNK, inner - number * CHUNK));
+        Near near = {chunk(number) + seat.a * (ALONG ? PITCH : QA), of_rows + seat.b * OPERAND_STRIDE + number * CHUNK,
+                     ALONG ? seats_a * PITCH : most, seats_b * OPERAND_STRIDE};
+        add_products<ALONG, true>(sums[mine], near, least(CHUNK, inner - number * CHUNK));
       });
+      if (number + 1 < chunks) put(number + 1);
     }
     each_thread([&](int thread, int mine) {
       each_sum(thread, [&](int q, int j, int a, int row, bool real) {
@@ -183,19 +216,23 @@ DEVICE void tile_product(Factor a, Factor b, int inner, int part, int along_a, i
   const int seats_a = 8 * along_a, seats_b = THREADS / seats_a, most_a = 4 * seats_a, most_b = ALONG ? 4 * seats_b : MOST_COLUMNS;
   const int chunks = (inner + CHUNK - 1) / CHUNK;
   float sums[REMEMBERED][4][4], totals[REMEMBERED][4][4], of_ones[REMEMBERED][4], ones_total[REMEMBERED][4];
-  auto bring = [&](int number) {
-    float *to = chunk(number), *beside = to + most_a * PITCH;
-    if (number < chunks) {
-      bring_rows(to, a.numbers + first_a * a.stride, a.stride, least(most_a, a.count - first_a), number * CHUNK, inner);
-      if (ALONG)
-        bring_rows(beside, b.numbers + first_b * b.stride, b.stride, least(most_b, b.count - first_b), number * CHUNK, inner);
-      else
-        bring_columns<MOST_COLUMNS>(beside, b.numbers + first_b, b.stride, b.count - first_b, number * CHUNK, inner);
-    }
-    end_copies();
+  // A's rows are whole rounds of what the threads carry at once.
+  const int pieces_a = (128 + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, pieces_b = ALONG ? pieces_a : (MOST_COLUMNS * CHUNK / 4 + THREADS - 1) / THREADS;
+  using WayB = typename Either<ALONG, Rowwise<pieces_b>, Columnwise<pieces_b, MOST_COLUMNS>>::Type;
+  float4 carried_a[REMEMBERED][pieces_a], carried_b[REMEMBERED][pieces_b];
+  auto fetch = [&](int number) {
+    each_thread([&](int thread, int mine) {
+      Rowwise<pieces_a>::fetch(carried_a[mine], thread, a.numbers + first_a * a.stride, a.stride, least(most_a, a.count - first_a), number * CHUNK, inner);
+      WayB::fetch(carried_b[mine], thread, b.numbers + first_b * (ALONG ? b.stride : 1), b.stride, least(most_b, b.count - first_b), number * CHUNK, inner);
+    });
   };
-#pragma unroll
-  for (int number = 0; number + 1 < CHUNKS; ++number) bring(number);
+  auto put = [&](int number) {
+    each_thread([&](int thread, int mine) {
+      Rowwise<pieces_a>::put(carried_a[mine], thread, chunk(number), most_a);
+      WayB::put(carried_b[mine], thread, chunk(number) + most_a * PITCH, most_b);
+    });
+  };
+  fetch(0);
   each_thread([&](int, int mine) {
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
@@ -204,16 +241,16 @@ DEVICE void tile_product(Factor a, Factor b, int inner, int part, int along_a, i
       for (int j = 0; j < 4; ++j) sums[mine][q][j] = 0.0f;
     }
   });
+  put(0);
 #pragma unroll 1
   for (int number = 0; number < chunks; ++number) {
-    wait_copies<CHUNKS - 2>();
+    if (number + 1 < chunks) fetch(number + 1);
     sync_block();
-    bring(number + CHUNKS - 1);
     const int end = least(inner, (number + 1) * CHUNK), count = end - number * CHUNK;
     each_thread([&](int thread, int mine) {
       Seat seat = seat_of(thread, along_a);
       const float *of_a = chunk(number) + seat.a * PITCH, *of_b = chunk(number) + most_a * PITCH + seat.b * (ALONG ? PITCH : 4);
-      add_products<true, ALONG>(sums[mine], of_a, PITCH, seats_a, of_b, ALONG ? PITCH : MOST_COLUMNS, seats_b, count);
+      add_products<true, ALONG>(sums[mine], {of_a, of_b, seats_a * PITCH, ALONG ? seats_b * PITCH : MOST_COLUMNS}, count);
       if (ones && seat.b == 0) add_rows(of_ones[mine], of_a, seats_a * PITCH, count);
       if (!PARTED || (end % part != 0 && end != inner)) return;
 #pragma unroll
@@ -227,6 +264,7 @@ DEVICE void tile_product(Factor a, Factor b, int inner, int part, int along_a, i
         }
       }
     });
+    if (number + 1 < chunks) put(number + 1);
   }
   each_thread([&](int thread, int mine) {
     Seat seat = seat_of(thread, along_a);
@@ -277,7 +315,7 @@ ONCE void forward(Team team, const float* weights, Rows rows, bool trains) {
     float *output = team.values(layer + 1), *slopes = team.deltas(layer + 1), *next = operand(layer + 1);
     const int stride = STRIDES(layer), inner = UNITS(layer);
     auto bias = [&](int unit, int, float& number) {
-      number = matrix[unit * stride + inner];
+      number = far1(matrix + unit * stride + inner);
       return 0.0f;
     };
     if (layer + 1 == LAYERS) {
@@ -303,10 +341,10 @@ ONCE void forward(Team team, const float* weights, Rows rows, bool trains) {
 }
 
 // From the deltas of the last level back to the first, for the block's rows; the deltas of inputs only where somebody needs them.
-DEVICE void backward(const Team& team, Rows rows) {
+ONCE void backward(Team team, Rows rows) {
   read_level(operand(LAST), team.deltas(LAST), UNITS(LAST), rows);
 #pragma unroll 1
-  for (int layer = LAYERS - 1; layer >= (STEM != 0 ? 0 : 1); --layer) {
+  for (int layer = LAYERS - 1; layer >= (STEM != 0 || ADVERSARIAL ? 0 : 1); --layer) {
     float *out = team.deltas(layer), *next = operand(layer), *direct = team.direct(layer);
     const float* before = team.direct(layer + 1);
     const bool has_slopes = layer > 0 || STEM == 2, leaves_direct = layer > 0 && RESIDUAL(layer - 1);
@@ -314,7 +352,7 @@ DEVICE void backward(const Team& team, Rows rows) {
       operand(layer + 1), rows,
       [&](int unit, int row, float& slope) {
       int at = unit * ROW_STRIDE + row;
-      slope = has_slopes ? out[at] : 1.0f;
+      slope = has_slopes ? far1(out + at) : 1.0f;
       return RESIDUAL(layer) ? before[at] : 0.0f;
     },
       [&](int unit, int row, float sum, float slope) {
@@ -328,13 +366,13 @@ DEVICE void backward(const Team& team, Rows rows) {
 }
 
 // The gradients of all layers' weights over all rows, shared by the blocks; says whether a square of them is not finite.
-DEVICE void gradients(const Team& team, int rows) {
+ONCE void gradients(Team team, int rows) {
   int turn = 0;
 #pragma unroll 1
   for (int layer = LAYERS - 1; layer >= 0; --layer) {
     float* gradient = team.gradient() + STARTS(layer);
     const int units = UNITS(layer + 1), inputs = UNITS(layer), stride = STRIDES(layer);
-    const int along_units = inputs <= THREADS / 16 ? WARPS : inputs <= THREADS / 8 ? WARPS / 2 : units <= 32 ? 1 : 2;
+    const int along_units = inputs <= THREADS / 8 ? WARPS / 2 : units <= 32 ? 1 : 2;
     tiled_product<(ROWS > PART_PANELS * PANEL), true>(turn, {team.deltas(layer + 1), ROW_STRIDE, units}, {team.values(layer), ROW_STRIDE, inputs}, rows,
                                                        PART_PANELS * PANEL, along_units, true, [&](int unit, int input, float sum) {
       gradient[unit * stride + input] = sum;

@@ -1,9 +1,6 @@
 // Scores of mixtures and their gradients: logarithmic and energy score of every row, a thread for each row and component where they do
 // not wait for each other, a thread for each row where they do. Sums over components run in their order.
 
-// Where the parts of row `row` and component `k` lie.
-DEVICE int place(int k, int row) { return k * ROW_STRIDE + row; }
-
 struct Mixture {
   const Team& team;
 

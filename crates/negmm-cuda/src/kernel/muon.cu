@@ -1,6 +1,7 @@
 // Muon: the momentum of a hidden layer's matrix is brought near to an orthogonal matrix. X has the shorter side as rows.
 
 #define MOMENTUM 0.95f
+#define MUON_AHEAD (SHARED ? 1 : 8)
 
 DEVICE int short_side(int layer) { return least(UNITS(layer), UNITS(layer + 1)); }
 DEVICE int long_side(int layer) { return UNITS(layer) + UNITS(layer + 1) - short_side(layer); }
@@ -36,53 +37,51 @@ DEVICE void lane_squares(const Team& team) {
 #pragma unroll 1
   for (int layer = block(); layer + 1 < LAYERS; layer += BLOCKS) {
     const float* x = team.area(MUON_X(layer));
-    const int across = long_side(layer), stride = long_stride(layer), rows = short_side(layer), at_once = CHUNK_FLOATS / stride;
+    const int across = long_side(layer), stride = long_stride(layer), rows = short_side(layer), at_once = 2 * CHUNK_FLOATS / stride;
     float sums[REMEMBERED];
     each_thread([&](int, int mine) { sums[mine] = 0.0f; });
-    auto bring = [&](int number) {
-      const int first = number * at_once, floats = least(at_once, rows - first) * stride;
-      each_here(floats > 0 ? floats / 4 : 0, [&](int item) { copy4(chunk(number) + 4 * item, x + first * stride + 4 * item); });
-      end_copies();
-    };
-#pragma unroll
-    for (int number = 0; number + 1 < CHUNKS; ++number) bring(number);
 #pragma unroll 1
-    for (int number = 0; number * at_once < rows; ++number) {
-      wait_copies<CHUNKS - 2>();
+    for (int first = 0; first < rows; first += at_once) {
+      const int count = least(at_once, rows - first);
+      each_here(count * stride / 4, [&](int item) { store4(chunk(0) + 4 * item, far4(x + first * stride + 4 * item)); });
       sync_block();
-      bring(number + CHUNKS - 1);
       each_thread([&](int thread, int mine) {
         if (thread >= 16) return;
 #pragma unroll 1
-        for (int row = 0; row < least(at_once, rows - number * at_once); ++row)
+        for (int row = 0; row < count; ++row)
 #pragma unroll 8
           for (int column = thread; column < across; column += 16) {
-            float entry = chunk(number)[row * stride + column];
+            float entry = chunk(0)[row * stride + column];
             sums[mine] = fmaf(entry, entry, sums[mine]);
           }
       });
+      sync_block();
     }
     each_thread([&](int thread, int mine) {
       if (thread < 16) team.area(MUON_SQUARES)[layer * 16 + thread] = sums[mine];
     });
-    sync_block();
   }
 }
 #endif
 
 // Leaves in each layer's X the update with singular values near 1; ends in a phase.
-DEVICE void orthogonal_steps(const Team& team) {
+ONCE void orthogonal_steps(Team team) {
   float* momentum = team.job->memory + 2 * PARAMETERS;
 #pragma unroll 1
   for (int layer = 0; layer + 1 < LAYERS; ++layer) {
     float* x = team.area(MUON_X(layer));
-    each(UNITS(layer + 1) * STRIDES(layer), [&](int item) {
-      int input = item % STRIDES(layer), unit = item / STRIDES(layer), at = STARTS(layer) + item;
-      if (input >= UNITS(layer)) return;
-      float part = team.gradient()[at] * (1.0f - MOMENTUM);
-      float moved = fmaf(momentum[at], MOMENTUM, part);
-      momentum[at] = moved;
-      x[turned(layer) ? input * long_stride(layer) + unit : unit * long_stride(layer) + input] = fmaf(moved, MOMENTUM, part);
+    struct Held { float gradient, momentum; };
+    const int start = STARTS(layer), stride = STRIDES(layer), inputs = UNITS(layer), across = long_stride(layer);
+    const bool is_turned = turned(layer);
+    each_ahead<MUON_AHEAD, Held>(UNITS(layer + 1) * stride,
+      [&](int item, Held& held) { held = {team.gradient()[start + item], momentum[start + item]}; },
+      [&](int item, Held& held) {
+      int input = item % stride, unit = item / stride;
+      if (input >= inputs) return;
+      float part = held.gradient * (1.0f - MOMENTUM);
+      float moved = fmaf(held.momentum, MOMENTUM, part);
+      momentum[start + item] = moved;
+      x[is_turned ? input * across + unit : unit * across + input] = fmaf(moved, MOMENTUM, part);
     });
   }
   team.sync();
@@ -91,40 +90,38 @@ DEVICE void orthogonal_steps(const Team& team) {
 #pragma unroll 1
   for (int layer = 0; layer + 1 < LAYERS; ++layer) {
     float* x = team.area(MUON_X(layer));
-    each(short_side(layer) * long_stride(layer), [&](int item) {
-      if (item % long_stride(layer) >= long_side(layer)) return;
-      float lanes[16];
+    float lanes[16];
 #pragma unroll
-      for (int lane = 0; lane < 16; ++lane) lanes[lane] = team.area(MUON_SQUARES)[layer * 16 + lane];
-      float norm = sqrtf(lane_sum(lanes));
-      x[item] = x[item] * (norm > 1e-20f ? 1.0f / norm : 0.0f);
+    for (int lane = 0; lane < 16; ++lane) lanes[lane] = team.area(MUON_SQUARES)[layer * 16 + lane];
+    const float norm = sqrtf(lane_sum(lanes)), factor = norm > 1e-20f ? 1.0f / norm : 0.0f;
+    const int stride = long_stride(layer), across = long_side(layer);
+    each_ahead<MUON_AHEAD, float>(short_side(layer) * stride, [&](int item, float& held) { held = x[item]; },
+      [&](int item, float& held) {
+      if (item % stride < across) x[item] = held * factor;
     });
   }
   team.sync();
 #pragma unroll 1
   for (int round = 0; round < 3; ++round) {
+    // The Gram matrix, then its polynomial: it is symmetric, and its columns are its rows.
+#pragma unroll 1
+    for (int squared = 0; squared < 2; ++squared) {
+      int turn = 0;
+#pragma unroll 1
+      for (int layer = 0; layer + 1 < LAYERS; ++layer) {
+        const float* x = team.area(round % 2 ? MUON_NEXT(layer) : MUON_X(layer));
+        float *gram = team.area(MUON_GRAM(layer)), *polynomial = team.area(MUON_POLYNOMIAL(layer));
+        const int sides = short_side(layer), stride = short_stride(layer);
+        Factor factor = {squared ? gram : x, squared ? stride : long_stride(layer), sides};
+        shared_product<true>(turn, factor, factor, squared ? sides : long_side(layer), [&](int a, int b, float sum) {
+          int at = a * stride + b;
+          float mixed = squared ? fmaf(sum, 2.0315f, gram[at] * -4.775f) : sum;
+          (squared ? polynomial : gram)[at] = squared && a == b ? mixed + 3.4445f : mixed;
+        });
+      }
+      team.sync();
+    }
     int turn = 0;
-#pragma unroll 1
-    for (int layer = 0; layer + 1 < LAYERS; ++layer) {
-      Factor x = {team.area(round % 2 ? MUON_NEXT(layer) : MUON_X(layer)), long_stride(layer), short_side(layer)};
-      float* gram = team.area(MUON_GRAM(layer));
-      shared_product<true>(turn, x, x, long_side(layer), [&](int a, int b, float sum) { gram[a * short_stride(layer) + b] = sum; });
-    }
-    team.sync();
-    turn = 0;
-#pragma unroll 1
-    for (int layer = 0; layer + 1 < LAYERS; ++layer) {
-      // A Gram matrix is symmetric: its columns are its rows.
-      Factor gram = {team.area(MUON_GRAM(layer)), short_stride(layer), short_side(layer)};
-      float* polynomial = team.area(MUON_POLYNOMIAL(layer));
-      shared_product<true>(turn, gram, gram, short_side(layer), [&](int a, int b, float sum) {
-        int at = a * gram.stride + b;
-        float mixed = fmaf(sum, 2.0315f, gram.numbers[at] * -4.775f);
-        polynomial[at] = a == b ? mixed + 3.4445f : mixed;
-      });
-    }
-    team.sync();
-    turn = 0;
 #pragma unroll 1
     for (int layer = 0; layer + 1 < LAYERS; ++layer) {
       Factor polynomial = {team.area(MUON_POLYNOMIAL(layer)), short_stride(layer), short_side(layer)};
@@ -136,11 +133,23 @@ DEVICE void orthogonal_steps(const Team& team) {
   }
 }
 
-// A weight after its step; three rounds end in `next`.
-DEVICE float orthogonal_step(const Team& team, int layer, int at, float weight) {
-  int item = at - STARTS(layer), input = item % STRIDES(layer), unit = item / STRIDES(layer);
-  const float* x = team.area(MUON_NEXT(layer));
-  float step = x[turned(layer) ? input * long_stride(layer) + unit : unit * long_stride(layer) + input];
-  float size = (float)(team.state()->rate * 0.2 * sqrt((double)long_side(layer)));
-  return neg_mul_add(step, size, weight);
+// The updates of one layer's weights: three rounds end in `next`. A layer without has none; neither has a bias.
+struct Orthogonal {
+  const float* next;
+  int start, stride, inputs, to_unit, to_input;
+  float size;
+
+  DEVICE bool steps() const { return next != nullptr; }
+  DEVICE void update(int at, float (&four)[4]) const {
+    int unit = (at - start) / stride, input = (at - start) % stride;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) four[j] = input + j < inputs ? next[unit * to_unit + (input + j) * to_input] : 0.0f;
+  }
+};
+
+DEVICE Orthogonal orthogonal_of(const Team& team, int layer) {
+  if (layer + 1 >= LAYERS) return {};
+  const int across = long_stride(layer);
+  const float size = (float)(team.state()->rate * 0.2 * sqrt((double)long_side(layer)));
+  return {team.area(MUON_NEXT(layer)), STARTS(layer), STRIDES(layer), UNITS(layer), turned(layer) ? 1 : across, turned(layer) ? across : 1, size};
 }

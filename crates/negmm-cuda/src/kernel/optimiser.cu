@@ -3,32 +3,55 @@
 #define TINY 1e-30f
 #define EPSILON 1e-8f
 
-// act(place of four neighbours, which of them are weights or biases, which of them weight decay shrinks, layer) for all.
+#if OPTIMISER != 2
+// Muon is not there.
+struct Orthogonal {
+  DEVICE bool steps() const { return false; }
+  DEVICE void update(int, float (&)[4]) const {}
+  float size;
+};
+DEVICE Orthogonal orthogonal_of(const Team&, int) { return {0.0f}; }
+DEVICE void orthogonal_steps(const Team&) {}
+#endif
+
+// Where the room is in memory numbers come from far: so many fours are loaded before the first is needed.
+#define FOURS_AHEAD (SHARED ? 1 : 4)
+
+// load(place of four neighbours, what Muon knows of their layer, held), then act(place, held, which of them are weights or biases, which
+// of them weight decay shrinks, what Muon knows) for all.
 struct Four { bool real[4], decays[4]; };
 
-template <class Act> DEVICE void each_four(Act act) {
-#if LAYERS <= 4
+template <class Held, class Load, class Act> DEVICE void each_four(const Team& team, Load load, Act act) {
+#if LAYERS <= 4 && SHARED
 #pragma unroll
+#else
+#pragma unroll 1
 #endif
-  for (int layer = 0; layer < LAYERS; ++layer)
-    each(UNITS(layer + 1) * (STRIDES(layer) / 4), [&](int item) {
-      int unit = item / (STRIDES(layer) / 4), input = item % (STRIDES(layer) / 4) * 4;
+  for (int layer = 0; layer < LAYERS; ++layer) {
+    const int start = STARTS(layer), fours = STRIDES(layer) / 4, inputs = UNITS(layer);
+    const Orthogonal orthogonal = orthogonal_of(team, layer);
+    each_ahead<FOURS_AHEAD, Held>(UNITS(layer + 1) * fours, [&](int item, Held& held) { load(start + item * 4, orthogonal, held); },
+      [&](int item, Held& held) {
+      int input = item % fours * 4;
       Four four;
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        four.real[j] = input + j <= UNITS(layer);
-        four.decays[j] = input + j < UNITS(layer);
+        four.real[j] = input + j <= inputs;
+        four.decays[j] = input + j < inputs;
       }
-      act(STARTS(layer) + unit * STRIDES(layer) + input, four, layer);
+      act(start + item * 4, held, four, orthogonal);
     });
-  each(STEM_PARAMETERS / 4, [&](int item) {
+  }
+  const Orthogonal none = {};
+  each_ahead<1, Held>(STEM_PARAMETERS / 4, [&](int item, Held& held) { load(item * 4, none, held); },
+    [&](int item, Held& held) {
     Four four;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       four.real[j] = true;
       four.decays[j] = stem_decays(item * 4 + j);
     }
-    act(item * 4, four, -1);
+    act(item * 4, held, four, none);
   });
 }
 
@@ -40,11 +63,6 @@ DEVICE void load(const float* from, float (&four)[4]) {
   four[3] = packed.w;
 }
 DEVICE void store(float* to, const float (&four)[4]) { store4(to, make_float4(four[0], four[1], four[2], four[3])); }
-
-#if OPTIMISER != 2
-DEVICE void orthogonal_steps(const Team&) {}
-DEVICE float orthogonal_step(const Team&, int, int, float weight) { return weight; }
-#endif
 
 // The numbers of the step at hand, as if it will be taken.
 DEVICE void reckon(const Team& team) {
@@ -84,13 +102,16 @@ DEVICE void take_step(const Team& team) {
   float *weights = team.weights(), *gradient = team.gradient();
 #if OPTIMISER == 1
   float *steps = job.memory, *second = steps + PARAMETERS, *average = job.averaged;
-  each_four([&](int at, const Four& four, int) {
-    float g[4], v[4], z[4], x[4], w[4];
-    load(gradient + at, g);
-    load(second + at, v);
-    load(steps + at, z);
-    load(average + at, x);
-    load(weights + at, w);
+  struct Held { float g[4], v[4], z[4], x[4], w[4]; };
+  each_four<Held>(team, [&](int at, const Orthogonal&, Held& held) {
+    load(gradient + at, held.g);
+    load(second + at, held.v);
+    load(steps + at, held.z);
+    load(average + at, held.x);
+    load(weights + at, held.w);
+  },
+    [&](int at, Held& held, const Four& four, const Orthogonal&) {
+    auto& [g, v, z, x, w] = held;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       if (!four.real[j]) continue;
@@ -110,18 +131,22 @@ DEVICE void take_step(const Team& team) {
   float *first = job.memory, *second = first + PARAMETERS;
   const bool averages = job.averages;
   orthogonal_steps(team);
-  each_four([&](int at, const Four& four, int layer) {
-    float g[4], m[4], v[4], w[4], x[4];
-    load(gradient + at, g);
-    load(first + at, m);
-    load(second + at, v);
-    load(weights + at, w);
-    if (averages) load(job.averaged + at, x);
+  struct Held { float g[4], m[4], v[4], w[4], x[4], update[4]; };
+  each_four<Held>(team, [&](int at, const Orthogonal& orthogonal, Held& held) {
+    load(gradient + at, held.g);
+    load(first + at, held.m);
+    load(second + at, held.v);
+    load(weights + at, held.w);
+    if (averages) load(job.averaged + at, held.x);
+    if (orthogonal.steps()) orthogonal.update(at, held.update);
+  },
+    [&](int at, Held& held, const Four& four, const Orthogonal& orthogonal) {
+    auto& [g, m, v, w, x, update] = held;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       if (!four.real[j]) continue;
-      if (OPTIMISER == 2 && four.decays[j] && layer >= 0 && layer + 1 < LAYERS) {
-        w[j] = orthogonal_step(team, layer, at + j, w[j]);
+      if (orthogonal.steps() && four.decays[j]) {
+        w[j] = neg_mul_add(update[j], orthogonal.size, w[j]);
       } else {
         m[j] = fmaf(m[j], (float)0.9, (float)(1.0 - 0.9) * g[j]);
         v[j] = fmaf(v[j], (float)0.999, (float)(1.0 - 0.999) * g[j] * g[j]);

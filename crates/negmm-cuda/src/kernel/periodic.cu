@@ -51,7 +51,7 @@ template <class Next> DEVICE float panel_tree(int first, Next next) {
   return lane_sum(lanes);
 }
 
-DEVICE void stem_gradient(const Team& team, int rows) {
+ONCE void stem_gradient(Team team, int rows) {
   each(EMBEDDED * BLOCK_FLOATS, [&](int item) {
     int index = item / BLOCK_FLOATS, at = item % BLOCK_FLOATS, kind = at / 16, unit = at % 16;
     if (kind == 5 && unit >= 3) {

@@ -208,7 +208,7 @@ DEVICE void backward(const Team& team, Rows all) {
 #endif
   for (int layer = LAYERS - 1; layer >= 0; --layer) {
     layer_gradient(team, layer, rows);
-    if (layer > 0 || STEM != 0) layer_deltas(team, team.weights(), layer, rows);
+    if (layer > 0 || STEM != 0 || ADVERSARIAL) layer_deltas(team, team.weights(), layer, rows);
     team.sync();
   }
 }

@@ -56,6 +56,20 @@ template <class Act> DEVICE void each(int count, Act act) {
   for (int item = team_rank(); item < count; item += TEAM_SIZE) act(item);
 }
 
+// As above; what items read is loaded for several of them before the first is done: load(item, held), then act(item, held).
+template <int AHEAD, class Held, class Load, class Act> DEVICE void each_ahead(int count, Load load, Act act) {
+#pragma unroll 1
+  for (int first = team_rank(); first < count; first += AHEAD * TEAM_SIZE) {
+    Held held[AHEAD];
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i)
+      if (first + i * TEAM_SIZE < count) load(first + i * TEAM_SIZE, held[i]);
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i)
+      if (first + i * TEAM_SIZE < count) act(first + i * TEAM_SIZE, held[i]);
+  }
+}
+
 // The items of a phase, for all threads of this block.
 template <class Act> DEVICE void each_here(int count, Act act) {
   for (int item = (int)threadIdx.x; item < count; item += THREADS) act(item);
@@ -115,6 +129,13 @@ template <class Act> static inline void in_turn(int first, int count, int apart,
 
 template <class Act> static inline void each(int count, Act act) { in_turn(own_block, count, BLOCKS, act); }
 template <class Act> static inline void each_here(int count, Act act) { in_turn(0, count, 1, act); }
+template <int AHEAD, class Held, class Load, class Act> static inline void each_ahead(int count, Load load, Act act) {
+  each(count, [&](int item) {
+    Held held;
+    load(item, held);
+    act(item, held);
+  });
+}
 
 #define REMEMBERED THREADS
 template <class Act> static inline void each_thread(Act act) {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use negmm::Rng;
 use negmm::data::Dataset;
-use negmm::net::{Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, MixtureHead, Network, Periodic, Stem};
+use negmm::net::{
+    Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, MixtureHead, Network, Periodic, SampleHead, Stem,
+};
 use negmm::train::{
     Engine, Job, NetworkJob, Objective, Optimiser, Selection, Trained, TrainedNetwork, Training, Watch,
 };
@@ -185,6 +187,26 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
                 job.objective = Objective::BetaNll { head, beta: 0.5 };
                 job.course.keeps_last = true;
                 job.course.snapshots = 2;
+            }),
+        ),
+        (
+            "adversarial, dropout, batch of 70",
+            job(&data, Training { batch: 70, adversarial: 0.02, dropout: 0.2, ..short() }, |job| {
+                job.network.hidden = vec![12, 9];
+            }),
+        ),
+        (
+            "samples, adversarial",
+            job(&data, Training { batch: 100, adversarial: 0.01, ..short() }, |job| {
+                let head = SampleHead { samples: 20, sd_floor: 1e-3 };
+                job.objective = Objective::SampleEnergy { head, sinkhorn: None };
+            }),
+        ),
+        (
+            "samples",
+            job(&Arc::new(weighted(rows(200, 5))), Training { batch: 70, ..short() }, |job| {
+                let head = SampleHead { samples: 21, sd_floor: 1e-3 };
+                job.objective = Objective::SampleEnergy { head, sinkhorn: None };
             }),
         ),
         (
