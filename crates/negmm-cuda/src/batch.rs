@@ -114,10 +114,10 @@ impl Batch {
         state.jobs.drain(..count).collect()
     }
 
-    /// Half of the jobs that wait, at most so many: another service takes the others.
-    fn take_half(&self, most: usize) -> Vec<Waiting> {
-        let half = self.locked().jobs.len().div_ceil(2);
-        self.take(most.min(half))
+    /// The share of the jobs that wait of one service of so many, at most `most`.
+    fn take_share(&self, services: usize, most: usize) -> Vec<Waiting> {
+        let share = self.locked().jobs.len().div_ceil(services);
+        self.take(most.min(share))
     }
 
     /// Jobs that there was no room for wait again, before all others.
@@ -154,15 +154,16 @@ impl Batch {
             Err(failure) => return self.fail(&failure, outcome),
         };
         let most = (device.multiprocessors() * device.resident(&kernel).max(1) / blocks).max(1);
-        let service = Service { batch: self, device, stock, watch, outcome, kernel, most };
+        // The blocks of one network wait for each other: they must all be there, and leave no room for a second service.
+        let services = if blocks > 1 { 1 } else { SERVICES };
+        let service = Service { batch: self, device, stock, watch, outcome, kernel, services, most };
         let serve = || {
             if let Err(failure) = service.run() {
                 self.fail(&failure, outcome);
             }
         };
         std::thread::scope(|scope| {
-            // The blocks of one network wait for each other: they must all be there, and leave no room for a second service.
-            for _ in 1..if blocks > 1 { 1 } else { SERVICES } {
+            for _ in 1..services {
                 scope.spawn(serve);
             }
             serve();
@@ -191,6 +192,8 @@ struct Service<'a, D: Device> {
     watch: &'a Watch<'a>,
     outcome: &'a (dyn Fn(Outcome) + Sync),
     kernel: D::Kernel,
+    /// Services of the batch.
+    services: usize,
     /// Networks of a service on the device at most.
     most: usize,
 }
@@ -235,7 +238,7 @@ impl<D: Device> Service<'_, D> {
 
     /// Brings jobs that wait to the device, where there is room.
     fn admit(&self, running: &mut Vec<Running<D>>, copies: &D::Queue) {
-        let mut waiting = self.batch.take_half(self.most.saturating_sub(running.len()));
+        let mut waiting = self.batch.take_share(self.services, self.most.saturating_sub(running.len()));
         if waiting.is_empty() {
             return;
         }

@@ -1,8 +1,7 @@
 //! Responsible for an NVIDIA card: driver and compiler are loaded when they are asked for.
 
-use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUfunction_attribute};
 use cudarc::driver::{
@@ -27,8 +26,6 @@ pub struct Card {
     capability: (i32, i32),
     shared_memory: usize,
     multiprocessors: usize,
-    /// Kernels that this card has, by the names of their sources.
-    loaded: Mutex<HashMap<String, CudaFunction>>,
 }
 
 /// A compiled kernel.
@@ -89,7 +86,6 @@ impl Card {
             capability,
             shared_memory: shared as usize,
             multiprocessors: multiprocessors as usize,
-            loaded: Mutex::default(),
         })
     }
 
@@ -103,30 +99,18 @@ impl Card {
         )
     }
 
-    /// The kernel of a source: one that the card has, or one that was compiled before, or a new one. Others are compiled beside it.
-    fn function(&self, source: &Source) -> std::result::Result<CudaFunction, Failure> {
+    /// The machine code of a source for this card.
+    fn compiled(&self, source: &Source) -> std::result::Result<Vec<u8>, Failure> {
         let architecture = format!("--gpu-architecture=sm_{}{}", self.capability.0, self.capability.1);
         let options =
             [architecture.as_str(), "--fmad=false", "--std=c++17", "-default-device", "--extra-device-vectorization"];
         let name = source.name(&options.join(" "));
-        let loaded = || self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = loaded().get(&name) {
-            return Ok(function.clone());
+        if let Some(kernel) = cache::find(&name) {
+            return Ok(kernel);
         }
-        let code = match cache::find(&name) {
-            Some(code) => code,
-            None => {
-                let code = compile(&source.text, &options)?;
-                cache::keep(&name, &code);
-                code
-            }
-        };
-        let module = self.context.load_module(Ptx::from_binary(code)).map_err(failed("loading a kernel"))?;
-        let function = module.load_function("train").map_err(failed("loading a kernel"))?;
-        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        function.set_attribute(attribute, source.shared as i32).map_err(failed("asking for shared memory"))?;
-        loaded().insert(name, function.clone());
-        Ok(function)
+        let kernel = compile(&source.text, &options)?;
+        cache::keep(&name, &kernel);
+        Ok(kernel)
     }
 }
 
@@ -175,7 +159,11 @@ impl Device for Card {
     }
 
     fn kernel(&self, source: &Source) -> std::result::Result<Kernel, Failure> {
-        let function = self.function(source)?;
+        let code = self.compiled(source)?;
+        let module = self.context.load_module(Ptx::from_binary(code)).map_err(failed("loading a kernel"))?;
+        let function = module.load_function("train").map_err(failed("loading a kernel"))?;
+        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        function.set_attribute(attribute, source.shared as i32).map_err(failed("asking for shared memory"))?;
         Ok(Kernel { function, blocks: source.blocks, threads: source.threads, shared: source.shared })
     }
 

@@ -40,13 +40,15 @@ DEVICE Seat seat_of(int thread, int along_a) {
 
 // What a thread carries from memory to shared memory: `PIECES` times four numbers of `count` rows that follow k, from k on.
 #define ROWS_AT_ONCE (THREADS / (CHUNK / 4))
+DEVICE float4 nothing() { return make_float4(0.0f, 0.0f, 0.0f, 0.0f); }
+
 template <int PIECES> struct Rowwise {
   static DEVICE void fetch(float4 (&carried)[PIECES], int thread, const float* matrix, int stride, int count, int k, int inner) {
     const int row = thread / (CHUNK / 4), at = k + thread % (CHUNK / 4) * 4;
     const float* from = matrix + row * stride + at;
 #pragma unroll
     for (int i = 0; i < PIECES; ++i)
-      carried[i] = row + i * ROWS_AT_ONCE < count && at < inner ? far4(from + i * ROWS_AT_ONCE * stride) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      carried[i] = row + i * ROWS_AT_ONCE < count && at < inner ? far4(from + i * ROWS_AT_ONCE * stride) : nothing();
   }
   static DEVICE void put(const float4 (&carried)[PIECES], int thread, float* to, int most) {
     to += thread / (CHUNK / 4) * PITCH + thread % (CHUNK / 4) * 4;
@@ -64,7 +66,7 @@ template <int PIECES, int MOST> struct Columnwise {
     const float* from = matrix + (k + row) * stride + at;
 #pragma unroll
     for (int i = 0; i < PIECES; ++i)
-      carried[i] = k + row + i * at_once < inner && at < count ? far4(from + i * at_once * stride) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      carried[i] = k + row + i * at_once < inner && at < count ? far4(from + i * at_once * stride) : nothing();
   }
   static DEVICE void put(const float4 (&carried)[PIECES], int thread, float* to, int) {
     to += thread / (MOST / 4) * MOST + thread % (MOST / 4) * 4;
@@ -217,13 +219,16 @@ DEVICE void tile_product(Factor a, Factor b, int inner, int part, int along_a, i
   const int chunks = (inner + CHUNK - 1) / CHUNK;
   float sums[REMEMBERED][4][4], totals[REMEMBERED][4][4], of_ones[REMEMBERED][4], ones_total[REMEMBERED][4];
   // A's rows are whole rounds of what the threads carry at once.
-  const int pieces_a = (128 + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, pieces_b = ALONG ? pieces_a : (MOST_COLUMNS * CHUNK / 4 + THREADS - 1) / THREADS;
+  const int pieces_a = (128 + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+  const int pieces_b = ALONG ? pieces_a : (MOST_COLUMNS * CHUNK / 4 + THREADS - 1) / THREADS;
   using WayB = typename Either<ALONG, Rowwise<pieces_b>, Columnwise<pieces_b, MOST_COLUMNS>>::Type;
   float4 carried_a[REMEMBERED][pieces_a], carried_b[REMEMBERED][pieces_b];
   auto fetch = [&](int number) {
     each_thread([&](int thread, int mine) {
-      Rowwise<pieces_a>::fetch(carried_a[mine], thread, a.numbers + first_a * a.stride, a.stride, least(most_a, a.count - first_a), number * CHUNK, inner);
-      WayB::fetch(carried_b[mine], thread, b.numbers + first_b * (ALONG ? b.stride : 1), b.stride, least(most_b, b.count - first_b), number * CHUNK, inner);
+      const float *from_a = a.numbers + first_a * a.stride, *from_b = b.numbers + first_b * (ALONG ? b.stride : 1);
+      const int count_a = least(most_a, a.count - first_a), count_b = least(most_b, b.count - first_b);
+      Rowwise<pieces_a>::fetch(carried_a[mine], thread, from_a, a.stride, count_a, number * CHUNK, inner);
+      WayB::fetch(carried_b[mine], thread, from_b, b.stride, count_b, number * CHUNK, inner);
     });
   };
   auto put = [&](int number) {
@@ -348,8 +353,9 @@ ONCE void backward(Team team, Rows rows) {
     float *out = team.deltas(layer), *next = operand(layer), *direct = team.direct(layer);
     const float* before = team.direct(layer + 1);
     const bool has_slopes = layer > 0 || STEM == 2, leaves_direct = layer > 0 && RESIDUAL(layer - 1);
-    own_product<false, 4, OWN_ROWS_OF_THREAD, WARPS_ALONG_UNITS>(team.weights() + STARTS(layer), STRIDES(layer), UNITS(layer), UNITS(layer + 1),
-      operand(layer + 1), rows,
+    const float* matrix = team.weights() + STARTS(layer);
+    const int stride = STRIDES(layer), units = UNITS(layer), inner = UNITS(layer + 1);
+    own_product<false, 4, OWN_ROWS_OF_THREAD, WARPS_ALONG_UNITS>(matrix, stride, units, inner, operand(layer + 1), rows,
       [&](int unit, int row, float& slope) {
       int at = unit * ROW_STRIDE + row;
       slope = has_slopes ? far1(out + at) : 1.0f;
@@ -373,8 +379,9 @@ ONCE void gradients(Team team, int rows) {
     float* gradient = team.gradient() + STARTS(layer);
     const int units = UNITS(layer + 1), inputs = UNITS(layer), stride = STRIDES(layer);
     const int along_units = inputs <= THREADS / 8 ? WARPS / 2 : units <= 32 ? 1 : 2;
-    tiled_product<(ROWS > PART_PANELS * PANEL), true>(turn, {team.deltas(layer + 1), ROW_STRIDE, units}, {team.values(layer), ROW_STRIDE, inputs}, rows,
-                                                       PART_PANELS * PANEL, along_units, true, [&](int unit, int input, float sum) {
+    const Factor deltas = {team.deltas(layer + 1), ROW_STRIDE, units}, values = {team.values(layer), ROW_STRIDE, inputs};
+    tiled_product<(ROWS > PART_PANELS * PANEL), true>(turn, deltas, values, rows, PART_PANELS * PANEL, along_units, true,
+      [&](int unit, int input, float sum) {
       gradient[unit * stride + input] = sum;
       if (!finite_number(sum * sum)) team.state()->bad = 1;
     });

@@ -151,5 +151,6 @@ DEVICE Orthogonal orthogonal_of(const Team& team, int layer) {
   if (layer + 1 >= LAYERS) return {};
   const int across = long_stride(layer);
   const float size = (float)(team.state()->rate * 0.2 * sqrt((double)long_side(layer)));
-  return {team.area(MUON_NEXT(layer)), STARTS(layer), STRIDES(layer), UNITS(layer), turned(layer) ? 1 : across, turned(layer) ? across : 1, size};
+  const int to_unit = turned(layer) ? 1 : across, to_input = turned(layer) ? across : 1;
+  return {team.area(MUON_NEXT(layer)), STARTS(layer), STRIDES(layer), UNITS(layer), to_unit, to_input, size};
 }

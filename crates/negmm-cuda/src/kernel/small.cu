@@ -107,7 +107,8 @@ template <bool ALONG, class Done> DEVICE void shared_product(int&, Factor a, Fac
   if (ALONG)
     row_by_row<FORWARD_TILE, false>(a.numbers, a.stride, a.count, b.numbers, b.stride, b.count, inner, inner, done);
   else
-    row_by_column<FORWARD_TILE>(a.numbers, a.stride, a.count, b.numbers, b.stride, b.count, inner, [&](int at_a, int at_b, float (&sums)[4]) {
+    row_by_column<FORWARD_TILE>(a.numbers, a.stride, a.count, b.numbers, b.stride, b.count, inner,
+                  [&](int at_a, int at_b, float (&sums)[4]) {
 #pragma unroll
       for (int j = 0; j < 4; ++j)
         if (at_b + j < b.count) done(at_a, at_b + j, sums[j]);
@@ -156,7 +157,8 @@ ONCE void forward(Team team, const float*, Rows all, bool trains) {
 // The gradient of one layer's weights over all rows; says whether a square of it is not finite.
 DEVICE void layer_gradient(const Team& team, int layer, int rows) {
   float* gradient = team.gradient() + STARTS(layer);
-  row_by_row<GRADIENT_TILE, (ROWS > PART_PANELS * PANEL)>(team.deltas(layer + 1), ROW_STRIDE, UNITS(layer + 1), team.values(layer), ROW_STRIDE, UNITS(layer) + 1, rows,
+  const float *deltas = team.deltas(layer + 1), *values = team.values(layer);
+  row_by_row<GRADIENT_TILE, (ROWS > PART_PANELS * PANEL)>(deltas, ROW_STRIDE, UNITS(layer + 1), values, ROW_STRIDE, UNITS(layer) + 1, rows,
              PART_PANELS * PANEL, [&](int unit, int input, float sum) {
     gradient[unit * STRIDES(layer) + input] = sum;
     if (!finite_number(sum * sum)) team.state()->bad = 1;
