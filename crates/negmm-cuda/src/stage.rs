@@ -131,3 +131,56 @@ impl Stage {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use negmm::data::Dataset;
+    use negmm::net::{Activation, MixtureHead, Network};
+    use negmm::train::{NetworkJob, Objective, Training};
+
+    use super::*;
+
+    fn shape(units: usize, batch: usize) -> Shape {
+        let mut data = Dataset::new(5);
+        (0..batch).for_each(|row| data.push(&[row as f32; 5], 0.0));
+        let head = MixtureHead::new(10, 1e-3);
+        let network = Network {
+            inputs: 5,
+            stem: None,
+            hidden: vec![units; 3],
+            residual: false,
+            activation: Activation::Relu,
+            outputs: head.outputs(),
+        };
+        let job = NetworkJob {
+            network,
+            objective: Objective::Hybrid { head, eta: 0.5 },
+            data: Arc::new(data),
+            train: (0..batch as u32).collect(),
+            validation: Vec::new(),
+            course: Training { batch, ..Training::default() }.course(batch),
+            seed: 1,
+        };
+        Shape::of(&job, &job.start()).unwrap()
+    }
+
+    #[test]
+    fn blocks_have_all_rows_and_shared_memory_is_enough() {
+        for (units, batch) in [(9, 32), (70, 100), (130, 200), (256, 256)] {
+            let shape = shape(units, batch);
+            let room = Room::new(&shape, 0);
+            for blocks in [1, 3, 13, 32] {
+                for shared in [48, 64, 99, 227].map(|kilobytes| kilobytes * 1024) {
+                    let stage = Stage::new(&shape, &room, blocks, shared);
+                    let place = format!("{units} units, {blocks} blocks, {shared} bytes: {stage:?}");
+                    assert!(stage.floats * size_of::<f32>() <= shared, "{place}");
+                    assert!(stage.own_rows * blocks >= shape.rows && stage.tile_rows <= MOST_ROWS, "{place}");
+                    let seats = THREADS / (8 * stage.warps);
+                    assert!(stage.rows * seats >= stage.tile_rows && stage.last_rows * 8 >= stage.tile_rows, "{place}");
+                }
+            }
+        }
+    }
+}
