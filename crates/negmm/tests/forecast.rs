@@ -288,3 +288,13 @@ fn hostile_series() {
         assert!(future.predictions.mean()[0].is_finite() && future.predictions.sd()[0] >= 0.0);
     }
 }
+
+#[test]
+fn a_word_that_is_taken_as_missing_is_named() {
+    let cells = (0..150).map(|row| if row == 40 { "abc".into() } else { row.to_string() });
+    let text = format!("y\n{}\n", cells.collect::<Vec<String>>().join("\n"));
+    let table = Table::read_from(text.as_bytes(), "series").unwrap();
+    let histories = Histories::read(&table, &Roles::of("y"), None).unwrap();
+    let starts = "1 of the sequence \"y\" are missing (\"abc\" among them): ";
+    assert!(histories.warnings[0].starts_with(starts), "{}", histories.warnings[0]);
+}

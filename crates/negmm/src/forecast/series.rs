@@ -7,6 +7,8 @@ use crate::data::time::iso;
 use crate::data::{Column, MISSING, Table, quoted};
 use crate::{Error, Result};
 
+/// Cells that are no number are named, so many at most.
+const NAMED: usize = 3;
 /// Squares of larger values would not be numbers.
 const LARGEST: f64 = 1e150;
 /// So many steps may be missing between two rows, at most.
@@ -111,8 +113,12 @@ impl Histories {
             ));
         }
         if missing > absent {
+            let odd: Vec<String> = table
+                .reading(&roles.target)
+                .map_or(Vec::new(), |read| read.odd.iter().take(NAMED).map(|(cell, _)| quoted(cell)).collect());
+            let odd = if odd.is_empty() { String::new() } else { format!(" ({} among them)", odd.join(", ")) };
             warnings.push(format!(
-                "{} of the sequence {} are missing: the value before stands in their place, and none of them is learnt from",
+                "{} of the sequence {} are missing{odd}: the value before stands in their place, and none of them is learnt from",
                 missing - absent,
                 quoted(&roles.target)
             ));
