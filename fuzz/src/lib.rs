@@ -11,7 +11,7 @@ use negmm::{Loaded, Rng, Table};
 pub use ask::ask;
 pub use hostile::hostile;
 pub use request::{Asker, hostile_request, server};
-pub use seeds::{models, table};
+pub use seeds::{calibrated, models, table};
 
 /// Bytes of a script: a model, how many changes, and these.
 const SCRIPT: usize = 14;

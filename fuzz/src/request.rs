@@ -8,27 +8,33 @@ use std::sync::mpsc;
 use negmm_serve::{Event, Limits, Settings, run};
 
 /// Addresses, with what takes a model's name in its place.
-const PLACES: [&str; 8] = [
+const PLACES: [&str; 9] = [
     "POST /v2/models/{}/infer",
     "POST /invocations?model={}",
     "POST /invocations?model={}&interval=0.9&region=0.5&novelty=true&draws=2&mass=1",
+    "POST /invocations?model={}&guaranteed=true&interval=0.9&region=0.5",
     "POST /v2/models/{}/observe",
     "POST /v2/models/{}/explore",
     "GET /v2/models/{}/inputs",
     "GET /v2/models/{}/observe",
     "GET /v2/models/{}",
 ];
-const TYPES: [&str; 4] =
-    ["application/json", "text/csv", "application/vnd.apache.arrow.stream", "application/json; charset=x"];
-/// Sound bodies, to start from.
-const BODIES: [&[u8]; 6] = [
+const TYPES: [&str; 4] = ["application/json", "text/csv", ARROW, "application/json; charset=x"];
+/// Sound bodies, to start from; the last is the only one in Arrow.
+const BODIES: [&[u8]; 9] = [
     br#"{"id":"a","inputs":[{"name":"x","shape":[2],"datatype":"FP64","data":[0.25,5]},{"name":"city","shape":[2],"datatype":"BYTES","data":["Oslo",null]}],"parameters":{"quantiles":"0.1,0.9","interval":0.9}}"#,
     br#"{"dataframe_split":{"columns":["x","city","day","same"],"data":[[0.25,"Oslo","2024-01-01",3],[1e300,null,"",3]]},"params":{"parts":true,"above":[100]}}"#,
     br#"{"dataframe_records":[{"x":-0.0,"city":"\u0000"}],"params":{"mass":[0],"shortfall":0.05,"components":true}}"#,
     br#"{"instances":[{"x":1,"city":"Oslo","day":"2024-01-01","same":3,"y":110,"count":1,"rain":0,"over":0}]}"#,
     b"x,city,day,same,y,count,rain,over\n0.25,Oslo,2024-01-01,3,110,1,0,0\n\"0.5\",,,,1,2,3,1\n",
     br#"{"row":{"x":1,"city":"Oslo"},"column":"x","interval":0.9}"#,
+    br#"{"inputs":{"y":[100,107,104,111]},"params":{"interval":0.9,"guaranteed":true}}"#,
+    b"y\n100\n107\n104\n111\n",
+    include_bytes!("../seeds/rows.arrow"),
 ];
+const ARROW: &str = "application/vnd.apache.arrow.stream";
+/// How a stream of Arrow begins.
+const CONTINUATION: [u8; 4] = [0xff; 4];
 /// What stands where something else should.
 const WORDS: [&str; 16] = [
     "null",
@@ -90,7 +96,8 @@ pub fn hostile_request(names: &[String], script: &[u8]) -> Vec<u8> {
             _ => body.truncate(at.max(1)),
         }
     }
-    let (place, kind) = (pick(&PLACES, *place).replace("{}", pick::<String>(names, *name)), pick(&TYPES, *kind));
+    let place = pick(&PLACES, *place).replace("{}", pick::<String>(names, *name));
+    let kind = if body.starts_with(&CONTINUATION) { ARROW } else { pick(&TYPES, *kind) };
     let length = body.len();
     let head = format!("{place} HTTP/1.1\r\nhost: a\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n");
     [head.as_bytes(), &body].concat()

@@ -1,9 +1,10 @@
 //! Responsible for small models of every kind, to start from.
 
+use negmm::conformal::{HeldBack, Labels};
 use negmm::data::{Column, Inputs, Outcome, Sequence};
 use negmm::forecast::{Roles, fit_forecaster};
 use negmm::method::Auto;
-use negmm::{FitOptions, Method, Rng, Table, fit_with};
+use negmm::{FitOptions, Loaded, Method, Rng, Table, fit_with};
 
 /// Rows of the table that models are of.
 const ROWS: usize = 60;
@@ -69,6 +70,19 @@ pub fn models() -> Vec<Vec<u8>> {
         fitted.and_then(|fitted| fitted.model.to_bytes()).unwrap_or_else(|error| panic!("{target}: {error}"))
     });
     fitted.chain([forecaster(&table)]).collect()
+}
+
+/// The first of the models, with guarantees by groups.
+pub fn calibrated(models: &[Vec<u8>], table: &Table) -> Vec<u8> {
+    let Ok(Loaded::Model(model)) = Loaded::from_bytes(&models[0]) else { panic!("a model of rows") };
+    let calibrated = || {
+        let (mut held, groups) = (HeldBack::default(), (0..ROWS).map(|row| ["a", "b"][row % 2].to_string()).collect());
+        let y = model.encoder().targets(table)?;
+        held.add(&model.predict(table)?, &y, Labels { groups, weights: Vec::new() })?;
+        let calibration = held.calibration(Some("city"), None)?;
+        model.calibrated(calibration).to_bytes()
+    };
+    calibrated().unwrap_or_else(|error: negmm::Error| panic!("{error}"))
 }
 
 fn forecaster(table: &Table) -> Vec<u8> {

@@ -9,7 +9,7 @@ use bolero::check;
 use negmm::data::{Dialect, Reading, RowStream, Schema};
 use negmm::tune::{Journal, Shard};
 use negmm::{Loaded, Method, Table};
-use negmm_fuzz::{Asker, ask_hostile, hostile_request, models, server, table};
+use negmm_fuzz::{Asker, ask_hostile, calibrated, hostile_request, models, server, table};
 use serde_json::Map;
 
 static MODELS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(models);
@@ -113,7 +113,8 @@ fn option_values() {
 #[test]
 fn request() {
     let folder = tempfile::tempdir().unwrap();
-    let (address, names) = server(&MODELS, folder.path());
+    let served = [&MODELS[..], &[calibrated(&MODELS, &TABLE)]].concat();
+    let (address, names) = server(&served, folder.path());
     let asker = Mutex::new(Asker::new(address));
     check!().for_each(|script: &[u8]| {
         if script.len() >= 4 {
@@ -121,6 +122,7 @@ fn request() {
             assert!(status == 200 || (400..500).contains(&status), "answered with {status}");
         }
     });
+    assert_eq!(Asker::new(address).ask(b"GET /v2/health/live HTTP/1.1\r\nhost: a\r\n\r\n"), 200);
 }
 
 #[test]

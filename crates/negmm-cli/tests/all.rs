@@ -25,7 +25,6 @@ mod serve;
 mod serve_forecast;
 mod serve_guaranteed;
 mod serve_observe;
-mod serve_random;
 mod tune;
 
 /// A file that is not in the list above would never run.

@@ -173,18 +173,17 @@ impl ForecastPlan {
 
 /// The settings that forecasts from so many rows have where nobody says something else.
 fn sized(auto: &Auto, rows: usize, horizon: usize) -> Auto {
-    let (folds, dropout, embedding) = match horizon {
-        1 if rows < FEWEST_ROWS => (FOLDS, DROPOUT_OF_FEW, None),
-        1 if rows < FEW_ROWS => (FOLDS / 2, DROPOUT_OF_FEW, None),
-        1 => (FOLDS / 2, 0.0, None),
-        _ => (FOLDS, DROPOUT_AHEAD, Some(FREQUENCY_AHEAD)),
+    let (folds, members, dropout, embedding) = match horizon {
+        1 if rows < FEWEST_ROWS => (FOLDS, None, DROPOUT_OF_FEW, None),
+        1 if rows < FEW_ROWS => (FOLDS / 2, Some(2), DROPOUT_OF_FEW, None),
+        1 => (FOLDS / 2, None, 0.0, None),
+        _ => (FOLDS, None, DROPOUT_AHEAD, Some(FREQUENCY_AHEAD)),
     };
     let medium = auto.preset == Preset::Medium;
     let longer = (medium && horizon > 1 && rows >= ROWS_AHEAD).then_some(STEPS_AHEAD);
-    let pairs = (medium && horizon == 1 && (FEWEST_ROWS..FEW_ROWS).contains(&rows)).then_some(2);
     Auto {
         folds: auto.folds.or(Some(folds)),
-        members: auto.members.or(pairs),
+        members: auto.members.or(members.filter(|_| medium)),
         steps: auto.steps.or(longer),
         dropout: auto.dropout.or(Some(dropout)),
         embedding: auto.embedding.or(embedding),
