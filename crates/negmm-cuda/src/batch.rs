@@ -9,7 +9,6 @@ use negmm::train::{NetworkJob, Start, Trained, Watch};
 
 use crate::course::{Told, go_on};
 use crate::device::{Device, Failure};
-use crate::places::needed;
 use crate::record::{EpochRecord, list};
 use crate::room::Room;
 use crate::shape::Shape;
@@ -157,16 +156,20 @@ impl Batch {
         // The blocks of one network wait for each other: they must all be there, and leave no room for a second service.
         let services = if blocks > 1 { 1 } else { SERVICES };
         let service = Service { batch: self, device, stock, watch, outcome, kernel, services, most };
-        let serve = || {
-            if let Err(failure) = service.run() {
-                self.fail(&failure, outcome);
-            }
+        // All desks before the first network: what it leaves of the memory is then for networks alone.
+        let desks: std::result::Result<Vec<_>, Failure> = (0..services).map(|_| service.desk()).collect();
+        let desks = match desks {
+            Ok(desks) => desks,
+            Err(failure) => return self.fail(&failure, outcome),
         };
         std::thread::scope(|scope| {
-            for _ in 1..services {
-                scope.spawn(serve);
+            for desk in desks {
+                scope.spawn(|| {
+                    if let Err(failure) = service.run(desk) {
+                        self.fail(&failure, outcome);
+                    }
+                });
             }
-            serve();
         });
     }
 
@@ -184,6 +187,13 @@ impl Batch {
     }
 }
 
+/// Where one service works: its launches, its copies, and the board for the news of the launches.
+struct Desk<D: Device> {
+    queue: D::Queue,
+    copies: D::Queue,
+    board: D::Memory,
+}
+
 /// A batch that has its kernel.
 struct Service<'a, D: Device> {
     batch: &'a Batch,
@@ -199,10 +209,14 @@ struct Service<'a, D: Device> {
 }
 
 impl<D: Device> Service<'_, D> {
-    /// Launch after launch. While one runs, those who wait for what the last one brought are told.
-    fn run(&self) -> std::result::Result<(), Failure> {
+    fn desk(&self) -> std::result::Result<Desk<D>, Failure> {
         let (queue, copies) = (self.device.queue()?, self.device.queue()?);
         let board = self.device.memory(&copies, &[], self.most * HISTORY * size_of::<EpochRecord>())?;
+        Ok(Desk { queue, copies, board })
+    }
+
+    /// Launch after launch. While one runs, those who wait for what the last one brought are told.
+    fn run(&self, Desk { queue, copies, board }: Desk<D>) -> std::result::Result<(), Failure> {
         let (mut running, mut finished): (Vec<Running<D>>, Vec<Running<D>>) = Default::default();
         let mut epochs = 1;
         loop {
@@ -243,30 +257,27 @@ impl<D: Device> Service<'_, D> {
             return;
         }
         let parts = (&self.batch.shape, &self.batch.room);
-        let on_device = match self.stock.upload(self.device, copies, &waiting, parts) {
-            Ok(on_device) => on_device,
+        let left = match self.stock.upload(self.device, copies, &waiting, parts) {
+            Ok(on_device) => {
+                let left = waiting.split_off(on_device.len());
+                for (Waiting { number, job, .. }, on_device) in waiting.into_iter().zip(on_device) {
+                    running.push(Running { number, told: Told::new(&job), job, on_device, news: Vec::new() });
+                }
+                left
+            }
             Err(failure) => {
+                let left = waiting.split_off(1);
                 for Waiting { number, job, .. } in waiting {
                     (self.outcome)(Outcome::Failed(number, job, failure.clone()));
                 }
-                return;
+                left
             }
         };
-        let mut left = waiting.split_off(on_device.len());
-        for (Waiting { number, job, .. }, on_device) in waiting.into_iter().zip(on_device) {
-            running.push(Running { number, told: Told::new(&job), job, on_device, news: Vec::new() });
-        }
-        if running.is_empty() {
-            if self.stock.is_idle() {
-                let Waiting { number, job, .. } = left.remove(0);
-                let megabytes = needed::<D>(&job, parts) / 1_000_000;
-                let failure = format!("a network takes {megabytes} MB of the card's memory, more than it has");
-                (self.outcome)(Outcome::Failed(number, job, failure));
-            } else {
-                std::thread::sleep(PATIENCE);
-            }
-        }
+        let waits = running.is_empty() && !left.is_empty();
         self.batch.put_back(left);
+        if waits {
+            std::thread::sleep(PATIENCE);
+        }
     }
 
     fn launch(

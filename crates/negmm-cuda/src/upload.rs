@@ -101,12 +101,8 @@ impl<D: Device> Stock<D> {
         Ok(Some(rates))
     }
 
-    /// Whether no training is on the device.
-    pub(crate) fn is_idle(&self) -> bool {
-        Arc::strong_count(&self.counted) == 1
-    }
-
-    /// Brings trainings to the device: the first of those that wait, as many as there is memory for, with one copy.
+    /// Brings trainings to the device: the first of those that wait, as many as there is memory for, with one copy. It fails when there
+    /// is not enough for the first one and no other training has any.
     pub(crate) fn upload(
         &self,
         device: &D,
@@ -115,6 +111,8 @@ impl<D: Device> Stock<D> {
         parts: (&Shape, &Room),
     ) -> Result<Vec<OnDevice<D>>, Failure> {
         let _alone = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        // Before the memory is looked at: a training that ends meanwhile may have had what is missing.
+        let idle = Arc::strong_count(&self.counted) == 1;
         let mut lists: Vec<Shared<D>> = Vec::with_capacity(waiting.len());
         for Waiting { job, .. } in waiting {
             let rows = self.rows(device, queue, &job.data)?;
@@ -127,10 +125,15 @@ impl<D: Device> Stock<D> {
             left = left.saturating_sub(bytes);
             fits
         };
-        let waiting = &waiting[..waiting.iter().take_while(fits).count()];
-        if waiting.is_empty() {
+        let count = waiting.iter().take_while(fits).count();
+        if count == 0 && idle {
+            let megabytes = needed::<D>(&waiting[0].job, parts) / 1_000_000;
+            return Err(format!("a network takes {megabytes} MB of the card's memory, more than it has"));
+        }
+        if count == 0 {
             return Ok(Vec::new());
         }
+        let waiting = &waiting[..count];
         let mut pack = Pack::default();
         let mut places: Vec<Places> = waiting.iter().map(|one| Places::of_contents(one, parts.0, &mut pack)).collect();
         let mut end = Zeros { end: pack.content.len() };
