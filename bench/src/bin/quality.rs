@@ -90,26 +90,52 @@ fn main() -> Result<(), Box<dyn Error>> {
     let threads = Some(options.get("--threads", 0)?).filter(|threads| *threads > 0).unwrap_or(cores);
     let engine = CpuEngine::new(options.get("--fit-threads", 1)?);
     let mut lines = file.map(results::read).transpose()?.unwrap_or_default();
-    for set in sets {
+    let most: usize = options.get("--splits", 20)?;
+    let divided = |set: &'static Set| -> Result<_, Box<dyn Error>> {
         let table = set.read()?;
-        let splits = set.splits(table.rows(), options.get("--splits", 20)?)?;
-        let is_there = |split: usize, label: &str| {
-            lines.iter().any(|line| line.set == set.name && line.method == label && line.split == split)
-        };
-        let all = (0..splits.len()).flat_map(|split| contenders.iter().map(move |contender| (split, contender)));
-        let pending: Vec<_> = all.filter(|(split, contender)| !is_there(*split, &contender.label)).collect();
-        let fit = |(split, contender): (usize, &Contender)| -> Result<Line, String> {
-            let blame = |error| format!("{}, {}, split {split}: {error}", set.name, contender.label);
-            let score = score(set, &table, &splits[split], split, &contender.method, &engine).map_err(blame)?;
-            let outcome = Outcome::Scored(score);
-            let line = Line { set: set.name.into(), method: contender.label.clone(), split, outcome };
-            file.map_or(Ok(()), |file| results::append(file, &line))?;
-            Ok(line)
-        };
-        lines.extend(several_at_once(&pending, threads, fit)?);
-    }
+        let splits = set.splits(table.rows(), most)?;
+        Ok((set, table, splits))
+    };
+    let sets = sets.into_iter().map(divided).collect::<Result<Vec<_>, _>>()?;
+    // One queue for all sets, so that no core waits for the last split of one.
+    let fits = sets.iter().flat_map(|(set, table, splits)| {
+        let of_split = |number| contenders.iter().map(move |contender| Fit { set, table, splits, number, contender });
+        (0..splits.len()).flat_map(of_split).collect::<Vec<_>>()
+    });
+    let pending: Vec<Fit<'_>> = fits.filter(|fit| !lines.iter().any(|line| fit.is_of(line))).collect();
+    let one = |fit: Fit<'_>| -> Result<Line, String> {
+        let line = fit.line(&engine)?;
+        file.map_or(Ok(()), |file| results::append(file, &line))?;
+        Ok(line)
+    };
+    lines.extend(several_at_once(&pending, threads, one)?);
     print!("{}", tables::markdown(&lines, &reference));
     Ok(())
+}
+
+/// One method on one split of a set.
+#[derive(Clone, Copy)]
+struct Fit<'a> {
+    set: &'a Set,
+    table: &'a Table,
+    splits: &'a [Split],
+    /// Of the split.
+    number: usize,
+    contender: &'a Contender,
+}
+
+impl Fit<'_> {
+    /// Whether a result is its own.
+    fn is_of(&self, line: &Line) -> bool {
+        line.set == self.set.name && line.method == self.contender.label && line.split == self.number
+    }
+
+    fn line(&self, engine: &CpuEngine) -> Result<Line, String> {
+        let Self { set, table, splits, number: split, contender: Contender { label, method } } = *self;
+        let blame = |error| format!("{}, {label}, split {split}: {error}", set.name);
+        let outcome = Outcome::Scored(score(set, table, &splits[split], split, method, engine).map_err(blame)?);
+        Ok(Line { set: set.name.into(), method: label.clone(), split, outcome })
+    }
 }
 
 /// Does all tasks on so many threads; stops at the first that fails.

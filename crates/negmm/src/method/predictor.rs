@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::data::{Dataset, LevelStatistics};
 use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, floats};
 use crate::mixture::Mixtures;
-use crate::net::{Head, MixtureOutputs, MixturePanel, Network, PANEL, Parameters, Pass, SampleHead};
+use crate::net::{
+    FEW_ROWS, FewRows, Head, MixtureOutputs, MixturePanel, Network, PANEL, PANEL_CHUNKS, Parameters, Pass, SampleHead,
+};
 use crate::ngboost::{Boosted, Columns};
 use crate::predictive::Predictions;
 use crate::standardised::{Pool, Standardised};
@@ -284,18 +286,25 @@ impl<G: Gather> Kernel for Predict<'_, G> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { trained, data, gather, member } = self;
-        let mut pass = Pass::new(&trained.network);
-        let mut outputs = pass.outputs().to_vec();
+        let Self { trained: Member { network, parameters, .. }, data, gather, member } = self;
+        let mut held = vec![Chunk::ZERO; network.outputs * PANEL_CHUNKS];
+        let mut take = |outputs: &[Chunk], first: usize, rows: usize| {
+            for (held, output) in held.iter_mut().zip(outputs) {
+                L::load(output).max(L::splat(-OUTPUT_LIMIT)).min(L::splat(OUTPUT_LIMIT)).store(held);
+            }
+            gather.gather::<L>(&held, member, first, rows);
+        };
+        if (1..=FEW_ROWS).contains(&data.len()) {
+            let mut few = FewRows::new(network);
+            return take(few.forward::<L>(data.x(), data.stride(), data.len(), parameters), 0, data.len());
+        }
+        let mut pass = Pass::new(network);
         for first in (0..data.len()).step_by(PANEL) {
             let rows = PANEL.min(data.len() - first);
             let numbers: [u32; PANEL] = std::array::from_fn(|at| (first + at.min(rows - 1)) as u32);
             pass.read::<L>(data.x(), data.stride(), &numbers);
-            pass.forward::<L>(trained.network.activation, trained.parameters.chunks(), None);
-            for (held, output) in outputs.iter_mut().zip(pass.outputs()) {
-                L::load(output).max(L::splat(-OUTPUT_LIMIT)).min(L::splat(OUTPUT_LIMIT)).store(held);
-            }
-            gather.gather::<L>(&outputs, member, first, rows);
+            pass.forward::<L>(network.activation, parameters.chunks(), None);
+            take(pass.outputs(), first, rows);
         }
     }
 }

@@ -3,6 +3,7 @@
 mod activation;
 mod atoms;
 mod bounds;
+mod few_rows;
 mod gaussian_head;
 mod head;
 mod lstm;
@@ -38,6 +39,7 @@ pub(crate) use internals::*;
 pub use internals::*;
 
 mod internals {
+    pub use super::few_rows::{FEW_ROWS, FewRows};
     pub use super::head::MixtureOutputs;
     pub use super::mixture_head::MixturePanel;
     pub use super::network::{Dropout, Layer, PANEL, PANEL_CHUNKS, Pass};

@@ -64,7 +64,7 @@ impl Layer {
 }
 
 /// Chunks of `units` and the constant one.
-fn chunks_with_one(units: usize) -> usize {
+pub(super) fn chunks_with_one(units: usize) -> usize {
     (units + 1).div_ceil(WIDTH)
 }
 
