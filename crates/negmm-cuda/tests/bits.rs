@@ -3,6 +3,7 @@
 
 mod jobs;
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use jobs::{same, table, train, train_all};
@@ -12,7 +13,7 @@ use negmm_cuda::{CudaEngine, Emulated};
 #[test]
 fn bits_are_those_of_the_processor() {
     for (turned_around, shared_memory) in [(false, 227 * 1024), (true, 0)] {
-        let Some(mut device) = Emulated::new(turned_around) else {
+        let Some(mut device) = Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), turned_around) else {
             return println!("skipped: there is no C++ compiler");
         };
         device.shared_memory = shared_memory;
@@ -41,7 +42,7 @@ fn told_while_training(device: Emulated, jobs: &[NetworkJob]) -> Vec<String> {
 #[test]
 fn a_card_that_is_taken_away_loses_nothing() {
     for launches in [0, 1, 3] {
-        let Some(mut device) = Emulated::new(false) else {
+        let Some(mut device) = Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), false) else {
             return println!("skipped: there is no C++ compiler");
         };
         device.launches_left = launches.into();
@@ -59,7 +60,7 @@ fn networks_wait_for_memory_that_others_have() {
     let no_network = "engine cuda: a network takes 0 MB of the card's memory, more than it has; the processor goes on";
     let nothing = "engine cuda: taking memory of the card failed; the processor goes on";
     for (memory, expected) in [(120_000, &[][..]), (80_000, &[]), (55_000, &[no_network]), (10_000, &[nothing])] {
-        let Some(mut device) = Emulated::new(false) else {
+        let Some(mut device) = Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), false) else {
             return println!("skipped: there is no C++ compiler");
         };
         device.memory = memory;

@@ -4,12 +4,14 @@
 #[path = "../../negmm/tests/engine_suite/mod.rs"]
 mod engine_suite;
 
+use std::path::Path;
+
 use negmm::train::{CpuEngine, Engine};
 use negmm_cuda::{CudaEngine, Emulated};
 
 /// The processor's own engine where there is no C++ compiler.
 fn engine() -> Box<dyn Engine> {
-    match Emulated::new(false) {
+    match Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), false) {
         Some(device) => Box::new(CudaEngine::emulated(device)),
         None => Box::new(CpuEngine::new(1)),
     }

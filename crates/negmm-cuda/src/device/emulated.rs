@@ -2,7 +2,7 @@
 //! compiler. It is slow, and shows whether the bits are right where there is no card.
 
 use std::cell::UnsafeCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,10 +13,30 @@ use super::{Device, Failure};
 use crate::record::{EpochRecord, JobRecord};
 use crate::source::Source;
 
+const FLAGS: [&str; 10] = [
+    "-std=c++17",
+    "-O1",
+    "-mfma",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-shared",
+    "-fPIC",
+    "-pthread",
+    "-fvisibility=hidden",
+    "-w",
+];
+
+/// A part of a file's name that no other thread has at that time.
+fn unique() -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
 /// A processor that behaves like a card.
 #[derive(Debug)]
 pub struct Emulated {
-    folder: tempfile::TempDir,
+    /// Where compiled kernels are kept.
+    folder: PathBuf,
     /// Whether the items of every phase are done last to first.
     pub turned_around: bool,
     /// Bytes of shared memory that it says it has.
@@ -31,12 +51,11 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Nothing without a C++ compiler.
-    pub fn new(turned_around: bool) -> Option<Self> {
+    /// With a folder for compiled kernels, which may be there from before; nothing without a C++ compiler.
+    pub fn new(folder: &Path, turned_around: bool) -> Option<Self> {
         Command::new("c++").arg("--version").output().ok().filter(|output| output.status.success())?;
-        let folder = tempfile::tempdir().ok()?;
         Some(Self {
-            folder,
+            folder: folder.into(),
             turned_around,
             shared_memory: 227 * 1024,
             multiprocessors: 1,
@@ -47,28 +66,17 @@ impl Emulated {
     }
 
     fn library(&self, source: &Source) -> Result<PathBuf, Failure> {
-        let name = source.name("");
-        let path = self.folder.path().join(format!("{name}.so"));
+        let name = source.name(&FLAGS.join(" "));
+        let path = self.folder.join(format!("{name}.so"));
         if path.exists() {
             return Ok(path);
         }
-        let text = self.folder.path().join(format!("{name}.cpp"));
+        let text = path.with_extension(format!("{}.cpp", unique()));
         std::fs::write(&text, &source.text).map_err(|error| error.to_string())?;
-        let flags = [
-            "-std=c++17",
-            "-O1",
-            "-mfma",
-            "-ffp-contract=off",
-            "-fno-strict-aliasing",
-            "-shared",
-            "-fPIC",
-            "-pthread",
-            "-fvisibility=hidden",
-            "-w",
-        ];
-        let whole = path.with_extension(format!("{:?}", std::thread::current().id()));
-        let output = Command::new("c++").args(flags).arg("-o").arg(&whole).arg(&text).output();
+        let whole = text.with_extension("so");
+        let output = Command::new("c++").args(FLAGS).arg("-o").arg(&whole).arg(&text).output();
         let output = output.map_err(|error| error.to_string())?;
+        std::fs::remove_file(&text).map_err(|error| error.to_string())?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned());
         }

@@ -288,15 +288,10 @@ impl<G: Gather> Kernel for Predict<'_, G> {
     fn run<L: Lanes>(self) {
         let Self { trained: Member { network, parameters, .. }, data, gather, member } = self;
         let mut held = vec![Chunk::ZERO; network.outputs * PANEL_CHUNKS];
-        let mut take = |outputs: &[Chunk], first: usize, rows: usize| {
-            for (held, output) in held.iter_mut().zip(outputs) {
-                L::load(output).max(L::splat(-OUTPUT_LIMIT)).min(L::splat(OUTPUT_LIMIT)).store(held);
-            }
-            gather.gather::<L>(&held, member, first, rows);
-        };
         if (1..=FEW_ROWS).contains(&data.len()) {
             let mut few = FewRows::new(network);
-            return take(few.forward::<L>(data.x(), data.stride(), data.len(), parameters), 0, data.len());
+            hold::<L>(few.forward::<L>(data.x(), data.stride(), data.len(), parameters), &mut held);
+            return gather.gather::<L>(&held, member, 0, data.len());
         }
         let mut pass = Pass::new(network);
         for first in (0..data.len()).step_by(PANEL) {
@@ -304,7 +299,16 @@ impl<G: Gather> Kernel for Predict<'_, G> {
             let numbers: [u32; PANEL] = std::array::from_fn(|at| (first + at.min(rows - 1)) as u32);
             pass.read::<L>(data.x(), data.stride(), &numbers);
             pass.forward::<L>(network.activation, parameters.chunks(), None);
-            take(pass.outputs(), first, rows);
+            hold::<L>(pass.outputs(), &mut held);
+            gather.gather::<L>(&held, member, first, rows);
         }
+    }
+}
+
+/// Raw outputs within their limit.
+#[inline(always)]
+fn hold<L: Lanes>(outputs: &[Chunk], held: &mut [Chunk]) {
+    for (held, output) in held.iter_mut().zip(outputs) {
+        L::load(output).max(L::splat(-OUTPUT_LIMIT)).min(L::splat(OUTPUT_LIMIT)).store(held);
     }
 }
