@@ -12,6 +12,9 @@ fn no_intrinsic_is_called() {
     };
     let symbols = String::from_utf8_lossy(&symbols.stdout).into_owned();
     assert!(symbols.contains("negmm::math"), "the program has its symbols");
-    let called: Vec<&str> = symbols.lines().filter(|line| line.contains("core_arch::x86::avx")).collect();
+    // Others have intrinsics too, on bytes.
+    let of_numbers =
+        |line: &&str| line.contains("core_arch::x86::avx") && (line.ends_with("_ps") || line.ends_with("_pd"));
+    let called: Vec<&str> = symbols.lines().filter(of_numbers).collect();
     assert!(called.is_empty(), "{} intrinsics are called, among them {}", called.len(), called[0]);
 }
