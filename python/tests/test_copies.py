@@ -17,7 +17,7 @@ CODE = """
         lines = open("/proc/self/status").read().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
-    rows, columns, dtype, question, kind = 400_000, 32, *sys.argv[1:]
+    rows, columns, dtype, question, kind = 150_000, 32, *sys.argv[1:]
     X = np.random.default_rng(0).random((rows, columns), dtype=dtype)
     y = X[:, 0].astype(np.float64)
     names = [f"x{column}" for column in range(columns)]

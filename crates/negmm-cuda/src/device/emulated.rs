@@ -15,7 +15,7 @@ use crate::source::Source;
 
 const FLAGS: [&str; 10] = [
     "-std=c++17",
-    "-O1",
+    "-O0",
     "-mfma",
     "-ffp-contract=off",
     "-fno-strict-aliasing",
