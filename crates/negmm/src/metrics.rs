@@ -69,9 +69,19 @@ impl Metrics {
     /// # Errors
     /// Also when a weight is negative or not finite, or all are 0, and when the step is not finite and positive.
     pub fn weighted(predictions: &Predictions, y: &[f64], weights: Option<&[f64]>, grid: Option<f64>) -> Result<Self> {
+        Self::with_crps(predictions, y, weights, grid).map(|(metrics, _)| metrics)
+    }
+
+    /// As [`Metrics::weighted`], with the CRPS of each row.
+    pub(crate) fn with_crps(
+        predictions: &Predictions,
+        y: &[f64],
+        weights: Option<&[f64]>,
+        grid: Option<f64>,
+    ) -> Result<(Self, Vec<f64>)> {
         let mut tally = Tally::new(grid);
-        tally.add(predictions, y, weights)?;
-        tally.finish()
+        let crps = tally.add_rows(predictions, y, weights)?;
+        Ok((tally.finish()?, crps))
     }
 
     /// As [`Metrics::weighted`], where targets are known as `known` says: [`Censored`] of all rows, the others of the rows whose target
@@ -164,6 +174,11 @@ impl Tally {
     /// When `y` does not have one finite number for each row, or `weights` one that is not negative, or the step of the grid
     /// is not finite and positive; nothing is added then.
     pub fn add(&mut self, predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<()> {
+        self.add_rows(predictions, y, weights).map(drop)
+    }
+
+    /// As [`Tally::add`]; the CRPS of each row.
+    fn add_rows(&mut self, predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
         if let Some(row) = y.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(format!("expected a finite target, found {}", y[row])).at_row(row as u64));
         }
@@ -187,7 +202,7 @@ impl Tally {
             }
             self.pit[((row.pit * PIT_BINS as f64) as usize).min(PIT_BINS - 1)] += weight;
         }
-        Ok(())
+        Ok(scores.iter().map(|row| row.crps).collect())
     }
 
     /// The means over all rows added.

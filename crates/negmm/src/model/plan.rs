@@ -200,10 +200,12 @@ impl FitPlan {
             predictions: model.in_target_unit(predictions),
         };
         let baseline = model.encoder.target().baseline(model.without_support(baseline));
-        (model.record.validation, model.record.baseline) = held_out.scores(&model, &baseline)?;
+        let grid = model.encoder.target().grid;
+        let (ours, theirs) = (held_out.scores(&held_out.predictions, grid)?, held_out.scores(&baseline, grid)?);
         if !matches!(model.method, Method::Constant(_)) {
-            warnings.extend(remarks(&held_out, &baseline, model.encoder.target())?);
+            warnings.extend(remarks(&held_out, [&ours.rows, &theirs.rows], model.encoder.target())?);
         }
+        (model.record.validation, model.record.baseline) = (ours.metrics, theirs.metrics);
         // Steps of a series follow each other: what was is not as likely as what will be.
         if extrapolates && matches!(model.method, Method::Auto(_)) {
             model.calibration = held_out.calibration(seed)?;
@@ -225,21 +227,31 @@ impl HeldOut {
         Calibration::crossed(&self.predictions.select(&rows), &y).map(Some)
     }
 
-    /// The scores of its predictions and of the baseline; nothing where no row counts, or where a score is not finite.
-    fn scores(&self, model: &Model, baseline: &Predictions) -> Result<(Option<Metrics>, Option<Metrics>)> {
-        let Self { y, known, sample_weights: weights, predictions, .. } = self;
+    /// The scores of predictions for its rows.
+    fn scores(&self, predictions: &Predictions, grid: Option<f64>) -> Result<Scores> {
+        let Self { y, known, sample_weights, .. } = self;
+        let weights = sample_weights.as_deref();
         let is_known = |row: usize| known.as_ref().is_none_or(|known| known.is_value(row));
-        if !(0..y.len()).any(|row| is_known(row) && weight_of(weights.as_deref(), row) > 0.0) {
-            return Ok((None, None));
-        }
-        let grid = model.encoder.target().grid;
-        let score = |predictions: &Predictions| {
-            let metrics = match known {
-                Some(known) => Metrics::of_known(predictions, known, weights.as_deref(), grid),
-                None => Metrics::weighted(predictions, y, weights.as_deref(), grid),
-            };
-            metrics.map(|metrics| Some(metrics).filter(Metrics::is_finite))
+        let counts = (0..y.len()).any(|row| is_known(row) && weight_of(weights, row) > 0.0);
+        let (metrics, rows) = match known {
+            Some(known) => {
+                let metrics = counts.then(|| Metrics::of_known(predictions, known, weights, grid)).transpose()?;
+                (metrics, predictions.known_nll(known)?)
+            }
+            None if counts => {
+                let (metrics, crps) = Metrics::with_crps(predictions, y, weights, grid)?;
+                (Some(metrics), crps)
+            }
+            None => (None, Vec::new()),
         };
-        Ok((score(predictions)?, score(baseline)?))
+        Ok(Scores { metrics: metrics.filter(Metrics::is_finite), rows })
     }
+}
+
+/// The scores of held-out rows.
+struct Scores {
+    /// Nothing where no row counts, or where a score is not finite.
+    metrics: Option<Metrics>,
+    /// CRPS of each row, or, where not all targets are known, the logarithmic score; none where no row counts.
+    rows: Vec<f64>,
 }

@@ -2,16 +2,16 @@
 //! no target can be.
 
 use super::HeldOut;
+use crate::Result;
 use crate::data::Target;
-use crate::{Predictions, Result};
 
 /// More probability than this beyond a natural bound is worth a word.
 const BEYOND: f64 = 1e-3;
 
-/// Sentences about held-out predictions beside those of the baseline.
-pub(super) fn remarks(held_out: &HeldOut, baseline: &Predictions, target: &Target) -> Result<Vec<String>> {
+/// Sentences about held-out predictions, with what each row scores by them and by the baseline.
+pub(super) fn remarks(held_out: &HeldOut, scores: [&[f64]; 2], target: &Target) -> Result<Vec<String>> {
     let mut remarks = Vec::new();
-    if !beats(held_out, baseline)? {
+    if !beats(held_out, scores) {
         remarks.push(format!(
             "no better than the constant baseline: the inputs say nothing of {:?} that {} held-out rows could show",
             target.name,
@@ -22,24 +22,19 @@ pub(super) fn remarks(held_out: &HeldOut, baseline: &Predictions, target: &Targe
     Ok(remarks)
 }
 
-/// Whether predictions have a smaller CRPS than those of the baseline by more than the standard error of the difference, or, where
-/// not all targets are known, a smaller logarithmic score; true without rows, of which nothing can be said.
-fn beats(held_out: &HeldOut, baseline: &Predictions) -> Result<bool> {
-    let score = |predictions: &Predictions| match &held_out.known {
-        Some(known) => predictions.known_nll(known),
-        None => predictions.crps(&held_out.y),
-    };
-    let (ours, theirs) = (score(&held_out.predictions)?, score(baseline)?);
+/// Whether predictions score less than the baseline by more than the standard error of the difference; true without rows, of which
+/// nothing can be said.
+fn beats(held_out: &HeldOut, [ours, theirs]: [&[f64]; 2]) -> bool {
     let weight = |row: usize| held_out.sample_weights.as_ref().map_or(1.0, |weights| weights[row]);
     let saved = |row: usize| theirs[row] - ours[row];
     let sum = |of: &dyn Fn(usize) -> f64| (0..ours.len()).map(|row| weight(row) * of(row)).sum::<f64>();
     let total = sum(&|_| 1.0);
     if total == 0.0 {
-        return Ok(true);
+        return true;
     }
     let mean = sum(&saved) / total;
     let variance = sum(&|row| (saved(row) - mean) * (saved(row) - mean)) / total;
-    Ok(mean > (variance / ours.len() as f64).sqrt() || mean.is_nan())
+    mean > (variance / ours.len() as f64).sqrt() || mean.is_nan()
 }
 
 /// Where all targets are on one side of 0, or of 1 too, and predictions are not.
