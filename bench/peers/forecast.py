@@ -76,7 +76,7 @@ def hourly(name: str, file: str, time_col: str, target: str) -> None:
 
 
 def nhits(frame: pd.DataFrame) -> None:
-    """NHITS of neuralforecast, trained once on what comes before the first origin."""
+    """NHITS of neuralforecast, trained once on what comes before the first origin and stopped by the last 41 days of it."""
     from neuralforecast import NeuralForecast
     from neuralforecast.losses.pytorch import MQLoss
     from neuralforecast.models import NHITS
@@ -84,8 +84,12 @@ def nhits(frame: pd.DataFrame) -> None:
     begin = time.time()
     loss = MQLoss(quantiles=[0.025, *QUANTILES.round(2).tolist(), 0.975])
     quiet = {"enable_progress_bar": False, "logger": False, "enable_model_summary": False}
-    model = NHITS(h=24, input_size=7 * 24, loss=loss, max_steps=1000, scaler_type="robust", random_seed=1, **quiet)
-    rolled = NeuralForecast([model], freq="h").cross_validation(df=frame, n_windows=41, step_size=24, refit=False)
+    # All 1,000 steps of its default learn PJM's past by heart: 19 % of the values are then within 95 %.
+    stopped = {"max_steps": 1000, "val_check_steps": 25, "early_stop_patience_steps": 4}
+    model = NHITS(h=24, input_size=7 * 24, loss=loss, scaler_type="robust", random_seed=1, **stopped, **quiet)
+    rolled = NeuralForecast([model], freq="h").cross_validation(
+        df=frame, n_windows=41, step_size=24, val_size=24 * 41, refit=False
+    )
     # Quantiles that cross are put in order.
     found = np.sort(rolled.filter(like="NHITS").to_numpy(), axis=1)
     cells = scores(rolled["y"].to_numpy(), found[:, 1:-1], found[:, 0], found[:, -1])
