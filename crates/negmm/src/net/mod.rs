@@ -21,6 +21,7 @@ mod stem_pass;
 pub use activation::Activation;
 pub use atoms::{Atom, Atoms, MOST_ATOMS};
 pub use bounds::Bounds;
+pub(crate) use few_rows::{FEW_ROWS, FewRows};
 pub use gaussian_head::GaussianHead;
 pub use head::Head;
 pub use lstm::{Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS};
@@ -39,7 +40,6 @@ pub(crate) use internals::*;
 pub use internals::*;
 
 mod internals {
-    pub use super::few_rows::{FEW_ROWS, FewRows};
     pub use super::head::MixtureOutputs;
     pub use super::mixture_head::MixturePanel;
     pub use super::network::{Dropout, Layer, PANEL, PANEL_CHUNKS, Pass};
