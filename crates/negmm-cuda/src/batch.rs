@@ -263,21 +263,19 @@ impl<D: Device> Service<'_, D> {
                 for (Waiting { number, job, .. }, on_device) in waiting.into_iter().zip(on_device) {
                     running.push(Running { number, told: Told::new(&job), job, on_device, news: Vec::new() });
                 }
-                left
-            }
-            Err(failure) => {
-                let left = waiting.split_off(1);
-                for Waiting { number, job, .. } in waiting {
-                    (self.outcome)(Outcome::Failed(number, job, failure.clone()));
+                // Others have the memory; they will give it back.
+                if running.is_empty() {
+                    std::thread::sleep(PATIENCE);
                 }
                 left
             }
+            Err(failure) => {
+                let Waiting { number, job, .. } = waiting.remove(0);
+                (self.outcome)(Outcome::Failed(number, job, failure));
+                waiting
+            }
         };
-        let waits = running.is_empty() && !left.is_empty();
         self.batch.put_back(left);
-        if waits {
-            std::thread::sleep(PATIENCE);
-        }
     }
 
     fn launch(
