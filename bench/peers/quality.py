@@ -19,14 +19,16 @@ The peers, near their defaults; the seed of split s is s:
                          levels linear, beyond them constant. It has no density
     quantile-forest      RandomForestQuantileRegressor(): its weights on the training targets are the distribution.
                          They have no density: nll and mass_nll are null. The 95 % interval is its predicted quantiles
+    realmlp, tabm        RealMLP_TD_Regressor and TabM_D_Regressor of pytabkit at their defaults, trained and stopped by the pinball
+                         loss of 50 levels from 0.01 to 0.99; missing numbers are the median, with a flag
     torch-ensemble       five networks, 2 x 64 ReLU, mean and variance, Adam 1e-3, batch 64, at most 500 epochs, stopped
                          early by a tenth of the training rows; a mixture of five normals
 
 The boosters are there twice because at their defaults they are sharp but too sure of themselves (better CRPS, bad NLL),
 and stopped early it is the other way round. Early stopping waits for 50 rounds or epochs.
 
-Sets with text are for catboost (its own categories), lightgbm-quantiles (pandas categories) and quantile-forest (target
-means of the levels, cross-fitted; missing numbers are the median, with a flag); the others want numbers alone and leave
+Sets with text are for catboost (its own categories), lightgbm-quantiles, realmlp and tabm (pandas categories) and quantile-forest
+(target means of the levels, cross-fitted; missing numbers are the median, with a flag); the others want numbers alone and leave
 them out. All get dates as parts: seconds since 1970, year, month, day, day of the week, hour, minute, and the seconds
 between two dates.
 
@@ -335,6 +337,36 @@ def quantile_forest(x, y, seed):
     return predict
 
 
+# The levels of pytabkit's networks.
+MANY_LEVELS = np.linspace(0.01, 0.99, 50)
+
+
+def pytabkit_network(name):
+    def fit(x, y, seed):
+        import pytabkit
+
+        known = {column: x[column].cat.remove_unused_categories().dtype for column in categories(x)}
+        numbers = x.columns.difference(list(known), sort=False)
+        gaps = [column for column in numbers if x[column].isna().any()]
+        medians = x[numbers].median()
+
+        def filled(x):
+            flags = x[gaps].isna().astype(float).add_suffix(" (missing)")
+            kept = {column: x[column].astype(object).astype(kind) for column, kind in known.items()}
+            return pd.concat([x.assign(**kept, **x[numbers].fillna(medians)), flags], axis=1).set_axis(
+                [f"c{column}" for column in range(x.shape[1] + len(gaps))], axis=1
+            )
+
+        loss = f"multi_pinball({','.join(f'{level:g}' for level in MANY_LEVELS)})"
+        model = getattr(pytabkit, name)(
+            device="cpu", n_threads=1, random_state=seed, train_metric_name=loss, val_metric_name=loss
+        )
+        model.fit(filled(x), y)
+        return lambda x: Quantiles(MANY_LEVELS, model.predict(filled(x)))
+
+    return fit
+
+
 def torch_ensemble(x, y, seed):
     import torch
     from torch import nn
@@ -410,6 +442,8 @@ PEERS = {
         ["quantile_forest", "sklearn.compose", "sklearn.impute", "sklearn.preprocessing"],
         True,
     ),
+    "realmlp": (pytabkit_network("RealMLP_TD_Regressor"), ["pytabkit"], True),
+    "tabm": (pytabkit_network("TabM_D_Regressor"), ["pytabkit"], True),
     "torch-ensemble": (torch_ensemble, ["torch"], False),
 }
 

@@ -4,14 +4,19 @@
 //! |---|---|---|
 //! | `--rows` | rows of ten columns, one fit for each number | 1000,10000,100000,1000000 |
 //! | `--columns` | columns of 10,000 rows, one fit for each number | 10,100,1000 |
+//! | `--steps` | steps of a network, one fit of each size for each number; 0 for as many as suit the rows | 0 |
+//! | `--engine` | the engine of the program | cpu |
 //! | `--threads` | threads of the program | 2 |
 //! | `--preset` | the preset of `auto` | medium |
+//! | `--fresh` | new rows of the same kind to score | 20000 |
+//! | `--keep` | a folder where the tables stay (`train-ROWSxCOLUMNS.csv`, `fresh-COLUMNS.csv`), for `peers/growth.py` | none |
 //! | `--negmm` | the program | `negmm` beside this bench |
 //!
 //! The target is a smooth function of five inputs with noise that depends on one of them. Busy is processor time by the clock's time on
-//! all threads. The files lie in a temporary folder (`TMPDIR`). Memory is the kernel's high-water mark of resident memory (Linux).
+//! all threads. Passes are those over the rows that a network learns from, if it does not stop before its last step. Memory is the kernel's high-water mark of resident memory (Linux).
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -27,41 +32,81 @@ const COLUMNS: usize = 10;
 const ROWS: usize = 10_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::read(&["--rows", "--columns", "--threads", "--preset", "--negmm"])?;
+    let names = ["--rows", "--columns", "--steps", "--engine", "--threads", "--preset", "--fresh", "--keep", "--negmm"];
+    let options = Options::read(&names)?;
     let rows: Vec<usize> = options.list("--rows", vec![1_000, 10_000, 100_000, 1_000_000])?;
     let columns: Vec<usize> = options.list("--columns", vec![10, 100, 1000])?;
-    let threads: usize = options.get("--threads", 2)?;
-    let preset: String = options.get("--preset", "medium".into())?;
+    let steps: Vec<usize> = options.list("--steps", vec![0])?;
+    let fresh_rows: usize = options.get("--fresh", 20_000)?;
     let beside = std::env::current_exe()?.with_file_name("negmm");
-    let program = options.text("--negmm").map_or(beside, PathBuf::from);
-    let folder = tempfile::tempdir()?;
-    let (data, model) = (folder.path().join("data.csv"), folder.path().join("m.negmm"));
-    println!("| rows | columns | seconds | processor seconds | busy | memory MB |\n|---|---|---|---|---|---|");
+    let program = Program {
+        path: options.text("--negmm").map_or(beside, PathBuf::from),
+        threads: options.get("--threads", 2)?,
+        preset: options.get("--preset", "medium".into())?,
+        engine: options.get("--engine", "cpu".into())?,
+    };
+    let temporary = tempfile::tempdir()?;
+    let folder = options.text("--keep").map_or(temporary.path(), Path::new);
+    println!("| rows | columns | steps | passes | seconds | processor seconds | busy | memory MB | CRPS |");
+    println!("|---|---|---|---|---|---|---|---|---|");
     let sizes = rows.iter().map(|rows| (*rows, COLUMNS)).chain(columns.iter().map(|columns| (ROWS, *columns)));
     for (rows, columns) in sizes {
-        write_rows(&data, rows, columns)?;
-        let start = Instant::now();
-        let mut fit = Command::new(&program)
-            .arg("fit")
-            .arg(&data)
-            .args(["--target", "y", "--quiet", "--preset", &preset, "--threads", &threads.to_string(), "--output"])
-            .arg(&model)
-            .stdout(Stdio::null())
-            .spawn()?;
-        let (status, used) = Used::until_the_end(&mut fit)?;
-        let seconds = start.elapsed().as_secs_f64();
-        if !status.success() {
-            return Err(format!("the fit of {rows} rows and {columns} columns failed").into());
+        let train = folder.join(format!("train-{rows}x{columns}.csv"));
+        let fresh = folder.join(format!("fresh-{columns}.csv"));
+        write_rows(&train, rows, columns, 1)?;
+        write_rows(&fresh, fresh_rows, columns, 2)?;
+        for steps in &steps {
+            let model = temporary.path().join("m.negmm");
+            let (seconds, used) = program.fit(&train, *steps, &model)?;
+            let (processor, memory) = (used.processor.as_secs_f64(), used.memory as f64 / 1e6);
+            let busy = processor / (seconds * program.threads as f64);
+            let settings = &program.asked(&["inspect".as_ref(), model.as_os_str()])?["method"];
+            let setting = |name: &str| settings[name].as_f64().ok_or(format!("no {name} in the model"));
+            let (steps, folds) = (setting("steps")?, setting("folds")?);
+            let passes = steps * setting("batch")? / (rows as f64 * (1.0 - 1.0 / folds));
+            let scores = program.asked(&["evaluate".as_ref(), model.as_os_str(), fresh.as_os_str()])?;
+            let crps = scores["crps"].as_f64().ok_or("no CRPS")?;
+            println!(
+                "| {rows} | {columns} | {steps} | {passes:.1} | {seconds:.1} | {processor:.1} | {busy:.2} | {memory:.0} | {crps:.4} |"
+            );
         }
-        let (processor, memory) = (used.processor.as_secs_f64(), used.memory as f64 / 1e6);
-        let busy = processor / (seconds * threads as f64);
-        println!("| {rows} | {columns} | {seconds:.1} | {processor:.1} | {busy:.2} | {memory:.0} |");
     }
     Ok(())
 }
 
-fn write_rows(path: &Path, rows: usize, columns: usize) -> Result<(), Box<dyn Error>> {
-    let mut rng = Rng::new(1, 0);
+/// The program, and what every fit is told.
+struct Program {
+    path: PathBuf,
+    threads: usize,
+    preset: String,
+    engine: String,
+}
+
+impl Program {
+    /// Seconds by the clock, and what the fit used. `steps` 0: as many as suit the rows.
+    fn fit(&self, data: &Path, steps: usize, model: &Path) -> Result<(f64, Used), Box<dyn Error>> {
+        let start = Instant::now();
+        let mut fit = Command::new(&self.path);
+        fit.arg("fit").arg(data).args(["--target", "y", "--quiet", "--preset", &self.preset]);
+        fit.args(["--engine", &self.engine, "--threads", &self.threads.to_string(), "--output"]).arg(model);
+        if steps > 0 {
+            fit.args(["--steps", &steps.to_string()]);
+        }
+        let (status, used) = Used::until_the_end(&mut fit.stdout(Stdio::null()).spawn()?)?;
+        if !status.success() {
+            return Err(format!("the fit of {} failed", data.display()).into());
+        }
+        Ok((start.elapsed().as_secs_f64(), used))
+    }
+
+    /// What it answers as JSON.
+    fn asked(&self, arguments: &[&OsStr]) -> Result<serde_json::Value, Box<dyn Error>> {
+        Ok(serde_json::from_slice(&Command::new(&self.path).args(arguments).arg("--json").output()?.stdout)?)
+    }
+}
+
+fn write_rows(path: &Path, rows: usize, columns: usize, seed: u64) -> Result<(), Box<dyn Error>> {
+    let mut rng = Rng::new(seed, 0);
     let mut file = BufWriter::new(fs::File::create(path)?);
     let names: Vec<String> = (0..columns).map(|column| format!("x{column},")).collect();
     writeln!(file, "{}y", names.concat())?;

@@ -2,7 +2,7 @@
 //! a method is best by more than two standard errors of the paired difference; one method against every other; rows with new inputs.
 //!
 //! ```text
-//! quality [--sets a,b] [--methods a,b:option=value] [--splits N] [--threads N] [--fit-threads N]
+//! quality [--sets a,b] [--methods a,b:option=value] [--splits N] [--threads N] [--fit-threads N] [--engine NAME]
 //!         [--set OPTION=VALUE,OPTION=VALUE] [--results FILE] [--reference METHOD]
 //! quality --table FILE,FILE [--reference METHOD]     tables of results that are there
 //! quality --export FOLDER [--sets a,b]               sets and splits for programs elsewhere (bench/peers/quality.py)
@@ -10,7 +10,7 @@
 //!
 //! All sets unless `--sets` says which (`uci`: the ten, `tables`: the twelve). Data from the folder `NEGMM_DATA`, else `../shared/data`. wine_white and superconductivity have no standard splits: tenths drawn with seed 0.
 //! A method may have settings behind its name (`auto:preset=best`); `--set` sets an option of every method that has it. `--threads` fits run at
-//! once, each with `--fit-threads` (1) for its networks; the seconds are those of one fit under these. With `--results`
+//! once, each with `--fit-threads` (1) for its networks, or with a card (`--engine cuda`); the seconds are those of one fit under these. With `--results`
 //! each fit adds a line to the file at once, and what the file has already is not fitted again.
 
 use std::error::Error;
@@ -20,12 +20,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use negmm::compare::Split;
-use negmm::train::CpuEngine;
+use negmm::train::Engine;
 use negmm::{FitOptions, Method, Table, fit_with};
 use negmm_bench::options::Options;
 use negmm_bench::results::{self, Line, Outcome, RowScores, Score};
 use negmm_bench::sets::Set;
 use negmm_bench::tables;
+use negmm_cuda::Trainer;
 
 /// A method and what results call it: its name and every setting.
 struct Contender {
@@ -58,6 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "--splits",
         "--threads",
         "--fit-threads",
+        "--engine",
         "--set",
         "--results",
         "--reference",
@@ -88,7 +90,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = options.text("--results").map(Path::new);
     let cores = std::thread::available_parallelism()?.get();
     let threads = Some(options.get("--threads", 0)?).filter(|threads| *threads > 0).unwrap_or(cores);
-    let engine = CpuEngine::new(options.get("--fit-threads", 1)?);
+    let engine: String = options.get("--engine", "cpu".into())?;
+    let engine = Trainer::new(&engine, options.get("--fit-threads", 1)?, Box::new(|text| eprintln!("{text}")))?;
     let mut lines = file.map(results::read).transpose()?.unwrap_or_default();
     let most: usize = options.get("--splits", 20)?;
     let divided = |set: &'static Set| -> Result<_, Box<dyn Error>> {
@@ -130,7 +133,7 @@ impl Fit<'_> {
         line.set == self.set.name && line.method == self.contender.label && line.split == self.number
     }
 
-    fn line(&self, engine: &CpuEngine) -> Result<Line, String> {
+    fn line(&self, engine: &dyn Engine) -> Result<Line, String> {
         let Self { set, table, splits, number: split, contender: Contender { label, method } } = *self;
         let blame = |error| format!("{}, {label}, split {split}: {error}", set.name);
         let outcome = Outcome::Scored(score(set, table, &splits[split], split, method, engine).map_err(blame)?);
@@ -170,7 +173,7 @@ fn score(
     split: &Split,
     seed: usize,
     method: &Method,
-    engine: &CpuEngine,
+    engine: &dyn Engine,
 ) -> negmm::Result<Score> {
     let inputs = set.inputs();
     let options = FitOptions::default().seed(seed as u64).inputs(inputs).engine(engine);
