@@ -85,19 +85,20 @@ template <bool ALONG_A, bool ALONG_B, int QA, int QB> struct Fours {
   float4 a[ALONG_A ? QA : 4], b[ALONG_B ? QB : 4];
 
   DEVICE void load(const Near& near, int k) {
-#pragma unroll
-    for (int q = 0; q < (ALONG_A ? QA : 4); ++q) a[q] = load4(near.a + (ALONG_A ? q * near.a_apart + k : (k + q) * near.a_apart));
-#pragma unroll
-    for (int j = 0; j < (ALONG_B ? QB : 4); ++j) b[j] = load4(near.b + (ALONG_B ? j * near.b_apart + k : (k + j) * near.b_apart));
+    unrolled<(ALONG_A ? QA : 4)>([&](auto at) {
+      constexpr int q = at.value;
+      a[q] = load4(near.a + (ALONG_A ? q * near.a_apart + k : (k + q) * near.a_apart));
+    });
+    unrolled<(ALONG_B ? QB : 4)>([&](auto at) {
+      constexpr int j = at.value;
+      b[j] = load4(near.b + (ALONG_B ? j * near.b_apart + k : (k + j) * near.b_apart));
+    });
   }
   DEVICE void add_to(float (&sums)[QA][QB]) const {
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-#pragma unroll
-      for (int q = 0; q < QA; ++q)
-#pragma unroll
-        for (int j = 0; j < QB; ++j)
-          sums[q][j] = fmaf(ALONG_A ? part_of(a[q], i) : part_of(a[i], q), ALONG_B ? part_of(b[j], i) : part_of(b[i], j), sums[q][j]);
+    unrolled<4 * QA * QB>([&](auto at) {
+      constexpr int i = at.value / (QA * QB), q = at.value / QB % QA, j = at.value % QB;
+      sums[q][j] = fmaf(ALONG_A ? part_of(a[q], i) : part_of(a[i], q), ALONG_B ? part_of(b[j], i) : part_of(b[i], j), sums[q][j]);
+    });
   }
 };
 

@@ -158,3 +158,13 @@ DEVICE int least(int a, int b) { return a < b ? a : b; }
 DEVICE float4 load4(const float* place) { return *(const float4*)place; }
 DEVICE void store4(float* place, float4 four) { *(float4*)place = four; }
 DEVICE float part_of(const float4& four, int at) { return at == 0 ? four.x : at == 1 ? four.y : at == 2 ? four.z : four.w; }
+
+// act(Number<0>{}), act(Number<1>{}), …: unrolled before anything is optimised. `#pragma unroll` does it late, and arrays that live from one
+// round of a loop to the next then take the compiler eight times as long.
+template <int AT> struct Number { static constexpr int value = AT; };
+template <int COUNT, class Act> DEVICE void unrolled(Act act) {
+  if constexpr (COUNT > 0) {
+    unrolled<COUNT - 1>(act);
+    act(Number<COUNT - 1>{});
+  }
+}
