@@ -1,6 +1,7 @@
 //! A card gives the bits of the processor's engine and keeps the contract of engines. Without a card there is nothing to see.
 
 mod jobs;
+mod predictors;
 #[macro_use]
 #[path = "../../negmm/tests/engine_suite/mod.rs"]
 mod engine_suite;
@@ -25,6 +26,17 @@ fn bits_are_those_of_the_processor() {
         println!("{name}: equal, {:.2} s", start.elapsed().as_secs_f64());
         same(name, &found, &train(&CpuEngine::new(1), &job));
     }
+}
+
+#[test]
+fn predictions_are_those_of_the_processor() {
+    let accelerator = match negmm_cuda::accelerator("cuda", Box::new(|text| panic!("{text}"))) {
+        Ok(accelerator) => accelerator.expect("a card"),
+        Err(error) => return println!("skipped: {error}"),
+    };
+    predictors::same_outputs(&accelerator, &[9, 31, 33, 1000, 40_000]);
+    predictors::same_quantiles(&accelerator);
+    predictors::same_model(&accelerator);
 }
 
 /// The card's engine, or the processor's where there is none.

@@ -112,8 +112,9 @@ pub fn same_outputs(accelerator: &Arc<dyn Accelerator>, sizes: &[usize]) {
             let start = std::time::Instant::now();
             let found = predictor.predict_on(Some(&*counted), &data, Isa::best()).unwrap();
             println!("{name}, {count} rows: {:.3} s", start.elapsed().as_secs_f64());
-            // A few rows are not worth the way.
-            assert_eq!(counted.outputs.load(Ordering::Relaxed), usize::from(count > 8), "{name}, {count} rows");
+            // A few rows are not worth the way; many go there in portions.
+            let (went, few) = (counted.outputs.load(Ordering::Relaxed), count <= 8);
+            assert!(if few { went == 0 } else { went > 0 }, "{name}, {count} rows: {went}");
             let expected = predictor.predict(&data, Isa::best()).unwrap();
             assert_eq!(bits(found), bits(expected), "{name}, {count} rows");
         }

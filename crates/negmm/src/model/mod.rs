@@ -109,7 +109,7 @@ impl Model {
             predictions = predictions.widened(novelty);
         }
         let predictions = self.in_target_unit(predictions).with_novelty(data.novelty().cloned());
-        Ok(predictions.with_helper(self.helper.clone()))
+        Ok(predictions.with_helper(self.helper()))
     }
 
     /// The model with other predictions beyond the ranges of training, see [`Encoder::extrapolating`].
@@ -124,6 +124,10 @@ impl Model {
     pub fn accelerated(mut self, accelerator: Arc<dyn Accelerator>) -> Self {
         self.helper = Helper::new(accelerator);
         self
+    }
+
+    pub(crate) fn helper(&self) -> Helper {
+        self.helper.clone()
     }
 
     fn in_target_unit(&self, predictions: Standardised) -> Predictions {
