@@ -9,7 +9,7 @@ use negmm::{Accelerator, Error, Mixtures, Result, TailQuantile};
 
 use crate::desk::{Desk, Desks};
 use crate::device::{Card, Device, Failure};
-use crate::outputs::Shapes;
+use crate::outputs::Pools;
 use crate::quantiles::Quantiles;
 use crate::shape::Shape;
 use crate::trainer::ENGINES;
@@ -47,7 +47,7 @@ pub fn emulated_accelerator(device: crate::Emulated, tell: Tell) -> Arc<dyn Acce
 struct OnDevice<D: Device> {
     device: D,
     desks: Desks<D>,
-    shapes: Shapes<D>,
+    pools: Pools<D>,
     quantiles: Quantiles<D>,
     /// Whether the device failed: it is not asked again.
     failed: AtomicBool,
@@ -60,7 +60,7 @@ impl<D: Device> OnDevice<D> {
         Self {
             device,
             desks: Desks::default(),
-            shapes: Shapes::default(),
+            pools: Pools::default(),
             quantiles: Quantiles::default(),
             failed: AtomicBool::new(false),
             tell,
@@ -94,7 +94,10 @@ impl<D: Device> OnDevice<D> {
 impl<D: Device + Send> Accelerator for OnDevice<D> {
     fn outputs(&self, network: &Network, parameters: &[&Parameters], x: &[f32], stride: usize) -> Option<Vec<f32>> {
         let shape = Shape::forward(network).map_err(|reason| self.tell(&format!("engine cuda: {reason}"))).ok()?;
-        self.work(|desk| self.shapes.outputs(&self.device, desk, (&shape, parameters), (x, stride)))
+        self.work(|desk| {
+            let pool = self.pools.find(&self.device, &desk.queue, &shape, parameters)?;
+            pool.outputs(&self.device, desk, x, stride)
+        })
     }
 
     fn quantiles(&self, mixtures: &Mixtures, asked: &[TailQuantile]) -> Option<Vec<f64>> {

@@ -9,6 +9,7 @@ DEVICE double bits_to_double(u64 bits) { double x; std::memcpy(&x, &bits, 8); re
 DEVICE u64 double_to_bits(double x) { u64 bits; std::memcpy(&bits, &x, 8); return bits; }
 #endif
 
+#define INFINITE bits_to_double(0x7ff0000000000000ull)
 #define LARGEST 1.7976931348623157e308
 #define EPSILON 2.220446049250313e-16
 #define LN_2_HIGH 6.93147180369123816490e-01
@@ -53,7 +54,7 @@ DEVICE double logarithm_after_1(double x) {
   int k = 1;
   double f = 0.0, c = 0.0;
   if (high < 0x3fda827au || high >> 31 > 0) {
-    if (high >= 0xbff00000u) return x == -1.0 ? x / 0.0 : (x - x) / 0.0;
+    if (high >= 0xbff00000u) return x == -1.0 ? -INFINITE : INFINITE - INFINITE;
     if (high << 1 < 0x3ca00000u << 1) return x;
     if (high <= 0xbfd2bec4u) {
       k = 0;
@@ -136,7 +137,7 @@ DEVICE double clamped(double x, double low, double high) { return x < low ? low 
 
 DEVICE double search(const Mixture& mixture, const Quantile& asked) {
   const double mass = asked.mass, sign = asked.sign;
-  double low = bits_to_double(0x7ff0000000000000ull), high = -low, start = 0.0, scale = 0.0, last_step = low;
+  double low = INFINITE, high = -INFINITE, start = 0.0, scale = 0.0, last_step = INFINITE;
 #pragma unroll 1
   for (int k = 0; k < mixture.components; ++k) {
     double weight = mixture.weights[k];
