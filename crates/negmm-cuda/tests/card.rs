@@ -38,6 +38,9 @@ fn predictions_are_those_of_the_processor() {
         Err(error) => return println!("skipped: {error}"),
     };
     predictors::same_outputs(&accelerator, if every() > 1 { &[33] } else { &[9, 31, 33, 1000, 40_000] });
+    for (name, predictor, count) in predictors::large_table() {
+        predictors::same(&accelerator, name, &predictor, count);
+    }
     predictors::same_quantiles(&accelerator);
     predictors::same_model(&accelerator);
 }

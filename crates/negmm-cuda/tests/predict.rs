@@ -30,6 +30,14 @@ fn outputs_are_those_of_the_processor() {
 }
 
 #[test]
+fn large_pools_go_in_portions() {
+    let Some(accelerator) = accelerator(false) else { return };
+    for (name, predictor, count) in predictors::large_table() {
+        predictors::same(&accelerator, name, &predictor, count);
+    }
+}
+
+#[test]
 fn quantiles_are_those_of_the_processor() {
     for turned_around in [false, true] {
         let Some(accelerator) = accelerator(turned_around) else { return };

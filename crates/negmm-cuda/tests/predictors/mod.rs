@@ -100,25 +100,47 @@ pub fn table() -> Vec<(&'static str, Predictor)> {
         ("samples", pool(samples, network(&[20, 20], Activation::Relu, true), 2)),
         ("large", pool(mixture(10), network(&[130, 70, 300], Activation::Silu, false), 1)),
         ("many outputs", pool(mixture(60), network(&[16], Activation::Relu, false), 2)),
+        ("no hidden layer", pool(mixture(2), network(&[], Activation::Relu, true), 2)),
+        ("two shapes", two_shapes(mixture(3))),
+    ]
+}
+
+/// Members that one launch cannot run together.
+fn two_shapes(head: Head) -> Predictor {
+    let shapes = [(&[9][..], 2), (&[12, 12], 1), (&[9], 1)];
+    let pools = shapes.map(|(hidden, members)| pool(head, network(hidden, Activation::Tanh, false), members));
+    let members = pools.iter().flat_map(Predictor::networks).cloned().collect();
+    Predictor::Networks { members, head, pool: Pool::Mixture }
+}
+
+/// Pools that go to the device in portions: of rows, or of what a launch may leave behind.
+pub fn large_table() -> Vec<(&'static str, Predictor, usize)> {
+    let mixture = |components| Head::Mixture(MixtureHead::new(components, 1e-3));
+    vec![
+        ("many rows", pool(mixture(1), network(&[3], Activation::Relu, false), 2), 16_400),
+        ("very many outputs", pool(mixture(1000), network(&[1], Activation::Relu, false), 1), 5_700),
     ]
 }
 
 /// An accelerator gives the bits of the processor for every pool and so many rows.
 pub fn same_outputs(accelerator: &Arc<dyn Accelerator>, sizes: &[usize]) {
     for (name, predictor) in table() {
-        for &count in sizes {
-            let data = rows(count);
-            let counted = Counted::new(accelerator.clone());
-            let start = std::time::Instant::now();
-            let found = predictor.predict_on(Some(&*counted), &data, Isa::best()).unwrap();
-            println!("{name}, {count} rows: {:.3} s", start.elapsed().as_secs_f64());
-            // A few rows are not worth the way; many go there in portions.
-            let (went, few) = (counted.outputs.load(Ordering::Relaxed), count <= 8);
-            assert!(if few { went == 0 } else { went > 0 }, "{name}, {count} rows: {went}");
-            let expected = predictor.predict(&data, Isa::best()).unwrap();
-            assert_eq!(bits(found), bits(expected), "{name}, {count} rows");
-        }
+        sizes.iter().for_each(|count| same(accelerator, name, &predictor, *count));
     }
+}
+
+/// An accelerator gives the bits of the processor for a pool and so many rows.
+pub fn same(accelerator: &Arc<dyn Accelerator>, name: &str, predictor: &Predictor, count: usize) {
+    let data = rows(count);
+    let counted = Counted::new(accelerator.clone());
+    let start = std::time::Instant::now();
+    let found = predictor.predict_on(Some(&*counted), &data, Isa::best()).unwrap();
+    println!("{name}, {count} rows: {:.3} s", start.elapsed().as_secs_f64());
+    // A few rows are not worth the way.
+    let (went, few) = (counted.outputs.load(Ordering::Relaxed), count <= 8);
+    assert!(if few { went == 0 } else { went > 0 }, "{name}, {count} rows: {went}");
+    let expected = predictor.predict(&data, Isa::best()).unwrap();
+    assert!(bits(found) == bits(expected), "{name}, {count} rows");
 }
 
 fn bits(predictions: Standardised) -> Vec<u64> {
