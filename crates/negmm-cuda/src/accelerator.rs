@@ -24,7 +24,8 @@ const OF_COMPONENT: f64 = 1e4;
 type Tell = Box<dyn Fn(&str) + Sync + Send>;
 
 /// What helps to predict, by the name of an engine: nothing with `cpu`; a card with `cuda`; with `auto` a card where there is one that
-/// can be used, from the time on when that pays. What a card leaves to the processor is told once, where it was asked for by its name.
+/// can be used, from the time on when that pays. A card that fails is told of; what it leaves to the processor is told once, where it was
+/// asked for by its name.
 ///
 /// # Errors
 /// When the name is none of them, or a card was asked for and there is none.
@@ -32,7 +33,7 @@ pub fn accelerator(name: &str, tell: Tell) -> Result<Option<Arc<dyn Accelerator>
     match name {
         "cpu" => Ok(None),
         "cuda" => Ok(Some(Arc::new(OnDevice::new(Card::first()?, tell)))),
-        "auto" => Ok(Some(Arc::new(Deferred::default()))),
+        "auto" => Ok(Some(Arc::new(Deferred::new(tell)))),
         _ => Err(Error::options(format!("engine must be one of {}, found {name:?}", ENGINES.join(", ")))),
     }
 }
@@ -106,14 +107,19 @@ impl<D: Device + Send> Accelerator for OnDevice<D> {
 }
 
 /// A card that is looked for when there was so much to do that one would have paid.
-#[derive(Default)]
 struct Deferred {
     /// Multiply-adds that were asked for.
     asked: Mutex<f64>,
     card: OnceLock<Option<OnDevice<Card>>>,
+    /// Who is told, until there is a card that tells.
+    tell: Mutex<Option<Tell>>,
 }
 
 impl Deferred {
+    fn new(tell: Tell) -> Self {
+        Self { asked: Mutex::default(), card: OnceLock::new(), tell: Mutex::new(Some(tell)) }
+    }
+
     /// The card, where so much more makes it worth the way.
     fn after(&self, more: f64) -> Option<&OnDevice<Card>> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,13 +128,18 @@ impl Deferred {
             return None;
         }
         drop(asked);
-        let found = || Card::first().ok().map(|card| OnDevice::new(card, Box::new(|_| {})));
+        let found = || {
+            let tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+            Card::first().ok().map(|card| OnDevice::new(card, tell))
+        };
         self.card.get_or_init(found).as_ref()
     }
 }
 
 impl Accelerator for Deferred {
     fn outputs(&self, network: &Network, parameters: &[&Parameters], x: &[f32], stride: usize) -> Option<Vec<f32>> {
+        // Nobody asked for a card by its name: what no kernel runs is not worth a word.
+        Shape::forward(network).ok()?;
         let rows = (x.len() / stride) as f64;
         self.after(rows * (parameters.len() * network.parameters()) as f64)?.outputs(network, parameters, x, stride)
     }
