@@ -101,7 +101,8 @@ impl<D: Device> Pool<D> {
                 stride: stride as u32,
                 rows: (x.len() / stride) as u32,
             };
-            device.run(&desk.queue, &self.kernel, bytes(&[record]), networks * count)?;
+            let record = desk.buffer(device, 2, bytes(&[record]), 0)?;
+            device.run(&desk.queue, &self.kernel, record, networks * count)?;
             for network in 0..networks {
                 let target = &mut outputs[(network * panels + first) * panel..][..count * panel];
                 desk.read(device, 1, network * count * panel * size_of::<f32>(), bytes_mut(target))?;

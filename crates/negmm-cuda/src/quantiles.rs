@@ -50,7 +50,8 @@ impl<D: Device> Quantiles<D> {
                 reserved: 0,
             };
             let blocks = (asked.len() * count).div_ceil(QUANTILE_THREADS);
-            device.run(&desk.queue, kernel, bytes(&[record]), blocks)?;
+            let record = desk.buffer(device, 5, bytes(&[record]), 0)?;
+            device.run(&desk.queue, kernel, record, blocks)?;
             for at in 0..asked.len() {
                 let target = &mut quantiles[at * rows + first..][..count];
                 desk.read(device, 4, at * count * size_of::<f64>(), bytes_mut(target))?;

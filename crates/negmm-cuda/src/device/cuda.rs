@@ -244,10 +244,9 @@ impl Device for Card {
         &self,
         queue: &Self::Queue,
         kernel: &Kernel,
-        record: &[u8],
+        record: u64,
         blocks: usize,
     ) -> std::result::Result<(), Failure> {
-        let record = self.memory(queue, record, 0)?;
         let config = LaunchConfig {
             grid_dim: (blocks as u32, 1, 1),
             block_dim: (kernel.threads as u32, 1, 1),
@@ -255,7 +254,7 @@ impl Device for Card {
         };
         let mut launch = queue.launch_builder(&kernel.function);
         launch.arg(&record);
-        // SAFETY: the record is what the kernel expects, and its addresses those of memory that outlives the launch.
+        // SAFETY: at the address is the record that the kernel expects, and its addresses are those of memory that outlives the launch.
         unsafe { launch.launch(config) }.map_err(failed("starting a kernel"))?;
         queue.synchronize().map_err(failed("a kernel"))
     }

@@ -201,13 +201,12 @@ impl Device for Emulated {
         Ok(())
     }
 
-    fn run(&self, _: &(), (library, entry): &Self::Kernel, record: &[u8], blocks: usize) -> Result<(), Failure> {
+    fn run(&self, _: &(), (library, entry): &Self::Kernel, record: u64, blocks: usize) -> Result<(), Failure> {
         self.count_launch()?;
-        let record = self.memory(&(), record, 0)?;
-        // SAFETY: the function has this type, and the record's addresses are those of memory that outlives the call.
+        // SAFETY: the function has this type, and the record's address and those in it are those of memory that outlives the call.
         unsafe {
             let run = library.get::<Run>(entry.as_bytes()).map_err(|error| error.to_string())?;
-            run(Self::address(&record) as *const u8, blocks as i32, self.turned_around.into());
+            run(record as *const u8, blocks as i32, self.turned_around.into());
         }
         Ok(())
     }

@@ -65,8 +65,8 @@ pub(crate) trait Device: Sync {
         epochs: usize,
     ) -> Result<Self::Launch, Failure>;
 
-    /// Runs so many blocks of a kernel, which is told a record, and waits until they are done.
-    fn run(&self, queue: &Self::Queue, kernel: &Self::Kernel, record: &[u8], blocks: usize) -> Result<(), Failure>;
+    /// Runs so many blocks of a kernel, which is told the address of a record, and waits until they are done.
+    fn run(&self, queue: &Self::Queue, kernel: &Self::Kernel, record: u64, blocks: usize) -> Result<(), Failure>;
 
     /// Waits until it is done.
     fn wait(&self, queue: &Self::Queue, launch: Self::Launch) -> Result<(), Failure>;
