@@ -1,13 +1,13 @@
 //! Responsible for models: what they predict and answer, their bytes, what they say about themselves.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use negmm::conformal::{HeldBack, Labels, Sets};
 use negmm::data::Encoding;
 use negmm::questions::{levels, numbers};
-use negmm::{Cell, Error};
+use negmm::{Accelerator, Cell, Error};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -23,9 +23,19 @@ use crate::threads::interruptible;
 pub struct Model(Arc<negmm::Model>);
 
 impl Model {
+    /// A card may help it to predict, from the time on when that pays.
     pub fn new(model: negmm::Model) -> Self {
-        Self(Arc::new(model))
+        Self(Arc::new(match helper() {
+            Some(helper) => model.accelerated(helper),
+            None => model,
+        }))
     }
+}
+
+/// What helps all models of this process.
+fn helper() -> Option<Arc<dyn Accelerator>> {
+    static HELPER: OnceLock<Option<Arc<dyn Accelerator>>> = OnceLock::new();
+    HELPER.get_or_init(|| negmm_cuda::accelerator("auto", Box::new(|_| {})).ok().flatten()).clone()
 }
 
 /// What is asked of every row, numbers as text with commas between them.

@@ -1,14 +1,17 @@
 //! Responsible for how fast a card trains: small networks by the thousand, ten large ones, the form of `auto`, and many of it side by
-//! side (`cuda [small | large | auto | many] …`, all without a name). Each is trained twice: the first time kernels may be compiled.
+//! side; and how fast it predicts (`cuda [small | large | auto | many | predict] …`, all without a name). Each is done twice: the first
+//! time kernels may be compiled.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use negmm::Rng;
 use negmm::data::Dataset;
-use negmm::net::{Activation, EmbeddedInput, MixtureHead, Network, Periodic, Stem};
-use negmm::train::{Engine, Job, NetworkJob, Objective, Optimiser, Schedule, Selection, Training, Watch};
+use negmm::method::{Member, Pool, Predictor};
+use negmm::net::{Activation, EmbeddedInput, Head, MixtureHead, Network, Periodic, Stem};
+use negmm::train::{Engine, Isa, Job, NetworkJob, Objective, Optimiser, Schedule, Selection, Training, Watch};
+use negmm::{Accelerator, Mixtures, Predictions, Questions, Rng};
 use negmm_cuda::CudaEngine;
+use rayon::prelude::*;
 
 fn rows(count: usize, features: usize) -> Arc<Dataset> {
     let mut rng = Rng::new(7, 1);
@@ -75,6 +78,66 @@ fn measure(engine: &dyn Engine, name: &str, form: &Form) {
     }
 }
 
+/// Rows that one thread predicts at once, as `negmm predict` has it.
+const CHUNK: usize = 4096;
+const LEVELS: [f64; 3] = [0.05, 0.5, 0.95];
+
+/// Mixtures of rows that come chunk after chunk, on all cores, and answers about each; with a card and without, in one run.
+fn predict(form: &Form) {
+    let members: Vec<Member> = jobs(&Form { rows: 100, ..copy(form) })
+        .into_iter()
+        .map(|job| Member {
+            parameters: job.network.initial_parameters(&mut Rng::new(job.seed, 0)).into(),
+            network: job.network,
+            sd_factor: 1.0,
+            statistics: Default::default(),
+        })
+        .collect();
+    let head = Head::Mixture(MixtureHead::new(form.components, 1e-3));
+    let predictor = Predictor::Networks { members, head, pool: Pool::Mixture };
+    let data = rows(form.rows, form.features);
+    let chunks: Vec<Dataset> =
+        (0..form.rows as u32).collect::<Vec<_>>().chunks(CHUNK).map(|rows| data.select(rows)).collect();
+    let card = negmm_cuda::accelerator("cuda", Box::new(|text| println!("{text}"))).ok().flatten();
+    let mut before: Option<[f64; 2]> = None;
+    for (name, helper) in [("cpu", None), ("cuda, first", card.clone()), ("cuda, again", card)] {
+        let start = Instant::now();
+        let said: Vec<Mixtures> = chunks.par_iter().map(|rows| mixtures(&predictor, helper.as_deref(), rows)).collect();
+        let outputs = start.elapsed().as_secs_f64();
+        let said: Vec<Predictions> = said.into_iter().map(Predictions::from).collect();
+        let said: Vec<Predictions> = match &helper {
+            Some(helper) => said.into_iter().map(|said| said.accelerated(helper.clone())).collect(),
+            None => said,
+        };
+        let start = Instant::now();
+        let sum: f64 = said.par_iter().map(answers).collect::<Vec<_>>().iter().sum();
+        let found = start.elapsed().as_secs_f64();
+        let rate = |seconds: f64| form.rows as f64 / seconds;
+        println!(
+            "predict, {name}: {} networks, {} rows, mixtures {outputs:.3} s, {:.0} rows/s; mean, sd and {} quantiles {found:.3} s, {:.0} rows/s{} ({sum:e})",
+            form.networks,
+            form.rows,
+            rate(outputs),
+            LEVELS.len(),
+            rate(found),
+            before.map_or(String::new(), |[o, f]| format!("; {:.1} and {:.1} times the cpu", o / outputs, f / found)),
+        );
+        before = before.or(Some([outputs, found]));
+    }
+}
+
+fn mixtures(predictor: &Predictor, helper: Option<&dyn Accelerator>, rows: &Dataset) -> Mixtures {
+    let said = predictor.predict_on(helper, rows, Isa::best()).expect("the network's features");
+    said.mixtures().expect("mixtures").clone()
+}
+
+/// Mean, sd and quantiles of each row, as they are asked for together; their sum, so that runs can be compared.
+fn answers(said: &Predictions) -> f64 {
+    let questions = Questions { quantiles: LEVELS.map(Into::into).into(), ..Questions::default() };
+    let answers = questions.answer(said, 0).expect("sound questions");
+    answers.names().iter().filter_map(|name| answers.column(name)).flatten().sum()
+}
+
 fn main() {
     let mut engine = CudaEngine::new(0).unwrap_or_else(|error| {
         println!("{error}");
@@ -119,6 +182,9 @@ fn main() {
         embedded: true,
         ..copy(&large)
     };
+    if wanted("predict") {
+        predict(&Form { rows: 1_000_000, networks: 10, ..copy(&auto) });
+    }
     if wanted("small") {
         measure(&engine, "small", &small);
     }

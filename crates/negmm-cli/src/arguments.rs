@@ -13,6 +13,7 @@ mod target;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use negmm::Loaded;
 
 pub use method::MethodFlags;
 pub use monitor::Monitor;
@@ -48,7 +49,7 @@ pub struct Shared {
     /// Threads to use, 0 for all cores; results do not depend on it [default: 0]
     #[arg(long, global = true, value_name = "N", help_heading = "General", allow_hyphen_values = true)]
     pub threads: Option<String>,
-    /// What trains: cpu, cuda (an NVIDIA card), or auto, a card where it pays; results do not depend on it [default: auto]
+    /// What trains and predicts: cpu, cuda (an NVIDIA card), or auto, a card where it pays; results do not depend on it [default: auto]
     #[arg(long, global = true, value_name = "ENGINE", help_heading = "General")]
     pub engine: Option<String>,
 }
@@ -341,12 +342,30 @@ impl Shared {
 
     /// What trains; `otherwise` says how many threads where no flag does.
     pub fn engine(&self, otherwise: Option<&str>) -> Result<negmm_cuda::Trainer, negmm::Error> {
-        let (threads, quiet) = (self.threads(otherwise)?, self.quiet);
-        let tell = move |text: &str| {
+        negmm_cuda::Trainer::new(self.engine_name(), self.threads(otherwise)?, self.tell())
+    }
+
+    /// The model with what helps it to predict.
+    pub fn accelerated(&self, model: Loaded) -> Result<Loaded, negmm::Error> {
+        Ok(match (model, negmm_cuda::accelerator(self.engine_name(), self.tell())?) {
+            (model, None) => model,
+            (Loaded::Model(model), Some(accelerator)) => Loaded::Model(Box::new(model.accelerated(accelerator))),
+            (Loaded::Forecaster(forecaster), Some(accelerator)) => {
+                Loaded::Forecaster(Box::new(forecaster.accelerated(accelerator)))
+            }
+        })
+    }
+
+    fn engine_name(&self) -> &str {
+        self.engine.as_deref().unwrap_or("auto")
+    }
+
+    fn tell(&self) -> Box<dyn Fn(&str) + Sync + Send> {
+        let quiet = self.quiet;
+        Box::new(move |text: &str| {
             if !quiet {
                 eprintln!("note: {text}");
             }
-        };
-        negmm_cuda::Trainer::new(self.engine.as_deref().unwrap_or("auto"), threads, Box::new(tell))
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! Which engine trains: what there is, what was asked for, and that it changes no byte of a model.
+//! Which engine trains and predicts: what there is, what was asked for, and that it changes no byte of a model or of predictions.
 
 use crate::program;
 
@@ -20,4 +20,24 @@ fn engines_are_told_and_refused_by_name() {
     let by_processor = folder.read("model.negmm");
     folder.done(&with("auto"));
     assert_eq!(by_processor.len(), folder.read("model.negmm").len());
+}
+
+#[test]
+fn predictions_are_the_same_by_every_engine() {
+    let folder = Folder::new();
+    let engines = folder.done(&["inspect", "--engines", "--json"]).json();
+    folder.write("data.csv", rows(60));
+    folder.done(&["fit", "data.csv", "--target", "y", "-o", "model.negmm", "--method", "ne-gmm", "--epochs", "2"]);
+    let predict = ["predict", "model.negmm", "data.csv", "--quantiles", "0.1,0.9", "--interval", "0.5"];
+    let evaluate = ["evaluate", "model.negmm", "data.csv"];
+    for command in [&predict[..], &evaluate] {
+        let with = |engine: &'static str| [command, &["--engine", engine]].concat();
+        folder.refused(&with("gpu"), 2, "engine must be one of auto, cpu, cuda, found \"gpu\"");
+        let by_processor = folder.done(&with("cpu")).out;
+        assert_eq!(folder.done(&with("auto")).out, by_processor);
+        match engines["cuda"]["usable"] == true {
+            true => assert_eq!(folder.done(&with("cuda")).out, by_processor),
+            false => folder.refused(&with("cuda"), 2, engines["cuda"]["reason"].as_str().unwrap()),
+        }
+    }
 }

@@ -106,6 +106,32 @@ pub(crate) struct JobRecord {
     pub(crate) bounds: [f32; 2],
 }
 
+/// What a kernel is told that runs networks over rows.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputsRecord {
+    pub(crate) x: u64,
+    pub(crate) weights: u64,
+    pub(crate) outputs: u64,
+    pub(crate) stride: u32,
+    pub(crate) rows: u32,
+}
+
+/// What a kernel is told that looks for quantiles.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QuantilesRecord {
+    pub(crate) weights: u64,
+    pub(crate) means: u64,
+    pub(crate) sds: u64,
+    pub(crate) quantiles: u64,
+    pub(crate) found: u64,
+    pub(crate) rows: u32,
+    pub(crate) components: u32,
+    pub(crate) count: u32,
+    pub(crate) reserved: u32,
+}
+
 /// A record, or a list of numbers, whose bytes may be copied to a device and back.
 ///
 /// # Safety
@@ -118,6 +144,10 @@ unsafe impl Plain for State {}
 unsafe impl Plain for EpochRecord {}
 // SAFETY: as above.
 unsafe impl Plain for JobRecord {}
+// SAFETY: as above.
+unsafe impl Plain for OutputsRecord {}
+// SAFETY: as above.
+unsafe impl Plain for QuantilesRecord {}
 // SAFETY: every pattern of bits is a number.
 unsafe impl Plain for f32 {}
 // SAFETY: as above.
@@ -129,6 +159,12 @@ unsafe impl Plain for u32 {}
 pub(crate) fn bytes<T: Plain>(list: &[T]) -> &[u8] {
     // SAFETY: plain numbers, and records of them that have no padding.
     unsafe { std::slice::from_raw_parts(list.as_ptr().cast(), size_of_val(list)) }
+}
+
+/// The bytes of a list that is to be written.
+pub(crate) fn bytes_mut<T: Plain>(list: &mut [T]) -> &mut [u8] {
+    // SAFETY: as above, and every pattern of bits is a value.
+    unsafe { std::slice::from_raw_parts_mut(list.as_mut_ptr().cast(), size_of_val(list)) }
 }
 
 /// The list that bytes hold.

@@ -104,6 +104,27 @@ impl Shape {
         })
     }
 
+    /// Of a network whose rows only go forward, or why no kernel runs it.
+    pub(crate) fn forward(network: &Network) -> Result<Self, &'static str> {
+        if let Some(Stem::Lstm(_)) = network.stem {
+            return Err("sequences are predicted on the processor");
+        }
+        Ok(Self {
+            matrices: matrices(network),
+            network: network.clone(),
+            // Raw outputs mean nothing yet.
+            head: HeadKind::Samples { samples: network.outputs },
+            optimiser: Optimiser::Adam,
+            rows: PANEL,
+            part: PANEL,
+            parts: 1,
+            adversarial: false,
+            dropout: false,
+            intervals: false,
+            calibrated: false,
+        })
+    }
+
     /// Floats of the flat buffer.
     pub(crate) fn parameters(&self) -> usize {
         self.matrices.last().map_or(0, |matrix| matrix.start + matrix.outputs * matrix.stride)

@@ -1,6 +1,7 @@
 //! A card gives the bits of the processor's engine and keeps the contract of engines. Without a card there is nothing to see.
 
 mod jobs;
+mod predictors;
 #[macro_use]
 #[path = "../../negmm/tests/engine_suite/mod.rs"]
 mod engine_suite;
@@ -8,6 +9,11 @@ mod engine_suite;
 use jobs::{same, table, train};
 use negmm::train::CpuEngine;
 use negmm_cuda::CudaEngine;
+
+/// A sanitizer has time for one job in so many.
+fn every() -> usize {
+    std::env::var("NEGMM_BITS").ok().and_then(|every| every.parse().ok()).unwrap_or(1)
+}
 
 #[test]
 fn bits_are_those_of_the_processor() {
@@ -17,14 +23,26 @@ fn bits_are_those_of_the_processor() {
     };
     println!("{}", engine.device().describe());
     engine.tell = Box::new(|text| panic!("{text}"));
-    // A sanitizer has time for one job in so many.
-    let every = std::env::var("NEGMM_BITS").ok().and_then(|every| every.parse().ok()).unwrap_or(1);
-    for (name, job) in table().into_iter().step_by(every) {
+    for (name, job) in table().into_iter().step_by(every()) {
         let start = std::time::Instant::now();
         let found = train(&engine, &job);
         println!("{name}: equal, {:.2} s", start.elapsed().as_secs_f64());
         same(name, &found, &train(&CpuEngine::new(1), &job));
     }
+}
+
+#[test]
+fn predictions_are_those_of_the_processor() {
+    let accelerator = match negmm_cuda::accelerator("cuda", Box::new(|text| panic!("{text}"))) {
+        Ok(accelerator) => accelerator.expect("a card"),
+        Err(error) => return println!("skipped: {error}"),
+    };
+    predictors::same_outputs(&accelerator, if every() > 1 { &[33] } else { &[9, 31, 33, 1000, 40_000] });
+    for (name, predictor, count) in predictors::large_table() {
+        predictors::same(&accelerator, name, &predictor, count);
+    }
+    predictors::same_quantiles(&accelerator);
+    predictors::same_model(&accelerator);
 }
 
 /// The card's engine, or the processor's where there is none.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::conformal::Guard;
+use crate::mixture::Level;
 use crate::questions::{Question, novelty_is_not_known};
 use crate::{Predictions, Region, Result};
 
@@ -77,6 +78,8 @@ impl<'a> Answers<'a> {
         guard: Option<Guard<'_>>,
     ) -> Result<Self> {
         let mut blocks = Vec::with_capacity(questions.len());
+        // All at once: who answers them may be far away.
+        let mut quantiles = predictions.quantiles(&levels(questions, guard.is_some())).into_iter();
         for question in questions {
             blocks.extend(match (question, guard) {
                 (Question::Interval(coverage), Some(guard)) => {
@@ -84,7 +87,7 @@ impl<'a> Answers<'a> {
                     vec![Block::new(1, lower), Block::new(1, upper)]
                 }
                 (Question::Region(coverage), Some(guard)) => of_regions(&guard.regions(predictions, coverage.value)?),
-                _ => answer(question, predictions, first_row)?,
+                _ => answer(question, predictions, first_row, &mut quantiles)?,
             });
         }
         Ok(Self { names, rows: predictions.len(), blocks })
@@ -165,15 +168,30 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// The columns that answer a question.
-fn answer<'a>(question: &Question<'_>, predictions: &'a Predictions, first_row: u64) -> Result<Vec<Block<'a>>> {
+/// The quantiles that questions ask for, in their order; intervals that are guarded are none.
+fn levels(questions: &[Question<'_>], guarded: bool) -> Vec<Level> {
+    let of = |question: &Question<'_>| match question {
+        Question::Quantile(level) => vec![Level::Below(level.value)],
+        Question::Interval(coverage) if !guarded => Level::around(coverage.value).into(),
+        _ => Vec::new(),
+    };
+    questions.iter().flat_map(of).collect()
+}
+
+/// The columns that answer a question, quantiles taken from those that were asked for.
+fn answer<'a>(
+    question: &Question<'_>,
+    predictions: &'a Predictions,
+    first_row: u64,
+    quantiles: &mut impl Iterator<Item = Vec<f64>>,
+) -> Result<Vec<Block<'a>>> {
     let one = |numbers: Vec<f64>| vec![Block::new(1, numbers)];
     let two = |(first, second): (Vec<f64>, Vec<f64>)| vec![Block::new(1, first), Block::new(1, second)];
     Ok(match *question {
         Question::Mean => one(predictions.mean()),
         Question::Sd => one(predictions.sd()),
-        Question::Quantile(level) => one(predictions.quantile(level.value)?),
-        Question::Interval(coverage) => two(predictions.interval(coverage.value)?),
+        Question::Quantile(_) => quantiles.take(1).map(|numbers| Block::new(1, numbers)).collect(),
+        Question::Interval(_) => quantiles.take(2).map(|numbers| Block::new(1, numbers)).collect(),
         Question::Region(coverage) => of_regions(&predictions.region(coverage.value)?),
         Question::Above(threshold) => one(predictions.above(threshold.value)?),
         Question::Below(threshold) => one(predictions.below(threshold.value)?),

@@ -38,6 +38,7 @@
 //! | a [`Table`] of series and their [`forecast::Roles`] | a distribution for each step ahead | [`forecast`] |
 //! | settings to try | the best of them, by a journal of trials | [`tune`] |
 
+mod accelerator;
 mod answers;
 pub mod censored;
 pub mod compare;
@@ -77,6 +78,7 @@ pub mod train;
 pub mod tune;
 mod watch;
 
+pub use accelerator::{Accelerator, TailQuantile};
 pub use answers::{Answers, Cell};
 pub use data::{Encoder, Table};
 pub use error::{Error, ErrorKind, Result};

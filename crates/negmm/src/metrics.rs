@@ -2,6 +2,7 @@
 
 use crate::censored::Censored;
 use crate::data::{Known, check_weights};
+use crate::mixture::Level;
 use crate::predictive::{Predictions, check_step};
 use crate::row::Row;
 use crate::{Error, Result};
@@ -145,7 +146,6 @@ struct RowScores {
     /// 0 without a grid.
     mass_nll: f64,
     crps: f64,
-    intervals: [(f64, f64); COVERAGES.len()],
     pit: f64,
 }
 
@@ -156,7 +156,6 @@ impl RowScores {
             nll: row.nll(y),
             mass_nll: grid.map_or(0.0, |step| -row.log_mass(y, step)),
             crps: row.energy_score(y),
-            intervals: COVERAGES.map(|(coverage, _)| row.interval(coverage)),
             pit: row.pit(y),
         }
     }
@@ -186,6 +185,8 @@ impl Tally {
         self.grid = self.grid.or(predictions.support().step);
         self.grid.map_or(Ok(()), check_step)?;
         let scores = predictions.each_with(y, |row, y| RowScores::of(row, y, self.grid))?;
+        let levels: Vec<Level> = COVERAGES.iter().flat_map(|(coverage, _)| Level::around(*coverage)).collect();
+        let ends = predictions.quantiles(&levels);
         // Summed row by row, in order, so that neither threads nor chunks change a bit.
         for (number, (row, &y)) in scores.iter().zip(y).enumerate() {
             let weight = weights.map_or(1.0, |weights| weights[number]);
@@ -196,7 +197,8 @@ impl Tally {
             self.nll += weight * row.nll;
             self.mass_nll += weight * row.mass_nll;
             self.crps += weight * row.crps;
-            for (at, &(lower, upper)) in row.intervals.iter().enumerate() {
+            for (at, ends) in ends.chunks_exact(2).enumerate() {
+                let (lower, upper) = (ends[0][number], ends[1][number]);
                 self.inside[at] += if lower <= y && y <= upper { weight } else { 0.0 };
                 self.width[at] += weight * (upper - lower);
             }

@@ -2,9 +2,12 @@
 
 mod members;
 
+use std::sync::Arc;
+
+use crate::accelerator::{Accelerator, Helper, TailQuantile};
 use crate::data::{Known, Novelty};
 use crate::math::rng::Rng;
-use crate::mixture::{Mixtures, rows_of};
+use crate::mixture::{Level, Mixtures, rows_of};
 use crate::region::Region;
 use crate::row::{Law, Row};
 use crate::samples::SampleSets;
@@ -33,6 +36,7 @@ pub struct Predictions {
     members: Vec<usize>,
     novelty: Option<Novelty>,
     support: Support,
+    helper: Helper,
 }
 
 /// What the distributions are.
@@ -49,14 +53,20 @@ enum Form {
 
 impl From<Mixtures> for Predictions {
     fn from(mixtures: Mixtures) -> Self {
-        Self { form: Form::Mixtures(mixtures), members: Vec::new(), novelty: None, support: Support::default() }
+        Self {
+            form: Form::Mixtures(mixtures),
+            members: Vec::new(),
+            novelty: None,
+            support: Support::default(),
+            helper: Helper::default(),
+        }
     }
 }
 
 impl From<SampleSets> for Predictions {
     fn from(pooled: SampleSets) -> Self {
         let form = Form::Samples { pooled, between_members: Vec::new() };
-        Self { form, members: Vec::new(), novelty: None, support: Support::default() }
+        Self { form, members: Vec::new(), novelty: None, support: Support::default(), helper: Helper::default() }
     }
 }
 
@@ -130,13 +140,25 @@ impl Predictions {
             },
         };
         let novelty = self.novelty.as_ref().map(|novelty| novelty.select(rows.iter().copied()));
-        Self { form, members: self.members.clone(), novelty, support: self.support }
+        Self { form, members: self.members.clone(), novelty, support: self.support, helper: self.helper.clone() }
     }
 
     /// Says how far each row lies outside the ranges of training.
     #[must_use]
     pub(crate) fn with_novelty(mut self, novelty: Option<Novelty>) -> Self {
         self.novelty = novelty;
+        self
+    }
+
+    /// With an accelerator that helps to answer. The bits stay as they are.
+    #[must_use]
+    pub fn accelerated(self, accelerator: Arc<dyn Accelerator>) -> Self {
+        self.with_helper(Helper::new(accelerator))
+    }
+
+    #[must_use]
+    pub(crate) fn with_helper(mut self, helper: Helper) -> Self {
+        self.helper = helper;
         self
     }
 
@@ -236,7 +258,7 @@ impl Predictions {
     /// When `level` is not strictly between 0 and 1.
     pub fn quantile(&self, level: f64) -> Result<Vec<f64>> {
         check_share("level", level)?;
-        Ok(self.each(|row| row.quantile(level)))
+        Ok(self.quantiles(&[Level::Below(level)]).remove(0))
     }
 
     /// Lower and upper ends of the central interval that holds the target with probability `coverage`.
@@ -245,7 +267,33 @@ impl Predictions {
     /// When `coverage` is not strictly between 0 and 1.
     pub fn interval(&self, coverage: f64) -> Result<(Vec<f64>, Vec<f64>)> {
         check_share("coverage", coverage)?;
-        Ok(self.each(|row| row.interval(coverage)).into_iter().unzip())
+        let [lower, upper] = Level::around(coverage).map(|level| self.quantiles(&[level]).remove(0));
+        Ok((lower, upper))
+    }
+
+    /// The quantiles of all rows at each of these levels, which lie strictly between 0 and 1.
+    pub(crate) fn quantiles(&self, levels: &[Level]) -> Vec<Vec<f64>> {
+        if let Some(quantiles) = self.accelerated_quantiles(levels) {
+            return quantiles;
+        }
+        let of_level = |level: &Level| match *level {
+            Level::Below(level) => self.each(|row| row.quantile(level)),
+            Level::Above(level) => self.each(|row| row.quantile_above(level)),
+        };
+        levels.iter().map(of_level).collect()
+    }
+
+    /// The same where somebody helps; with mixtures on the whole line that have no atoms.
+    fn accelerated_quantiles(&self, levels: &[Level]) -> Option<Vec<Vec<f64>>> {
+        let (accelerator, mixtures) = (self.helper.accelerator()?, self.mixtures()?);
+        let smooth = self.support.is_whole_line() && !mixtures.sds().contains(&0.0);
+        if levels.is_empty() || self.is_empty() || !smooth {
+            return None;
+        }
+        let asked: Vec<TailQuantile> = levels.iter().map(|level| level.nearer_end()).collect();
+        let quantiles = accelerator.quantiles(mixtures, &asked)?;
+        (quantiles.len() == levels.len() * self.len())
+            .then(|| quantiles.chunks_exact(self.len()).map(<[f64]>::to_vec).collect())
     }
 
     /// The smallest set of values that holds the target with probability `coverage`: where the density is highest, one interval or

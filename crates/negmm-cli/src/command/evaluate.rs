@@ -17,7 +17,7 @@ const CHUNK: usize = 16_384;
 /// Runs it.
 pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     shared.threads(None)?;
-    let model = match input::model(&evaluate.model, Some(&evaluate.data))? {
+    let model = match shared.accelerated(input::model(&evaluate.model, Some(&evaluate.data))?)? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::evaluate(&forecaster, evaluate, shared),
     };

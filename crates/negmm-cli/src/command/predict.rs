@@ -32,7 +32,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let inputs = [("model", &*predict.model), ("data", Path::new(&predict.data))];
     // As lines of JSON predictions are what --json asks for.
     apart(false, &[Written { what: "predictions", place, option: "-o FILE" }], &inputs)?;
-    let model = match input::model(&predict.model, Some(&predict.data))? {
+    let model = match shared.accelerated(input::model(&predict.model, Some(&predict.data))?)? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::predict(&forecaster, predict, &questions, shared),
     };

@@ -161,7 +161,7 @@ impl Device for Card {
     fn kernel(&self, source: &Source) -> std::result::Result<Kernel, Failure> {
         let code = self.compiled(source)?;
         let module = self.context.load_module(Ptx::from_binary(code)).map_err(failed("loading a kernel"))?;
-        let function = module.load_function("train").map_err(failed("loading a kernel"))?;
+        let function = module.load_function(source.entry).map_err(failed("loading a kernel"))?;
         let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         function.set_attribute(attribute, source.shared as i32).map_err(failed("asking for shared memory"))?;
         Ok(Kernel { function, blocks: source.blocks, threads: source.threads, shared: source.shared })
@@ -181,14 +181,23 @@ impl Device for Card {
     fn memory(&self, queue: &Self::Queue, content: &[u8], bytes: usize) -> std::result::Result<CudaSlice<u8>, Failure> {
         let bytes = bytes.max(content.len()).max(1);
         let mut memory = queue.alloc_zeros::<u8>(bytes).map_err(failed("taking memory of the card"))?;
+        self.write(queue, &mut memory, content)?;
+        Ok(memory)
+    }
+
+    fn write(
+        &self,
+        queue: &Self::Queue,
+        memory: &mut CudaSlice<u8>,
+        content: &[u8],
+    ) -> std::result::Result<(), Failure> {
         if !content.is_empty() {
             queue
                 .memcpy_htod(content, &mut memory.slice_mut(..content.len()))
                 .map_err(failed("copying to the card"))?;
         }
         // Others read it on streams of their own.
-        queue.synchronize().map_err(failed("copying to the card"))?;
-        Ok(memory)
+        queue.synchronize().map_err(failed("copying to the card"))
     }
 
     fn address(memory: &CudaSlice<u8>) -> u64 {
@@ -229,6 +238,25 @@ impl Device for Card {
             unsafe { if kernel.blocks > 1 { launch.launch_cooperative(config) } else { launch.launch(config) } };
         launched.map_err(failed("starting a kernel"))?;
         Ok(records)
+    }
+
+    fn run(
+        &self,
+        queue: &Self::Queue,
+        kernel: &Kernel,
+        record: u64,
+        blocks: usize,
+    ) -> std::result::Result<(), Failure> {
+        let config = LaunchConfig {
+            grid_dim: (blocks as u32, 1, 1),
+            block_dim: (kernel.threads as u32, 1, 1),
+            shared_mem_bytes: kernel.shared as u32,
+        };
+        let mut launch = queue.launch_builder(&kernel.function);
+        launch.arg(&record);
+        // SAFETY: at the address is the record that the kernel expects, and its addresses are those of memory that outlives the launch.
+        unsafe { launch.launch(config) }.map_err(failed("starting a kernel"))?;
+        queue.synchronize().map_err(failed("a kernel"))
     }
 
     fn wait(&self, queue: &Self::Queue, _: CudaSlice<u8>) -> std::result::Result<(), Failure> {

@@ -65,6 +65,12 @@ impl Emulated {
         })
     }
 
+    fn count_launch(&self) -> Result<(), Failure> {
+        let fewer = |left: usize| left.checked_sub(1);
+        let counted = self.launches_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
+        counted.map(|_| ()).map_err(|_| "the card is gone".into())
+    }
+
     fn library(&self, source: &Source) -> Result<PathBuf, Failure> {
         let name = source.name(&FLAGS.join(" "));
         let path = self.folder.join(format!("{name}.so"));
@@ -85,6 +91,7 @@ impl Emulated {
     }
 }
 
+type Run = unsafe extern "C" fn(*const u8, i32, i32);
 type Train = unsafe extern "C" fn(*const JobRecord, i32, *mut EpochRecord, i32, i32);
 
 /// Numbers aligned as vectors need them.
@@ -106,7 +113,8 @@ unsafe impl Sync for Memory {}
 
 impl Device for Emulated {
     type Memory = Memory;
-    type Kernel = Library;
+    /// The library and the name of its function.
+    type Kernel = (Library, &'static str);
     type Queue = ();
     type Launch = ();
     const ROOM_IN_MEMORY: bool = true;
@@ -123,13 +131,14 @@ impl Device for Emulated {
         Ok(())
     }
 
-    fn kernel(&self, source: &Source) -> Result<Library, Failure> {
+    fn kernel(&self, source: &Source) -> Result<Self::Kernel, Failure> {
         let path = self.library(source)?;
         // SAFETY: the library was just compiled from the kernels of this crate and runs nothing when it is loaded.
-        unsafe { Library::new(path) }.map_err(|error| error.to_string())
+        let library = unsafe { Library::new(path) }.map_err(|error| error.to_string())?;
+        Ok((library, source.entry))
     }
 
-    fn resident(&self, _: &Library) -> usize {
+    fn resident(&self, _: &Self::Kernel) -> usize {
         1
     }
 
@@ -153,6 +162,14 @@ impl Device for Emulated {
         Ok(Memory((0..lines).map(line).collect(), self.taken.clone()))
     }
 
+    fn write(&self, _: &(), memory: &mut Memory, content: &[u8]) -> Result<(), Failure> {
+        assert!(content.len() <= memory.0.len() * 64);
+        for (line, part) in memory.0.iter_mut().zip(content.chunks(64)) {
+            line.get_mut().0[..part.len()].copy_from_slice(part);
+        }
+        Ok(())
+    }
+
     fn address(memory: &Memory) -> u64 {
         memory.0.as_ptr() as u64
     }
@@ -169,20 +186,27 @@ impl Device for Emulated {
     fn launch(
         &self,
         _: &(),
-        kernel: &Library,
+        (library, entry): &Self::Kernel,
         jobs: &[JobRecord],
         board: &Memory,
         epochs: usize,
     ) -> Result<(), Failure> {
-        let fewer = |left: usize| left.checked_sub(1);
-        if self.launches_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer).is_err() {
-            return Err("the card is gone".into());
-        }
+        self.count_launch()?;
         // SAFETY: `train` has this type, the records' addresses are those of memory that outlives the call, and the board has room.
         unsafe {
-            let train = kernel.get::<Train>(b"train").map_err(|error| error.to_string())?;
+            let train = library.get::<Train>(entry.as_bytes()).map_err(|error| error.to_string())?;
             let board = Self::address(board) as *mut EpochRecord;
             train(jobs.as_ptr(), jobs.len() as i32, board, epochs as i32, self.turned_around.into());
+        }
+        Ok(())
+    }
+
+    fn run(&self, _: &(), (library, entry): &Self::Kernel, record: u64, blocks: usize) -> Result<(), Failure> {
+        self.count_launch()?;
+        // SAFETY: the function has this type, and the record's address and those in it are those of memory that outlives the call.
+        unsafe {
+            let run = library.get::<Run>(entry.as_bytes()).map_err(|error| error.to_string())?;
+            run(record as *const u8, blocks as i32, self.turned_around.into());
         }
         Ok(())
     }

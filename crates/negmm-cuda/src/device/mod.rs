@@ -14,7 +14,7 @@ use crate::source::Source;
 /// What went wrong on a device, in words.
 pub(crate) type Failure = String;
 
-/// Something that trains networks by kernels.
+/// Something that trains networks and predicts by kernels.
 pub(crate) trait Device: Sync {
     /// Memory of the device; freed with it.
     type Memory: Send + Sync;
@@ -47,6 +47,9 @@ pub(crate) trait Device: Sync {
     /// Memory of so many bytes, all zero but for `content` at the beginning.
     fn memory(&self, queue: &Self::Queue, content: &[u8], bytes: usize) -> Result<Self::Memory, Failure>;
 
+    /// Writes bytes at its beginning.
+    fn write(&self, queue: &Self::Queue, memory: &mut Self::Memory, content: &[u8]) -> Result<(), Failure>;
+
     fn address(memory: &Self::Memory) -> u64;
 
     /// Reads bytes from a place on.
@@ -61,6 +64,9 @@ pub(crate) trait Device: Sync {
         board: &Self::Memory,
         epochs: usize,
     ) -> Result<Self::Launch, Failure>;
+
+    /// Runs so many blocks of a kernel, which is told the address of a record, and waits until they are done.
+    fn run(&self, queue: &Self::Queue, kernel: &Self::Kernel, record: u64, blocks: usize) -> Result<(), Failure>;
 
     /// Waits until it is done.
     fn wait(&self, queue: &Self::Queue, launch: Self::Launch) -> Result<(), Failure>;

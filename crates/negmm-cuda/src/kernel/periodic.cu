@@ -8,25 +8,44 @@ DEVICE bool stem_decays(int place) {
   return at >= 32 && at < 80;
 }
 
+// What is seen of an embedded input.
+DEVICE float seen_of(int index, float x) { return smaller(larger(x, EMBEDDED_LOWS(index)), EMBEDDED_HIGHS(index)); }
+
+// The three numbers of an embedded input; also(unit, sine, cosine) for each of its frequencies.
+template <class Also> DEVICE void embed(const float* block, float seen, float (&sums)[3], Also also) {
+#pragma unroll
+  for (int mix = 0; mix < 3; ++mix) sums[mix] = block[80 + mix];
+  for (int unit = 0; unit < 16; ++unit) {
+    float phase = block[16 + unit] * 0.318309886183790671538f * 0.5f, cosine;
+    float sine = sin_cos_turns(fmaf(seen, block[unit], phase), cosine);
+    also(unit, sine, cosine);
+#pragma unroll
+    for (int mix = 0; mix < 3; ++mix) sums[mix] = fmaf(cosine, block[32 + mix * 16 + unit], sums[mix]);
+  }
+}
+
+// act(unit, row, value) for what the first layer reads beside the inputs themselves; input(number, row).
+template <class Input, class Act> DEVICE void each_embedded(const float* weights, Rows rows, Input input, Act act) {
+  each_row(EMBEDDED, rows, [&](int index, int row) {
+    float sums[3];
+    embed(weights + index * BLOCK_FLOATS, seen_of(index, input(EMBEDDED_INPUTS(index), row)), sums, [](int, float, float) {});
+#pragma unroll
+    for (int mix = 0; mix < 3; ++mix) act(INPUTS + index * 3 + mix, row, sums[mix]);
+  });
+}
+
 DEVICE void stem_forward(const Team& team, const float* weights, Rows rows, bool) {
   const float* x = INPUT_ROWS;
   float* out = team.values(0);
   each_row(INPUTS, rows, [&](int input, int row) { out[input * ROW_STRIDE + row] = x[input * ROW_STRIDE + row]; });
   each_row(EMBEDDED, rows, [&](int index, int row) {
-    const float* block = weights + index * BLOCK_FLOATS;
-    float seen = x[EMBEDDED_INPUTS(index) * ROW_STRIDE + row];
-    seen = smaller(larger(seen, EMBEDDED_LOWS(index)), EMBEDDED_HIGHS(index));
+    float sums[3], seen = seen_of(index, x[EMBEDDED_INPUTS(index) * ROW_STRIDE + row]);
     team.area(SEEN)[index * ROW_STRIDE + row] = seen;
-    float sums[3] = {block[80], block[81], block[82]};
-    for (int unit = 0; unit < 16; ++unit) {
-      float phase = block[16 + unit] * 0.318309886183790671538f * 0.5f, cosine;
-      float sine = sin_cos_turns(fmaf(seen, block[unit], phase), cosine);
+    embed(weights + index * BLOCK_FLOATS, seen, sums, [&](int unit, float sine, float cosine) {
       int at = (index * 16 + unit) * ROW_STRIDE + row;
       team.area(SINES)[at] = sine;
       team.area(COSINES)[at] = cosine;
-#pragma unroll
-      for (int mix = 0; mix < 3; ++mix) sums[mix] = fmaf(cosine, block[32 + mix * 16 + unit], sums[mix]);
-    }
+    });
 #pragma unroll
     for (int mix = 0; mix < 3; ++mix) out[(INPUTS + index * 3 + mix) * ROW_STRIDE + row] = sums[mix];
   });

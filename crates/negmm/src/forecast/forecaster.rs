@@ -1,6 +1,7 @@
 //! Responsible for forecasters: a recipe, what was learnt by it, and what both say of what comes.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use super::rival::Rival;
 use super::{Histories, Place, Recipe};
 use crate::data::{Table, quoted};
 use crate::model::{Loaded, forecaster_to_bytes};
-use crate::{Error, Mixtures, Model, Predictions, Result, Support};
+use crate::{Accelerator, Error, Mixtures, Model, Predictions, Result, Support};
 
 /// What forecasts: networks on the past, and the naive forecast with the law of recent changes beside them.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +113,13 @@ impl Forecaster {
         Ok(Self { recipe, model, rest })
     }
 
+    /// The forecaster with an accelerator that helps to forecast: [`Model::accelerated`].
+    #[must_use]
+    pub fn accelerated(mut self, accelerator: Arc<dyn Accelerator>) -> Self {
+        self.model = self.model.accelerated(accelerator);
+        self
+    }
+
     /// How it forecasts.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
@@ -179,7 +187,8 @@ impl Forecaster {
             parts.into_iter().filter(|(_, share)| *share > 0.0).map(|(part, share)| part.weighed(share)).collect();
         let frames = places.iter().map(|place| pasts[place.series].frame(&self.recipe, *place).shift_and_scale());
         let mixtures = Mixtures::side_by_side(&parts).rescaled_by_row(frames);
-        Ok(Forecasts { places, predictions: Predictions::from(mixtures).with_sound_support(self.rest.support) })
+        let predictions = Predictions::from(mixtures).with_sound_support(self.rest.support);
+        Ok(Forecasts { places, predictions: predictions.with_helper(self.model.helper()) })
     }
 
     /// What rivals say of the same places, with their names.

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::accelerator::Accelerator;
 use crate::data::{Dataset, LevelStatistics};
-use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, floats};
+use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use crate::mixture::Mixtures;
 use crate::net::{
     FEW_ROWS, FewRows, Head, MixtureOutputs, MixturePanel, Network, PANEL, PANEL_CHUNKS, Parameters, Pass, SampleHead,
@@ -16,6 +17,9 @@ use crate::{Error, Result};
 
 /// Raw outputs are held to this in either direction: also weights so large that their sums overflow predict distributions.
 const OUTPUT_LIMIT: f32 = 1e18;
+
+/// Rows whose raw outputs are held at once at most.
+const PORTION: usize = 16_384;
 
 /// What predicts.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,6 +136,14 @@ impl Predictor {
     /// # Errors
     /// When the rows do not have the features of training.
     pub fn predict(&self, data: &Dataset, isa: Isa) -> Result<Standardised> {
+        self.predict_on(None, data, isa)
+    }
+
+    /// As [`Predictor::predict`], where an accelerator may run networks; the bits do not depend on it.
+    ///
+    /// # Errors
+    /// When the rows do not have the features of training.
+    pub fn predict_on(&self, accelerator: Option<&dyn Accelerator>, data: &Dataset, isa: Isa) -> Result<Standardised> {
         let rows = data.len();
         let normal = |means, sds| {
             let normals = Mixtures::from_parts_unchecked(1, vec![1.0; rows], means, sds);
@@ -149,17 +161,18 @@ impl Predictor {
                 if let Some(member) = members.iter().find(|member| member.network.inputs != features) {
                     return Err(Error::data(format!("expected {} features, found {features}", member.network.inputs)));
                 }
+                let running = Running { accelerator, members, isa };
                 let predictions = match head {
-                    Head::Mixture(head) => mixtures(head, members, data, isa)?,
-                    Head::Gaussian(head) => mixtures(head, members, data, isa)?,
-                    Head::Samples(head) => samples(head, members, data, isa)?,
+                    Head::Mixture(head) => running.mixtures(head, data)?,
+                    Head::Gaussian(head) => running.mixtures(head, data)?,
+                    Head::Samples(head) => running.samples(head, data)?,
                 };
                 Ok(Standardised::new(predictions, *pool))
             }
             Self::Stack { parts } => {
                 let (mut mixtures, mut sizes) = (Vec::with_capacity(parts.len()), Vec::new());
                 for Part { share, predictor } in parts {
-                    let predictions = predictor.predict(data, isa)?;
+                    let predictions = predictor.predict_on(accelerator, data, isa)?;
                     let said = predictions.mixtures().ok_or_else(|| Error::model("a stack predicts mixtures"))?;
                     sizes.extend(vec![said.components() / predictor.members(); predictor.members()]);
                     mixtures.push(said.clone().weighed(*share));
@@ -171,34 +184,80 @@ impl Predictor {
     }
 }
 
-/// The mixture of all members.
-fn mixtures(head: &impl MixtureOutputs, members: &[Member], data: &Dataset, isa: Isa) -> Result<Predictions> {
-    let Parts { weights, means, sds, .. } = run(members, data, isa, Parts::new(head, members, data.len()))?;
-    let mixtures = Mixtures::from_parts_unchecked(members.len() * head.components(), weights, means, sds);
-    Ok(Predictions::from(mixtures).of_members(members.len()))
+/// Networks and who runs them.
+#[derive(Clone, Copy)]
+struct Running<'a> {
+    accelerator: Option<&'a dyn Accelerator>,
+    members: &'a [Member],
+    isa: Isa,
 }
 
-/// The samples of all members.
-fn samples(head: &SampleHead, members: &[Member], data: &Dataset, isa: Isa) -> Result<Predictions> {
-    let count = members.len();
-    let room = Samples { members: count, values: vec![0.0; data.len() * count * head.samples] };
-    let Samples { values, .. } = run(members, data, isa, room)?;
-    Ok(Predictions::of_sample_members(count, head.samples, values, f64::from(head.sd_floor)))
-}
-
-/// Runs all networks over all rows, each with its own statistics of levels.
-fn run<G: Gather>(members: &[Member], data: &Dataset, isa: Isa, mut gather: G) -> Result<G> {
-    let mut filled: Option<(&LevelStatistics, Cow<'_, Dataset>)> = None;
-    for (member, trained) in members.iter().enumerate() {
-        let statistics = trained.statistics.as_ref();
-        let data = match filled.take() {
-            Some((same, data)) if same == statistics => data,
-            _ => statistics.of_rows(data)?,
-        };
-        isa.run(Predict { trained, data: &data, gather: &mut gather, member });
-        filled = Some((statistics, data));
+impl Running<'_> {
+    /// The mixture of all members.
+    fn mixtures(self, head: &impl MixtureOutputs, data: &Dataset) -> Result<Predictions> {
+        let members = self.members;
+        let Parts { weights, means, sds, .. } = self.run(data, Parts::new(head, members, data.len()))?;
+        let mixtures = Mixtures::from_parts_unchecked(members.len() * head.components(), weights, means, sds);
+        Ok(Predictions::from(mixtures).of_members(members.len()))
     }
-    Ok(gather)
+
+    /// The samples of all members.
+    fn samples(self, head: &SampleHead, data: &Dataset) -> Result<Predictions> {
+        let count = self.members.len();
+        let room = Samples { members: count, values: vec![0.0; data.len() * count * head.samples] };
+        let Samples { values, .. } = self.run(data, room)?;
+        Ok(Predictions::of_sample_members(count, head.samples, values, f64::from(head.sd_floor)))
+    }
+
+    /// Runs all networks over all rows, each with its own statistics of levels; those of one shape and the same statistics together.
+    fn run<G: Gather>(self, data: &Dataset, mut gather: G) -> Result<G> {
+        let alike = |a: &Member, b: &Member| a.statistics == b.statistics && a.network == b.network;
+        let mut filled: Option<(&LevelStatistics, Cow<'_, Dataset>)> = None;
+        let mut first = 0;
+        for members in self.members.chunk_by(alike) {
+            let statistics = members[0].statistics.as_ref();
+            let data = match filled.take() {
+                Some((same, data)) if same == statistics => data,
+                _ => statistics.of_rows(data)?,
+            };
+            for begin in (0..data.len()).step_by(PORTION) {
+                let (stride, count) = (data.stride(), PORTION.min(data.len() - begin));
+                let rows = Rows { x: &data.x()[begin * stride..][..count * stride], stride, first: begin, count };
+                match self.accelerated(members, rows) {
+                    Some(outputs) => {
+                        self.isa.run(Take { outputs: &outputs, members, rows, gather: &mut gather, first })
+                    }
+                    None => members.iter().zip(first..).for_each(|(trained, member)| {
+                        self.isa.run(Predict { trained, rows, gather: &mut gather, member });
+                    }),
+                }
+            }
+            first += members.len();
+            filled = Some((statistics, data));
+        }
+        Ok(gather)
+    }
+
+    /// The raw outputs of networks of one shape, where somebody helps.
+    fn accelerated(self, members: &[Member], rows: Rows<'_>) -> Option<Vec<f32>> {
+        let (accelerator, network) = (self.accelerator?, &members[0].network);
+        if rows.count <= FEW_ROWS || rows.x.is_empty() {
+            return None;
+        }
+        let parameters: Vec<_> = members.iter().map(|member| &member.parameters).collect();
+        let outputs = accelerator.outputs(network, &parameters, rows.x, rows.stride)?;
+        let expected = members.len() * rows.count.div_ceil(PANEL) * network.outputs * PANEL;
+        Some(outputs).filter(|outputs| outputs.len() == expected)
+    }
+}
+
+/// `count` rows of a table, each padded to `stride` floats; `first` come before them.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    x: &'a [f32],
+    stride: usize,
+    first: usize,
+    count: usize,
 }
 
 /// Takes what the raw outputs of a panel mean.
@@ -273,10 +332,38 @@ impl Gather for Samples {
     }
 }
 
-/// One network over all rows.
+/// The raw outputs of networks of one shape, the first of them number `first`, that are there already.
+struct Take<'a, G> {
+    outputs: &'a [f32],
+    members: &'a [Member],
+    rows: Rows<'a>,
+    gather: &'a mut G,
+    first: usize,
+}
+
+impl<G: Gather> Kernel for Take<'_, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { outputs, members, rows, gather, first } = self;
+        let mut held = vec![Chunk::ZERO; members[0].network.outputs * PANEL_CHUNKS];
+        let panels = rows.count.div_ceil(PANEL);
+        for (at, raw) in outputs.chunks_exact(members[0].network.outputs * PANEL).enumerate() {
+            let (member, row) = (first + at / panels, at % panels * PANEL);
+            for (chunk, raw) in held.iter_mut().zip(raw.as_chunks::<WIDTH>().0) {
+                *chunk = Chunk(*raw);
+            }
+            hold::<L>(&mut held);
+            gather.gather::<L>(&held, member, rows.first + row, PANEL.min(rows.count - row));
+        }
+    }
+}
+
+/// One network over some rows.
 struct Predict<'a, G> {
     trained: &'a Member,
-    data: &'a Dataset,
+    rows: Rows<'a>,
     gather: &'a mut G,
     member: usize,
 }
@@ -286,29 +373,31 @@ impl<G: Gather> Kernel for Predict<'_, G> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { trained: Member { network, parameters, .. }, data, gather, member } = self;
+        let Self { trained: Member { network, parameters, .. }, rows, gather, member } = self;
+        let Rows { x, stride, first, count } = rows;
         let mut held = vec![Chunk::ZERO; network.outputs * PANEL_CHUNKS];
-        if (1..=FEW_ROWS).contains(&data.len()) {
-            let mut few = FewRows::new(network);
-            hold::<L>(few.forward::<L>(data.x(), data.stride(), data.len(), parameters), &mut held);
-            return gather.gather::<L>(&held, member, 0, data.len());
+        if (1..=FEW_ROWS).contains(&count) {
+            held.copy_from_slice(FewRows::new(network).forward::<L>(x, stride, count, parameters));
+            hold::<L>(&mut held);
+            return gather.gather::<L>(&held, member, first, count);
         }
         let mut pass = Pass::new(network);
-        for first in (0..data.len()).step_by(PANEL) {
-            let rows = PANEL.min(data.len() - first);
-            let numbers: [u32; PANEL] = std::array::from_fn(|at| (first + at.min(rows - 1)) as u32);
-            pass.read::<L>(data.x(), data.stride(), &numbers);
+        for begin in (0..count).step_by(PANEL) {
+            let rows = PANEL.min(count - begin);
+            let numbers: [u32; PANEL] = std::array::from_fn(|at| (begin + at.min(rows - 1)) as u32);
+            pass.read::<L>(x, stride, &numbers);
             pass.forward::<L>(network.activation, parameters.chunks(), None);
-            hold::<L>(pass.outputs(), &mut held);
-            gather.gather::<L>(&held, member, first, rows);
+            held.copy_from_slice(pass.outputs());
+            hold::<L>(&mut held);
+            gather.gather::<L>(&held, member, first + begin, rows);
         }
     }
 }
 
 /// Raw outputs within their limit.
 #[inline(always)]
-fn hold<L: Lanes>(outputs: &[Chunk], held: &mut [Chunk]) {
-    for (held, output) in held.iter_mut().zip(outputs) {
-        L::load(output).max(L::splat(-OUTPUT_LIMIT)).min(L::splat(OUTPUT_LIMIT)).store(held);
+fn hold<L: Lanes>(outputs: &mut [Chunk]) {
+    for output in outputs {
+        L::load(output).max(L::splat(-OUTPUT_LIMIT)).min(L::splat(OUTPUT_LIMIT)).store(output);
     }
 }

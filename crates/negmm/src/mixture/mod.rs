@@ -27,6 +27,7 @@ pub(crate) use energy::{folded_mean, mean_absolute_difference, root_sum_square};
 pub(crate) use heights::Heights;
 pub(crate) use mass::log_mass;
 pub(crate) use matched::Matched;
+pub(crate) use quantile::Level;
 pub(crate) use rounded::Rounded;
 pub(crate) use truncated::Truncated;
 

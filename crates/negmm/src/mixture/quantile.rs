@@ -2,6 +2,7 @@
 //! jump at atoms.
 
 use super::Mixture;
+use crate::accelerator::TailQuantile;
 use crate::math::normal;
 
 /// The end of the distribution from which a probability is counted.
@@ -11,6 +12,44 @@ pub(super) enum Tail {
     Lower,
     /// Values from the quantile on.
     Upper,
+}
+
+impl Tail {
+    /// The same value counted from the nearer end: 1 - mass is exact for mass above 1/2, and small probabilities keep their digits.
+    fn nearer(self, mass: f64) -> (f64, Self) {
+        match self {
+            _ if mass <= 0.5 => (mass, self),
+            Self::Lower => (1.0 - mass, Self::Upper),
+            Self::Upper => (1.0 - mass, Self::Lower),
+        }
+    }
+}
+
+/// A quantile that is asked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Level {
+    /// With this probability below it.
+    Below(f64),
+    /// With this probability above it.
+    Above(f64),
+}
+
+impl Level {
+    /// The ends of the central interval of that probability.
+    pub(crate) fn around(coverage: f64) -> [Self; 2] {
+        let outside = 0.5 * (1.0 - coverage);
+        [Self::Below(outside), Self::Above(outside)]
+    }
+
+    /// How [`Rising::tail_quantile`] would look for it.
+    pub(crate) fn nearer_end(self) -> TailQuantile {
+        let (mass, tail) = match self {
+            Self::Below(level) => Tail::Lower.nearer(level),
+            Self::Above(level) => Tail::Upper.nearer(level),
+        };
+        let sign = if tail == Tail::Lower { 1.0 } else { -1.0 };
+        TailQuantile { mass, sign, z: normal::quantile(mass) }
+    }
 }
 
 /// Relative error of a probability at which the search may end: what is left of a sum of rounded terms.
@@ -50,12 +89,7 @@ pub(super) trait Rising {
 
     /// The value that has `mass` between itself and the end of `tail`.
     fn tail_quantile(&self, mass: f64, tail: Tail) -> f64 {
-        // Counted from the nearer end: 1 - mass is exact for mass above 1/2, and small probabilities keep their digits.
-        let (mass, tail) = match tail {
-            _ if mass <= 0.5 => (mass, tail),
-            Tail::Lower => (1.0 - mass, Tail::Upper),
-            Tail::Upper => (1.0 - mass, Tail::Lower),
-        };
+        let (mass, tail) = tail.nearer(mass);
         match tail {
             _ if mass.is_nan() || mass < 0.0 => f64::NAN,
             Tail::Lower => self.search(mass, 1.0),

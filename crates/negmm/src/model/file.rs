@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tensors::{self, Shape};
 use super::{Model, Record};
+use crate::accelerator::Helper;
 use crate::conformal::{Calibration, CalibrationShape};
 use crate::data::Encoder;
 use crate::forecast::{ForecastParts, Forecaster};
@@ -188,7 +189,7 @@ fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
     let calibration = calibration.map(|shape| Calibration::read(shape, &tensors)).transpose().map_err(damaged)?;
     check_windows(&predictor, &encoder).map_err(damaged)?;
     record.check().map_err(damaged)?;
-    Ok((Model { method, encoder, predictor, record, calibration }, forecast))
+    Ok((Model { method, encoder, predictor, record, calibration, helper: Helper::default() }, forecast))
 }
 
 /// Whether networks read the windows that the encoder gives.

@@ -9,6 +9,7 @@ mod slopes;
 mod tensors;
 
 use std::path::Path;
+use std::sync::Arc;
 
 pub use file::Loaded;
 pub(crate) use file::forecaster_to_bytes;
@@ -16,6 +17,7 @@ pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
 pub use record::Record;
 
+use crate::accelerator::{Accelerator, Helper};
 use crate::conformal::Calibration;
 use crate::data::{Dataset, Encoder, Extrapolation, Novelty, Table, Warnings};
 use crate::math::lanes::Isa;
@@ -35,6 +37,7 @@ pub struct Model {
     record: Record,
     /// What makes its sets guaranteed ones, where rows were held back for that.
     calibration: Option<Calibration>,
+    helper: Helper,
 }
 
 impl Model {
@@ -101,11 +104,12 @@ impl Model {
     /// # Errors
     /// When they have other features.
     pub fn predict_encoded(&self, data: &Dataset) -> Result<Predictions> {
-        let mut predictions = self.predictor.predict(data, Isa::best())?;
+        let mut predictions = self.predictor.predict_on(self.helper.accelerator(), data, Isa::best())?;
         if let Some(novelty) = data.novelty() {
             predictions = predictions.widened(novelty);
         }
-        Ok(self.in_target_unit(predictions).with_novelty(data.novelty().cloned()))
+        let predictions = self.in_target_unit(predictions).with_novelty(data.novelty().cloned());
+        Ok(predictions.with_helper(self.helper()))
     }
 
     /// The model with other predictions beyond the ranges of training, see [`Encoder::extrapolating`].
@@ -113,6 +117,17 @@ impl Model {
     pub fn extrapolating(mut self, extrapolation: Option<Extrapolation>) -> Self {
         self.encoder = self.encoder.extrapolating(extrapolation);
         self
+    }
+
+    /// The model with an accelerator that helps to predict, and to answer what is asked of its predictions. The bits stay as they are.
+    #[must_use]
+    pub fn accelerated(mut self, accelerator: Arc<dyn Accelerator>) -> Self {
+        self.helper = Helper::new(accelerator);
+        self
+    }
+
+    pub(crate) fn helper(&self) -> Helper {
+        self.helper.clone()
     }
 
     fn in_target_unit(&self, predictions: Standardised) -> Predictions {

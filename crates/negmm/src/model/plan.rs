@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::remarks::remarks;
 use super::{Model, Record, slopes};
+use crate::accelerator::Helper;
 use crate::conformal::Calibration;
 use crate::data::split::repeated;
 use crate::data::{Dataset, Encoder, Inputs, Known, PredictedRows, Table, weight_of};
@@ -188,7 +189,7 @@ impl FitPlan {
             histories,
         };
         let encoder = if extrapolates { slopes::measured(encoder, &predictor, &data)? } else { encoder };
-        let mut model = Model { method, encoder, predictor, record, calibration: None };
+        let mut model = Model { method, encoder, predictor, record, calibration: None, helper: Helper::default() };
         let OutOfFold { rows, folds, predictions, baseline } = out_of_fold;
         let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
         let held_out = HeldOut {

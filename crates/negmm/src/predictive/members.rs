@@ -1,6 +1,7 @@
 //! Responsible for predictions that several models made together: whose components or samples are whose, and what the models do
 //! not agree on.
 
+use crate::accelerator::Helper;
 use rayon::prelude::*;
 
 use super::{Form, LEAST_ROWS, Predictions};
@@ -63,7 +64,13 @@ impl Predictions {
         };
         let between_members = means.chunks_exact(members).enumerate().map(between).collect();
         let form = Form::Samples { pooled, between_members };
-        Self { form, members: vec![samples; members], novelty: None, support: Support::default() }
+        Self {
+            form,
+            members: vec![samples; members],
+            novelty: None,
+            support: Support::default(),
+            helper: Helper::default(),
+        }
     }
 
     /// Says that the samples are those of `members` models, as many of each, and how much of each row's variance is between
