@@ -12,6 +12,7 @@ use crate::device::{Card, Device, Failure};
 use crate::outputs::Pools;
 use crate::quantiles::Quantiles;
 use crate::shape::Shape;
+use crate::stage::Stage;
 use crate::trainer::ENGINES;
 
 /// With `auto` this much is predicted on the processor first, in multiply-adds: about 20 seconds of a core, what is lost at most where
@@ -94,7 +95,12 @@ impl<D: Device> OnDevice<D> {
 
 impl<D: Device + Send> Accelerator for OnDevice<D> {
     fn outputs(&self, network: &Network, parameters: &[&Parameters], x: &[f32], stride: usize) -> Option<Vec<f32>> {
-        let shape = Shape::forward(network).map_err(|reason| self.tell(&format!("engine cuda: {reason}"))).ok()?;
+        let possible = |shape: Shape| match Stage::is_possible(&shape, self.device.shared_memory()) {
+            true => Ok(shape),
+            false => Err("a network as wide as this is predicted on the processor"),
+        };
+        let shape = Shape::forward(network).and_then(possible);
+        let shape = shape.map_err(|reason| self.tell(&format!("engine cuda: {reason}"))).ok()?;
         self.work(|desk| {
             let pool = self.pools.find(&self.device, &desk.queue, &shape, parameters)?;
             pool.outputs(&self.device, desk, x, stride)

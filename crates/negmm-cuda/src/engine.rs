@@ -5,13 +5,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
 use negmm::Result;
-use negmm::train::{CpuEngine, Engine, Estimate, Job, Queue, Trained, Watch};
+use negmm::train::{CpuEngine, Engine, Estimate, Job, NetworkJob, Queue, Start, Trained, Watch};
 
 use crate::batch::{Batch, Outcome, Waiting};
 use crate::course::go_on;
 use crate::device::{Card, Device};
 use crate::room::Room;
 use crate::shape::Shape;
+use crate::stage::Stage;
 use crate::upload::Stock;
 
 /// Jobs on their way at most: those who need them plan no further ahead.
@@ -176,15 +177,14 @@ impl<'scope, 'a, D: Device> Rest<'scope, 'a, D> {
         }
         let Job::Network(job) = job else { return Some((number, job)) };
         let start = job.start();
-        let shape = match Shape::of(&job, &start) {
-            Ok(shape) => shape,
+        let device = &self.engine.device;
+        let (shape, room) = match placed(&job, &start, device.shared_memory()) {
+            Ok(placed) => placed,
             Err(reason) => {
                 self.tell(&format!("engine cuda: {reason}"));
                 return Some((number, job.into()));
             }
         };
-        let device = &self.engine.device;
-        let room = Room::new(&shape, device.shared_memory());
         let key = shape.header(&room);
         let mut state = self.shared.locked();
         let batch = state.batches.entry(key).or_insert_with(|| {
@@ -232,5 +232,15 @@ impl<D: Device> Queue for Rest<'_, '_, D> {
 
     fn most(&self) -> usize {
         self.shared.queue.most()
+    }
+}
+
+/// What a job's kernel is made for and where its numbers lie, with so many bytes of shared memory; or why no kernel trains it.
+fn placed(job: &NetworkJob, start: &Start, shared: usize) -> std::result::Result<(Shape, Room), &'static str> {
+    let shape = Shape::of(job, start)?;
+    let room = Room::new(&shape, shared);
+    match room.shared || Stage::is_possible(&shape, shared) {
+        true => Ok((shape, room)),
+        false => Err("a network as wide as this is trained on the processor"),
     }
 }

@@ -13,10 +13,12 @@ const WARPS: usize = THREADS / 32;
 const MOST_ROWS: usize = 32;
 /// Chunks of an operand that take turns; as the kernels have it.
 const CHUNKS: usize = 2;
+/// Numbers of k of a chunk, at least.
+const LEAST_CHUNK: usize = 8;
 /// Columns of a tile whose operand has a row for each k.
 const MOST_COLUMNS: usize = 64;
 /// Every card gives a block so much shared memory.
-const LEAST_SHARED: usize = 48 * 1024;
+pub(crate) const LEAST_SHARED: usize = 48 * 1024;
 
 /// The rows of a block and its shared memory.
 #[derive(Clone, Debug)]
@@ -48,9 +50,13 @@ impl Stage {
         let own_rows = shape.rows.div_ceil(blocks);
         let limit = shared.max(LEAST_SHARED) / size_of::<f32>();
         let tiles = (own_rows.div_ceil(MOST_ROWS)..=own_rows).map(|tiles| own_rows.div_ceil(tiles));
-        let mut choices = tiles.flat_map(|rows| [32, 16, 8].map(|chunk| Self::divided(shape, own_rows, rows, chunk)));
-        let smallest = Self::divided(shape, own_rows, 1, 8);
-        choices.find(|stage| stage.floats <= limit).unwrap_or(smallest)
+        let mut choices = tiles.flat_map(|rows| [32, 16, LEAST_CHUNK].map(|chunk| Self::divided(shape, own_rows, rows, chunk)));
+        choices.find(|stage| stage.floats <= limit).unwrap_or(Self::divided(shape, own_rows, 1, LEAST_CHUNK))
+    }
+
+    /// Whether so many bytes of shared memory are enough for a row at a time: the widest networks take more than a card has.
+    pub(crate) fn is_possible(shape: &Shape, shared: usize) -> bool {
+        Self::divided(shape, 1, 1, LEAST_CHUNK).floats * size_of::<f32>() <= shared.max(LEAST_SHARED)
     }
 
     /// A network that one block trains, all rows at a time.
@@ -177,10 +183,12 @@ mod tests {
                     let place = format!("{units} units, {blocks} blocks, {shared} bytes: {stage:?}");
                     assert!(stage.floats * size_of::<f32>() <= shared, "{place}");
                     assert!(stage.own_rows * blocks >= shape.rows && stage.tile_rows <= MOST_ROWS, "{place}");
+                    assert!(Stage::is_possible(&shape, shared), "{place}");
                     let seats = THREADS / (8 * stage.warps);
                     assert!(stage.rows * seats >= stage.tile_rows && stage.last_rows * 8 >= stage.tile_rows, "{place}");
                 }
             }
         }
+        assert!(!Stage::is_possible(&shape(4000, 32), 227 * 1024));
     }
 }

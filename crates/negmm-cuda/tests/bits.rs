@@ -67,3 +67,14 @@ fn networks_wait_for_memory_that_others_have() {
         assert_eq!(told_while_training(device, &jobs), expected, "{memory} bytes");
     }
 }
+
+#[test]
+fn a_network_that_no_block_holds_is_trained_by_the_processor() {
+    let Some(device) = Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), false) else {
+        return println!("skipped: there is no C++ compiler");
+    };
+    let (_, mut job) = table().remove(0);
+    job.network.hidden = vec![4000];
+    let told = told_while_training(device, &[job]);
+    assert_eq!(told, ["engine cuda: a network as wide as this is trained on the processor"]);
+}

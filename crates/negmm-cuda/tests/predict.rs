@@ -51,15 +51,32 @@ fn a_model_predicts_and_answers_the_same() {
     predictors::same_model(&accelerator);
 }
 
+/// What is told, and an accelerator that tells it.
+fn telling(device: Emulated) -> (Arc<Mutex<Vec<String>>>, Arc<dyn Accelerator>) {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = told.clone();
+    let tell = Box::new(move |text: &str| heard.lock().unwrap().push(text.to_string()));
+    (told, emulated_accelerator(device, tell))
+}
+
+#[test]
+fn a_network_that_no_block_holds_is_left_to_the_processor() {
+    let Some(device) = Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), false) else { return };
+    let (told, accelerator) = telling(device);
+    let (wide, data) = (predictors::too_wide(), predictors::rows(40));
+    let member = wide.networks().next().unwrap();
+    assert_eq!(accelerator.outputs(&member.network, &[&member.parameters], data.x(), data.stride()), None);
+    assert_eq!(*told.lock().unwrap(), ["engine cuda: a network as wide as this is predicted on the processor"]);
+    // The device goes on with what it can.
+    predictors::same_quantiles(&accelerator);
+}
+
 #[test]
 fn a_card_that_is_taken_away_loses_nothing() {
     for launches in [0, 1, 3] {
         let Some(mut device) = Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), false) else { return };
         device.launches_left = launches.into();
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let heard = told.clone();
-        let tell = Box::new(move |text: &str| heard.lock().unwrap().push(text.to_string()));
-        let accelerator = emulated_accelerator(device, tell);
+        let (told, accelerator) = telling(device);
         let predictions = Predictions::from(predictors::hostile(2));
         let accelerated = predictions.clone().accelerated(accelerator);
         for level in [0.1, 0.2, 0.3, 0.4, 0.5] {

@@ -12,6 +12,7 @@ use libloading::Library;
 use super::{Device, Failure};
 use crate::record::{EpochRecord, JobRecord};
 use crate::source::Source;
+use crate::stage::LEAST_SHARED;
 
 const FLAGS: [&str; 10] = [
     "-std=c++17",
@@ -132,6 +133,9 @@ impl Device for Emulated {
     }
 
     fn kernel(&self, source: &Source) -> Result<Self::Kernel, Failure> {
+        if source.shared > self.shared_memory.max(LEAST_SHARED) {
+            return Err("asking for shared memory failed".into());
+        }
         let path = self.library(source)?;
         // SAFETY: the library was just compiled from the kernels of this crate and runs nothing when it is loaded.
         let library = unsafe { Library::new(path) }.map_err(|error| error.to_string())?;

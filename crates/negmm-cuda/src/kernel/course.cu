@@ -123,11 +123,13 @@ DEVICE void step(const Team& team) {
   }
   const float share = job.weighted ? state.share : (float)(1.0 / (double)count);
   const int rows = in_panels(count) * (ADVERSARIAL ? 2 : 1);
-  lone([&] { reckon(team); });
+  if (!SHARED) lone([&] { reckon(team); });
 #pragma unroll 1
   for (int moved = 0; moved <= ADVERSARIAL; ++moved) {
     each_tile(rows, [&](Rows here) {
       gather(team, list, count, here, ADVERSARIAL ? 0.5f * share : share, true);
+      // Beside the first layer, which leaves the last threads without an item more often than not.
+      if (SHARED) lone([&] { reckon(team); });
       if (moved) move_inputs(team, here);
       stem_forward(team, team.weights(), here, true);
       forward(team, team.weights(), here, true);

@@ -87,7 +87,7 @@ DEVICE Joint joint_of(const Mixture& mixture, int k, int row, float log_weight, 
   return joint;
 }
 
-// What is known of a pair of components of a row, the later one first.
+// What is known of a pair of components of a row; turned around, its cdf has the other sign and the same bits.
 struct Pair { float distance, cdf, density; };
 
 DEVICE Pair pair_of(float mean, float variance, float other_mean, float other_variance) {
@@ -104,7 +104,7 @@ DEVICE void components(const Team& team, Rows rows, bool log, bool energy) {
 #if HEAD == 0
     float sum = 0.0f;
     for (int other = 0; other < EVERY; ++other) sum = sum + team.area(WEIGHTS)[place(other, row)];
-    team.area(SHARES)[at] = team.area(WEIGHTS)[at] * (1.0f / sum);
+    team.area(SHARES)[at] = team.area(WEIGHTS)[at] * quotient(1.0f, sum);
     float log_weight = team.area(LOG_WEIGHTS)[at] - (team.area(ROW_LARGEST)[row] + logarithm(sum));
     team.area(LOG_WEIGHTS)[at] = log_weight;
 #else
@@ -166,20 +166,22 @@ DEVICE void pair_sums(const Team& team, Rows rows) {
 #if !PAIRS
     float mean = mixture.mean(k, row), variance = sd * sd;
 #endif
-    for (int other = 0; other < EVERY; ++other) {
-      if (other == k) continue;
+#pragma unroll 3
+    for (int number = 0; number < EVERY - 1; ++number) {
+      const int other = number + (number >= k);
       float of_other = mixture.weight(other, row);
 #if PAIRS
       int high = other > k ? other : k, low = other > k ? k : other;
       int pair_at = place(high * (high - 1) / 2 + low, row), size = EVERY * (EVERY - 1) / 2 * ROW_STRIDE;
       const float* numbers = team.area(PAIR_NUMBERS);
-      Pair pair = {numbers[pair_at], numbers[size + pair_at], numbers[2 * size + pair_at]};
+      float of_pair = numbers[size + pair_at];
+      Pair pair = {numbers[pair_at], other > k ? -of_pair : of_pair, numbers[2 * size + pair_at]};
 #else
-      float other_mean = mixture.mean(other, row), other_sd = mixture.sd(other, row);
-      Pair pair = other > k ? pair_of(other_mean, other_sd * other_sd, mean, variance) : pair_of(mean, variance, other_mean, other_sd * other_sd);
+      float other_sd = mixture.sd(other, row);
+      Pair pair = pair_of(mean, variance, mixture.mean(other, row), other_sd * other_sd);
 #endif
       distance = fmaf(pair.distance, of_other, distance);
-      cdf = fmaf(other > k ? -pair.cdf : pair.cdf, of_other, cdf);
+      cdf = fmaf(pair.cdf, of_other, cdf);
       density = fmaf(pair.density, of_other, density);
     }
     team.area(PAIR_DISTANCES)[at] = distance;
@@ -247,7 +249,7 @@ DEVICE void loss_gradient(const Team& team, Rows rows, bool log, bool energy) {
     if (k == 0) row_scores(team, row, log, energy);
     if (log) {
       float factor = share * team.job->eta, z = team.area(ZS)[at];
-      float posterior = team.area(JOINTS)[at] * (1.0f / joint_sum(team, JOINTS, row));
+      float posterior = team.area(JOINTS)[at] * quotient(1.0f, joint_sum(team, JOINTS, row));
       float pull = INTERVALS ? team.area(PULLS)[at] : z;
       float curve = INTERVALS ? team.area(CURVES)[at] : neg_mul_add(z, z, 1.0f);
       float scaled = factor * posterior * team.area(INVERSES)[at];

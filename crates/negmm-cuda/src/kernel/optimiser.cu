@@ -2,6 +2,8 @@
 
 #define TINY 1e-30f
 #define EPSILON 1e-8f
+// Beyond this a ratio may be less than a `quotient` can be.
+#define LARGEST_BELOW 16777216.0f
 
 #if OPTIMISER != 2
 // Muon is not there.
@@ -63,6 +65,23 @@ DEVICE void load(const float* from, float (&four)[4]) {
   four[3] = packed.w;
 }
 DEVICE void store(float* to, const float (&four)[4]) { store4(to, make_float4(four[0], four[1], four[2], four[3])); }
+
+// First moments, four of them, over what second moments make of them.
+DEVICE void ratios(const float (&first)[4], const float (&second)[4], float correction, float (&ratio)[4]) {
+  float below[4];
+  bool usual = true;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    below[j] = fmaf(root(second[j]), correction, EPSILON);
+    usual = usual && below[j] < LARGEST_BELOW;
+  }
+#pragma unroll
+  for (int j = 0; j < 4; ++j) ratio[j] = quotient(first[j], below[j]);
+  if (!usual) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) ratio[j] = first[j] / below[j];
+  }
+}
 
 // The numbers of the step at hand, as if it will be taken.
 DEVICE void reckon(const Team& team) {
@@ -142,18 +161,21 @@ DEVICE void take_step(const Team& team) {
   },
     [&](int at, Held& held, const Four& four, const Orthogonal& orthogonal) {
     auto& [g, m, v, w, x, update] = held;
+    auto by_moments = [&](int j) { return four.real[j] && !(orthogonal.steps() && four.decays[j]); };
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (!by_moments(j)) continue;
+      m[j] = fmaf(m[j], (float)0.9, (float)(1.0 - 0.9) * g[j]);
+      v[j] = fmaf(v[j], (float)0.999, (float)(1.0 - 0.999) * g[j] * g[j]);
+      m[j] = fabsf(m[j]) > TINY ? m[j] : 0.0f;
+      v[j] = v[j] > TINY ? v[j] : 0.0f;
+    }
+    float ratio[4];
+    ratios(m, v, correction, ratio);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       if (!four.real[j]) continue;
-      if (orthogonal.steps() && four.decays[j]) {
-        w[j] = neg_mul_add(update[j], orthogonal.size, w[j]);
-      } else {
-        m[j] = fmaf(m[j], (float)0.9, (float)(1.0 - 0.9) * g[j]);
-        v[j] = fmaf(v[j], (float)0.999, (float)(1.0 - 0.999) * g[j] * g[j]);
-        m[j] = fabsf(m[j]) > TINY ? m[j] : 0.0f;
-        v[j] = v[j] > TINY ? v[j] : 0.0f;
-        w[j] = neg_mul_add(m[j] / fmaf(sqrtf(v[j]), correction, EPSILON), size, w[j]);
-      }
+      w[j] = by_moments(j) ? neg_mul_add(ratio[j], size, w[j]) : neg_mul_add(update[j], orthogonal.size, w[j]);
       if (four.decays[j] && shrink != 1.0f) w[j] = w[j] * shrink;
       if (averages) x[j] = fmaf(x[j], keep, w[j] * (1.0f - keep));
     }

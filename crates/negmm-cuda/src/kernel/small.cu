@@ -2,12 +2,13 @@
 // summed by one thread in the order of the processor's kernels: over units forward and backward, over the rows of a part for a gradient,
 // over parts in their order.
 
-// Tiles of Q x 4 elements, a warp has 4 x 8 of them: act(a, b, tiles of a, tiles of b).
+// Tiles of Q x 4 elements, a warp has 4 x 8 of them, or 8 x 4 or 16 x 2 where no more are across: act(a, b, tiles of a, tiles of b).
 template <int Q, class Act> DEVICE void tiles(int a, int b, Act act) {
-  int tiles_a = (a + Q - 1) / Q, tiles_b = (b + 3) / 4, groups_a = (tiles_a + 3) / 4, groups_b = (tiles_b + 7) / 8;
+  int tiles_a = (a + Q - 1) / Q, tiles_b = (b + 3) / 4, bits = tiles_b <= 2 ? 1 : tiles_b <= 4 ? 2 : 3;
+  int along = 32 >> bits, across = 1 << bits, groups_a = (tiles_a + along - 1) >> (5 - bits), groups_b = (tiles_b + across - 1) >> bits;
   each(groups_a * groups_b * 32, [&](int item) {
     int group = item / 32, lane = item % 32;
-    int at_a = group / groups_b * 4 + lane / 8, at_b = group % groups_b * 8 + lane % 8;
+    int at_a = group / groups_b * along + (lane >> bits), at_b = group % groups_b * across + (lane & (across - 1));
     if (at_a < tiles_a && at_b < tiles_b) act(at_a, at_b, tiles_a, tiles_b);
   });
 }

@@ -118,8 +118,14 @@ pub fn large_table() -> Vec<(&'static str, Predictor, usize)> {
     let mixture = |components| Head::Mixture(MixtureHead::new(components, 1e-3));
     vec![
         ("many rows", pool(mixture(1), network(&[3], Activation::Relu, false), 2), 16_400),
-        ("very many outputs", pool(mixture(1000), network(&[1], Activation::Relu, false), 1), 5_700),
+        ("very many outputs", pool(mixture(500), network(&[1], Activation::Relu, false), 1), 11_400),
     ]
+}
+
+/// A pool whose networks take more shared memory than cards have.
+#[allow(dead_code)]
+pub fn too_wide() -> Predictor {
+    pool(Head::Mixture(MixtureHead::new(2000, 1e-3)), network(&[1], Activation::Relu, false), 1)
 }
 
 /// An accelerator gives the bits of the processor for every pool and so many rows.
