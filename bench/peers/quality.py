@@ -5,7 +5,7 @@
 A line is added to the file RESULTS as soon as it is known; what the file has already is not run again. Each fit is a
 process of its own with one thread; one that takes longer than --limit is ended, and the other splits of that set and
 peer are skipped, which their lines say. `quality --table RESULTS,...` makes the tables.
-Needs: pip install -r quality-requirements.txt (or those lines of it that the chosen peers import)
+Needs: pip install -r quality-requirements.txt (or those lines of it that the chosen peers import; lightgbmlss by itself)
 
 The peers, near their defaults; the seed of split s is s:
 

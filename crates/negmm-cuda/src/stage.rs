@@ -50,7 +50,8 @@ impl Stage {
         let own_rows = shape.rows.div_ceil(blocks);
         let limit = shared.max(LEAST_SHARED) / size_of::<f32>();
         let tiles = (own_rows.div_ceil(MOST_ROWS)..=own_rows).map(|tiles| own_rows.div_ceil(tiles));
-        let mut choices = tiles.flat_map(|rows| [32, 16, LEAST_CHUNK].map(|chunk| Self::divided(shape, own_rows, rows, chunk)));
+        let mut choices =
+            tiles.flat_map(|rows| [32, 16, LEAST_CHUNK].map(|chunk| Self::divided(shape, own_rows, rows, chunk)));
         choices.find(|stage| stage.floats <= limit).unwrap_or(Self::divided(shape, own_rows, 1, LEAST_CHUNK))
     }
 

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::data::split::{blocks, grouped_folds, holdout, k_folds};
 use crate::data::{Encoder, Inputs, Table};
 use crate::math::rng::Rng;
-use crate::model::plan;
+use crate::model::{FitPlan, Manner, Preparations, Prepared};
 use crate::train::{Engine, Undertaking, Undertakings, Watch};
 use crate::{Error, Method, Metrics, Model, Result, streams};
 
@@ -262,13 +262,14 @@ pub struct CompareOptions<'a> {
 }
 
 /// What is to be predicted, from what, and how it is scored: the same for every split and every method.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Task<'a> {
     table: &'a Table,
     target: &'a str,
     inputs: &'a Inputs,
     /// The step of a discrete target, recognised from all rows, so that every split is scored alike.
     grid: Option<f64>,
+    preparations: Arc<Preparations>,
 }
 
 impl<'a> Task<'a> {
@@ -279,7 +280,7 @@ impl<'a> Task<'a> {
     pub fn new(table: &'a Table, target: &'a str, inputs: &'a Inputs) -> Result<Self> {
         let encoder = Encoder::fit(table, target, inputs)?;
         encoder.targets(table)?;
-        Ok(Self { table, target, inputs, grid: encoder.target().grid })
+        Ok(Self { table, target, inputs, grid: encoder.target().grid, preparations: Arc::default() })
     }
 
     /// Fitting a method on a split's training rows and scoring it on the test rows.
@@ -289,8 +290,13 @@ impl<'a> Task<'a> {
     /// # Errors
     /// When the data or the method's settings are at fault.
     pub fn undertake(&self, method: &Method, split: &Split, seed: u64) -> Result<Undertaking<'a, (Score, Model)>> {
-        let (task, test) = (*self, split.test.clone());
-        let plan = plan(&self.table.select_rows(&split.train), self.target, method, self.inputs, seed)?;
+        let (task, test) = (self.clone(), split.test.clone());
+        let Self { table, target, inputs, .. } = *self;
+        let plan = FitPlan::of(table, method, seed, || {
+            let manner = Manner::of(method, inputs);
+            let prepare = || Prepared::new(&table.select_rows(&split.train), target, inputs, manner);
+            self.preparations.find(&split.train, manner, prepare)
+        })?;
         let jobs = plan.jobs();
         let finish = move |trained, before: f64| {
             let start = Instant::now();

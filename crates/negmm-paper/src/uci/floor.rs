@@ -9,7 +9,7 @@ use crate::grid::{combinations, method};
 use crate::report::spread;
 use crate::uci::settings;
 use crate::{Block, Effort};
-use negmm::compare::Summary;
+use negmm::compare::{Summary, Task};
 
 /// Smallest sds, in sds of the target.
 const FLOORS: &str = "sigma-min=0.01,0.001,0.0001";
@@ -49,8 +49,8 @@ impl<'a> Floors<'a> {
         Ok(trials)
     }
 
-    pub(super) fn run(&self, journal: &mut Journal, options: &RunOptions<'_>) -> Result<bool> {
-        run(&self.trials, journal, options, &|fit| self.plan.fit(&self.loaded[fit.set], fit))
+    pub(super) fn run(&self, tasks: &[Task<'_>], journal: &mut Journal, options: &RunOptions<'_>) -> Result<bool> {
+        run(&self.trials, journal, options, &|fit| self.plan.fit(&tasks[fit.set], &self.loaded[fit.set], fit))
     }
 
     pub(super) fn block(&self, journal: &Journal) -> Option<Block> {

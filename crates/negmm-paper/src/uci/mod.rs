@@ -79,6 +79,12 @@ struct Loaded {
     splits: Vec<Split>,
 }
 
+impl Loaded {
+    fn task(&self) -> Result<Task<'_>> {
+        Task::new(&self.table, self.set.target, &self.inputs)
+    }
+}
+
 /// One fit.
 struct Fit {
     set: usize,
@@ -133,17 +139,20 @@ impl Plan {
         order.sort_by_key(|at| std::cmp::Reverse(loaded[*at].table.rows()));
         for set in order {
             for name in &self.methods {
-                for configuration in self.configurations(name, &loaded[set])? {
-                    for split in 0..loaded[set].splits.len() {
+                let configurations = self.configurations(name, &loaded[set])?;
+                // Fits of one split share the rows that they learn from while they are under way.
+                for split in 0..loaded[set].splits.len() {
+                    for configuration in &configurations {
                         let name = format!("{}, split {}, {configuration}", loaded[set].set.name, split + 1);
                         trials.push(Trial { name, work: Fit { set, split, configuration: configuration.clone() } });
                     }
                 }
             }
         }
-        let complete = run(&trials, journal, options, &|fit| self.fit(&loaded[fit.set], fit))?;
+        let tasks = loaded.iter().map(Loaded::task).collect::<Result<Vec<_>>>()?;
+        let complete = run(&trials, journal, options, &|fit| self.fit(&tasks[fit.set], &loaded[fit.set], fit))?;
         let floors = floor::Floors::of(self, &loaded);
-        let complete = floors.run(journal, options)? && complete;
+        let complete = floors.run(&tasks, journal, options)? && complete;
         if !complete {
             return Ok(None);
         }
@@ -184,12 +193,9 @@ impl Plan {
         combinations(method, &real_options(name, self.effort), &self.overrides)
     }
 
-    fn fit<'a>(&self, loaded: &'a Loaded, fit: &Fit) -> Result<Undertaking<'a, Value>> {
-        let Loaded { set, table, inputs, splits } = loaded;
+    fn fit<'a>(&self, task: &Task<'a>, loaded: &Loaded, fit: &Fit) -> Result<Undertaking<'a, Value>> {
         let seed = self.seed.wrapping_add(fit.split as u64);
-        let method = &fit.configuration.method;
-        let task = Task::new(table, set.target, inputs)?;
-        Ok(task.undertake(method, &splits[fit.split], seed)?.map(|scored| {
+        Ok(task.undertake(&fit.configuration.method, &loaded.splits[fit.split], seed)?.map(|scored| {
             let (score, model) = scored?;
             let validation = model.record().validation.as_ref().map(|metrics| (metrics.rmse, metrics.nll));
             Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))

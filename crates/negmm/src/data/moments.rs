@@ -23,17 +23,18 @@ pub(super) fn mean_and_sd(numbers: &[f64], weights: Option<&[f64]>) -> Option<(f
     };
     let unit = unit_of(present().fold(0.0_f64, |largest, (number, _)| largest.max(number.abs())));
     let weight_unit = unit_of(present().fold(0.0_f64, |largest, (_, weight)| largest.max(weight)));
-    let average = |value: &dyn Fn(f64) -> f64| {
-        let (mut sum, mut total) = (0.0, 0.0);
-        for (number, weight) in present() {
-            sum += weight / weight_unit * value(number / unit);
-            total += weight / weight_unit;
-        }
-        sum / total
-    };
-    let mean = average(&|number| number);
-    let variance = average(&|number| (number - mean).powi(2));
+    // Inverses of powers of two are exact, and products are sooner there than quotients.
+    let (inverse, weight_inverse) = (1.0 / unit, 1.0 / weight_unit);
+    let scaled = || present().map(|(number, weight)| (number * inverse, weight * weight_inverse));
+    let mean = average(scaled());
+    let variance = average(scaled().map(|(number, weight)| ((number - mean).powi(2), weight)));
     Some((mean * unit, variance.sqrt() * unit))
+}
+
+fn average(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (sum, total) =
+        weighted.fold((0.0, 0.0), |(sum, total), (number, weight)| (sum + weight * number, total + weight));
+    sum / total
 }
 
 #[cfg(test)]

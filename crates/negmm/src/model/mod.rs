@@ -3,6 +3,7 @@
 mod file;
 mod fit;
 mod plan;
+mod prepared;
 mod record;
 mod remarks;
 mod slopes;
@@ -15,6 +16,7 @@ pub use file::Loaded;
 pub(crate) use file::forecaster_to_bytes;
 pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
+pub(crate) use prepared::{Manner, Preparations, Prepared};
 pub use record::Record;
 
 use crate::accelerator::{Accelerator, Helper};

@@ -2,20 +2,16 @@
 
 use std::sync::Arc;
 
+use super::prepared::{Manner, Prepared};
 use super::remarks::remarks;
 use super::{Model, Record, slopes};
 use crate::accelerator::Helper;
 use crate::conformal::Calibration;
-use crate::data::split::repeated;
-use crate::data::{Dataset, Encoder, Inputs, Known, PredictedRows, Table, weight_of};
+use crate::data::{Inputs, Known, Table, weight_of};
 use crate::method::{self, Learnt, Method, OutOfFold};
 use crate::metrics::Metrics;
 use crate::train::{Job, Trained};
 use crate::{Error, Predictions, Result, Rng, streams};
-
-/// More rows than this share with equal inputs are worth a word, where there are more inputs than this.
-const FEW_REPEATS: f64 = 0.05;
-const FEW_INPUTS: usize = 3;
 
 /// Rows of a calibration by what was predicted out of fold: more would make it slower, and hardly more exact.
 const MOST_CALIBRATION: usize = 20_000;
@@ -24,23 +20,10 @@ const MOST_CALIBRATION: usize = 20_000;
 #[derive(Clone, Debug)]
 pub struct FitPlan {
     learning: method::Plan,
-    /// The encoded rows.
-    data: Arc<Dataset>,
-    encoder: Encoder,
+    prepared: Arc<Prepared>,
     seed: u64,
-    /// Rows of the table.
-    rows: usize,
-    /// Which of them are encoded.
-    predicted: PredictedRows,
-    /// Targets of the encoded rows, in their own unit.
-    targets: Vec<f64>,
-    /// What is known of them, where that is not all.
-    known: Option<Known>,
-    /// How much each counts, where that differs.
-    weights: Option<Vec<f64>>,
     /// Whether the model is to know how predictions change beyond the ranges of training.
     extrapolates: bool,
-    warnings: Vec<String>,
 }
 
 /// What a fit gives.
@@ -79,68 +62,33 @@ pub struct HeldOut {
 /// # Errors
 /// When the data or the method's settings are at fault.
 pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed: u64) -> Result<FitPlan> {
-    method.check()?;
-    let soft_clip = method.soft_clip().filter(|_| inputs.sequence.is_none());
-    let mut encoder =
-        Encoder::fit(table, target, inputs)?.keeping_missing(method.keeps_missing()).soft_clipping(soft_clip);
-    if inputs.sequence.is_none() && method.normal_scores() {
-        encoder = encoder.adding_normal_scores(table, inputs)?;
-    }
-    let (targets, known) = (encoder.targets(table)?.into_owned(), encoder.known(table)?);
-    if table.rows() < method.least_rows() {
-        return Err(table.blame(Error::data(format!(
-            "method {} needs at least {} rows, found {}",
-            method.name(),
-            method.least_rows(),
-            table.rows()
-        ))));
-    }
-    let mut warnings = encoder.oddities(table);
-    let guessed = table.rows() == 1 && matches!(method, Method::Auto(_));
-    if guessed {
-        warnings.push("a single row says nothing of the spread: the sd is a guess, the target's own size".into());
-    }
-    if encoder.target().constant && !guessed {
-        warnings.push(format!(
-            "the target {target:?} is {} in every row: every prediction will be that, with a tiny sd",
-            encoder.target().mean
-        ));
-    }
-    if encoder.features() == 0 {
-        warnings.push("no input column varies: every row will get the same prediction".into());
-    }
-    let weights = encoder.sample_weights(table, inputs.weight.as_deref())?.map(|weights| weights.into_owned());
-    let (mut data, _) = encoder.encode(table)?;
-    data = data.with_atoms(encoder.target().scaled_atoms()).with_bounds(encoder.target().scaled_bounds());
-    if let Some((lower, upper)) = encoder.target().intervals(&targets, known.as_ref()) {
-        data = data.with_intervals(lower, upper);
-    }
-    if let Some(weights) = &weights {
-        data = data.with_sample_weights(weights);
-    }
-    if let Some(group) = &inputs.group {
-        data = data.with_groups(table.groups(group)?.into_iter());
-    } else if inputs.sequence.is_none() && encoder.inputs().len() > FEW_INPUTS {
-        // Fewer inputs are the same by chance.
-        let repeats = repeated(&data.equal_inputs());
-        if repeats > FEW_REPEATS {
-            warnings.push(format!(
-                "{:.0} % of the rows have the inputs of another row: if rows of one person, machine or batch are alike, name its column \
-                 by the option group, and they are held out together",
-                100.0 * repeats
-            ));
-        }
-    }
-    let data = Arc::new(data);
-    let learning = method.plan(&data, seed)?;
-    let predicted = encoder.predicted_rows(table.rows());
-    // A series may leave its range for good: its windows are as they are.
-    let extrapolates = encoder.sequence().is_none();
-    let rows = table.rows();
-    Ok(FitPlan { learning, data, encoder, seed, rows, predicted, targets, known, weights, extrapolates, warnings })
+    FitPlan::of(table, method, seed, || Prepared::new(table, target, inputs, Manner::of(method, inputs)).map(Arc::new))
 }
 
 impl FitPlan {
+    /// Of the rows of a table, when the method can be fitted to them.
+    pub(crate) fn of(
+        table: &Table,
+        method: &Method,
+        seed: u64,
+        prepare: impl FnOnce() -> Result<Arc<Prepared>>,
+    ) -> Result<Self> {
+        method.check()?;
+        let prepared = prepare()?;
+        if prepared.rows < method.least_rows() {
+            return Err(table.blame(Error::data(format!(
+                "method {} needs at least {} rows, found {}",
+                method.name(),
+                method.least_rows(),
+                prepared.rows
+            ))));
+        }
+        let learning = method.plan(&prepared.data, seed)?;
+        // A series may leave its range for good: its windows are as they are.
+        let extrapolates = prepared.encoder.sequence().is_none();
+        Ok(Self { learning, prepared, seed, extrapolates })
+    }
+
     /// The method with every setting that follows from the data filled in.
     pub fn method(&self) -> &Method {
         self.learning.method()
@@ -161,19 +109,9 @@ impl FitPlan {
     /// # Errors
     /// When a job failed, or the results are not those of the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
-        let Self {
-            learning,
-            data,
-            encoder,
-            seed,
-            rows,
-            predicted,
-            targets,
-            known,
-            weights,
-            extrapolates,
-            mut warnings,
-        } = self;
+        let Self { learning, prepared, seed, extrapolates } = self;
+        let Prepared { data, encoder, rows, predicted, targets, known, weights, warnings } = &*prepared;
+        let (encoder, mut warnings) = (encoder.clone(), warnings.clone());
         let Learnt { method, predictor, histories, out_of_fold } = learning.finish(trained)?;
         let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
         if skipped > 0 {
@@ -182,19 +120,19 @@ impl FitPlan {
         let record = Record {
             version: env!("CARGO_PKG_VERSION").into(),
             seed,
-            rows,
+            rows: *rows,
             validation_rows: out_of_fold.rows.len(),
             validation: None,
             baseline: None,
             histories,
         };
-        let encoder = if extrapolates { slopes::measured(encoder, &predictor, &data)? } else { encoder };
+        let encoder = if extrapolates { slopes::measured(encoder, &predictor, data)? } else { encoder };
         let mut model = Model { method, encoder, predictor, record, calibration: None, helper: Helper::default() };
         let OutOfFold { rows, folds, predictions, baseline } = out_of_fold;
         let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
         let held_out = HeldOut {
-            y: pick(&targets),
-            known: known.map(|known| known.select(&rows.iter().map(|row| *row as usize).collect::<Vec<_>>())),
+            y: pick(targets),
+            known: known.as_ref().map(|known| known.select(&rows.iter().map(|row| *row as usize).collect::<Vec<_>>())),
             sample_weights: weights.as_deref().map(pick),
             rows: rows.iter().map(|row| predicted.step(*row as usize)).collect(),
             folds,
