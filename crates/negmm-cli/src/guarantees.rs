@@ -1,8 +1,8 @@
 //! Responsible for what is said of guaranteed sets beside the sets themselves.
 
-use negmm::Questions;
 use negmm::conformal::{Adaptive, Calibration, Sets};
 use negmm::questions::Number;
+use negmm::{Error, Questions};
 
 use crate::report::counted;
 use crate::say;
@@ -34,18 +34,18 @@ pub fn of_calibration(calibration: &Calibration, questions: &Questions) -> Vec<S
 }
 
 /// How often the sets that were asked for held the targets of a sequence.
-pub fn of_sequence(adaptive: &Adaptive, questions: &Questions) -> Vec<String> {
+pub fn of_sequence(adaptive: &Adaptive, questions: &Questions) -> Result<Vec<String>, Error> {
     let of = |(name, sets, coverage): (String, Sets, &Number)| {
-        let (_, kept) = adaptive.outside(sets, coverage.value);
+        let kept = adaptive.kept(sets, coverage.value)?;
         if kept.targets == 0 {
-            return format!("{name}: no target is known that sets could adapt to: they are the model's own");
+            return Ok(format!("{name}: no target is known that sets could adapt to: they are the model's own"));
         }
         let share = 100.0 * kept.held as f64 / kept.targets as f64;
         let (asked, bound) = (100.0 * coverage.value, 100.0 * kept.bound);
         let steps = counted(kept.targets, "target");
-        format!(
+        Ok(format!(
             "{name}: adaptive; {share:.1} % of {steps} were held, which is sure to be within {bound:.1} % of {asked} %"
-        )
+        ))
     };
     asked(questions).map(of).collect()
 }

@@ -2,6 +2,8 @@
 
 use crate::program;
 
+use negmm::forecast::{Forecaster, Origins, Over};
+use negmm::{Predictions, Questions, Table};
 use program::Folder;
 
 /// Hours of two days, again and again, with a little noise.
@@ -71,6 +73,60 @@ fn many_series_have_one_model() {
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!((lines.len(), lines[0]), (5, "id,step,mean,sd"));
     assert!(lines[1].starts_with("a,1,") && lines[4].starts_with("b,2,"), "{out}");
+}
+
+/// A series with a season of 12 steps.
+fn long(steps: usize) -> String {
+    let value = |step: usize| {
+        let noise = (step as f64 * 0.618_033_988_75).fract() - 0.5;
+        50.0 + 9.0 * (std::f64::consts::TAU * step as f64 / 12.0).sin() + 4.0 * noise
+    };
+    (0..steps).fold(String::from("y\n"), |text, step| text + &format!("{:.4}\n", value(step)))
+}
+
+/// A folder with a forecaster of it.
+fn folder_of_long() -> Folder {
+    let folder = Folder::new();
+    folder.write("short.csv", long(200));
+    let fit = ["fit", "short.csv", "--sequence", "y", "--horizon", "24", "--season", "12", "-o", "l.negmm"];
+    folder.done(&[&fit[..], &QUICK].concat());
+    folder
+}
+
+#[test]
+fn long_series_are_answered_as_all_at_once() {
+    let folder = folder_of_long();
+    folder.write("long.csv", long(500));
+    let forecaster = Forecaster::load(folder.path("l.negmm")).unwrap();
+    let table = Table::read(folder.path("long.csv")).unwrap();
+    let histories = forecaster.histories(&table).unwrap();
+    let places = forecaster.places(&histories, Origins { last: None, every: Some(1) });
+    let all = forecaster.predict(&table, &histories, places).unwrap();
+    let draws = |predictions: &Predictions| {
+        let questions = Questions { draws: 1, ..Questions::default() };
+        questions.answer(predictions, 0).unwrap().column("draw_1").unwrap()
+    };
+    let column = |more: &[&str], name: &str| -> Vec<f64> {
+        let predict = ["predict", "l.negmm", "long.csv", "--every", "1", "--draws", "1"];
+        let text = folder.done(&[&predict, more].concat()).text();
+        let at = text.lines().next().unwrap().split(',').position(|other| other == name).unwrap();
+        text.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().parse().unwrap()).collect()
+    };
+    assert_eq!(column(&[], "draw_1"), draws(&all.predictions));
+    assert_eq!(column(&["--paths", "1"], "path_1"), forecaster.paths(&all, 1, 0).unwrap());
+    let sums = forecaster.over(&all, Over::Sum, 5, 0).unwrap();
+    assert_eq!(column(&["--over", "sum", "--paths", "5"], "draw_1"), draws(&sums.predictions));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_forecasts() {
+    const MOST_KIB: u64 = 200 << 10;
+    let folder = folder_of_long();
+    folder.write("long.csv", long(3_000));
+    let peak = folder.most_memory(&["predict", "l.negmm", "long.csv", "--every", "1", "-o", "p.csv", "--quiet"]);
+    assert!(peak > 0 && peak < MOST_KIB, "{peak} KiB");
+    assert_eq!(String::from_utf8(folder.read("p.csv")).unwrap().lines().count(), 1 + 24 * (3_000 - 24 - 27));
 }
 
 #[test]

@@ -239,16 +239,7 @@ fn memory_does_not_grow_with_the_file() {
     }
     file.into_inner().unwrap();
     let predict = ["predict", "ok.negmm", "big.csv", "--keep", "note", "-o", "p.csv"];
-    let mut child = folder.command(&predict).spawn().unwrap();
-    let mut peak = 0;
-    while child.try_wait().unwrap().is_none() {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
-        peak = peak.max(kib.unwrap_or(0));
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    assert!(child.wait().unwrap().success());
+    let peak = folder.most_memory(&predict);
     assert!(peak > 0 && peak < MOST_KIB, "{peak} KiB");
     assert!(folder.path("p.csv").metadata().unwrap().len() > BYTES as u64);
 }

@@ -50,7 +50,7 @@ impl Beside {
             Self::Targets(targets) => {
                 let mut targets = targets.clone();
                 targets.resize(predictions.len(), f64::NAN);
-                let adaptive = Adaptive::of_sequence(predictions, &targets)?;
+                let adaptive = Adaptive::of_sequence(&questions.sets(), predictions, &targets)?;
                 Ok(questions.answer_guaranteed(predictions, 0, Guard::Adaptive(&adaptive))?)
             }
         }

@@ -48,14 +48,15 @@ impl<'a> Ahead<'a> {
 
     /// The answers about them.
     pub fn answer(&self, questions: &Questions, form: &Form) -> Result<Vec<u8>, Failure> {
-        let Self { forecaster, table, histories, forecasts: Forecasts { places, predictions, .. } } = self;
-        let adaptive = match questions.guaranteed {
-            true => Some(forecaster.adaptive(table, histories, places)?),
-            false => None,
-        };
-        let answers = match &adaptive {
-            Some(adaptive) => questions.answer_guaranteed(predictions, 0, Guard::Adaptive(adaptive))?,
-            None => questions.answer(predictions, 0)?,
+        let Self { forecaster, table, histories, forecasts } = self;
+        let Forecasts { places, predictions, .. } = forecasts;
+        let answers = match questions.guaranteed {
+            true => {
+                let mut adaptive = forecaster.adaptive(table, histories, &questions.sets())?;
+                forecaster.adapt(&mut adaptive, histories, forecasts)?;
+                questions.answer_guaranteed(predictions, 0, Guard::Adaptive(&adaptive))?
+            }
+            false => questions.answer(predictions, 0)?,
         };
         written(form, &forecaster.placed(answers, histories, places, true, false))
     }

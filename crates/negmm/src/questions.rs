@@ -20,7 +20,7 @@
 use std::collections::HashSet;
 
 use crate::answers::Answers;
-use crate::conformal::Guard;
+use crate::conformal::{Guard, Sets};
 use crate::{Error, Model, Predictions, Result};
 
 /// Draws of a row at most.
@@ -194,6 +194,12 @@ impl Questions {
             self.names_of(model.members(), model.components()).map_err(|error| error.at(model.method().name()))?,
         );
         unique(names)
+    }
+
+    /// The sets that are asked for, each with its coverage.
+    pub fn sets(&self) -> Vec<(Sets, f64)> {
+        let intervals = self.intervals.iter().map(|coverage| (Sets::Intervals, coverage.value));
+        intervals.chain(self.regions.iter().map(|coverage| (Sets::Regions, coverage.value))).collect()
     }
 
     /// The answers about a batch of predictions, as columns. `first_row` rows come before the batch: with that, draws do not

@@ -19,6 +19,7 @@ mod engine_contract;
 mod engine_elsewhere;
 mod extrapolation;
 mod forecast;
+mod forecast_portions;
 mod levels;
 mod lstm;
 mod mixture_properties;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use negmm::compare::Summary;
-use negmm::conformal::Guard;
+use negmm::conformal::{Adaptive, Guard};
 use negmm::data::{Inputs, PredictedRows};
 use negmm::forecast::{FittedForecaster, ForecastPlan, Forecaster, Forecasts, Over, Roles, StepScores, backtest};
 use negmm::{Error, FitOptions, Method, Questions, Table};
@@ -14,6 +14,7 @@ use crate::arguments::{Compare, Evaluate, Predict, Shared};
 use crate::command::fit::with_bar;
 use crate::config::{FORECAST, FitConfig};
 use crate::predictions::{Form, Predicted, PredictionFile};
+use crate::progress::Bar;
 use crate::say::{say, say_json, tell, warn};
 use crate::{config, guarantees, input, report};
 
@@ -142,43 +143,64 @@ pub fn predict(
     if questions.guaranteed && over.is_some() {
         return Err(Error::options("--guaranteed is for steps ahead, not for what they add up to"));
     }
-    let forecasts = match inside {
-        true => forecaster.predict(&table, &histories, forecaster.places(&histories, origins))?,
-        false => forecaster.future(&table, &histories)?,
+    let mut portions = forecaster.portions(&table, &histories, inside.then_some(origins))?;
+    let mut adaptive = match (questions.guaranteed, inside) {
+        (true, true) => Some(Adaptive::new(&questions.sets())),
+        (true, false) => Some(forecaster.adaptive(&table, &histories, &questions.sets())?),
+        (false, _) => None,
     };
-    if forecasts.places.is_empty() {
-        return Err(Error::data("no series is long enough to start a forecast from"));
-    }
-    let adaptive = match questions.guaranteed {
-        true => Some(forecaster.adaptive(&table, &histories, &forecasts.places)?),
-        false => None,
-    };
-    let (forecasts, drawn) = match over {
-        Some(over) => (forecaster.over(&forecasts, over, paths.unwrap_or(PATHS), questions.seed)?, None),
-        None => {
-            let drawn = paths.map(|paths| forecaster.paths(&forecasts, paths, questions.seed)).transpose()?;
-            (forecasts, drawn.zip(paths))
+    // The names of the columns and the lines of a portion that so many lines come before.
+    let mut answer = |mut forecasts: Forecasts, lines: usize| -> Result<_, Error> {
+        if let Some(adaptive) = &mut adaptive {
+            forecaster.adapt(adaptive, &histories, &forecasts)?;
         }
+        let drawn = match (over, paths) {
+            (Some(over), paths) => {
+                forecasts = forecaster.over(&forecasts, over, paths.unwrap_or(PATHS), questions.seed)?;
+                None
+            }
+            (None, Some(paths)) => Some((forecaster.paths(&forecasts, paths, questions.seed)?, paths)),
+            (None, None) => None,
+        };
+        let Forecasts { places, predictions, .. } = &forecasts;
+        let mut answers = match &adaptive {
+            Some(adaptive) => questions.answer_guaranteed(predictions, lines as u64, Guard::Adaptive(adaptive))?,
+            None => questions.answer(predictions, lines as u64)?,
+        };
+        if let Some((values, paths)) = drawn {
+            answers = answers.before_numbers((1..=paths).map(|path| format!("path_{path}")).collect(), values);
+        }
+        let answers = forecaster.placed(answers, &histories, places, over.is_none(), inside);
+        let predicted = Predicted::new(&answers, &[], PredictedRows::all(places.len()), false, form);
+        Ok((answers.names().to_vec(), predicted))
     };
-    let Forecasts { places, predictions, .. } = &forecasts;
-    let mut answers = match &adaptive {
-        Some(adaptive) => questions.answer_guaranteed(predictions, 0, Guard::Adaptive(adaptive))?,
-        None => questions.answer(predictions, 0)?,
-    };
-    if let Some((values, paths)) = drawn {
-        answers = answers.before_numbers((1..=paths).map(|path| format!("path_{path}")).collect(), values);
+    let bar = Bar::rows(shared);
+    let (mut output, mut lines) = (None, 0);
+    let mut portion = portions.next().transpose()?;
+    while let Some(forecasts) = portion {
+        // The next portion is forecast while this one is answered.
+        let (answered, next) = rayon::join(|| answer(forecasts, lines), || portions.next());
+        let (names, predicted) = answered?;
+        let (_, file) = match &mut output {
+            Some(output) => output,
+            None => output.insert((names.clone(), PredictionFile::create(&predict.output, form, names)?)),
+        };
+        lines += predicted.rows();
+        bar.add(predicted.rows());
+        file.write(predicted, &[])?;
+        portion = next.transpose()?;
     }
-    let answers = forecaster.placed(answers, &histories, places, over.is_none(), inside);
-    let names = answers.names().to_vec();
-    let mut output = PredictionFile::create(&predict.output, form, names.clone())?;
-    output.write(Predicted::new(&answers, &[], PredictedRows::all(places.len()), false, form), &[])?;
-    output.finish()?;
+    bar.clear();
+    let Some((names, file)) = output else {
+        return Err(Error::data("no series is long enough to start a forecast from"));
+    };
+    file.finish()?;
     warn(shared.quiet, &histories.warnings);
     if let Some(adaptive) = &adaptive {
-        guarantees::tell(shared.quiet, &guarantees::of_sequence(adaptive, questions));
+        guarantees::tell(shared.quiet, &guarantees::of_sequence(adaptive, questions)?);
     }
     if shared.json && predict.output != "-" {
-        return say_json(&json!({"rows": places.len(), "columns": names, "output": predict.output}));
+        return say_json(&json!({"rows": lines, "columns": names, "output": predict.output}));
     }
     Ok(())
 }

@@ -178,8 +178,8 @@ fn answer(
         (true, Some(_), _) => {
             let mut y = model.encoder().targets(&chunk.table)?.into_owned();
             y.resize(predictions.len(), f64::NAN);
-            let adaptive = Adaptive::of_sequence(&predictions, &y)?;
-            said = guarantees::of_sequence(&adaptive, questions);
+            let adaptive = Adaptive::of_sequence(&questions.sets(), &predictions, &y)?;
+            said = guarantees::of_sequence(&adaptive, questions)?;
             questions.answer_guaranteed(&predictions, first, Guard::Adaptive(&adaptive))?
         }
         (true, None, Some(calibration)) => {

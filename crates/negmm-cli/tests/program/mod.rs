@@ -48,6 +48,22 @@ impl Folder {
         folder
     }
 
+    /// Runs it to its good end; the most memory that it took, in KiB.
+    #[cfg(target_os = "linux")]
+    pub fn most_memory(&self, arguments: &[&str]) -> u64 {
+        let mut child = self.command(arguments).spawn().unwrap();
+        let mut peak = 0;
+        while child.try_wait().unwrap().is_none() {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+            peak = peak.max(kib.unwrap_or(0));
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert!(child.wait().unwrap().success());
+        peak
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }

@@ -10,31 +10,42 @@
 //! As a stays between -rate and 1 + rate, the share of missed targets among T differs from α by (max(α, 1 - α) + rate) / (rate T) at
 //! most, whatever happens. Where d targets are still to be seen when a set is made, a reaches d rates further.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use super::calibration::Sets;
 use crate::{Error, Predictions, Result};
 
 /// How much a set changes after a target, as a probability.
 const RATE: f64 = 0.02;
 
-/// One set among those that are made as time goes on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Step {
-    /// Which sequence it is of; each adapts by itself.
-    stream: usize,
-    /// When it is made.
-    made: usize,
-    /// When its target is known to later sets.
-    seen: usize,
-    /// The tails of its target for intervals and for regions, where it is known.
-    tails: Option<[f64; 2]>,
-}
-
-/// Sets that are made as time goes on.
+/// Sets of some kinds and coverages that are made as time goes on, a batch of them after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Adaptive {
-    steps: Vec<Step>,
-    /// Sets that are not asked for, which come first.
-    before: usize,
+    courses: Vec<Course>,
+}
+
+/// Sets of one kind and coverage.
+#[derive(Clone, Debug, PartialEq)]
+struct Course {
+    sets: Sets,
+    coverage: f64,
+    /// Sequences, each of which adapts by itself.
+    streams: BTreeMap<usize, Stream>,
+    targets: usize,
+    held: usize,
+    /// What each set of the last batch leaves outside.
+    outside: Vec<f64>,
+}
+
+/// How far one sequence is.
+#[derive(Clone, Debug, PartialEq)]
+struct Stream {
+    /// What the next set leaves outside.
+    current: f64,
+    /// Sets whose targets are not yet seen: when they are, and 1 where the target was missed, 0 where it was held.
+    waiting: VecDeque<(usize, Option<f64>)>,
+    /// The most of them at once.
+    longest: usize,
 }
 
 /// How often sets held their targets.
@@ -50,72 +61,106 @@ pub struct Kept {
 }
 
 impl Adaptive {
-    /// Of the steps of one sequence, one after the other; targets that are not known are NaN.
-    ///
-    /// # Errors
-    /// When there is not one target for each prediction.
-    pub fn of_sequence(predictions: &Predictions, y: &[f64]) -> Result<Self> {
-        Self::new(predictions, y, |row| (0, row, row + 1))
+    /// Sets of these kinds and coverages, of which none is made yet.
+    pub fn new(sets: &[(Sets, f64)]) -> Self {
+        let course = |(sets, coverage): &(Sets, f64)| Course {
+            sets: *sets,
+            coverage: *coverage,
+            streams: BTreeMap::new(),
+            targets: 0,
+            held: 0,
+            outside: Vec::new(),
+        };
+        Self { courses: sets.iter().map(course).collect() }
     }
 
-    /// Of sets that are made as `place` says of each: its sequence, when it is made, and when its target is known. Targets that are not
-    /// known are NaN.
+    /// Those of the steps of one sequence, one after the other; targets that are not known are NaN.
     ///
     /// # Errors
     /// When there is not one target for each prediction.
-    pub fn new(predictions: &Predictions, y: &[f64], place: impl Fn(usize) -> (usize, usize, usize)) -> Result<Self> {
-        if y.len() != predictions.len() {
-            let (rows, found) = (predictions.len(), y.len());
-            return Err(Error::data(format!("expected {rows} values of y, one for each row, found {found}")));
-        }
+    pub fn of_sequence(sets: &[(Sets, f64)], predictions: &Predictions, y: &[f64]) -> Result<Self> {
+        let mut adaptive = Self::new(sets);
+        adaptive.follow(predictions, y, |row| (0, row, row + 1))?;
+        Ok(adaptive)
+    }
+
+    /// Makes a batch of sets as `place` says of each: its sequence, when it is made, and when its target is known. Of one sequence none
+    /// is made before those of earlier batches. Targets that are not known are NaN.
+    ///
+    /// # Errors
+    /// When there is not one target for each prediction.
+    pub fn follow(
+        &mut self,
+        predictions: &Predictions,
+        y: &[f64],
+        place: impl Fn(usize) -> (usize, usize, usize),
+    ) -> Result<()> {
         // A number that is not used stands for one that is not known.
         let known: Vec<f64> = y.iter().map(|y| if y.is_nan() { 0.0 } else { *y }).collect();
-        let tails = predictions.each_with(&known, |row, y| [row.interval_tail(y), row.region_tail(y)])?;
-        let step = |(row, (tails, y)): (usize, ([f64; 2], &f64))| {
-            let (stream, made, seen) = place(row);
-            Step { stream, made, seen, tails: (!y.is_nan()).then_some(tails) }
-        };
-        Ok(Self { steps: tails.into_iter().zip(y).enumerate().map(step).collect(), before: 0 })
-    }
-
-    /// The same, where only the last sets are asked for.
-    #[must_use]
-    pub fn of_last(self, sets: usize) -> Self {
-        Self { before: self.steps.len().saturating_sub(sets), ..self }
-    }
-
-    /// The probability by the model itself that each set leaves outside; 0: it is the whole line. And how often they held.
-    pub fn outside(&self, sets: Sets, coverage: f64) -> (Vec<f64>, Kept) {
-        let wanted = 1.0 - coverage;
-        let mut order: Vec<usize> = (0..self.steps.len()).collect();
-        order.sort_by_key(|row| (self.steps[*row].stream, self.steps[*row].made));
-        let (mut outside, mut kept, mut reach) = (vec![0.0; self.steps.len()], Kept::default(), 0.0);
-        for stream in order.chunk_by(|a, b| self.steps[*a].stream == self.steps[*b].stream) {
-            let (mut current, mut seen, mut longest) = (wanted, 0, 0);
-            for (at, row) in stream.iter().enumerate() {
-                while seen < at && self.steps[stream[seen]].seen <= self.steps[*row].made {
-                    current += self.learnt(stream[seen], sets, &outside).map_or(0.0, |missed| RATE * (wanted - missed));
-                    seen += 1;
+        let mut order: Vec<usize> = (0..y.len()).collect();
+        order.sort_by_key(|row| place(*row).1);
+        for sets in [Sets::Intervals, Sets::Regions] {
+            let mut courses = self.courses.iter_mut().filter(|course| course.sets == sets).peekable();
+            if courses.peek().is_none() {
+                continue;
+            }
+            let tails = predictions.each_with(&known, |row, y| match sets {
+                Sets::Intervals => row.interval_tail(y),
+                Sets::Regions => row.region_tail(y),
+            })?;
+            for course in courses {
+                course.outside = vec![0.0; y.len()];
+                for row in &order {
+                    course.outside[*row] = course.make(place(*row), (!y[*row].is_nan()).then_some(tails[*row]));
                 }
-                outside[*row] = current;
-                longest = longest.max(at - seen);
             }
-            for missed in stream.iter().filter_map(|row| self.learnt(*row, sets, &outside)) {
-                kept.targets += 1;
-                kept.held += usize::from(missed == 0.0);
-            }
-            reach += wanted.max(coverage) + RATE * (1 + longest) as f64;
         }
-        kept.bound = if kept.targets > 0 { (reach / (RATE * kept.targets as f64)).min(1.0) } else { 1.0 };
-        outside.iter_mut().for_each(|outside| *outside = outside.clamp(0.0, 1.0));
-        (outside.split_off(self.before), kept)
+        Ok(())
     }
 
-    /// 1 where the set that left so much outside missed its target, 0 where it held it.
-    fn learnt(&self, row: usize, sets: Sets, outside: &[f64]) -> Option<f64> {
-        let [interval, region] = self.steps[row].tails?;
-        let tail = if sets == Sets::Intervals { interval } else { region };
-        Some(f64::from(outside[row] > 0.0 && tail <= outside[row]))
+    /// The probability by the model itself that each set of the last batch leaves outside; 0: it is the whole line.
+    ///
+    /// # Errors
+    /// When sets of this kind and coverage are not among those that are made.
+    pub fn outside(&self, sets: Sets, coverage: f64) -> Result<&[f64]> {
+        Ok(&self.course(sets, coverage)?.outside)
+    }
+
+    /// How often the sets of all batches held.
+    ///
+    /// # Errors
+    /// When sets of this kind and coverage are not among those that are made.
+    pub fn kept(&self, sets: Sets, coverage: f64) -> Result<Kept> {
+        let Course { streams, targets, held, .. } = self.course(sets, coverage)?;
+        let reach = |stream: &Stream| (1.0 - coverage).max(coverage) + RATE * (1 + stream.longest) as f64;
+        let reach = streams.values().map(reach).fold(0.0, |sum, reach| sum + reach);
+        let bound = if *targets > 0 { (reach / (RATE * *targets as f64)).min(1.0) } else { 1.0 };
+        Ok(Kept { targets: *targets, held: *held, bound })
+    }
+
+    fn course(&self, sets: Sets, coverage: f64) -> Result<&Course> {
+        let asked = |course: &&Course| course.sets == sets && course.coverage == coverage;
+        let absent = || Error::options(format!("no adaptive sets of coverage {coverage} are made"));
+        self.courses.iter().find(asked).ok_or_else(absent)
+    }
+}
+
+impl Course {
+    /// What the next set of a sequence leaves outside, whose target has this tail, where it is known.
+    fn make(&mut self, (stream, made, seen): (usize, usize, usize), tail: Option<f64>) -> f64 {
+        let wanted = 1.0 - self.coverage;
+        let new = || Stream { current: wanted, waiting: VecDeque::new(), longest: 0 };
+        let Stream { current, waiting, longest } = self.streams.entry(stream).or_insert_with(new);
+        while let Some((_, missed)) = waiting.front().copied().filter(|(seen, _)| *seen <= made) {
+            waiting.pop_front();
+            *current += missed.map_or(0.0, |missed| RATE * (wanted - missed));
+        }
+        *longest = waiting.len().max(*longest);
+        let missed = tail.map(|tail| f64::from(*current > 0.0 && tail <= *current));
+        self.targets += usize::from(missed.is_some());
+        self.held += usize::from(missed == Some(0.0));
+        waiting.push_back((seen, missed));
+        current.clamp(0.0, 1.0)
     }
 }
 
@@ -135,8 +180,8 @@ mod tests {
         let wild: Vec<f64> = (0..rows).map(|row| if row % 2 == 0 { 1e9 } else { -1e9 }).collect();
         for y in [normal(rows, 5.0).sample(1, 3, 0), normal(rows, 0.1).sample(1, 3, 0), wild] {
             for sets in [Sets::Intervals, Sets::Regions] {
-                let adaptive = Adaptive::of_sequence(&normal(rows, 1.0), &y).unwrap();
-                let (outside, kept) = adaptive.outside(sets, 0.9);
+                let adaptive = Adaptive::of_sequence(&[(sets, 0.9)], &normal(rows, 1.0), &y).unwrap();
+                let (outside, kept) = (adaptive.outside(sets, 0.9).unwrap(), adaptive.kept(sets, 0.9).unwrap());
                 let missed = 1.0 - kept.held as f64 / kept.targets as f64;
                 assert_eq!((kept.targets, outside[0]), (rows, 1.0 - 0.9));
                 assert!((kept.bound - 0.92 / (0.02 * 2000.0)).abs() < 1e-12, "{}", kept.bound);
@@ -145,12 +190,20 @@ mod tests {
         }
     }
 
+    /// What intervals leave outside, made in batches of so many, and how often they held.
+    fn intervals(y: &[f64], at_once: usize, place: impl Fn(usize) -> (usize, usize, usize)) -> (Vec<f64>, Kept) {
+        let (mut adaptive, mut outside) = (Adaptive::new(&[(Sets::Intervals, 0.9)]), Vec::new());
+        for (batch, y) in y.chunks(at_once).enumerate() {
+            adaptive.follow(&normal(y.len(), 1.0), y, |row| place(batch * at_once + row)).unwrap();
+            outside.extend_from_slice(adaptive.outside(Sets::Intervals, 0.9).unwrap());
+        }
+        (outside, adaptive.kept(Sets::Intervals, 0.9).unwrap())
+    }
+
     #[test]
     fn a_set_knows_nothing_of_targets_that_come_later() {
         let y: Vec<f64> = (0..40).map(|row| if row < 20 { 0.0 } else { 9.0 }).collect();
-        let delayed = |delay: usize| {
-            Adaptive::new(&normal(40, 1.0), &y, |row| (0, row, row + delay)).unwrap().outside(Sets::Intervals, 0.9)
-        };
+        let delayed = |delay: usize| intervals(&y, 40, |row| (0, row, row + delay));
         let (prompt, late) = (delayed(1).0, delayed(5).0);
         // Twenty targets that are held widen what is left outside, then each miss narrows it.
         assert!(prompt[1] > prompt[0] && late[4] == late[0] && late[5] > late[4]);
@@ -161,10 +214,24 @@ mod tests {
     #[test]
     fn sequences_adapt_by_themselves() {
         let y: Vec<f64> = (0..60).map(|row| if row % 2 == 0 { 9.0 } else { f64::NAN }).collect();
-        let adaptive = Adaptive::new(&normal(60, 1.0), &y, |row| (row % 2, row / 2, row / 2 + 1)).unwrap();
-        let (outside, kept) = adaptive.outside(Sets::Intervals, 0.9);
+        let (outside, kept) = intervals(&y, 60, |row| (row % 2, row / 2, row / 2 + 1));
         assert!(outside[58] == 0.0 && outside[59] == 1.0 - 0.9 && kept.targets == 30);
-        assert_eq!(adaptive.of_last(2).outside(Sets::Intervals, 0.9).0, outside[58..]);
-        assert!(Adaptive::of_sequence(&normal(2, 1.0), &[0.0]).is_err());
+    }
+
+    #[test]
+    fn batches_are_made_as_all_at_once() {
+        let y: Vec<f64> = (0..90).map(|row| if row % 7 == 3 { f64::NAN } else { f64::from(row % 4) }).collect();
+        let place = |row: usize| (row % 3, row / 3, row / 3 + 1 + row % 3);
+        for at_once in [1, 4, 30] {
+            assert_eq!(intervals(&y, at_once, place), intervals(&y, 90, place));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let mut adaptive = Adaptive::new(&[(Sets::Intervals, 0.9)]);
+        assert!(adaptive.follow(&normal(2, 1.0), &[0.0], |row| (0, row, row)).is_err());
+        let message = adaptive.outside(Sets::Regions, 0.9).unwrap_err().to_string();
+        assert_eq!(message, "no adaptive sets of coverage 0.9 are made");
     }
 }

@@ -8,7 +8,7 @@ use crate::{Predictions, Region, Result};
 pub enum Guard<'a> {
     /// Rows that were held back, and what is known of new ones.
     Calibrated(&'a Calibration, &'a Labels),
-    /// What was missed before.
+    /// What was missed before; predictions are those of its last batch.
     Adaptive(&'a Adaptive),
 }
 
@@ -34,7 +34,7 @@ impl Guard<'_> {
     fn outside(&self, sets: Sets, coverage: f64, rows: usize) -> Result<Vec<f64>> {
         match self {
             Self::Calibrated(calibration, labels) => calibration.outside(sets, coverage, rows, labels),
-            Self::Adaptive(adaptive) => Ok(adaptive.outside(sets, coverage).0),
+            Self::Adaptive(adaptive) => Ok(adaptive.outside(sets, coverage)?.to_vec()),
         }
     }
 }

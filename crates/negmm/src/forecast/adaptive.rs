@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{Forecaster, Forecasts, Histories, Origins, Place};
+use crate::Result;
 use crate::conformal::{Adaptive, Guard, Sets};
 use crate::data::Table;
-use crate::{Predictions, Result};
 
 /// How adaptive intervals did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,53 +24,70 @@ pub struct AdaptiveScores {
 }
 
 impl Forecaster {
-    /// What makes sets of these places adapt. Where they follow the end of a series, the sets of origins before it come first.
+    /// Sets that have adapted to what was missed from origins within these series: those of what follows the end go on from them.
     ///
     /// # Errors
     /// When the table cannot be forecast.
-    pub fn adaptive(&self, table: &Table, histories: &Histories, places: &[Place]) -> Result<Adaptive> {
-        let follows = |place: &Place| place.step() >= histories.series[place.series].values.len();
-        let mut all = match places.iter().any(follows) {
-            true => self.places(histories, Origins::default()),
-            false => Vec::new(),
-        };
-        all.extend_from_slice(places);
-        let Forecasts { places: all, predictions } = self.predict(table, histories, all)?;
-        Ok(self.adapting(histories, &all, &predictions)?.of_last(places.len()))
+    pub fn adaptive(&self, table: &Table, histories: &Histories, sets: &[(Sets, f64)]) -> Result<Adaptive> {
+        let mut adaptive = Adaptive::new(sets);
+        for forecasts in self.portions(table, histories, Some(Origins::default()))? {
+            self.adapt(&mut adaptive, histories, &forecasts?)?;
+        }
+        Ok(adaptive)
     }
 
-    fn adapting(&self, histories: &Histories, places: &[Place], predictions: &Predictions) -> Result<Adaptive> {
-        let horizon = self.recipe().roles.horizon;
+    /// Makes the sets of these forecasts, whose origins come after those of forecasts before.
+    ///
+    /// # Errors
+    /// When there is not one prediction for each place.
+    pub fn adapt(&self, adaptive: &mut Adaptive, histories: &Histories, forecasts: &Forecasts) -> Result<()> {
+        let horizon = self.recipe.roles.horizon;
         let value =
             |place: &Place| histories.series[place.series].values.get(place.step()).copied().unwrap_or(f64::NAN);
-        let y: Vec<f64> = places.iter().map(value).collect();
-        Adaptive::new(predictions, &y, |row| {
-            let Place { series, origin, ahead } = places[row];
+        let y: Vec<f64> = forecasts.places.iter().map(value).collect();
+        adaptive.follow(&forecasts.predictions, &y, |row| {
+            let Place { series, origin, ahead } = forecasts.places[row];
             (series * horizon + ahead - 1, origin, origin + ahead)
         })
     }
+}
 
-    /// How adaptive intervals of these forecasts do.
-    ///
-    /// # Errors
-    /// When a quantile cannot be found.
-    pub(super) fn adaptive_scores(
-        &self,
-        histories: &Histories,
-        Forecasts { places, predictions }: &Forecasts,
-        coverage: f64,
-    ) -> Result<AdaptiveScores> {
-        let adaptive = self.adapting(histories, places, predictions)?;
-        let (_, kept) = adaptive.outside(Sets::Intervals, coverage);
-        let (lower, upper) = Guard::Adaptive(&adaptive).intervals(predictions, coverage)?;
-        let widths = lower.iter().zip(&upper).map(|(lower, upper)| upper - lower);
-        let finite: Vec<f64> = widths.filter(|width| width.is_finite()).collect();
+/// Adaptive intervals while they are scored.
+pub(super) struct Adapting {
+    coverage: f64,
+    adaptive: Adaptive,
+    rows: usize,
+    /// Those that are not the whole line, and the sum of their widths.
+    finite: usize,
+    width: f64,
+}
+
+impl Adapting {
+    pub(super) fn new(coverage: f64) -> Self {
+        Self { coverage, adaptive: Adaptive::new(&[(Sets::Intervals, coverage)]), rows: 0, finite: 0, width: 0.0 }
+    }
+
+    /// Sees the next forecasts.
+    pub(super) fn see(&mut self, forecaster: &Forecaster, histories: &Histories, forecasts: &Forecasts) -> Result<()> {
+        forecaster.adapt(&mut self.adaptive, histories, forecasts)?;
+        let (lower, upper) = Guard::Adaptive(&self.adaptive).intervals(&forecasts.predictions, self.coverage)?;
+        self.rows += lower.len();
+        for width in lower.iter().zip(&upper).map(|(lower, upper)| upper - lower).filter(|width| width.is_finite()) {
+            self.finite += 1;
+            self.width += width;
+        }
+        Ok(())
+    }
+
+    /// How they did.
+    pub(super) fn scores(&self) -> Result<AdaptiveScores> {
+        let kept = self.adaptive.kept(Sets::Intervals, self.coverage)?;
         Ok(AdaptiveScores {
-            coverage,
+            coverage: self.coverage,
             held: kept.held as f64 / kept.targets.max(1) as f64,
             bound: kept.bound,
-            width: finite.iter().sum::<f64>() / finite.len().max(1) as f64,
-            whole_line: 1.0 - finite.len() as f64 / places.len().max(1) as f64,
+            width: self.width / self.finite.max(1) as f64,
+            whole_line: 1.0 - self.finite as f64 / self.rows.max(1) as f64,
         })
     }
 }

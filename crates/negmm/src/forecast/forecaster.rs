@@ -163,11 +163,7 @@ impl Forecaster {
     /// # Errors
     /// When the table cannot be read, or a column that must be known ahead ends too early.
     pub fn future(&self, table: &Table, histories: &Histories) -> Result<Forecasts> {
-        let ends = histories.series.iter().enumerate().map(|(series, one)| (series, one.len() - 1));
-        let horizon = self.recipe.roles.horizon;
-        let places: Vec<Place> =
-            ends.flat_map(|(series, origin)| (1..=horizon).map(move |ahead| Place { series, origin, ahead })).collect();
-        self.predict(table, histories, places)
+        self.predict(table, histories, self.each_place(histories, None).collect())
     }
 
     /// Forecasts of these places, each from what is known at its origin.
@@ -175,10 +171,18 @@ impl Forecaster {
     /// # Errors
     /// When a column that must be known ahead ends too early.
     pub fn predict(&self, table: &Table, histories: &Histories, places: Vec<Place>) -> Result<Forecasts> {
-        self.check_known(table, histories, &places)?;
-        let series = &histories.series;
-        let pasts: Vec<Past<'_>> = series.iter().map(|series| Past::new(series, &self.recipe)).collect();
-        let rows = Table::new(inputs(&self.recipe, &pasts, table, &places))?;
+        self.check_known(table, histories, places.iter().copied())?;
+        self.by_pasts(table, &self.pasts(histories), places)
+    }
+
+    /// The series with what their rows are made of.
+    pub(super) fn pasts<'a>(&self, histories: &'a Histories) -> Vec<Past<'a>> {
+        histories.series.iter().map(|series| Past::new(series, &self.recipe)).collect()
+    }
+
+    /// Forecasts of these places in series with these pasts.
+    pub(super) fn by_pasts(&self, table: &Table, pasts: &[Past<'_>], places: Vec<Place>) -> Result<Forecasts> {
+        let rows = Table::new(inputs(&self.recipe, pasts, table, &places))?;
         let predicted = self.model.predict(&rows)?;
         let networks = predicted.mixtures().ok_or_else(|| Error::model("a forecaster's networks predict mixtures"))?;
         let law = self.rest.recent.law().repeated(places.len());
@@ -193,18 +197,31 @@ impl Forecaster {
 
     /// What rivals say of the same places, with their names.
     pub fn rivals(&self, histories: &Histories, places: &[Place]) -> Vec<(String, Predictions)> {
-        let all = self.rest.rivals.iter().chain([&self.rest.recent]);
-        let predict = |rival: &Rival| {
-            let mixtures = rival.predict(&histories.series, places);
-            (rival.name.clone(), Predictions::from(mixtures).with_sound_support(self.rest.support))
-        };
-        all.map(predict).collect()
+        self.each_rival(histories).map(|(name, predict)| (name, predict(places))).collect()
+    }
+
+    /// The name of each rival, and what forecasts places of these series as it does.
+    pub(super) fn each_rival<'a>(
+        &'a self,
+        histories: &'a Histories,
+    ) -> impl Iterator<Item = (String, impl Fn(&[Place]) -> Predictions + use<'a>)> {
+        self.rest.rivals.iter().chain([&self.rest.recent]).map(move |rival| {
+            let mixtures = rival.of(&histories.series);
+            let predict =
+                move |places: &[Place]| Predictions::from(mixtures(places)).with_sound_support(self.rest.support);
+            (rival.name.clone(), predict)
+        })
     }
 
     /// Whether what must be known ahead is there.
-    fn check_known(&self, table: &Table, histories: &Histories, places: &[Place]) -> Result<()> {
+    pub(super) fn check_known(
+        &self,
+        table: &Table,
+        histories: &Histories,
+        mut places: impl Iterator<Item = Place>,
+    ) -> Result<()> {
         let Some(name) = self.recipe.roles.known.first() else { return Ok(()) };
-        let short = places.iter().find(|place| place.step() >= histories.series[place.series].rows.len());
+        let short = places.find(|place| place.step() >= histories.series[place.series].rows.len());
         let Some(place) = short else { return Ok(()) };
         let series = &histories.series[place.series];
         let of =

@@ -1,6 +1,6 @@
 //! Responsible for futures: joint paths through the steps ahead, and what they add up to.
 
-use super::{Forecaster, Forecasts};
+use super::{Forecaster, Forecasts, Place};
 use crate::math::rng::Rng;
 use crate::samples::SampleSets;
 use crate::{Predictions, Result, streams};
@@ -26,7 +26,7 @@ impl Forecaster {
         let Forecasts { places, predictions } = forecasts;
         let mut values = vec![0.0; places.len() * count];
         let mut first = 0;
-        for origin in places.chunk_by(|a, b| (a.series, a.origin) == (b.series, b.origin)) {
+        for origin in places.chunk_by(Place::is_beside) {
             let place = origin[0];
             let stream = streams::PATHS + ((place.series as u64) << 32) + place.origin as u64;
             let mut rng = Rng::new(seed, stream);
@@ -50,7 +50,7 @@ impl Forecaster {
     pub fn over(&self, forecasts: &Forecasts, over: Over, paths: usize, seed: u64) -> Result<Forecasts> {
         let values = self.paths(forecasts, paths, seed)?;
         let (mut samples, mut places, mut first) = (Vec::new(), Vec::new(), 0);
-        for origin in forecasts.places.chunk_by(|a, b| (a.series, a.origin) == (b.series, b.origin)) {
+        for origin in forecasts.places.chunk_by(Place::is_beside) {
             let of_path = |path: usize| {
                 let steps = (0..origin.len()).map(|at| values[(first + at) * paths + path]);
                 match over {

@@ -36,6 +36,11 @@ impl Place {
     pub fn step(self) -> usize {
         self.origin + self.ahead
     }
+
+    /// Whether both are forecast from the same origin.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        (self.series, self.origin) == (other.series, other.origin)
+    }
 }
 
 /// A series with what its rows are made of.
@@ -182,15 +187,20 @@ pub(super) fn inputs(recipe: &Recipe, pasts: &[Past<'_>], table: &Table, places:
         let rows = &pasts[place.series].series.rows;
         rows[step.min(rows.len() - 1)]
     };
+    let cells = |name: &str, rows: &[usize]| match table.column(name)? {
+        // Few of many texts: a portion does not carry all of them.
+        Column::Text { codes, levels } if levels.len() > rows.len() => {
+            Some(Column::text(rows.iter().map(|row| levels.get(codes[*row] as usize).map(String::as_str))))
+        }
+        column => Some(column.select(rows)),
+    };
     for name in &recipe.roles.past {
         let rows: Vec<usize> = places.iter().map(|place| row_of(place, place.origin)).collect();
-        let column = table.column(name).map(|column| column.select(&rows));
-        columns.extend(column.map(|column| (format!("at the origin: {name}"), column)));
+        columns.extend(cells(name, &rows).map(|column| (format!("at the origin: {name}"), column)));
     }
     for name in &recipe.roles.known {
         let rows: Vec<usize> = places.iter().map(|place| row_of(place, place.step())).collect();
-        let column = table.column(name).map(|column| column.select(&rows));
-        columns.extend(column.map(|column| (format!("ahead: {name}"), column)));
+        columns.extend(cells(name, &rows).map(|column| (format!("ahead: {name}"), column)));
     }
     columns
 }

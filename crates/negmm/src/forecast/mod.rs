@@ -12,8 +12,8 @@
 //! | [`Series`] | a [`Recipe`]: seasons, scale, naive forecast | seasons, scale |
 //! | [`Recipe`] and places in time | a table of the past | lags |
 //! | that table | a [`Forecaster`]: a model, the law of changes, the dependence between steps | copula |
-//! | [`Forecaster`] and a table | [`Forecasts`], paths, totals | |
-//! | [`Forecasts`] and what came | scores by step, beside naive forecasts | rolling |
+//! | [`Forecaster`] and a table | [`Forecasts`], at once or in portions, paths, totals | portions |
+//! | [`Forecasts`] and what came | scores by step, beside naive forecasts | rolling, step_scores |
 
 mod adaptive;
 mod clock;
@@ -28,6 +28,7 @@ mod naive;
 mod placed;
 mod places;
 mod plan;
+mod portions;
 mod recipe;
 mod rival;
 mod roles;
@@ -35,6 +36,7 @@ mod rolling;
 mod scale;
 mod seasons;
 mod series;
+mod step_scores;
 
 pub use adaptive::AdaptiveScores;
 pub use clock::Clock;
@@ -46,5 +48,6 @@ pub use naive::Naive;
 pub use plan::{FittedForecaster, ForecastPlan, fit_forecaster};
 pub use recipe::Recipe;
 pub use roles::{MOST_HORIZON, Roles};
-pub use rolling::{Origins, Rolling, STEP_PIT_BINS, StepScores, backtest};
+pub use rolling::{Origins, Rolling, backtest};
 pub use series::{Histories, Series};
+pub use step_scores::{STEP_PIT_BINS, StepScores};

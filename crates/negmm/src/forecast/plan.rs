@@ -155,7 +155,7 @@ impl ForecastPlan {
         let own = pooled.rescaled_by_row(held.frames.iter().map(|frame| frame.shift_and_scale()));
         rest.scores.push(scored("forecast", &Predictions::from(own).with_sound_support(support))?);
         for rival in rest.rivals.iter().chain([&rest.recent]) {
-            let predictions = Predictions::from(rival.predict(&series, &held.places)).with_sound_support(support);
+            let predictions = Predictions::from(rival.of(&series)(&held.places)).with_sound_support(support);
             rest.scores.push(scored(&rival.name, &predictions)?);
         }
         let forecaster = Forecaster::new(recipe, model, rest);

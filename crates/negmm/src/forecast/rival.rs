@@ -41,12 +41,14 @@ impl Rival {
         naives.map(rival).collect()
     }
 
-    /// Its forecasts of these places.
-    pub(super) fn predict(&self, series: &[Series], places: &[Place]) -> Mixtures {
+    /// What forecasts places of these series.
+    pub(super) fn of<'a>(&'a self, series: &'a [Series]) -> impl Fn(&[Place]) -> Mixtures + use<'a> {
         let scales: Vec<Vec<f64>> = series.iter().map(|series| self.measure.scale.at_each(series)).collect();
-        let frame =
-            |place: &Place| self.measure.frame(&series[place.series], &scales[place.series], *place).shift_and_scale();
-        self.law().repeated(places.len()).rescaled_by_row(places.iter().map(frame))
+        move |places| {
+            let frame = |place: &Place| self.measure.frame(&series[place.series], &scales[place.series], *place);
+            let frames = places.iter().map(|place| frame(place).shift_and_scale());
+            self.law().repeated(places.len()).rescaled_by_row(frames)
+        }
     }
 
     /// The law in units of the measure, one row.

@@ -2,23 +2,12 @@
 
 use serde::Serialize;
 
-use super::{AdaptiveScores, Forecaster, Forecasts, Histories, Place, Roles, Series, fit_forecaster};
+use super::adaptive::Adapting;
+use super::step_scores::{COVERAGE, Sums, scored};
+use super::{AdaptiveScores, Forecaster, Forecasts, Histories, Place, Roles, Series, StepScores, fit_forecaster};
 use crate::data::Table;
 use crate::method::Auto;
-use crate::{Error, FitOptions, Predictions, Result};
-
-/// Levels of the weighted interval score: eleven central intervals and the median.
-const WIS_LEVELS: [f64; 23] = [
-    0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9,
-    0.95, 0.975, 0.99,
-];
-/// Levels of the weighted quantile loss.
-const DECILES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
-/// The interval whose coverage and width are counted.
-const COVERAGE: f64 = 0.95;
-
-/// Bins of the histogram of where values fell within their forecasts.
-pub const STEP_PIT_BINS: usize = 10;
+use crate::{Error, FitOptions, Result};
 
 /// Which origins of a table are scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,35 +16,6 @@ pub struct Origins {
     pub last: Option<usize>,
     /// Steps from one to the next; as many as are forecast, where it is not given.
     pub every: Option<usize>,
-}
-
-/// Scores of some forecasts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct StepScores {
-    /// What forecast.
-    pub name: String,
-    /// Steps ahead; none: all together.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub step: Option<usize>,
-    /// Forecasts.
-    pub rows: usize,
-    /// Mean CRPS.
-    pub crps: f64,
-    /// Mean negative logarithm of the density.
-    pub nll: f64,
-    /// Share of values in the central 95 % interval.
-    pub coverage95: f64,
-    /// Its mean width.
-    pub width95: f64,
-    /// Mean distance from the median, in units of the mean change over a season (or step) before the first origin.
-    pub mase: f64,
-    /// Mean weighted interval score over eleven intervals and the median.
-    pub wis: f64,
-    /// Quantile loss over the deciles, as a share of the values' size.
-    pub wql: f64,
-    /// Share of values in each tenth of their forecasts: equal where they are calibrated.
-    pub pit: [f64; STEP_PIT_BINS],
 }
 
 /// Scores of a forecaster and its rivals.
@@ -127,15 +87,27 @@ pub fn backtest(
 impl Forecaster {
     /// The places that `origins` asks for, all steps ahead of each origin being known or missing, not beyond the end.
     pub fn places(&self, histories: &Histories, origins: Origins) -> Vec<Place> {
+        self.each_place(histories, Some(origins)).collect()
+    }
+
+    /// The same one by one; without origins those after the end of each series.
+    pub(super) fn each_place<'a>(
+        &'a self,
+        histories: &'a Histories,
+        origins: Option<Origins>,
+    ) -> impl Iterator<Item = Place> + Clone + Send + use<'a> {
         let horizon = self.recipe.roles.horizon;
-        let every = origins.every.unwrap_or(horizon).max(1);
-        let mut places = Vec::new();
-        for (series, one) in histories.series.iter().enumerate() {
-            let origins = self.first_origin(one, origins.last)..one.len().saturating_sub(horizon);
-            let origins = origins.step_by(every);
-            places.extend(origins.flat_map(|origin| (1..=horizon).map(move |ahead| Place { series, origin, ahead })));
-        }
-        places
+        let of_series = move |(series, one): (usize, &'a Series)| {
+            let (range, every) = match origins {
+                Some(Origins { last, every }) => {
+                    (self.first_origin(one, last)..one.len().saturating_sub(horizon), every.unwrap_or(horizon).max(1))
+                }
+                None => (one.len() - 1..one.len(), 1),
+            };
+            let places = move |origin| (1..=horizon).map(move |ahead| Place { series, origin, ahead });
+            range.step_by(every).flat_map(places)
+        };
+        histories.series.iter().enumerate().flat_map(of_series)
     }
 
     /// The step after each origin, as far as its value is known: what a watch looks at. Those of the `last` steps of each series, or of
@@ -161,76 +133,39 @@ impl Forecaster {
     /// # Errors
     /// When the table cannot be forecast, or no origin has all its steps.
     pub fn rolling(&self, table: &Table, histories: &Histories, origins: Origins) -> Result<Rolling> {
-        let mut places = self.places(histories, origins);
-        let origins = places.len() / self.recipe.roles.horizon;
-        places.retain(|place| !histories.value(place).is_nan());
-        let y: Vec<f64> = places.iter().map(|place| histories.value(place)).collect();
+        let horizon = self.recipe.roles.horizon;
+        let places = self.each_place(histories, Some(origins));
+        let origins = places.clone().count() / horizon;
         let lag = self.recipe.seasons.first().copied().unwrap_or(1);
         let changes: Vec<f64> = histories.series.iter().map(|series| series.mean_change(lag)).collect();
-        let units: Vec<f64> = places.iter().map(|place| changes[place.series]).collect();
-        let rivals = self.rivals(histories, &places);
-        let forecasts = self.predict(table, histories, places)?;
-        let adaptive = self.adaptive_scores(histories, &forecasts, COVERAGE)?;
-        let Forecasts { places, predictions } = forecasts;
-        let all: Vec<usize> = (0..places.len()).collect();
-        let mut scores = vec![scored("forecast", None, &predictions, &y, &units, &all)?];
-        for (name, predictions) in &rivals {
-            scores.push(scored(name, None, predictions, &y, &units, &all)?);
-        }
-        let mut steps = Vec::new();
-        for ahead in 1..=self.recipe.roles.horizon {
-            let rows: Vec<usize> = all.iter().copied().filter(|row| places[*row].ahead == ahead).collect();
-            if !rows.is_empty() {
-                steps.push(scored("forecast", Some(ahead), &predictions, &y, &units, &rows)?);
+        let mut all = Sums::default();
+        let mut steps = vec![Sums::default(); horizon];
+        let mut rivals: Vec<_> = self.each_rival(histories).map(|rival| (rival, Sums::default())).collect();
+        let mut adapting = Adapting::new(COVERAGE);
+        for forecasts in self.in_portions(table, histories, places.filter(|place| !histories.value(place).is_nan()))? {
+            let forecasts = forecasts?;
+            adapting.see(self, histories, &forecasts)?;
+            let Forecasts { places, predictions } = forecasts;
+            let y: Vec<f64> = places.iter().map(|place| histories.value(place)).collect();
+            let units: Vec<f64> = places.iter().map(|place| changes[place.series]).collect();
+            for (place, scores) in places.iter().zip(scored(&predictions, &y, &units)?) {
+                all.add(&scores);
+                steps[place.ahead - 1].add(&scores);
+            }
+            for ((_, predict), sums) in &mut rivals {
+                scored(&predict(&places), &y, &units)?.iter().for_each(|scores| sums.add(scores));
             }
         }
-        Ok(Rolling { origins, scores, steps, adaptive })
+        if all.rows == 0 {
+            return Err(table.blame(Error::data("no value is known that a forecast could be scored by")));
+        }
+        let rivals = rivals.iter().map(|((name, _), sums)| sums.means(name, None));
+        let steps = steps.iter().enumerate().filter(|(_, sums)| sums.rows > 0);
+        Ok(Rolling {
+            origins,
+            scores: [all.means("forecast", None)].into_iter().chain(rivals).collect(),
+            steps: steps.map(|(step, sums)| sums.means("forecast", Some(step + 1))).collect(),
+            adaptive: adapting.scores()?,
+        })
     }
-}
-
-/// Scores of some rows.
-fn scored(
-    name: &str,
-    step: Option<usize>,
-    predictions: &Predictions,
-    y: &[f64],
-    units: &[f64],
-    rows: &[usize],
-) -> Result<StepScores> {
-    let predictions = if rows.len() == y.len() { predictions.clone() } else { predictions.select(rows) };
-    let pick = |list: &[f64]| rows.iter().map(|row| list[*row]).collect::<Vec<f64>>();
-    let (y, units) = (pick(y), pick(units));
-    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
-    let quantiles = predictions.each(|row| WIS_LEVELS.map(|level| row.quantile(level)));
-    let pinball = |row: usize, at: usize| {
-        let missed = y[row] - quantiles[row][at];
-        (WIS_LEVELS[at] * missed).max((WIS_LEVELS[at] - 1.0) * missed)
-    };
-    let loss = |row: usize, levels: &[usize]| {
-        2.0 * levels.iter().map(|at| pinball(row, *at)).sum::<f64>() / levels.len() as f64
-    };
-    let all: Vec<usize> = (0..WIS_LEVELS.len()).collect();
-    let deciles: Vec<usize> = all.iter().copied().filter(|at| DECILES.contains(&WIS_LEVELS[*at])).collect();
-    let (lower, upper) = predictions.interval(COVERAGE)?;
-    let inside = |row: usize| f64::from(u8::from(lower[row] <= y[row] && y[row] <= upper[row]));
-    let of_each = |of: &dyn Fn(usize) -> f64| mean(&(0..y.len()).map(of).collect::<Vec<f64>>());
-    let size = of_each(&|row| y[row].abs());
-    let median = WIS_LEVELS.len() / 2;
-    let mut pit = [0.0; STEP_PIT_BINS];
-    for place in predictions.pit(&y)? {
-        pit[((place * STEP_PIT_BINS as f64) as usize).min(STEP_PIT_BINS - 1)] += 1.0 / y.len() as f64;
-    }
-    Ok(StepScores {
-        name: name.into(),
-        step,
-        rows: y.len(),
-        crps: mean(&predictions.crps(&y)?),
-        nll: mean(&predictions.nll(&y)?),
-        coverage95: of_each(&inside),
-        width95: of_each(&|row| upper[row] - lower[row]),
-        mase: of_each(&|row| (y[row] - quantiles[row][median]).abs() / units[row]),
-        wis: of_each(&|row| loss(row, &all)),
-        wql: of_each(&|row| loss(row, &deciles)) / if size > 0.0 { size } else { 1.0 },
-        pit,
-    })
 }

@@ -1,0 +1,124 @@
+//! Responsible for the scores of forecasts: of each one, and their means.
+
+use serde::Serialize;
+
+use crate::{Predictions, Result};
+
+/// Levels of the weighted interval score: eleven central intervals and the median.
+const WIS_LEVELS: [f64; 23] = [
+    0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9,
+    0.95, 0.975, 0.99,
+];
+/// Levels of the weighted quantile loss.
+const DECILES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+/// The interval whose coverage and width are counted.
+pub(super) const COVERAGE: f64 = 0.95;
+
+/// Bins of the histogram of where values fell within their forecasts.
+pub const STEP_PIT_BINS: usize = 10;
+/// Numbers that are summed for each forecast.
+const NUMBERS: usize = 8;
+
+/// Scores of some forecasts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct StepScores {
+    /// What forecast.
+    pub name: String,
+    /// Steps ahead; none: all together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<usize>,
+    /// Forecasts.
+    pub rows: usize,
+    /// Mean CRPS.
+    pub crps: f64,
+    /// Mean negative logarithm of the density.
+    pub nll: f64,
+    /// Share of values in the central 95 % interval.
+    pub coverage95: f64,
+    /// Its mean width.
+    pub width95: f64,
+    /// Mean distance from the median, in units of the mean change over a season (or step) before the first origin.
+    pub mase: f64,
+    /// Mean weighted interval score over eleven intervals and the median.
+    pub wis: f64,
+    /// Quantile loss over the deciles, as a share of the values' size.
+    pub wql: f64,
+    /// Share of values in each tenth of their forecasts: equal where they are calibrated.
+    pub pit: [f64; STEP_PIT_BINS],
+}
+
+/// The scores of one forecast.
+pub(super) struct Scores {
+    /// CRPS, NLL, whether the value lies in the interval, its width, the distance from the median in units of changes, the weighted
+    /// interval score, the quantile loss, the value's size.
+    numbers: [f64; NUMBERS],
+    /// The bin of its histogram.
+    pit: usize,
+}
+
+/// Scores of the forecasts of some places; `units` are those of their changes.
+pub(super) fn scored(predictions: &Predictions, y: &[f64], units: &[f64]) -> Result<Vec<Scores>> {
+    let quantiles = predictions.each(|row| WIS_LEVELS.map(|level| row.quantile(level)));
+    let pinball = |row: usize, at: usize| {
+        let missed = y[row] - quantiles[row][at];
+        (WIS_LEVELS[at] * missed).max((WIS_LEVELS[at] - 1.0) * missed)
+    };
+    let loss = |row: usize, levels: &[usize]| {
+        2.0 * levels.iter().map(|at| pinball(row, *at)).sum::<f64>() / levels.len() as f64
+    };
+    let all: Vec<usize> = (0..WIS_LEVELS.len()).collect();
+    let deciles: Vec<usize> = all.iter().copied().filter(|at| DECILES.contains(&WIS_LEVELS[*at])).collect();
+    let (lower, upper) = predictions.interval(COVERAGE)?;
+    let (crps, nll, pit) = (predictions.crps(y)?, predictions.nll(y)?, predictions.pit(y)?);
+    let median = WIS_LEVELS.len() / 2;
+    let scores = |row: usize| Scores {
+        numbers: [
+            crps[row],
+            nll[row],
+            f64::from(u8::from(lower[row] <= y[row] && y[row] <= upper[row])),
+            upper[row] - lower[row],
+            (y[row] - quantiles[row][median]).abs() / units[row],
+            loss(row, &all),
+            loss(row, &deciles),
+            y[row].abs(),
+        ],
+        pit: ((pit[row] * STEP_PIT_BINS as f64) as usize).min(STEP_PIT_BINS - 1),
+    };
+    Ok((0..y.len()).map(scores).collect())
+}
+
+/// Scores of many forecasts, added up one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    pub(super) rows: usize,
+    numbers: [f64; NUMBERS],
+    pit: [usize; STEP_PIT_BINS],
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, scores: &Scores) {
+        self.rows += 1;
+        self.numbers.iter_mut().zip(scores.numbers).for_each(|(sum, number)| *sum += number);
+        self.pit[scores.pit] += 1;
+    }
+
+    pub(super) fn means(&self, name: &str, step: Option<usize>) -> StepScores {
+        let [crps, nll, coverage95, width95, mase, wis, loss, size] = self.numbers.map(|sum| sum / self.rows as f64);
+        // Shares are added up one by one, as every number is.
+        let share = |count: usize| (0..count).fold(0.0, |sum, _| sum + 1.0 / self.rows as f64);
+        StepScores {
+            name: name.into(),
+            step,
+            rows: self.rows,
+            crps,
+            nll,
+            coverage95,
+            width95,
+            mase,
+            wis,
+            wql: loss / if size > 0.0 { size } else { 1.0 },
+            pit: self.pit.map(share),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Forecasts of long series in portions: the same as all at once.
+
+use negmm::conformal::{Adaptive, Guard, Sets};
+use negmm::data::Column;
+use negmm::forecast::{Forecaster, Forecasts, Histories, Origins, Place, Roles, StepScores, fit_forecaster};
+use negmm::method::Auto;
+use negmm::{FitOptions, Predictions, Questions, Rng, Table};
+
+const HORIZON: usize = 6;
+const EVERY_STEP: Origins = Origins { last: None, every: Some(1) };
+
+/// Series of so many steps, one below the other, some values missing.
+fn table(series: usize, steps: usize) -> Table {
+    let mut rng = Rng::new(3, 0);
+    let (mut names, mut words, mut y) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..series {
+        for step in 0..steps {
+            let season = 10.0 * (std::f64::consts::TAU * step as f64 / 12.0).sin();
+            names.push(format!("s{number}"));
+            // More of them than a portion has places.
+            words.push(format!("w{}", names.len()));
+            y.push(if step % 31 == 9 { f64::NAN } else { 50.0 + season + 3.0 * rng.uniform() });
+        }
+    }
+    let text = |cells: &[String]| Column::text(cells.iter().map(|cell| Some(cell.as_str())));
+    let columns = [("id", text(&names)), ("word", text(&words)), ("y", Column::Numbers(y))];
+    Table::new(columns.map(|(name, column)| (name.to_string(), column)).to_vec()).unwrap()
+}
+
+fn forecaster(table: &Table) -> Forecaster {
+    let roles = Roles {
+        horizon: HORIZON,
+        series: Some("id".into()),
+        past: vec!["word".into()],
+        seasons: Some(vec![12]),
+        ..Roles::of("y")
+    };
+    let auto = Auto { hidden: Some(vec![16]), steps: Some(100), ..Auto::default() };
+    fit_forecaster(table, &roles, &auto, &FitOptions::default()).unwrap().forecaster
+}
+
+/// A series with more origins than a portion has, and more series than a portion has ends of.
+fn long_and_many() -> (Forecaster, [(Table, Option<Origins>); 2]) {
+    let forecaster = forecaster(&table(2, 150));
+    (forecaster, [(table(1, 900), Some(EVERY_STEP)), (table(700, 20), None)])
+}
+
+fn all_at_once(forecaster: &Forecaster, table: &Table, histories: &Histories, origins: Option<Origins>) -> Forecasts {
+    match origins {
+        Some(origins) => forecaster.predict(table, histories, forecaster.places(histories, origins)).unwrap(),
+        None => forecaster.future(table, histories).unwrap(),
+    }
+}
+
+fn portions(forecaster: &Forecaster, table: &Table, histories: &Histories, origins: Option<Origins>) -> Vec<Forecasts> {
+    let portions: Vec<Forecasts> =
+        forecaster.portions(table, histories, origins).unwrap().map(|portion| portion.unwrap()).collect();
+    assert!(portions.len() > 1 && portions.iter().all(|portion| portion.places.len().is_multiple_of(HORIZON)));
+    portions
+}
+
+#[test]
+fn answers_are_those_of_all_places_at_once() {
+    let questions =
+        Questions { intervals: vec![0.9.into()], components: true, draws: 2, guaranteed: true, ..Questions::default() };
+    let (forecaster, tables) = long_and_many();
+    for (table, origins) in tables {
+        let histories = forecaster.histories(&table).unwrap();
+        let adaptive = match origins {
+            Some(_) => Adaptive::new(&questions.sets()),
+            None => forecaster.adaptive(&table, &histories, &questions.sets()).unwrap(),
+        };
+        let lines = |portions: &[Forecasts]| {
+            let (mut adaptive, mut lines) = (adaptive.clone(), Vec::new());
+            for forecasts in portions {
+                forecaster.adapt(&mut adaptive, &histories, forecasts).unwrap();
+                let (guard, first) = (Guard::Adaptive(&adaptive), lines.len() as u64);
+                let answers = questions.answer_guaranteed(&forecasts.predictions, first, guard).unwrap();
+                let answers = forecaster.placed(answers, &histories, &forecasts.places, true, origins.is_some());
+                let paths = forecaster.paths(forecasts, 2, 7).unwrap();
+                let line =
+                    |row: usize| format!("{:?} {:?}", answers.row(row).collect::<Vec<_>>(), &paths[2 * row..][..2]);
+                lines.extend((0..answers.rows()).map(line));
+            }
+            (lines, adaptive.kept(Sets::Intervals, 0.9).unwrap())
+        };
+        let expected = lines(&[all_at_once(&forecaster, &table, &histories, origins)]);
+        let found = lines(&portions(&forecaster, &table, &histories, origins));
+        assert_eq!(found.0.len(), expected.0.len());
+        assert!(found == expected);
+    }
+}
+
+#[test]
+fn scores_are_the_means_of_those_of_all_places() {
+    let (forecaster, [(table, _), _]) = long_and_many();
+    let histories = forecaster.histories(&table).unwrap();
+    let rolling = forecaster.rolling(&table, &histories, EVERY_STEP).unwrap();
+    let mut places = forecaster.places(&histories, EVERY_STEP);
+    places.retain(|place| !histories.value(place).is_nan());
+    let forecasts = forecaster.predict(&table, &histories, places).unwrap();
+    let Forecasts { places, predictions, .. } = &forecasts;
+    let own = ("forecast".to_string(), predictions.clone());
+    let all: Vec<(String, Predictions)> = [own].into_iter().chain(forecaster.rivals(&histories, places)).collect();
+    assert_eq!((rolling.scores.len(), rolling.steps.len()), (all.len(), HORIZON));
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+    let check = |found: &StepScores, predictions: &Predictions, places: &[Place]| {
+        let y: Vec<f64> = places.iter().map(|place| histories.value(place)).collect();
+        let (lower, upper) = predictions.interval(0.95).unwrap();
+        let widths: Vec<f64> = lower.iter().zip(&upper).map(|(lower, upper)| upper - lower).collect();
+        let low = predictions.pit(&y).unwrap().iter().filter(|pit| **pit < 0.1).count();
+        let expected = (places.len(), mean(&predictions.crps(&y).unwrap()), mean(&predictions.nll(&y).unwrap()));
+        assert_eq!((found.rows, found.crps, found.nll), expected, "{found:?}");
+        assert_eq!(found.width95, mean(&widths));
+        assert!((found.pit[0] - low as f64 / y.len() as f64).abs() < 1e-12);
+    };
+    for (found, (name, predictions)) in rolling.scores.iter().zip(&all) {
+        assert_eq!(&found.name, name);
+        check(found, predictions, places);
+    }
+    for found in &rolling.steps {
+        let rows: Vec<usize> = (0..places.len()).filter(|row| Some(places[*row].ahead) == found.step).collect();
+        check(found, &predictions.select(&rows), &rows.iter().map(|row| places[*row]).collect::<Vec<_>>());
+    }
+    let mut adaptive = Adaptive::new(&[(Sets::Intervals, rolling.adaptive.coverage)]);
+    forecaster.adapt(&mut adaptive, &histories, &forecasts).unwrap();
+    let kept = adaptive.kept(Sets::Intervals, rolling.adaptive.coverage).unwrap();
+    let held = kept.held as f64 / kept.targets as f64;
+    assert_eq!((rolling.adaptive.held, rolling.adaptive.bound), (held, kept.bound));
+}
+
+#[test]
+fn nothing_to_score_is_said() {
+    let (data, few) = (table(2, 150), table(1, 5));
+    let forecaster = forecaster(&data);
+    let histories = forecaster.histories(&few).unwrap();
+    let message = forecaster.rolling(&few, &histories, EVERY_STEP).unwrap_err().to_string();
+    assert_eq!(message, "no value is known that a forecast could be scored by");
+    assert_eq!(forecaster.portions(&few, &histories, Some(EVERY_STEP)).unwrap().count(), 0);
+}
