@@ -32,7 +32,11 @@ pub(super) fn found(series: &[Series], clock: Clock) -> Vec<usize> {
     if clock.has_dates() {
         return candidates.into_iter().filter(|lag| at(*lag) >= LEAST).collect();
     }
-    let is_peak = |lag: &usize| at(*lag) >= LEAST_UNTOLD && at(*lag) >= at(lag - 1) && at(*lag) > at(lag + 1);
+    // The changes of a season add up to nothing, so some of them are opposed. Noise in each value lowers the first correlation of a smooth
+    // series, which makes a peak of the second, and leaves it positive.
+    let is_opposed = |lag: usize| (1..lag).any(|before| at(before) < 0.0);
+    let is_peak =
+        |lag: &usize| at(*lag) >= LEAST_UNTOLD && at(*lag) >= at(lag - 1) && at(*lag) > at(lag + 1) && is_opposed(*lag);
     let peaks: Vec<usize> = (2..correlation.len()).filter(is_peak).collect();
     let highest = peaks.iter().map(|lag| at(*lag)).fold(0.0, f64::max);
     // The first that is nearly as high as the highest, and the first of its multiples that stands out from its neighbours among them.
@@ -67,4 +71,33 @@ pub(super) fn mean_correlation(series: &[Series], longest: usize) -> Vec<f64> {
         }
     }
     sums.iter().zip(counts).map(|(sum, count)| if count > 0.0 { sum / count } else { 0.0 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::normal;
+    use crate::math::rng::Rng;
+
+    /// Of a series with so much noise.
+    fn seasons(noise: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
+        let mut rng = Rng::new(1, 2);
+        let mut noisy = |step: usize| value(step) + noise * normal::quantile(rng.uniform());
+        let values: Vec<f64> = (0..3000).map(&mut noisy).collect();
+        let rows = (0..values.len()).collect();
+        found(&[Series { name: String::new(), rows, times: Vec::new(), filled: values.clone(), values }], Clock::Rows)
+    }
+
+    #[test]
+    fn a_season_is_found_through_noise() {
+        let wave = |step: usize, length: f64| (std::f64::consts::TAU * step as f64 / length).sin();
+        // Noise of values takes from nothing to two thirds of the variance of changes.
+        for noise in [0.0, 0.05, 0.1, 0.15, 0.2, 0.25] {
+            assert_eq!(seasons(noise, |step| wave(step, 24.0)), [24], "{noise}");
+        }
+        for length in [2, 3, 7] {
+            assert_eq!(seasons(0.1, |step| f64::from(u8::from(step % length == 0))), [length]);
+        }
+        assert_eq!(seasons(1.0, |_| 0.0), [0; 0]);
+    }
 }
