@@ -39,9 +39,17 @@ pub(crate) struct Prepared {
     pub(super) warnings: Vec<String>,
 }
 
-/// What fits that are under way learn from, with the rows of the table that it is made of.
+/// What fits that are under way learn from.
 #[derive(Debug, Default)]
-pub(crate) struct Preparations(Mutex<Vec<(Vec<usize>, Manner, Weak<Prepared>)>>);
+pub(crate) struct Preparations(Mutex<Vec<Preparation>>);
+
+/// Rows of a table, and what they are while a fit learns from them.
+#[derive(Debug)]
+struct Preparation {
+    rows: Vec<usize>,
+    manner: Manner,
+    prepared: Weak<Prepared>,
+}
 
 impl Manner {
     pub(crate) fn of(method: &Method, inputs: &Inputs) -> Self {
@@ -114,9 +122,9 @@ impl Preparations {
     ) -> Result<Arc<Prepared>> {
         let known = || {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            all.retain(|(.., prepared)| prepared.strong_count() > 0);
-            let same = |(own, its, _): &&(Vec<usize>, Manner, _)| *its == manner && own == rows;
-            all.iter().find(same).and_then(|(.., prepared)| prepared.upgrade())
+            all.retain(|one| one.prepared.strong_count() > 0);
+            let same = |one: &&Preparation| one.manner == manner && one.rows == rows;
+            all.iter().find(same).and_then(|one| one.prepared.upgrade())
         };
         if let Some(prepared) = known() {
             return Ok(prepared);
@@ -124,7 +132,7 @@ impl Preparations {
         // Two that need it at once both make it: nobody waits.
         let prepared = Arc::new(make()?);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push((rows.to_vec(), manner, Arc::downgrade(&prepared)));
+        all.push(Preparation { rows: rows.to_vec(), manner, prepared: Arc::downgrade(&prepared) });
         Ok(prepared)
     }
 }
