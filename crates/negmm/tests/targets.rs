@@ -128,6 +128,21 @@ fn answers_are_those_of_the_truth() {
     }
 }
 
+/// A bound that no target comes near takes nothing from what is learnt.
+#[test]
+fn a_bound_far_from_all_targets_changes_nothing() {
+    let mut rng = Rng::new(3, 7);
+    let x = inputs(200, &mut rng);
+    let y: Vec<f64> = x.iter().map(|x| 4.0 + x + 0.3 * gaussian(&mut rng)).collect();
+    let table = table(&x, y);
+    let means = |lower: Option<f64>| {
+        let outcome = Outcome { lower, ..Outcome::default() };
+        fitted(&table, Inputs { outcome, ..Inputs::default() }).model.predict(&table).unwrap().mean()
+    };
+    let (free, bound) = (means(None), means(Some(0.0)));
+    assert!(free.iter().zip(&bound).all(|(free, bound)| (free - bound).abs() < 1e-3), "{free:?} {bound:?}");
+}
+
 /// Every answer lies inside the support, and nothing has probability outside.
 fn nothing_lies_outside(predictions: &Predictions, name: &str) {
     let (lower, upper) = predictions.support().bounds();

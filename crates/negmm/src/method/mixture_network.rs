@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::NetworkSettings;
 use super::material::Material;
 use crate::data::Dataset;
-use crate::net::{Atom, Atoms, MOST_COMPONENTS, MixtureHead};
+use crate::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};
 use crate::options::{Checked, Options, Refused, Slot, Spec};
 use crate::train::{NetworkJob, Objective};
 
@@ -82,7 +82,7 @@ impl MixtureNetwork {
             sd_ceiling: self.sigma_max.map(|most| most as f32),
             mean_bound: self.mean_bound.map(|bound| bound as f32),
             atoms: Atoms::new(data.atoms().iter().map(atom)),
-            bounds: data.bounds(),
+            bounds: bounds_to_learn(data),
         };
         // The energy score can only be asked of targets that are known, and where others are censored those are not like all.
         Objective::Hybrid { head, eta: if data.has_censored() { 1.0 } else { eta as f32 } }
@@ -92,4 +92,18 @@ impl MixtureNetwork {
     pub(super) fn job(&self, material: &Material, eta: f64, seed: u64) -> NetworkJob {
         self.settings.job(material, self.objective(&material.data, eta), seed)
     }
+}
+
+/// A bound counts in training where so many of the targets lie so near to it, in sds.
+const SHARE_AT_BOUND: f64 = 0.01;
+const NEAR_BOUND: f32 = 0.05;
+
+/// The bounds that training knows of; answers keep them all. Likelihoods given a bound let components wander beyond it, which costs more
+/// than it gives where hardly any target lies there. Cells and censored targets always have theirs: what is cut off would be missing from
+/// their probabilities, as it would from those of an atom at a bound.
+fn bounds_to_learn(data: &Dataset) -> Bounds {
+    let near = |end: f32| data.y().iter().filter(|y| (**y - end).abs() < NEAR_BOUND).count() as f64;
+    let counts = |end: &f32| data.intervals().is_some() || near(*end) >= SHARE_AT_BOUND * data.len() as f64;
+    let Bounds { lower, upper } = data.bounds();
+    Bounds { lower: lower.filter(counts), upper: upper.filter(counts) }
 }
