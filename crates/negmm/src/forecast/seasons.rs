@@ -34,10 +34,9 @@ pub(super) fn found(series: &[Series], clock: Clock) -> Vec<usize> {
     }
     // The changes of a season add up to nothing, so some of them are opposed. Noise in each value lowers the first correlation of a smooth
     // series, which makes a peak of the second, and leaves it positive.
-    let is_opposed = |lag: usize| (1..lag).any(|before| at(before) < 0.0);
-    let is_peak =
-        |lag: &usize| at(*lag) >= LEAST_UNTOLD && at(*lag) >= at(lag - 1) && at(*lag) > at(lag + 1) && is_opposed(*lag);
-    let peaks: Vec<usize> = (2..correlation.len()).filter(is_peak).collect();
+    let opposed = (1..correlation.len()).find(|lag| at(*lag) < 0.0).unwrap_or(correlation.len());
+    let is_peak = |lag: &usize| at(*lag) >= LEAST_UNTOLD && at(*lag) >= at(lag - 1) && at(*lag) > at(lag + 1);
+    let peaks: Vec<usize> = (opposed + 1..correlation.len()).filter(is_peak).collect();
     let highest = peaks.iter().map(|lag| at(*lag)).fold(0.0, f64::max);
     // The first that is nearly as high as the highest, and the first of its multiples that stands out from its neighbours among them.
     let Some(first) = peaks.iter().copied().find(|lag| at(*lag) >= highest - NEARLY) else { return Vec::new() };

@@ -9,6 +9,10 @@ use crate::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};
 use crate::options::{Checked, Options, Refused, Slot, Spec};
 use crate::train::{NetworkJob, Objective};
 
+/// A bound counts in training where so many of the targets lie so near to it, in sds.
+const SHARE_AT_BOUND: f64 = 0.01;
+const NEAR_BOUND: f32 = 0.05;
+
 /// A network whose outputs are a Gaussian mixture, and its training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
@@ -93,10 +97,6 @@ impl MixtureNetwork {
         self.settings.job(material, self.objective(&material.data, eta), seed)
     }
 }
-
-/// A bound counts in training where so many of the targets lie so near to it, in sds.
-const SHARE_AT_BOUND: f64 = 0.01;
-const NEAR_BOUND: f32 = 0.05;
 
 /// The bounds that training knows of; answers keep them all. Likelihoods given a bound let components wander beyond it, which costs more
 /// than it gives where hardly any target lies there. Cells and censored targets always have theirs: what is cut off would be missing from
