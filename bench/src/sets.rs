@@ -113,6 +113,14 @@ impl Set {
         Ok(splits)
     }
 
+    /// Tenths, drawn with seed 0, of the rows that the first split learns from; at most `most`.
+    pub fn inner_splits(&self, rows: usize, most: usize) -> Result<Vec<Split>, Box<dyn Error>> {
+        let outer = self.splits(rows, 1)?.remove(0).train;
+        let of_outer = |inner: Vec<usize>| inner.into_iter().map(|at| outer[at]).collect();
+        let inner = Split::folds(outer.len(), 10, 0)?.into_iter().take(most);
+        Ok(inner.map(|Split { train, test }| Split { train: of_outer(train), test: of_outer(test) }).collect())
+    }
+
     /// The columns that are inputs, with their names.
     fn input_columns<'a>(&self, table: &'a Table) -> Vec<(&'a str, &'a Column)> {
         table.columns().filter(|(name, _)| *name != self.target && Some(*name) != self.leave_out).collect()

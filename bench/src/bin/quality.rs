@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! quality [--sets a,b] [--methods a,b:option=value] [--splits N] [--threads N] [--fit-threads N] [--engine NAME]
-//!         [--set OPTION=VALUE,OPTION=VALUE] [--results FILE] [--reference METHOD]
+//!         [--set OPTION=VALUE,OPTION=VALUE] [--inner true] [--results FILE] [--reference METHOD]
 //! quality --table FILE,FILE [--reference METHOD]     tables of results that are there
 //! quality --export FOLDER [--sets a,b]               sets and splits for programs elsewhere (bench/peers/quality.py)
 //! ```
@@ -11,7 +11,8 @@
 //! All sets unless `--sets` says which (`uci`: the ten, `tables`: the twelve). Data from the folder `NEGMM_DATA`, else `../shared/data`. wine_white and superconductivity have no standard splits: tenths drawn with seed 0.
 //! A method may have settings behind its name (`auto:preset=best`); `--set` sets an option of every method that has it. `--threads` fits run at
 //! once, each with `--fit-threads` (1) for its networks, or with a card (`--engine cuda`); the seconds are those of one fit under these. With `--results`
-//! each fit adds a line to the file at once, and what the file has already is not fitted again.
+//! each fit adds a line to the file at once, and what the file has already is not fitted again. With `--inner` the splits are tenths of the rows that the
+//! first split learns from: what settings are chosen by.
 
 use std::error::Error;
 use std::path::Path;
@@ -61,6 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "--fit-threads",
         "--engine",
         "--set",
+        "--inner",
         "--results",
         "--reference",
         "--table",
@@ -94,9 +96,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let engine = Trainer::new(&engine, options.get("--fit-threads", 1)?, Box::new(|text| eprintln!("{text}")))?;
     let mut lines = file.map(results::read).transpose()?.unwrap_or_default();
     let most: usize = options.get("--splits", 20)?;
+    let inner = options.get("--inner", false)?;
     let divided = |set: &'static Set| -> Result<_, Box<dyn Error>> {
         let table = set.read()?;
-        let splits = set.splits(table.rows(), most)?;
+        let splits = if inner { set.inner_splits(table.rows(), most)? } else { set.splits(table.rows(), most)? };
         Ok((set, table, splits))
     };
     let sets = sets.into_iter().map(divided).collect::<Result<Vec<_>, _>>()?;

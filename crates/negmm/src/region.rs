@@ -9,12 +9,15 @@
 use std::fmt;
 
 use crate::grid::Grid;
+use crate::math::normal;
 use crate::mixture::{Heights, Mixture};
 use crate::row::{Law, Row};
 
-/// Beyond this many sds a component has no probability that a double could express, or none that would be missed: so far values of a
-/// grid are told apart, where they are no more than this.
+/// Beyond this many sds a component has no probability that a double could express, or none that would be missed beside [`RARE`]: so
+/// far values of a grid are told apart, where they are no more than this.
 const REACHES: [(f64, f64); 2] = [(39.0, 5000.0), (9.0, 20_000.0)];
+/// A probability beside which what lies beyond 9 sds is lost in the rounding.
+const RARE: f64 = 1e-6;
 
 /// A set of values: intervals in order, each with both its ends. On a grid an interval stands for the values in it.
 ///
@@ -103,12 +106,16 @@ impl Row<'_> {
 
     /// The values whose tail is more than `outside`; the whole line for 0.
     pub fn region_leaving(&self, outside: f64) -> Region {
-        if outside <= 0.0 { Region::whole_line() } else { self.likely(|likely| likely.leaving(outside)) }
+        if outside <= 0.0 { Region::whole_line() } else { self.likely(|_| outside, |likely| likely.leaving(outside)) }
     }
 
     /// The probability of all values that are at most as likely as `y`; 0 of one that is impossible.
     pub fn region_tail(&self, y: f64) -> f64 {
-        if self.support.contains(y) { self.likely(|likely| likely.tail(y)) } else { 0.0 }
+        if !self.support.contains(y) {
+            return 0.0;
+        }
+        let own = |(mixture, grid): (Mixture<'_>, Grid)| libm::exp(mixture.log_between(grid.ends(grid.cell(y))));
+        self.likely(own, |likely| likely.tail(y))
     }
 
     /// The central interval of the values whose tail on each side is more than half of `outside`; the whole line for 0.
@@ -144,13 +151,34 @@ impl Row<'_> {
         }
     }
 
-    fn likely<T>(&self, answer: impl FnOnce(Likely) -> T) -> T {
+    /// `least` says of a grid how small a probability is asked for.
+    fn likely<T>(&self, least: impl FnOnce((Mixture<'_>, Grid)) -> f64, answer: impl FnOnce(Likely) -> T) -> T {
         self.smoothed(|row, mixture| {
             answer(match row.support.grid() {
-                Some(grid) => Likely::on_grid(mixture, grid),
+                Some(grid) => Likely::on_grid(mixture, grid, least((mixture, grid))),
                 None => Likely::between(mixture, row.support.bounds(), row.log_inside()),
             })
         })
+    }
+}
+
+/// Adds what a component (weight, mean, sd) has in each cell from index `first` on.
+fn add_masses((weight, mean, sd): (f64, f64, f64), grid: Grid, first: f64, masses: &mut [f64]) {
+    if sd == 0.0 {
+        masses[0] += weight;
+        return;
+    }
+    // The difference of two tails is exact where both are on one side of the mean, however far out.
+    let place = |index: f64| (grid.edge(index) - mean) / sd;
+    let tail = |z: f64| if z < 0.0 { normal::cdf(z) } else { -normal::cdf(-z) };
+    let mut below = place(first - 1.0);
+    let mut tail_below = tail(below);
+    for (at, mass) in masses.iter_mut().enumerate() {
+        let upper = place(first + at as f64);
+        let tail_upper = tail(upper);
+        let both_sides = f64::from(below < 0.0 && upper >= 0.0);
+        *mass += weight * (both_sides + tail_upper - tail_below);
+        (below, tail_below) = (upper, tail_upper);
     }
 }
 
@@ -166,20 +194,27 @@ impl Likely {
         Self::new(atoms, Heights::new(mixture, bounds, log_inside), None)
     }
 
-    /// Each value that a component reaches. Of too many those with a cell without end, those of atoms, and the density between them: of a
-    /// component whose sd is s steps that changes a probability by about 1 / (24 s²) of itself.
-    fn on_grid(mixture: Mixture<'_>, grid: Grid) -> Self {
-        for (far, most) in REACHES {
+    /// Each value that a component reaches, as far as probabilities of `least` can tell. Of too many those with a cell without end,
+    /// those of atoms, and the density between them: of a component whose sd is s steps that changes a probability by about
+    /// 1 / (24 s²) of itself.
+    fn on_grid(mixture: Mixture<'_>, grid: Grid, least: f64) -> Self {
+        let reaches = if least < RARE { &REACHES[..] } else { &REACHES[1..] };
+        for &(far, most) in reaches {
             let reach = |(_, mean, sd): (f64, f64, f64)| (grid.cell(mean - far * sd), grid.cell(mean + far * sd));
             let runs = joined(mixture.parts().map(reach).collect(), 1.0);
             if runs.iter().map(|(first, last)| last - first + 1.0).sum::<f64>() <= most {
-                let indices = |(first, last): &(f64, f64)| {
-                    let (first, count) = (*first, (last - first) as usize);
-                    (0..=count).map(move |at| first + at as f64)
-                };
-                let mass = |index: f64| libm::exp(mixture.log_between(grid.ends(index)));
-                let values = runs.iter().flat_map(indices).map(|index| (index, mass(index))).collect();
-                return Self::new(values, None, Some(grid));
+                let values = runs.into_iter().flat_map(|(start, end)| {
+                    let mut masses = vec![0.0; (end - start) as usize + 1];
+                    for part in mixture.parts() {
+                        let (first, last) = reach(part);
+                        if start <= first && last <= end {
+                            let cells = (first - start) as usize..=(last - start) as usize;
+                            add_masses(part, grid, first, &mut masses[cells]);
+                        }
+                    }
+                    masses.into_iter().enumerate().map(move |(at, mass)| (start + at as f64, f64::min(mass, 1.0)))
+                });
+                return Self::new(values.collect(), None, Some(grid));
             }
         }
         let (first, last) = (grid.edge(grid.first), grid.edge(grid.last - 1.0));
@@ -237,6 +272,35 @@ impl Likely {
                 Region::of_indices(values.chain(runs.filter(|(first, last)| first <= last)).collect(), grid)
             }
             None => Region { intervals: joined(values.chain(stretches).collect(), 0.0), step: 0.0 },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_a_grid_have_the_probability_of_their_cells() {
+        let mixture = Mixture {
+            weights: &[0.2, 0.3, 0.1, 0.3, 0.1],
+            means: &[3.2, 41.0, 40.5, 7.25, 12.0],
+            sds: &[1.5, 0.02, 60.0, 8.0, 0.0],
+        };
+        for (lower, upper) in [(0.0, f64::INFINITY), (f64::NEG_INFINITY, f64::INFINITY), (0.0, 100.0)] {
+            let grid = Grid::new(0.0, 1.0, lower, upper);
+            for least in [0.01, 1e-30] {
+                let likely = Likely::on_grid(mixture, grid, least);
+                assert!(likely.density.is_none() && likely.values.len() > 90);
+                let total: f64 = likely.values.iter().map(|(_, mass)| mass).sum();
+                assert!((total - 1.0).abs() < 1e-13, "{total}");
+                for (index, mass) in &likely.values {
+                    let expected = libm::exp(mixture.log_between(grid.ends(*index)));
+                    // Beyond 9 sds of a component it has no part.
+                    let lost = if least < RARE { 0.0 } else { 1e-18 };
+                    assert!((mass - expected).abs() <= 1e-12 * expected + lost + 1e-300, "{index}: {mass:e} {expected:e}");
+                }
+            }
         }
     }
 }

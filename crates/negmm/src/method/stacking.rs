@@ -2,7 +2,9 @@
 
 /// Rows that are looked at, at most: more would not move the shares.
 const MOST_ROWS: usize = 20_000;
+/// Iterations at most, and the change of a share that is none.
 const ITERATIONS: usize = 300;
+const STILL: f64 = 1e-9;
 /// A part that would count less than this is left out.
 const LEAST_SHARE: f64 = 0.02;
 
@@ -72,7 +74,15 @@ fn maximise(rows: &[&(u32, f64, Vec<f64>)], shares: &mut [f64]) {
         if total == 0.0 || total.is_nan() {
             return;
         }
-        shares.iter_mut().zip(sums).for_each(|(share, sum)| *share = sum / total);
+        let mut change = 0.0_f64;
+        for (share, sum) in shares.iter_mut().zip(sums) {
+            let next = sum / total;
+            change = change.max((next - *share).abs());
+            *share = next;
+        }
+        if change < STILL {
+            return;
+        }
     }
 }
 
