@@ -41,34 +41,33 @@ fn main() -> Result<(), String> {
     let place = if pin(core) { format!("core {core}") } else { "any core".to_string() };
     println!("{} inputs, {:?} hidden units, {components} components, {place}\n", network.inputs, network.hidden);
     predictions(&network, 1, components, rows, seconds);
-    let network = as_auto(13);
-    println!(
-        "\nThe pool of `auto`, {NETWORKS} networks: 13 inputs, each with a periodic embedding, {:?} hidden units,",
-        network.hidden
-    );
-    println!(
-        "8 components each; {} weights in all, so many multiply-adds a row, of which this core does {:.1} billion a second: at most {:.0} rows/s\n",
-        NETWORKS * network.parameters(),
-        floor::peak() * 1e-9,
-        floor::peak() / (NETWORKS * network.parameters()) as f64
-    );
-    predictions(&network, NETWORKS, 8, rows.min(1024), seconds);
+    for (preset, networks, units) in [("medium", 10, 64), ("best", 20, 128)] {
+        let network = as_auto(13, units);
+        let weights = networks * network.parameters();
+        println!(
+            "\nThe pool of `auto --preset {preset}` for few rows, {networks} networks: 13 inputs, each with a periodic embedding, {:?} hidden",
+            network.hidden
+        );
+        println!(
+            "units, 8 components each; {weights} weights in all, so many multiply-adds a row, of which this core does {:.1} billion a second: at most {:.0} rows/s\n",
+            floor::peak() * 1e-9,
+            floor::peak() / weights as f64
+        );
+        predictions(&network, networks, 8, rows.min(1024), seconds);
+    }
     println!();
     answers(rows, seconds);
     Ok(())
 }
 
-/// Networks of `auto` with the preset `best`.
-const NETWORKS: usize = 20;
-
-/// The network that `auto` trains on small data.
-fn as_auto(inputs: usize) -> Network {
+/// The network that `auto` trains, four layers of so many units.
+fn as_auto(inputs: usize, units: usize) -> Network {
     let embedded = (0..inputs).map(|input| EmbeddedInput { input, low: -2.0, high: 2.0 }).collect();
     Network {
         inputs,
         stem: Some(Stem::Periodic(Periodic { inputs, frequency: 0.1, embedded })),
-        hidden: vec![128, 128],
-        residual: false,
+        hidden: vec![units; 4],
+        residual: true,
         activation: Activation::Silu,
         outputs: 3 * 8,
     }

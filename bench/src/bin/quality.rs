@@ -9,7 +9,7 @@
 //! ```
 //!
 //! All sets unless `--sets` says which (`uci`: the ten, `tables`: the twelve). Data from the folder `NEGMM_DATA`, else `../shared/data`. wine_white and superconductivity have no standard splits: tenths drawn with seed 0.
-//! A method may have settings behind its name (`auto:preset=best`); `--set` sets an option of every method that has it. `--threads` fits run at
+//! A method may have settings behind its name (`auto:preset=best:hidden=64+64`); `--set` sets an option of every method that has it. `--threads` fits run at
 //! once, each with `--fit-threads` (1) for its networks, or with a card (`--engine cuda`); the seconds are those of one fit under these. With `--results`
 //! each fit adds a line to the file at once, and what the file has already is not fitted again. With `--inner` the splits are tenths of the rows that the
 //! first split learns from: what settings are chosen by.
@@ -45,7 +45,7 @@ impl Contender {
         for (setting, must) in own.chain(common.iter().map(|setting| (setting.as_str(), false))) {
             let (option, value) = setting.split_once('=').ok_or(format!("{setting:?} is not OPTION=VALUE"))?;
             if must || contender.method.has(option) {
-                contender.method.set(option, value)?;
+                contender.method.set(option, &value.replace('+', ","))?;
                 contender.label += &format!(":{setting}");
             }
         }

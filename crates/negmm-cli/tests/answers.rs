@@ -182,7 +182,7 @@ fn the_default_is_auto() {
     assert!((1..=60).all(|row| lines[row].starts_with(&format!("{row},"))), "{held}");
     let inspect = folder.done(&["inspect", "a.negmm"]).text();
     for words in
-        ["folds          5", "hidden         128,128", "steps          60", "5 networks, best checkpoint at check"]
+        ["folds          5", "hidden         64,64,64,64", "steps          60", "5 networks, best checkpoint at check"]
     {
         assert!(inspect.contains(words), "{words}: {inspect}");
     }

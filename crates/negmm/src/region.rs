@@ -298,7 +298,10 @@ mod tests {
                     let expected = libm::exp(mixture.log_between(grid.ends(*index)));
                     // Beyond 9 sds of a component it has no part.
                     let lost = if least < RARE { 0.0 } else { 1e-18 };
-                    assert!((mass - expected).abs() <= 1e-12 * expected + lost + 1e-300, "{index}: {mass:e} {expected:e}");
+                    assert!(
+                        (mass - expected).abs() <= 1e-12 * expected + lost + 1e-300,
+                        "{index}: {mass:e} {expected:e}"
+                    );
                 }
             }
         }

@@ -27,6 +27,10 @@ const FREQUENCY_AHEAD: f64 = 0.1;
 /// Steps of networks several steps ahead, from so many rows on: with so much dropout they learn longer.
 const STEPS_AHEAD: usize = 5_000;
 const ROWS_AHEAD: usize = 5_000;
+/// Units of a layer: what all this was measured with.
+const UNITS: usize = 128;
+/// From so many rows on a step is of more of them.
+const MANY_ROWS: usize = 15_000;
 /// One step ahead few rows need some of the former, and many none.
 const DROPOUT_OF_FEW: f64 = 0.1;
 
@@ -179,11 +183,23 @@ fn sized(auto: &Auto, rows: usize, horizon: usize) -> Auto {
         1 => (FOLDS / 2, None, 0.0, None),
         _ => (FOLDS, None, DROPOUT_AHEAD, Some(FREQUENCY_AHEAD)),
     };
+    let (layers, batch) = match rows {
+        MANY_ROWS.. => (4, 256),
+        ROWS_AHEAD.. => (4, 64),
+        _ => (3, 64),
+    };
     let medium = auto.preset == Preset::Medium;
+    let members = match auto.preset {
+        Preset::Medium => members,
+        Preset::Fast => None,
+        Preset::Best => Some(2),
+    };
     let longer = (medium && horizon > 1 && rows >= ROWS_AHEAD).then_some(STEPS_AHEAD);
     Auto {
         folds: auto.folds.or(Some(folds)),
-        members: auto.members.or(members.filter(|_| medium)),
+        members: auto.members.or(members),
+        hidden: auto.hidden.clone().or_else(|| Some(vec![UNITS; layers])),
+        batch: auto.batch.or(Some(batch)),
         steps: auto.steps.or(longer),
         dropout: auto.dropout.or(Some(dropout)),
         embedding: auto.embedding.or(embedding),

@@ -7,6 +7,8 @@
 // Loops over constant ranges index several register arrays at once; as iterators they would not unroll as surely.
 #![allow(clippy::needless_range_loop)]
 
+use std::ops::Range;
+
 use super::lanes::{Chunk, Kernel, Lanes, WIDTH};
 
 /// A as `values[row * row_stride + column * column_stride]`.
@@ -97,34 +99,41 @@ impl Product<'_> {
         let mut chunk = 0;
         if L::WIDE {
             while chunk + 2 <= self.chunks {
-                self.columns::<L, 2>(chunk, if BELOW { chunk * WIDTH } else { 0 });
+                // Beside the diagonal square of the first chunk the second has nothing on or below the diagonal.
+                let square = if BELOW { (chunk * WIDTH).min(self.rows) } else { 0 };
+                let both = if BELOW { ((chunk + 1) * WIDTH).min(self.rows) } else { 0 };
+                self.columns::<L, 1>(chunk, square..both);
+                self.columns::<L, 2>(chunk, both..self.rows);
                 chunk += 2;
             }
         }
         while chunk < self.chunks {
-            self.columns::<L, 1>(chunk, if BELOW { chunk * WIDTH } else { 0 });
+            let first = if BELOW { (chunk * WIDTH).min(self.rows) } else { 0 };
+            self.columns::<L, 1>(chunk, first..self.rows);
             chunk += 1;
         }
     }
 
-    /// The rows from `row` on of `C` chunks of columns, `L::ROWS` rows at a time and then by halves.
+    /// Some rows of `C` chunks of columns, `L::ROWS` rows at a time and then by halves.
     #[inline(always)]
-    fn columns<L: Lanes, const C: usize>(&mut self, chunk: usize, mut row: usize) {
+    fn columns<L: Lanes, const C: usize>(&mut self, chunk: usize, rows: Range<usize>) {
+        let Range { start: mut row, end } = rows;
+        debug_assert!(end <= self.rows);
         if L::ROWS >= 8 {
-            while row + 8 <= self.rows {
+            while row + 8 <= end {
                 self.block::<L, 8, C>(row, chunk);
                 row += 8;
             }
         }
-        while row + 4 <= self.rows {
+        while row + 4 <= end {
             self.block::<L, 4, C>(row, chunk);
             row += 4;
         }
-        if row + 2 <= self.rows {
+        if row + 2 <= end {
             self.block::<L, 2, C>(row, chunk);
             row += 2;
         }
-        if row < self.rows {
+        if row < end {
             self.block::<L, 1, C>(row, chunk);
         }
     }

@@ -44,15 +44,17 @@ const SOFT_CLIP: f64 = 8.0;
 ///
 /// | rows | hidden, residual | frequencies | batch | steps | checks | folds |
 /// |---|---|---|---|---|---|---|
-/// | fewer than 5000 | 128, 128, 128 | 0.1 and 0.5 in turn | 64 | 1500 | 30 | 10 |
-/// | 5000 … | 128, 128, 128, 128 | 0.5 and 2 in turn | 64 | 2500 | 20 | 10 |
-/// | 15,000 … | 128, 128, 128, 128 | 2 | 256 | 1500, more from 20,000 rows on | 20 | 5 |
+/// | fewer than 5000 | 64, 64, 64, 64 | 0.1 and 0.5 in turn | 64 | 1500 | 30 | 10 |
+/// | 5000 … | 64, 64, 64, 64 | 0.5 and 2 in turn | 64 | 3500 | 20 | 10 |
+/// | 15,000 … | 64, 64, 64, 64 | 2 | 128 | 2500, more from 20,000 rows on | 20 | 5 |
+/// | 30,000 … | 96, 96, 96, 96 | 2 | 128 | 2500, and more | 20 | 5 |
+/// | 15,000 … of 64 numbers or more | 64, 64, 64, 64 | 2 | 256 | 1500, more from 20,000 rows on | 20 | 5 |
 /// | a sequence | none (after the LSTM) | | 64 | 2000 | 40 | 10 |
 ///
 /// Beyond 20,000 rows steps grow with the rows, beyond 100,000 with their square root.
 /// Networks learn by Muon with a rate of 0.012 (sequences by Adam with 0.005) and stop after a quarter of all checks without a better
-/// score; with few rows they go on to the end. Preset `fast` has 5 folds and a third of the steps, `best` 10 folds of two networks and
-/// twice the steps, and trees.
+/// score; with few rows they go on to the end. Preset `fast` has 5 folds and a third of the steps, `best` 10 folds of four networks (of a
+/// sequence two), twice the steps, and trees.
 ///
 /// Fewer than 10 rows are not learnt from: the answer is the targets' mean with the sd of an honest interval. Fewer than 50
 /// make folds of at least 3 rows and wider sds. Rows of a group stay in one fold. Of a
@@ -390,15 +392,16 @@ mod tests {
     #[test]
     fn the_size_of_the_data_decides() {
         let resolved = |rows: usize, preset: Preset| Auto { preset, ..Auto::default() }.resolved(&data(rows, false));
-        let hidden = |rows: usize| resolved(rows, Preset::Medium).hidden.unwrap().len();
-        assert_eq!((hidden(4999), hidden(5000)), (3, 4));
+        let hidden = |rows: usize| resolved(rows, Preset::Medium).hidden.unwrap()[0];
+        assert_eq!((hidden(29_999), hidden(30_000)), (64, 96));
         let steps = |rows: usize, preset: Preset| resolved(rows, preset).steps.unwrap();
-        assert_eq!([20_000, 80_000, 400_000].map(|rows| steps(rows, Preset::Medium)), [1500, 6000, 15_000]);
+        assert_eq!([4999, 5000].map(|rows| steps(rows, Preset::Medium)), [1500, 3500]);
+        assert_eq!([20_000, 80_000, 400_000].map(|rows| steps(rows, Preset::Medium)), [2500, 10_000, 25_000]);
         assert_eq!((steps(1000, Preset::Fast), steps(1000, Preset::Best)), (500, 3000));
         let few = resolved(20, Preset::Best);
-        assert_eq!((few.folds, few.members), (Some(6), Some(2)));
+        assert_eq!((few.folds, few.members), (Some(6), Some(4)));
         let given = Auto { steps: Some(7), dropout: Some(0.3), ..Auto::default() };
         let large = given.resolved(&data(20_000, false));
-        assert_eq!((large.steps, large.dropout, large.batch), (Some(7), Some(0.3), Some(256)));
+        assert_eq!((large.steps, large.dropout, large.batch), (Some(7), Some(0.3), Some(128)));
     }
 }

@@ -12,7 +12,7 @@ const LEAST: f64 = 0.45;
 const MOST: f64 = 5.0;
 const TRIED: usize = 49;
 /// Rows that are looked at, at most: more would not move the factor.
-const MOST_ROWS: usize = 20_000;
+const MOST_ROWS: usize = 5_000;
 /// Rows of a fold that say something of a factor.
 const LEAST_ROWS: usize = 30;
 

@@ -6,9 +6,13 @@ use crate::data::Dataset;
 use crate::options::Word;
 use crate::train::Optimiser;
 
-/// From so many rows on networks are deeper, and from so many on there are fewer of them and steps are of more rows.
+/// From so many rows on there are more steps, and from so many on fewer networks, and steps of more rows.
 const MIDDLING: usize = 5_000;
 const LARGE: usize = 15_000;
+/// From so many rows on networks are wider.
+const HUGE: usize = 30_000;
+/// From so many numbers a row on a step of a large table is of more rows.
+const WIDE: usize = 64;
 /// Beyond so many rows steps grow with the rows, and beyond so many with their square root.
 const MORE_STEPS: f64 = 20_000.0;
 const FEWER_PASSES: f64 = 100_000.0;
@@ -22,7 +26,7 @@ pub enum Preset {
     Fast,
     /// One network for each fold, of which a small table has 10, a large one 5.
     Medium,
-    /// For who can wait: 10 folds, two networks and boosted trees each, twice the steps.
+    /// For who can wait: 10 folds, four networks (of a sequence two) and boosted trees each, twice the steps.
     Best,
 }
 
@@ -53,7 +57,7 @@ const SMALL: Sizes = Sizes {
     folds: 10,
     members: 1,
     trees: false,
-    hidden: &[128, 128, 128],
+    hidden: &[64; 4],
     frequencies: &[0.1, 0.5],
     batch: 64,
     optimiser: Optimiser::Muon,
@@ -62,9 +66,10 @@ const SMALL: Sizes = Sizes {
     checks: 30,
     patience: 0,
 };
-const OF_MIDDLING: Sizes =
-    Sizes { hidden: &[128, 128, 128, 128], frequencies: &[0.5, 2.0], steps: 2_500, checks: 20, patience: 5, ..SMALL };
-const OF_LARGE: Sizes = Sizes { folds: 5, frequencies: &[2.0], batch: 256, steps: 1_500, ..OF_MIDDLING };
+const OF_MIDDLING: Sizes = Sizes { frequencies: &[0.5, 2.0], steps: 3_500, checks: 20, patience: 5, ..SMALL };
+const OF_LARGE: Sizes = Sizes { folds: 5, frequencies: &[2.0], batch: 128, steps: 2_500, ..OF_MIDDLING };
+const OF_WIDE: Sizes = Sizes { batch: 256, steps: 1_500, ..OF_LARGE };
+const OF_HUGE: Sizes = Sizes { hidden: &[96; 4], ..OF_LARGE };
 const OF_SEQUENCE: Sizes =
     Sizes { hidden: &[], optimiser: Optimiser::Adam, learning_rate: 0.005, steps: 2_000, checks: 40, ..SMALL };
 
@@ -74,6 +79,8 @@ impl Sizes {
         let rows = data.len();
         let medium = match rows {
             _ if data.window().is_some() => OF_SEQUENCE,
+            LARGE.. if data.numbers().len() >= WIDE => OF_WIDE,
+            HUGE.. => OF_HUGE,
             LARGE.. => OF_LARGE,
             MIDDLING.. => OF_MIDDLING,
             _ => SMALL,
@@ -83,8 +90,9 @@ impl Sizes {
             Preset::Fast => Self { folds: 5, steps: (medium.steps / 3).max(1), ..medium },
             Preset::Medium => medium,
             Preset::Best => {
-                let trees = data.window().is_none();
-                Self { folds: 10, members: 2, trees, steps: 2 * medium.steps, ..medium }
+                let sequence = data.window().is_some();
+                let members = if sequence { 2 } else { 4 };
+                Self { folds: 10, members, trees: !sequence, steps: 2 * medium.steps, ..medium }
             }
         }
     }
