@@ -41,8 +41,8 @@ fn main() -> Result<(), String> {
     let place = if pin(core) { format!("core {core}") } else { "any core".to_string() };
     println!("{} inputs, {:?} hidden units, {components} components, {place}\n", network.inputs, network.hidden);
     predictions(&network, 1, components, rows, seconds);
-    for (preset, networks, units) in [("medium", 10, 64), ("best", 20, 128)] {
-        let network = as_auto(13, units);
+    for (preset, networks) in [("medium", 10), ("best", 40)] {
+        let network = as_auto(13);
         let weights = networks * network.parameters();
         println!(
             "\nThe pool of `auto --preset {preset}` for few rows, {networks} networks: 13 inputs, each with a periodic embedding, {:?} hidden",
@@ -60,13 +60,13 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// The network that `auto` trains, four layers of so many units.
-fn as_auto(inputs: usize, units: usize) -> Network {
+/// The network that `auto` trains on small data.
+fn as_auto(inputs: usize) -> Network {
     let embedded = (0..inputs).map(|input| EmbeddedInput { input, low: -2.0, high: 2.0 }).collect();
     Network {
         inputs,
         stem: Some(Stem::Periodic(Periodic { inputs, frequency: 0.1, embedded })),
-        hidden: vec![units; 4],
+        hidden: vec![64; 4],
         residual: true,
         activation: Activation::Silu,
         outputs: 3 * 8,
