@@ -104,7 +104,8 @@ fn svg(points: &[Point], sets: usize) -> String {
     // Room for the words beside the points.
     let logs = points.iter().map(|point| point.seconds.log10());
     let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| (low.min(log), high.max(log)));
-    let panel = Panel::new(seconds.range(low - 0.2, high + 0.8), Axis::new("CRPS beside the best").include(1.0));
+    let (first, last) = (low - 0.2, high + 0.8);
+    let panel = Panel::new(seconds.range(first, last), Axis::new("CRPS beside the best").include(1.0));
     let worst = points.iter().map(|point| point.relative).fold(1.0, f64::max);
     let marks = points.iter().flat_map(|point| {
         let (x, y) = (point.seconds.log10(), point.relative);
@@ -115,10 +116,12 @@ fn svg(points: &[Point], sets: usize) -> String {
             0.0 < right && right < 0.7 && (other.relative - y).abs() < line
         });
         let words = if crowded { y - line } else { y };
+        // A note in the right part of a panel ends at its place, others begin there.
+        let aside = if x > first + 0.58 * (last - first) { x - 0.05 } else { x + 0.05 };
         let ours = ["auto", "ne-gmm"].iter().any(|own| point.method.starts_with(own));
         let ink = if ours { Ink::Blue } else { Ink::Muted };
         let name = point.method.replace("auto:preset=", "negmm ").replace("auto", "negmm medium");
-        [Mark::points(&[x], &[y]).ink(ink).width(8.0), Mark::note(x + 0.05, words, name).ink(Ink::Text)]
+        [Mark::points(&[x], &[y]).ink(ink).width(8.0), Mark::note(aside, words, name).ink(Ink::Text)]
     });
     let description =
         format!("CRPS beside the best method's, geometric mean over {sets} sets, against seconds of one core.");
