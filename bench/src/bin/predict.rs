@@ -41,8 +41,8 @@ fn main() -> Result<(), String> {
     let place = if pin(core) { format!("core {core}") } else { "any core".to_string() };
     println!("{} inputs, {:?} hidden units, {components} components, {place}\n", network.inputs, network.hidden);
     predictions(&network, 1, components, rows, seconds);
+    let (network, peak) = (as_auto(13), floor::peak());
     for (preset, networks) in [("medium", 10), ("best", 40)] {
-        let network = as_auto(13);
         let weights = networks * network.parameters();
         println!(
             "\nThe pool of `auto --preset {preset}` for few rows, {networks} networks: 13 inputs, each with a periodic embedding, {:?} hidden",
@@ -50,8 +50,8 @@ fn main() -> Result<(), String> {
         );
         println!(
             "units, 8 components each; {weights} weights in all, so many multiply-adds a row, of which this core does {:.1} billion a second: at most {:.0} rows/s\n",
-            floor::peak() * 1e-9,
-            floor::peak() / weights as f64
+            peak * 1e-9,
+            peak / weights as f64
         );
         predictions(&network, networks, 8, rows.min(1024), seconds);
     }

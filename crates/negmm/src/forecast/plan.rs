@@ -24,7 +24,7 @@ const FEW_ROWS: usize = 3_000;
 /// three times, which must not be learnt by heart, and what is far ahead changes smoothly with the past. Held-out blocks prefer both.
 const DROPOUT_AHEAD: f64 = 0.2;
 const FREQUENCY_AHEAD: f64 = 0.1;
-/// Steps of networks several steps ahead, from so many rows on: with so much dropout they learn longer.
+/// Steps of networks several steps ahead, from so many rows on, which have a fourth layer too: with so much dropout they learn longer.
 const STEPS_AHEAD: usize = 5_000;
 const ROWS_AHEAD: usize = 5_000;
 /// Units of a layer: what all this was measured with.

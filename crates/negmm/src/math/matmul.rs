@@ -96,20 +96,19 @@ impl Product<'_> {
         assert!(self.inner == 0 || self.a.values.len() >= needed, "A is too short");
         assert!(self.b.len() >= self.inner * self.chunks, "B is too short");
         assert!(self.c.len() >= self.rows * self.chunks, "C is too short");
+        let rows = self.rows;
+        let first = |chunk: usize| if BELOW { (chunk * WIDTH).min(rows) } else { 0 };
         let mut chunk = 0;
         if L::WIDE {
             while chunk + 2 <= self.chunks {
                 // Beside the diagonal square of the first chunk the second has nothing on or below the diagonal.
-                let square = if BELOW { (chunk * WIDTH).min(self.rows) } else { 0 };
-                let both = if BELOW { ((chunk + 1) * WIDTH).min(self.rows) } else { 0 };
-                self.columns::<L, 1>(chunk, square..both);
-                self.columns::<L, 2>(chunk, both..self.rows);
+                self.columns::<L, 1>(chunk, first(chunk)..first(chunk + 1));
+                self.columns::<L, 2>(chunk, first(chunk + 1)..rows);
                 chunk += 2;
             }
         }
         while chunk < self.chunks {
-            let first = if BELOW { (chunk * WIDTH).min(self.rows) } else { 0 };
-            self.columns::<L, 1>(chunk, first..self.rows);
+            self.columns::<L, 1>(chunk, first(chunk)..rows);
             chunk += 1;
         }
     }
