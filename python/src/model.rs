@@ -1,8 +1,8 @@
 //! Responsible for models: what they predict and answer, their bytes, what they say about themselves.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use negmm::conformal::{HeldBack, Labels, Sets};
 use negmm::data::Encoding;
@@ -32,9 +32,16 @@ impl Model {
     }
 }
 
-/// What helps all models of this process.
+/// The accelerator of all models of this process, where this build has CUDA.
+#[cfg(not(feature = "cuda"))]
 fn helper() -> Option<Arc<dyn Accelerator>> {
-    static HELPER: OnceLock<Option<Arc<dyn Accelerator>>> = OnceLock::new();
+    None
+}
+
+/// The accelerator of all models of this process, where this build has CUDA.
+#[cfg(feature = "cuda")]
+fn helper() -> Option<Arc<dyn Accelerator>> {
+    static HELPER: std::sync::OnceLock<Option<Arc<dyn Accelerator>>> = std::sync::OnceLock::new();
     HELPER.get_or_init(|| negmm_cuda::accelerator("auto", Box::new(|_| {})).ok().flatten()).clone()
 }
 

@@ -49,15 +49,38 @@ pub fn train<'py>(
 /// `send(number, rows, job)`; `receive()`, which waits a moment and gives (number, bytes), or (number, str) of a job that failed; and
 /// `stop()`.
 pub enum Trainer {
-    Here(negmm_cuda::Trainer),
+    Here(here::Trainer),
     Outside { exchange: Py<PyAny>, raised: Mutex<Option<PyErr>> },
+}
+
+/// The engine of this process: the CPU, and CUDA where this build has it.
+#[cfg(feature = "cuda")]
+mod here {
+    pub use negmm_cuda::Trainer;
+
+    pub fn trainer(name: &str, threads: usize) -> negmm::Result<Trainer> {
+        Trainer::new(name, threads, Box::new(|_| {}))
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+mod here {
+    pub use negmm::train::CpuEngine as Trainer;
+
+    pub fn trainer(name: &str, threads: usize) -> negmm::Result<Trainer> {
+        match name {
+            "auto" | "cpu" => Ok(Trainer::new(threads)),
+            "cuda" => Err(negmm::Error::options("this build has no CUDA engine: it was made without the feature cuda")),
+            _ => Err(negmm::Error::options(format!("engine must be one of auto, cpu, cuda, found {name:?}"))),
+        }
+    }
 }
 
 impl Trainer {
     /// `engine` is the name of what trains here.
     pub fn new(exchange: Option<Py<PyAny>>, engine: &str, threads: usize) -> Result<Self> {
         match exchange {
-            None => negmm_cuda::Trainer::new(engine, threads, Box::new(|_| {})).map(Self::Here),
+            None => here::trainer(engine, threads).map(Self::Here),
             Some(exchange) => Ok(Self::Outside { exchange, raised: Mutex::default() }),
         }
     }

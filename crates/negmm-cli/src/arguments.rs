@@ -19,7 +19,9 @@ pub use method::MethodFlags;
 pub use monitor::Monitor;
 pub use predict::{OriginFlags, Predict};
 pub use reading::{FileFlags, ReadingFlags};
-pub use search::{Paper, Part, Tune};
+#[cfg(feature = "paper")]
+pub use search::Paper;
+pub use search::{Part, Tune};
 pub use sequence::SequenceFlags;
 #[cfg(feature = "serve")]
 pub use serve::Serve;
@@ -76,6 +78,7 @@ pub enum Command {
     /// Try settings, choose by validation rows, save the winner; can be stopped and continued
     Tune(Box<Tune>),
     /// The paper's experiments beside its printed numbers
+    #[cfg(feature = "paper")]
     Paper(Box<Paper>),
     /// What a model is and was trained on
     Inspect(Inspect),
@@ -341,13 +344,13 @@ impl Shared {
     }
 
     /// What trains; `otherwise` says how many threads where no flag does.
-    pub fn engine(&self, otherwise: Option<&str>) -> Result<negmm_cuda::Trainer, negmm::Error> {
-        negmm_cuda::Trainer::new(self.engine_name(), self.threads(otherwise)?, self.tell())
+    pub fn engine(&self, otherwise: Option<&str>) -> Result<crate::engine::Trainer, negmm::Error> {
+        crate::engine::Trainer::new(self.engine_name(), self.threads(otherwise)?, self.tell())
     }
 
     /// The model with what helps it to predict.
     pub fn accelerated(&self, model: Loaded) -> Result<Loaded, negmm::Error> {
-        Ok(match (model, negmm_cuda::accelerator(self.engine_name(), self.tell())?) {
+        Ok(match (model, crate::engine::accelerator(self.engine_name(), self.tell())?) {
             (model, None) => model,
             (Loaded::Model(model), Some(accelerator)) => Loaded::Model(Box::new(model.accelerated(accelerator))),
             (Loaded::Forecaster(forecaster), Some(accelerator)) => {

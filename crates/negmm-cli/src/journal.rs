@@ -24,6 +24,7 @@ impl Part {
     }
 
     /// Whether anything was asked for that needs a journal.
+    #[cfg(feature = "paper")]
     pub fn needs_journal(&self) -> bool {
         self.shard != Shard::WHOLE || !self.merge.is_empty()
     }

@@ -4,6 +4,7 @@ mod arguments;
 mod chart;
 mod command;
 mod config;
+mod engine;
 mod guarantees;
 mod input;
 mod interrupt;
@@ -75,6 +76,7 @@ pub fn run(typed: &[OsString]) -> Result<ExitCode, Error> {
         Command::Report(report) => command::report::run(report, shared),
         Command::Compare(compare) => command::compare::run(compare, shared),
         Command::Tune(tune) => command::tune::run(tune, shared),
+        #[cfg(feature = "paper")]
         Command::Paper(paper) => command::paper::run(paper, shared),
         Command::Inspect(inspect) => command::inspect::run(inspect, shared),
         Command::Export(export) => command::export::run(export, shared),

@@ -1,4 +1,5 @@
 //! `negmm paper`: its files, its journal, and what it refuses.
+#![cfg(feature = "paper")]
 
 use crate::program;
 

@@ -96,6 +96,7 @@ pub struct Part {
 }
 
 /// `negmm paper`
+#[cfg(feature = "paper")]
 #[derive(Debug, Args)]
 pub struct Paper {
     /// toy1, toy2, uci or finance

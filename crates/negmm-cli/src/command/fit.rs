@@ -8,13 +8,13 @@ use negmm::model::{Fitted, plan};
 use negmm::net::{Head, Stem};
 use negmm::train::{Estimate, Job, Trained, Watch};
 use negmm::{Error, Method, Model, Table};
-use negmm_cuda::Trainer;
 use negmm_report::{Cases, Report};
 use serde_json::json;
 
 use crate::arguments::{Fit, Shared};
 use crate::command::{forecast, held_out};
 use crate::config::FitConfig;
+use crate::engine::Trainer;
 use crate::output::Output;
 use crate::places::{Written, apart};
 use crate::progress::Bar;

@@ -7,12 +7,12 @@ use negmm::conformal::{Adaptive, Guard};
 use negmm::data::{Inputs, PredictedRows};
 use negmm::forecast::{FittedForecaster, ForecastPlan, Forecaster, Forecasts, Over, Roles, StepScores, backtest};
 use negmm::{Error, FitOptions, Method, Questions, Table};
-use negmm_cuda::Trainer;
 use serde_json::{Value, json};
 
 use crate::arguments::{Compare, Evaluate, Predict, Shared};
 use crate::command::fit::with_bar;
 use crate::config::{FORECAST, FitConfig};
+use crate::engine::Trainer;
 use crate::predictions::{Form, Predicted, PredictionFile};
 use crate::progress::Bar;
 use crate::say::{say, say_json, tell, warn};

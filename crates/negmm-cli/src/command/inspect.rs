@@ -25,7 +25,7 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
 
 /// Which engines there are, and why others cannot be used.
 fn engines(shared: &Shared) -> Result<(), Error> {
-    let engines = negmm_cuda::engines();
+    let engines = crate::engine::engines();
     if shared.json {
         let object = engines.into_iter().map(|(name, found)| match found {
             Ok(found) => (name.to_string(), json!({ "usable": true, "found": found })),

@@ -12,6 +12,7 @@ pub mod held_out;
 pub mod inspect;
 pub mod man;
 pub mod monitor;
+#[cfg(feature = "paper")]
 pub mod paper;
 pub mod predict;
 pub mod report;
