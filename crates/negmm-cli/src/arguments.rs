@@ -37,6 +37,9 @@ pub struct Arguments {
     /// What every command takes.
     #[command(flatten)]
     pub shared: Shared,
+    /// A sentence for every option that was typed by its former name.
+    #[arg(skip)]
+    pub notices: Vec<String>,
 }
 
 /// What every command takes.
@@ -91,6 +94,18 @@ pub enum Command {
     Completions(Completions),
     /// The manual page, for man
     Man,
+}
+
+impl Command {
+    /// Every `OPTION=VALUE` that was typed.
+    pub fn assignments_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Compare(compare) => compare.set.iter_mut().collect(),
+            Self::Tune(tune) => tune.set.iter_mut().chain(&mut tune.tries).collect(),
+            Self::Paper(paper) => paper.set.iter_mut().collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// `negmm demo`

@@ -10,7 +10,7 @@ use negmm::forecast::Roles;
 use negmm::{Error, Method, Table};
 
 use crate::arguments::{DataFlags, Fit, MethodFlags, ReadingFlags, SequenceFlags, TargetFlags};
-use crate::input;
+use crate::{input, renamed};
 
 /// The options that say how a file is written.
 const DIALECT: [&str; 6] = ["separator", "decimal", "missing", "memory", "text", "number"];
@@ -37,6 +37,8 @@ pub struct FitConfig {
     pub threads: Option<String>,
     /// The method with its settings.
     pub method: Method,
+    /// A sentence for every option that the file calls by its former name.
+    pub notices: Vec<String>,
 }
 
 impl Fit {
@@ -56,10 +58,11 @@ impl FitConfig {
         method: &MethodFlags,
     ) -> Result<Self, Error> {
         let mut settings = file.map_or(Ok(Vec::new()), read)?;
+        let notices: Vec<String> = settings.iter_mut().filter_map(|setting| setting.notice.take()).collect();
         let of_data = data.given().chain(target.given()).chain(sequence.given());
         for (name, text) in of_data.chain(reading.given()).chain(method.given()) {
             settings.retain(|setting| setting.name != name);
-            settings.push(Setting { name: name.into(), text: text.into(), place: None });
+            settings.push(Setting { name: name.into(), text: text.into(), place: None, notice: None });
         }
         let take = |settings: &mut Vec<Setting>, name: &str| {
             let at = settings.iter().position(|setting| setting.name == name)?;
@@ -112,7 +115,7 @@ impl FitConfig {
         })?;
         if !forecasts {
             let inputs = Inputs { features, ignore, dates, weight, sequence, outcome, group };
-            return Ok(Self { target, inputs, forecast: None, dialect, seed, threads, method });
+            return Ok(Self { target, inputs, forecast: None, dialect, seed, threads, method, notices });
         }
         let refused = [("ignore", !ignore.is_empty()), ("weight", weight.is_some()), ("group", group.is_some())];
         if let Some((name, _)) = refused.iter().find(|(_, given)| *given) {
@@ -127,7 +130,7 @@ impl FitConfig {
         let told = told.iter().map(|(name, text)| (*name, text.as_str()));
         let forecast = Some(input::roles(column, told, features.unwrap_or_default(), &dates)?);
         let inputs = Inputs { outcome, ..Inputs::default() };
-        Ok(Self { target, inputs, forecast, dialect, seed, threads, method })
+        Ok(Self { target, inputs, forecast, dialect, seed, threads, method, notices })
     }
 }
 
@@ -200,6 +203,7 @@ struct Setting {
     name: String,
     text: String,
     place: Option<String>,
+    notice: Option<String>,
 }
 
 impl Setting {
@@ -241,7 +245,13 @@ fn read(path: &Path) -> Result<Vec<Setting>, Error> {
             }
             _ => word(name, value)?,
         };
-        Ok(Setting { name: name.clone(), text, place: lines.get(name.as_str()).cloned() })
+        let (current, notice) = renamed::current(name);
+        let place = lines.get(name.as_str()).cloned();
+        if let Some(place) = place.as_ref().filter(|_| notice.is_some() && table.contains_key(current)) {
+            return Err(Error::options(format!("{name} is another name of {current}, which is given too")).at(place));
+        }
+        let notice = notice.map(|notice| place.iter().fold(notice, |notice, place| format!("{place}: {notice}")));
+        Ok(Setting { name: current.to_string(), text, place, notice })
     };
     table.iter().map(setting).collect()
 }

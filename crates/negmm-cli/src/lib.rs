@@ -15,6 +15,7 @@ mod places;
 mod predictions;
 mod progress;
 mod read_as;
+mod renamed;
 mod report;
 mod say;
 mod usage;
@@ -63,6 +64,7 @@ pub fn understand(typed: &[OsString]) -> Result<(), Error> {
 pub fn run(typed: &[OsString]) -> Result<ExitCode, Error> {
     let Some(arguments) = usage::parse(typed)? else { return Ok(ExitCode::SUCCESS) };
     let shared = &arguments.shared;
+    say::note(shared.quiet, &arguments.notices);
     let done = match &arguments.command {
         Command::Monitor(monitor) => {
             let alarm = command::monitor::run(monitor, shared)?;

@@ -41,6 +41,13 @@ pub fn warn(quiet: bool, sentences: &[String]) {
     }
 }
 
+/// Prints notices.
+pub fn note(quiet: bool, sentences: &[String]) {
+    if !quiet {
+        sentences.iter().for_each(|sentence| tell(&format!("note: {sentence}")));
+    }
+}
+
 /// Prints what went wrong, for programs too where they listen.
 pub fn failure(error: &Error, json: bool) {
     if json {

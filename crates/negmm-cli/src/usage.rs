@@ -8,12 +8,22 @@ use clap::{Command, CommandFactory, FromArgMatches};
 use negmm::Error;
 
 use crate::arguments::Arguments;
+use crate::renamed;
 use crate::say::{say, tell};
 
 /// Reads the command line; nothing where it asks for help or the version, which are printed here.
 pub fn parse(typed: &[OsString]) -> Result<Option<Arguments>, Error> {
-    let matches = command().try_get_matches_from(typed);
-    let error = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
+    let parsed = command().try_get_matches_from(typed).and_then(|matches| {
+        let mut arguments = Arguments::from_arg_matches(&matches)?;
+        arguments.notices = renamed::notices(&matches, typed);
+        for text in arguments.command.assignments_mut() {
+            let (current, notice) = renamed::assignment(text);
+            *text = current;
+            arguments.notices.extend(notice);
+        }
+        Ok(arguments)
+    });
+    let error = match parsed {
         Ok(arguments) => return Ok(Some(arguments)),
         Err(error) => error,
     };
@@ -34,7 +44,7 @@ pub fn wants_json(typed: &[OsString]) -> bool {
 
 /// The command line.
 pub fn command() -> Command {
-    Arguments::command()
+    renamed::with_former_names(Arguments::command())
 }
 
 fn sentence(error: &clap::Error) -> String {

@@ -38,7 +38,16 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let (train, test) = (toy.sample(rows, &mut rng), toy.sample(TEST_ROWS, &mut rng));
     let method = Method::Auto(Auto { preset: Preset::Fast, ..Auto::default() });
     let (inputs, dialect) = (Inputs::default(), Dialect::default());
-    let config = FitConfig { target: "y".into(), inputs, forecast: None, dialect, seed, threads: None, method };
+    let config = FitConfig {
+        target: "y".into(),
+        inputs,
+        forecast: None,
+        dialect,
+        seed,
+        threads: None,
+        method,
+        notices: Vec::new(),
+    };
     if let Some(folder) = &demo.save {
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     }

@@ -18,12 +18,13 @@ use crate::engine::Trainer;
 use crate::output::Output;
 use crate::places::{Written, apart};
 use crate::progress::Bar;
-use crate::say::{say, say_json, tell, warn};
+use crate::say::{note, say, say_json, tell, warn};
 use crate::{input, read_as, report};
 
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let config = fit.config()?;
+    note(shared.quiet, &config.notices);
     let engine = shared.engine(config.threads.as_deref())?;
     let place = fit.output.display().to_string();
     keep_apart(fit, &place, shared)?;

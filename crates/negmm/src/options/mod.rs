@@ -5,6 +5,7 @@
 
 pub(crate) mod automatic;
 mod range;
+mod renamed;
 mod shared;
 mod slot;
 mod spec;
@@ -14,6 +15,7 @@ use std::fmt;
 use crate::{Error, Result};
 
 pub use range::Range;
+pub use renamed::RENAMED;
 pub(crate) use shared::{PATIENCE, SIGMA_MIN, VALIDATION};
 pub use slot::{Kind, Slot, Word};
 pub use spec::Spec;
