@@ -3,9 +3,9 @@
 mod answers;
 mod book;
 mod censored;
+mod common;
 mod dates;
 mod discrete;
-mod documentation;
 mod engines;
 mod forecast;
 mod guarantees;
@@ -16,7 +16,6 @@ mod outputs;
 mod paper;
 mod parquet;
 mod predict;
-mod program;
 mod reading;
 mod refusals;
 mod report;

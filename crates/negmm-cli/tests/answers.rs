@@ -1,8 +1,8 @@
 //! What the program answers: odd data, config files, seeds, machine-readable output.
 
-use crate::program;
+use crate::common;
 
-use program::{Folder, gzip, rows};
+use common::{Folder, gzip, rows};
 use serde_json::Value;
 
 fn keys(value: &Value) -> Vec<&str> {

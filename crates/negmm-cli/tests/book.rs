@@ -6,12 +6,12 @@
 
 #![cfg(unix)]
 
-use crate::program;
+use crate::common;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use program::Folder;
+use common::Folder;
 
 /// A fenced block: the lines between its fences, which it does not hold itself.
 struct Block {

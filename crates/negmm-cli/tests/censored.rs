@@ -1,8 +1,8 @@
 //! Censored targets: every command scores what is known of all rows, and says which scores are of known targets alone.
 
-use crate::program;
+use crate::common;
 
-use program::{Folder, rows};
+use common::{Folder, rows};
 
 /// Exponential times that depend on x, about a third of them cut off: x, t, and whether t was cut off, as a CSV text.
 fn times(count: usize) -> String {

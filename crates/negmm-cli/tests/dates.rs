@@ -1,8 +1,8 @@
 //! Dates from file to page: how a column is said to hold them, what a model made of it, and predictions by the form it learnt.
 
-use crate::program;
+use crate::common;
 
-use program::Folder;
+use common::Folder;
 
 /// Rides that begin at any hour of 60 days, day first; the price follows their length.
 fn rides(mark: &str) -> String {

@@ -1,8 +1,8 @@
 //! Targets on a grid: recognised, said, and scored by the probability near them.
 
-use crate::program;
+use crate::common;
 
-use program::{Folder, rows};
+use common::{Folder, rows};
 
 /// x and a whole number y that goes with it, as a CSV text.
 fn grades(count: usize) -> String {

@@ -1,8 +1,8 @@
 //! Which engine trains and predicts: what there is, what was asked for, and that it changes no byte of a model or of predictions.
 
-use crate::program;
+use crate::common;
 
-use program::{Folder, rows};
+use common::{Folder, rows};
 
 #[test]
 fn engines_are_told_and_refused_by_name() {

@@ -1,10 +1,10 @@
 //! Forecasts on the command line: from a file of steps to distributions of those that follow.
 
-use crate::program;
+use crate::common;
 
+use common::Folder;
 use negmm::forecast::{Forecaster, Origins, Over};
 use negmm::{Predictions, Questions, Table};
-use program::Folder;
 
 /// Hours of two days, again and again, with a little noise.
 fn hours(count: usize) -> String {

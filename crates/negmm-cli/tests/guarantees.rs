@@ -1,8 +1,8 @@
 //! Regions and guaranteed sets on the command line.
 
-use crate::program;
+use crate::common;
 
-use program::{Folder, rows};
+use common::{Folder, rows};
 
 /// The cells of a line of CSV whose quoted cells have no quotes in them.
 fn cells(line: &str) -> Vec<String> {

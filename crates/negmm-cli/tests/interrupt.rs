@@ -1,13 +1,13 @@
 //! Ctrl-C and SIGTERM: the program ends with 130 or 143 and leaves nothing half-written, whatever it was doing.
 #![cfg(unix)]
 
-use crate::program;
+use crate::common;
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use program::{Folder, rows};
+use common::{Folder, rows};
 
 /// Waits until the program has begun its output, presses Ctrl-C, and looks at what is left.
 fn interrupt(folder: &Folder, child: Child) {

@@ -1,15 +1,15 @@
 //! Kernels are whole. An intrinsic that stands in the program as a function of its own is called from code that was compiled for
 //! another instruction set: the bits are the same, and a training takes twice as long.
 
+use crate::common;
+
 use std::process::Command;
 
 #[test]
 fn no_intrinsic_is_called() {
     let program = env!("CARGO_BIN_EXE_negmm");
-    let Ok(symbols) = Command::new("nm").args(["-C", program]).output() else {
-        eprintln!("skipped: there is no nm");
-        return;
-    };
+    let symbols = Command::new("nm").args(["-C", program]).output().ok();
+    let Some(symbols) = common::external::tool("nm", symbols) else { return };
     let symbols = String::from_utf8_lossy(&symbols.stdout).into_owned();
     assert!(symbols.contains("negmm::math"), "the program has its symbols");
     // Others have intrinsics too, on bytes.

@@ -1,8 +1,8 @@
 //! A model at work, watched from the command line.
 
-use crate::program;
+use crate::common;
 
-use program::{Folder, rows};
+use common::{Folder, rows};
 use serde_json::Value;
 
 /// Rows of x, c and y whose y is drawn from what a model says, moved by so many sds from a row on.

@@ -1,11 +1,11 @@
 //! What goes out: never lost and called a success, never two things to one place, nothing that a terminal would obey.
 
-use crate::program;
+use crate::common;
 
 use std::io::Write;
 use std::process::Stdio;
 
-use program::{Folder, gzip, rows};
+use common::{Folder, gzip, rows};
 use serde_json::json;
 
 const FIT: [&str; 10] = ["fit", "ok.csv", "--target", "y", "--method", "ne-gmm", "--epochs", "1", "--hidden", "4"];

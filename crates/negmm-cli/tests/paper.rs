@@ -1,9 +1,9 @@
 //! `negmm paper`: its files, its journal, and what it refuses.
 #![cfg(feature = "paper")]
 
-use crate::program;
+use crate::common;
 
-use program::Folder;
+use common::Folder;
 
 const SMALL: [&str; 8] = ["--quick", "--repeats", "2", "--methods", "mdn,ngboost", "--set", "epochs=20", "--quiet"];
 
@@ -81,7 +81,7 @@ fn what_it_refuses() {
         "shards and journals to join need a journal of their own: say --journal DIR",
     );
     std::fs::create_dir(folder.path("uci")).unwrap();
-    folder.write("uci/boston.csv.gz", program::gzip(b"a,b\n1,2\n3,4\n"));
+    folder.write("uci/boston.csv.gz", common::gzip(b"a,b\n1,2\n3,4\n"));
     folder.refused(
         &["paper", "uci", "--sets", "boston", "--data", "."],
         1,

@@ -1,11 +1,11 @@
 //! Parquet in and out: the same as CSV, bit for bit; and other formats by their names.
 #![cfg(feature = "parquet")]
 
-use crate::program;
+use crate::common;
 
+use common::{Folder, gzip, rows};
 use negmm::Table;
 use negmm::data::{Column, ParquetWriter, Reading, RowStream, Schema, Written};
-use program::{Folder, gzip, rows};
 
 /// The CSV of [`rows`] as Parquet: x and y are floats, c is text.
 fn parquet(csv: &str) -> Vec<u8> {

@@ -1,11 +1,11 @@
 //! What `predict` writes: its columns, the same numbers from any arrangement of the same rows, whole files only.
 
-use crate::program;
+use crate::common;
 
 use std::io::{BufRead, BufReader};
 
+use common::{Folder, gzip, rows};
 use negmm::{Model, Table};
-use program::{Folder, gzip, rows};
 
 const EVERYTHING: [&str; 18] = [
     "--quantiles",

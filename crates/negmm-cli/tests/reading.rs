@@ -1,8 +1,8 @@
 //! Files as people have them: what the program reads, says, and keeps for the next file.
 
-use crate::program;
+use crate::common;
 
-use program::Folder;
+use common::Folder;
 
 /// Amounts in dollars, a yes or no, codes with leading zeros, a few words among numbers, a target with blanks in its name.
 fn shop(rows: usize) -> String {

@@ -1,9 +1,9 @@
 //! What the program refuses: one sentence, the right exit code, nothing left behind.
 
-use crate::program;
+use crate::common;
 
+use common::{Folder, gzip, rows};
 use negmm::Method;
-use program::{Folder, gzip, rows};
 
 #[test]
 fn data_that_cannot_be_read() {

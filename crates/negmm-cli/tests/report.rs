@@ -1,8 +1,8 @@
 //! What the program writes when pictures are asked for.
 
-use crate::program;
+use crate::common;
 
-use program::{Folder, gzip, rows};
+use common::{Folder, gzip, rows};
 
 fn text(folder: &Folder, name: &str) -> String {
     String::from_utf8(folder.read(name)).unwrap()

@@ -1,10 +1,8 @@
 //! Sequences on the command line: from a file of prices to the next one.
 
-use crate::program;
+use crate::common;
 
-use std::path::PathBuf;
-
-use program::Folder;
+use common::Folder;
 
 fn series(rows: usize) -> String {
     let mut text = String::from("day,price,volume\n");
@@ -140,17 +138,9 @@ fn sequences_that_are_refused() {
     folder.refused(&["predict", "s.negmm", "other.csv"], 1, absent);
 }
 
-/// The data are looked for in `NEGMM_DATA`, else beside the workspace; without them the test only says so.
 #[test]
 fn a_share_price() {
-    let folder = std::env::var_os("NEGMM_DATA")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
-    let goog = folder.join("stocks/goog.csv");
-    if !goog.is_file() {
-        eprintln!("skipped: no data in {}", folder.display());
-        return;
-    }
+    let Some(goog) = common::external::data("stocks/goog.csv") else { return };
     let (goog, folder) = (goog.to_str().unwrap(), Folder::new());
     let fit =
         ["fit", goog, "--target", "close", "--sequence", "close", "-o", "g.negmm", "--steps", "200", "--folds", "3"];

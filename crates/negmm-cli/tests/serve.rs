@@ -1,14 +1,14 @@
 //! `negmm serve` over a real socket: what it answers, what it refuses, models that are loaded again, and its end.
 #![cfg(all(unix, feature = "serve"))]
 
-use crate::program;
+use crate::common;
 
 use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use program::Folder;
-use program::server::{Reply, Server};
+use common::Folder;
+use common::server::{Reply, Server};
 use serde_json::{Value, json};
 
 fn tensors(x: &[f64], c: &[Option<&str>], parameters: &Value) -> Value {

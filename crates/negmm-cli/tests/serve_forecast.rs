@@ -1,10 +1,10 @@
 //! A forecaster over a real socket: the past of each series goes in, the steps ahead come out, as `negmm predict` gives them.
 #![cfg(all(unix, feature = "serve"))]
 
-use crate::program;
+use crate::common;
 
-use program::Folder;
-use program::server::Server;
+use common::Folder;
+use common::server::Server;
 use serde_json::{Value, json};
 
 /// Days of two shops: id, when and y.
@@ -86,7 +86,7 @@ fn what_is_no_series_is_refused() {
     server.csv(infer, "id,y\na,1\n").refused(400, "\"when\"");
     server.csv(infer, "id,when,y\na,2024-01-02,1\na,2024-01-01,2\n").refused(400, "sort the rows by time");
     server.csv(infer, "id,when,y\na,2024-01-02,\n").refused(400, "missing in every row");
-    let packed = program::gzip(past.as_bytes());
+    let packed = common::gzip(past.as_bytes());
     server.ask("POST", infer, &[("content-type", "text/csv")], &packed).refused(400, "plain text");
     // A step a day from the year 0 on, again and again.
     let far = (0..40).fold(String::from("id,when,y\n"), |text, shop| {

@@ -1,10 +1,10 @@
 //! Guaranteed sets over a real socket are those of `negmm predict --guaranteed`.
 #![cfg(all(unix, feature = "serve"))]
 
-use crate::program;
+use crate::common;
 
-use program::server::Server;
-use program::{Folder, rows};
+use common::server::Server;
+use common::{Folder, rows};
 use serde_json::{Value, json};
 
 const NEW: &str = "x,c\n0.5,a\n0.25,b\n0.75,z\n";

@@ -1,10 +1,10 @@
 //! The watch of `negmm serve` over a real socket: what really happened goes in, the alarm comes out.
 #![cfg(all(unix, feature = "serve"))]
 
-use crate::program;
+use crate::common;
 
-use program::server::Server;
-use program::{Folder, rows};
+use common::server::Server;
+use common::{Folder, rows};
 use serde_json::{Value, json};
 
 const OBSERVE: &str = "/v2/models/ok/observe";
@@ -97,7 +97,7 @@ fn what_is_no_observation_is_refused_and_leaves_nothing() {
     server.csv(OBSERVE, "x,c,y\n0,a,1\n0,a,1\n0,a,1\n0,a,1\n").refused(413, "3 rows at most");
     server.csv(OBSERVE, "x,c,y\n").refused(400, "row");
     server.csv(OBSERVE, "x,c\n0.5,a\n").refused(400, "\"y\"");
-    let packed = program::gzip(b"x,c,y\n0.5,a,1\n");
+    let packed = common::gzip(b"x,c,y\n0.5,a,1\n");
     server.ask("POST", OBSERVE, &[("content-type", "text/csv")], &packed).refused(400, "plain text");
     server.ask("POST", OBSERVE, &[("content-type", "text/plain")], b"x").refused(415, "text/plain");
     assert_eq!(server.get(OBSERVE).ok()["rows"], 0);

@@ -1,10 +1,10 @@
 //! `negmm tune`: killed and continued, divided and joined, the same bytes come out; what it refuses it leaves alone.
 
-use crate::program;
+use crate::common;
 
 use std::time::{Duration, Instant};
 
-use program::{Folder, rows};
+use common::{Folder, rows};
 
 /// A search of 18 configurations on 3 splits.
 const SEARCH: [&str; 13] = [

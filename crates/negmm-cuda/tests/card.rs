@@ -1,12 +1,10 @@
 //! A card gives the bits of the processor's engine and keeps the contract of engines. Without a card there is nothing to see.
 
-mod jobs;
-mod predictors;
 #[macro_use]
-#[path = "../../negmm/tests/engine_suite/mod.rs"]
-mod engine_suite;
+mod common;
 
-use jobs::{same, table, train};
+use common::jobs::{same, table, train};
+use common::predictors;
 use negmm::train::CpuEngine;
 use negmm_cuda::CudaEngine;
 
@@ -45,14 +43,6 @@ fn predictions_are_those_of_the_processor() {
     predictors::same_model(&accelerator);
 }
 
-/// The card's engine, or the processor's where there is none.
-fn engine() -> Box<dyn negmm::train::Engine> {
-    match CudaEngine::new(0) {
-        Ok(engine) => Box::new(engine),
-        Err(_) => Box::new(CpuEngine::new(1)),
-    }
-}
-
 mod contract {
-    engine_contract!(*super::engine());
+    engine_contract!(super::CudaEngine::new(0).ok());
 }

@@ -1,20 +1,16 @@
 //! The kernels predict with the bits of the processor, compiled for a processor: this needs a C++ compiler and no card.
 
-mod predictors;
+mod common;
 
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use common::{emulated, predictors};
 use negmm::{Accelerator, Predictions};
 use negmm_cuda::{Emulated, emulated_accelerator};
 
 /// With a device whose items are done first to last or last to first.
 fn accelerator(turned_around: bool) -> Option<Arc<dyn Accelerator>> {
-    let device = Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), turned_around);
-    let Some(mut device) = device else {
-        println!("skipped: there is no C++ compiler");
-        return None;
-    };
+    let mut device = emulated(turned_around)?;
     if turned_around {
         device.shared_memory = 0;
     }
@@ -61,7 +57,7 @@ fn telling(device: Emulated) -> (Arc<Mutex<Vec<String>>>, Arc<dyn Accelerator>) 
 
 #[test]
 fn a_network_that_no_block_holds_is_left_to_the_processor() {
-    let Some(device) = Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), false) else { return };
+    let Some(device) = emulated(false) else { return };
     let (told, accelerator) = telling(device);
     let (wide, data) = (predictors::too_wide(), predictors::rows(40));
     let member = wide.networks().next().unwrap();
@@ -74,7 +70,7 @@ fn a_network_that_no_block_holds_is_left_to_the_processor() {
 #[test]
 fn a_card_that_is_taken_away_loses_nothing() {
     for launches in [0, 1, 3] {
-        let Some(mut device) = Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), false) else { return };
+        let Some(mut device) = emulated(false) else { return };
         device.launches_left = launches.into();
         let (told, accelerator) = telling(device);
         let predictions = Predictions::from(predictors::hostile(2));

@@ -1,22 +1,12 @@
 //! The experiments with tiny settings: everything that must be in a report is there, from a journal as well as from a run.
 
-use std::path::PathBuf;
+#[path = "../../negmm/tests/common/external.rs"]
+mod external;
 
 use negmm::Toy;
 use negmm::train::CpuEngine;
 use negmm::tune::{Journal, RunOptions};
 use negmm_paper::{Effort, Entry, METHODS, Mark, Report, toy, uci};
-
-/// The folder with the data, if it is there.
-fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("NEGMM_DATA")
-        .map_or(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    if !folder.is_dir() {
-        println!("skipped: there are no data in {}", folder.display());
-        return None;
-    }
-    Some(folder)
-}
 
 fn toy_plan(toy: Toy, methods: &[&str], overrides: &[(&str, &str)]) -> toy::Plan {
     toy::Plan {
@@ -90,7 +80,7 @@ fn uci_plan(sets: &[&str], methods: &[&str], protocol: uci::Protocol) -> uci::Pl
 
 #[test]
 fn uci_has_every_method_under_both_protocols() {
-    let Some(data) = data() else { return };
+    let Some(data) = external::data("") else { return };
     let methods: Vec<&str> = METHODS.into_iter().chain(["constant"]).collect();
     for protocol in [uci::Protocol::Paper, uci::Protocol::Standard] {
         let plan = uci_plan(&["yacht", "energy", "energy_cooling"], &methods, protocol);
@@ -115,7 +105,7 @@ fn uci_has_every_method_under_both_protocols() {
 
 #[test]
 fn the_wine_sets_say_what_the_floor_decides() {
-    let Some(data) = data() else { return };
+    let Some(data) = external::data("") else { return };
     let plan = uci_plan(&["wine_red"], &["ne-gmm"], uci::Protocol::Paper);
     let report = plan.run(&data, &mut Journal::in_memory(), &RunOptions::quiet()).unwrap().unwrap();
     let block = report.blocks.iter().find(|block| block.title.contains("floor")).unwrap();
@@ -124,7 +114,7 @@ fn the_wine_sets_say_what_the_floor_decides() {
 
 #[test]
 fn standard_splits_are_the_files_and_the_papers_are_drawn() {
-    let Some(data) = data() else { return };
+    let Some(data) = external::data("") else { return };
     let boston = uci::Set::by_name("boston").unwrap();
     let rows = boston.read(&data).unwrap().rows();
     let standard = boston.splits(&data, rows, uci::Protocol::Standard, 0).unwrap();

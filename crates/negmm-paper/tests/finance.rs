@@ -1,25 +1,15 @@
 //! The stocks as the paper describes them: its nine figures of risk, its periods, and a forecast that needs no model.
 
-use std::path::PathBuf;
+#[path = "../../negmm/tests/common/external.rs"]
+mod external;
 
 use negmm::tune::{Journal, RunOptions};
 use negmm_paper::finance::{Plan, STOCKS, Volatility};
 use negmm_paper::{Effort, Report};
 
-/// The folder with the data, if it is there.
-fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("NEGMM_DATA")
-        .map_or(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    if !folder.is_dir() {
-        println!("skipped: there are no data in {}", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
 #[test]
 fn the_volatility_table_is_the_papers() {
-    let Some(data) = data() else { return };
+    let Some(data) = external::data("") else { return };
     let printed = [["0.0203", "0.3216", "0.4460"], ["0.0522", "0.8284", "0.8347"], ["0.1248", "1.9807", "0.8832"]];
     for (stock, printed) in STOCKS.iter().zip(printed) {
         let Volatility { daily, annual, drawdown } = stock.read(&data).unwrap().volatility();
@@ -29,7 +19,7 @@ fn the_volatility_table_is_the_papers() {
 
 #[test]
 fn the_periods_have_the_right_days() {
-    let Some(data) = data() else { return };
+    let Some(data) = external::data("") else { return };
     for (stock, (train, test)) in STOCKS.iter().zip([(901, 127), (335, 106), (314, 231)]) {
         let prices = stock.read(&data).unwrap();
         assert_eq!((prices.split.train.len(), prices.split.test.len()), (train, test), "{}", stock.name);
@@ -44,7 +34,7 @@ fn mean(report: &Report, data: &str, method: &str, metric: &str) -> f64 {
 
 #[test]
 fn persistence_beats_the_constant_by_far() {
-    let Some(data) = data() else { return };
+    let Some(data) = external::data("") else { return };
     let plan = Plan {
         stocks: STOCKS.to_vec(),
         methods: vec!["constant".into()],

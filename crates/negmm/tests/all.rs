@@ -2,7 +2,7 @@
 
 // Before those that use its macro.
 #[macro_use]
-mod engine_suite;
+mod common;
 
 mod atoms;
 mod auto;
@@ -29,7 +29,6 @@ mod monitor;
 mod ngboost;
 mod ngboost_reference;
 mod options;
-mod quadrature;
 mod quality;
 mod regions;
 mod sample_net;
@@ -40,7 +39,7 @@ mod score_interval;
 mod score_panel;
 mod score_theory;
 mod sequence;
-mod support;
+mod target_support;
 mod targets;
 mod tune;
 

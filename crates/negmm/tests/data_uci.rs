@@ -1,7 +1,6 @@
 //! The ten UCI sets: read with the row counts that their README gives, whole and streamed, and encoded.
-//! The files are looked for in `NEGMM_DATA`, else beside the workspace; without them the test only says so.
 
-use std::path::PathBuf;
+use crate::common::external;
 
 use negmm::data::split::repeated;
 use negmm::data::{CsvStream, Inputs};
@@ -23,15 +22,9 @@ const SETS: [(&str, usize, usize, &str, &[&str]); 10] = [
 
 #[test]
 fn uci_sets_are_read_and_encoded() {
-    let folder = std::env::var_os("NEGMM_DATA")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
-    if !folder.join("uci").is_dir() {
-        eprintln!("skipped: no data in {}", folder.display());
-        return;
-    }
+    let Some(folder) = external::data("uci") else { return };
     for (name, rows, inputs, target, ignore) in SETS {
-        let path = folder.join(format!("uci/{name}.csv.gz"));
+        let path = folder.join(format!("{name}.csv.gz"));
         let table = Table::read(&path).unwrap();
         assert_eq!(table.rows(), rows, "{name}");
         let ignore = ignore.iter().map(|name| name.to_string()).collect();

@@ -18,7 +18,7 @@ const PROGRESS: &str = "progress ";
 const TRAINER: &str = "engine_elsewhere::a_job_from_another_process_is_trained";
 
 mod contract {
-    engine_contract!(super::Elsewhere);
+    engine_contract!(Some(super::Elsewhere));
 }
 
 /// Trains every job in a process of its own.

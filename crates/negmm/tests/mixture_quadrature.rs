@@ -1,6 +1,6 @@
 //! Closed forms of mixtures against quadrature of their definitions.
 
-use crate::quadrature;
+use crate::common::quadrature;
 
 use negmm::Mixture;
 use quadrature::integrate;

@@ -1,8 +1,9 @@
 //! NGBoost against Python ngboost 0.5.11: `bench/peers/ngboost_reference.py` made the files in `reference/`.
-//! The data are looked for in `NEGMM_DATA`, else beside the workspace; without them the test only says so.
+
+use crate::common::external;
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use negmm::Table;
 use negmm::data::Column;
@@ -32,14 +33,7 @@ fn select(columns: &[Vec<f64>], rows: &[usize]) -> Vec<Vec<f32>> {
 
 #[test]
 fn predictions_are_those_of_python() {
-    let folder = std::env::var_os("NEGMM_DATA")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"))
-        .join("uci");
-    if !folder.is_dir() {
-        eprintln!("skipped: no data in {}", folder.display());
-        return;
-    }
+    let Some(folder) = external::data("uci") else { return };
     for (name, reference, splits) in [
         ("boston", include_str!("reference/ngboost_boston.csv"), Splits::Exact),
         ("concrete", include_str!("reference/ngboost_concrete.csv"), Splits::Exact),

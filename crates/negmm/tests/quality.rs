@@ -1,7 +1,9 @@
 //! Default NE-GMM, one network, on the first standard splits of real data: mean scores no worse than limits.
 
+use crate::common::external;
+
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use negmm::compare::{CompareOptions, Metric, Split, compare};
 use negmm::data::Inputs;
@@ -21,17 +23,6 @@ const CASES: [Case; 6] = [
     ("wine_red", "quality", None, 5, Metric::Crps, 0.33),
 ];
 
-fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("NEGMM_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let uci = folder.join("uci");
-    if !uci.is_dir() {
-        eprintln!("skipped: no data in {} (set NEGMM_DATA)", folder.display());
-        return None;
-    }
-    Some(uci)
-}
-
 fn test_rows(folder: &Path, name: &str) -> Vec<Vec<usize>> {
     let file = std::fs::File::open(folder.join("splits").join(format!("{name}.txt.gz"))).unwrap();
     let mut text = String::new();
@@ -41,7 +32,7 @@ fn test_rows(folder: &Path, name: &str) -> Vec<Vec<usize>> {
 
 #[test]
 fn default_network_on_the_standard_splits() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = external::data("uci") else { return };
     for (name, target, ignore, splits, metric, limit) in CASES {
         let table = Table::read(folder.join(format!("{name}.csv.gz"))).unwrap();
         let splits: Vec<Split> = test_rows(&folder, name)

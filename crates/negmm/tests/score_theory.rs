@@ -1,7 +1,7 @@
 //! What the paper proves about the scores, checked by numbers: both Taylor lemmas, strict propriety, and bounds; where the
 //! paper is wrong, the corrected statement (`docs/derivations.md` lists them).
 
-use crate::quadrature;
+use crate::common::quadrature;
 
 use negmm::Mixture;
 use negmm::Rng;

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+#[path = "../../../negmm/tests/common/external.rs"]
+pub mod external;
 #[cfg(all(unix, feature = "serve"))]
 pub mod server;
 

@@ -1,0 +1,6 @@
+//! What several test files use.
+
+#[macro_use]
+pub mod engine_suite;
+pub mod external;
+pub mod quadrature;
