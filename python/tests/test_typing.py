@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 UNTYPED = ["dask", "distributed", "mapie", "mlflow", "optuna", "pyspark", "ray", "scipy", "sklearn", "skpro"]
 
 
-PAGES = ["README.md", "docs/python.md", "docs/clusters.md", "docs/mlflow.md"]
+PAGES = ["README.md", "docs/python.md", "docs/distributed.md", "docs/mlflow.md"]
 
 
 def examples(page: str) -> str:

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-@pytest.mark.parametrize("page", ["docs/clusters.md", "docs/mlflow.md"])
+@pytest.mark.parametrize("page", ["docs/distributed.md", "docs/mlflow.md"])
 def test_pages(page):
     os.environ["PYSPARK_PYTHON"] = sys.executable
     text = (ROOT / page).read_text(encoding="utf-8")
