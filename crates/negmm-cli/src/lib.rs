@@ -37,13 +37,33 @@ const ALARM: u8 = 3;
 pub fn main() -> ExitCode {
     interrupt::watch();
     let typed: Vec<OsString> = std::env::args_os().collect();
-    match run(&typed) {
-        Ok(code) => code,
-        Err(error) => {
-            say::failure(&error, usage::wants_json(&typed));
-            ExitCode::from(error.kind().exit_code())
-        }
-    }
+    ExitCode::from(run_and_report(&typed))
+}
+
+/// Does what these words say and prints what went wrong; gives the exit code.
+fn run_and_report(typed: &[OsString]) -> u8 {
+    run(typed).unwrap_or_else(|error| {
+        say::failure(&error, usage::wants_json(typed));
+        error.kind().exit_code()
+    })
+}
+
+/// What a run of the program gave.
+#[derive(Debug)]
+pub struct Captured {
+    /// Its exit code.
+    pub code: u8,
+    /// What it printed to standard output.
+    pub out: Vec<u8>,
+    /// What it printed to standard error.
+    pub err: Vec<u8>,
+}
+
+/// Does what these words say as the program would, within this process, and keeps what it prints from this thread: for tests that
+/// call it many times. Signals are not listened to.
+pub fn run_captured(typed: &[OsString]) -> Captured {
+    let (code, [out, err]) = say::captured(|| run_and_report(typed));
+    Captured { code, out, err }
 }
 
 /// Whether these words are understood, a config file too; nothing is done.
@@ -57,18 +77,18 @@ pub fn understand(typed: &[OsString]) -> Result<(), Error> {
     }
 }
 
-/// Does what these words say; the first is the name of the program. Gives what a shell is told.
+/// Does what these words say; the first is the name of the program. Gives the exit code.
 ///
 /// # Errors
 /// One for a person, with what kind of thing is at fault and where.
-pub fn run(typed: &[OsString]) -> Result<ExitCode, Error> {
-    let Some(arguments) = usage::parse(typed)? else { return Ok(ExitCode::SUCCESS) };
+pub fn run(typed: &[OsString]) -> Result<u8, Error> {
+    let Some(arguments) = usage::parse(typed)? else { return Ok(0) };
     let shared = &arguments.shared;
     say::note(shared.quiet, &arguments.notices);
     let done = match &arguments.command {
         Command::Monitor(monitor) => {
             let alarm = command::monitor::run(monitor, shared)?;
-            return Ok(if alarm { ExitCode::from(ALARM) } else { ExitCode::SUCCESS });
+            return Ok(if alarm { ALARM } else { 0 });
         }
         Command::Demo(demo) => command::demo::run(demo, shared),
         Command::Fit(fit) => command::fit::run(fit, shared),
@@ -87,5 +107,5 @@ pub fn run(typed: &[OsString]) -> Result<ExitCode, Error> {
         Command::Completions(completions) => command::completions::run(completions),
         Command::Man => command::man::run(),
     };
-    done.map(|()| ExitCode::SUCCESS)
+    done.map(|()| 0)
 }

@@ -10,7 +10,7 @@ use negmm::Error;
 use tempfile::NamedTempFile;
 
 use crate::interrupt;
-use crate::say::{standard, unless_gone};
+use crate::say::{Stream, standard, unless_gone};
 
 /// How names of unfinished files begin.
 const UNFINISHED: &str = ".negmm-";
@@ -20,7 +20,7 @@ const ABANDONED: Duration = Duration::from_secs(60);
 /// Where an output goes.
 pub enum Output {
     /// `-`
-    Standard(BufWriter<io::Stdout>),
+    Standard(BufWriter<Stream>),
     /// A device or pipe, which is written to as it is.
     Device(BufWriter<File>, PathBuf),
     /// A file under another name until [`Output::finish`]; dropped before that, it vanishes.
@@ -31,7 +31,7 @@ impl Output {
     /// Opens `path`, or standard output for `-`.
     pub fn create(path: &str) -> Result<Self, Error> {
         if path == "-" {
-            return Ok(Self::Standard(BufWriter::new(io::stdout())));
+            return Ok(Self::Standard(BufWriter::new(Stream::Out)));
         }
         let typed = Path::new(path);
         let failed = |error: io::Error| Error::io(typed, plain(&error));

@@ -2,6 +2,7 @@
 //! from files reach a terminal with their control characters made visible.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -9,13 +10,57 @@ use negmm::Error;
 use serde::Serialize;
 use serde_json::json;
 
+thread_local! {
+    /// What this thread prints to standard output and standard error while it is captured.
+    static CAPTURED: RefCell<Option<[Vec<u8>; 2]>> = const { RefCell::new(None) };
+}
+
+/// Does something and keeps what it prints from this thread.
+pub fn captured<T>(work: impl FnOnce() -> T) -> (T, [Vec<u8>; 2]) {
+    CAPTURED.set(Some(Default::default()));
+    let given = work();
+    (given, CAPTURED.take().unwrap_or_default())
+}
+
+/// Standard output or standard error, or where it is captured.
+#[derive(Debug, Clone, Copy)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+impl Stream {
+    /// Writes a line in one piece, so that nobody else's comes between.
+    fn line(&mut self, text: &str) -> io::Result<()> {
+        self.write_all(format!("{text}\n").as_bytes())
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        CAPTURED.with_borrow_mut(|captured| match (captured, *self) {
+            (Some(kept), stream) => kept[stream as usize].write(bytes),
+            (None, Self::Out) => io::stdout().write(bytes),
+            (None, Self::Err) => io::stderr().write(bytes),
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match *self {
+            Self::Out => io::stdout().flush(),
+            Self::Err => Ok(()),
+        }
+    }
+}
+
 /// Prints to standard output.
 ///
 /// # Errors
 /// When it cannot be written there; a reader that has gone away (`| head`) ends the program quietly.
 pub fn say(text: &str) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}", printable(text)).and_then(|()| out.flush()).map_err(standard)
+    Stream::Out.line(&printable(text)).and_then(|()| Stream::Out.flush()).map_err(standard)
 }
 
 /// Prints one JSON object.
@@ -31,7 +76,7 @@ pub fn say_json(value: &impl Serialize) -> Result<(), Error> {
 /// Prints to standard error, for people alone.
 pub fn tell(text: &str) {
     // Nobody is left to be told where it cannot be written.
-    let _ = writeln!(io::stderr(), "{}", printable(text));
+    let _ = Stream::Err.line(&printable(text));
 }
 
 /// Prints warnings.
@@ -61,7 +106,7 @@ pub fn failure(error: &Error, json: bool) {
             "column": place.column(),
         });
         // Where standard output is what failed, standard error tells it.
-        let _ = writeln!(io::stdout(), "{object}");
+        let _ = Stream::Out.line(&object.to_string());
     }
     tell(&format!("error: {error}"));
 }

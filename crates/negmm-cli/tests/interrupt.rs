@@ -5,24 +5,19 @@ use crate::common;
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use common::{Folder, rows};
 
-/// Waits until the program has begun its output, presses Ctrl-C, and looks at what is left.
-fn interrupt(folder: &Folder, child: Child) {
-    stop(folder, child, "-INT", 130);
+/// Waits until the program has begun its output, which has at least `bytes`, presses Ctrl-C, and looks at what is left.
+fn interrupt(folder: &Folder, child: Child, bytes: u64) {
+    stop(folder, child, bytes, "-INT", 130);
 }
 
-fn stop(folder: &Folder, mut child: Child, signal: &str, code: i32) {
-    for _ in 0..1000 {
-        if folder.names().iter().any(|name| name.starts_with(".negmm-")) {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert!(folder.names().iter().any(|name| name.starts_with(".negmm-")), "{:?}", folder.names());
-    std::thread::sleep(Duration::from_millis(100));
+fn stop(folder: &Folder, mut child: Child, bytes: u64, signal: &str, code: i32) {
+    common::wait_until("the program writes", || {
+        let written = |name: &String| folder.path(name).metadata().is_ok_and(|file| file.len() >= bytes);
+        folder.names().iter().any(|name| name.starts_with(".negmm-") && written(name))
+    });
     assert!(child.try_wait().unwrap().is_none(), "it was to take longer");
     let stdin = child.stdin.take();
     assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
@@ -38,7 +33,7 @@ fn during_a_fit() {
     let folder = Folder::with_model();
     let before = folder.read("ok.negmm");
     let fit = ["fit", "ok.csv", "--target", "y", "-o", "ok.negmm", "--steps", "100000000"];
-    interrupt(&folder, folder.command(&fit).spawn().unwrap());
+    interrupt(&folder, folder.command(&fit).spawn().unwrap(), 0);
     assert_eq!(folder.names(), ["ok.csv", "ok.negmm"]);
     assert_eq!(folder.read("ok.negmm"), before);
 }
@@ -47,7 +42,7 @@ fn during_a_fit() {
 fn by_a_scheduler() {
     let folder = Folder::with_model();
     let fit = ["fit", "ok.csv", "--target", "y", "-o", "ok.negmm", "--steps", "100000000"];
-    stop(&folder, folder.command(&fit).spawn().unwrap(), "-TERM", 143);
+    stop(&folder, folder.command(&fit).spawn().unwrap(), 0, "-TERM", 143);
     assert_eq!(folder.names(), ["ok.csv", "ok.negmm"]);
 }
 
@@ -55,7 +50,7 @@ fn by_a_scheduler() {
 fn while_waiting_for_data() {
     let folder = Folder::new();
     let fit = ["fit", "-", "--target", "y", "-o", "m"];
-    interrupt(&folder, folder.command(&fit).stdin(Stdio::piped()).spawn().unwrap());
+    interrupt(&folder, folder.command(&fit).stdin(Stdio::piped()).spawn().unwrap(), 0);
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 
@@ -66,11 +61,11 @@ fn during_a_predict() {
     let mut child = folder.command(&predict).stdin(Stdio::piped()).spawn().unwrap();
     // Many rows, and more to come.
     child.stdin.as_mut().unwrap().write_all(rows(50_000).as_bytes()).unwrap();
-    interrupt(&folder, child);
+    interrupt(&folder, child, 1);
     assert_eq!(folder.names(), ["ok.csv", "ok.negmm"]);
 
     folder.write("d.csv", rows(20_000));
     let predict = ["predict", "ok.negmm", "d.csv", "-o", "p.csv", "--draws", "2000"];
-    interrupt(&folder, folder.command(&predict).spawn().unwrap());
+    interrupt(&folder, folder.command(&predict).spawn().unwrap(), 1);
     assert_eq!(folder.names(), ["d.csv", "ok.csv", "ok.negmm"]);
 }

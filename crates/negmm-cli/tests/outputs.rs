@@ -2,7 +2,6 @@
 
 use crate::common;
 
-use std::io::Write;
 use std::process::Stdio;
 
 use common::{Folder, gzip, rows};
@@ -217,8 +216,7 @@ fn what_a_killed_run_left_is_cleared_by_the_next() {
 fn memory_has_a_limit() {
     let folder = Folder::with_model();
     // 1.1 GB of blank lines and a table, in little more than a megabyte.
-    let mut packed = gzip(b"x,c,y\n");
-    (0..275).for_each(|_| packed.write_all(&gzip(&vec![b'\n'; 4 << 20])).unwrap());
+    let packed = [gzip(b"x,c,y\n"), gzip(&vec![b'\n'; 4 << 20]).repeat(275)].concat();
     folder.write("large.csv.gz", packed);
     let fit = ["fit", "large.csv.gz", "--target", "y", "-o", "m", "--memory", "1"];
     folder.refused(

@@ -263,7 +263,7 @@ fn model_files() {
         let mut flipped = model.clone();
         flipped[at] ^= 1;
         folder.write("bad", &flipped);
-        let outcome = folder.run(&["evaluate", "bad", "ok.csv"]);
+        let outcome = folder.call(&["evaluate", "bad", "ok.csv"]);
         assert_eq!(outcome.code, Some(1), "byte {at}");
         assert!(outcome.out.is_empty() && outcome.err.starts_with("error: bad: "), "byte {at}: {}", outcome.err);
         assert_eq!(outcome.err.matches('\n').count(), 1, "byte {at}: {}", outcome.err);

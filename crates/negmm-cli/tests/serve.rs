@@ -5,7 +5,6 @@ use crate::common;
 
 use std::io::Write;
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
 
 use common::Folder;
 use common::server::{Reply, Server};
@@ -185,16 +184,11 @@ fn models_are_loaded_again_and_a_broken_file_leaves_the_old_one() {
     let body = tensors(&[0.25], &[Some("a")], &json!({}));
     let mean = || server.post("/v2/models/ok/infer", &body).ok()["outputs"][0]["data"][0].as_f64().unwrap();
     let reloaded = |count: usize, failed: usize| {
-        let until = Instant::now() + Duration::from_secs(20);
         let expected = [format!("negmm_reloads_total {count}\n"), format!("negmm_failed_reloads_total {failed}\n")];
-        while Instant::now() < until {
-            let metrics = String::from_utf8(server.get("/metrics").body).unwrap();
-            if expected.iter().all(|line| metrics.contains(line)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        panic!("not reloaded");
+        common::wait_until("models are loaded again", || {
+            let metrics = server.get("/metrics").text();
+            expected.iter().all(|line| metrics.contains(line))
+        });
     };
     let first = mean();
     folder.write("ok.negmm", "broken");
@@ -210,7 +204,7 @@ fn models_are_loaded_again_and_a_broken_file_leaves_the_old_one() {
 #[test]
 fn too_many_requests_are_refused_and_the_rest_is_answered() {
     let folder = Folder::with_model();
-    let server = Server::start(&folder, &["--max-requests", "2", "--timeout", "3"]);
+    let server = Server::start(&folder, &["--max-requests", "2", "--timeout", "300", "--drain", "600"]);
     let body = tensors(&[0.25], &[Some("a")], &json!({})).to_string();
     // Two that have sent their heads and half of their bodies are under way.
     let half = || {
@@ -224,16 +218,25 @@ fn too_many_requests_are_refused_and_the_rest_is_answered() {
         stream
     };
     let (mut first, second) = (half(), half());
-    std::thread::sleep(Duration::from_millis(300));
+    server.wait_for_requests(2);
     let refused = server.post("/v2/models/ok/infer", &serde_json::from_str(&body).unwrap());
     refused.refused(503, "too many");
     assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
     assert_eq!(server.get("/v2/health/ready").status, 200);
     first.write_all(&body.as_bytes()[10..]).unwrap();
     Reply::read(first).ok();
-    // The other never ends, and its time does.
-    Reply::read(second).refused(503, "within 3 seconds");
     server.post("/v2/models/ok/infer", &serde_json::from_str(&body).unwrap()).ok();
+    drop(second);
+}
+
+#[test]
+fn a_request_that_never_ends_is_refused_in_time() {
+    let folder = Folder::with_model();
+    let server = Server::start(&folder, &["--timeout", "0.2"]);
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    let head = "POST /v2/models/ok/infer HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-length: 100\r\n\r\n{";
+    stream.write_all(head.as_bytes()).unwrap();
+    Reply::read(stream).refused(503, "within 0.2 seconds");
 }
 
 #[test]
@@ -267,16 +270,15 @@ fn many_at_once_are_each_answered_with_their_own() {
 #[test]
 fn told_to_stop_it_answers_what_is_under_way() {
     let folder = Folder::with_model();
-    let mut server = Server::start(&folder, &[]);
+    let mut server = Server::start(&folder, &["--timeout", "300", "--drain", "600"]);
     let body = tensors(&[0.25], &[Some("a")], &json!({})).to_string();
     let mut stream = TcpStream::connect(server.address).unwrap();
     let head = format!("POST /v2/models/ok/infer HTTP/1.1\r\nhost: test\r\ncontent-length: {}\r\n\r\n", body.len());
     stream.write_all(head.as_bytes()).unwrap();
-    std::thread::sleep(Duration::from_millis(200));
+    server.wait_for_requests(1);
     server.signal("-TERM");
-    std::thread::sleep(Duration::from_millis(300));
+    common::wait_until("nobody else is let in", || TcpStream::connect(server.address).is_err());
     assert!(server.child.try_wait().unwrap().is_none(), "a request is under way");
-    assert!(TcpStream::connect(server.address).is_err(), "nobody else is let in");
     stream.write_all(body.as_bytes()).unwrap();
     Reply::read(stream).ok();
     assert_eq!(server.child.wait().unwrap().code(), Some(0));

@@ -2,8 +2,6 @@
 
 use crate::common;
 
-use std::time::{Duration, Instant};
-
 use common::{Folder, rows};
 
 /// A search of 18 configurations on 3 splits.
@@ -47,35 +45,30 @@ fn result(folder: &Folder, journal: &str) -> (Vec<u8>, Vec<u8>) {
     (read("result.json"), read("best.negmm"))
 }
 
+/// The system kills a search that would write more than so many kilobytes into a file: in the midst of a line of the journal.
 #[test]
+#[cfg(unix)]
 fn killed_ten_times_it_ends_with_the_same_bytes() {
     let folder = folder();
-    let start = Instant::now();
-    let long = |journal| [search(journal, &["--threads", "2"]), vec!["--set", "epochs=1500"]].concat();
-    folder.done(&long("whole"));
-    let whole = start.elapsed();
-    let mut killed = 0;
-    // A cheap scatter: after 1 % to 7 % of the time that the search takes as a whole.
-    for attempt in 0..10 {
-        let mut child = folder.command(&long("killed")).spawn().unwrap();
-        let share = 0.01 + 0.06 * (f64::from(attempt) * 0.618_033_988_749).fract();
-        std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * share));
-        killed += usize::from(child.try_wait().unwrap().is_none());
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-    let done = finished(&folder, "killed");
-    assert!(killed == 10 && (1..54).contains(&done), "{killed} kills in a search of {whole:?}, {done} trials done");
-    // And a line that was being written.
+    let search = |journal| search(journal, &["--threads", "2"]);
+    folder.done(&search("whole"));
     let path = folder.path("killed").join("trials.jsonl");
-    let mut text = std::fs::read(&path).unwrap();
-    text.extend(b"{\"trial\":\"ne-gmm learning-r");
-    std::fs::write(&path, text).unwrap();
-    folder.done(&[long("killed"), vec!["--json"]].concat());
+    for kilobytes in 2..12 {
+        let limited = format!("ulimit -c 0 -f {kilobytes} && exec \"$0\" \"$@\"");
+        let program = folder.command(&search("killed"));
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", &limited]).arg(program.get_program()).args(program.get_args());
+        let output = bash.current_dir(folder.path("")).output().unwrap();
+        assert_eq!(output.status.code(), None, "killed: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(path.metadata().unwrap().len(), 1024 * kilobytes);
+    }
+    assert!((1..54).contains(&finished(&folder, "killed")));
+    assert!(!std::fs::read(&path).unwrap().ends_with(b"\n"), "a line was being written");
+    folder.done(&[search("killed"), vec!["--json"]].concat());
     assert_eq!(finished(&folder, "killed"), 54);
     assert_eq!(result(&folder, "killed"), result(&folder, "whole"));
     // Once more: nothing is left to do, and nothing changes.
-    folder.done(&long("killed"));
+    folder.done(&search("killed"));
     assert_eq!(finished(&folder, "killed"), 54);
     assert_eq!(result(&folder, "killed"), result(&folder, "whole"));
 }

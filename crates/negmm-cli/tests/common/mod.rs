@@ -7,9 +7,12 @@ pub mod external;
 #[cfg(all(unix, feature = "serve"))]
 pub mod server;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -42,11 +45,16 @@ impl Folder {
         Self(TempDir::new().unwrap())
     }
 
-    /// With `ok.csv` (x, c, y; 60 rows) and a model of it, `ok.negmm`.
+    /// With `ok.csv` (x, c, y; 60 rows) and a model of it, `ok.negmm`, which is fitted once for all tests.
     pub fn with_model() -> Self {
+        static MODEL: OnceLock<Vec<u8>> = OnceLock::new();
         let folder = Self::new();
         folder.write("ok.csv", rows(60));
-        folder.fit("ok.csv", "ok.negmm", &[]);
+        let model = MODEL.get_or_init(|| {
+            folder.fit("ok.csv", "ok.negmm", &[]);
+            folder.read("ok.negmm")
+        });
+        folder.write("ok.negmm", model);
         folder
     }
 
@@ -60,7 +68,7 @@ impl Folder {
             let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
             let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
             peak = peak.max(kib.unwrap_or(0));
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(5));
         }
         assert!(child.wait().unwrap().success());
         peak
@@ -112,6 +120,19 @@ impl Folder {
         Outcome { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() }
     }
 
+    /// As [`Folder::run`], within this process: sooner, for everything but standard input and signals.
+    pub fn call(&self, arguments: &[&str]) -> Outcome {
+        // The current folder is that of all threads.
+        static CURRENT: Mutex<()> = Mutex::new(());
+        let typed: Vec<OsString> = std::iter::once("negmm").chain(arguments.iter().copied()).map(Into::into).collect();
+        let _current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+        std::env::set_current_dir(self.0.path()).unwrap();
+        let captured = negmm_cli::run_captured(&typed);
+        std::env::set_current_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let err = String::from_utf8(captured.err).unwrap();
+        Outcome { code: Some(captured.code.into()), out: captured.out, err }
+    }
+
     /// Runs and expects success.
     pub fn done(&self, arguments: &[&str]) -> Outcome {
         let outcome = self.run(arguments);
@@ -129,12 +150,12 @@ impl Folder {
         self.done(&arguments)
     }
 
-    /// Runs and expects exit code `code`, `message` as the one line on standard error, nothing on standard output and no
+    /// Runs within this process and expects exit code `code`, `message` as the one line on standard error, nothing on standard output and no
     /// file more or less than before.
     #[track_caller]
     pub fn refused(&self, arguments: &[&str], code: i32, message: &str) {
         let before = self.names();
-        let outcome = self.run(arguments);
+        let outcome = self.call(arguments);
         assert_eq!(outcome.err, format!("error: {message}\n"), "{arguments:?}");
         assert_eq!(outcome.code, Some(code), "{arguments:?}");
         assert!(outcome.out.is_empty(), "{arguments:?}: {}", outcome.text());
@@ -147,6 +168,16 @@ impl Folder {
         self.write("data.csv", bytes);
         let fit = ["fit", "data.csv", "--target", "y", "-o", "new.negmm", "--epochs", "2", "--method", "ne-gmm"];
         self.refused(&fit, 1, message);
+    }
+}
+
+/// Looks again and again whether something is so; a machine under load has minutes for it.
+#[track_caller]
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(300);
+    while !is_so() {
+        assert!(Instant::now() < end, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 

