@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::conformal::Guard;
-use crate::mixture::Level;
 use crate::questions::{Question, novelty_is_not_known};
-use crate::{Predictions, Region, Result};
+use negmm_dist::mixture::Level;
+use negmm_dist::{Predictions, Region, Result};
 
 /// Named columns of numbers or text, with a cell for each row of a batch of predictions.
 #[derive(Clone, Debug)]

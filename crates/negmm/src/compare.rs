@@ -5,12 +5,13 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::data::split::{blocks, grouped_folds, holdout, k_folds};
-use crate::data::{Encoder, Inputs, Table};
-use crate::math::rng::Rng;
 use crate::model::{FitPlan, Manner, Preparations, Prepared};
-use crate::train::{Engine, Undertaking, Undertakings, Watch};
-use crate::{Error, Method, Metrics, Model, Result, streams};
+use crate::{Method, Model};
+use negmm_data::{Encoder, Inputs, Table};
+use negmm_dist::math::rng::Rng;
+use negmm_dist::{Error, Metrics, Result, streams};
+use negmm_nn::dataset::split::{blocks, grouped_folds, holdout, k_folds};
+use negmm_nn::train::{Engine, Undertaking, Undertakings, Watch};
 
 /// Rows to learn from and rows to score on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -362,7 +363,7 @@ pub fn compare(
 mod tests {
     use super::*;
     use crate::Toy;
-    use crate::train::CpuEngine;
+    use negmm_nn::train::CpuEngine;
 
     #[test]
     fn folds_score_every_row_once() {

@@ -40,57 +40,29 @@
 
 mod accelerator;
 mod answers;
-pub mod censored;
 pub mod compare;
 pub mod conformal;
-pub mod data;
-mod error;
 pub mod forecast;
-mod grid;
-#[cfg(not(feature = "internals"))]
-mod math;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod math;
 pub mod method;
-pub mod metrics;
-pub mod mixture;
 pub mod model;
 pub mod monitor;
-pub mod near;
-pub mod net;
-pub mod ngboost;
-pub mod options;
-mod place;
-mod predictive;
 pub mod questions;
-mod region;
-mod row;
-pub mod samples;
-pub mod score;
 mod standardised;
-mod streams;
-mod support;
-mod tensors;
-pub mod threads;
 mod toy;
-pub mod train;
 pub mod tune;
-mod watch;
 
-pub use accelerator::{Accelerator, TailQuantile};
+pub use negmm_data as data;
+pub use negmm_dist::{censored, metrics, mixture, near, samples, score};
+pub use negmm_nn::{net, ngboost, options, threads, train};
+
+pub use accelerator::Accelerator;
 pub use answers::{Answers, Cell};
-pub use data::{Encoder, Table};
-pub use error::{Error, ErrorKind, Result};
-pub use math::rng::Rng;
 pub use method::Method;
-pub use metrics::Metrics;
-pub use mixture::{Mixture, Mixtures};
 pub use model::{FitOptions, Loaded, Model, fit, fit_with};
-pub use place::Place;
-pub use predictive::Predictions;
+pub use negmm_data::{Encoder, Table};
+pub use negmm_dist::{
+    Error, ErrorKind, Law, Metrics, Mixture, Mixtures, Place, Predictions, QuantileAccelerator, Region, Result, Rng,
+    Row, Support, TailQuantile,
+};
 pub use questions::Questions;
-pub use region::Region;
-pub use row::{Law, Row};
-pub use support::Support;
 pub use toy::Toy;

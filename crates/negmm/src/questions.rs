@@ -19,9 +19,10 @@
 
 use std::collections::HashSet;
 
+use crate::Model;
 use crate::answers::Answers;
 use crate::conformal::{Guard, Sets};
-use crate::{Error, Model, Predictions, Result};
+use negmm_dist::{Error, Predictions, Result};
 
 /// Draws of a row at most.
 pub const MOST_DRAWS: usize = 100_000;
@@ -80,7 +81,7 @@ fn check_levels(name: &str, levels: &[Number]) -> Result<()> {
 /// | `mass` | any | `p_equal_20`, the probability of exactly so much |
 /// | `shortfall` | above 0, below 1 | `shortfall_0.05`, the mean of that lowest share |
 /// | `parts` | | `variance_within`, `variance_between` components; `variance_aleatoric`, `variance_epistemic` of several members |
-/// | `novelty` | | `novelty`, how many sds outside the ranges of training; `novelty_input`, the input responsible: [`crate::data::Novelty`] |
+/// | `novelty` | | `novelty`, how many sds outside the ranges of training; `novelty_input`, the input responsible: [`negmm_dist::Novelty`] |
 /// | `components` | | `weight_1` …, `mean_1` …, `sd_1` … |
 /// | `draws` | 0 … 100000 | `draw_1` … |
 /// | `seed` | any | none: it starts the draws |
@@ -283,8 +284,9 @@ fn unique(names: Vec<String>) -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::SampleSets;
-    use crate::{Cell, Mixtures};
+    use crate::Cell;
+    use negmm_dist::Mixtures;
+    use negmm_dist::samples::SampleSets;
 
     fn everything() -> Questions {
         Questions {

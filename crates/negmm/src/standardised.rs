@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::Novelty;
-use crate::{Mixtures, Predictions};
+use negmm_dist::Novelty;
+use negmm_dist::{Mixtures, Predictions};
 
 /// How the members of a pool become one prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! Responsible for the paper's two toy problems: data drawn from a known distribution, and that distribution.
 
-use crate::data::{Column, Table};
-use crate::math::normal;
-use crate::math::rng::Rng;
-use crate::{Error, Mixtures, Result};
+use negmm_data::{Column, Table};
+use negmm_dist::math::normal;
+use negmm_dist::math::rng::Rng;
+use negmm_dist::{Error, Mixtures, Result};
 
 /// One of the paper's examples: one input `x`, one target `y`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Toy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Metrics;
+    use negmm_dist::Metrics;
 
     #[test]
     fn the_truth_is_calibrated_on_its_own_draws() {

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::calibration::Sets;
-use crate::{Error, Predictions, Result};
+use negmm_dist::{Error, Predictions, Result};
 
 /// How much a set changes after a target, as a probability.
 const RATE: f64 = 0.02;
@@ -167,7 +167,7 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Mixtures;
+    use negmm_dist::Mixtures;
 
     fn normal(rows: usize, sd: f64) -> Predictions {
         Mixtures::new(1, vec![1.0; rows], vec![0.0; rows], vec![sd; rows]).unwrap().into()

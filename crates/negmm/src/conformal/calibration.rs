@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::guarantee::Guarantee;
 use super::labels::Labels;
 use super::tails::Tails;
-use crate::tensors::{Flaw, Tensor, Tensors, numbers_of};
-use crate::{Error, Predictions, Result};
+use negmm_dist::{Error, Predictions, Result};
+use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
 
 /// Groups at most: more are no groups.
 const MOST_GROUPS: usize = 1000;

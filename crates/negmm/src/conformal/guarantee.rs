@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::tails::Tails;
-use crate::math::beta;
+use negmm_dist::math::beta;
 
 /// The confidence of the bound for one model.
 pub const CONFIDENCE: f64 = 0.9;

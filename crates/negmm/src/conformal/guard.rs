@@ -1,7 +1,7 @@
 //! Responsible for what guarantees the sets of predictions, whichever it is: a calibration, or what was missed before.
 
 use super::{Adaptive, Calibration, Labels, Sets};
-use crate::{Predictions, Region, Result};
+use negmm_dist::{Predictions, Region, Result};
 
 /// What guarantees sets.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Responsible for what guaranteed sets ask of rows beside the model's inputs, and for the columns that say it: groups and weights.
 
 use super::Calibration;
-use crate::Result;
-use crate::data::{Chunk, Reading, Schema, Table};
+use negmm_data::{Chunk, Reading, Schema, Table};
+use negmm_dist::Result;
 
 /// What is known of rows beside their predictions, where a calibration asks for it.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! Responsible for guaranteed sets: intervals and regions that hold new targets as often as they say, whatever the model is.
 //!
 //! Split conformal prediction: rows that the model has not seen are held back, and the tail of each of their targets is kept
-//! ([`crate::Row::interval_tail`] and [`crate::Row::region_tail`]). A set for a new row then leaves out as much of the model's own
+//! ([`negmm_dist::Row::interval_tail`] and [`negmm_dist::Row::region_tail`]). A set for a new row then leaves out as much of the model's own
 //! probability as makes it miss the wanted share of those rows: a model that is too sure of itself gets wider sets, one that is too
 //! modest narrower ones, and both as the model itself widens and narrows them from row to row, with as many peaks as it has.
 //!

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{Forecaster, Forecasts, Histories, Origins, Place};
-use crate::Result;
 use crate::conformal::{Adaptive, Guard, Sets};
-use crate::data::Table;
+use negmm_data::Table;
+use negmm_dist::Result;
 
 /// How adaptive intervals did.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::calendar::{Date, weekday};
+use negmm_data::infer::calendar::{Date, weekday};
 
 const DAY: f64 = 86_400.0;
 /// Steps of the same length, of all, at least: others are gaps.

@@ -10,7 +10,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{normal, rng::Rng};
+use negmm_dist::math::normal;
+use negmm_dist::math::rng::Rng;
 
 /// What is tried for each of the two.
 const TRIES: usize = 40;

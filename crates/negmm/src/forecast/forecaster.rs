@@ -9,9 +9,11 @@ use super::copula::Copula;
 use super::lags::{Past, inputs};
 use super::rival::Rival;
 use super::{Histories, Place, Recipe};
-use crate::data::{Table, quoted};
 use crate::model::{Loaded, forecaster_to_bytes};
-use crate::{Accelerator, Error, Mixtures, Model, Predictions, Result, Support};
+use crate::{Accelerator, Model};
+use negmm_data::Table;
+use negmm_dist::quote::quoted;
+use negmm_dist::{Error, Mixtures, Predictions, Result, Support};
 
 /// What forecasts: networks on the past, and the naive forecast with the law of recent changes beside them.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,7 +194,7 @@ impl Forecaster {
         let frames = places.iter().map(|place| pasts[place.series].frame(&self.recipe, *place).shift_and_scale());
         let mixtures = Mixtures::side_by_side(&parts).rescaled_by_row(frames);
         let predictions = Predictions::from(mixtures).with_sound_support(self.rest.support);
-        Ok(Forecasts { places, predictions: predictions.with_helper(self.model.helper()) })
+        Ok(Forecasts { places, predictions: self.model.helper().accelerating(predictions) })
     }
 
     /// What rivals say of the same places, with their names.

@@ -1,9 +1,9 @@
 //! Responsible for futures: joint paths through the steps ahead, and what they add up to.
 
 use super::{Forecaster, Forecasts, Place};
-use crate::math::rng::Rng;
-use crate::samples::SampleSets;
-use crate::{Predictions, Result, streams};
+use negmm_dist::math::rng::Rng;
+use negmm_dist::samples::SampleSets;
+use negmm_dist::{Predictions, Result, streams};
 
 /// What steps ahead are put together to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

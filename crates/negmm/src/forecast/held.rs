@@ -4,8 +4,8 @@ use super::copula::{Copula, Products, score};
 use super::measure::Frame;
 use super::rival::Rival;
 use super::{Place, Recipe};
-use crate::Mixtures;
 use crate::method::Stacking;
+use negmm_dist::Mixtures;
 
 /// Places that were held out, and by which fold.
 pub(super) struct Held {

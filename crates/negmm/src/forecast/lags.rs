@@ -2,7 +2,7 @@
 
 use super::measure::Frame;
 use super::{Naive, Recipe, Series};
-use crate::data::{Column, Table};
+use negmm_data::{Column, Table};
 
 /// The column that is learnt, and that of blocks of time.
 pub(super) const CHANGE: &str = "change";

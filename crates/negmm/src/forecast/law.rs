@@ -1,7 +1,7 @@
 //! Responsible for the law of scaled changes: a mixture of normal laws around 0, as heavy in its tails as they are.
 
-use crate::Mixtures;
-use crate::math::normal;
+use negmm_dist::Mixtures;
+use negmm_dist::math::normal;
 
 /// Where the components begin, in rms.
 const SDS: [f64; 3] = [0.4, 1.0, 2.2];
@@ -50,7 +50,7 @@ pub(super) fn law(values: &[f64]) -> Mixtures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rng;
+    use negmm_dist::Rng;
 
     #[test]
     fn heavy_tails_are_found() {

@@ -2,7 +2,7 @@
 
 use super::{Forecaster, Histories, Place};
 use crate::Answers;
-use crate::data::time::iso;
+use negmm_data::infer::datetime::iso;
 
 impl Forecaster {
     /// The answers about forecasts of these places, after the columns that say which they are of: the series and the time, where the

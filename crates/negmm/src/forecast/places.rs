@@ -1,8 +1,8 @@
 //! Responsible for the places in time that a forecaster learns from, and the blocks of time that they belong to.
 
 use super::{Place, Recipe, Series};
-use crate::math::rng::Rng;
-use crate::streams;
+use negmm_dist::math::rng::Rng;
+use negmm_dist::streams;
 
 /// Rows of the table of the past, at most, and steps ahead of each origin among them.
 const MOST_ROWS: usize = 40_000;

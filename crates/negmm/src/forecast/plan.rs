@@ -9,11 +9,13 @@ use super::places::{block, training_places};
 use super::rival::Rival;
 use super::scale::FAR;
 use super::{Forecaster, Histories, Place, Recipe, Roles, Series};
-use crate::data::{Column, Inputs, Outcome, Table, quoted};
+use crate::FitOptions;
 use crate::method::{Auto, LEAST_TRAINED, Method, Preset};
 use crate::model::{FitPlan, Fitted, HeldOut, plan};
-use crate::train::{Job, Trained, train};
-use crate::{Error, FitOptions, Predictions, Result, Support};
+use negmm_data::{Column, Inputs, Outcome, Table};
+use negmm_dist::quote::quoted;
+use negmm_dist::{Error, Predictions, Result, Support};
+use negmm_nn::train::{Job, Trained, train};
 
 /// Parts of time, each held out once, which is twice as many blocks. One step ahead there are half as many from so many rows on, with two
 /// networks each where that costs no more, and from so many on with one: held-out blocks prefer either where it is.

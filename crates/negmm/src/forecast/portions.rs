@@ -3,8 +3,8 @@
 use std::iter::from_fn;
 
 use super::{Forecaster, Forecasts, Histories, Origins, Place};
-use crate::Result;
-use crate::data::Table;
+use negmm_data::Table;
+use negmm_dist::Result;
 
 /// Places of a portion; the origin of the last one is in it with all its steps.
 const PORTION: usize = 4096;

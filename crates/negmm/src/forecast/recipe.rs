@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::measure::{Measure, missed};
 use super::scale::Scale;
 use super::{Clock, Histories, Naive, Roles, seasons};
-use crate::{Error, Result};
+use negmm_dist::{Error, Result};
 
 /// Steps ahead at which naive forecasts are compared, at most.
 const COMPARED: usize = 24;

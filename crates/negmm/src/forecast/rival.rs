@@ -6,7 +6,7 @@ use super::law::law;
 use super::measure::Measure;
 use super::scale::Scale;
 use super::{Naive, Place, Recipe, Series};
-use crate::Mixtures;
+use negmm_dist::Mixtures;
 
 /// What the rival is called that is measured as the networks are: the naive forecast with the law of recent changes.
 const RECENT: &str = "recent changes";

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Table, TimeForm};
-use crate::{Error, Result};
+use negmm_data::{Table, TimeForm};
+use negmm_dist::{Error, Result};
 
 /// Steps ahead at most.
 pub const MOST_HORIZON: usize = 1_000;

@@ -5,9 +5,10 @@ use serde::Serialize;
 use super::adaptive::Adapting;
 use super::step_scores::{COVERAGE, Sums, scored};
 use super::{AdaptiveScores, Forecaster, Forecasts, Histories, Place, Roles, Series, StepScores, fit_forecaster};
-use crate::data::Table;
+use crate::FitOptions;
 use crate::method::Auto;
-use crate::{Error, FitOptions, Result};
+use negmm_data::Table;
+use negmm_dist::{Error, Result};
 
 /// Which origins of a table are scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -75,8 +75,8 @@ pub(super) fn mean_correlation(series: &[Series], longest: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::normal;
-    use crate::math::rng::Rng;
+    use negmm_dist::math::normal;
+    use negmm_dist::math::rng::Rng;
 
     /// Of a series with so much noise.
     fn seasons(noise: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {

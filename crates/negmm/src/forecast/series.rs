@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::{Clock, Place, Roles, seasons};
-use crate::data::time::iso;
-use crate::data::{Column, MISSING, Table, quoted};
-use crate::{Error, Result};
+use negmm_data::infer::datetime::iso;
+use negmm_data::{Column, MISSING, Table};
+use negmm_dist::quote::quoted;
+use negmm_dist::{Error, Result};
 
 /// Cells that are no number are named, so many at most.
 const NAMED: usize = 3;

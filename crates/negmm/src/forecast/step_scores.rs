@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Predictions, Result};
+use negmm_dist::{Predictions, Result};
 
 /// Levels of the weighted interval score: eleven central intervals and the median.
 const WIS_LEVELS: [f64; 23] = [

@@ -15,12 +15,12 @@ use super::plan::{Plan, Work};
 use super::seed::member_seed;
 use super::sizes::{Preset, Sizes};
 use super::{Method, MixtureNetwork, NetworkSettings, NgBoost, constant};
-use crate::data::Dataset;
-use crate::math::rng::Rng;
-use crate::net::Activation;
-use crate::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, automatic};
-use crate::streams;
-use crate::train::{
+use negmm_dist::math::rng::Rng;
+use negmm_dist::streams;
+use negmm_nn::dataset::Dataset;
+use negmm_nn::net::Activation;
+use negmm_nn::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, automatic};
+use negmm_nn::train::{
     BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, STEPS, Schedule, Selection, Training, TreesJob, WEIGHT_DECAY,
 };
 
@@ -324,7 +324,7 @@ fn of_trees() -> NgBoost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::NetworkJob;
+    use negmm_nn::train::NetworkJob;
 
     /// Rows with one input; every third has the input of the row before it where `repeats`.
     fn data(rows: usize, repeats: bool) -> Dataset {
@@ -381,7 +381,7 @@ mod tests {
     fn of_a_sequence_networks_learn_from_the_past_alone() {
         let mut rows = Dataset::new(1);
         (0..100).for_each(|row| rows.push(&[row as f32], row as f32));
-        let data = crate::data::windows(&rows, 4, false);
+        let data = negmm_data::windows(&rows, 4, false);
         let (jobs, folds) = planned(&Auto::default(), &data, 1);
         assert_eq!(folds.concat(), (64..96).collect::<Vec<_>>());
         for job in jobs {

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
 use super::material::Material;
-use crate::net::GaussianHead;
-use crate::options::{Checked, Options, Refused, Slot, Spec};
-use crate::train::{NetworkJob, Objective};
+use negmm_nn::net::GaussianHead;
+use negmm_nn::options::{Checked, Options, Refused, Slot, Spec};
+use negmm_nn::train::{NetworkJob, Objective};
 
 /// Largest variance, in units of the standardised target squared (the original's).
 const VARIANCE_CEILING: f32 = 100.0;

@@ -1,8 +1,8 @@
 //! Responsible for giving a method its settings by name: all together, checked once.
 
 use super::Method;
-use crate::options::{self, Checked, OptionInfo, Options, Refused, Slot, Spec};
-use crate::{Error, Result, near};
+use negmm_dist::{Error, Result, near};
+use negmm_nn::options::{self, Checked, OptionInfo, Options, Refused, Slot, Spec};
 
 /// The option that says what the members of an ensemble are, and so which other options it has.
 pub(super) const MEMBER: &str = "member";

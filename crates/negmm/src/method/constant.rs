@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Mixtures;
-use crate::data::Dataset;
-use crate::options::{Options, Slot, Spec};
+use negmm_dist::Mixtures;
+use negmm_nn::dataset::Dataset;
+use negmm_nn::options::{Options, Slot, Spec};
 
 /// The sd of targets that are all the same, in sds of the target.
 const LEAST_SD: f64 = 1e-3;

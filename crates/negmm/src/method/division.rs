@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::data::Dataset;
-use crate::data::split::{blocks, grouped_folds, k_folds};
-use crate::math::rng::Rng;
+use negmm_dist::math::rng::Rng;
+use negmm_nn::dataset::Dataset;
+use negmm_nn::dataset::split::{blocks, grouped_folds, k_folds};
 
 /// Of a sequence the last of so many parts is held out, block after block.
 const HELD_OUT_PART: usize = 3;

@@ -8,10 +8,10 @@ use super::material::Material;
 use super::plan::Work;
 use super::seed::member_seed;
 use super::{MEMBER, Mdn, Method};
-use crate::data::Dataset;
-use crate::options::{Checked, Kind, Options, Slot, Spec, Word};
 use crate::standardised::Pool;
-use crate::{Error, Result};
+use negmm_dist::{Error, Result};
+use negmm_nn::dataset::Dataset;
+use negmm_nn::options::{Checked, Kind, Options, Slot, Spec, Word};
 
 /// Members at most.
 const MOST_MEMBERS: usize = 1000;

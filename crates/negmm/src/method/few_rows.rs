@@ -5,7 +5,7 @@ pub(crate) const LEAST_TRAINED: usize = 10;
 /// With fewer rows than this folds are larger and distributions wider.
 pub(super) const FEW: usize = 50;
 
-/// The sd of a distribution that one target alone says something of, in units of its scale (see [`crate::data::Target`]),
+/// The sd of a distribution that one target alone says something of, in units of its scale (see [`negmm_data::Target`]),
 /// which is 1e-6 of its size: its size. A single row says nothing of the spread, and this guess is least wrong.
 const ONE_ROW_SD: f64 = 1e6;
 

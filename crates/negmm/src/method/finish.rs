@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::plan::{Plan, Work};
 use super::{Member, Method, Predictor, constant};
-use crate::data::{Dataset, LevelStatistics};
-use crate::math::lanes::Isa;
-use crate::ngboost::{Boosted, Score, TrainedTrees};
 use crate::standardised::{Pool, Standardised};
-use crate::train::{Epoch, History, NetworkJob, Trained, TreesJob, Validation};
-use crate::{Error, Mixtures, Result};
+use negmm_dist::math::lanes::Isa;
+use negmm_dist::{Error, Mixtures, Result};
+use negmm_nn::dataset::{Dataset, LevelStatistics};
+use negmm_nn::ngboost::{Boosted, Score, TrainedTrees};
+use negmm_nn::train::{Epoch, History, NetworkJob, Trained, TreesJob, Validation};
 
 /// What learning leaves behind.
 #[derive(Clone, Debug)]
@@ -156,19 +156,17 @@ pub(super) fn history_of(job: &TreesJob, boosted: &Boosted) -> History {
         validation: round
             .validation
             .filter(|score| score.is_finite())
-            .map(|score| job.settings.score.as_validation(score)),
+            .map(|score| validation_score(job.settings.score, score)),
         learning_rate: job.settings.learning_rate,
         skipped: 0,
     });
     History { epochs: epochs.collect(), best_epoch: boosted.rounds.len().saturating_sub(1) }
 }
 
-impl Score {
-    /// A validation score of this kind.
-    fn as_validation(self, score: f64) -> Validation {
-        match self {
-            Self::Log => Validation { nll: Some(score), crps: None, calibrated: None },
-            _ => Validation { nll: None, crps: Some(score), calibrated: None },
-        }
+/// A validation score of this kind.
+fn validation_score(kind: Score, score: f64) -> Validation {
+    match kind {
+        Score::Log => Validation { nll: Some(score), crps: None, calibrated: None },
+        Score::Crps | Score::CrpsOriginal => Validation { nll: None, crps: Some(score), calibrated: None },
     }
 }

@@ -12,13 +12,13 @@ use super::finish::{Learnt, OutOfFold, foreign, history_of};
 use super::sd_factor::{self, Factors, score};
 use super::stacking::Stacking;
 use super::{Member, Method, Part, Predictor};
-use crate::data::{Dataset, LevelStatistics};
-use crate::math::lanes::Isa;
-use crate::net::{Head, Parameters};
-use crate::ngboost::TrainedTrees;
 use crate::standardised::{Pool, Standardised};
-use crate::train::{Job, NetworkJob, Trained, TrainedNetwork, TreesJob};
-use crate::{Mixtures, Predictions, Result};
+use negmm_dist::math::lanes::Isa;
+use negmm_dist::{Mixtures, Predictions, Result};
+use negmm_nn::dataset::{Dataset, LevelStatistics};
+use negmm_nn::net::{Head, Parameters};
+use negmm_nn::ngboost::TrainedTrees;
+use negmm_nn::train::{Job, NetworkJob, Trained, TrainedNetwork, TreesJob};
 
 /// What is trained for all folds.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::data::{Dataset, LevelStatistics};
-use crate::math::rng::Rng;
-use crate::streams;
+use negmm_dist::math::rng::Rng;
+use negmm_dist::streams;
+use negmm_nn::dataset::{Dataset, LevelStatistics};
 
 /// What one training, or several with the same rows, learn from.
 #[derive(Clone, Debug)]

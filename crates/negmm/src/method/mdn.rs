@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::MixtureNetwork;
-use crate::options::{Checked, Options, Slot, Spec};
+use negmm_nn::options::{Checked, Options, Slot, Spec};
 
 /// A mixture density network (Bishop, 1994): a neural Gaussian mixture trained with the logarithmic score alone.
 /// Its settings are those of [`MixtureNetwork`].

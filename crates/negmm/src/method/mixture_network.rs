@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
 use super::material::Material;
-use crate::data::Dataset;
-use crate::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};
-use crate::options::{Checked, Options, Refused, Slot, Spec};
-use crate::train::{NetworkJob, Objective};
+use negmm_nn::dataset::Dataset;
+use negmm_nn::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};
+use negmm_nn::options::{Checked, Options, Refused, Slot, Spec};
+use negmm_nn::train::{NetworkJob, Objective};
 
 /// A bound counts in training where so many of the targets lie so near to it, in sds.
 const SHARE_AT_BOUND: f64 = 0.01;

@@ -37,19 +37,19 @@ pub use plan::Plan;
 pub use predictor::{Member, Part, Predictor};
 pub use sample_net::SampleNet;
 
-pub use crate::ngboost;
-pub use crate::ngboost::NgBoost;
 pub use crate::standardised::{Pool, Standardised};
 pub(crate) use few_rows::LEAST_TRAINED;
+pub use negmm_nn::ngboost;
+pub use negmm_nn::ngboost::NgBoost;
 pub use sizes::Preset;
 pub(crate) use stacking::Stacking;
 
 use configure::MEMBER;
 use material::Material;
 
-use crate::ngboost::Score;
-use crate::train::NetworkJob;
-use crate::{Error, Result, near};
+use negmm_dist::{Error, Result, near};
+use negmm_nn::ngboost::Score;
+use negmm_nn::train::NetworkJob;
 
 /// A way to learn a distribution for every row, with its settings.
 ///

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::MixtureNetwork;
-use crate::options::{Checked, Options, Slot, Spec};
+use negmm_nn::options::{Checked, Options, Slot, Spec};
 
 /// A neural Gaussian mixture trained with eta · (logarithmic score) + (1 - eta) · (energy score).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

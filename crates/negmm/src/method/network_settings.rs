@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::material::Material;
-use crate::data::Dataset;
-use crate::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem};
-use crate::options::{Checked, Options, SIGMA_MIN, Slot, Spec, Word};
-use crate::train::{NetworkJob, Objective, Training};
+use negmm_nn::dataset::Dataset;
+use negmm_nn::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem};
+use negmm_nn::options::{Checked, Options, SIGMA_MIN, Slot, Spec, Word};
+use negmm_nn::train::{NetworkJob, Objective, Training};
 
 /// Units in one hidden layer, and hidden layers, at most.
 const MOST_UNITS: usize = 16_384;
@@ -24,9 +24,9 @@ pub struct NetworkSettings {
     pub activation: Activation,
     /// Periodic embedding: the sd of the frequencies at the start, see [`Periodic`].
     pub embedding: Option<f64>,
-    /// Smooth clipping: sds within which numbers stay, see [`crate::data::Encoder::soft_clipping`].
+    /// Smooth clipping: sds within which numbers stay, see [`negmm_data::Encoder::soft_clipping`].
     pub soft_clip: Option<f64>,
-    /// Whether numbers have a second copy, see [`crate::data::Encoder::adding_normal_scores`].
+    /// Whether numbers have a second copy, see [`negmm_data::Encoder::adding_normal_scores`].
     pub normal_scores: bool,
     /// Units of each layer of the LSTM.
     pub lstm_hidden: usize,
@@ -103,8 +103,6 @@ pub(super) const LSTM_HIDDEN: Spec =
 pub(super) const LSTM_LAYERS: Spec =
     Spec::new("Network", "lstm-layers", "N", "layers of the LSTM that reads a sequence")
         .within(1.0, MOST_LSTM_LAYERS as f64);
-
-impl Word for Activation {}
 
 impl Options for NetworkSettings {
     fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {

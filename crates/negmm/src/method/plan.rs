@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::folds::Folds;
 use super::material::Material;
 use super::{Method, constant};
-use crate::data::{Dataset, LevelStatistics};
 use crate::standardised::Pool;
-use crate::train::{Job, NetworkJob, TreesJob};
-use crate::{Mixtures, Result};
+use negmm_dist::{Mixtures, Result};
+use negmm_nn::dataset::{Dataset, LevelStatistics};
+use negmm_nn::train::{Job, NetworkJob, TreesJob};
 
 /// What a method does with some data, decided to the last row and seed.
 #[derive(Clone, Debug)]

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::accelerator::Accelerator;
-use crate::data::{Dataset, LevelStatistics};
-use crate::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
-use crate::mixture::Mixtures;
-use crate::net::{
+use crate::standardised::{Pool, Standardised};
+use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
+use negmm_dist::mixture::Mixtures;
+use negmm_dist::predictive::Predictions;
+use negmm_dist::{Error, Result};
+use negmm_nn::dataset::{Dataset, LevelStatistics};
+use negmm_nn::net::{
     FEW_ROWS, FewRows, Head, MixtureOutputs, MixturePanel, Network, PANEL, PANEL_CHUNKS, Parameters, Pass, SampleHead,
 };
-use crate::ngboost::{Boosted, Columns};
-use crate::predictive::Predictions;
-use crate::standardised::{Pool, Standardised};
-use crate::{Error, Result};
+use negmm_nn::ngboost::{Boosted, Columns};
 
 /// Raw outputs are held to this in either direction: also weights so large that their sums overflow predict distributions.
 const OUTPUT_LIMIT: f32 = 1e18;

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
 use super::material::Material;
-use crate::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
-use crate::options::{Checked, Options, Refused, Slot, Spec, Word};
-use crate::score::sinkhorn::{Prior, Sinkhorn};
-use crate::train::{NetworkJob, Objective, Selection};
+use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
+use negmm_nn::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
+use negmm_nn::options::{Checked, Options, Refused, Slot, Spec, Word};
+use negmm_nn::train::{NetworkJob, Objective, Selection};
 
 /// Largest weight of the regulariser: far beyond it the energy score would be lost in rounding.
 const MOST_SINKHORN: f64 = 1000.0;
@@ -50,8 +50,6 @@ impl Default for SampleNet {
         Self { samples: 100, sinkhorn: 0.0, prior: Prior::Uniform, settings: NetworkSettings::default() }
     }
 }
-
-impl Word for Prior {}
 
 impl Options for SampleNet {
     fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::few_rows;
 use super::folds::Held;
-use crate::mixture::{Mixture, Mixtures};
-use crate::score::interval;
+use negmm_dist::mixture::{Mixture, Mixtures};
+use negmm_dist::score::interval;
 
 /// The factors tried lie between these, at equal ratios.
 const LEAST: f64 = 0.45;
@@ -137,8 +137,8 @@ fn density_score(row: Mixture<'_>, y: f64, factor: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::normal;
-    use crate::math::rng::Rng;
+    use negmm_dist::math::normal;
+    use negmm_dist::math::rng::Rng;
 
     fn held(y: Vec<f64>, weights: Vec<f64>) -> Held {
         let rows = y.len() as u32;

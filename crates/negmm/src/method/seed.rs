@@ -1,7 +1,7 @@
 //! Responsible for the seeds of networks that are trained together.
 
-use crate::math::rng::Rng;
-use crate::streams;
+use negmm_dist::math::rng::Rng;
+use negmm_dist::streams;
 
 /// Where the weights, the order of rows and dropout of network number `member` start.
 pub(super) fn member_seed(seed: u64, member: usize) -> u64 {

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::Dataset;
-use crate::options::Word;
-use crate::train::Optimiser;
+use negmm_nn::dataset::Dataset;
+use negmm_nn::options::Word;
+use negmm_nn::train::Optimiser;
 
 /// From so many rows on there are more steps, and from so many on fewer networks, and steps of more rows.
 const MIDDLING: usize = 5_000;

@@ -89,8 +89,8 @@ fn maximise(rows: &[&(u32, f64, Vec<f64>)], shares: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::normal;
-    use crate::math::rng::Rng;
+    use negmm_dist::math::normal;
+    use negmm_dist::math::rng::Rng;
 
     #[test]
     fn shares_are_those_of_the_mixture_that_the_rows_are_from() {

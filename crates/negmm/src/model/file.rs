@@ -20,12 +20,12 @@ use super::tensors::{self, Shape};
 use super::{Model, Record};
 use crate::accelerator::Helper;
 use crate::conformal::{Calibration, CalibrationShape};
-use crate::data::Encoder;
 use crate::forecast::{ForecastParts, Forecaster};
 use crate::method::{Method, Predictor};
-use crate::net::Stem;
-use crate::tensors::{Tensor, Tensors, text_of};
-use crate::{Error, Result};
+use negmm_data::Encoder;
+use negmm_dist::{Error, Result};
+use negmm_nn::net::Stem;
+use negmm_nn::tensors::{Tensor, Tensors, text_of};
 
 /// The formats this version writes, of models and of forecasters; it reads all up to the last.
 const FORMAT: u32 = 1;
@@ -118,7 +118,7 @@ fn write(model: &Model, forecast: Option<ForecastParts>) -> Result<Vec<u8>> {
     let sum = checksum(&text, tensors.iter().map(|tensor| (&tensor.name[..], &tensor.shape[..], &tensor.bytes[..])));
     let bytes = sum.to_le_bytes().to_vec();
     tensors.push(Tensor { name: CHECKSUM.into(), dtype: Dtype::U64, shape: vec![1], bytes });
-    crate::tensors::to_bytes(METADATA_KEY, text, &tensors).map_err(|error| unwritable(&error))
+    negmm_nn::tensors::to_bytes(METADATA_KEY, text, &tensors).map_err(|error| unwritable(&error))
 }
 
 pub(super) fn load(path: &Path) -> Result<Model> {

@@ -1,10 +1,10 @@
 //! Responsible for fitting in one call: plan, train, finish.
 
 use super::{Fitted, Model, plan};
-use crate::Result;
-use crate::data::{Inputs, Table};
 use crate::method::Method;
-use crate::train::{CpuEngine, Engine, Watch, train};
+use negmm_data::{Inputs, Table};
+use negmm_dist::Result;
+use negmm_nn::train::{CpuEngine, Engine, Watch, train};
 
 /// What a fit may be told beside the method.
 #[derive(Clone)]

@@ -21,11 +21,13 @@ pub use record::Record;
 
 use crate::accelerator::{Accelerator, Helper};
 use crate::conformal::Calibration;
-use crate::data::{Dataset, Encoder, Extrapolation, Novelty, Table, Warnings};
-use crate::math::lanes::Isa;
 use crate::method::{Method, Predictor, Standardised};
 use crate::questions::novelty_is_not_known;
-use crate::{Error, Predictions, Result};
+use negmm_data::{Encoder, Extrapolation, Table, Warnings};
+use negmm_dist::Novelty;
+use negmm_dist::math::lanes::Isa;
+use negmm_dist::{Error, Predictions, Result};
+use negmm_nn::dataset::Dataset;
 
 /// Rows whose distributions are held at once by [`Model::predict_in_batches`]: a few megabytes, and work for many threads.
 const BATCH: usize = 16_384;
@@ -111,7 +113,7 @@ impl Model {
             predictions = predictions.widened(novelty);
         }
         let predictions = self.in_target_unit(predictions).with_novelty(data.novelty().cloned());
-        Ok(predictions.with_helper(self.helper()))
+        Ok(self.helper.accelerating(predictions))
     }
 
     /// The model with other predictions beyond the ranges of training, see [`Encoder::extrapolating`].
@@ -128,8 +130,8 @@ impl Model {
         self
     }
 
-    pub(crate) fn helper(&self) -> Helper {
-        self.helper.clone()
+    pub(crate) fn helper(&self) -> &Helper {
+        &self.helper
     }
 
     fn in_target_unit(&self, predictions: Standardised) -> Predictions {

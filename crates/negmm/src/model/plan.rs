@@ -7,11 +7,13 @@ use super::remarks::remarks;
 use super::{Model, Record, slopes};
 use crate::accelerator::Helper;
 use crate::conformal::Calibration;
-use crate::data::{Inputs, Known, Table, weight_of};
 use crate::method::{self, Learnt, Method, OutOfFold};
-use crate::metrics::Metrics;
-use crate::train::{Job, Trained};
-use crate::{Error, Predictions, Result, Rng, streams};
+use negmm_data::{Inputs, Table};
+use negmm_dist::Known;
+use negmm_dist::metrics::Metrics;
+use negmm_dist::weights::weight_of;
+use negmm_dist::{Error, Predictions, Result, Rng, streams};
+use negmm_nn::train::{Job, Trained};
 
 /// Rows of a calibration by what was predicted out of fold: more would make it slower, and hardly more exact.
 const MOST_CALIBRATION: usize = 20_000;

@@ -2,9 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::data::split::repeated;
-use crate::data::{Dataset, Encoder, Inputs, Known, PredictedRows, Table};
-use crate::{Method, Result};
+use crate::Method;
+use negmm_data::{Encoder, Inputs, PredictedRows, Table};
+use negmm_dist::Known;
+use negmm_dist::Result;
+use negmm_nn::dataset::Dataset;
+use negmm_nn::dataset::split::repeated;
 
 /// More rows than this share with equal inputs are worth a word, where there are more inputs than this.
 const FEW_REPEATS: f64 = 0.05;

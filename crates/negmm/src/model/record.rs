@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Metrics;
-use crate::train::History;
+use negmm_dist::Metrics;
+use negmm_nn::train::History;
 
 /// How a model was trained. It holds no clock time: the same training leaves the same record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

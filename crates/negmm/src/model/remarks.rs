@@ -2,8 +2,8 @@
 //! no target can be.
 
 use super::HeldOut;
-use crate::Result;
-use crate::data::Target;
+use negmm_data::Target;
+use negmm_dist::Result;
 
 /// More probability than this beyond a natural bound is worth a word.
 const BEYOND: f64 = 1e-3;

@@ -4,10 +4,11 @@
 //! slope_i² = mean over rows of ((m(x + h e_i) - m(x)) / h)²        m: predicted mean, standardised; h: STEP sds, inwards at the edge
 //! ```
 
-use crate::Result;
-use crate::data::{Dataset, Encoder, Extrapolation};
-use crate::math::lanes::Isa;
 use crate::method::Predictor;
+use negmm_data::{Encoder, Extrapolation};
+use negmm_dist::Result;
+use negmm_dist::math::lanes::Isa;
+use negmm_nn::dataset::Dataset;
 
 /// How far a number is moved, in standard deviations.
 const STEP: f32 = 0.5;

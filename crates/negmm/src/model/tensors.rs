@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Mixtures;
-use crate::data::{LevelStatistics, STATISTICS};
-use crate::math::lanes::{Chunk, WIDTH};
 use crate::method::{Member, Method, Part, Pool, Predictor};
-use crate::net::{Head, Network, Placement, Stem};
-use crate::ngboost::Boosted;
-use crate::tensors::{Flaw, Tensor, Tensors, numbers_of, read_trees, write_trees};
+use negmm_dist::Mixtures;
+use negmm_dist::math::lanes::{Chunk, WIDTH};
+use negmm_nn::dataset::{LevelStatistics, STATISTICS};
+use negmm_nn::net::{Head, Network, Placement, Stem};
+use negmm_nn::ngboost::Boosted;
+use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of, read_trees, write_trees};
 
 /// What the tensors are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -326,9 +326,9 @@ fn read_network(tensors: &Tensors<'_>, number: usize, network: &Network) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::rng::Rng;
-    use crate::net::{Activation, Atom, Atoms, MixtureHead};
-    use crate::tensors::to_bytes;
+    use negmm_dist::math::rng::Rng;
+    use negmm_nn::net::{Activation, Atom, Atoms, MixtureHead};
+    use negmm_nn::tensors::to_bytes;
 
     #[test]
     fn networks_with_atoms_come_back() {

@@ -53,7 +53,7 @@ fn edge(inside: f64, end: f64, possible: &impl Fn(f64) -> bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::rng::Rng;
+    use negmm_dist::math::rng::Rng;
 
     #[test]
     fn the_bounds_hold_at_every_moment() {

@@ -13,8 +13,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::normal;
-use crate::mixture::log_sum_exp;
+use negmm_dist::math::normal;
+use negmm_dist::mixture::log_sum_exp;
 
 /// Means and sds of scores that are bet on.
 const LAWS: [(f64, f64); 27] = [
@@ -203,7 +203,7 @@ fn add(a: f64, b: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::rng::Rng;
+    use negmm_dist::math::rng::Rng;
 
     fn scores(rng: &mut Rng, mean: f64, sd: f64) -> f64 {
         mean + sd * normal::quantile(rng.uniform())

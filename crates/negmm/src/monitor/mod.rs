@@ -24,9 +24,9 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Predictions, Result};
 use coverage::{COVERAGES, Hits};
 use evidence::Evidence;
+use negmm_dist::{Error, Predictions, Result};
 use score::normal_score;
 pub use verdict::{Alarm, HeldShare, Verdict};
 
@@ -142,7 +142,7 @@ impl Monitor {
         self.scores[0] += score;
         self.scores[1] += score * score;
         for (hits, coverage) in self.hits.iter_mut().zip(COVERAGES) {
-            hits.see(score.abs() <= crate::math::normal::quantile(0.5 * (1.0 + coverage)));
+            hits.see(score.abs() <= negmm_dist::math::normal::quantile(0.5 * (1.0 + coverage)));
         }
         self.rows += 1;
         let log = self.evidence.log();

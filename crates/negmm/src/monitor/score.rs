@@ -1,8 +1,9 @@
 //! Responsible for normal scores: how many sds from the middle a target would be if its prediction were a standard normal variable.
 
-use crate::math::{normal, rng::Rng};
-use crate::row::{Law, Row};
-use crate::streams;
+use negmm_dist::math::normal;
+use negmm_dist::math::rng::Rng;
+use negmm_dist::row::{Law, Row};
+use negmm_dist::streams;
 
 /// The probability of all values below that a double still has a normal score for.
 const LEAST: f64 = f64::MIN_POSITIVE;
@@ -39,8 +40,8 @@ fn parts(row: Row<'_>, y: f64) -> (f64, f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::SampleSets;
-    use crate::{Mixtures, Predictions, Support};
+    use negmm_dist::samples::SampleSets;
+    use negmm_dist::{Mixtures, Predictions, Support};
 
     #[test]
     fn the_score_of_a_normal_prediction_is_its_distance_in_sds() {

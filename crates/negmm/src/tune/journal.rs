@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Shard;
-use crate::{Error, Result};
+use negmm_dist::{Error, Result};
 
 /// The version of the journal's own form.
 const FORMAT: u64 = 1;

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 
 use super::{Entry, Journal, Shard};
-use crate::train::{CpuEngine, Engine, Undertaking, Undertakings, Watch};
-use crate::{Error, Result};
+use negmm_dist::{Error, Result};
+use negmm_nn::train::{CpuEngine, Engine, Undertaking, Undertakings, Watch};
 
 /// Something to be done.
 #[derive(Clone, Debug)]

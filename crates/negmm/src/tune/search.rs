@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::rungs::{Rung, halving, single};
 use super::{Configuration, Journal, RunOptions, Space, Trial, run};
 use crate::compare::{Metric, Score, Split, Summary, Task};
-use crate::data::{Column, Inputs, Table};
-use crate::math::rng::Rng;
-use crate::train::Undertaking;
-use crate::{Error, ErrorKind, Result, streams};
+use negmm_data::{Column, Inputs, Table};
+use negmm_dist::math::rng::Rng;
+use negmm_dist::{Error, ErrorKind, Result, streams};
+use negmm_nn::train::Undertaking;
 
 /// What a trial leaves in the journal.
 const SCORES: [Metric; 5] = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width];

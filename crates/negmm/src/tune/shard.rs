@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Error, Result};
+use negmm_dist::{Error, Result};
 
 /// One of several equal parts of all trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::math::rng::Rng;
-use crate::options::{self, Kind};
-use crate::{Error, Method, Result, streams};
+use crate::Method;
+use negmm_dist::math::rng::Rng;
+use negmm_dist::{Error, Result, streams};
+use negmm_nn::options::{self, Kind};
 
 /// Draws in a row that give nothing new before a space counts as used up.
 const MOST_REPEATS: usize = 1000;

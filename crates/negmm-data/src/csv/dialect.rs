@@ -1,0 +1,109 @@
+//! Responsible for what somebody says about how a file is written, where it should not be recognised.
+
+use serde::{Deserialize, Serialize};
+
+use crate::infer::{ReadAs, Wish};
+use crate::message::absent_columns;
+use crate::{Reading, Schema};
+use negmm_dist::{Error, Result};
+
+/// What is said about how a file is written. The default says nothing: everything is recognised from the file.
+///
+/// | field | default | range | meaning |
+/// |---|---|---|---|
+/// | `separator` | from the first lines | a character of one byte | what stands between cells |
+/// | `decimal` | from whole columns | `.` or `,` | the decimal mark, where a column can be read with either |
+/// | `missing` | none | any words | cells that are missing, beside the usual words; a number by its value |
+/// | `text` | none | names of columns | columns that are text, whatever they look like |
+/// | `number` | none | names of columns | columns that are numbers; cells that are none are missing |
+/// | `memory` | half of the machine's | from 1 | gigabytes of a file, unpacked, that are held in memory at most |
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dialect {
+    /// What stands between cells.
+    pub separator: Option<char>,
+    /// The decimal mark, where a column can be read with either.
+    pub decimal: Option<char>,
+    /// Cells that are missing, beside the usual words.
+    pub missing: Vec<String>,
+    /// Columns that are text.
+    pub text: Vec<String>,
+    /// Columns that are numbers.
+    pub number: Vec<String>,
+    /// Gigabytes of a file, unpacked, that are held in memory.
+    pub memory: Option<u64>,
+}
+
+impl Dialect {
+    /// Says what is out of range, if something is.
+    pub fn check(&self) -> Result<()> {
+        if let Some(separator) =
+            self.separator.filter(|separator| !separator.is_ascii() || "\"\r\n".contains(*separator))
+        {
+            return Err(Error::options(format!("separator must be a character such as , or ;, found {separator:?}")));
+        }
+        if let Some(decimal) = self.decimal.filter(|decimal| !matches!(decimal, '.' | ',')) {
+            return Err(Error::options(format!("decimal must be . or , found {decimal:?}")));
+        }
+        if let Some(twice) = self.text.iter().find(|name| self.number.contains(name)) {
+            return Err(Error::options(format!("column {twice:?} cannot be both text and number")));
+        }
+        Ok(())
+    }
+
+    /// What is said of each column of a file.
+    pub(crate) fn wishes(&self, header: &[String]) -> Result<Vec<Wish>> {
+        self.check()?;
+        let asked = || {
+            self.text.iter().map(|name| (name, Wish::Text)).chain(self.number.iter().map(|name| (name, Wish::Number)))
+        };
+        let mut wishes = vec![Wish::Nothing; header.len()];
+        let mut absent = Vec::new();
+        for (name, wish) in asked() {
+            match header.iter().position(|column| column == name.trim()) {
+                Some(position) => wishes[position] = wish,
+                None => absent.push(name.as_str()),
+            }
+        }
+        match absent.is_empty() {
+            true => Ok(wishes),
+            false => Err(Error::options(absent_columns(&absent, header.iter().map(String::as_str)))),
+        }
+    }
+}
+
+impl Schema {
+    /// The same for a file that is written in another way than that of training: another separator or decimal mark, more words for
+    /// missing. What is text and what is a number is not asked again.
+    ///
+    /// # Errors
+    /// When the dialect is out of range.
+    pub fn in_dialect(mut self, dialect: &Dialect) -> Result<Self> {
+        dialect.check()?;
+        self.separator = dialect.separator;
+        self.decimal = dialect.decimal;
+        for (_, reading) in &mut self.columns {
+            reading.missing.extend(dialect.missing.iter().cloned());
+            if let (ReadAs::Number(form), Some(decimal)) = (&mut reading.cells, dialect.decimal)
+                && form.decimal != decimal
+            {
+                form.decimal = decimal;
+                form.thousands = form.thousands.map(|mark| if mark == decimal { other(decimal) } else { mark });
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// The mark that is not the decimal one.
+fn other(decimal: char) -> char {
+    if decimal == ',' { '.' } else { ',' }
+}
+
+impl Reading {
+    /// The same with more words for missing.
+    pub(crate) fn with_missing(mut self, words: impl IntoIterator<Item = String>) -> Self {
+        self.missing.extend(words);
+        self
+    }
+}

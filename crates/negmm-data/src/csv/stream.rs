@@ -1,0 +1,178 @@
+//! Responsible for reading CSV files of any size piece by piece, by a schema that says which columns are wanted.
+
+use std::collections::HashMap;
+use std::io::{Chain, Cursor, Read};
+use std::path::Path;
+
+use super::source::{Decoded, HEAD_BYTES, read_error};
+use crate::csv::records::Records;
+use crate::infer::CellReader;
+use crate::infer::decimal_mark::with_own_mark;
+use crate::message::absent_columns;
+use crate::table::dictionary::Dictionary;
+use crate::table::kept::KeptColumn;
+use crate::table::open;
+use crate::{Column, Reading, Table, TimeForm, Warnings};
+use negmm_dist::{Error, Result};
+
+/// Room that is made at once for the rows of a chunk; more is made when they come.
+const ROWS_AT_ONCE: usize = 1 << 13;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers.
+    Number,
+    /// Text.
+    Text,
+    /// Dates and times, written in that form.
+    Time(TimeForm),
+}
+
+/// Which columns of a file are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schema {
+    /// Columns for the table, with how their cells are understood.
+    pub columns: Vec<(String, Reading)>,
+    /// Columns to carry over as they stand; they may be among the others too.
+    pub keep: Vec<String>,
+    /// What stands between cells, where it should not be recognised from the first lines.
+    pub separator: Option<char>,
+    /// The decimal mark, where somebody says it and it should not be recognised from the first rows of CSV.
+    pub decimal: Option<char>,
+}
+
+/// Some rows of a file.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    /// The columns of the schema.
+    pub table: Table,
+    /// The columns to carry over.
+    pub kept: Vec<KeptColumn>,
+    /// Cells that did not fit and are missing.
+    pub warnings: Warnings,
+}
+
+/// The bytes of a CSV file.
+type Bytes = Decoded<Box<dyn Read + Send>>;
+
+/// A CSV file that is read piece by piece, in memory that does not grow with the file.
+/// Files are understood as by [`Table::read`], but the schema says how the cells of each column are.
+pub struct CsvStream {
+    records: Records<Chain<Cursor<Vec<u8>>, Bytes>>,
+    columns: Vec<(usize, CellReader)>,
+    keep: Vec<usize>,
+}
+
+impl CsvStream {
+    /// Opens a file and finds the columns.
+    pub fn open(path: impl AsRef<Path>, schema: &Schema) -> Result<Self> {
+        Self::from_reader(open(path.as_ref())?, &path.as_ref().display().to_string(), schema)
+    }
+
+    /// Reads the header from any reader and finds the columns; messages call the reader `name`.
+    pub fn from_reader(reader: impl Read + Send + 'static, name: &str, schema: &Schema) -> Result<Self> {
+        let mut reader = Decoded::new(Box::new(reader) as Box<dyn Read + Send>, name)?;
+        let mut head = Vec::new();
+        (&mut reader).take(HEAD_BYTES).read_to_end(&mut head).map_err(|error| read_error(name, error))?;
+        let schema = with_own_mark(schema, &head, name);
+        let records = Records::new(Cursor::new(head).chain(reader), name, schema.separator)?;
+        let (positions, keep) = schema.find(records.header()).map_err(|error| error.in_file(name))?;
+        let columns = positions.into_iter().zip(schema.columns.iter().map(|(_, reading)| CellReader::new(reading)));
+        Ok(Self { columns: columns.collect(), records, keep })
+    }
+
+    /// The names of all columns of the file.
+    pub fn header(&self) -> &[String] {
+        self.records.header()
+    }
+
+    /// The next rows, at most `max_rows` (and at least one), or none when the file is at its end.
+    pub fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        let before = self.records.rows();
+        let room = max_rows.min(ROWS_AT_ONCE);
+        let mut builders: Vec<Builder> = self.columns.iter().map(|(_, reader)| Builder::new(reader, room)).collect();
+        let header = self.records.header();
+        let mut kept: Vec<KeptColumn> =
+            self.keep.iter().map(|position| KeptColumn::of_text(&header[*position])).collect();
+        while self.records.rows() - before < max_rows.max(1) && self.records.advance()? {
+            for ((position, reader), builder) in self.columns.iter().zip(&mut builders) {
+                match builder {
+                    Builder::Numbers { numbers, odd } => {
+                        let number = self.records.number(*position, reader)?;
+                        *odd += u64::from(number.is_none());
+                        numbers.push(number.unwrap_or(f64::NAN));
+                    }
+                    Builder::Times(times, form) => times.push(self.records.time(*position, *form, reader)?),
+                    Builder::Text(dictionary) => self.records.push_text(*position, reader, dictionary)?,
+                }
+            }
+            for (position, column) in self.keep.iter().zip(&mut kept) {
+                column.push(self.records.text(*position)?);
+            }
+        }
+        let rows = self.records.rows() - before;
+        if rows == 0 {
+            return Ok(None);
+        }
+        let header = self.records.header();
+        let mut warnings = Warnings::default();
+        let columns = self.columns.iter().zip(builders).map(|((position, _), builder)| {
+            let name = header[*position].clone();
+            if let Builder::Numbers { odd, .. } = builder {
+                warnings.count_odd(&name, odd);
+            }
+            (name, builder.finish())
+        });
+        let table = Table::of_checked(self.records.name(), columns, before, rows);
+        Ok(Some(Chunk { table, kept, warnings }))
+    }
+}
+
+enum Builder {
+    /// And how many cells did not fit.
+    Numbers {
+        numbers: Vec<f64>,
+        odd: u64,
+    },
+    Times(Vec<f64>, TimeForm),
+    Text(Dictionary),
+}
+
+impl Builder {
+    fn new(reader: &CellReader, room: usize) -> Self {
+        match reader.kind() {
+            Kind::Number => Self::Numbers { numbers: Vec::with_capacity(room), odd: 0 },
+            Kind::Text => Self::Text(Dictionary::default()),
+            Kind::Time(form) => Self::Times(Vec::with_capacity(room), form),
+        }
+    }
+
+    fn finish(self) -> Column {
+        match self {
+            Self::Numbers { numbers, .. } => Column::Numbers(numbers),
+            Self::Times(times, _) => Column::Times(times),
+            Self::Text(dictionary) => dictionary.finish(),
+        }
+    }
+}
+
+impl Schema {
+    /// Where the columns for the table and those to carry over stand in a file with this header.
+    pub(crate) fn find(&self, header: &[String]) -> Result<(Vec<usize>, Vec<usize>)> {
+        let wanted: Vec<&str> = self.columns.iter().map(|(column, _)| column.as_str()).collect();
+        let keep: Vec<&str> = self.keep.iter().map(String::as_str).collect();
+        Ok((find(header, &wanted).map_err(Error::data)?, find(header, &keep).map_err(Error::options)?))
+    }
+}
+
+/// Where the wanted columns stand, or a sentence about those that are not there.
+fn find(header: &[String], wanted: &[&str]) -> std::result::Result<Vec<usize>, String> {
+    let positions: HashMap<&str, usize> = header.iter().map(String::as_str).zip(0..).collect();
+    let position = |name: &str| positions.get(name).or_else(|| positions.get(name.trim())).copied();
+    let absent: Vec<&str> = wanted.iter().copied().filter(|name| position(name).is_none()).collect();
+    if !absent.is_empty() {
+        return Err(absent_columns(&absent, header.iter().map(String::as_str)));
+    }
+    Ok(wanted.iter().filter_map(|name| position(name)).collect())
+}

@@ -1,0 +1,36 @@
+//! Responsible for the decimal mark of new data: where the first rows certainly have another than training had, it is meant.
+
+use super::deciding::Deciding;
+use crate::csv::records::Records;
+use crate::infer::{CellReader, ReadAs};
+use crate::table::dictionary::Dictionary;
+use crate::{Column, Dialect, Reading, Schema};
+
+/// The schema for a file that begins with these bytes. What is wrong with them is said when they are read.
+pub(crate) fn with_own_mark(schema: &Schema, head: &[u8], name: &str) -> Schema {
+    let mark = if schema.decimal.is_some() { None } else { certain_mark(schema, head, name) };
+    let dialect = Dialect { decimal: mark, separator: schema.separator, ..Dialect::default() };
+    schema.clone().in_dialect(&dialect).unwrap_or_else(|_| schema.clone())
+}
+
+/// The mark that some columns of numbers can have alone, and no other column rules out.
+fn certain_mark(schema: &Schema, head: &[u8], name: &str) -> Option<char> {
+    let mut records = Records::new(head, name, schema.separator).ok()?;
+    let (positions, _) = schema.find(records.header()).ok()?;
+    let is_number = |reading: &Reading| matches!(reading.cells, ReadAs::Number(_));
+    let columns = positions.iter().zip(&schema.columns).filter(|(_, (_, reading))| is_number(reading));
+    let mut columns: Vec<(usize, Dictionary)> =
+        columns.map(|(position, _)| (*position, Dictionary::default())).collect();
+    let reader = CellReader::new(&Reading::text());
+    while let Ok(true) = records.advance() {
+        for (position, dictionary) in &mut columns {
+            records.push_text(*position, &reader, dictionary).ok()?;
+        }
+    }
+    let columns: Vec<(usize, Column)> =
+        columns.into_iter().map(|(position, dictionary)| (position, dictionary.finish())).collect();
+    let dialect = Dialect::default();
+    let deciding = Deciding::new(&dialect, records.header(), records.separator()).ok()?;
+    let verdicts = deciding.decide(columns.iter().map(|(position, column)| (*position, column)));
+    deciding.decimal(&verdicts)
+}

@@ -1,0 +1,237 @@
+//! Responsible for how the cells of one column are understood: as numbers in some form, as truth values, as
+//! lengths of time, or as text.
+//! A kind of cells is a line in [`ReadAs`], one in [`CellReader::number`] and one in [`decide`].
+
+pub mod calendar;
+mod cursor;
+pub mod datetime;
+mod decide;
+pub(crate) mod deciding;
+pub(crate) mod decimal_mark;
+mod duration;
+mod missing;
+mod number;
+pub(crate) mod times;
+pub(crate) mod understood;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use decide::{Levels, Verdict, Wish, is_code};
+pub(crate) use missing::{MissingWords, is_mark_in_text, is_missing, is_missing_number};
+pub use number::NumberForm;
+
+use super::{Column, Kind, TimeForm};
+use crate::csv::records::number_error;
+use negmm_dist::{Error, Result};
+
+/// What the cells of a column are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadAs {
+    /// Numbers, written in one form.
+    Number(NumberForm),
+    /// True and false, or yes and no: the numbers 1 and 0, as Python has them.
+    Truth,
+    /// Lengths of time, `0 days 00:10:00` or `PT10M`: their seconds.
+    Duration,
+    /// Dates and times, written in one form.
+    Time(TimeForm),
+    /// Text as it stands.
+    Text,
+}
+
+/// How the cells of a column are understood. Decided for a whole column when a model is fitted, and kept in it, so that new files
+/// are read in the same way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// What the cells are.
+    pub cells: ReadAs,
+    /// Words that mean missing beside the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// Whether cells that do not fit are missing. Else they are an error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub odd_are_missing: bool,
+}
+
+impl Reading {
+    /// Numbers as every program writes them.
+    pub fn number() -> Self {
+        Self { cells: ReadAs::Number(NumberForm::default()), missing: Vec::new(), odd_are_missing: false }
+    }
+
+    /// Text.
+    pub fn text() -> Self {
+        Self { cells: ReadAs::Text, ..Self::number() }
+    }
+
+    /// Truth values; other cells are missing.
+    pub fn truth() -> Self {
+        Self { cells: ReadAs::Truth, odd_are_missing: true, ..Self::number() }
+    }
+
+    /// Lengths of time.
+    pub fn duration() -> Self {
+        Self { cells: ReadAs::Duration, ..Self::number() }
+    }
+
+    /// Whether it says no more than that cells are plain numbers, or that they are text.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::number() || *self == Self::text()
+    }
+
+    /// What a column that is read so holds.
+    pub(crate) fn kind(&self) -> Kind {
+        match self.cells {
+            ReadAs::Number(_) | ReadAs::Truth | ReadAs::Duration => Kind::Number,
+            ReadAs::Time(form) => Kind::Time(form),
+            ReadAs::Text => Kind::Text,
+        }
+    }
+
+    /// Says what is wrong with a reading that came from a file.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.cells {
+            ReadAs::Number(form) if !matches!(form.decimal, '.' | ',') || form.thousands == Some(form.decimal) => {
+                Err(Error::model("the decimal mark must be . or , and no separator of thousands"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl From<Kind> for Reading {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Number => Self::number(),
+            Kind::Text => Self::text(),
+            Kind::Time(form) => Self { cells: ReadAs::Time(form), ..Self::number() },
+        }
+    }
+}
+
+impl std::fmt::Display for Reading {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.cells {
+            ReadAs::Number(form) => form.fmt(f),
+            ReadAs::Truth => f.write_str("truth (1 or 0)"),
+            ReadAs::Duration => f.write_str("lengths of time (seconds)"),
+            ReadAs::Time(form) => write!(f, "times such as {}", form.example()),
+            ReadAs::Text => f.write_str("text"),
+        }
+    }
+}
+
+/// A reading that is ready to be applied to cells.
+pub(crate) struct CellReader {
+    reading: Reading,
+    words: MissingWords,
+    /// Whether cells are plain numbers and no word is missing but the usual ones.
+    plain: bool,
+}
+
+impl CellReader {
+    pub fn new(reading: &Reading) -> Self {
+        let plain = matches!(&reading.cells, ReadAs::Number(form) if form.is_plain()) && reading.missing.is_empty();
+        Self { words: MissingWords::new(&reading.missing), reading: reading.clone(), plain }
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.reading.kind()
+    }
+
+    pub fn odd_are_missing(&self) -> bool {
+        self.reading.odd_are_missing
+    }
+
+    /// The number in a cell: NaN where it is missing, infinite where it says so or is too large, none where it does not fit.
+    #[inline]
+    pub fn number(&self, cell: &[u8]) -> Option<f64> {
+        if self.plain { plain_number(cell) } else { self.other_number(cell) }
+    }
+
+    fn other_number(&self, cell: &[u8]) -> Option<f64> {
+        let cell = std::str::from_utf8(cell).ok()?.trim();
+        if is_missing_number(cell.as_bytes()) || self.words.has(cell) {
+            return Some(f64::NAN);
+        }
+        let number = match &self.reading.cells {
+            ReadAs::Number(form) if form.is_plain() => plain_number(cell.as_bytes()),
+            ReadAs::Number(form) => form.read(cell),
+            ReadAs::Truth => decide::truth(cell).map(f64::from),
+            ReadAs::Duration => duration::duration(cell).or_else(|| plain_number(cell.as_bytes())),
+            ReadAs::Text | ReadAs::Time(_) => None,
+        };
+        number.map(|number| if self.words.has_number(number) { f64::NAN } else { number })
+    }
+
+    /// Whether numbers, too, may be missing by their value.
+    pub fn is_missing_number(&self, number: f64) -> bool {
+        self.words.has_number(number)
+    }
+
+    /// Whether the text of a cell, without blanks around it, is missing.
+    pub fn is_missing_text(&self, cell: &str) -> bool {
+        is_missing(cell.as_bytes()) || !self.words.is_empty() && self.words.has(cell)
+    }
+
+    /// The numbers of a text column and how many cells did not fit. The error comes with the row that is at fault.
+    pub fn numbers(&self, codes: &[u32], levels: &[String]) -> std::result::Result<(Vec<f64>, u64), (usize, Error)> {
+        let of_levels: Vec<Option<f64>> = levels.iter().map(|level| self.number(level.as_bytes())).collect();
+        let mut odd = 0;
+        let mut numbers = Vec::with_capacity(codes.len());
+        for (row, code) in codes.iter().enumerate() {
+            numbers.push(match of_levels.get(*code as usize) {
+                None => f64::NAN,
+                Some(Some(number)) if !number.is_infinite() => *number,
+                Some(_) if self.odd_are_missing() => {
+                    odd += 1;
+                    f64::NAN
+                }
+                Some(other) => return Err((row, number_error(levels[*code as usize].as_bytes(), *other))),
+            });
+        }
+        Ok((numbers, odd))
+    }
+}
+
+/// The number in a cell as every program writes it: NaN where it is missing, infinite where it says so or is too large, none where
+/// it is text.
+#[inline]
+pub(crate) fn plain_number(cell: &[u8]) -> Option<f64> {
+    let cell = std::str::from_utf8(cell.trim_ascii()).ok()?;
+    cell.parse().ok().or_else(|| unusual_number(cell))
+}
+
+/// A missing cell, or a number with a typographer's minus or other blanks around it.
+#[cold]
+fn unusual_number(cell: &str) -> Option<f64> {
+    let cell = cell.trim();
+    if is_missing_number(cell.as_bytes()) { Some(f64::NAN) } else { NumberForm::default().read(cell) }
+}
+
+/// What a column of a file was read as, where that is more than plain numbers or text, and what a person should know of it.
+#[derive(Clone, Debug)]
+pub struct ColumnReading {
+    /// How its cells are understood.
+    pub reading: Reading,
+    /// Why it is text though its cells are numbers, or a number or truth value as the file writes it.
+    pub note: String,
+    /// The cells that did not fit and are missing, most frequent first, with how many there are of each.
+    pub odd: Vec<(String, u64)>,
+    /// Its cells as the file has them, where they became numbers: a model may have learnt them as text.
+    pub(crate) text: Option<Column>,
+}
+
+impl ColumnReading {
+    /// That a column was read so, and nothing more.
+    pub(crate) fn of(reading: Reading, note: &str) -> Self {
+        Self { reading, note: note.to_string(), odd: Vec::new(), text: None }
+    }
+
+    /// The same for these rows alone.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let text = self.text.as_ref().map(|text| text.select(rows));
+        Self { reading: self.reading.clone(), note: self.note.clone(), odd: self.odd.clone(), text }
+    }
+}

@@ -1,0 +1,199 @@
+//! Responsible for Parquet files: read whole, or row group by row group by a schema that says which columns are wanted.
+
+pub(crate) mod arrow;
+pub(crate) mod writer;
+
+use std::io::Read;
+use std::panic::AssertUnwindSafe;
+
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::ColumnChunkMetaData;
+use ::parquet::file::reader::ChunkReader;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType};
+use bytes::Bytes;
+
+use super::table::check_names;
+use super::{Chunk, Dialect, Reading, Schema, Table, Warnings};
+use crate::csv::source::read_error;
+use crate::parquet::arrow::{ArrowColumn, arrow_error, names};
+use crate::table::kept::KeptColumn;
+use negmm_dist::{Error, Result};
+
+/// Rows that are decoded at once.
+const BATCH: usize = 8192;
+
+/// All bytes of a reader after its first ones.
+pub(crate) fn whole_bytes(mut start: Vec<u8>, mut reader: impl Read, name: &str) -> Result<Bytes> {
+    reader.read_to_end(&mut start).map_err(|error| read_error(name, error))?;
+    Ok(start.into())
+}
+
+/// Reads all rows; text is understood as that of a CSV file.
+pub(crate) fn read_whole(source: impl ChunkReader + 'static, name: &str, dialect: &Dialect) -> Result<Table> {
+    let builder = open(source, name)?;
+    let schema = builder.schema().clone();
+    let reader = builder.with_batch_size(BATCH).build().map_err(|error| parquet_error(&error, name))?;
+    let mut reader = Batches(reader);
+    let batches = std::iter::from_fn(|| reader.next().transpose());
+    let table = Table::of_arrow(&schema, batches).map_err(|error| error.in_file(name))?;
+    if table.rows() == 0 {
+        return Err(no_row(name));
+    }
+    table.with_name(name).understood(dialect)
+}
+
+/// Reads the directory of a file, and sees that all columns lie inside the file.
+fn open<T: ChunkReader + 'static>(source: T, name: &str) -> Result<ParquetRecordBatchReaderBuilder<T>> {
+    let length = source.len();
+    let builder = unpanicked(|| ParquetRecordBatchReaderBuilder::try_new(source));
+    let builder = builder.map_err(|error| parquet_error(&error, name))?;
+    let columns = builder.metadata().row_groups().iter().flat_map(|group| group.columns());
+    let sound = |column: &ColumnChunkMetaData| {
+        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+        let end = start.checked_add(column.compressed_size());
+        start >= 0 && column.compressed_size() >= 0 && end.is_some_and(|end| end as u64 <= length)
+    };
+    match columns.into_iter().all(sound) {
+        true => Ok(builder),
+        false => Err(parquet_error(&damaged(), name)),
+    }
+}
+
+/// Batches of rows, none of them empty.
+struct Batches(ParquetRecordBatchReader);
+
+impl Batches {
+    fn next(&mut self) -> std::result::Result<Option<RecordBatch>, ArrowError> {
+        let mut next = || self.0.find(|batch| !matches!(batch, Ok(batch) if batch.num_rows() == 0)).transpose();
+        unpanicked(|| next().map_err(ParquetError::from)).map_err(ArrowError::from)
+    }
+}
+
+/// What `read` gives; where it panics, which the decoder does on some damaged files, an error.
+fn unpanicked<T>(read: impl FnOnce() -> std::result::Result<T, ParquetError>) -> std::result::Result<T, ParquetError> {
+    std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(damaged()))
+}
+
+fn damaged() -> ParquetError {
+    ParquetError::General("the file is damaged".to_string())
+}
+
+/// A Parquet file that is read piece by piece, in memory that does not grow with the file.
+pub struct ParquetStream {
+    reader: Batches,
+    name: String,
+    header: Vec<String>,
+    columns: Vec<Wanted>,
+    keep: Vec<Wanted>,
+    /// Rows that are decoded and not yet given.
+    rest: Option<RecordBatch>,
+    rows: usize,
+}
+
+/// A column that is wanted.
+struct Wanted {
+    name: String,
+    /// Its place in a batch.
+    place: usize,
+    data_type: DataType,
+    reading: Reading,
+}
+
+impl ParquetStream {
+    /// Reads the directory of a file and finds the columns; messages call the file `name`.
+    pub fn new(source: impl ChunkReader + 'static, name: &str, schema: &Schema) -> Result<Self> {
+        let builder = open(source, name)?;
+        let file = builder.schema().clone();
+        let header = names(&file);
+        check_names(&header).map_err(|error| error.in_file(name))?;
+        let (columns, keep) = schema.find(&header).map_err(|error| error.in_file(name))?;
+        // Batches have the columns that are read, in the order of the file.
+        let mut read: Vec<usize> = columns.iter().chain(&keep).copied().collect();
+        read.sort_unstable();
+        read.dedup();
+        let wanted = |position: usize, reading: Reading| Wanted {
+            name: header[position].clone(),
+            place: read.partition_point(|other| *other < position),
+            data_type: file.field(position).data_type().clone(),
+            reading,
+        };
+        let readings = schema.columns.iter().map(|(_, reading)| reading.clone());
+        let columns: Vec<Wanted> =
+            columns.iter().zip(readings).map(|(position, reading)| wanted(*position, reading)).collect();
+        let keep = keep.iter().map(|position| wanted(*position, Reading::text())).collect();
+        for column in &columns {
+            ArrowColumn::new(&column.name, &column.data_type).map_err(|error| error.in_file(name))?;
+        }
+        let mask = ProjectionMask::roots(builder.parquet_schema(), read);
+        let reader = builder.with_projection(mask).with_batch_size(BATCH).build();
+        let reader = reader.map_err(|error| parquet_error(&error, name))?;
+        Ok(Self { reader: Batches(reader), name: name.to_string(), columns, keep, rest: None, rows: 0, header })
+    }
+
+    /// The names of all columns of the file.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// The next rows, at most `max_rows` (and at least one), or none when the file is at its end.
+    pub fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        let before = self.rows;
+        let name = self.name.clone();
+        let builder = |column: &Wanted| Ok(ArrowColumn::new(&column.name, &column.data_type)?.after(before));
+        let mut builders = self.columns.iter().map(builder).collect::<Result<Vec<_>>>()?;
+        let mut kept: Vec<Vec<ArrayRef>> = vec![Vec::new(); self.keep.len()];
+        while self.rows - before < max_rows.max(1) {
+            let Some(batch) = self.next_rows(max_rows.max(1) - (self.rows - before))? else { break };
+            for (builder, column) in builders.iter_mut().zip(&self.columns) {
+                let pushed = builder.push(batch.column(column.place).as_ref());
+                pushed.map_err(|error| error.in_file(&name))?;
+            }
+            for (arrays, column) in kept.iter_mut().zip(&self.keep) {
+                arrays.push(batch.column(column.place).clone());
+            }
+            self.rows += batch.num_rows();
+        }
+        let rows = self.rows - before;
+        if rows == 0 {
+            return if before == 0 { Err(no_row(&name)) } else { Ok(None) };
+        }
+        let mut warnings = Warnings::default();
+        let mut columns = Vec::with_capacity(builders.len());
+        for (builder, Wanted { name: column_name, reading, .. }) in builders.into_iter().zip(&self.columns) {
+            let (column, _) = builder.finish();
+            let read = column.read_as(reading).map_err(|(row, error)| {
+                error.in_column(column_name).at_row((before + row) as u64 + 1).in_file(&name)
+            })?;
+            warnings.count_odd(column_name, read.1);
+            columns.push((column_name.clone(), read.0.into_owned()));
+        }
+        let kept = self.keep.iter().zip(kept).map(|(column, arrays)| KeptColumn::of_arrays(&column.name, arrays));
+        let kept = kept.collect();
+        Ok(Some(Chunk { table: Table::of_checked(&name, columns.into_iter(), before, rows), kept, warnings }))
+    }
+
+    /// Some rows, at most so many.
+    fn next_rows(&mut self, at_most: usize) -> Result<Option<RecordBatch>> {
+        let batch = match self.rest.take() {
+            Some(batch) => Some(batch),
+            None => self.reader.next().map_err(|error| arrow_error(&error).in_file(&self.name))?,
+        };
+        let Some(batch) = batch else { return Ok(None) };
+        let taken = batch.num_rows().min(at_most);
+        if taken < batch.num_rows() {
+            self.rest = Some(batch.slice(taken, batch.num_rows() - taken));
+        }
+        Ok(Some(batch.slice(0, taken)))
+    }
+}
+
+fn no_row(name: &str) -> Error {
+    Error::data("there is no row of data").in_file(name)
+}
+
+fn parquet_error(error: &ParquetError, name: &str) -> Error {
+    arrow_error(&ArrowError::ParquetError(error.to_string())).in_file(name)
+}

@@ -1,0 +1,144 @@
+//! Responsible for which columns of a table are inputs.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::windows::Sequence;
+use super::{Column, Outcome, Table, TimeForm};
+use crate::infer::times::form_of;
+use negmm_dist::quote::quoted;
+use negmm_dist::{Error, Result};
+
+/// Which columns are inputs. The default is all but the target; of a sequence, its own column alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inputs {
+    /// Only these, where given.
+    pub features: Option<Vec<String>>,
+    /// None of these.
+    pub ignore: Vec<String>,
+    /// These columns are dates and times, in a form that is given or found; without a word only text is, whose cells all are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dates: Vec<(String, Option<TimeForm>)>,
+    /// The column that says how much each row counts; it is no input.
+    #[serde(default)]
+    pub weight: Option<String>,
+    /// The column that says which rows belong together, such as those of one patient or machine: they are held out together. It is
+    /// no input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// What somebody says of the target.
+    #[serde(default)]
+    pub outcome: Outcome,
+    /// Where rows are steps in time and each is predicted from those before it; then the target may be an input too.
+    #[serde(default)]
+    pub sequence: Option<Sequence>,
+}
+
+impl Inputs {
+    /// The same with the table's own names, which may differ by blanks around them.
+    pub(crate) fn named_as_in(&self, table: &Table) -> Self {
+        let own = |name: &String| table.own_name(name).unwrap_or(name).to_string();
+        let sequence = |sequence: &Sequence| Sequence { column: own(&sequence.column), window: sequence.window };
+        Self {
+            features: self.features.as_ref().map(|names| names.iter().map(own).collect()),
+            ignore: self.ignore.iter().map(own).collect(),
+            dates: self.dates.iter().map(|(name, form)| (own(name), *form)).collect(),
+            weight: self.weight.as_ref().map(own),
+            group: self.group.as_ref().map(own),
+            outcome: self.outcome.named_as_in(table),
+            sequence: self.sequence.as_ref().map(sequence),
+        }
+    }
+
+    /// The input columns of `table`, in its order.
+    pub(crate) fn choose<'a>(&self, table: &'a Table, target: &str) -> Result<Vec<(&'a str, &'a Column)>> {
+        self.check(table, target)?;
+        let features: Option<HashSet<&str>> =
+            self.features.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        let ignore: HashSet<&str> = self.ignore.iter().map(String::as_str).collect();
+        let others: Vec<&str> = self.other_columns().map(String::as_str).collect();
+        let asked = |name: &str| features.as_ref().map(|features| features.contains(name));
+        let includes = |name: &str| {
+            let among = match self.sequence_column() {
+                Some(sequence) => sequence == name || asked(name) == Some(true),
+                None => name != target && asked(name) != Some(false),
+            };
+            among && !others.contains(&name) && !ignore.contains(name)
+        };
+        let chosen: Vec<_> = table.columns().filter(|(name, _)| includes(name)).collect();
+        if chosen.is_empty() {
+            let message = format!("there is no input column beside the target {}", quoted(target));
+            return Err(table.blame(Error::data(message)));
+        }
+        Ok(chosen)
+    }
+
+    /// The form of the times of a column, where it holds times.
+    pub(crate) fn time_form(&self, table: &Table, name: &str, column: &Column) -> Result<Option<TimeForm>> {
+        let told = self.dates.iter().find(|(date, _)| date == name).map(|(_, form)| *form);
+        if told.is_none() && self.sequence_column() == Some(name) {
+            return Ok(None);
+        }
+        form_of(column, told).map_err(|error| table.blame(error.in_column(name)))
+    }
+
+    /// Columns that are neither inputs nor the target: the weight, the group, and what says something of the target.
+    pub fn other_columns(&self) -> impl Iterator<Item = &String> {
+        self.weight.iter().chain(&self.group).chain(self.outcome.columns())
+    }
+
+    fn sequence_column(&self) -> Option<&str> {
+        self.sequence.as_ref().map(|sequence| sequence.column.as_str())
+    }
+
+    /// Whether what is asked for is there and does not contradict itself.
+    fn check(&self, table: &Table, target: &str) -> Result<()> {
+        let refuse = |message: String| Err(table.blame(Error::options(message)));
+        let asked = self.features.iter().flatten().chain(&self.ignore).chain(self.other_columns()).map(String::as_str);
+        let asked = asked.chain(self.dates.iter().map(|(name, _)| name.as_str()));
+        let asked = asked.chain(self.sequence_column()).chain([target]);
+        let absent: Vec<&str> = asked.filter(|name| table.column(name).is_none()).collect();
+        if !absent.is_empty() {
+            return refuse(table.absent(&absent));
+        }
+        if let Some(sequence) = self.sequence_column() {
+            self.check_sequence(table, sequence)?;
+        } else if self.features.iter().flatten().any(|name| name == target) {
+            return refuse(format!("the target {} cannot be an input too", quoted(target)));
+        }
+        if self.weight.as_deref() == Some(target) {
+            return refuse(format!("the target {} cannot be the weight too", quoted(target)));
+        }
+        if self.group.as_deref() == Some(target) {
+            return refuse(format!("the target {} cannot be the group too", quoted(target)));
+        }
+        if self.outcome.columns().any(|name| name == target) {
+            return refuse(format!("the target {} cannot say of itself whether it is censored", quoted(target)));
+        }
+        if self.outcome.is_censored() && self.sequence.is_some() {
+            return refuse("the steps of a sequence cannot be censored".into());
+        }
+        self.outcome.check()?;
+        if self.group.is_some() && self.sequence.is_some() {
+            return refuse("rows of a sequence are held out in time: they have no group".into());
+        }
+        Ok(())
+    }
+
+    /// Whether a column can be a sequence: numbers, and an input.
+    fn check_sequence(&self, table: &Table, name: &str) -> Result<()> {
+        let refuse = |what: &str| Err(table.blame(Error::options(format!("the sequence {} {what}", quoted(name)))));
+        if self.weight.as_deref() == Some(name) {
+            return refuse("cannot be the weight too");
+        }
+        if self.ignore.iter().any(|ignored| ignored == name) {
+            return refuse("cannot be ignored");
+        }
+        let Some(numbers) = table.numbers(name) else { return Ok(()) };
+        if numbers?.iter().all(|number| number.is_nan()) {
+            return Err(table.blame(Error::data(format!("the sequence {} is missing in every row", quoted(name)))));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! Responsible for one column of a table: numbers, times or text, with missing cells.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::dictionary::Dictionary;
+use crate::infer::CellReader;
+use crate::{Kind, Reading};
+use negmm_dist::quote::quoted;
+use negmm_dist::{Error, Result};
+
+/// The code of a missing text cell.
+pub const MISSING: u32 = u32::MAX;
+
+/// One column.
+#[derive(Clone, Debug)]
+pub enum Column {
+    /// Numbers; a missing one is NaN, none is infinite.
+    Numbers(Vec<f64>),
+    /// Dates and times: seconds since 1970-01-01 00:00, of UTC where the zone is known, else of the clock on the wall; a missing
+    /// one is NaN, none is infinite.
+    Times(Vec<f64>),
+    /// Text: the cell of a row is `levels[codes[row]]`, or missing where the code is [`MISSING`]. No level occurs twice.
+    Text {
+        /// For each row the position of its text among the levels.
+        codes: Vec<u32>,
+        /// The different texts; some may be in no row.
+        levels: Vec<String>,
+    },
+}
+
+impl Column {
+    /// The cells of these rows, in this order.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Numbers(numbers) => Self::Numbers(rows.iter().map(|row| numbers[*row]).collect()),
+            Self::Times(times) => Self::Times(rows.iter().map(|row| times[*row]).collect()),
+            Self::Text { codes, levels } => {
+                Self::Text { codes: rows.iter().map(|row| codes[*row]).collect(), levels: levels.clone() }
+            }
+        }
+    }
+
+    /// A text column of these cells (`None`: missing).
+    pub fn text<'a>(cells: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        let mut dictionary = Dictionary::default();
+        for cell in cells {
+            match cell {
+                Some(text) => dictionary.push(text),
+                None => dictionary.push_missing(),
+            }
+        }
+        dictionary.finish()
+    }
+
+    /// A text column of cells as a file has them (`None`: missing): blanks around them are dropped, and words that mean missing
+    /// are.
+    pub fn of_cells<'a>(cells: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        let mut dictionary = Dictionary::default();
+        cells.into_iter().for_each(|cell| dictionary.push_cell(cell));
+        dictionary.finish()
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(numbers) | Self::Times(numbers) => numbers.len(),
+            Self::Text { codes, .. } => codes.len(),
+        }
+    }
+
+    /// The column as `reading` understands it: text as numbers where it says so, and cells missing that it says are. And how many
+    /// cells did not fit. The error comes with the row that is at fault.
+    pub(crate) fn read_as(&self, reading: &Reading) -> std::result::Result<(Cow<'_, Self>, u64), (usize, Error)> {
+        let reader = CellReader::new(reading);
+        match (self, reading.kind()) {
+            _ if reading.is_plain() => Ok((Cow::Borrowed(self), 0)),
+            (Self::Text { codes, levels }, Kind::Number) => {
+                reader.numbers(codes, levels).map(|(numbers, odd)| (Cow::Owned(Self::Numbers(numbers)), odd))
+            }
+            (Self::Text { codes, levels }, _) if !reading.missing.is_empty() => {
+                let missing: Vec<bool> = levels.iter().map(|level| reader.is_missing_text(level)).collect();
+                let code = |code: &u32| if missing.get(*code as usize) == Some(&true) { MISSING } else { *code };
+                let codes = codes.iter().map(code).collect();
+                Ok((Cow::Owned(Self::Text { codes, levels: levels.clone() }), 0))
+            }
+            (Self::Numbers(numbers), _) if !reading.missing.is_empty() => {
+                let number = |number: &f64| if reader.is_missing_number(*number) { f64::NAN } else { *number };
+                Ok((Cow::Owned(Self::Numbers(numbers.iter().map(number).collect())), 0))
+            }
+            _ => Ok((Cow::Borrowed(self), 0)),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Says what is wrong with a column that was made in code.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self {
+            Self::Numbers(numbers) | Self::Times(numbers) => {
+                match numbers.iter().position(|number| number.is_infinite()) {
+                    Some(row) => Err(not_finite(&numbers[row].to_string()).at_row(row as u64 + 1)),
+                    None => Ok(()),
+                }
+            }
+            Self::Text { codes, levels } => {
+                let mut seen = HashSet::new();
+                if let Some(twice) = levels.iter().find(|level| !seen.insert(level.as_str())) {
+                    return Err(Error::data(format!("the level {} occurs twice", quoted(twice))));
+                }
+                match codes.iter().position(|code| *code != MISSING && *code as usize >= levels.len()) {
+                    Some(row) => {
+                        Err(Error::data(format!("expected one of {} levels, found code {}", levels.len(), codes[row]))
+                            .at_row(row as u64 + 1))
+                    }
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+/// The complaint about an infinite cell.
+pub(crate) fn not_finite(cell: &str) -> Error {
+    Error::data(format!("the number {} is not finite", quoted(cell)))
+}

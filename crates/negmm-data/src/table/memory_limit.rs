@@ -1,0 +1,59 @@
+//! Responsible for how much of a file is held in memory at once: a small file may unpack to more than the machine has.
+
+use std::fs;
+use std::io::Read;
+
+use crate::csv::source::read_error;
+use negmm_dist::{Error, Result};
+
+const GIGABYTE: u64 = 1 << 30;
+/// Where the machine does not say how much memory it has, it has so much.
+const USUAL_MEMORY: u64 = 16 * GIGABYTE;
+
+/// All bytes of a reader, where there is room for them: `most` gigabytes, or half of the machine's memory.
+pub(crate) fn read_all(reader: impl Read, name: &str, most: Option<u64>) -> Result<Vec<u8>> {
+    let room = most.map_or_else(|| memory() / 2, |gigabytes| gigabytes.saturating_mul(GIGABYTE));
+    let mut bytes = Vec::new();
+    let read = reader.take(room.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| read_error(name, error))?;
+    if bytes.len() as u64 > room {
+        let found = match most {
+            Some(gigabytes) => format!("{gigabytes} GB, as memory says"),
+            None => format!("{:.1} GB, half of this machine's memory", room as f64 / GIGABYTE as f64),
+        };
+        let message = format!("the file, unpacked, is larger than {found}; memory says how many GB it may be");
+        return Err(Error::data(message).in_file(name));
+    }
+    Ok(bytes)
+}
+
+/// The bytes of memory that this process may use.
+fn memory() -> u64 {
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text));
+    let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    machine.into_iter().chain(group).min().unwrap_or(USUAL_MEMORY)
+}
+
+/// What `/proc/meminfo` says of the whole machine.
+fn total(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_larger_than_the_room_is_refused() {
+        assert_eq!(read_all(&b"abc"[..], "f", None).unwrap(), b"abc");
+        let error = read_all(&b"abc"[..], "f.csv", Some(0)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "f.csv: the file, unpacked, is larger than 0 GB, as memory says; memory says how many GB it may be"
+        );
+        assert_eq!(total("MemTotal:       2048 kB\nMemFree: 1 kB\n"), Some(2 << 20));
+        assert!(memory() > 0);
+    }
+}

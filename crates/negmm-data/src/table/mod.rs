@@ -1,0 +1,435 @@
+//! Responsible for tables: named columns of equal length, numbers, times or text, with missing cells.
+
+pub(crate) mod column;
+pub(crate) mod dictionary;
+pub(crate) mod format;
+pub(crate) mod groups;
+pub(crate) mod kept;
+pub(crate) mod memory_limit;
+pub(crate) mod predicted_rows;
+pub(crate) mod row_stream;
+pub(crate) mod weights;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::message::absent_columns;
+use super::{Column, Dialect, Kind, Reading, TimeForm};
+use crate::csv::{reader, records, source};
+use crate::infer::ColumnReading;
+use crate::infer::{times, understood};
+
+use negmm_dist::quote::quoted;
+
+use negmm_dist::{Error, Result};
+
+/// Named columns of equal length.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    name: String,
+    names: Vec<String>,
+    /// Shared with copies of the table.
+    columns: Vec<Arc<Column>>,
+    /// Where a column stands: by its name, and by its name without blanks where no other has that.
+    positions: HashMap<String, usize>,
+    rows: usize,
+    origin: Origin,
+    /// What columns of a file were read as, where that is more than plain numbers or text.
+    readings: BTreeMap<String, ColumnReading>,
+}
+
+/// Where the rows stand in the file, for messages.
+#[derive(Clone, Debug)]
+enum Origin {
+    From(usize),
+    Selected(Vec<usize>),
+}
+
+impl Default for Origin {
+    fn default() -> Self {
+        Self::From(0)
+    }
+}
+
+impl Table {
+    /// A table of these columns: equally long, differently named, without infinite numbers.
+    pub fn new<N: Into<String>>(columns: Vec<(N, Column)>) -> Result<Self> {
+        let (names, columns): (Vec<String>, Vec<Column>) =
+            columns.into_iter().map(|(name, column)| (name.into(), column)).unzip();
+        check_names(&names)?;
+        let rows = columns.first().map_or(0, Column::len);
+        for (name, column) in names.iter().zip(&columns) {
+            if column.len() != rows {
+                return Err(Error::data(format!("expected {rows} rows, found {}", column.len())).in_column(name));
+            }
+            column.check().map_err(|error| error.in_column(name))?;
+        }
+        Ok(Self::of_parts("", names, columns, rows, Origin::default()))
+    }
+
+    /// Columns of `rows` rows that a reader has already checked; the first is row `before` + 1 of the file.
+    pub(crate) fn of_checked(
+        name: &str,
+        columns: impl Iterator<Item = (String, Column)>,
+        before: usize,
+        rows: usize,
+    ) -> Self {
+        let (names, columns): (Vec<String>, Vec<Column>) = columns.unzip();
+        Self::of_parts(name, names, columns, rows, Origin::From(before))
+    }
+
+    fn of_parts(name: &str, names: Vec<String>, columns: Vec<Column>, rows: usize, origin: Origin) -> Self {
+        let positions = positions(&names);
+        let columns = columns.into_iter().map(Arc::new).collect();
+        Self { name: name.to_string(), names, columns, positions, rows, origin, readings: BTreeMap::new() }
+    }
+
+    /// The same with what its columns were read as.
+    pub(crate) fn with_readings(mut self, readings: BTreeMap<String, ColumnReading>) -> Self {
+        self.readings = readings;
+        self
+    }
+
+    /// What the column called `name` was read as, where that is more than plain numbers or text.
+    pub fn reading(&self, name: &str) -> Option<&ColumnReading> {
+        self.readings.get(self.own_name(name)?)
+    }
+
+    /// How much each row counts, from the column of that name: finite numbers, none negative, not all zero.
+    pub fn sample_weights(&self, column: &str) -> Result<Cow<'_, [f64]>> {
+        weights::weights(self, column)
+    }
+
+    /// For each row the number of its group, counted from 0: rows with the same cell in this column are one. No cell may be missing.
+    pub fn groups(&self, column: &str) -> Result<Vec<u32>> {
+        groups::groups(self, column)
+    }
+
+    /// Reads a CSV file (plain or gzip), or with the feature `parquet` a Parquet file, which its first bytes tell. Of a Parquet file
+    /// the types say what a column is, and text that is no category is understood as that of CSV. Of CSV, what stands between cells (comma, semicolon, tab or bar) is recognised from the first
+    /// lines, and what a column is from all its cells ([`Table::reading`]): numbers, also with decimal commas, separators of
+    /// thousands, percent or currency signs, or parentheses for negative ones; truth values; else text. Digits with leading zeros
+    /// are text. A column of numbers in which one cell in twenty at most does not fit (and at most ten different texts) is one of
+    /// numbers, and those cells are missing. Missing are empty cells and NA, N/A, NaN and null, whatever the case, `?` and what
+    /// spreadsheets write (`#N/A`, `#DIV/0!` …), among numbers also `-`, `.` and None. Blanks around a cell are dropped, empty
+    /// lines are skipped, and a column without a name is called by its position, `column 1`.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Self::read_with(path, &Dialect::default())
+    }
+
+    /// Reads like [`Table::read`], but as `dialect` says where it says something.
+    pub fn read_with(path: impl AsRef<Path>, dialect: &Dialect) -> Result<Self> {
+        let (mut file, name) = (open(path.as_ref())?, path.as_ref().display().to_string());
+        let start = format::first_bytes(&mut file, &name)?;
+        #[cfg(feature = "parquet")]
+        if start == format::PARQUET && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return super::parquet::read_whole(file, &name, dialect);
+        }
+        Self::read_after(start, file, &name, dialect)
+    }
+
+    /// Reads like [`Table::read`] from any reader; messages call it `name`.
+    pub fn read_from(reader: impl Read, name: &str) -> Result<Self> {
+        Self::read_from_with(reader, name, &Dialect::default())
+    }
+
+    /// Reads like [`Table::read_with`] from any reader; messages call it `name`.
+    pub fn read_from_with(mut reader: impl Read, name: &str, dialect: &Dialect) -> Result<Self> {
+        let start = format::first_bytes(&mut reader, name)?;
+        Self::read_after(start, reader, name, dialect)
+    }
+
+    /// Reads `reader` after these bytes.
+    fn read_after(start: Vec<u8>, reader: impl Read, name: &str, dialect: &Dialect) -> Result<Self> {
+        #[cfg(feature = "parquet")]
+        if start == format::PARQUET {
+            return super::parquet::read_whole(super::parquet::whole_bytes(start, reader, name)?, name, dialect);
+        }
+        reader::read_whole(source::Decoded::new(Cursor::new(start).chain(reader), name)?, name, dialect)
+    }
+
+    /// The same table with its text understood as that of a CSV file, see [`Table::read`]: what each column is read as is decided
+    /// from all its cells. Categories stay text.
+    pub fn understood(self, dialect: &Dialect) -> Result<Self> {
+        understood::understood(self, dialect)
+    }
+
+    /// The same table under a name (a file, say) for messages.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The name that messages give to the table: the path of a file, empty for a table made in code.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// All columns with their names, in order.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &Column)> + Clone {
+        self.names.iter().map(String::as_str).zip(self.columns.iter().map(AsRef::as_ref))
+    }
+
+    /// The names of all columns, in order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The column called `name`, blanks around it aside.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.position(name).map(|position| self.columns[position].as_ref())
+    }
+
+    /// The table's own name of the column called `name`, which may have blanks around it.
+    pub(crate) fn own_name(&self, name: &str) -> Option<&str> {
+        self.position(name).map(|position| self.names[position].as_str())
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).or_else(|| self.positions.get(name.trim())).copied()
+    }
+
+    /// The rows in which the column called `name`, of numbers, is not missing; all rows where there is no such column.
+    pub fn rows_with(&self, name: &str) -> Result<Vec<usize>> {
+        let Some(numbers) = self.numbers(name) else { return Ok((0..self.rows).collect()) };
+        let numbers = numbers?;
+        Ok((0..self.rows).filter(|row| !numbers[*row].is_nan()).collect())
+    }
+
+    /// The number of a row in the file, from 1.
+    pub fn row_number(&self, row: usize) -> usize {
+        self.row_in_file(row) + 1
+    }
+
+    /// The numbers of the column called `name`, also where it is text that consists of numbers.
+    pub fn numbers(&self, name: &str) -> Option<Result<Cow<'_, [f64]>>> {
+        let numbers = records::column_numbers(self.column(name)?);
+        Some(numbers.map_err(|(row, error)| self.blame_cell(error, row, name)))
+    }
+
+    /// When each row is, by the column called `name`: seconds since 1970 where it holds dates (the flag), else its numbers.
+    pub fn times(&self, name: &str, form: Option<TimeForm>) -> Result<(Vec<f64>, bool)> {
+        let column = self.column(name).ok_or_else(|| self.blame(Error::options(self.absent(&[name]))))?;
+        let form = times::form_of(column, form.map(Some)).map_err(|error| self.blame(error.in_column(name)))?;
+        match (form, column) {
+            (Some(form), _) => {
+                let seconds = times::seconds(column, form).map_err(|(row, error)| self.blame_cell(error, row, name))?;
+                Ok((seconds.into_owned(), true))
+            }
+            (None, Column::Numbers(numbers)) => Ok((numbers.clone(), false)),
+            (None, _) => {
+                let message =
+                    "expected dates and times, or numbers: if these are dates, say which form by --date COL:FORM";
+                Err(self.blame(Error::options(message).in_column(name)))
+            }
+        }
+    }
+
+    /// How the cells of the column called `name` are understood as numbers, where they are more than plain ones.
+    pub(crate) fn numbers_reading(&self, name: &str) -> Option<Reading> {
+        let reading = &self.reading(name)?.reading;
+        (reading.kind() == Kind::Number && !reading.is_plain()).then(|| reading.clone())
+    }
+
+    /// The column called `name` for a model that learnt it read so: numbers in disguise are text again where
+    /// they were text in training, and text is numbers where it was numbers. And how many cells did not fit.
+    pub(crate) fn column_read_as(&self, name: &str, reading: &Reading) -> Option<Result<(Cow<'_, Column>, u64)>> {
+        let column = self.column(name)?;
+        let disguised = self.reading(name).and_then(|reading| reading.text.as_ref());
+        Some(match (column, reading.kind(), disguised) {
+            (Column::Numbers(_), Kind::Text, Some(text)) => Ok((Cow::Borrowed(text), 0)),
+            _ => column.read_as(reading).map_err(|(row, error)| self.blame_cell(error, row, name)),
+        })
+    }
+
+    /// The same table with some of its columns, each with its place, made anew; what one was read as stays where nothing new is
+    /// said.
+    pub(crate) fn map_columns(
+        mut self,
+        mut make: impl FnMut(usize, &Column) -> Result<Option<(Column, Option<ColumnReading>)>>,
+    ) -> Result<Self> {
+        for (position, name) in self.names.iter().enumerate() {
+            let made = make(position, &self.columns[position]).map_err(|error| self.blame(error.in_column(name)))?;
+            let Some((column, reading)) = made else { continue };
+            self.columns[position] = Arc::new(column);
+            self.readings.extend(reading.map(|reading| (name.clone(), reading)));
+        }
+        Ok(self)
+    }
+
+    /// The same table with other names for its columns and more columns after them, which it has the rows of.
+    pub fn renamed_with<N: Into<String>>(&self, names: Vec<N>, more: Self) -> Result<Self> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        if names.len() != self.names.len() || !more.names.is_empty() && more.rows != self.rows {
+            return Err(Error::data(format!(
+                "expected {} columns and {} rows, found {} and {}",
+                self.names.len(),
+                self.rows,
+                names.len(),
+                more.rows
+            )));
+        }
+        let reading = |(new, old): (&String, &String)| Some((new.clone(), self.readings.get(old)?.clone()));
+        let mut readings: BTreeMap<_, _> = names.iter().zip(&self.names).filter_map(reading).collect();
+        readings.extend(more.readings);
+        let names: Vec<String> = names.into_iter().chain(more.names).collect();
+        check_names(&names)?;
+        let positions = positions(&names);
+        let columns = self.columns.iter().cloned().chain(more.columns).collect();
+        Ok(Self { names, columns, positions, readings, ..self.clone() })
+    }
+
+    /// The same table with what the types of its columns say: the column called `name` is read so.
+    #[must_use]
+    pub fn with_reading(mut self, name: &str, reading: Reading) -> Self {
+        self.readings.insert(name.to_string(), ColumnReading::of(reading, ""));
+        self
+    }
+
+    /// A sentence that says which columns are `absent`, and what there is.
+    pub fn absent(&self, absent: &[&str]) -> String {
+        absent_columns(absent, self.names.iter().map(String::as_str))
+    }
+
+    /// A table of these rows, in this order; messages still give their numbers in the file.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        let columns = self.columns.iter().map(|column| Arc::new(column.select(rows)));
+        let select = |(name, reading): (&String, &ColumnReading)| (name.clone(), reading.select(rows));
+        Self {
+            name: self.name.clone(),
+            names: self.names.clone(),
+            columns: columns.collect(),
+            positions: self.positions.clone(),
+            rows: rows.len(),
+            origin: Origin::Selected(rows.iter().map(|row| self.row_in_file(*row)).collect()),
+            readings: self.readings.iter().map(select).collect(),
+        }
+    }
+
+    /// The same table with another column in the place of one that it has.
+    pub(crate) fn with_column(mut self, name: &str, column: Column) -> Self {
+        if let Some(position) = self.names.iter().position(|other| other == name) {
+            self.columns[position] = Arc::new(column);
+        }
+        self
+    }
+
+    fn row_in_file(&self, row: usize) -> usize {
+        match &self.origin {
+            Origin::From(before) => before + row,
+            Origin::Selected(rows) => rows[row],
+        }
+    }
+
+    /// Says that `error` is about this table.
+    pub fn blame(&self, error: Error) -> Error {
+        if self.name.is_empty() { error } else { error.in_file(&self.name) }
+    }
+
+    /// Says that `error` is about a cell of this table.
+    pub fn blame_cell(&self, error: Error, row: usize, column: &str) -> Error {
+        self.blame(error.in_column(column).at_row(self.row_in_file(row) as u64 + 1))
+    }
+}
+
+/// Where each column stands: by its name, and by its name without blanks where no other has that.
+fn positions(names: &[String]) -> HashMap<String, usize> {
+    let mut positions: HashMap<String, usize> = names.iter().cloned().zip(0..).collect();
+    let mut twice = HashSet::new();
+    for (position, name) in names.iter().enumerate().filter(|(_, name)| name.trim() != name.as_str()) {
+        let trimmed = name.trim().to_string();
+        match positions.get(&trimmed) {
+            // One of that very name stays.
+            Some(other) if names[*other] == trimmed => {}
+            Some(_) => drop(twice.insert(trimmed)),
+            None => drop(positions.insert(trimmed, position)),
+        }
+    }
+    positions.retain(|name, _| !twice.contains(name));
+    positions
+}
+
+/// An error when two columns have the same name.
+pub(crate) fn check_names(names: &[String]) -> Result<()> {
+    let mut seen = HashMap::new();
+    for (position, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(name, position) {
+            let message =
+                format!("the column name {} occurs twice (columns {} and {})", quoted(name), first + 1, position + 1);
+            return Err(Error::data(message));
+        }
+    }
+    Ok(())
+}
+
+/// Opens a file, with a plain word about a directory.
+pub(crate) fn open(path: &Path) -> Result<File> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(Error::data("expected a file, found a directory").in_file(path));
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MISSING;
+
+    fn numbers(numbers: &[f64]) -> Column {
+        Column::Numbers(numbers.to_vec())
+    }
+
+    fn complaint(columns: Vec<(&str, Column)>) -> String {
+        Table::new(columns).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_table_made_in_code_is_checked() {
+        assert_eq!(
+            complaint(vec![("a", numbers(&[1.0, 2.0])), ("b", numbers(&[1.0]))]),
+            "column \"b\": expected 2 rows, found 1"
+        );
+        assert_eq!(
+            complaint(vec![("a", numbers(&[1.0])), ("b", numbers(&[1.0])), ("a", numbers(&[2.0]))]),
+            "the column name \"a\" occurs twice (columns 1 and 3)"
+        );
+        assert_eq!(
+            complaint(vec![("a", numbers(&[f64::NAN, f64::NEG_INFINITY]))]),
+            "column \"a\", row 2: the number \"-inf\" is not finite"
+        );
+        assert_eq!(
+            complaint(vec![("a", Column::Text { codes: vec![0, MISSING, 1], levels: vec!["x".into()] })]),
+            "column \"a\", row 3: expected one of 1 levels, found code 1"
+        );
+        assert_eq!(
+            complaint(vec![("a", Column::Text { codes: vec![], levels: vec!["x".into(), "x".into()] })]),
+            "column \"a\": the level \"x\" occurs twice"
+        );
+    }
+
+    #[test]
+    fn rows_are_selected_and_keep_their_numbers() {
+        let text = Column::text([Some("x"), None, Some("y"), Some("x")]);
+        let table = Table::new(vec![("n", numbers(&[0.0, 1.0, 2.0, 3.0])), ("t", text)]).unwrap().with_name("f.csv");
+        let twice = table.select_rows(&[3, 1, 0]).select_rows(&[1, 1, 0]);
+        assert_eq!(twice.rows(), 3);
+        assert!(matches!(twice.column("n"), Some(Column::Numbers(n)) if n == &[1.0, 1.0, 3.0]));
+        assert!(matches!(twice.column("t"), Some(Column::Text { codes, .. }) if codes == &[MISSING, MISSING, 0]));
+        let error = twice.blame_cell(Error::data("wrong"), 2, "n");
+        assert_eq!(error.to_string(), "f.csv, row 4, column \"n\": wrong");
+    }
+}

@@ -1,0 +1,71 @@
+//! Responsible for the rows of a file piece by piece, whatever its format: its first bytes tell.
+
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+#[cfg(feature = "parquet")]
+use super::format::PARQUET;
+use super::format::first_bytes;
+#[cfg(feature = "parquet")]
+use crate::parquet::{ParquetStream, whole_bytes};
+use crate::table::open;
+use crate::{Chunk, CsvStream, Schema};
+use negmm_dist::Result;
+
+/// A file that is read piece by piece, in memory that does not grow with it.
+pub enum RowStream {
+    /// CSV, plain or gzip.
+    Csv(Box<CsvStream>),
+    /// Parquet.
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetStream>),
+}
+
+impl RowStream {
+    /// Opens a file and finds the columns.
+    pub fn open(path: impl AsRef<Path>, schema: &Schema) -> Result<Self> {
+        let name = path.as_ref().display().to_string();
+        let mut file = open(path.as_ref())?;
+        let start = first_bytes(&mut file, &name)?;
+        #[cfg(feature = "parquet")]
+        if start == PARQUET && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return Ok(Self::Parquet(Box::new(ParquetStream::new(file, &name, schema)?)));
+        }
+        Self::after(start, file, &name, schema)
+    }
+
+    /// Reads from any reader, which messages call `name`. A Parquet file is held in memory: its directory is at its end.
+    pub fn from_reader(mut reader: impl Read + Send + 'static, name: &str, schema: &Schema) -> Result<Self> {
+        let start = first_bytes(&mut reader, name)?;
+        Self::after(start, reader, name, schema)
+    }
+
+    /// `reader` after these bytes.
+    fn after(start: Vec<u8>, reader: impl Read + Send + 'static, name: &str, schema: &Schema) -> Result<Self> {
+        #[cfg(feature = "parquet")]
+        if start == PARQUET {
+            let bytes = whole_bytes(start, reader, name)?;
+            return Ok(Self::Parquet(Box::new(ParquetStream::new(bytes, name, schema)?)));
+        }
+        let whole = Cursor::new(start).chain(reader);
+        Ok(Self::Csv(Box::new(CsvStream::from_reader(whole, name, schema)?)))
+    }
+
+    /// The names of all columns of the file.
+    pub fn header(&self) -> &[String] {
+        match self {
+            Self::Csv(stream) => stream.header(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(stream) => stream.header(),
+        }
+    }
+
+    /// The next rows, at most `max_rows` (and at least one), or none when the file is at its end.
+    pub fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        match self {
+            Self::Csv(stream) => stream.next_chunk(max_rows),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(stream) => stream.next_chunk(max_rows),
+        }
+    }
+}

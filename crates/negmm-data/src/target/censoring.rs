@@ -1,0 +1,45 @@
+//! Censored and interval targets as columns of a table: between which two numbers the target of each row lies.
+
+use std::borrow::Cow;
+
+use negmm_dist::quote::quoted;
+use negmm_dist::{Error, Known, Result, known};
+
+use crate::{Table, Target};
+
+/// As the columns say that the target was learnt with; nothing where it has none.
+///
+/// # Errors
+/// When a column is not there, or a cell does not say what it must.
+pub(crate) fn known_targets(table: &Table, target: &Target, y: &[f64]) -> Result<Option<Known>> {
+    if !target.is_censored() {
+        return Ok(None);
+    }
+    let mut known = Known { lower: y.to_vec(), upper: y.to_vec() };
+    if let Some(name) = &target.upper_end {
+        for (row, end) in numbers(table, name)?.iter().enumerate().filter(|(_, end)| !end.is_nan()) {
+            if *end < y[row] {
+                return Err(table.blame_cell(known::below(*end, y[row]), row, name));
+            }
+            known.upper[row] = *end;
+        }
+    }
+    if let Some(name) = &target.censored {
+        for (row, mark) in numbers(table, name)?.iter().enumerate() {
+            match mark {
+                0.0 => {}
+                1.0 => known.upper[row] = f64::INFINITY,
+                _ => {
+                    let message = format!("expected 1 (censored) or 0, found {mark}");
+                    return Err(table.blame_cell(Error::data(message), row, name));
+                }
+            }
+        }
+    }
+    Ok(Some(known))
+}
+
+fn numbers<'a>(table: &'a Table, name: &str) -> Result<Cow<'a, [f64]>> {
+    let absent = || table.blame(Error::data(format!("there is no column {}", quoted(name))));
+    table.numbers(name).ok_or_else(absent)?
+}

@@ -1,0 +1,311 @@
+//! Responsible for the target column: its numbers, its scale and whether it is discrete.
+
+pub(crate) mod atoms;
+pub(crate) mod censoring;
+pub(crate) mod discrete;
+pub(crate) mod moments;
+pub(crate) mod specification;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Atoms, ENCODED_LIMIT, Outcome, Reading, Table};
+
+use crate::target::moments::mean_and_sd;
+use negmm_dist::Known;
+use negmm_dist::quote::quoted;
+use negmm_dist::weights::weight_of;
+use negmm_dist::{Error, Mixtures, Predictions, Result, Support};
+use negmm_nn::net::Bounds;
+
+/// A constant target is given this scale, relative to its size (absolute below 1), so that scaling stays defined.
+const CONSTANT_TARGET_SCALE: f64 = 1e-6;
+/// Where the outermost cells of a grid end, in units of the network: so far away that nothing is beyond, and yet an end.
+const FAR: f64 = 1e4;
+/// How far from a whole number of steps a value may be.
+const WHOLE: f64 = 1e-6;
+/// Larger targets are refused: squares of errors, in any sd, would overflow.
+const LARGEST_TARGET: f64 = 1e100;
+/// No mean and no sd of such targets is larger, but for rounding.
+const LARGEST_SCALE: f64 = 1e101;
+
+/// The target column and its scale: networks see (y - mean) / scale.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// The name of the column.
+    pub name: String,
+    /// Mean in training.
+    pub mean: f64,
+    /// Standard deviation in training (of the population); a small positive number for a constant target.
+    pub scale: f64,
+    /// Whether the target was the same in all rows of training.
+    pub constant: bool,
+    /// The step of the grid that the targets of training lie on, where they are discrete: most rows share their value with
+    /// others. A density says little about them, see [`negmm_dist::Predictions::mass_nll`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<f64>,
+    /// The values that it can have; all numbers in models of before 0.2.
+    #[serde(default, skip_serializing_if = "Support::is_whole_line")]
+    pub support: Support,
+    /// Values that many rows share, where it is continuous otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<Atoms>,
+    /// The column that says which targets are only known to be larger than what stands there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub censored: Option<String>,
+    /// The column of upper ends, where the target's own has lower ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper_end: Option<String>,
+    /// How the cells of these two are understood, where that is more than plain numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub censored_read_as: Option<Reading>,
+    /// As before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper_end_read_as: Option<Reading>,
+    /// How its cells are understood, where that is more than plain numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<Reading>,
+}
+
+impl Target {
+    /// Learns from the training table; `weights` say how much each row counts.
+    pub(crate) fn learn(table: &Table, name: &str, outcome: &Outcome, weights: Option<&[f64]>) -> Result<Self> {
+        let numbers = numbers(table, name)?;
+        let Some((mean, sd)) = mean_and_sd(&numbers, weights) else {
+            return Err(table.blame(Error::data("there is no row to learn from")));
+        };
+        let constant = sd == 0.0;
+        let scale = if constant { CONSTANT_TARGET_SCALE * mean.abs().max(1.0) } else { sd };
+        let shape = Shape::learn(&numbers, outcome, weights);
+        let (lower, upper) = shape.support.bounds();
+        if let Some(row) = numbers.iter().position(|y| !(lower..=upper).contains(y)) {
+            let bound = if numbers[row] < lower { ("least", lower) } else { ("most", upper) };
+            let message = format!("the target must be at {} {}, found {}", bound.0, bound.1, numbers[row]);
+            return Err(table.blame_cell(Error::data(message), row, name));
+        }
+        Ok(Self {
+            name: name.to_string(),
+            mean,
+            scale,
+            constant,
+            grid: shape.support.step,
+            support: shape.support,
+            atoms: shape.atoms,
+            censored: outcome.censored.clone(),
+            upper_end: outcome.upper_end.clone(),
+            censored_read_as: outcome.censored.as_ref().and_then(|name| table.numbers_reading(name)),
+            upper_end_read_as: outcome.upper_end.as_ref().and_then(|name| table.numbers_reading(name)),
+            read_as: table.numbers_reading(name),
+        })
+    }
+
+    /// The target of every row in its own unit; one that is missing, or too large to compute with, is an error.
+    pub(crate) fn of_rows<'a>(&self, table: &'a Table) -> Result<Cow<'a, [f64]>> {
+        let numbers = numbers(table, &self.name)?;
+        match numbers.iter().position(|number| number.abs() > LARGEST_TARGET) {
+            Some(row) => {
+                let range = format!("between -{LARGEST_TARGET:e} and {LARGEST_TARGET:e}");
+                let message = format!("the target must lie {range}, found {:e}", numbers[row]);
+                Err(table.blame_cell(Error::data(message), row, &self.name))
+            }
+            None => Ok(numbers),
+        }
+    }
+
+    /// The columns that say what is known of it: itself, and those that say something of it, with how they are read.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&String, Reading)> {
+        let own = [(&self.name, &self.read_as)];
+        let censored = self.censored.as_ref().map(|name| (name, &self.censored_read_as));
+        let upper_end = self.upper_end.as_ref().map(|name| (name, &self.upper_end_read_as));
+        let columns = own.into_iter().chain(censored).chain(upper_end);
+        columns.map(|(name, read_as)| (name, read_as.clone().unwrap_or_else(Reading::number)))
+    }
+
+    /// The target of every row in the network's unit; 0 where the table does not have the column.
+    pub(crate) fn encode(&self, table: &Table) -> Result<Vec<f32>> {
+        match table.column(&self.name) {
+            Some(_) => Ok(numbers(table, &self.name)?.iter().map(|y| self.scaled(*y) as f32).collect()),
+            None => Ok(vec![0.0; table.rows()]),
+        }
+    }
+
+    /// The distribution of the targets of training, in their own unit, as one mixture: normal, and its atoms.
+    pub fn law(&self) -> Mixtures {
+        let atoms = self.atoms.as_ref();
+        let rest = 1.0 - atoms.map_or(0.0, |atoms| atoms.shares.iter().sum());
+        let (mean, sd) = atoms.map_or((self.mean, self.scale), |atoms| (atoms.mean, atoms.sd));
+        let (values, shares) = atoms.map_or((&[][..], &[][..]), |atoms| (&atoms.values, &atoms.shares));
+        let with = |list: &[f64], last: f64| list.iter().copied().chain([last]).collect::<Vec<f64>>();
+        let sds = with(&vec![0.0; values.len()], sd);
+        Mixtures::from_parts_unchecked(sds.len(), with(shares, rest), with(values, mean), sds)
+    }
+
+    /// Whether it may not be known.
+    pub fn is_censored(&self) -> bool {
+        self.censored.is_some() || self.upper_end.is_some()
+    }
+
+    /// What is not plain about it, for a person: sentences without a full stop.
+    pub fn words(&self) -> Vec<String> {
+        let (lower, upper) = (self.support.lower, self.support.upper);
+        let bounds = match (lower, upper) {
+            (Some(lower), Some(upper)) => format!("from {} to {}", short(lower), short(upper)),
+            (Some(lower), None) => format!("at least {}", short(lower)),
+            (None, Some(upper)) => format!("at most {}", short(upper)),
+            (None, None) => String::new(),
+        };
+        let mut words = Vec::new();
+        if let Some(step) = self.grid {
+            let bounds = if bounds.is_empty() { bounds } else { format!(", {bounds}") };
+            words.push(format!("the target is discrete (steps of {}{bounds}): compare mass NLL, not NLL", short(step)));
+        } else if !bounds.is_empty() {
+            words.push(format!("the target is {bounds}, and so is every prediction"));
+        }
+        for (value, share) in self.atoms.iter().flat_map(|atoms| atoms.values.iter().zip(&atoms.shares)) {
+            words.push(format!(
+                "{:.1} % of the targets are {}, which has a probability of its own (unless the option continuous is set)",
+                100.0 * share,
+                short(*value)
+            ));
+        }
+        if let Some(name) = &self.censored {
+            words.push(format!("targets with 1 in {} are only known to be larger", quoted(name)));
+        }
+        if let Some(name) = &self.upper_end {
+            words.push(format!("targets are only known to lie below {} where it says so", quoted(name)));
+        }
+        words
+    }
+
+    /// The baseline of these distributions: on the grid of the target, where it has one. Bounds do not cut it: it is the targets' mean
+    /// and sd and no more.
+    pub fn baseline(&self, laws: Predictions) -> Predictions {
+        match self.support.step {
+            Some(_) => laws.with_sound_support(self.support),
+            None => laws,
+        }
+    }
+
+    /// Its atoms, standardised.
+    pub fn scaled_atoms(&self) -> Vec<f32> {
+        self.atoms.iter().flat_map(|atoms| &atoms.values).map(|value| self.scaled(*value) as f32).collect()
+    }
+
+    /// Its bounds, standardised. A grid has none here: its outermost cells have no outer end.
+    pub fn scaled_bounds(&self) -> Bounds {
+        if self.support.step.is_some() {
+            return Bounds::NONE;
+        }
+        let scaled = |bound: f64| self.scaled(bound) as f32;
+        Bounds { lower: self.support.lower.map(scaled), upper: self.support.upper.map(scaled) }
+    }
+
+    /// Between which numbers the target of each row lies, standardised, where that is not the number that stands there: cells of a
+    /// grid, whose outermost have no outer end, and what is censored.
+    pub fn intervals(&self, y: &[f64], known: Option<&Known>) -> Option<(Vec<f32>, Vec<f32>)> {
+        let scaled = |y: f64| ((y - self.mean) / self.scale) as f32;
+        if let Some(step) = self.support.step {
+            let (lowest, highest) = self.support.bounds();
+            let end = |y: f64, bound: f64, side: f64| {
+                if (y - bound).abs() < 0.5 * step { (side * FAR) as f32 } else { scaled(y + 0.5 * side * step) }
+            };
+            let lower = y.iter().map(|y| end(*y, lowest, -1.0)).collect();
+            return Some((lower, y.iter().map(|y| end(*y, highest, 1.0)).collect()));
+        }
+        let ends = |ends: &[f64]| ends.iter().map(|end| scaled(*end)).collect();
+        known.map(|known| (ends(&known.lower), ends(&known.upper)))
+    }
+
+    /// From the target's own unit to the network's, cut off at ±[`ENCODED_LIMIT`].
+    pub fn scaled(&self, y: f64) -> f64 {
+        ((y - self.mean) / self.scale).clamp(-ENCODED_LIMIT, ENCODED_LIMIT)
+    }
+
+    /// From the network's unit to the target's own.
+    pub fn unscaled(&self, y: f64) -> f64 {
+        y * self.scale + self.mean
+    }
+
+    /// Says what is wrong with a target that came from a file.
+    pub(crate) fn check(&self) -> Result<()> {
+        let wrong = |what: &str| Err(Error::model(format!("target {}: {what}", quoted(&self.name))));
+        if !(self.mean.abs() <= LARGEST_SCALE && self.scale <= LARGEST_SCALE && self.scale > 0.0) {
+            return wrong("mean and scale must be finite and scale positive");
+        }
+        if self.grid.is_some_and(|step| !(step.is_finite() && step > 0.0)) {
+            return wrong("the step of its grid must be finite and positive");
+        }
+        if self.support.check().is_err() || self.atoms.as_ref().is_some_and(|atoms| !atoms.is_sound()) {
+            return wrong("its support or its atoms are out of range");
+        }
+        let readings = [&self.read_as, &self.censored_read_as, &self.upper_end_read_as];
+        readings.into_iter().flatten().try_for_each(Reading::check)
+    }
+}
+
+/// A number as people write it.
+fn short(number: f64) -> String {
+    if number == 0.0 || (1e-6..1e9).contains(&number.abs()) { number.to_string() } else { format!("{number:e}") }
+}
+
+/// What values a target has: a grid, atoms, bounds.
+struct Shape {
+    support: Support,
+    atoms: Option<Atoms>,
+}
+
+impl Shape {
+    /// What is recognised, and what is said. Whole numbers and others on a grid that are never negative are never predicted to be;
+    /// an atom at an end of the range is a bound: nothing lies beyond a cap. Of censored targets nothing is recognised: a cell is
+    /// not the target.
+    fn learn(numbers: &[f64], outcome: &Outcome, weights: Option<&[f64]>) -> Self {
+        let said = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
+        if outcome.continuous || outcome.is_censored() {
+            return Self { support: said, atoms: None };
+        }
+        let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);
+        let counting: Vec<f64> = counting.map(|(_, number)| *number).collect();
+        let least = counting.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = counting.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if let Some(step) = discrete::step(counting) {
+            let whole = |number: f64| (number / step - (number / step).round()).abs() < WHOLE;
+            let origin = if whole(least) { 0.0 } else { least };
+            let above = |bound: f64| origin + ((bound - origin) / step - WHOLE).ceil() * step;
+            let below = |bound: f64| origin + ((bound - origin) / step + WHOLE).floor() * step;
+            let lower = said.lower.or((least >= 0.0).then_some(0.0)).map(above);
+            let support = Support { lower, upper: said.upper.map(below), step: Some(step), origin };
+            return Self { support, atoms: None };
+        }
+        let atoms = Atoms::learn(numbers, weights);
+        let at = |end: f64| atoms.as_ref().is_some_and(|atoms| atoms.values.contains(&end)).then_some(end);
+        let support = Support { lower: said.lower.or(at(least)), upper: said.upper.or(at(most)), ..said };
+        Self { support, atoms }
+    }
+}
+
+/// The target of every row in its own unit; a missing one is an error.
+fn numbers<'a>(table: &'a Table, name: &str) -> Result<Cow<'a, [f64]>> {
+    let absent = || table.blame(Error::data(table.absent(&[name])));
+    let numbers = table.numbers(name).ok_or_else(absent)??;
+    match numbers.iter().position(|number| number.is_nan()) {
+        Some(row) => Err(table.blame_cell(Error::data("the target is missing"), row, name)),
+        None => Ok(numbers),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Column;
+
+    #[test]
+    fn rows_that_do_not_count_do_not_hide_a_grid() {
+        let y: Vec<f64> = (0..40).map(|row| f64::from(row % 4)).chain([0.123]).collect();
+        let table = Table::new(vec![("y", Column::Numbers(y))]).unwrap();
+        let mut weights = vec![2.0; 41];
+        assert_eq!(Target::learn(&table, "y", &Outcome::default(), Some(&weights)).unwrap().grid, None);
+        weights[40] = 0.0;
+        assert_eq!(Target::learn(&table, "y", &Outcome::default(), Some(&weights)).unwrap().grid, Some(1.0));
+    }
+}

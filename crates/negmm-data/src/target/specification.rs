@@ -1,0 +1,61 @@
+//! Responsible for what somebody says of the target beside its column: bounds, that it is continuous, what is censored.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Table;
+use negmm_dist::{Error, Result};
+
+/// What somebody says of the target. Without a word a grid and atoms are recognised, and nothing is censored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Outcome {
+    /// Neither grid nor atoms: a density is what is asked for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub continuous: bool,
+    /// It cannot be smaller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower: Option<f64>,
+    /// It cannot be larger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<f64>,
+    /// The column that says with 1 that the target is only known to be larger than what stands there, with 0 that it is that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub censored: Option<String>,
+    /// The column of upper ends, where the target's own column has lower ends; an empty cell: the target is what stands there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper_end: Option<String>,
+}
+
+impl Outcome {
+    /// The columns that say something of the target, which are no inputs.
+    pub fn columns(&self) -> impl Iterator<Item = &String> {
+        self.censored.iter().chain(&self.upper_end)
+    }
+
+    /// Whether targets may not be known.
+    pub fn is_censored(&self) -> bool {
+        self.columns().next().is_some()
+    }
+
+    /// The same with the table's own names.
+    pub(crate) fn named_as_in(&self, table: &Table) -> Self {
+        let own = |name: &String| table.own_name(name).unwrap_or(name).to_string();
+        Self { censored: self.censored.as_ref().map(own), upper_end: self.upper_end.as_ref().map(own), ..self.clone() }
+    }
+
+    /// Whether it does not contradict itself.
+    ///
+    /// # Errors
+    /// When it does, or a bound is not finite.
+    pub fn check(&self) -> Result<()> {
+        if let Some(bound) = self.lower.iter().chain(&self.upper).find(|bound| !bound.is_finite()) {
+            return Err(Error::options(format!("a bound must be a finite number, found {bound}")));
+        }
+        match (self.lower, self.upper) {
+            (Some(lower), Some(upper)) if lower >= upper => {
+                Err(Error::options(format!("lower must be below upper, found {lower} and {upper}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Responsible for putting mixtures together: rows after rows, components beside components, in another order.
+
+use super::{Mixtures, rows_of};
+
+impl Mixtures {
+    /// The rows `order`, one after the other, where `scaled` gives what the weights and the sds of a row are multiplied by. Weights
+    /// need not sum to 1 then, see [`Mixtures::side_by_side`].
+    #[must_use]
+    pub fn reordered(self, order: &[usize], scaled: impl Fn(usize) -> (f64, f64)) -> Self {
+        let width = self.components;
+        // One list after the other, so that only one of them is held twice.
+        let pick = |list: Vec<f64>| rows_of(&list, width, order);
+        let (mut weights, means, mut sds) = (pick(self.weights), pick(self.means), pick(self.sds));
+        for (at, row) in order.iter().enumerate() {
+            let ((share, factor), own) = (scaled(*row), at * width..(at + 1) * width);
+            weights[own.clone()].iter_mut().for_each(|weight| *weight *= share);
+            sds[own].iter_mut().for_each(|sd| *sd *= factor);
+        }
+        Self { components: width, weights, means, sds }
+    }
+
+    /// Each row times a scale of its own, and shifted by one.
+    #[must_use]
+    pub fn rescaled_by_row(mut self, shifts_and_scales: impl Iterator<Item = (f64, f64)>) -> Self {
+        let means = self.means.chunks_exact_mut(self.components);
+        let rows = means.zip(self.sds.chunks_exact_mut(self.components)).zip(shifts_and_scales);
+        for ((means, sds), (shift, scale)) in rows {
+            means.iter_mut().for_each(|mean| *mean = *mean * scale + shift);
+            sds.iter_mut().for_each(|sd| *sd = (*sd * scale).max(f64::MIN_POSITIVE));
+        }
+        self
+    }
+
+    /// Moves each atom to the nearest of these values.
+    pub(crate) fn move_atoms(&mut self, values: &[f64]) {
+        for (mean, _) in self.means.iter_mut().zip(&self.sds).filter(|(_, sd)| **sd == 0.0) {
+            let distance = |value: &&f64| (**value - *mean).abs();
+            if let Some(nearest) = values.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) {
+                *mean = *nearest;
+            }
+        }
+    }
+
+    /// The rows as often, one after the other.
+    #[must_use]
+    pub fn repeated(&self, times: usize) -> Self {
+        let Self { components, weights, means, sds } = self;
+        let (weights, means, sds) = (weights.repeat(times), means.repeat(times), sds.repeat(times));
+        Self { components: *components, weights, means, sds }
+    }
+
+    /// With all weights times `share`, for [`Mixtures::side_by_side`].
+    #[must_use]
+    pub fn weighed(mut self, share: f64) -> Self {
+        self.weights.iter_mut().for_each(|weight| *weight *= share);
+        self
+    }
+
+    /// For each row the components of all, whose weights sum to 1 together.
+    pub fn side_by_side(parts: &[Self]) -> Self {
+        let components = parts.iter().map(|part| part.components).sum();
+        let rows = parts.first().map_or(0, Self::len);
+        let join = |list: fn(&Self) -> &[f64]| {
+            let mut joined = Vec::with_capacity(rows * components);
+            for row in 0..rows {
+                for part in parts {
+                    joined.extend_from_slice(&list(part)[row * part.components..][..part.components]);
+                }
+            }
+            joined
+        };
+        Self { components, weights: join(Self::weights), means: join(Self::means), sds: join(Self::sds) }
+    }
+
+    /// The rows of all, which have as many components, one after the other.
+    pub fn concatenated(parts: Vec<Self>) -> Self {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or(Self { components: 1, weights: vec![], means: vec![], sds: vec![] });
+        for part in parts {
+            all.weights.extend(part.weights);
+            all.means.extend(part.means);
+            all.sds.extend(part.sds);
+        }
+        all
+    }
+}

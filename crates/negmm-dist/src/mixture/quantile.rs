@@ -1,0 +1,258 @@
+//! Responsible for quantiles of a mixture: the inverse of a distribution function that may be flat over long stretches and
+//! jump at atoms.
+
+use super::Mixture;
+use crate::accelerator::TailQuantile;
+use crate::math::normal;
+
+/// The end of the distribution from which a probability is counted.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Tail {
+    /// Values up to the quantile.
+    Lower,
+    /// Values from the quantile on.
+    Upper,
+}
+
+impl Tail {
+    /// The same value counted from the nearer end: 1 - mass is exact for mass above 1/2, and small probabilities keep their digits.
+    fn nearer(self, mass: f64) -> (f64, Self) {
+        match self {
+            _ if mass <= 0.5 => (mass, self),
+            Self::Lower => (1.0 - mass, Self::Upper),
+            Self::Upper => (1.0 - mass, Self::Lower),
+        }
+    }
+}
+
+/// A quantile that is asked for.
+#[derive(Clone, Copy)]
+pub enum Level {
+    /// With this probability below it.
+    Below(f64),
+    /// With this probability above it.
+    Above(f64),
+}
+
+impl Level {
+    /// The ends of the central interval of that probability.
+    pub fn around(coverage: f64) -> [Self; 2] {
+        let outside = 0.5 * (1.0 - coverage);
+        [Self::Below(outside), Self::Above(outside)]
+    }
+
+    /// How [`Rising::tail_quantile`] would look for it.
+    pub(crate) fn nearer_end(self) -> TailQuantile {
+        let (mass, tail) = match self {
+            Self::Below(level) => Tail::Lower.nearer(level),
+            Self::Above(level) => Tail::Upper.nearer(level),
+        };
+        let sign = if tail == Tail::Lower { 1.0 } else { -1.0 };
+        TailQuantile { mass, sign, z: normal::quantile(mass) }
+    }
+}
+
+/// Relative error of a probability at which the search may end: what is left of a sum of rounded terms.
+const PROBABILITY_TOLERANCE: f64 = 64.0 * f64::EPSILON;
+
+/// Distance to the quantile, in mean sds, at which it then does end. In a flat stretch the first alone would end it early.
+const DISTANCE_TOLERANCE: f64 = 1e-12;
+
+/// More than any search needs: each step halves the bracket or the step before, and a double has 2^11 powers of two.
+const MOST_STEPS: usize = 2200;
+
+/// Beyond this many sds the mass and the density of a normal tail are 0 in f64.
+const NOTHING_BEYOND: f64 = 39.0;
+
+/// Where the quantile of a variable at a mass is looked for.
+pub(super) struct Bracket {
+    /// The quantile lies between these.
+    pub low: f64,
+    pub high: f64,
+    /// A first guess, which may lie outside.
+    pub start: f64,
+    /// How far values typically lie from each other.
+    pub scale: f64,
+}
+
+/// A distribution function that a search can invert. Each question is about `sign` times the variable, 1 or -1, so that both
+/// tails are searched alike.
+pub(super) trait Rising {
+    /// Where the quantile at `mass` in (0, 1/2] lies.
+    fn bracket(&self, mass: f64, sign: f64) -> Bracket;
+
+    /// F(x) - mass and the density at x.
+    fn excess(&self, x: f64, mass: f64, sign: f64) -> (f64, f64);
+
+    /// The values at which F jumps; their sign is not changed.
+    fn jumps(&self) -> impl Iterator<Item = f64>;
+
+    /// The value that has `mass` between itself and the end of `tail`.
+    fn tail_quantile(&self, mass: f64, tail: Tail) -> f64 {
+        let (mass, tail) = tail.nearer(mass);
+        match tail {
+            _ if mass.is_nan() || mass < 0.0 => f64::NAN,
+            Tail::Lower => self.search(mass, 1.0),
+            Tail::Upper => -self.search(mass, -1.0),
+        }
+    }
+
+    /// The quantile at `mass` in (0, 1/2] of `sign` times the variable.
+    ///
+    /// Newton's method on ln F(x) - ln mass, which is nearly quadratic in a tail and concave for one component, inside a
+    /// bracket. A step that leaves the bracket or does not halve is replaced by the middle of the bracket.
+    ///
+    /// Atoms come first: one of them is the quantile, or each is an end of the bracket. Between two of them F is smooth.
+    fn search(&self, mass: f64, sign: f64) -> f64 {
+        if mass == 0.0 {
+            return f64::NEG_INFINITY;
+        }
+        let Bracket { mut low, mut high, start, scale } = self.bracket(mass, sign);
+        for place in self.jumps() {
+            let place = sign * place;
+            if place < low || place > high {
+                continue;
+            }
+            let (before, up_to) = (self.excess(place.next_down(), mass, sign).0, self.excess(place, mass, sign).0);
+            // Where F is the level over a stretch, the quantile is its smallest value, also of the mirrored variable.
+            let (starts_below, reaches) =
+                if sign > 0.0 { (before < 0.0, up_to >= 0.0) } else { (before <= 0.0, up_to > 0.0) };
+            match (starts_below, reaches) {
+                (true, true) => return place,
+                (true, false) => low = place,
+                (false, _) => high = place,
+            }
+        }
+        let mut x = start.clamp(low, high);
+        let mut last_step = f64::INFINITY;
+        for _ in 0..MOST_STEPS {
+            if low >= high {
+                break;
+            }
+            let (excess, density) = self.excess(x, mass, sign);
+            let near = excess.abs() <= PROBABILITY_TOLERANCE * mass;
+            if excess == 0.0 || near && excess.abs() <= DISTANCE_TOLERANCE * scale * density {
+                break;
+            }
+            if excess > 0.0 {
+                high = x;
+            } else {
+                low = x;
+            }
+            let step = libm::log1p(excess / mass) * ((mass + excess) / density);
+            let newton = x - step;
+            if step.abs() <= f64::EPSILON * x.abs() {
+                x = newton.clamp(low, high);
+                break;
+            }
+            if newton > low && newton < high && 2.0 * step.abs() <= last_step {
+                x = newton;
+                last_step = step.abs();
+            } else {
+                x = 0.5 * low + 0.5 * high;
+                if x <= low || x >= high {
+                    break;
+                }
+                last_step = 0.5 * high - 0.5 * low;
+            }
+        }
+        x
+    }
+}
+
+impl Mixture<'_> {
+    /// The value that the variable stays below with probability `level`; -inf at 0, inf at 1, NaN outside [0, 1]. Where the
+    /// distribution function jumps over the level it is the atom that makes it jump.
+    ///
+    /// Exact to rounding for every level in between, also where the distribution function is nearly flat between two
+    /// components. Where they are so far apart that even their tails are 0 in f64, one value of the flat stretch is returned.
+    pub fn quantile(&self, level: f64) -> f64 {
+        self.tail_quantile(level, Tail::Lower)
+    }
+
+    /// The value that the variable exceeds with probability `level`; small levels keep their digits.
+    pub fn quantile_above(&self, level: f64) -> f64 {
+        self.tail_quantile(level, Tail::Upper)
+    }
+
+    /// The central interval that holds the variable with probability `coverage`: as much lies below it as above.
+    pub fn interval(&self, coverage: f64) -> (f64, f64) {
+        let outside = 0.5 * (1.0 - coverage);
+        (self.quantile(outside), self.quantile_above(outside))
+    }
+}
+
+impl Rising for Mixture<'_> {
+    /// The quantiles of the components, mean_k + sd_k z, lie on both sides of the mixture's.
+    fn bracket(&self, mass: f64, sign: f64) -> Bracket {
+        let z = normal::quantile(mass);
+        let mut bracket = Bracket { low: f64::INFINITY, high: f64::NEG_INFINITY, start: 0.0, scale: 0.0 };
+        for (weight, mean, sd) in self.parts() {
+            let component = (sign * mean + sd * z).clamp(f64::MIN, f64::MAX);
+            bracket.low = component.min(bracket.low);
+            bracket.high = component.max(bracket.high);
+            bracket.start += weight * component;
+            bracket.scale += weight * sd;
+        }
+        bracket
+    }
+
+    fn jumps(&self) -> impl Iterator<Item = f64> {
+        self.atoms().map(|(_, place)| place)
+    }
+
+    /// A component whose mean lies below x counts as its weight less its upper tail. So the weights are compared with the
+    /// mass before the tails are added, and F(x) - mass keeps its digits also where F is nearly flat.
+    #[inline]
+    fn excess(&self, x: f64, mass: f64, sign: f64) -> (f64, f64) {
+        let (mut whole, mut tails, mut density) = (-mass, 0.0, 0.0);
+        for (weight, mean, sd) in self.parts() {
+            let z = (x - sign * mean) / sd;
+            // 0 / 0 where x is the place of an atom, which counts.
+            if z > 0.0 || z.is_nan() {
+                whole += weight;
+            }
+            if z.abs() < NOTHING_BEYOND {
+                // One exponential for both: the tail is the density times Mills' ratio.
+                let bell = weight * normal::pdf(z);
+                let tail = bell * normal::mills(z.abs());
+                tails += if z > 0.0 { -tail } else { tail };
+                density += bell / sd;
+            }
+        }
+        (whole + tails, density)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_component_is_closed_form() {
+        let one = Mixture { weights: &[1.0], means: &[3.0], sds: &[2.0] };
+        for level in [1e-300, 1e-5, 0.3, 0.5, 0.8, 1.0 - 1e-12] {
+            assert_eq!(one.quantile(level), 3.0 + 2.0 * normal::quantile(level));
+        }
+        assert_eq!(one.quantile(0.0), f64::NEG_INFINITY);
+        assert_eq!(one.quantile(1.0), f64::INFINITY);
+        assert!(one.quantile(-0.1).is_nan() && one.quantile(1.1).is_nan() && one.quantile(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn median_of_a_symmetric_pair_is_its_middle() {
+        let pair = Mixture { weights: &[0.5, 0.5], means: &[-7.0, 9.0], sds: &[1.0, 1.0] };
+        assert!((pair.quantile(0.5) - 1.0).abs() < 1e-12);
+        let far = Mixture { weights: &[0.5, 0.5], means: &[0.0, 1e8], sds: &[1.0, 1.0] };
+        assert_eq!(far.quantile(0.5), 5e7);
+    }
+
+    #[test]
+    fn tails_of_an_interval_mirror_each_other() {
+        let symmetric = Mixture { weights: &[0.2, 0.6, 0.2], means: &[-3.0, 0.0, 3.0], sds: &[1.0, 0.1, 1.0] };
+        for coverage in [1e-9, 0.5, 0.9, 1.0 - 1e-15] {
+            let (lower, upper) = symmetric.interval(coverage);
+            assert_eq!(lower, -upper, "{coverage}");
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Responsible for mixtures on a grid: the exact facts about a mixture that is rounded to the nearest value of a grid.
+//!
+//! The probability of a value is what the mixture has in its cell, and P(Y <= v) is the mixture's distribution function at the
+//! upper end of v's cell. Between two values it is constant, so that integrals over it are sums over the cells' ends.
+
+use super::matched::Matched;
+use super::midpoint::{Side, correction, correction_of_square, derivatives};
+use super::panels::Panels;
+use super::piece::Piece;
+use super::{Mixture, Mixtures};
+use crate::grid::Grid;
+use crate::math::normal;
+use crate::math::rng::Rng;
+
+/// More cells than this are not summed but integrated, as if there were no grid, where no formula tells the difference: that
+/// changes a score or a tail mean by less than (step / sd)² / 24 of itself.
+const MOST_CELLS: f64 = 20_000.0;
+
+/// Probabilities that do not count in a sum of their squares.
+const NEGLIGIBLE: f64 = 1e-9;
+
+/// Beyond this many sds a component has nothing that a double would notice beside 1.
+const FAR: f64 = 9.0;
+
+/// A component with an sd of as many steps is smooth: a sum over cells is an integral and four terms of Euler and Maclaurin's
+/// formula, to rounding.
+const SMOOTH: f64 = 8.0;
+
+/// So few cells are summed sooner than integrated.
+const FEW_CELLS: f64 = 400.0;
+
+/// A mixture rounded to a grid.
+pub(crate) struct Rounded<'a> {
+    pub(crate) mixture: Mixture<'a>,
+    pub(crate) grid: Grid,
+}
+
+impl Matched for Rounded<'_> {
+    fn matched(&self) -> Mixtures {
+        let weights: Vec<f64> = self.mixture.parts().map(|(weight, _, _)| weight).collect();
+        let (means, variances): (Vec<f64>, Vec<f64>) =
+            self.mixture.parts().map(|(_, mean, sd)| self.moments(mean, sd)).unzip();
+        let sds = variances.into_iter().map(f64::sqrt).collect();
+        Mixtures::from_parts_unchecked(weights.len(), weights, means, sds)
+    }
+
+    fn ends(&self) -> (f64, f64) {
+        (self.grid.value(self.grid.first), self.grid.value(self.grid.last))
+    }
+}
+
+impl Rounded<'_> {
+    /// P(Y <= v) for the value with that index.
+    fn up_to(&self, index: f64) -> f64 {
+        let edge = self.grid.edge(index);
+        if edge == f64::INFINITY { 1.0 } else { self.mixture.cdf(edge) }
+    }
+
+    /// P(Y > v).
+    fn beyond(&self, index: f64) -> f64 {
+        let edge = self.grid.edge(index);
+        if edge == f64::NEG_INFINITY { 1.0 } else { self.mixture.survival(edge) }
+    }
+
+    /// Probability of a value up to `y`.
+    pub(crate) fn cdf(&self, y: f64) -> f64 {
+        self.up_to(self.grid.up_to(y))
+    }
+
+    /// Probability of a value above `y`.
+    pub(crate) fn survival(&self, y: f64) -> f64 {
+        self.beyond(self.grid.up_to(y))
+    }
+
+    /// Logarithm of the probability of the value with that index.
+    fn log_cell(&self, index: f64) -> f64 {
+        self.mixture.log_between(self.grid.ends(index))
+    }
+
+    /// Logarithm of the probability of the values above `low` and up to `high`.
+    pub(crate) fn log_between(&self, low: f64, high: f64) -> f64 {
+        self.mixture.log_between(self.grid.edges_between(low, high))
+    }
+
+    /// Probability of `y`: none where it is not a value of the grid.
+    pub(crate) fn mass(&self, y: f64) -> f64 {
+        self.grid.index(y).map_or(0.0, |index| libm::exp(self.log_cell(index)))
+    }
+
+    /// Density of the mixture at `y`, before it is rounded.
+    pub(crate) fn pdf(&self, y: f64) -> f64 {
+        self.mixture.pdf(y)
+    }
+
+    /// Logarithm of that density.
+    pub(crate) fn log_pdf(&self, y: f64) -> f64 {
+        self.mixture.log_pdf(y)
+    }
+
+    /// Logarithm of the probability of the value that is nearest to `y`.
+    pub(crate) fn log_mass(&self, y: f64) -> f64 {
+        self.log_cell(self.grid.cell(y))
+    }
+
+    /// The smallest value up to which there is the probability `level`: of a level that is a value's [`Rounded::cdf`], that value.
+    pub(crate) fn quantile(&self, level: f64) -> f64 {
+        let reached = |index: f64| self.up_to(index) >= level || level > 0.5 && self.beyond(index) <= 1.0 - level;
+        self.smallest(self.mixture.quantile(level), reached)
+    }
+
+    /// The smallest value beyond which there is at most the probability `level`.
+    pub(crate) fn quantile_above(&self, level: f64) -> f64 {
+        let reached = |index: f64| self.beyond(index) <= level || level > 0.5 && self.up_to(index) >= 1.0 - level;
+        self.smallest(self.mixture.quantile_above(level), reached)
+    }
+
+    /// The value in whose cell the mixture's quantile lies; where rounding put it on the wrong side of an edge, the next one, or the
+    /// smallest that is `reached`, which may lie before a stretch without probability: in steps that double, and then halve.
+    fn smallest(&self, quantile: f64, reached: impl Fn(f64) -> bool) -> f64 {
+        let cell = self.grid.cell(quantile);
+        if !cell.is_finite() {
+            return self.grid.value(cell);
+        }
+        if !reached(cell) {
+            return self.grid.value(cell + 1.0);
+        }
+        let before = |index: f64| index >= self.grid.first && reached(index);
+        let (mut index, mut step) = (cell, 1.0);
+        while before(index - step) {
+            index -= step;
+            step *= 2.0;
+        }
+        while step > 1.0 {
+            step *= 0.5;
+            index -= if before(index - step) { step } else { 0.0 };
+        }
+        self.grid.value(index)
+    }
+
+    /// Mean and variance of one component when it is rounded.
+    fn moments(&self, mean: f64, sd: f64) -> (f64, f64) {
+        let (low, high) = (mean - FAR * sd, mean + FAR * sd);
+        let (first, last) = (self.grid.cell(low), self.grid.cell(high));
+        if first == last {
+            return (self.grid.value(first), 0.0);
+        }
+        if sd < SMOOTH * self.grid.step() {
+            return self.moments_of_cells(mean, sd, first, last);
+        }
+        let (lower, upper) = (self.grid.value(self.grid.first), self.grid.value(self.grid.last));
+        match (lower < low, high < upper) {
+            (true, true) => (mean, sd * sd + self.grid.step() * self.grid.step() / 12.0),
+            (true, false) => {
+                let (mirrored, variance) = self.moments_of_tails(-mean, sd, -upper, -lower);
+                (-mirrored, variance)
+            }
+            (false, _) => self.moments_of_tails(mean, sd, lower, upper),
+        }
+    }
+
+    /// The moments of the cells from `first` to `last`, one by one.
+    fn moments_of_cells(&self, mean: f64, sd: f64, first: f64, last: f64) -> (f64, f64) {
+        let cells = (last - first) as usize + 1;
+        let index = |cell: usize| first + cell as f64;
+        // The difference of the tails on the side where they are small.
+        let probability = |cell: usize| {
+            let (low, high) = self.grid.ends(index(cell));
+            let (low, high) = if low > mean { (mean - high, mean - low) } else { (low - mean, high - mean) };
+            normal::cdf(high / sd) - normal::cdf(low / sd)
+        };
+        let weights: Vec<f64> = (0..cells).map(probability).collect();
+        let values: Vec<f64> = (0..cells).map(|cell| self.grid.value(index(cell))).collect();
+        let cells = Mixture { weights: &weights, means: &values, sds: &vec![0.0; cells] };
+        (cells.mean(), cells.variance())
+    }
+
+    /// The moments of a smooth component where a bound `lower` cuts it, and perhaps `upper`.
+    ///
+    /// E(Y - lower) is step times the sum of S over the cells' ends, and E(Y - lower)² that of 2 (x - lower) S. Their integrals are
+    /// the moments of a variable that is only moved to the bounds, and their derivatives those of S.
+    fn moments_of_tails(&self, mean: f64, sd: f64, lower: f64, upper: f64) -> (f64, f64) {
+        let step = self.grid.step();
+        let (below, above) = (normal::cdf((lower - mean) / sd), normal::cdf((mean - upper) / sd));
+        let (centre, variance) = Piece::new(mean, sd, lower, upper).moments();
+        let moved = Mixture {
+            weights: &[below, 1.0 - below - above, above],
+            means: &[lower, centre, upper.min(f64::MAX)],
+            sds: &[0.0, variance.sqrt(), 0.0],
+        };
+        let first = moved.mean() - lower;
+        let one = Mixture { weights: &[1.0], means: &[mean], sds: &[sd] };
+        let at = |end: f64| {
+            if end.is_infinite() {
+                return (0.0, 0.0);
+            }
+            let (s, distance) = (derivatives(one, end, step, Side::Above), (end - lower) / step);
+            let slope = |order: usize| 2.0 * (order as f64 * s[order - 1] + distance * s[order]);
+            (correction(|order| s[order]), step * correction(slope))
+        };
+        let ((low, low_square), (high, high_square)) = (at(lower), at(upper));
+        let rounded = first + step * (high - low);
+        let square = moved.variance() + first * first + step * (high_square - low_square);
+        (lower + rounded, (square - rounded * rounded).max(0.0))
+    }
+
+    /// step · sum over the cells from `from` up to but not `to` of P(Y <= v)^`power`, or of P(Y > v)^`power`.
+    fn sum(&self, from: f64, to: f64, side: Side, power: i32) -> f64 {
+        let (cells, step) = (to - from, self.grid.step());
+        let of_end = |end: f64| side.of(self.mixture, end).powi(power);
+        let smooth = self.mixture.parts().all(|(_, _, sd)| sd >= SMOOTH * step);
+        if cells <= 0.0 {
+            return 0.0;
+        }
+        if cells <= if smooth { FEW_CELLS } else { MOST_CELLS } {
+            return step * (0..cells as usize).map(|cell| of_end(self.grid.edge(from + cell as f64))).sum::<f64>();
+        }
+        let ends = [self.grid.value(from), self.grid.value(to)];
+        let integral = Panels::of(self.mixture).integral(ends[0], ends[1], of_end);
+        if !smooth {
+            return integral;
+        }
+        let [low, high] = ends.map(|end| {
+            let d = derivatives(self.mixture, end, step, side);
+            if power == 1 { correction(|order| d[order]) } else { correction_of_square(d) }
+        });
+        integral + step * (high - low)
+    }
+
+    /// Mean of the lowest `level` share of values: with q the quantile it is q - E max(q - Y, 0) / level, and the expectation is
+    /// the sum of step · P(Y <= v) over the values below q.
+    pub(crate) fn shortfall_below(&self, level: f64) -> f64 {
+        let quantile = self.quantile(level);
+        let from = self.grid.cell(self.mixture.quantile(negligible_beside(level)));
+        let depth = self.sum(from, self.grid.cell(quantile), Side::UpTo, 1) / level;
+        (quantile - depth).max(self.grid.value(self.grid.first))
+    }
+
+    /// Mean of the highest `level` share of values.
+    pub(crate) fn shortfall_above(&self, level: f64) -> f64 {
+        let quantile = self.quantile_above(level);
+        let to = self.grid.cell(self.mixture.quantile_above(negligible_beside(level)));
+        let height = self.sum(self.grid.cell(quantile), to, Side::Above, 1) / level;
+        (quantile + height).min(self.grid.value(self.grid.last))
+    }
+
+    /// Energy score of the observation `y`: ∫ (P(Y <= x) - 1{x >= y})² dx.
+    ///
+    /// As a function of y it has the slope 2 P(Y <= y) - 1, which is constant between two values and beyond the bounds: so that
+    /// of a y off the grid follows from that of the value below it.
+    pub(crate) fn energy_score(&self, y: f64) -> f64 {
+        if !y.is_finite() {
+            return y.abs();
+        }
+        let index = self.grid.up_to(y).clamp(self.grid.first, self.grid.last);
+        let value = self.grid.value(index);
+        let off = match self.grid.index(y) {
+            Some(_) => 0.0,
+            None if y < value => value - y,
+            None => (y - value) * (2.0 * self.up_to(index) - 1.0),
+        };
+        self.score_of(index) + off
+    }
+
+    /// The energy score of the value with that index.
+    fn score_of(&self, index: f64) -> f64 {
+        let (lower, upper, value) =
+            (self.grid.value(self.grid.first), self.grid.value(self.grid.last), self.grid.value(index));
+        let step = self.grid.step();
+        let free = |mean: f64, sd: f64| sd >= SMOOTH * step && lower < mean - FAR * sd && mean + FAR * sd < upper;
+        if self.mixture.parts().all(|(_, mean, sd)| free(mean, sd)) {
+            // What the sums of F² and S² differ from their integrals comes from the value alone, where F² - S² = 2 F - 1.
+            let d = derivatives(self.mixture, value, step, Side::UpTo);
+            return self.mixture.energy_score(value) + step * correction(|order| 2.0 * d[order]);
+        }
+        let from = self.grid.cell(self.mixture.quantile(NEGLIGIBLE)).min(index);
+        let to = self.grid.cell(self.mixture.quantile_above(NEGLIGIBLE)).max(index);
+        self.sum(from, index, Side::UpTo, 2) + self.sum(index, to, Side::Above, 2)
+    }
+
+    /// A random draw: of the mixture, rounded.
+    pub(crate) fn sample(&self, rng: &mut Rng) -> f64 {
+        self.grid.rounded(self.mixture.sample(rng))
+    }
+}
+
+/// A probability that does not count beside `level`.
+fn negligible_beside(level: f64) -> f64 {
+    (NEGLIGIBLE * NEGLIGIBLE * level).max(f64::MIN_POSITIVE)
+}

@@ -1,0 +1,178 @@
+//! Responsible for novelty: how far each row lies outside the ranges of the training rows, and which input is responsible.
+//!
+//! With a_i and b_i the smallest and the largest value of number i in training and s_i its sd there, a row lies outside by
+//!
+//! ```text
+//! d_i = max(a_i - x_i, x_i - b_i, 0) / s_i        novelty = the largest of all d_i
+//! ```
+//!
+//! Times and differences of times are numbers too. A category that training had not seen, or a missing cell in a column that had none,
+//! counts as 1. A column that was constant in training is not looked at.
+
+use std::sync::Arc;
+
+/// How far each row lies outside the ranges of the training rows. Few do: the others are not kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Novelty {
+    rows: usize,
+    /// The rows that lie outside, in order, each once.
+    outside: Vec<(usize, Outside)>,
+    /// The names of the inputs.
+    inputs: Arc<[String]>,
+}
+
+/// How one row lies outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Outside {
+    /// The largest distance, in standard deviations.
+    distance: f64,
+    /// Whose it is.
+    input: usize,
+    /// The sum over all numbers of the squares of distance times slope.
+    variance: f64,
+}
+
+/// How one cell lies outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Beyond {
+    /// A number, by so many standard deviations.
+    By(f64),
+    /// A category or a missing cell that training had not seen.
+    Unseen,
+}
+
+impl Beyond {
+    /// What an unseen category counts.
+    const UNSEEN: f64 = 1.0;
+
+    fn outside(self, input: usize, slope: f64) -> Outside {
+        match self {
+            Self::By(distance) => Outside { distance, input, variance: (slope * distance) * (slope * distance) },
+            Self::Unseen => Outside { distance: Self::UNSEEN, input, variance: 0.0 },
+        }
+    }
+}
+
+impl Outside {
+    /// Of two cells, or two steps, of a row; the first is responsible where both are as far outside.
+    fn and(self, other: Self) -> Self {
+        let Self { distance, input, .. } = if other.distance > self.distance { other } else { self };
+        Self { distance, input, variance: self.variance + other.variance }
+    }
+}
+
+impl Novelty {
+    /// `cells` lists, input after input, the rows whose cells lie outside, those of each input in order; `slopes` says how steep
+    /// the target is beyond the range of each input, in sds of the target for each sd of the input (none: flat).
+    pub fn new(rows: usize, inputs: Vec<String>, slopes: &[f64], cells: Vec<(usize, usize, Beyond)>) -> Self {
+        let slope = |input: usize| slopes.get(input).copied().unwrap_or(0.0);
+        let outside =
+            cells.into_iter().map(|(row, input, beyond)| (row, beyond.outside(input, slope(input)))).collect();
+        Self { rows, outside: joined(outside), inputs: inputs.into() }
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Rows that lie outside.
+    pub fn outside(&self) -> usize {
+        self.outside.len()
+    }
+
+    /// How far each row lies outside, in standard deviations of the input that is responsible; 0 inside.
+    pub fn distances(&self) -> Vec<f64> {
+        let mut distances = vec![0.0; self.rows];
+        self.outside.iter().for_each(|(row, outside)| distances[*row] = outside.distance);
+        distances
+    }
+
+    /// For each row the input that is responsible, where it lies outside.
+    pub fn inputs(&self) -> Vec<Option<&str>> {
+        let mut inputs = vec![None; self.rows];
+        self.responsible().for_each(|(row, input)| inputs[row] = Some(input));
+        inputs
+    }
+
+    /// The rows that lie outside, each with the input that is responsible.
+    pub fn responsible(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.outside.iter().map(|(row, outside)| (*row, self.inputs[outside.input].as_str()))
+    }
+
+    /// The rows about whose targets less is known than inside, each with the variance that this adds, in units of the
+    /// standardised target.
+    pub fn variances(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.outside.iter().map(|(row, outside)| (*row, outside.variance)).filter(|(_, variance)| *variance > 0.0)
+    }
+
+    /// That of some rows, in this order.
+    pub fn select(&self, rows: impl ExactSizeIterator<Item = usize>) -> Self {
+        let count = rows.len();
+        let of = |(at, row): (usize, usize)| {
+            let place = self.outside.binary_search_by_key(&row, |(row, _)| *row).ok()?;
+            Some((at, self.outside[place].1))
+        };
+        Self { rows: count, outside: rows.enumerate().filter_map(of).collect(), inputs: self.inputs.clone() }
+    }
+
+    /// That of windows of so many rows each, one that ends after each row from the `window`-th on, `count` in all.
+    pub fn of_windows(&self, window: usize, count: usize) -> Self {
+        // Window t holds the rows t … t + window - 1.
+        let windows_of = |row: usize| (row + 1).saturating_sub(window)..(row + 1).min(count);
+        let spread =
+            |(row, outside): &(usize, Outside)| windows_of(*row).map(move |at| (at, *outside)).collect::<Vec<_>>();
+        Self {
+            rows: count,
+            outside: joined(self.outside.iter().flat_map(spread).collect()),
+            inputs: self.inputs.clone(),
+        }
+    }
+}
+
+/// One entry a row, in order.
+fn joined(mut outside: Vec<(usize, Outside)>) -> Vec<(usize, Outside)> {
+    outside.sort_by_key(|(row, _)| *row);
+    let same = outside.chunk_by(|(row, _), (other, _)| row == other);
+    same.filter_map(|same| same.iter().copied().reduce(|(row, a), (_, b)| (row, a.and(b)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn novelty() -> Novelty {
+        let cells = vec![
+            (1, 0, Beyond::By(2.0)),
+            (4, 0, Beyond::By(0.5)),
+            (1, 1, Beyond::Unseen),
+            (4, 1, Beyond::Unseen),
+            (5, 1, Beyond::Unseen),
+        ];
+        Novelty::new(7, vec!["x".into(), "city".into()], &[3.0, 0.0], cells)
+    }
+
+    #[test]
+    fn the_input_that_is_farthest_outside_is_responsible() {
+        let novelty = novelty();
+        assert_eq!(novelty.distances(), [0.0, 2.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
+        let (x, city) = (Some("x"), Some("city"));
+        assert_eq!(novelty.inputs(), [None, x, None, None, city, city, None]);
+        assert_eq!(novelty.variances().collect::<Vec<_>>(), [(1, 36.0), (4, 2.25)]);
+        assert_eq!((novelty.len(), novelty.outside()), (7, 3));
+    }
+
+    #[test]
+    fn rows_can_be_chosen_and_put_into_windows() {
+        let chosen = novelty().select([4, 0, 1, 1].into_iter());
+        assert_eq!(chosen.distances(), [1.0, 0.0, 2.0, 2.0]);
+        let windows = novelty().of_windows(3, 5);
+        assert_eq!(windows.distances(), [2.0, 2.0, 1.0, 1.0, 1.0]);
+        assert_eq!(windows.inputs()[0], Some("x"));
+    }
+}

@@ -1,0 +1,146 @@
+//! Responsible for predictions that several models made together: whose components or samples are whose, and what the models do
+//! not agree on.
+
+use crate::accelerator::Accelerated;
+use rayon::prelude::*;
+
+use super::{Form, LEAST_ROWS, Predictions};
+use crate::mixture::{Mixture, Mixtures};
+use crate::row::{Law, Row};
+use crate::samples::SampleSets;
+use crate::support::Support;
+use crate::{Error, Result};
+
+impl Predictions {
+    /// Models that were pooled.
+    pub fn members(&self) -> usize {
+        self.members.len().max(1)
+    }
+
+    /// Says that the components are those of `members` models, one after the other, as many of each.
+    ///
+    /// # Panics
+    /// When these are no mixtures, or the components cannot be shared out.
+    #[must_use]
+    pub fn of_members(mut self, members: usize) -> Self {
+        let components = self.mixtures().map_or(1, Mixtures::components);
+        assert!(members > 0 && components.is_multiple_of(members), "as many components for each member");
+        self.members = vec![components / members; members];
+        self
+    }
+
+    /// Says of how many components each of several models has, one after the other.
+    ///
+    /// # Panics
+    /// When these are no mixtures, or have another number of components.
+    #[must_use]
+    pub fn of_members_of(mut self, sizes: Vec<usize>) -> Self {
+        assert_eq!(
+            self.mixtures().map(Mixtures::components),
+            Some(sizes.iter().sum()),
+            "all components are somebody's"
+        );
+        self.members = sizes;
+        self
+    }
+
+    /// Components of each model that was pooled.
+    pub fn member_sizes(&self) -> &[usize] {
+        &self.members
+    }
+
+    /// The samples of several models, each model's row with as many, pooled: rows × members × samples, finite.
+    pub fn of_sample_members(members: usize, samples: usize, values: Vec<f64>, sd_floor: f64) -> Self {
+        if members == 1 {
+            return SampleSets::from_finite(samples, values, sd_floor).into();
+        }
+        let each = SampleSets::from_finite(samples, values.clone(), sd_floor);
+        let means: Vec<f64> = each.rows().map(|member| member.mean()).collect();
+        let pooled = SampleSets::from_finite(members * samples, values, sd_floor);
+        let between = |(row, means): (usize, &[f64])| {
+            let mean = pooled.row(row).mean();
+            let squares: f64 = means.iter().map(|member| (member - mean) * (member - mean)).sum();
+            squares * samples as f64 / (members * samples - 1) as f64
+        };
+        let between_members = means.chunks_exact(members).enumerate().map(between).collect();
+        let form = Form::Samples { pooled, between_members };
+        Self {
+            form,
+            members: vec![samples; members],
+            novelty: None,
+            support: Support::default(),
+            accelerated: Accelerated::default(),
+        }
+    }
+
+    /// Says that the samples are those of `members` models, as many of each, and how much of each row's variance is between
+    /// them, as [`Predictions::variance_by_members`] gives it.
+    ///
+    /// # Errors
+    /// When these are no samples, they cannot be shared out, or there is not one finite number, at least 0, for each row.
+    pub fn with_between_members(mut self, members: usize, between: Vec<f64>) -> Result<Self> {
+        let rows = self.len();
+        let Form::Samples { pooled, between_members } = &mut self.form else {
+            return Err(Error::data("expected samples, found mixtures"));
+        };
+        let sound = between.len() == rows && between.iter().all(|part| part.is_finite() && *part >= 0.0);
+        if members < 2 || !pooled.samples().is_multiple_of(members) || !sound {
+            return Err(Error::data(format!("expected {rows} parts of a variance between at least 2 members")));
+        }
+        let each = pooled.samples() / members;
+        *between_members = between;
+        self.members = vec![each; members];
+        Ok(self)
+    }
+
+    /// The variance in two parts: the mean of the members' own variances (aleatoric: noise that every member expects) and
+    /// the variance of their means (epistemic: what they do not agree on; 0 for one member).
+    ///
+    /// For T members with M samples each, v_t and m_t their unbiased variances and means, m the mean of all samples:
+    ///
+    /// ```text
+    /// aleatoric = sum_t (M - 1) v_t / (T M - 1)        epistemic = sum_t M (m_t - m)² / (T M - 1)
+    /// ```
+    ///
+    /// which add up to the unbiased variance of all samples.
+    pub fn variance_by_members(&self) -> (Vec<f64>, Vec<f64>) {
+        let mixtures = match &self.form {
+            Form::Mixtures(mixtures) => mixtures,
+            Form::Samples { between_members, .. } => {
+                let variance = self.variance();
+                if between_members.is_empty() {
+                    let nothing = vec![0.0; variance.len()];
+                    return (variance, nothing);
+                }
+                let within = variance.iter().zip(between_members).map(|(all, between)| (all - between).max(0.0));
+                return (within.collect(), between_members.clone());
+            }
+        };
+        let alone = [mixtures.components()];
+        let sizes = if self.members.is_empty() { &alone[..] } else { &self.members };
+        let split = |row: usize| {
+            let (whole, row) = (self.row(row), mixtures.row(row));
+            let mean = whole.mean();
+            let (mut aleatoric, mut epistemic) = (0.0, 0.0);
+            let mut first = 0;
+            for size in sizes {
+                let part = first..first + size;
+                first += size;
+                let share: f64 = row.weights[part.clone()].iter().sum();
+                if share == 0.0 {
+                    continue;
+                }
+                let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / share).collect();
+                let member = Mixture { weights: &weights, means: &row.means[part.clone()], sds: &row.sds[part] };
+                let member = Row { law: Law::Mixture(member), support: self.support };
+                // A member counts by what it has on the support.
+                let inside = member.log_inside() - whole.log_inside();
+                let share = if inside.is_nan() { share } else { share * libm::exp(inside) };
+                aleatoric += share * member.variance();
+                epistemic += share * (member.mean() - mean) * (member.mean() - mean);
+            }
+            (aleatoric, epistemic)
+        };
+        (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(split).unzip()
+    }
+}

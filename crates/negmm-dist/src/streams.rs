@@ -1,0 +1,81 @@
+//! Responsible for every random stream of the library: which of a seed's streams serves which purpose. None is shared.
+//!
+//! A stream's number has its purpose in the highest byte and, where a purpose has many streams, which of them below. Numbers
+//! below 2^56 are left to callers.
+//!
+//! Streams of [`Rng`](crate::Rng) are drawn one number after the other. Those of [`Counter`](crate::math::counter::Counter) are
+//! drawn by number, because an engine of another kind must reproduce them.
+
+/// The first stream of a purpose.
+const fn of(purpose: u8) -> u64 {
+    (purpose as u64) << 56
+}
+
+/// A network's initial parameters.
+pub const PARAMETERS: u64 = of(1);
+/// The order in which a network sees its training rows, by pass. Counter.
+pub const ORDER: u64 = of(2);
+/// The units that dropout switches off, by step. Counter.
+pub const DROPOUT: u64 = of(3);
+/// What an objective draws, by step. Counter.
+pub const OBJECTIVE: u64 = of(4);
+/// The validation rows of single networks, ensembles and trees: the same for all. Of a sequence the last rows validate.
+pub const VALIDATION: u64 = of(5);
+/// The folds of `auto`.
+pub const FOLDS: u64 = of(6);
+/// The rows and columns of each round of boosting.
+pub const BOOSTING: u64 = of(7);
+/// The folds of a comparison.
+pub const SPLITS: u64 = of(8);
+/// The rows that each repeat of a comparison scores, one for each repeat.
+pub const REPEATS: u64 = of(9);
+/// The seeds of networks that are trained together, one for each.
+pub const MEMBERS: u64 = of(10);
+/// The configurations that a search draws.
+pub const CONFIGURATIONS: u64 = of(11);
+/// The rows of a rung of a search, one for each split.
+pub const RUNGS: u64 = of(12);
+/// Random targets of predictions, one for each row.
+pub const DRAWS: u64 = of(13);
+/// The parts of training rows that get the statistics of the others.
+pub const STATISTICS: u64 = of(14);
+/// The steps ahead that forecasters learn from.
+pub const PLACES: u64 = of(15);
+/// Paths of forecasts, one for each origin.
+pub const PATHS: u64 = of(16);
+/// The rows of a calibration.
+pub const CALIBRATION: u64 = of(17);
+/// Where in a jump of the distribution function a watched target lies.
+pub const JUMPS: u64 = of(18);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_purposes_share_a_stream() {
+        let all = [
+            PARAMETERS,
+            ORDER,
+            DROPOUT,
+            OBJECTIVE,
+            VALIDATION,
+            FOLDS,
+            BOOSTING,
+            SPLITS,
+            REPEATS,
+            MEMBERS,
+            CONFIGURATIONS,
+            RUNGS,
+            DRAWS,
+            STATISTICS,
+            PLACES,
+            PATHS,
+            CALIBRATION,
+            JUMPS,
+        ];
+        let purposes: std::collections::HashSet<u64> = all.iter().map(|stream| stream >> 56).collect();
+        assert_eq!(purposes.len(), all.len());
+        assert!(!purposes.contains(&0));
+    }
+}

@@ -1,0 +1,182 @@
+//! Responsible for encoded rows as bytes, so that another process or machine can train on them.
+
+use serde::{Deserialize, Serialize};
+
+use safetensors::tensor::SafeTensors;
+
+use super::{Dataset, Intervals, LevelColumn};
+use crate::tensors::{Flaw, Tensor, Tensors, numbers_of, text_of, to_bytes};
+use negmm_dist::{Error, Result};
+
+/// The name of the description among the tensors.
+const KEY: &str = "negmm-data";
+
+/// Features at most: more are a slip, and would ask for memory before they are seen not to be there.
+const MOST_FEATURES: usize = 1 << 24;
+
+/// What is not a tensor.
+#[derive(Serialize, Deserialize)]
+struct Description {
+    features: usize,
+    window: Option<usize>,
+    numbers: Vec<usize>,
+    /// First feature and number of levels of each column of levels whose statistics are still to be filled in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<(usize, usize)>,
+    /// Whether rows have intervals.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    intervals: bool,
+    /// Values with a probability of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    atoms: Vec<f32>,
+}
+
+/// The tensor with the levels of every row.
+fn levels_name(column: usize) -> String {
+    format!("levels.{column}")
+}
+
+impl Dataset {
+    /// The bytes of all rows: safetensors.
+    ///
+    /// # Errors
+    /// When memory does not hold them.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let Self { features, window, numbers, levels, intervals, atoms, .. } = self;
+        let places = levels.iter().map(|column| (column.first, column.levels)).collect();
+        let description = Description {
+            features: *features,
+            window: *window,
+            numbers: numbers.clone(),
+            levels: places,
+            intervals: intervals.is_some(),
+            atoms: atoms.clone(),
+        };
+        let text = serde_json::to_string(&description).map_err(|error| Error::data(error.to_string()))?;
+        let rows = |name: &str, list: &[f32]| Tensor::list(name, list);
+        let mut tensors = vec![rows("x", &self.x), rows("y", &self.y), rows("sample_weights", &self.sample_weights)];
+        tensors.extend(levels.iter().enumerate().map(|(at, column)| Tensor::list(&levels_name(at), &column.codes)));
+        if let Some(Intervals { lower, upper }) = intervals {
+            tensors.extend([rows("lower", lower), rows("upper", upper)]);
+        }
+        to_bytes(KEY, text, &tensors).map_err(|error| Error::data(format!("the rows cannot be written: {error}")))
+    }
+
+    /// Reads what [`Dataset::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are not such rows.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let read = || -> std::result::Result<Self, Flaw> {
+            let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+            let tensors = Tensors::new(&file, "");
+            let text = text_of(bytes, KEY).ok_or("they have no description")?;
+            let Description { features, window, numbers, levels, intervals, atoms } =
+                serde_json::from_str(&text).map_err(|error| error.to_string())?;
+            if features > MOST_FEATURES {
+                return Err("they have too many features".into());
+            }
+            let y: Vec<f32> = numbers_of(&tensors, "y", None)?;
+            let empty = Self::new(features);
+            let length = y.len().checked_mul(empty.stride).ok_or("they are too many")?;
+            let sound = numbers.iter().all(|number| *number < features)
+                && window.is_none_or(|window| window > 0 && features.is_multiple_of(window))
+                && u32::try_from(y.len()).is_ok();
+            if !sound {
+                return Err("their description is out of range".into());
+            }
+            let column = |(at, (first, levels)): (usize, (usize, usize))| {
+                Ok(LevelColumn { first, levels, codes: numbers_of(&tensors, &levels_name(at), None)? })
+            };
+            let levels = levels.into_iter().enumerate().map(column).collect::<std::result::Result<Vec<_>, Flaw>>()?;
+            if !levels.iter().all(|column| column.is_sound(features, y.len())) {
+                return Err("their levels are out of range".into());
+            }
+            let rows = |name: &str| numbers_of(&tensors, name, Some(&[y.len()]));
+            let intervals =
+                if intervals { Some(Intervals { lower: rows("lower")?, upper: rows("upper")? }) } else { None };
+            Ok(Self {
+                x: numbers_of(&tensors, "x", Some(&[length]))?,
+                sample_weights: rows("sample_weights")?,
+                intervals,
+                atoms,
+                y,
+                window,
+                numbers,
+                levels,
+                ..empty
+            })
+        };
+        read().map_err(|flaw| Error::data(format!("these bytes are no encoded rows of negmm: {flaw}")))
+    }
+
+    /// A number that differs, most likely, where the rows do.
+    pub fn fingerprint(&self) -> u64 {
+        let Self { features, window, numbers, x, y, sample_weights, levels, intervals, atoms, .. } = self;
+        let sizes = [*features, window.unwrap_or(0), y.len()].into_iter().chain(numbers.iter().copied());
+        let ends = intervals.iter().flat_map(|intervals| intervals.lower.iter().chain(&intervals.upper));
+        let floats = x.iter().chain(y).chain(sample_weights).chain(ends).chain(atoms);
+        let floats = floats.map(|number| u64::from(number.to_bits()));
+        let codes = levels.iter().flat_map(|column| &column.codes).map(|code| u64::from(*code));
+        // FNV-1a, a number at a time.
+        sizes
+            .map(|size| size as u64)
+            .chain(floats)
+            .chain(codes)
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, number| (hash ^ number).wrapping_mul(0x0100_0000_01b3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_bit_by_bit() {
+        let mut data = Dataset::new(3);
+        for row in 0..5 {
+            data.push(&[row as f32, f32::NAN, -0.0], f32::from_bits(0x7fc0_0001 + row));
+        }
+        let data = data.with_sample_weights(&[1.0, 0.0, 2.0, 0.5, 1e-3]).with_numbers(vec![0, 2]);
+        let again = Dataset::from_bytes(&data.to_bytes().unwrap()).unwrap();
+        let bits = |list: &[f32]| list.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+        for (a, b) in [(data.x(), again.x()), (data.y(), again.y()), (data.sample_weights(), again.sample_weights())] {
+            assert_eq!(bits(a), bits(b));
+        }
+        assert_eq!((again.features(), again.numbers(), again.window()), (3, &[0, 2][..], None));
+        assert_eq!(data.fingerprint(), again.fingerprint());
+        assert_ne!(data.fingerprint(), data.select(&[0, 1, 2, 4, 3]).fingerprint());
+    }
+
+    #[test]
+    fn intervals_come_back_and_cost_nothing_where_there_are_none() {
+        let plain = Dataset::from_parts(1, vec![0.0; 48], vec![1.0, 2.0, 3.0]);
+        let bytes = plain.to_bytes().unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("intervals"));
+        assert!(Dataset::from_bytes(&bytes).unwrap().intervals().is_none());
+        let data = plain.clone().with_intervals(vec![1.0, f32::NEG_INFINITY, 2.5], vec![1.0, 2.0, 3.5]);
+        let again = Dataset::from_bytes(&data.to_bytes().unwrap()).unwrap();
+        assert_eq!((again.intervals(), again.fingerprint()), (data.intervals(), data.fingerprint()));
+        assert_ne!(data.fingerprint(), plain.fingerprint());
+    }
+
+    #[test]
+    fn atoms_come_back_bit_by_bit() {
+        let plain = Dataset::from_parts(1, vec![0.0; 64], vec![-1.1, 0.3, -1.1, 0.1]);
+        let data = plain.clone().with_atoms(vec![-1.1, 1.0 / 3.0]);
+        let again = Dataset::from_bytes(&data.to_bytes().unwrap()).unwrap();
+        assert_eq!((again.atoms(), again.fingerprint()), (data.atoms(), data.fingerprint()));
+        assert_ne!(data.fingerprint(), plain.fingerprint());
+        assert_eq!(data.select(&[1]).atoms(), data.atoms());
+        assert_eq!((data.share_of(-1.1), data.share_of(1.0 / 3.0)), (0.5, 0.0));
+    }
+
+    #[test]
+    fn bytes_that_are_no_rows_are_refused() {
+        let bytes = Dataset::from_parts(1, vec![0.0; 32], vec![1.0, 2.0]).to_bytes().unwrap();
+        assert!(Dataset::from_bytes(&bytes[..bytes.len() - 1]).is_err());
+        assert!(Dataset::from_bytes(b"").is_err());
+        let wrong = String::from_utf8_lossy(&bytes).replacen("\\\"features\\\":1", "\\\"features\\\":9", 1);
+        assert!(Dataset::from_bytes(wrong.as_bytes()).is_err());
+    }
+}

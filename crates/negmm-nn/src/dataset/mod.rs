@@ -1,0 +1,436 @@
+//! Responsible for the numbers a network sees: rows × features and a standardised target.
+
+mod bytes;
+mod intervals;
+mod levels;
+pub mod split;
+mod target_encoding;
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+
+use crate::net::Bounds;
+pub use intervals::Intervals;
+pub use levels::{LevelColumn, NO_LEVEL, STATISTICS};
+use negmm_dist::Novelty;
+use negmm_dist::math::rng::Rng;
+use split::{grouped_holdout, holdout, tail};
+pub use target_encoding::LevelStatistics;
+
+/// Every row is padded with zeros to a multiple of this many features, so that kernels load whole vectors.
+pub const ROW_ALIGN: usize = 16;
+
+/// Encoded rows: `x` is rows × `stride` (features, then zeros), `y` is the standardised target of each row, and
+/// `sample_weights` says how much each row counts (1 on average).
+#[derive(Clone, Debug, Default)]
+pub struct Dataset {
+    pub(crate) features: usize,
+    pub(crate) stride: usize,
+    pub(crate) x: Vec<f32>,
+    pub(crate) y: Vec<f32>,
+    pub(crate) intervals: Option<Intervals>,
+    pub(crate) atoms: Vec<f32>,
+    pub(crate) bounds: Bounds,
+    pub(crate) sample_weights: Vec<f32>,
+    /// The number of each row's group, below the number of rows of the whole; rows of one group stay together.
+    pub(crate) groups: Option<Vec<u32>>,
+    pub(crate) window: Option<usize>,
+    pub(crate) numbers: Vec<usize>,
+    pub(crate) levels: Vec<LevelColumn>,
+    pub(crate) novelty: Option<Novelty>,
+}
+
+impl Dataset {
+    /// An empty set of rows with `features` numbers each.
+    pub fn new(features: usize) -> Self {
+        Self {
+            features,
+            stride: features.next_multiple_of(ROW_ALIGN).max(ROW_ALIGN),
+            x: Vec::new(),
+            y: Vec::new(),
+            intervals: None,
+            atoms: Vec::new(),
+            bounds: Bounds::NONE,
+            sample_weights: Vec::new(),
+            groups: None,
+            window: None,
+            numbers: (0..features).collect(),
+            levels: Vec::new(),
+            novelty: None,
+        }
+    }
+
+    /// Says which features are numbers that vary; the others are 0 or 1. All are unless it is said.
+    #[must_use]
+    pub fn with_numbers(mut self, numbers: Vec<usize>) -> Self {
+        self.numbers = numbers;
+        self
+    }
+
+    /// The features that are numbers that vary, in order.
+    pub fn numbers(&self) -> &[usize] {
+        &self.numbers
+    }
+
+    /// Says which level each row has, where features are statistics of levels that are still to be filled in.
+    #[must_use]
+    pub fn with_levels(mut self, levels: Vec<LevelColumn>) -> Self {
+        self.levels = levels;
+        self
+    }
+
+    /// The columns of levels whose statistics are still to be filled in, see [`Dataset::with_statistics`].
+    pub fn levels(&self) -> &[LevelColumn] {
+        &self.levels
+    }
+
+    /// Says how far each row lies outside the ranges of training.
+    #[must_use]
+    pub fn with_novelty(mut self, novelty: Option<Novelty>) -> Self {
+        self.novelty = novelty;
+        self
+    }
+
+    /// How far each row lies outside the ranges of training, where that is known.
+    pub fn novelty(&self) -> Option<&Novelty> {
+        self.novelty.as_ref()
+    }
+
+    /// The smallest and the largest value of a feature; (0, 0) without rows.
+    pub fn range(&self, feature: usize) -> (f32, f32) {
+        let values = self.x.iter().skip(feature).step_by(self.stride).filter(|x| !x.is_nan());
+        let (low, high) = values.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
+        if low <= high { (low, high) } else { (0.0, 0.0) }
+    }
+
+    /// Rows that are already padded: `x` is rows × stride, where the stride is that of [`Dataset::new`].
+    ///
+    /// # Panics
+    /// When `x` is not as long as the rows of `y` need.
+    pub fn from_parts(features: usize, x: Vec<f32>, y: Vec<f32>) -> Self {
+        let set = Self { x, sample_weights: vec![1.0; y.len()], y, ..Self::new(features) };
+        assert_eq!(set.x.len(), set.y.len() * set.stride, "every row has as many numbers as the stride");
+        set
+    }
+
+    /// Adds a row of `features` numbers and its target (0 where it is not known).
+    ///
+    /// # Panics
+    /// When `row` does not have as many numbers as the set has features.
+    pub fn push(&mut self, row: &[f32], y: f32) {
+        assert_eq!(row.len(), self.features, "a row has as many numbers as the set has features");
+        self.x.extend_from_slice(row);
+        self.x.resize(self.x.len() + self.stride - self.features, 0.0);
+        self.y.push(y);
+        if let Some(Intervals { lower, upper }) = &mut self.intervals {
+            lower.push(y);
+            upper.push(y);
+        }
+        self.sample_weights.push(1.0);
+        if let Some(groups) = &mut self.groups {
+            groups.push(groups.iter().max().map_or(0, |last| last + 1));
+        }
+        self.levels.iter_mut().for_each(|column| column.codes.push(NO_LEVEL));
+        self.novelty = None;
+    }
+
+    /// Says how much each row counts; brought to an average of 1.
+    ///
+    /// # Panics
+    /// When there is not one weight for each row.
+    #[must_use]
+    pub fn with_sample_weights(mut self, weights: &[f64]) -> Self {
+        assert_eq!(weights.len(), self.len(), "one weight for each row");
+        let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let mean = weights.iter().map(|weight| weight / largest).sum::<f64>() / weights.len() as f64;
+        self.sample_weights = weights.iter().map(|weight| (weight / largest / mean) as f32).collect();
+        self
+    }
+
+    /// Says between which ends each target lies, in units of the standardised target; an end may be infinite. Where `lower` is not
+    /// below `upper` the target is `y`. Elsewhere `y` stands for the interval where a single number is needed: a `y` that does not
+    /// lie inside two finite ends becomes their middle.
+    ///
+    /// # Panics
+    /// When there is not one interval for each row.
+    #[must_use]
+    pub fn with_intervals(mut self, mut lower: Vec<f32>, mut upper: Vec<f32>) -> Self {
+        assert!(lower.len() == self.len() && upper.len() == self.len(), "one interval for each row");
+        for ((lower, upper), y) in lower.iter_mut().zip(&mut upper).zip(&mut self.y) {
+            let is_interval = *lower < *upper;
+            if !is_interval {
+                (*lower, *upper) = (*y, *y);
+            } else if (*upper - *lower).is_finite() && !(*lower < *y && *y < *upper) {
+                *y = 0.5 * (*lower + *upper);
+            }
+        }
+        self.intervals = Some(Intervals { lower, upper });
+        self
+    }
+
+    /// Between which ends the targets lie, where they are not all known as numbers.
+    pub fn intervals(&self) -> Option<&Intervals> {
+        self.intervals.as_ref()
+    }
+
+    /// Whether there is a row that [`Dataset::is_censored`].
+    pub fn has_censored(&self) -> bool {
+        (0..self.len()).any(|row| self.is_censored(row))
+    }
+
+    /// Whether only one end of the row's target is known, or none.
+    pub fn is_censored(&self, row: usize) -> bool {
+        self.intervals.as_ref().is_some_and(|intervals| intervals.is_censored(row))
+    }
+
+    /// Says at which values targets have a probability of their own, in units of the standardised target: exactly those of the rows
+    /// that have them, the most frequent first; a mixture uses the first four.
+    #[must_use]
+    pub fn with_atoms(mut self, atoms: Vec<f32>) -> Self {
+        self.atoms = atoms;
+        self
+    }
+
+    /// The values at which targets have a probability of their own.
+    pub fn atoms(&self) -> &[f32] {
+        &self.atoms
+    }
+
+    /// The share of the rows, by their weights, that are known to have the value `y`.
+    pub fn share_of(&self, y: f32) -> f64 {
+        let is_value = |row: &usize| {
+            self.intervals.as_ref().is_none_or(|intervals| intervals.lower[*row] == intervals.upper[*row])
+        };
+        let weight = |row: usize| f64::from(self.sample_weights[row]);
+        let total: f64 = (0..self.len()).map(weight).sum();
+        let at: f64 = (0..self.len()).filter(is_value).filter(|row| self.y[*row] == y).map(weight).sum();
+        if total > 0.0 { at / total } else { 0.0 }
+    }
+
+    /// Says that rows are windows of so many steps in time, and that they are in the order of time.
+    #[must_use]
+    pub fn in_windows(mut self, window: usize) -> Self {
+        self.window = Some(window);
+        self
+    }
+
+    /// Steps of a row, where rows are windows in the order of time.
+    pub fn window(&self) -> Option<usize> {
+        self.window
+    }
+
+    /// Divides the rows into training and validation, `share` of them for validation: windows of a sequence at a point in
+    /// time, the last for validation; others at random.
+    pub fn holdout(&self, share: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
+        match self.window {
+            Some(_) => tail(self.len(), share),
+            None => match &self.groups {
+                Some(groups) => grouped_holdout(groups, share, rng),
+                None => holdout(self.len(), share, rng),
+            },
+        }
+    }
+
+    /// Says between which values the targets lie, standardised.
+    #[must_use]
+    pub fn with_bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Between which values the targets lie.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// Says which rows belong together: the same number for rows of one group. Folds and validation rows take groups whole.
+    ///
+    /// # Panics
+    /// When there is not one number for each row.
+    #[must_use]
+    pub fn with_groups(mut self, groups: impl ExactSizeIterator<Item = u32>) -> Self {
+        assert_eq!(groups.len(), self.len(), "one group for each row");
+        self.groups = Some(numbered(groups));
+        self
+    }
+
+    /// The number of each row's group, counted from 0 in the order in which they come, where rows belong together.
+    pub fn groups(&self) -> Option<&[u32]> {
+        self.groups.as_deref()
+    }
+
+    /// A number for each row, the same for rows with the same inputs, bit by bit and level by level; counted from 0 in the order of the rows that
+    /// have them first.
+    pub fn equal_inputs(&self) -> Vec<u32> {
+        let bits = |row: u32| {
+            let numbers = self.x[row as usize * self.stride..][..self.features].iter().map(|x| x.to_bits());
+            numbers.chain(self.levels.iter().map(move |column| column.codes[row as usize]))
+        };
+        let hash = |row: u32| {
+            let mut hasher = DefaultHasher::new();
+            bits(row).for_each(|bits| hasher.write_u32(bits));
+            hasher.finish()
+        };
+        let mut rows: Vec<(u64, u32)> = (0..self.len() as u32).map(|row| (hash(row), row)).collect();
+        rows.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then_with(|| bits(*x).cmp(bits(*y))).then(x.cmp(y)));
+        // First the first row with the same inputs, then its number: that row comes before the others.
+        let mut numbers = vec![0; self.len()];
+        for same in rows.chunk_by(|(a, x), (b, y)| a == b && bits(*x).eq(bits(*y))) {
+            same.iter().for_each(|(_, row)| numbers[*row as usize] = same[0].1);
+        }
+        let mut next = 0;
+        for row in 0..numbers.len() {
+            let first = numbers[row] as usize;
+            numbers[row] = if first == row { next } else { numbers[first] };
+            next += u32::from(first == row);
+        }
+        numbers
+    }
+
+    /// How much each row counts.
+    pub fn sample_weights(&self) -> &[f32] {
+        &self.sample_weights
+    }
+
+    /// Some of the rows.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[u32]) -> Self {
+        let row = |row: &u32| &self.x[*row as usize * self.stride..][..self.stride];
+        Self {
+            features: self.features,
+            stride: self.stride,
+            x: rows.iter().flat_map(row).copied().collect(),
+            y: rows.iter().map(|row| self.y[*row as usize]).collect(),
+            intervals: self.intervals.as_ref().map(|intervals| intervals.select(rows)),
+            atoms: self.atoms.clone(),
+            bounds: self.bounds,
+            sample_weights: rows.iter().map(|row| self.sample_weights[*row as usize]).collect(),
+            groups: self.groups.as_ref().map(|groups| numbered(rows.iter().map(|row| groups[*row as usize]))),
+            window: self.window,
+            numbers: self.numbers.clone(),
+            levels: self.levels.iter().map(|column| column.select(rows)).collect(),
+            novelty: self.novelty.as_ref().map(|novelty| novelty.select(rows.iter().map(|row| *row as usize))),
+        }
+    }
+
+    /// The rows with one feature moved, and how far in each row: by `step`, or down by it where that would leave the range, or
+    /// not at all where both would or the feature is missing.
+    pub fn moved(&self, feature: usize, step: f32, (low, high): (f32, f32)) -> (Self, Vec<f32>) {
+        let mut moved = Self { novelty: None, ..self.clone() };
+        let mut steps = Vec::with_capacity(self.len());
+        for x in moved.x.iter_mut().skip(feature).step_by(self.stride) {
+            let step = if *x + step <= high {
+                step
+            } else if *x - step >= low {
+                -step
+            } else {
+                0.0
+            };
+            *x += step;
+            steps.push(step);
+        }
+        (moved, steps)
+    }
+
+    /// Feature after feature, each with a number for every row.
+    pub fn columns(&self) -> Vec<Vec<f32>> {
+        let column = |feature: usize| self.x.iter().skip(feature).step_by(self.stride).copied().collect();
+        (0..self.features).map(column).collect()
+    }
+
+    /// Numbers in a row.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Floats from one row to the next in [`Dataset::x`].
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.y.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.y.is_empty()
+    }
+
+    /// All rows, padded.
+    pub fn x(&self) -> &[f32] {
+        &self.x
+    }
+
+    /// All targets.
+    pub fn y(&self) -> &[f32] {
+        &self.y
+    }
+}
+
+/// The same numbers as places in the order in which they come first.
+fn numbered(groups: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut places = HashMap::new();
+    groups
+        .map(|group| {
+            let next = places.len() as u32;
+            *places.entry(group).or_insert(next)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::split::repeated;
+
+    #[test]
+    fn a_number_stands_for_every_interval() {
+        const OPEN: f32 = f32::INFINITY;
+        let lower = vec![1.0, -OPEN, 0.5, 2.0, 3.0, 4.5];
+        let upper = vec![OPEN, 2.0, 2.5, 2.0, 9.0, 5.5];
+        let data =
+            Dataset::from_parts(1, vec![0.0; 96], vec![1.0, 2.0, 1.0, 2.0, 3.0, 5.0]).with_intervals(lower, upper);
+        assert_eq!(data.y(), [1.0, 2.0, 1.0, 2.0, 6.0, 5.0]);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|row| data.is_censored(row)), [true, true, false, false, false, false]);
+        let mut some = data.select(&[4, 0]);
+        some.push(&[1.0], 7.0);
+        let intervals = some.intervals().unwrap();
+        assert_eq!((intervals.lower(), intervals.upper()), (&[3.0, 1.0, 7.0][..], &[9.0, OPEN, 7.0][..]));
+    }
+
+    #[test]
+    fn rows_with_equal_inputs_have_one_number() {
+        let mut set = Dataset::new(2);
+        for row in [[1.0, 2.0], [2.0, 1.0], [f32::NAN, 0.0], [1.0, 2.0], [f32::NAN, 0.0], [0.0, 0.0], [2.0, 1.0]] {
+            set.push(&row, set.len() as f32);
+        }
+        let numbers = set.equal_inputs();
+        assert_eq!(numbers, [0, 1, 2, 0, 2, 3, 1]);
+        assert!((repeated(&numbers) - 6.0 / 7.0).abs() < 1e-15);
+        assert!(Dataset::new(3).equal_inputs().is_empty());
+        assert_eq!(Dataset::from_parts(0, vec![0.0; 48], vec![1.0, 2.0, 3.0]).equal_inputs(), [0, 0, 0]);
+    }
+
+    #[test]
+    fn numbers_agree_with_comparing_all_pairs() {
+        let mut rng = Rng::new(5, 0);
+        for (features, levels) in [(1, 40), (3, 4), (20, 2)] {
+            let mut set = Dataset::new(features);
+            for _ in 0..300 {
+                let row: Vec<f32> = (0..features).map(|_| rng.below(levels) as f32).collect();
+                set.push(&row, 0.0);
+            }
+            let (numbers, row) = (set.equal_inputs(), |row: usize| &set.x()[row * set.stride()..][..features]);
+            for a in 0..300 {
+                assert!((0..300).all(|b| (row(a) == row(b)) == (numbers[a] == numbers[b])));
+            }
+            let groups = numbers.iter().max().unwrap() + 1;
+            assert!((0..groups).map(|group| numbers.iter().position(|number| *number == group)).is_sorted());
+        }
+    }
+}

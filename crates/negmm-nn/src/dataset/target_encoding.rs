@@ -1,0 +1,218 @@
+//! Responsible for statistics of the target for each level of a text column, learnt from some rows and given to others.
+//!
+//! Of rows with weights w and targets t let g and v be mean and variance of all, n = sum w over the rows of a level, and m the
+//! level's own mean. With a prior of p rows that look like all rows, the features of the level are
+//!
+//! ```text
+//! mean     n / (n + p) · (m - g)
+//! spread   1/2 ln( (sum w (t - m)² + p v) / ((n + p) v) )
+//! rows     ln(1 + n) / 4
+//! ```
+//!
+//! A level without rows has zeros: the prior is the same whatever the rows are. Training rows are dealt into ten parts, and those of a
+//! part get the statistics of the other nine, so that a row's own target is never in its own features (smoothing by a prior is of
+//! Micci-Barreca, 2001); all other rows get those of all training rows.
+
+use std::borrow::Cow;
+
+use super::split::k_folds;
+use super::{Dataset, LevelColumn, STATISTICS};
+use negmm_dist::math::rng::Rng;
+use negmm_dist::{Error, Result};
+
+/// Rows that look like all rows, added to each level.
+const PRIOR: f64 = 10.0;
+/// Parts of the training rows, each with the statistics of the others.
+const PARTS: usize = 10;
+/// Brings the logarithm of rows to the size of other features.
+const ROWS_SCALE: f64 = 0.25;
+
+/// The statistics of every level of every column of levels.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LevelStatistics {
+    /// For each column the features of each of its levels.
+    columns: Vec<Vec<[f32; STATISTICS]>>,
+}
+
+impl LevelStatistics {
+    /// For each column the features of each of its levels.
+    pub fn columns(&self) -> &[Vec<[f32; STATISTICS]>] {
+        &self.columns
+    }
+
+    /// Those that [`LevelStatistics::columns`] gave.
+    pub fn from_columns(columns: Vec<Vec<[f32; STATISTICS]>>) -> Self {
+        Self { columns }
+    }
+
+    /// Learns from some rows.
+    pub fn learn(data: &Dataset, rows: &[u32]) -> Self {
+        Self { columns: data.levels().iter().map(|column| of_column(data, column, rows)).collect() }
+    }
+
+    /// The rows with these statistics; as they are where nothing is to be filled in.
+    ///
+    /// # Errors
+    /// When the rows have other levels.
+    pub fn of_rows<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Dataset>> {
+        if data.levels().is_empty() {
+            return Ok(Cow::Borrowed(data));
+        }
+        if !data.levels().iter().map(|column| column.levels).eq(self.columns.iter().map(Vec::len)) {
+            return Err(Error::data("the levels of these rows are not those of training"));
+        }
+        let mut filled = data.clone();
+        self.fill(&mut filled, 0..data.len());
+        filled.levels.clear();
+        Ok(Cow::Owned(filled))
+    }
+
+    /// Writes the features of some rows.
+    fn fill(&self, data: &mut Dataset, rows: impl Iterator<Item = usize> + Clone) {
+        let Dataset { x, stride, levels, .. } = data;
+        for (column, features) in levels.iter().zip(&self.columns) {
+            for row in rows.clone() {
+                let of_level = features.get(column.codes[row] as usize).copied().unwrap_or_default();
+                x[row * *stride + column.first..][..STATISTICS].copy_from_slice(&of_level);
+            }
+        }
+    }
+}
+
+impl Dataset {
+    /// The rows with the statistics of the rows `train`, and those statistics; each of `train` itself gets the statistics of others.
+    pub fn with_statistics(&self, train: &[u32], rng: &mut Rng) -> (Self, LevelStatistics) {
+        let all = LevelStatistics::learn(self, train);
+        let mut filled = self.clone();
+        all.fill(&mut filled, 0..self.len());
+        let mut part_of = vec![0; train.len()];
+        let parts = k_folds(train.len(), PARTS, rng);
+        for (number, part) in parts.iter().enumerate() {
+            part.iter().for_each(|at| part_of[*at as usize] = number);
+        }
+        for (number, part) in parts.iter().enumerate() {
+            let others: Vec<u32> =
+                train.iter().zip(&part_of).filter(|(_, part)| **part != number).map(|(row, _)| *row).collect();
+            let own = part.iter().map(|at| train[*at as usize] as usize);
+            LevelStatistics::learn(self, &others).fill(&mut filled, own);
+        }
+        filled.levels.clear();
+        (filled, all)
+    }
+}
+
+/// The features of each level of a column.
+fn of_column(data: &Dataset, column: &LevelColumn, rows: &[u32]) -> Vec<[f32; STATISTICS]> {
+    let weight = |row: u32| f64::from(data.sample_weights()[row as usize]);
+    let target = |row: u32| f64::from(data.y()[row as usize]);
+    let sum = |number: &dyn Fn(u32) -> f64| rows.iter().map(|row| weight(*row) * number(*row)).sum::<f64>();
+    let total = sum(&|_| 1.0).max(f64::MIN_POSITIVE);
+    let mean = sum(&target) / total;
+    let deviation = |row: u32| target(row) - mean;
+    let variance = sum(&|row| deviation(row) * deviation(row)) / total;
+    // Of each level the rows, the sum of deviations and that of their squares.
+    let mut sums = vec![[0.0; 3]; column.levels];
+    for row in rows {
+        if let Some([count, sum, squares]) = sums.get_mut(column.codes[*row as usize] as usize) {
+            *count += weight(*row);
+            *sum += weight(*row) * deviation(*row);
+            *squares += weight(*row) * deviation(*row) * deviation(*row);
+        }
+    }
+    let features = |[count, sum, squares]: [f64; 3]| {
+        if count <= 0.0 || variance <= 0.0 {
+            return [0.0; STATISTICS];
+        }
+        let within = (squares - sum * sum / count).max(0.0);
+        let spread = 0.5 * libm::log((within + PRIOR * variance) / ((count + PRIOR) * variance));
+        [sum / (count + PRIOR), spread, ROWS_SCALE * libm::log1p(count)].map(|number| number as f32)
+    };
+    sums.into_iter().map(features).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::NO_LEVEL;
+
+    /// Rows of one column of levels, whose targets and weights are given.
+    fn rows(codes: &[u32], y: &[f32], weights: &[f64]) -> Dataset {
+        let levels = codes.iter().filter(|code| **code != NO_LEVEL).max().map_or(0, |code| *code as usize + 1);
+        let mut data = Dataset::new(STATISTICS);
+        y.iter().for_each(|y| data.push(&[0.0; STATISTICS], *y));
+        let column = LevelColumn { first: 0, levels, codes: codes.to_vec() };
+        data.with_sample_weights(weights).with_levels(vec![column])
+    }
+
+    fn random(rows_of: usize) -> (Vec<u32>, Vec<f32>) {
+        let mut rng = Rng::new(4, 0);
+        let codes = (0..rows_of).map(|_| if rng.uniform() < 0.1 { NO_LEVEL } else { rng.below(12) as u32 }).collect();
+        (codes, (0..rows_of).map(|_| rng.uniform() as f32).collect())
+    }
+
+    fn features(data: &Dataset, row: usize) -> &[f32] {
+        &data.x()[row * data.stride()..][..STATISTICS]
+    }
+
+    #[test]
+    fn statistics_by_hand() {
+        let data = rows(&[0, 0, 1, NO_LEVEL], &[1.0, 3.0, 2.0, -2.0], &[1.0; 4]);
+        let statistics = LevelStatistics::learn(&data, &[0, 1, 3]);
+        // Mean 2/3 and variance 38/9 of the three; the level's own mean is 2, and 2 is the sum of squares around it.
+        let variance = 38.0 / 9.0;
+        let spread = 0.5 * f64::ln((2.0 + PRIOR * variance) / ((2.0 + PRIOR) * variance));
+        let by_hand = [2.0 / (2.0 + PRIOR) * (2.0 - 2.0 / 3.0), spread, f64::ln(3.0) * ROWS_SCALE];
+        for (found, by_hand) in statistics.columns()[0][0].iter().zip(by_hand) {
+            assert!((f64::from(*found) - by_hand).abs() < 1e-6, "{found} {by_hand}");
+        }
+        assert_eq!(statistics.columns()[0][1], [0.0; STATISTICS], "no row has the level");
+        let filled = statistics.of_rows(&data).unwrap();
+        assert_eq!(features(&filled, 1), statistics.columns()[0][0]);
+        assert_eq!(features(&filled, 3), [0.0; STATISTICS]);
+    }
+
+    #[test]
+    fn a_row_does_not_see_its_own_target() {
+        let (codes, y) = random(200);
+        let data = rows(&codes, &y, &[1.0; 200]);
+        let train: Vec<u32> = (0..200).filter(|row| row % 4 > 0).collect();
+        let filled = |data: &Dataset| data.with_statistics(&train, &mut Rng::new(1, 2));
+        let (before, statistics) = filled(&data);
+        for row in 0..200 {
+            let mut y = y.clone();
+            y[row] += 5.0;
+            let (after, changed) = filled(&rows(&codes, &y, &[1.0; 200]));
+            assert_eq!(features(&before, row), features(&after, row), "{row}");
+            let trains = row % 4 > 0;
+            assert_eq!(statistics == changed, !trains || codes[row] == NO_LEVEL && statistics == changed);
+            if !trains {
+                assert_eq!(before.x(), after.x());
+            }
+        }
+        assert!(
+            (0..200).step_by(4).all(|row| features(&before, row) == features(&statistics.of_rows(&data).unwrap(), row))
+        );
+        assert!(before.levels().is_empty());
+    }
+
+    #[test]
+    fn a_weight_counts_as_so_many_rows() {
+        let twice = rows(&[0, 1, 1, 0, 0], &[1.0, -1.0, 0.5, 2.0, 2.0], &[1.0; 5]);
+        // The average weight of rows that are learnt from is 1.
+        let weighted = rows(&[0, 1, 1, 0, 2], &[1.0, -1.0, 0.5, 2.0, 9.0], &[1.0, 1.0, 1.0, 2.0, 0.0]);
+        let once = LevelStatistics::learn(&twice, &[0, 1, 2, 3, 4]);
+        let heavy = LevelStatistics::learn(&weighted, &[0, 1, 2, 3, 4]);
+        for (a, b) in once.columns()[0].iter().zip(&heavy.columns()[0]) {
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6), "{a:?} {b:?}");
+        }
+        assert_eq!(heavy.columns()[0][2], [0.0; STATISTICS]);
+    }
+
+    #[test]
+    fn rows_of_other_levels_are_refused() {
+        let (codes, y) = random(50);
+        let statistics = LevelStatistics::learn(&rows(&codes, &y, &[1.0; 50]), &[0, 1, 2]);
+        assert!(statistics.of_rows(&rows(&[0], &[0.0], &[1.0])).is_err());
+        assert!(statistics.of_rows(&Dataset::new(2)).is_ok());
+    }
+}

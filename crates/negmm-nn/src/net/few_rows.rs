@@ -1,0 +1,201 @@
+//! Responsible for a few rows on their way through a network, forward only: its units are lanes, where a panel has its rows. A panel
+//! would compute thirty-two rows though one was asked for.
+//!
+//! Every sum has the order that a panel gives it, so that a row has the same bits on both ways.
+
+use super::activation::Activation;
+use super::network::{Layer, Network, PANEL, PANEL_CHUNKS, chunks_with_one};
+use super::parameters::Parameters;
+use super::stem_pass::StemPass;
+use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH, floats};
+use negmm_dist::math::matmul::{Product, Start, Strided, transpose};
+
+/// Rows at most.
+pub const FEW_ROWS: usize = 8;
+
+/// Room for few rows on their way through a network.
+pub struct FewRows {
+    stem: Option<Embedding>,
+    activation: Activation,
+    layers: Vec<Layer>,
+    /// rows × units of each level: what the first layer reads, then what each gives. A last unit holds ones.
+    levels: Vec<Vec<Chunk>>,
+    /// Where the slopes of units go, which nobody asks for.
+    slopes: Vec<Chunk>,
+    /// outputs × panel.
+    outputs: Vec<Chunk>,
+}
+
+/// A stem has its rows in a panel.
+struct Embedding {
+    pass: StemPass,
+    /// units × panel, then ones, then zeros up to a multiple of sixteen units.
+    values: Vec<Chunk>,
+    slopes: Vec<Chunk>,
+}
+
+impl FewRows {
+    /// Room for rows through `network`.
+    pub fn new(network: &Network) -> Self {
+        let layers = network.layers();
+        let units = || std::iter::once(network.layer_inputs()).chain(layers.iter().map(|layer| layer.outputs));
+        let widest = units().map(chunks_with_one).max().unwrap_or(0);
+        let panel = |units: usize| vec![Chunk::ZERO; units * PANEL_CHUNKS];
+        let embedding = |pass| {
+            let units = network.layer_inputs();
+            let mut values = panel(chunks_with_one(units) * WIDTH);
+            values[units * PANEL_CHUNKS..][..PANEL_CHUNKS].fill(Chunk([1.0; WIDTH]));
+            Embedding { pass, values, slopes: panel(units) }
+        };
+        Self {
+            stem: network.stem.as_ref().map(StemPass::new).map(embedding),
+            activation: network.activation,
+            levels: units().map(|units| vec![Chunk::ZERO; FEW_ROWS * chunks_with_one(units)]).collect(),
+            slopes: vec![Chunk::ZERO; FEW_ROWS * widest],
+            outputs: panel(network.outputs),
+            layers,
+        }
+    }
+
+    /// The first `count` rows of `x`, each padded to `stride` floats, through the network to outputs × panel. Rows of the panel after
+    /// them mean nothing.
+    #[inline(always)]
+    pub fn forward<L: Lanes>(&mut self, x: &[f32], stride: usize, count: usize, parameters: &Parameters) -> &[Chunk] {
+        assert!((1..=FEW_ROWS).contains(&count), "a few rows");
+        self.read::<L>(x, stride, count, parameters);
+        let mut turned = parameters.turned(&self.layers);
+        for (index, layer) in self.layers.iter().enumerate() {
+            let across = chunks_with_one(layer.outputs);
+            let (weights, rest) = turned.split_at((layer.inputs + 1) * across);
+            turned = rest;
+            let (before, after) = self.levels.split_at_mut(index + 1);
+            let (input, output) = (&before[index], &mut after[0][..count * across]);
+            L::call(Product {
+                a: Strided { values: floats(input), row_stride: layer.stride * WIDTH, column_stride: 1 },
+                b: weights,
+                c: output,
+                start: Start::Zero,
+                rows: count,
+                inner: layer.inputs + 1,
+                chunks: across,
+            });
+            if index + 1 == self.layers.len() {
+                break;
+            }
+            self.activation.apply::<L>(output, &mut self.slopes);
+            if layer.residual {
+                for (value, before) in output.iter_mut().zip(input) {
+                    (L::load(before) + L::load(value)).store(value);
+                }
+            }
+            for row in output.chunks_exact_mut(across) {
+                row[layer.outputs / WIDTH].0[layer.outputs % WIDTH] = 1.0;
+            }
+        }
+        if let (Some(last), Some(layer)) = (self.levels.last(), self.layers.last()) {
+            for (row, values) in
+                floats(last).chunks_exact(chunks_with_one(layer.outputs) * WIDTH).enumerate().take(count)
+            {
+                for (output, value) in self.outputs.chunks_exact_mut(PANEL_CHUNKS).zip(values) {
+                    output[row / WIDTH].0[row % WIDTH] = *value;
+                }
+            }
+        }
+        &self.outputs
+    }
+
+    /// What the first layer reads.
+    #[inline(always)]
+    fn read<L: Lanes>(&mut self, x: &[f32], stride: usize, count: usize, parameters: &Parameters) {
+        let layer = self.layers[0];
+        let level = &mut self.levels[0];
+        if let Some(Embedding { pass, values, slopes }) = &mut self.stem {
+            pass.read::<L>(x, stride, &std::array::from_fn::<u32, PANEL, _>(|at| at.min(count - 1) as u32));
+            let units = slopes.len();
+            pass.forward::<L>(parameters.chunks(), None, &mut values[..units], slopes);
+            return transpose::<L>(values, PANEL_CHUNKS, layer.stride * WIDTH, level, count);
+        }
+        for (chunks, row) in level.chunks_exact_mut(layer.stride).zip(x.chunks_exact(stride)).take(count) {
+            for (chunk, part) in chunks.iter_mut().zip(row.chunks_exact(WIDTH)) {
+                chunk.0.copy_from_slice(part);
+            }
+            chunks[layer.inputs / WIDTH].0[layer.inputs % WIDTH] = 1.0;
+        }
+    }
+}
+
+/// The weights of all layers, turned: inputs and the bias × outputs, each input's padded with zeros to whole chunks and the place of a one.
+pub(super) fn turned(weights: &[Chunk], layers: &[Layer]) -> Vec<Chunk> {
+    let mut turned = Vec::new();
+    for layer in layers {
+        let (across, rows) = (chunks_with_one(layer.outputs), floats(&weights[layer.range()]));
+        for input in 0..=layer.inputs {
+            let first = turned.len();
+            turned.resize(first + across, Chunk::ZERO);
+            for output in 0..layer.outputs {
+                turned[first + output / WIDTH].0[output % WIDTH] = rows[output * layer.stride * WIDTH + input];
+            }
+        }
+    }
+    turned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{EmbeddedInput, Lstm, Pass, Periodic, Stem};
+    use super::*;
+    use negmm_dist::math::lanes::{Isa, Kernel};
+    use negmm_dist::math::rng::Rng;
+
+    struct BothWays<'a>(&'a Network, &'a Parameters, &'a [f32], usize, usize);
+
+    impl Kernel for BothWays<'_> {
+        type Output = [Vec<u32>; 2];
+
+        #[inline(always)]
+        fn run<L: Lanes>(self) -> Self::Output {
+            let Self(network, parameters, x, stride, count) = self;
+            let mut pass = Pass::new(network);
+            pass.read::<L>(x, stride, &std::array::from_fn(|at| at.min(count - 1) as u32));
+            pass.forward::<L>(network.activation, parameters.chunks(), None);
+            let rows = |outputs: &[Chunk]| -> Vec<u32> {
+                let outputs = floats(outputs).chunks_exact(PANEL);
+                outputs.flat_map(|output| &output[..count]).map(|value| value.to_bits()).collect()
+            };
+            let mut few = FewRows::new(network);
+            [rows(pass.outputs()), rows(few.forward::<L>(x, stride, count, parameters))]
+        }
+    }
+
+    #[test]
+    fn few_rows_have_the_bits_of_a_panel() {
+        let embedded =
+            vec![EmbeddedInput { input: 1, low: -1.0, high: 1.0 }, EmbeddedInput { input: 4, low: -2.0, high: 2.0 }];
+        let stems = [
+            None,
+            Some(Stem::Periodic(Periodic { inputs: 6, frequency: 1.0, embedded })),
+            Some(Stem::Lstm(Lstm { channels: 2, window: 3, hidden: 5, layers: 2 })),
+        ];
+        let shapes = [
+            (vec![], false, Activation::Relu, 1),
+            (vec![16, 16, 15], true, Activation::Silu, 16),
+            (vec![33, 33, 33, 7], true, Activation::Tanh, 24),
+        ];
+        let (stride, mut rng) = (16, Rng::new(3, 0));
+        for stem in stems {
+            for (hidden, residual, activation, outputs) in shapes.clone() {
+                let network = Network { inputs: 6, stem: stem.clone(), hidden, residual, activation, outputs };
+                let parameters = Parameters::from(network.initial_parameters(&mut rng));
+                for count in 1..=FEW_ROWS {
+                    let x: Vec<f32> = (0..count * stride)
+                        .map(|at| if at % stride < 6 { 4.0 * rng.uniform() as f32 - 2.0 } else { 0.0 })
+                        .collect();
+                    for isa in Isa::ALL {
+                        let [panel, few] = isa.run(BothWays(&network, &parameters, &x, stride, count));
+                        assert_eq!(few, panel, "{network:?} {count} {isa:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Responsible for networks: layers in one flat buffer, and heads that give their raw outputs a meaning.
+
+mod activation;
+mod atoms;
+mod bounds;
+mod few_rows;
+mod gaussian_head;
+mod head;
+mod lstm;
+mod lstm_pass;
+mod mixture_head;
+mod network;
+mod parameters;
+mod periodic;
+mod periodic_pass;
+mod placement;
+mod sample_head;
+mod stem;
+mod stem_pass;
+
+pub use activation::Activation;
+pub use atoms::{Atom, Atoms, MOST_ATOMS};
+pub use bounds::Bounds;
+pub use few_rows::{FEW_ROWS, FewRows};
+pub use gaussian_head::GaussianHead;
+pub use head::Head;
+pub use lstm::{Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS};
+pub use mixture_head::{MOST_COMPONENTS, MixtureHead};
+pub use network::Network;
+pub use parameters::Parameters;
+pub use periodic::{EmbeddedInput, Periodic};
+pub use sample_head::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
+pub use stem::Stem;
+
+// What works on panels of rows.
+pub use head::MixtureOutputs;
+pub use lstm::LstmLayer;
+pub use lstm_pass::LstmPass;
+pub use mixture_head::MixturePanel;
+pub use network::{Dropout, Layer, PANEL, PANEL_CHUNKS, Pass};
+pub use placement::Placement;

@@ -1,0 +1,207 @@
+//! Responsible for good splits quickly: every column is cut once into at most 255 bins of about as much weight, and only the
+//! borders of bins are split candidates.
+//!
+//! A column with at most 255 different values loses nothing. The histogram of one of two siblings, the smaller, is counted;
+//! that of the other is their parent's less the first.
+
+use super::Columns;
+use super::grow::{Level, Rows};
+use super::split::Total;
+
+/// Bins for values; rows without a value have the next one.
+const BINS: usize = 255;
+const MISSING: u8 = 255;
+/// Bins of a column in a histogram.
+const STRIDE: usize = BINS + 1;
+
+/// One column in bins.
+struct Binned {
+    bin: Vec<u8>,
+    /// The smallest and the largest value in each bin.
+    lower: Vec<f32>,
+    upper: Vec<f32>,
+    missing: bool,
+}
+
+/// All columns in bins, and the histograms of the last level.
+pub(super) struct Histogram {
+    columns: Vec<Binned>,
+    /// For each tree and open node: features × bins.
+    held: [Vec<Vec<Total>>; 2],
+    spare: Vec<Vec<Total>>,
+    rows: Vec<u32>,
+}
+
+impl Histogram {
+    pub fn new(columns: &Columns<'_>, weight: Option<&[f64]>) -> Self {
+        let columns = (0..columns.features()).map(|feature| Binned::new(columns.column(feature), weight)).collect();
+        Self { columns, held: [Vec::new(), Vec::new()], spare: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Finds the best split of every open node of both trees.
+    pub fn find(&mut self, rows: &Rows<'_>, features: &[u32], levels: [&mut Level; 2]) {
+        for (tree, level) in levels.into_iter().enumerate() {
+            self.fill(tree, rows, features, level);
+            for (best, histogram) in level.bests.iter_mut().zip(&self.held[tree]) {
+                for (&feature, bins) in features.iter().zip(histogram.chunks_exact(STRIDE)) {
+                    let column = &self.columns[feature as usize];
+                    let missing = column.missing.then_some(&bins[MISSING as usize]);
+                    let (mut left, mut last) = (Total::default(), f32::INFINITY);
+                    for ((&lower, &upper), bin) in column.lower.iter().zip(&column.upper).zip(bins) {
+                        if bin.rows == 0.0 {
+                            continue;
+                        }
+                        if lower > last && (missing.is_some() || best.bar.is_passed(left.sum, left.weight)) {
+                            best.consider(feature, &left, missing, last, Some(lower));
+                        }
+                        left.add(bin);
+                        last = upper;
+                    }
+                    if missing.is_some_and(|missing| missing.rows > 0.0) {
+                        best.consider(feature, &left, missing, last, None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The histograms of all open nodes of a tree, from those of their parents.
+    fn fill(&mut self, tree: usize, rows: &Rows<'_>, features: &[u32], level: &Level) {
+        let size = features.len() * STRIDE;
+        if level.bests.is_empty() {
+            return;
+        }
+        let starts = self.sort_rows(tree, rows, level);
+        let mut parents = std::mem::take(&mut self.held[tree]);
+        if level.parents.is_empty() {
+            self.spare.append(&mut parents);
+            let root = self.counted(tree, rows, features, starts[0]..starts[1]);
+            self.held[tree].push(root);
+            return;
+        }
+        for (pair, &parent) in level.parents.iter().enumerate() {
+            let (first, second) = (2 * pair, 2 * pair + 1);
+            let first_smaller = level.bests[first].total().rows <= level.bests[second].total().rows;
+            let smaller = if first_smaller { first } else { second };
+            let counted = self.counted(tree, rows, features, starts[smaller]..starts[smaller + 1]);
+            let mut other = std::mem::take(&mut parents[parent as usize]);
+            for (other, counted) in other[..size].iter_mut().zip(&counted) {
+                other.sum -= counted.sum;
+                other.weight -= counted.weight;
+                other.rows -= counted.rows;
+            }
+            self.held[tree].extend(if first_smaller { [counted, other] } else { [other, counted] });
+        }
+        self.spare.extend(parents.into_iter().filter(|histogram| !histogram.is_empty()));
+    }
+
+    /// Brings the rows that count into the order of their open nodes; says where each node starts and where the last ends.
+    fn sort_rows(&mut self, tree: usize, rows: &Rows<'_>, level: &Level) -> Vec<usize> {
+        let open = level.bests.len();
+        let mut starts = vec![0];
+        starts.extend(level.bests.iter().scan(0, |end, best| {
+            *end += best.total().rows as usize;
+            Some(*end)
+        }));
+        let mut next = starts.clone();
+        self.rows.resize(rows.node.len(), 0);
+        for (row, nodes) in rows.node.iter().enumerate() {
+            let closed = rows.weight.is_some_and(|weight| weight[row] == 0.0);
+            let slot = (nodes[tree].wrapping_sub(level.first) as usize).min(open);
+            let slot = if closed { open } else { slot };
+            self.rows[next[slot]] = row as u32;
+            next[slot] += 1;
+        }
+        starts
+    }
+
+    /// The histogram of some of the sorted rows.
+    fn counted(&mut self, tree: usize, rows: &Rows<'_>, features: &[u32], range: std::ops::Range<usize>) -> Vec<Total> {
+        let mut histogram = self.spare.pop().unwrap_or_default();
+        histogram.clear();
+        histogram.resize(features.len() * STRIDE, Total::default());
+        let members = &self.rows[range];
+        for (&feature, bins) in features.iter().zip(histogram.as_chunks_mut::<STRIDE>().0) {
+            let bin = &self.columns[feature as usize].bin;
+            match rows.weight {
+                None => {
+                    for &row in members {
+                        let total = &mut bins[bin[row as usize] as usize];
+                        total.sum += rows.gradient[row as usize][tree];
+                        total.rows += 1.0;
+                    }
+                    bins.iter_mut().for_each(|total| total.weight = total.rows);
+                }
+                Some(weight) => {
+                    for &row in members {
+                        let (sum, weight) = (rows.gradient[row as usize][tree], weight[row as usize]);
+                        bins[bin[row as usize] as usize].add(&Total { sum, weight, rows: 1.0 });
+                    }
+                }
+            }
+        }
+        histogram
+    }
+}
+
+impl Binned {
+    fn new(column: &[f32], weight: Option<&[f64]>) -> Self {
+        let (mut order, missing): (Vec<u32>, Vec<u32>) =
+            (0..column.len() as u32).partition(|&row| !column[row as usize].is_nan());
+        order.sort_by(|&a, &b| column[a as usize].total_cmp(&column[b as usize]));
+        let value = |at: usize| column[order[at] as usize];
+        let different = 1 + (1..order.len()).filter(|&at| value(at) > value(at - 1)).count();
+        let mut bin = vec![MISSING; column.len()];
+        let (mut lower, mut upper): (Vec<f32>, Vec<f32>) = (Vec::new(), Vec::new());
+        let weight = |at: usize| weight.map_or(1.0, |weight| weight[order[at] as usize]);
+        let total: f64 = (0..order.len()).map(weight).sum();
+        let (mut below, mut end) = (0.0, 0.0);
+        for at in 0..order.len() {
+            let new_value = at == 0 || value(at) > value(at - 1);
+            // A bin is full when it has its share of the weight that the bins before it left over.
+            if new_value && (different <= BINS || below >= end) && lower.len() < BINS {
+                end = below + (total - below) / (BINS - lower.len()) as f64;
+                lower.push(value(at));
+                upper.push(value(at));
+            }
+            if let Some(upper) = upper.last_mut() {
+                *upper = value(at);
+            }
+            bin[order[at] as usize] = (lower.len() - 1) as u8;
+            below += weight(at);
+        }
+        Self { bin, lower, upper, missing: !missing.is_empty() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm_dist::math::rng::Rng;
+
+    #[test]
+    fn bins_are_ordered_even_and_keep_equal_values_together() {
+        let mut rng = Rng::new(1, 0);
+        for (rows, levels) in [(1, 1), (10, 3), (5000, 255), (5000, 256), (20_000, 1_000_000)] {
+            let column: Vec<f32> = (0..rows).map(|_| rng.below(levels) as f32).collect();
+            let binned = Binned::new(&column, None);
+            assert!(binned.lower.len() <= BINS && !binned.missing);
+            assert!(binned.lower.iter().zip(&binned.upper).all(|(lower, upper)| lower <= upper));
+            assert!(binned.upper.iter().zip(&binned.lower[1..]).all(|(upper, next)| upper < next));
+            let mut counts = vec![0; BINS];
+            for (&x, &bin) in column.iter().zip(&binned.bin) {
+                assert!(binned.lower[bin as usize] <= x && x <= binned.upper[bin as usize]);
+                counts[bin as usize] += 1;
+            }
+            if levels <= BINS {
+                assert_eq!(binned.lower, binned.upper);
+            }
+            if levels == 1_000_000 {
+                assert!(counts.iter().all(|count| (60..=100).contains(count)), "{counts:?}");
+            }
+        }
+        let missing = Binned::new(&[f32::NAN, 1.0, f32::NAN], None);
+        assert_eq!((missing.bin, missing.missing, missing.lower), (vec![MISSING, 0, MISSING], true, vec![1.0]));
+        assert!(Binned::new(&[f32::NAN], None).lower.is_empty() && Binned::new(&[], None).lower.is_empty());
+    }
+}

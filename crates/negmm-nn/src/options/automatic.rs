@@ -1,0 +1,28 @@
+//! Responsible for settings that may follow from the data, in files: the value, or the word `auto` for none.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The word for a setting that follows from the data.
+pub(crate) const AUTOMATIC: &str = "auto";
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Either<T> {
+    Value(T),
+    Word(String),
+}
+
+pub fn serialize<T: Serialize, S: Serializer>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => value.serialize(to),
+        None => to.serialize_str(AUTOMATIC),
+    }
+}
+
+pub fn deserialize<'a, T: Deserialize<'a>, D: Deserializer<'a>>(from: D) -> Result<Option<T>, D::Error> {
+    match Either::deserialize(from)? {
+        Either::Value(value) => Ok(Some(value)),
+        Either::Word(word) if word == AUTOMATIC => Ok(None),
+        Either::Word(word) => Err(serde::de::Error::custom(format!("expected a value or auto, found {word:?}"))),
+    }
+}

@@ -1,0 +1,131 @@
+//! Responsible for numbers as named tensors in safetensors files: models, jobs and what was trained are written so.
+
+use std::collections::HashMap;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+
+use crate::ngboost::Parts;
+
+/// What is wrong with a file, for a person.
+pub type Flaw = String;
+
+/// A named tensor: little-endian numbers.
+pub struct Tensor {
+    pub name: String,
+    pub dtype: Dtype,
+    pub shape: Vec<usize>,
+    pub bytes: Vec<u8>,
+}
+
+impl Tensor {
+    pub fn new<T: Number>(name: impl Into<String>, shape: Vec<usize>, numbers: impl IntoIterator<Item = T>) -> Self {
+        let bytes = numbers.into_iter().flat_map(|number| number.bytes().into_iter()).collect();
+        Self { name: name.into(), dtype: T::DTYPE, shape, bytes }
+    }
+
+    pub(crate) fn list<T: Number>(name: &str, numbers: &[T]) -> Self {
+        Self::new(name, vec![numbers.len()], numbers.iter().copied())
+    }
+}
+
+/// A number that tensors hold.
+pub(crate) trait Number: Copy {
+    const DTYPE: Dtype;
+    fn bytes(self) -> Vec<u8>;
+    fn read(bytes: &[u8]) -> Vec<Self>;
+}
+
+/// The same three lines for every kind of number.
+macro_rules! number {
+    ($type:ty, $dtype:expr) => {
+        impl Number for $type {
+            const DTYPE: Dtype = $dtype;
+            fn bytes(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+            fn read(bytes: &[u8]) -> Vec<Self> {
+                let (chunks, _) = bytes.as_chunks::<{ size_of::<$type>() }>();
+                chunks.iter().map(|chunk| <$type>::from_le_bytes(*chunk)).collect()
+            }
+        }
+    };
+}
+
+number!(f32, Dtype::F32);
+number!(f64, Dtype::F64);
+number!(u16, Dtype::U16);
+number!(u32, Dtype::U32);
+
+/// A safetensors file of these tensors, and a text under the name `key`.
+pub fn to_bytes(key: &str, text: String, tensors: &[Tensor]) -> Result<Vec<u8>, Flaw> {
+    let mut views = Vec::new();
+    for tensor in tensors {
+        let view = TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes);
+        views.push((tensor.name.as_str(), view.map_err(|error| error.to_string())?));
+    }
+    let metadata = HashMap::from([(key.to_string(), text)]);
+    safetensors::serialize(views, Some(metadata)).map_err(|error| error.to_string())
+}
+
+/// The text under the name `key`, if there is one.
+pub fn text_of(bytes: &[u8], key: &str) -> Option<String> {
+    let (_, header) = SafeTensors::read_metadata(bytes).ok()?;
+    header.metadata().as_ref()?.get(key).cloned()
+}
+
+/// The tensors of a file whose names begin with some text, which is left out of the names.
+pub struct Tensors<'a> {
+    file: &'a SafeTensors<'a>,
+    prefix: String,
+}
+
+impl<'a> Tensors<'a> {
+    /// Those whose names begin with `prefix`.
+    pub fn new(file: &'a SafeTensors<'a>, prefix: impl Into<String>) -> Self {
+        Self { file, prefix: prefix.into() }
+    }
+
+    /// Those among them whose names go on with `prefix`.
+    pub fn of(&self, prefix: &str) -> Self {
+        Self::new(self.file, format!("{}{prefix}", self.prefix))
+    }
+}
+
+/// The numbers of a tensor, which must be of that kind and, where given, of that shape.
+pub fn numbers_of<T: Number>(tensors: &Tensors<'_>, name: &str, shape: Option<&[usize]>) -> Result<Vec<T>, Flaw> {
+    let name = &format!("{}{name}", tensors.prefix);
+    let view = tensors.file.tensor(name).map_err(|_| format!("it has no tensor {name:?}"))?;
+    if view.dtype() != T::DTYPE || shape.is_some_and(|shape| view.shape() != shape) {
+        return Err(format!("tensor {name:?} has the wrong shape"));
+    }
+    Ok(T::read(view.data()))
+}
+
+/// Boosted trees.
+pub fn write_trees(parts: &Parts) -> Vec<Tensor> {
+    vec![
+        Tensor::list("trees.start", &parts.start),
+        Tensor::list("trees.scales", &parts.scales),
+        Tensor::list("trees.sizes", &parts.sizes),
+        Tensor::list("trees.features", &parts.features),
+        Tensor::list("trees.numbers", &parts.numbers),
+        Tensor::list("trees.children", &parts.children),
+        Tensor::list("trees.missing", &parts.missing),
+        Tensor::list("trees.importance", &parts.importance),
+    ]
+}
+
+/// Boosted trees that were written.
+pub fn read_trees(tensors: &Tensors<'_>) -> Result<Parts, Flaw> {
+    let start: Vec<f64> = numbers_of(tensors, "trees.start", Some(&[4]))?;
+    Ok(Parts {
+        start: start.try_into().map_err(|_| "its start is not four numbers")?,
+        scales: numbers_of(tensors, "trees.scales", None)?,
+        sizes: numbers_of(tensors, "trees.sizes", None)?,
+        features: numbers_of(tensors, "trees.features", None)?,
+        numbers: numbers_of(tensors, "trees.numbers", None)?,
+        children: numbers_of(tensors, "trees.children", None)?,
+        missing: numbers_of(tensors, "trees.missing", None)?,
+        importance: numbers_of(tensors, "trees.importance", None)?,
+    })
+}

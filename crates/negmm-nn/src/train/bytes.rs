@@ -1,0 +1,206 @@
+//! Responsible for jobs and what was trained as bytes, so that a job can be trained in another process or on another machine and
+//! give the same bits.
+//!
+//! Both are safetensors: lists of numbers as tensors, everything else as JSON. The rows of a job travel by themselves, see
+//! [`Dataset::to_bytes`], once for all jobs that share them.
+
+use std::sync::Arc;
+
+use safetensors::tensor::SafeTensors;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{Course, History, Job, NetworkJob, Objective, Trained, TrainedNetwork, TreesJob};
+use crate::dataset::Dataset;
+use crate::net::{Network, Parameters};
+use crate::ngboost::{Boosted, NgBoost, RoundScore, TrainedTrees};
+use crate::tensors::{self, Flaw, Tensor, Tensors, numbers_of, read_trees, text_of, write_trees};
+use negmm_dist::{Error, Result};
+
+/// The names of the descriptions among the tensors.
+const JOB: &str = "negmm-job";
+const TRAINED: &str = "negmm-trained";
+
+#[derive(Serialize, Deserialize)]
+struct JobDescription {
+    /// Of the rows.
+    fingerprint: u64,
+    seed: u64,
+    work: Work,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Work {
+    Network { network: Network, objective: Objective, course: Course },
+    Trees { settings: NgBoost, halves: usize },
+}
+
+impl Job {
+    /// The bytes of the job, but for its rows.
+    ///
+    /// # Errors
+    /// When memory does not hold them.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let (seed, work) = match self {
+            Self::Network(NetworkJob { network, objective, course, seed, .. }) => {
+                (*seed, Work::Network { network: network.clone(), objective: *objective, course: course.clone() })
+            }
+            Self::Trees(TreesJob { settings, halves, seed, .. }) => {
+                (*seed, Work::Trees { settings: settings.clone(), halves: *halves })
+            }
+        };
+        let description = JobDescription { fingerprint: self.data().fingerprint(), seed, work };
+        let rows = [Tensor::list("train", self.train()), Tensor::list("validation", self.validation())];
+        written(JOB, &description, &rows)
+    }
+
+    /// Reads what [`Job::to_bytes`] wrote, for the rows that it was of.
+    ///
+    /// # Errors
+    /// When the bytes are no job, one that cannot be trained, or one of other rows.
+    pub fn from_bytes(bytes: &[u8], data: &Arc<Dataset>) -> Result<Self> {
+        let (JobDescription { fingerprint, seed, work }, train, validation) = read("job", || {
+            let file = tensors_of(bytes)?;
+            let tensors = Tensors::new(&file, "");
+            Ok((
+                described(bytes, JOB)?,
+                numbers_of(&tensors, "train", None)?,
+                numbers_of(&tensors, "validation", None)?,
+            ))
+        })?;
+        if fingerprint != data.fingerprint() {
+            return Err(Error::data("this job is of other rows"));
+        }
+        let data = data.clone();
+        let job = match work {
+            Work::Network { network, objective, course } => {
+                Self::Network(NetworkJob { network, objective, data, train, validation, course, seed })
+            }
+            Work::Trees { settings, halves } => {
+                Self::Trees(TreesJob { settings, data, train, validation, halves, seed })
+            }
+        };
+        job.check()?;
+        Ok(job)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum TrainedDescription {
+    Network {
+        history: History,
+        snapshots: usize,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        crossed: bool,
+    },
+    Trees {
+        features: usize,
+        held_out: bool,
+    },
+}
+
+impl Trained {
+    /// The bytes of what was trained.
+    ///
+    /// # Errors
+    /// When memory does not hold them.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        match self {
+            Self::Network(TrainedNetwork { parameters, history, snapshots, crossed }) => {
+                let lists = [parameters].into_iter().chain(snapshots).chain(crossed.iter().flatten()).enumerate();
+                let lists = lists.map(|(number, list)| Tensor::list(&parameters_name(number), list.numbers()));
+                let (history, snapshots, crossed) = (history.clone(), snapshots.len(), crossed.is_some());
+                let description = TrainedDescription::Network { history, snapshots, crossed };
+                written(TRAINED, &description, &lists.collect::<Vec<_>>())
+            }
+            Self::Trees(TrainedTrees { boosted, held_out }) => {
+                let mut tensors = write_trees(&boosted.to_parts());
+                // Whole, where a model file has them in single precision.
+                tensors.push(Tensor::list("importance", &boosted.importance.concat()));
+                let round = |round: &RoundScore| [round.train, round.validation.unwrap_or(f64::NAN)];
+                tensors.push(Tensor::list("history", &boosted.history.iter().flat_map(round).collect::<Vec<_>>()));
+                if let Some((means, sds)) = held_out {
+                    tensors.extend([Tensor::list("means", means), Tensor::list("sds", sds)]);
+                }
+                let description =
+                    TrainedDescription::Trees { features: boosted.features, held_out: held_out.is_some() };
+                written(TRAINED, &description, &tensors)
+            }
+        }
+    }
+
+    /// Reads what [`Trained::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are nothing that was trained.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        read("training's result", || {
+            let file = tensors_of(bytes)?;
+            let tensors = Tensors::new(&file, "");
+            match described(bytes, TRAINED)? {
+                TrainedDescription::Network { history, snapshots, crossed } => {
+                    let read = |number: usize| {
+                        let numbers: Vec<f32> = numbers_of(&tensors, &parameters_name(number), None)?;
+                        Parameters::from_numbers(&numbers).map_err(|error| error.to_string())
+                    };
+                    let parameters = read(0)?;
+                    let crossed = match crossed {
+                        true => Some([read(snapshots + 1)?, read(snapshots + 2)?]),
+                        false => None,
+                    };
+                    let snapshots = (1..=snapshots).map(read).collect::<std::result::Result<_, _>>()?;
+                    Ok(Self::Network(TrainedNetwork { parameters, history, snapshots, crossed }))
+                }
+                TrainedDescription::Trees { features, held_out } => read_boosted(&tensors, features, held_out),
+            }
+        })
+    }
+}
+
+fn read_boosted(tensors: &Tensors<'_>, features: usize, held_out: bool) -> std::result::Result<Trained, Flaw> {
+    let mut boosted = Boosted::from_parts(&read_trees(tensors)?, features).map_err(|error| error.to_string())?;
+    let importance: Vec<f64> = numbers_of(tensors, "importance", Some(&[2 * features]))?;
+    boosted.importance = [importance[..features].to_vec(), importance[features..].to_vec()];
+    let history: Vec<f64> = numbers_of(tensors, "history", None)?;
+    let (rounds, rest) = history.as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err("its history is not pairs of scores".into());
+    }
+    // A validation score that is not a number never chooses a round, as one that is not there.
+    let round = |[train, validation]: &[f64; 2]| RoundScore {
+        train: *train,
+        validation: Some(*validation).filter(|score| !score.is_nan()),
+    };
+    boosted.history = rounds.iter().map(round).collect();
+    let held_out = match held_out {
+        true => Some((numbers_of(tensors, "means", None)?, numbers_of(tensors, "sds", None)?)),
+        false => None,
+    };
+    Ok(Trained::Trees(TrainedTrees { boosted, held_out }))
+}
+
+/// Those of the best checkpoint come first, then the snapshots, then those of the halves.
+fn parameters_name(number: usize) -> String {
+    format!("parameters.{number}")
+}
+
+fn written(key: &str, description: &impl Serialize, list: &[Tensor]) -> Result<Vec<u8>> {
+    let text = serde_json::to_string(description).map_err(|error| error.to_string());
+    let bytes = text.and_then(|text| tensors::to_bytes(key, text, list));
+    bytes.map_err(|error| Error::data(format!("this cannot be written: {error}")))
+}
+
+fn read<T>(what: &str, read: impl FnOnce() -> std::result::Result<T, Flaw>) -> Result<T> {
+    read().map_err(|flaw| Error::data(format!("these bytes are no {what} of negmm: {flaw}")))
+}
+
+fn tensors_of(bytes: &[u8]) -> std::result::Result<SafeTensors<'_>, Flaw> {
+    SafeTensors::deserialize(bytes).map_err(|error| error.to_string())
+}
+
+fn described<T: DeserializeOwned>(bytes: &[u8], key: &str) -> std::result::Result<T, Flaw> {
+    let text = text_of(bytes, key).ok_or("they have no description")?;
+    serde_json::from_str(&text).map_err(|error| error.to_string())
+}

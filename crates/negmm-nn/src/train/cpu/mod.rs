@@ -1,0 +1,84 @@
+//! Responsible for training on processors: one job a thread; threads without a job help with the parts of others' steps.
+
+mod trainer;
+
+use std::sync::LazyLock;
+
+use super::course::Followed;
+use super::queue::Queue;
+use super::{Engine, Job, Trained, TrainedNetwork};
+use crate::threads;
+use crate::watch::Watch;
+use negmm_dist::Result;
+use negmm_dist::math::lanes::{Isa, Kernel, Lanes};
+use trainer::CpuTrainer;
+pub(super) use trainer::part_of;
+pub(super) use trainer::parts;
+
+/// Trains jobs on the processor's cores.
+#[derive(Clone, Copy, Debug)]
+pub struct CpuEngine {
+    /// Jobs that run at once; 0: as many as there are cores.
+    pub threads: usize,
+    /// The instruction set; results are the same for all.
+    pub isa: Isa,
+}
+
+impl CpuEngine {
+    /// `threads` jobs at once (0: as many as there are cores), with the best instruction set there is.
+    pub fn new(threads: usize) -> Self {
+        Self { threads, isa: Isa::best() }
+    }
+
+    /// All cores.
+    pub fn all_cores() -> &'static Self {
+        static ALL_CORES: LazyLock<CpuEngine> = LazyLock::new(CpuEngine::default);
+        &ALL_CORES
+    }
+
+    /// One job from the first step to the last, on this thread.
+    fn train(&self, job: &Job, number: usize, watch: &Watch<'_>) -> Result<Trained> {
+        match job {
+            Job::Network(job) => self.isa.run(Run(Followed { job, number, watch })).map(Trained::Network),
+            Job::Trees(job) => job.train(number, watch).map(Trained::Trees),
+        }
+    }
+}
+
+impl Default for CpuEngine {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl Engine for CpuEngine {
+    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+        let work = || {
+            while let Some((number, job)) = queue.next() {
+                queue.done(number, self.train(&job, number, watch));
+            }
+        };
+        // Without threads of its own the work is still done, one job after the other.
+        if threads::side_by_side(threads::count(self.threads).min(queue.most()), work).is_err() {
+            work();
+        }
+    }
+}
+
+/// One network.
+struct Run<'a>(Followed<'a>);
+
+impl Kernel for Run<'_> {
+    type Output = Result<TrainedNetwork>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Result<TrainedNetwork> {
+        let trainer = &mut CpuTrainer::<L>::new(self.0.job);
+        self.0.run(trainer)
+    }
+}
+
+#[cfg(test)]
+mod gradient_tests;
+#[cfg(test)]
+mod stem_tests;

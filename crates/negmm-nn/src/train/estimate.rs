@@ -1,0 +1,69 @@
+//! Responsible for a guess of what a training will take, before it begins.
+
+use super::Job;
+use super::cpu::parts;
+use crate::threads;
+use negmm_dist::math::lanes::{Isa, WIDTH};
+
+/// Multiplications of a training step that one core does in a second, measured on the forms that `auto` trains (`bench`, `step`).
+const WIDE_SPEED: f64 = 4e10;
+const NARROW_SPEED: f64 = 3.5e10;
+const PLAIN_SPEED: f64 = 3e9;
+/// A step multiplies three times with every weight: forward, backward, and for the gradient.
+const PASSES: f64 = 3.0;
+/// The check of a validation row goes forward only.
+const CHECK: f64 = 1.0;
+/// Buffers as long as the weights that a training holds beside the gradients of a batch's parts: weights, two moments, the best weights.
+const BUFFERS: usize = 4;
+
+/// What a training will take, about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// Networks to train.
+    pub networks: usize,
+    /// Multiplications of all steps of all networks, if none stops early.
+    pub multiplications: f64,
+    /// Bytes of the data and the indices of rows, and of one network in training.
+    pub bytes: (f64, f64),
+}
+
+impl Estimate {
+    /// Of these jobs, which have one set of data; of trees it says nothing.
+    pub fn of(jobs: &[Job]) -> Self {
+        let (mut networks, mut multiplications, mut network, mut indices) = (0, 0.0, 0_usize, 0);
+        for job in jobs.iter().filter_map(|job| if let Job::Network(job) = job { Some(job) } else { None }) {
+            let course = &job.course;
+            let trained = PASSES * (course.steps * course.batch) as f64;
+            let checked = CHECK * (course.steps / course.epoch.max(1) * job.validation.len()) as f64;
+            networks += 1;
+            multiplications += job.network.parameters() as f64 * (trained + checked);
+            multiplications += (course.steps * course.optimiser.multiplications(&job.network)) as f64;
+            network = network.max((BUFFERS + parts(course.batch)) * job.network.chunks() * WIDTH * size_of::<f32>());
+            indices += (2 * job.train.len() + job.validation.len()) * size_of::<u32>();
+        }
+        let rows = |job: &Job| (job.data().x().len() + 2 * job.data().len()) * size_of::<f32>();
+        let data = jobs.first().map_or(0, rows);
+        Self { networks, multiplications, bytes: ((data + indices) as f64, network as f64) }
+    }
+
+    /// Seconds with so many threads (0: as many as there are cores) on a processor like this one.
+    pub fn seconds(&self, threads: usize) -> f64 {
+        let speed = match Isa::best() {
+            Isa::Avx512 => WIDE_SPEED,
+            Isa::Avx2 => NARROW_SPEED,
+            Isa::Plain => PLAIN_SPEED,
+        };
+        self.multiplications / speed / self.at_once(threads)
+    }
+
+    /// Megabytes with so many threads.
+    pub fn megabytes(&self, threads: usize) -> f64 {
+        (self.bytes.0 + self.bytes.1 * self.at_once(threads)) / 1e6
+    }
+
+    /// Networks that train at once.
+    fn at_once(&self, threads: usize) -> f64 {
+        threads::count(threads).min(self.networks).max(1) as f64
+    }
+}

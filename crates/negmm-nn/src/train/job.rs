@@ -1,0 +1,175 @@
+//! Responsible for saying what is to be trained: one network or one sequence of trees, on which rows, from which seed.
+
+use std::sync::Arc;
+
+use super::{Course, Objective};
+use crate::dataset::Dataset;
+use crate::net::{Network, Stem};
+use crate::ngboost::{Columns, Division, NgBoost, Targets, TrainedTrees};
+use crate::watch::Watch;
+use negmm_dist::math::lanes::Chunk;
+use negmm_dist::math::rng::Rng;
+use negmm_dist::{Error, Result, streams};
+
+/// Parameters of one network at most: beyond this it is a slip of the keyboard.
+const MOST_PARAMETERS: usize = 100_000_000;
+
+/// Something to train, with nothing left to be decided: what comes out depends on it alone.
+#[derive(Clone, Debug)]
+pub enum Job {
+    /// A network.
+    Network(NetworkJob),
+    /// Boosted trees.
+    Trees(TreesJob),
+}
+
+/// One network to train.
+#[derive(Clone, Debug)]
+pub struct NetworkJob {
+    /// Its shape.
+    pub network: Network,
+    /// What its outputs mean and what is minimised.
+    pub objective: Objective,
+    /// All rows.
+    pub data: Arc<Dataset>,
+    /// The rows it learns from.
+    pub train: Vec<u32>,
+    /// The rows that choose the checkpoint that is kept; may be empty.
+    pub validation: Vec<u32>,
+    /// How the training runs.
+    pub course: Course,
+    /// Where its random numbers start: initial parameters, order of rows, dropout.
+    pub seed: u64,
+}
+
+/// Trees to boost.
+#[derive(Clone, Debug)]
+pub struct TreesJob {
+    /// How.
+    pub settings: NgBoost,
+    /// All rows.
+    pub data: Arc<Dataset>,
+    /// The rows it learns from.
+    pub train: Vec<u32>,
+    /// The rows that choose the number of rounds; may be empty.
+    pub validation: Vec<u32>,
+    /// Where the second half of them begins, where each half is to be predicted with the rounds that the other chose; 0: nowhere.
+    pub halves: usize,
+    /// Where its random numbers start: the rows and columns of each round.
+    pub seed: u64,
+}
+
+impl From<NetworkJob> for Job {
+    fn from(job: NetworkJob) -> Self {
+        Self::Network(job)
+    }
+}
+
+impl From<TreesJob> for Job {
+    fn from(job: TreesJob) -> Self {
+        Self::Trees(job)
+    }
+}
+
+impl Job {
+    /// All rows.
+    pub fn data(&self) -> &Arc<Dataset> {
+        match self {
+            Self::Network(job) => &job.data,
+            Self::Trees(job) => &job.data,
+        }
+    }
+
+    /// The rows it learns from.
+    pub fn train(&self) -> &[u32] {
+        match self {
+            Self::Network(job) => &job.train,
+            Self::Trees(job) => &job.train,
+        }
+    }
+
+    /// The rows that choose what is kept.
+    pub fn validation(&self) -> &[u32] {
+        match self {
+            Self::Network(job) => &job.validation,
+            Self::Trees(job) => &job.validation,
+        }
+    }
+
+    /// Says why it cannot be trained, if it cannot. An engine gets no such job.
+    ///
+    /// # Errors
+    /// When a setting is out of range, the network does not fit the data, or there is no row to learn from.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::Network(job) => job.check()?,
+            Self::Trees(job) => job.settings.check()?,
+        }
+        let rows = self.data().len();
+        if self.train().iter().chain(self.validation()).any(|row| *row as usize >= rows) {
+            return Err(Error::data(format!("a job has rows beyond the {rows} of its data")));
+        }
+        Ok(())
+    }
+}
+
+impl NetworkJob {
+    /// The parameters before the first step.
+    pub(crate) fn initial_parameters(&self) -> Vec<Chunk> {
+        self.objective.initial_parameters(&self.network, &mut Rng::new(self.seed, streams::PARAMETERS))
+    }
+
+    /// How far each input is moved in adversarial training, its share of the input's range over the training rows; nothing
+    /// without it.
+    pub(crate) fn adversarial_steps(&self) -> Vec<f32> {
+        let (data, share) = (&self.data, self.course.adversarial as f32);
+        if share == 0.0 {
+            return Vec::new();
+        }
+        let range = |input: usize| {
+            let values = self.train.iter().map(|row| data.x()[*row as usize * data.stride() + input]);
+            let (low, high) = values.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(x), high.max(x)));
+            share * (high - low)
+        };
+        (0..data.features()).map(range).collect()
+    }
+
+    fn check(&self) -> Result<()> {
+        let Self { network, objective, data, course, .. } = self;
+        network.stem.as_ref().map_or(Ok(()), Stem::check)?;
+        let parameters = network.parameters();
+        if parameters > MOST_PARAMETERS {
+            return Err(Error::options(format!(
+                "a network may have {MOST_PARAMETERS} parameters at most, and this one would have {parameters}: use fewer hidden units"
+            )));
+        }
+        objective.head().check().map_err(Error::options)?;
+        if network.inputs != data.features() || network.outputs != objective.head().outputs() {
+            return Err(Error::data("a network does not fit its data or its objective"));
+        }
+        if network.stem.is_some() && course.adversarial > 0.0 {
+            return Err(Error::options(
+                "adversarial training is not there for sequences or embeddings: leave adversarial at 0",
+            ));
+        }
+        if self.train.is_empty() {
+            return Err(Error::data("there is no row to train on"));
+        }
+        course.check(self.train.len())
+    }
+}
+
+impl TreesJob {
+    /// Boosts, on this thread.
+    pub(crate) fn train(&self, number: usize, watch: &Watch<'_>) -> Result<TrainedTrees> {
+        let data = &self.data;
+        let columns = data.columns();
+        let columns = Columns::new(&columns, data.len())?;
+        let doubles = |list: &[f32]| list.iter().map(|number| f64::from(*number)).collect::<Vec<_>>();
+        let (y, weights) = (doubles(data.y()), doubles(data.sample_weights()));
+        let ends = data.intervals().map(|intervals| [intervals.lower(), intervals.upper()].map(doubles));
+        let targets = Targets { y: &y, intervals: ends.as_ref().map(|[lower, upper]| [&lower[..], &upper[..]]) };
+        let division = Division { train: &self.train, held: &self.validation, halves: self.halves };
+        self.settings.fit_split(&columns, targets, Some(&weights), division, self.seed, (number, watch))
+    }
+}

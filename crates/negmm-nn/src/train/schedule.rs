@@ -1,0 +1,63 @@
+//! Responsible for the learning rate of each step.
+
+use serde::{Deserialize, Serialize};
+
+use crate::options::Word;
+
+/// How the learning rate moves from the first step to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// The same rate throughout.
+    Constant,
+    /// A linear rise over the first 3 % of the steps, then half a cosine down to zero.
+    Cosine,
+    /// The same rise, then the same rate.
+    #[serde(rename = "warm-up")]
+    WarmUp,
+}
+
+impl Word for Schedule {}
+
+/// Share of the steps that the rise takes.
+const WARM_UP: f64 = 0.03;
+
+impl Schedule {
+    /// The factor of the rate in step `step` (from 0) of `steps`.
+    pub fn factor(self, step: usize, steps: usize) -> f64 {
+        match self {
+            Self::Constant => 1.0,
+            Self::Cosine | Self::WarmUp => {
+                let warm = (WARM_UP * steps as f64).ceil();
+                let step = step as f64;
+                if step < warm {
+                    (step + 1.0) / warm
+                } else if self == Self::WarmUp {
+                    1.0
+                } else {
+                    let done = (step - warm) / (steps as f64 - warm).max(1.0);
+                    0.5 * (1.0 + libm::cos(std::f64::consts::PI * done.min(1.0)))
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Schedule;
+
+    #[test]
+    fn cosine_rises_to_one_and_falls_to_zero() {
+        let factor = |step| Schedule::Cosine.factor(step, 1000);
+        assert!((factor(0) - 1.0 / 30.0).abs() < 1e-12);
+        assert_eq!(factor(29), 1.0);
+        assert_eq!(factor(30), 1.0);
+        assert!((factor(515) - 0.5).abs() < 1e-3);
+        assert!(factor(999) < 1e-5 && factor(999) > 0.0);
+        assert_eq!(Schedule::Constant.factor(999, 1000), 1.0);
+        assert!(Schedule::Cosine.factor(0, 1).is_finite());
+        let factor = |step| Schedule::WarmUp.factor(step, 1000);
+        assert_eq!((factor(14), factor(29), factor(999)), (0.5, 1.0, 1.0));
+    }
+}
