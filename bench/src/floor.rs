@@ -9,9 +9,9 @@
 
 use std::hint::black_box;
 
-use negmm::math::lanes::{Isa, Kernel, Lanes, WIDTH};
 use negmm::net::{Activation, Network, Stem};
 use negmm::train::Optimiser;
+use negmm_dist::math::lanes::{Isa, Kernel, Lanes, WIDTH};
 
 /// e^x: range reduction 3, polynomial of degree 6 with 7, scaling 1.
 const EXP: usize = 11;

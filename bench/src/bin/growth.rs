@@ -24,9 +24,9 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use negmm::Rng;
-use negmm::math::normal;
 use negmm_bench::options::Options;
 use negmm_bench::used::Used;
+use negmm_dist::math::normal;
 
 const COLUMNS: usize = 10;
 const ROWS: usize = 10_000;

@@ -15,10 +15,10 @@ use std::error::Error;
 
 use negmm::conformal::{Calibration, Guard, Labels};
 use negmm::data::Column;
-use negmm::math::beta;
 use negmm::monitor::{Monitor, Watching};
 use negmm::{FitOptions, Method, Mixtures, Predictions, Rng, Row, Table, fit_with};
 use negmm_bench::options::Options;
+use negmm_dist::math::beta;
 use rayon::prelude::*;
 
 /// (weight, mean, sd) of each component, given an input in (0, 1).

@@ -7,10 +7,11 @@ use std::process::Command;
 use std::time::Instant;
 
 use negmm::Rng;
-use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
-use negmm::math::matmul::{Product, Start, Strided, transpose};
-use negmm::net::{Lstm, LstmPass, MixtureHead, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
-use negmm::score::{Scratch, Wanted};
+use negmm::net::{Lstm, MixtureHead};
+use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
+use negmm_dist::math::matmul::{Product, Start, Strided, transpose};
+use negmm_nn::loss::{Scratch, Wanted};
+use negmm_nn::net::{LstmPass, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
 
 const LSTM: Lstm = Lstm { channels: 1, window: 30, hidden: 64, layers: 2 };
 const HEAD: MixtureHead = MixtureHead::new(5, 1e-3);

@@ -15,12 +15,12 @@ use std::hint::black_box;
 
 use gemm::{Parallelism, gemm};
 use negmm::Rng;
-use negmm::math::lanes::{Chunk, Isa, WIDTH, floats};
-use negmm::math::matmul::{Product, Start, Strided};
-use negmm::net::{PANEL, PANEL_CHUNKS};
 use negmm_bench::fastest;
 use negmm_bench::options::Options;
 use negmm_bench::peers::pin;
+use negmm_dist::math::lanes::{Chunk, Isa, WIDTH, floats};
+use negmm_dist::math::matmul::{Product, Start, Strided};
+use negmm_nn::net::{PANEL, PANEL_CHUNKS};
 
 const OPTIONS: [&str; 8] =
     ["--inputs", "--hidden", "--components", "--batch", "--rounds", "--seconds", "--core", "--step"];

@@ -17,10 +17,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use negmm::Rng;
 use negmm::data::{Column, Inputs};
-use negmm::math::normal;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Table, fit_with};
 use negmm_bench::options::Options;
+use negmm_dist::math::normal;
 
 const OPTIONS: [&str; 7] = ["--python", "--rows", "--features", "--train", "--method", "--epochs", "--turns"];
 

@@ -10,11 +10,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use negmm::Rng;
-use negmm::math::counter::Counter;
-use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, floats_mut};
-use negmm::net::{Activation, Network, PANEL, PANEL_CHUNKS, Pass};
-use negmm::score::sample_energy::panel::SampleScratch;
-use negmm::score::sinkhorn::{Prior, Sinkhorn, SinkhornScratch};
+use negmm::net::{Activation, Network};
+use negmm_dist::math::counter::Counter;
+use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, floats_mut};
+use negmm_nn::loss::sample_energy::SampleScratch;
+use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn, SinkhornScratch};
+use negmm_nn::net::{PANEL, PANEL_CHUNKS, Pass};
 
 const INPUTS: usize = 13;
 const HIDDEN: usize = 50;

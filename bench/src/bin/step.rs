@@ -26,7 +26,6 @@ use std::time::Instant;
 
 use negmm::Rng;
 use negmm::data::Dataset;
-use negmm::math::normal;
 use negmm::net::{EmbeddedInput, MixtureHead, Network, Periodic, Stem};
 use negmm::train::Isa;
 use negmm::train::{
@@ -35,6 +34,7 @@ use negmm::train::{
 use negmm_bench::options::{Options, activation};
 use negmm_bench::peers::{PEERS, Peer, pin};
 use negmm_bench::{fastest, floor};
+use negmm_dist::math::normal;
 
 /// A timed run is at least this many steps long.
 const TIMED_STEPS: usize = 200;

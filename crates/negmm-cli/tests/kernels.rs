@@ -11,7 +11,7 @@ fn no_intrinsic_is_called() {
     let symbols = Command::new("nm").args(["-C", program]).output().ok();
     let Some(symbols) = common::external::tool("nm", symbols) else { return };
     let symbols = String::from_utf8_lossy(&symbols.stdout).into_owned();
-    assert!(symbols.contains("negmm::math"), "the program has its symbols");
+    assert!(symbols.contains("negmm_dist::math"), "the program has its symbols");
     // Others have intrinsics too, on bytes.
     let of_numbers =
         |line: &&str| line.contains("core_arch::x86::avx") && (line.ends_with("_ps") || line.ends_with("_pd"));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use negmm::net::{Network, Parameters};
-use negmm::{Accelerator, Error, Mixtures, Result, TailQuantile};
+use negmm::{Accelerator, Error, Mixtures, QuantileAccelerator, Result, TailQuantile};
 
 use crate::desk::{Desk, Desks};
 use crate::device::{Card, Device, Failure};
@@ -93,6 +93,12 @@ impl<D: Device> OnDevice<D> {
     }
 }
 
+impl<D: Device + Send> QuantileAccelerator for OnDevice<D> {
+    fn quantiles(&self, mixtures: &Mixtures, asked: &[TailQuantile]) -> Option<Vec<f64>> {
+        self.work(|desk| self.quantiles.find(&self.device, desk, mixtures, asked))
+    }
+}
+
 impl<D: Device + Send> Accelerator for OnDevice<D> {
     fn outputs(&self, network: &Network, parameters: &[&Parameters], x: &[f32], stride: usize) -> Option<Vec<f32>> {
         let possible = |shape: Shape| match Stage::is_possible(&shape, self.device.shared_memory()) {
@@ -105,10 +111,6 @@ impl<D: Device + Send> Accelerator for OnDevice<D> {
             let pool = self.pools.find(&self.device, &desk.queue, &shape, parameters)?;
             pool.outputs(&self.device, desk, x, stride)
         })
-    }
-
-    fn quantiles(&self, mixtures: &Mixtures, asked: &[TailQuantile]) -> Option<Vec<f64>> {
-        self.work(|desk| self.quantiles.find(&self.device, desk, mixtures, asked))
     }
 }
 
@@ -142,15 +144,17 @@ impl Deferred {
     }
 }
 
+impl QuantileAccelerator for Deferred {
+    fn quantiles(&self, mixtures: &Mixtures, asked: &[TailQuantile]) -> Option<Vec<f64>> {
+        self.after((mixtures.weights().len() * asked.len()) as f64 * OF_COMPONENT)?.quantiles(mixtures, asked)
+    }
+}
+
 impl Accelerator for Deferred {
     fn outputs(&self, network: &Network, parameters: &[&Parameters], x: &[f32], stride: usize) -> Option<Vec<f32>> {
         // Nobody asked for a card by its name: what no kernel runs is not worth a word.
         Shape::forward(network).ok()?;
         let rows = (x.len() / stride) as f64;
         self.after(rows * (parameters.len() * network.parameters()) as f64)?.outputs(network, parameters, x, stride)
-    }
-
-    fn quantiles(&self, mixtures: &Mixtures, asked: &[TailQuantile]) -> Option<Vec<f64>> {
-        self.after((mixtures.weights().len() * asked.len()) as f64 * OF_COMPONENT)?.quantiles(mixtures, asked)
     }
 }

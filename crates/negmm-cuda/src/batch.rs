@@ -5,7 +5,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use negmm::Result;
-use negmm::train::{NetworkJob, Start, Trained, Watch};
+use negmm::train::{NetworkJob, Trained, Watch};
+use negmm_nn::train::Start;
 
 use crate::course::{Told, go_on};
 use crate::device::{Device, Failure};

@@ -1,7 +1,8 @@
 //! Responsible for the record of a training that runs on a device, as the processor's engine would have written it.
 
-use negmm::train::{Epoch, History, NetworkJob, Progress, Selection, Stopping, Validation, Watch};
+use negmm::train::{Epoch, History, NetworkJob, Progress, Selection, Validation, Watch};
 use negmm::{Error, Result};
+use negmm_nn::train::Stopping;
 
 use crate::record::EpochRecord;
 

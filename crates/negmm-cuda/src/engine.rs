@@ -5,7 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
 use negmm::Result;
-use negmm::train::{CpuEngine, Engine, Estimate, Job, NetworkJob, Queue, Start, Trained, Watch};
+use negmm::train::{CpuEngine, Engine, Estimate, Job, NetworkJob, Queue, Trained, Watch};
+use negmm_nn::train::Start;
 
 use crate::batch::{Batch, Outcome, Waiting};
 use crate::course::go_on;

@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
-use negmm::net::{Activation, Layer, Network, Stem};
-use negmm::train::{NetworkJob, Objective, Optimiser, SD_FACTORS, Selection, Start};
+use negmm::net::{Activation, Network, Stem};
+use negmm::train::{NetworkJob, Objective, Optimiser, SD_FACTORS, Selection};
+use negmm_nn::net::Layer;
+use negmm_nn::train::Start;
 
 use crate::room::Room;
 

@@ -393,7 +393,11 @@ mod tests {
 
     #[test]
     fn the_best_is_marked_only_when_it_is_clear() {
-        let score = |nll: f64| Score { metrics: Metrics { nll, ..blank_metrics() }, seconds: 1.0 };
+        let score = |nll: f64| {
+            let mut metrics = blank_metrics();
+            metrics.nll = nll;
+            Score { metrics, seconds: 1.0 }
+        };
         let comparison =
             |lists: [[f64; 3]; 2]| Comparison { scores: lists.map(|list| list.map(score).to_vec()).to_vec() };
         assert_eq!(comparison([[1.0, 2.0, 3.0], [1.5, 2.4, 3.6]]).best(Metric::Nll), Some(0));

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use negmm::data::Dataset;
-use negmm::math::lanes::Isa;
-use negmm::math::normal;
 use negmm::method::Learnt;
 use negmm::train::{CpuEngine, Watch, train};
+use negmm_dist::math::lanes::Isa;
+use negmm_dist::math::normal;
 
 use negmm::{Method, Rng};
 

@@ -2,11 +2,11 @@
 
 use negmm::Rng;
 use negmm::data::{Column, Inputs, Sequence};
-use negmm::math::normal;
 use negmm::method::Predictor;
 use negmm::model::Fitted;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Metrics, Model, Table, fit_with};
+use negmm_dist::math::normal;
 
 fn auto(settings: &[(&str, &str)]) -> Method {
     let mut method = Method::by_name("auto").unwrap();

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use negmm::data::Dataset;
-use negmm::math::lanes::Isa;
-use negmm::math::normal;
 use negmm::train::{CpuEngine, Watch, train};
 use negmm::{Method, Mixture, Rng};
+use negmm_dist::math::lanes::Isa;
+use negmm_dist::math::normal;
 
 /// y = 2 x + noise with an sd of 0.5, of which nothing is seen above a limit that hides about 40 % of the rows.
 fn censored(rows: usize, seed: u64) -> (Dataset, Vec<f32>, Vec<f32>) {

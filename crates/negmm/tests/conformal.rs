@@ -1,8 +1,8 @@
 //! Guaranteed sets by simulation: they hold as much as they say, whatever the model is, and their coverage follows its law.
 
 use negmm::conformal::{Calibration, Guard, HeldBack, Labels, Promise, Sets};
-use negmm::math::beta;
 use negmm::{Method, Mixtures, Model, Predictions, Rng, Row, Support, Toy, fit};
+use negmm_dist::math::beta;
 
 /// What is true and what is said of rows.
 struct Problem {

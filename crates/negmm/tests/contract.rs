@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use negmm::Rng;
 use negmm::data::{Column, Inputs};
-use negmm::math::normal;
 use negmm::train::{CpuEngine, Progress, Watch};
 use negmm::{Error, ErrorKind, FitOptions, Method, Model, Predictions, Table, fit, fit_with};
+use negmm_dist::math::normal;
 use serde_json::Value;
 
 /// Options with their values.

@@ -2,9 +2,9 @@
 //! changed.
 
 use negmm::data::{Column, Encoder, Inputs, Sequence};
-use negmm::math::normal;
-use negmm::math::rng::Rng;
 use negmm::{Cell, FitOptions, Method, Model, Questions, Table, fit, fit_with};
+use negmm_dist::math::normal;
+use negmm_dist::math::rng::Rng;
 
 fn method(name: &str) -> Method {
     let mut method = Method::by_name(name).unwrap();

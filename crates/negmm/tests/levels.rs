@@ -1,11 +1,11 @@
 //! What text columns with many levels promise: they help where a level tells something, and held-out scores stay honest where it does not.
 
 use negmm::data::{Column, Inputs};
-use negmm::math::normal;
-use negmm::math::rng::Rng;
 use negmm::model::{Fitted, plan};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Metrics, Model, Table, fit_with};
+use negmm_dist::math::normal;
+use negmm_dist::math::rng::Rng;
 
 fn method(name: &str) -> Method {
     let mut method = Method::by_name(name).unwrap();

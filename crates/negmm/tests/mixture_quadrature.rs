@@ -74,7 +74,7 @@ fn shortfalls_are_tail_integrals() {
 
 #[test]
 fn shortfall_is_the_direct_formula_where_that_is_stable() {
-    use negmm::math::normal::{cdf, pdf};
+    use negmm_dist::math::normal::{cdf, pdf};
     for mixture in MIXTURES {
         for level in [0.01, 0.2, 0.7] {
             let quantile = mixture.quantile(level);

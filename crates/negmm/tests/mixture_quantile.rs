@@ -1,7 +1,7 @@
 //! Quantiles where they are hard: far tails, components far apart, sds far apart, many components.
 
 use negmm::Mixture;
-use negmm::math::normal;
+use negmm_dist::math::normal;
 
 /// Levels from 1e-300 to 1/2, and those above down to the last double before 1.
 fn levels() -> Vec<f64> {

@@ -8,10 +8,10 @@ use negmm::data::{Dataset, Inputs};
 use negmm::method::{Member, Pool, Predictor};
 use negmm::net::{Activation, Network, Parameters, SampleHead};
 use negmm::samples::SampleSets;
-use negmm::score::sinkhorn::{Prior, Sinkhorn};
 use negmm::train::Isa;
 use negmm::train::{CpuEngine, Job, NetworkJob, Objective, Progress, Trained, TrainedNetwork, Training, Watch};
 use negmm::{ErrorKind, FitOptions, Method, Metrics, Model, Predictions, Result, Table, Toy, fit, fit_with};
+use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
 
 fn data(rows: usize) -> Arc<Dataset> {
     let mut rng = Rng::new(4, 0);

@@ -2,11 +2,13 @@
 //! set; the Sinkhorn divergence against numbers of geomloss (bench/peers/sinkhorn_reference.py).
 
 use negmm::Rng;
-use negmm::math::counter::Counter;
-use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
-use negmm::net::{PANEL, PANEL_CHUNKS};
-use negmm::score::sample_energy::{self, panel::SampleScratch};
-use negmm::score::sinkhorn::{self, Prior, Sinkhorn, SinkhornScratch};
+use negmm::score::sample_energy;
+use negmm::score::sinkhorn;
+use negmm_dist::math::counter::Counter;
+use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
+use negmm_nn::loss::sample_energy::SampleScratch;
+use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn, SinkhornScratch};
+use negmm_nn::net::{PANEL, PANEL_CHUNKS};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;

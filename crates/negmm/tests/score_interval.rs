@@ -1,10 +1,11 @@
 //! The scores that train where rows are intervals (f32, a row in each lane) against the reference in f64, on every instruction set.
 
-use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
-use negmm::math::truncated::Truncated;
-use negmm::net::{MixturePanel, PANEL, PANEL_CHUNKS};
-use negmm::score::{self, Gradient, Known, Scratch, Wanted, logit_gradient};
+use negmm::score::{self, Gradient, logit_gradient};
 use negmm::{Mixture, Rng};
+use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
+use negmm_dist::math::truncated::Truncated;
+use negmm_nn::loss::{Known, Scratch, Wanted};
+use negmm_nn::net::{MixturePanel, PANEL, PANEL_CHUNKS};
 
 /// Mixtures (lists of components × panel) and what is known of the target of each row: its ends, and a value in the middle.
 struct Panel {

@@ -4,9 +4,11 @@
 use libm::{exp, log, log1p, tanh};
 use negmm::Mixture;
 use negmm::Rng;
-use negmm::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
-use negmm::net::{MixtureHead, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
-use negmm::score::{self, Scratch, Wanted, logit_gradient};
+use negmm::net::MixtureHead;
+use negmm::score::{self, logit_gradient};
+use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
+use negmm_nn::loss::{Scratch, Wanted};
+use negmm_nn::net::{MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
 
 const COMPONENTS: [usize; 5] = [1, 2, 5, 10, 50];
 const ETAS: [f32; 4] = [0.0, 0.3, 0.5, 1.0];

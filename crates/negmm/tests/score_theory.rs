@@ -5,8 +5,8 @@ use crate::common::quadrature;
 
 use negmm::Mixture;
 use negmm::Rng;
-use negmm::math::normal;
 use negmm::score::{energy, hybrid, log, logit_gradient};
+use negmm_dist::math::normal;
 use quadrature::integrate;
 use std::f64::consts::PI;
 

@@ -1,7 +1,7 @@
 //! What predictions answer on a support: against plain sums and integrals, on random mixtures of many scales.
 
-use negmm::math::quadrature;
 use negmm::{Mixture, Mixtures, Predictions, Rng, Row, Support};
+use negmm_dist::math::quadrature;
 
 const LEVELS: [f64; 9] = [1e-12, 1e-4, 0.01, 0.2, 0.5, 0.7, 0.95, 0.9999, 1.0 - 1e-12];
 

@@ -2,9 +2,9 @@
 //! the truth that they were drawn from.
 
 use negmm::data::{Column, Inputs, Outcome};
-use negmm::math::normal;
 use negmm::model::Fitted;
 use negmm::{FitOptions, Method, Predictions, Rng, Table, fit_with};
+use negmm_dist::math::normal;
 
 const ROWS: usize = 1500;
 const FRESH: usize = 3000;

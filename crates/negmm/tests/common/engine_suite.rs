@@ -8,16 +8,17 @@ use std::sync::{Arc, Mutex};
 
 use negmm::Rng;
 use negmm::data::Dataset;
-use negmm::math::lanes::{Isa, WIDTH};
 use negmm::method::{Member, NgBoost, Pool, Predictor};
 use negmm::mixture::Mixtures;
-use negmm::net::{Activation, Layer, MixtureHead, Network, Parameters};
+use negmm::net::{Activation, MixtureHead, Network, Parameters};
 use negmm::score::{energy, hybrid, log};
 use negmm::train::{
     CpuEngine, Engine, Job, NetworkJob, Objective, Optimiser, Progress, Schedule, Selection, Trained, TrainedNetwork,
     Training, TreesJob, Watch,
 };
 use negmm::{ErrorKind, Mixture, Result};
+use negmm_dist::math::lanes::{Isa, WIDTH};
+use negmm_nn::net::Layer;
 
 /// Expands the whole contract for the engine that an expression gives; one that is not there, `None`, has nothing to keep.
 macro_rules! engine_contract {
