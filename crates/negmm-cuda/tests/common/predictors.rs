@@ -11,7 +11,7 @@ use negmm::net::{
     Stem,
 };
 use negmm::train::Isa;
-use negmm::{Accelerator, Method, Mixtures, Predictions, Questions, Rng, TailQuantile, Toy, fit};
+use negmm::{Accelerator, Method, Mixtures, Predictions, QuantileAccelerator, Questions, Rng, TailQuantile, Toy, fit};
 
 /// Counts what an accelerator does, and does not let it leave anything to the processor.
 pub struct Counted {
@@ -26,15 +26,17 @@ impl Counted {
     }
 }
 
+impl QuantileAccelerator for Counted {
+    fn quantiles(&self, mixtures: &Mixtures, asked: &[TailQuantile]) -> Option<Vec<f64>> {
+        self.quantiles.fetch_add(1, Ordering::Relaxed);
+        Some(self.inner.quantiles(mixtures, asked).expect("the device finds them"))
+    }
+}
+
 impl Accelerator for Counted {
     fn outputs(&self, network: &Network, parameters: &[&Parameters], x: &[f32], stride: usize) -> Option<Vec<f32>> {
         self.outputs.fetch_add(1, Ordering::Relaxed);
         Some(self.inner.outputs(network, parameters, x, stride).expect("the device runs it"))
-    }
-
-    fn quantiles(&self, mixtures: &Mixtures, asked: &[TailQuantile]) -> Option<Vec<f64>> {
-        self.quantiles.fetch_add(1, Ordering::Relaxed);
-        Some(self.inner.quantiles(mixtures, asked).expect("the device finds them"))
     }
 }
 
