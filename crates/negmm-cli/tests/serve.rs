@@ -129,7 +129,7 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
     server.post("/v2/models/other/infer", &good).refused(404, "there is no model \"other\"; there are ok");
     server.post("/v2/models/..%2f..%2fetc%2fpasswd/infer", &good).refused(404, "there is no model");
     server.ask("POST", infer, &[("content-type", "text/plain")], b"x").refused(415, "text/plain");
-    server.ask("POST", infer, &[], b"{").refused(400, "no request of the protocol");
+    server.ask("POST", infer, &[], b"{").refused(400, "not a request of the Open Inference Protocol");
     server.post("/invocations", &json!({"rows": []})).refused(400, "\"rows\"");
     let many = tensors(&[1.0; 4], &[Some("a"); 4], &json!({}));
     server.post(infer, &many).refused(413, "3 rows at most");
@@ -145,11 +145,11 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
     let only = json!({"inputs": [{"name": "x", "shape": [1], "datatype": "FP64", "data": [1.0]}]});
     server.post(infer, &only).refused(400, "\"c\"");
     let text = json!({"inputs": [{"name": "x", "shape": [1], "datatype": "FP64", "data": ["1.0"]}]});
-    server.post(infer, &text).refused(400, "cell 0 is no FP64");
+    server.post(infer, &text).refused(400, "cell 0 is not of type FP64");
     server.post("/invocations", &json!({"instances": [{"x": "much", "c": "a"}]})).refused(400, "column \"x\"");
     server
         .ask("POST", infer, &[("content-type", "application/vnd.apache.arrow.stream")], b"no arrow")
-        .refused(400, "no Arrow stream");
+        .refused(400, "not a valid Arrow stream");
     folder.refused(
         &["serve", "ok.negmm", "ok.negmm"],
         2,

@@ -82,7 +82,7 @@ fn what_is_no_observation_is_refused_and_leaves_nothing() {
     let server = Server::start(&folder, &["--max-rows", "3"]);
     let one = |y: &Value| json!({"instances": [{"x": 0.5, "c": "a", "y": y}]});
     server.post("/v2/models/other/observe", &one(&json!(1))).refused(404, "there is no model \"other\"");
-    server.ask("POST", OBSERVE, &[], b"{").refused(400, "no JSON object");
+    server.ask("POST", OBSERVE, &[], b"{").refused(400, "not a JSON object");
     server.post(OBSERVE, &json!({"rows": []})).refused(400, "\"rows\"");
     server.post(OBSERVE, &json!({"instances": []})).refused(400, "no row");
     server.post(OBSERVE, &json!({"instances": [{"x": 0.5, "c": "a"}]})).refused(400, "\"y\"");
@@ -111,5 +111,5 @@ fn a_sequence_is_not_watched() {
     folder.write("s.csv", &text);
     folder.fit("s.csv", "ok.negmm", &["--sequence", "y", "--window", "5"]);
     let server = Server::start(&folder, &[]);
-    server.csv(OBSERVE, &text).refused(400, "rows that stand alone");
+    server.csv(OBSERVE, &text).refused(400, "independent rows");
 }

@@ -1,5 +1,5 @@
-//! Responsible for rows that come as an Arrow stream. Whoever wrote it is not trusted: lengths are looked at before anything is made
-//! room for, and a panic of the decoder is an error.
+//! Rows as an Arrow IPC stream. It is not trusted: lengths are checked before anything is allocated, and a panic of the decoder is
+//! an error.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,23 +12,23 @@ use negmm::data::KeptColumn;
 
 use crate::failure::Failure;
 
-/// What comes before the length of a message.
+/// The marker before the length of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// The table of a stream with at most so many rows, and the cells of the column of groups, where there is one of that name.
-pub fn table(bytes: &[u8], most_rows: usize, groups: Option<&str>) -> Result<(Table, Vec<String>), Failure> {
-    let no_stream = |what: &dyn std::fmt::Display| Failure::bad(format!("no Arrow stream: {what}"));
-    check_lengths(bytes).map_err(|what| no_stream(&what))?;
+/// The table of a stream, and the cells of the column `groups`, empty where the stream has none of that name.
+pub fn table(bytes: &[u8], max_rows: usize, groups: Option<&str>) -> Result<(Table, Vec<String>), Failure> {
+    let invalid = |what: &dyn std::fmt::Display| Failure::bad(format!("not a valid Arrow stream: {what}"));
+    check_lengths(bytes).map_err(|what| invalid(&what))?;
     let read = || {
-        let reader = StreamReader::try_new(Cursor::new(bytes), None).map_err(|error| no_stream(&error))?;
+        let reader = StreamReader::try_new(Cursor::new(bytes), None).map_err(|error| invalid(&error))?;
         let schema = reader.schema();
         let (mut rows, mut kept) = (0, Vec::new());
         let groups = groups.and_then(|name| schema.fields().iter().position(|field| field.name().trim() == name));
         let within = |batch: Result<arrow_array::RecordBatch, ArrowError>| {
             let batch = batch?;
             rows += batch.num_rows();
-            if rows > most_rows {
-                return Err(ArrowError::InvalidArgumentError(too_many(most_rows)));
+            if rows > max_rows {
+                return Err(ArrowError::InvalidArgumentError(too_many(max_rows)));
             }
             kept.extend(groups.map(|at| batch.column(at).clone()));
             Ok(batch)
@@ -37,15 +37,15 @@ pub fn table(bytes: &[u8], most_rows: usize, groups: Option<&str>) -> Result<(Ta
         let kept = KeptColumn::of_arrays("", kept);
         Ok((table, kept.cells().map(|cell| cell.trim().to_string()).collect()))
     };
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(no_stream(&"it cannot be decoded")))
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(&"it cannot be decoded")))
 }
 
-/// The complaint about too many rows.
-pub fn too_many(most: usize) -> String {
-    format!("a request may have {most} rows at most")
+/// The message about too many rows.
+pub fn too_many(max_rows: usize) -> String {
+    format!("a request may have {max_rows} rows at most")
 }
 
-/// Whether every message of a stream ends within it.
+/// Checks that every message of a stream ends within it.
 fn check_lengths(bytes: &[u8]) -> Result<(), String> {
     let mut rest = bytes;
     let mut messages = 0;
@@ -60,7 +60,7 @@ fn check_lengths(bytes: &[u8]) -> Result<(), String> {
         }
         let head = usize::try_from(length).ok().and_then(|length| after.get(..length));
         let Some(head) = head else { return Err("a message is longer than the stream".into()) };
-        let message = root_as_message(head).map_err(|_| "a message has no sound head".to_string())?;
+        let message = root_as_message(head).map_err(|_| "a message has an invalid header".to_string())?;
         let body = usize::try_from(message.bodyLength()).ok();
         match body.and_then(|body| after.get(head.len()..)?.get(body..)) {
             Some(next) => rest = next,
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_cells_as_a_file_would_have_them() {
+    fn groups_are_read_like_cells_of_a_file() {
         let x: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 0.25, 0.75]));
         let site: ArrayRef = Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)]));
         let batch = RecordBatch::try_from_iter([("x", x), (" site", site)]).unwrap();

@@ -1,11 +1,11 @@
-//! Responsible for what is said when a request cannot be answered: a status and one sentence, as JSON.
+//! Error responses: a status and one sentence, as JSON.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use negmm::ErrorKind;
 use serde_json::json;
 
-/// Why a request is not answered.
+/// An error response.
 #[derive(Debug)]
 pub struct Failure {
     status: StatusCode,
@@ -27,19 +27,19 @@ impl Failure {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
-    /// There is no such thing here.
+    /// There is no such endpoint or model.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    /// The server has too much to do, or not enough time.
+    /// The server is overloaded, or the request timed out.
     pub fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
     /// A bug.
     pub fn internal() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong here; the server goes on")
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error; the server goes on")
     }
 }
 

@@ -1,37 +1,38 @@
-//! Serves fitted models over HTTP: the Open Inference Protocol, MLflow's `/invocations`, and a page to explore a model with.
+//! An HTTP server of fitted models: the Open Inference Protocol, MLflow's `/invocations`, and a page to explore a model with.
 //!
-//! | from | to | room |
+//! | from | to | module |
 //! |---|---|---|
-//! | a connection | a request that may be read | `listener`, `app` (the token, how many at once, how long) |
-//! | a request | bytes in a queue | `app` |
-//! | bytes | rows and questions | `job`, `v2`, `rows`, `csv_body`, `arrow_body`, `asked` |
-//! | rows of several requests | predictions, on threads of their own | `work` |
-//! | predictions | bytes that go back | `job`, `guaranteed`, `series`, `written` |
+//! | a connection | an accepted request | `listener`, `middleware` (authentication, concurrency limit, timeout) |
+//! | a request | a job in the queue | `app` (endpoints) |
+//! | bytes of a job | rows and query | `job`, `v2`, `rows`, `csv_body`, `arrow_body`, `asked` |
+//! | rows of several requests | predictions, on worker threads | `worker` |
+//! | predictions | bytes of the response | `job`, `conformal`, `forecast`, `written` |
 //!
-//! Nothing that a request says ever becomes a path of the file system: models are found by name in a list that is made at the start.
+//! No part of a request is ever used as a path of the file system: models are looked up by name in a list made at the start.
 
 mod app;
 mod arrow_body;
 mod asked;
+mod conformal;
 mod csv_body;
+mod density_plot;
 mod explore;
 mod failure;
-mod guaranteed;
+mod forecast;
 mod job;
 mod limits;
 mod listener;
 mod metrics;
+mod middleware;
 mod models;
-mod observed;
 mod openapi;
+mod outcomes;
 mod page;
-mod picture;
 mod rows;
-mod series;
 mod server;
 mod token;
 mod v2;
-mod work;
+mod worker;
 mod written;
 
 pub use limits::Limits;

@@ -1,4 +1,4 @@
-//! Responsible for limits: how much one request may ask for, and how many may be under way.
+//! Limits of the server: size of a request and its response, concurrency, timeouts.
 
 use std::time::Duration;
 
@@ -8,29 +8,29 @@ use std::time::Duration;
 /// |---|---|---|
 /// | `body` | 16 MiB | bytes of a request's body, at most |
 /// | `rows` | 10,000 | rows of a request, at most |
-/// | `numbers` | 2,000,000 | numbers of an answer (rows × columns), at most |
-/// | `in_flight` | 256 | requests that are read or answered at once; one more is refused with 503 |
-/// | `connections` | 1,024 | connections at once; one more waits |
-/// | `time` | 10 s | for a request, from its head to its answer |
-/// | `drain` | 15 s | for requests under way when the server is told to stop |
-/// | `idle` | 75 s | that a connection may be silent |
+/// | `numbers` | 2,000,000 | numbers of a response (rows × columns), at most |
+/// | `in_flight` | 256 | requests in flight at once; further ones are rejected with 503 |
+/// | `connections` | 1,024 | connections at once; further ones wait |
+/// | `time` | 10 s | timeout of a request, from its header to its response |
+/// | `drain` | 15 s | time for requests in flight at shutdown |
+/// | `idle` | 75 s | idle timeout of a connection |
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     /// Bytes of a request's body.
     pub body: usize,
     /// Rows of a request.
     pub rows: usize,
-    /// Numbers of an answer.
+    /// Numbers of a response.
     pub numbers: usize,
-    /// Requests under way.
+    /// Requests in flight.
     pub in_flight: usize,
     /// Connections.
     pub connections: usize,
-    /// For a request.
+    /// Timeout of a request.
     pub time: Duration,
-    /// For the requests under way at the end.
+    /// Time for requests in flight at shutdown.
     pub drain: Duration,
-    /// That a connection may be silent.
+    /// Idle timeout of a connection.
     pub idle: Duration,
 }
 
@@ -50,10 +50,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Says what is out of range, if something is.
+    /// Checks that all limits are in range.
     ///
     /// # Errors
-    /// When a limit is 0, or a request may take longer than the server waits for it at the end.
+    /// When a limit is 0, or the timeout of a request is not below the drain time.
     pub fn check(&self) -> negmm::Result<()> {
         let counts = [
             ("max-body", self.body),

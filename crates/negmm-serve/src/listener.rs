@@ -1,4 +1,4 @@
-//! Responsible for connections: as many as the limit says, and none that is silent for ever.
+//! A listener with a limit on connections and an idle timeout.
 
 use std::future::Future;
 use std::io;
@@ -14,20 +14,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A listener that takes as many connections at once as it has permits; others wait.
-pub struct Limited {
+/// Accepts as many connections at once as it has permits; further ones wait.
+pub struct LimitedListener {
     listener: TcpListener,
     permits: Arc<Semaphore>,
     idle: Duration,
 }
 
-impl Limited {
+impl LimitedListener {
     pub fn new(listener: TcpListener, connections: usize, idle: Duration) -> Self {
         Self { listener, permits: Arc::new(Semaphore::new(connections)), idle }
     }
 }
 
-impl Listener for Limited {
+impl Listener for LimitedListener {
     type Io = Connection;
     type Addr = SocketAddr;
 
@@ -35,9 +35,9 @@ impl Listener for Limited {
         // The semaphore is never closed.
         let permit = self.permits.clone().acquire_owned().await.ok();
         let (stream, address) = Listener::accept(&mut self.listener).await;
-        // Answers are small and whole: waiting for more of them to send would only cost time.
+        // Responses are written whole: Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
-        (Connection { stream, idle: self.idle, silent: Box::pin(sleep(self.idle)), _permit: permit }, address)
+        (Connection { stream, idle: self.idle, idle_timer: Box::pin(sleep(self.idle)), _permit: permit }, address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -45,11 +45,11 @@ impl Listener for Limited {
     }
 }
 
-/// A connection that ends when nothing was read for too long.
+/// A connection that is closed when nothing was read for the idle timeout.
 pub struct Connection {
     stream: TcpStream,
     idle: Duration,
-    silent: Pin<Box<Sleep>>,
+    idle_timer: Pin<Box<Sleep>>,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -61,12 +61,12 @@ impl AsyncRead for Connection {
     ) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.stream).poll_read(context, buffer) {
             Poll::Ready(read) => {
-                let later = Instant::now() + self.idle;
-                self.silent.as_mut().reset(later);
+                let deadline = Instant::now() + self.idle;
+                self.idle_timer.as_mut().reset(deadline);
                 Poll::Ready(read)
             }
             Poll::Pending => {
-                ready!(self.silent.as_mut().poll(context));
+                ready!(self.idle_timer.as_mut().poll(context));
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
         }

@@ -1,4 +1,4 @@
-//! Responsible for what the server counts, and for saying it in Prometheus' words.
+//! Metrics of the server, in Prometheus' text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,31 +6,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Upper ends of the histogram of seconds.
+/// Upper bounds of the buckets of request durations, in seconds.
 const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
-/// Counts since the start.
+/// Counters since the start.
 #[derive(Default)]
 pub struct Metrics {
     /// By route and status.
     requests: Mutex<BTreeMap<(String, u16), u64>>,
     /// By model.
     rows: Mutex<BTreeMap<String, u64>>,
-    /// How many requests took at most so long, and more than the end before.
+    /// Requests in each bucket of durations, not cumulative.
     seconds: [AtomicU64; SECONDS.len() + 1],
     microseconds: AtomicU64,
     in_flight: AtomicU64,
-    refused: AtomicU64,
+    rejected: AtomicU64,
     batches: AtomicU64,
     batched: AtomicU64,
     reloads: AtomicU64,
     failed_reloads: AtomicU64,
 }
 
-/// A request that is counted as under way while this lives.
-pub struct UnderWay<'a>(&'a Metrics);
+/// Counts a request as in flight until it is dropped.
+pub struct InFlight<'a>(&'a Metrics);
 
-impl Drop for UnderWay<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
@@ -50,31 +50,31 @@ impl Metrics {
         self.microseconds.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
     }
 
-    /// A request was refused because too many were under way.
-    pub fn refused(&self) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
+    /// A request was rejected because too many were in flight.
+    pub fn rejected(&self) {
+        self.rejected.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// So many requests of a model, of so many rows in all, were predicted together.
+    /// A batch was predicted: its requests and rows.
     pub fn predicted(&self, model: &str, requests: usize, rows: usize) {
         add(&self.rows, model.to_string(), rows as u64);
         self.batches.fetch_add(1, Ordering::Relaxed);
         self.batched.fetch_add(requests as u64, Ordering::Relaxed);
     }
 
-    /// Models were loaded again, so many of them in vain.
+    /// Models were reloaded; `failed` of them could not be.
     pub fn reloaded(&self, failed: usize) {
         self.reloads.fetch_add(1, Ordering::Relaxed);
         self.failed_reloads.fetch_add(failed as u64, Ordering::Relaxed);
     }
 
-    /// A request came; it goes with what is given back, also where whoever asked has gone.
-    pub fn under_way(&self) -> UnderWay<'_> {
+    /// A request arrived. It is in flight until the guard is dropped, also when the client disconnects.
+    pub fn in_flight(&self) -> InFlight<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
-        UnderWay(self)
+        InFlight(self)
     }
 
-    /// All of it, in Prometheus' text format.
+    /// All metrics in Prometheus' text format.
     pub fn text(&self) -> String {
         let mut out = String::new();
         let mut metric = |name: &str, kind: &str, help: &str, lines: &[(String, f64)]| {
@@ -98,22 +98,27 @@ impl Metrics {
             rows.iter().map(|(model, count)| (format!("{{model=\"{}\"}}", escaped(model)), *count as f64)).collect();
         drop(rows);
         metric("negmm_rows_total", "counter", "Rows predicted.", &lines);
-        metric("negmm_batches_total", "counter", "Predictions made, each of one request or more.", &of(&self.batches));
-        metric("negmm_batched_requests_total", "counter", "Requests in them.", &of(&self.batched));
+        metric("negmm_batches_total", "counter", "Batches predicted, each of one request or more.", &of(&self.batches));
+        metric("negmm_batched_requests_total", "counter", "Requests in all batches.", &of(&self.batched));
         metric(
             "negmm_refused_total",
             "counter",
-            "Requests refused because too many were under way.",
-            &of(&self.refused),
+            "Requests rejected because too many were in flight.",
+            &of(&self.rejected),
         );
-        metric("negmm_in_flight", "gauge", "Requests under way.", &of(&self.in_flight));
-        metric("negmm_reloads_total", "counter", "Times that models were loaded again.", &of(&self.reloads));
-        metric("negmm_failed_reloads_total", "counter", "Models that could not be.", &of(&self.failed_reloads));
+        metric("negmm_in_flight", "gauge", "Requests in flight.", &of(&self.in_flight));
+        metric("negmm_reloads_total", "counter", "Reloads of all models.", &of(&self.reloads));
+        metric(
+            "negmm_failed_reloads_total",
+            "counter",
+            "Models that could not be reloaded.",
+            &of(&self.failed_reloads),
+        );
         if let Some(bytes) = resident_bytes() {
             metric("process_resident_memory_bytes", "gauge", "Resident memory.", &[(String::new(), bytes)]);
         }
         let name = "negmm_request_seconds";
-        let _ = writeln!(out, "# HELP {name} Time from a request's head to its answer.\n# TYPE {name} histogram");
+        let _ = writeln!(out, "# HELP {name} Duration of requests.\n# TYPE {name} histogram");
         let mut total = 0;
         for (at, count) in self.seconds.iter().enumerate() {
             total += count.load(Ordering::Relaxed);
@@ -126,14 +131,14 @@ impl Metrics {
     }
 }
 
-/// A label as the format wants it.
+/// An escaped label value.
 pub fn escaped(label: &str) -> String {
     label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// Resident memory, where the system says it.
+/// Resident memory, on Linux.
 fn resident_bytes() -> Option<f64> {
-    /// Linux counts in pages, of this size on the processors that matter here.
+    /// The usual page size, in which Linux counts.
     const PAGE: f64 = 4096.0;
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     Some(text.split_whitespace().nth(1)?.parse::<f64>().ok()? * PAGE)

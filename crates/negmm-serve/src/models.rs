@@ -1,4 +1,4 @@
-//! Responsible for the models that are served: their names, and loading them again while they serve.
+//! The models that are served: their names, and reloading them in service.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,31 +12,31 @@ use negmm::{Error, Loaded, Model, Result};
 use crate::failure::Failure;
 use crate::rows::Used;
 
-/// A model that is served.
+/// A model in service.
 #[derive(Debug)]
-pub struct Served {
-    /// What it is called: its file's name without the ending.
+pub struct ServedModel {
+    /// Its name: that of the file, without the extension.
     pub name: String,
     /// The model, or the forecaster.
     pub loaded: Loaded,
-    /// The columns that requests may have.
+    /// The columns that are read from requests.
     pub used: Used,
-    /// The watch on its calibration; a model that is loaded again begins a new one.
-    pub watch: Mutex<Monitor>,
+    /// The monitor of its calibration; a reload starts a new one.
+    pub monitor: Mutex<Monitor>,
 }
 
-impl Served {
-    /// The model of rows that it is.
+impl ServedModel {
+    /// The model, unless it is a forecaster.
     ///
     /// # Errors
-    /// When it is a forecaster: what is asked makes no sense of series.
+    /// When it is a forecaster, for which the endpoint is not defined.
     pub fn model(&self) -> std::result::Result<&Model, Failure> {
         match &self.loaded {
             Loaded::Model(model) => Ok(model),
             Loaded::Forecaster(_) => {
                 let name = &self.name;
                 Err(Failure::bad(format!(
-                    "{name:?} is a forecaster of series, which answers /infer and /invocations alone"
+                    "{name:?} is a forecaster of series, which only has the endpoints /infer and /invocations"
                 )))
             }
         }
@@ -46,7 +46,7 @@ impl Served {
 /// All models, by name.
 pub struct Models {
     files: Vec<(String, PathBuf)>,
-    served: RwLock<Arc<BTreeMap<String, Arc<Served>>>>,
+    served: RwLock<Arc<BTreeMap<String, Arc<ServedModel>>>>,
 }
 
 impl Models {
@@ -68,22 +68,22 @@ impl Models {
         Ok(Self { files: named, served: RwLock::new(Arc::new(served)) })
     }
 
-    /// Those that serve now.
-    pub fn all(&self) -> Arc<BTreeMap<String, Arc<Served>>> {
+    /// All models in service.
+    pub fn all(&self) -> Arc<BTreeMap<String, Arc<ServedModel>>> {
         self.served.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// One of them.
-    pub fn get(&self, name: &str) -> Option<Arc<Served>> {
+    /// The model of that name.
+    pub fn get(&self, name: &str) -> Option<Arc<ServedModel>> {
         self.all().get(name).cloned()
     }
 
-    /// The first that was named.
-    pub fn first(&self) -> Option<Arc<Served>> {
+    /// The first model of the command line.
+    pub fn first(&self) -> Option<Arc<ServedModel>> {
         self.get(&self.files.first()?.0)
     }
 
-    /// Loads all files again. Where that fails the model that serves goes on, and what failed is given back.
+    /// Reloads all files and returns what failed. Where that happens the previous model stays in service.
     pub fn reload(&self) -> Vec<Error> {
         let (mut served, mut failed) = ((*self.all()).clone(), Vec::new());
         for (name, file) in &self.files {
@@ -97,18 +97,18 @@ impl Models {
     }
 }
 
-fn load(name: &str, file: &PathBuf) -> Result<Arc<Served>> {
+fn load(name: &str, file: &PathBuf) -> Result<Arc<ServedModel>> {
     let loaded = Loaded::load(file)?;
     let used = match &loaded {
-        Loaded::Model(model) => of_rows(model),
-        Loaded::Forecaster(forecaster) => of_series(forecaster),
+        Loaded::Model(model) => columns_of_model(model),
+        Loaded::Forecaster(forecaster) => columns_of_forecaster(forecaster),
     };
-    let watch = Mutex::new(Monitor::new(Watching::default())?);
-    Ok(Arc::new(Served { name: name.to_string(), loaded, used, watch }))
+    let monitor = Mutex::new(Monitor::new(Watching::default())?);
+    Ok(Arc::new(ServedModel { name: name.to_string(), loaded, used, monitor }))
 }
 
-/// The columns of a model's inputs, and those that guaranteed sets go by: groups and weights, or the targets of a sequence.
-fn of_rows(model: &Model) -> Used {
+/// The columns of a model's inputs, and those that conformal sets need: groups and weights, or the targets of a sequence.
+fn columns_of_model(model: &Model) -> Used {
     let encoder = model.encoder();
     let schema = if encoder.sequence().is_some() { encoder.schema_with_target() } else { encoder.schema() };
     let mut names: Vec<String> = schema.columns.into_iter().map(|(name, _)| name).collect();
@@ -117,6 +117,6 @@ fn of_rows(model: &Model) -> Used {
     Used { names, groups: by.map(str::to_string) }
 }
 
-fn of_series(forecaster: &Forecaster) -> Used {
+fn columns_of_forecaster(forecaster: &Forecaster) -> Used {
     Used { names: forecaster.recipe().roles.columns().map(str::to_string).collect(), groups: None }
 }

@@ -1,4 +1,4 @@
-//! Responsible for the description of the server's addresses, as OpenAPI 3.1.
+//! The OpenAPI 3.1 description of the endpoints.
 
 use axum::Json as AxumJson;
 use serde_json::{Map, Value as Json, json};
@@ -8,39 +8,38 @@ use crate::written::{ARROW, CSV, JSON};
 
 /// The description.
 pub async fn description() -> AxumJson<Json> {
-    AxumJson(described())
+    AxumJson(document())
 }
 
-fn described() -> Json {
+fn document() -> Json {
     let model = json!({"name": "model", "in": "path", "required": true, "schema": {"type": "string"}});
-    let questions: Vec<Json> = PARAMETERS.iter().map(|(name, help)| question(name, help)).collect();
-    let with_model: Vec<Json> = [model.clone()].into_iter().chain(questions.clone()).collect();
-    let which =
-        json!({"name": "model", "in": "query", "description": "another than the first", "schema": {"type": "string"}});
-    let mlflow: Vec<Json> = [which].into_iter().chain(questions).collect();
+    let parameters: Vec<Json> = PARAMETERS.iter().map(|(name, help)| parameter(name, help)).collect();
+    let with_model: Vec<Json> = [model.clone()].into_iter().chain(parameters.clone()).collect();
+    let which = json!({"name": "model", "in": "query", "description": "name of the model; the first by default", "schema": {"type": "string"}});
+    let mlflow: Vec<Json> = [which].into_iter().chain(parameters).collect();
     let bodies = |json: Json| json!({JSON: {"schema": json}, CSV: {"schema": {"type": "string"}}, ARROW: {"schema": {"type": "string", "format": "binary"}}});
     json!({
         "openapi": "3.1.0",
         "info": {"title": "negmm", "version": env!("CARGO_PKG_VERSION"), "description": "A whole predictive distribution for every row."},
         "paths": {
             "/v2": {"get": plain("Name and version of the server")},
-            "/v2/health/live": {"get": plain("Whether the server lives")},
-            "/v2/health/ready": {"get": plain("Whether it takes requests")},
-            "/v2/models": {"get": plain("The names of the models")},
+            "/v2/health/live": {"get": plain("Liveness of the server")},
+            "/v2/health/ready": {"get": plain("Readiness of the server")},
+            "/v2/models": {"get": plain("Names of the models")},
             "/v2/models/{model}": {"parameters": [model], "get": plain("Inputs and outputs of a model")},
-            "/v2/models/{model}/ready": {"parameters": [model], "get": plain("Whether a model is there")},
-            "/v2/models/{model}/inputs": {"parameters": [model], "get": plain("Kinds, ranges and levels of its inputs")},
+            "/v2/models/{model}/ready": {"parameters": [model], "get": plain("Readiness of a model")},
+            "/v2/models/{model}/inputs": {"parameters": [model], "get": plain("Types, ranges and categories of its inputs")},
             "/v2/models/{model}/observe": {
                 "parameters": [model],
-                "get": plain("What the watch on the model's calibration makes of all that was observed"),
+                "get": plain("State of the calibration monitor"),
                 "post": {
-                    "summary": "What really happened: rows with their targets, for the watch on the model's calibration",
+                    "summary": "Report outcomes: rows with their observed targets, for the calibration monitor",
                     "requestBody": {"required": true, "content": {JSON: {"schema": records_in()}, CSV: {"schema": {"type": "string"}}}},
                     "responses": responses(json!({JSON: {"schema": {"type": "object"}}})),
                 },
             },
             "/v2/models/{model}/explore": {"post": {
-                "summary": "All about one row, as the page at / shows it",
+                "summary": "The prediction of one row, as the page at / shows it",
                 "parameters": [model],
                 "requestBody": {"required": true, "content": {JSON: {"schema": {"type": "object", "required": ["row"], "properties": {"row": {"type": "object"}}}}}},
                 "responses": responses(json!({JSON: {"schema": {"type": "object"}}})),
@@ -58,21 +57,21 @@ fn described() -> Json {
                 "responses": responses(bodies(json!({"type": "object", "properties": {"predictions": {"type": "array", "items": {"type": "object"}}}}))),
             }},
             "/ping": {"get": plain("As /v2/health/ready, for MLflow's clients")},
-            "/health": {"get": plain("The same")},
+            "/health": {"get": plain("As /ping")},
             "/version": {"get": plain("The version of negmm")},
-            "/metrics": {"get": plain("Counts for Prometheus")},
+            "/metrics": {"get": plain("Metrics for Prometheus")},
         },
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
         "security": [{}, {"token": []}],
     })
 }
 
-fn question(name: &str, help: &str) -> Json {
+fn parameter(name: &str, help: &str) -> Json {
     json!({"name": name, "in": "query", "description": format!("{help}; in a JSON body by the same name"), "schema": {"type": "string"}})
 }
 
 fn plain(summary: &str) -> Json {
-    json!({"summary": summary, "responses": {"200": {"description": "it is so"}, "401": failure("the token is missing")}})
+    json!({"summary": summary, "responses": {"200": {"description": "success"}, "401": failure("the token is missing")}})
 }
 
 fn failure(description: &str) -> Json {
@@ -82,15 +81,15 @@ fn failure(description: &str) -> Json {
 
 fn responses(content: Json) -> Json {
     let failures = [
-        ("400", "the rows or questions make no sense; the sentence names the row and the column"),
+        ("400", "invalid rows or parameters; the message names the row and the column"),
         ("401", "the token is missing"),
         ("404", "there is no such model"),
-        ("413", "too many bytes, rows or answers"),
-        ("415", "the body is of no type that is known"),
-        ("503", "too many requests are under way, or this one took too long: ask again after Retry-After seconds"),
+        ("413", "too many bytes or rows, or too large a response"),
+        ("415", "unsupported content type"),
+        ("503", "too many requests in flight, or this one timed out: retry after Retry-After seconds"),
     ];
     let mut all: Map<String, Json> = failures.iter().map(|(code, text)| (code.to_string(), failure(text))).collect();
-    all.insert("200".into(), json!({"description": "the answers", "content": content}));
+    all.insert("200".into(), json!({"description": "the predictions", "content": content}));
     Json::Object(all)
 }
 

@@ -1,4 +1,4 @@
-//! Responsible for the life of a server: from the address it is bound to, over models that are loaded again, to its orderly end.
+//! The life cycle of a server: binding, reloading models on SIGHUP, graceful shutdown.
 
 use std::future::IntoFuture;
 use std::net::SocketAddr;
@@ -12,44 +12,44 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::app::{App, router};
 use crate::limits::Limits;
-use crate::listener::Limited;
+use crate::listener::LimitedListener;
 use crate::metrics::Metrics;
 use crate::models::Models;
 use crate::token::Token;
-use crate::work::{self, Queue};
+use crate::worker::{self, Queue};
 
-/// What a server is told.
+/// Configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The model files.
     pub models: Vec<PathBuf>,
-    /// Where it listens.
+    /// The address it listens on.
     pub address: SocketAddr,
-    /// A file with the token that requests must carry.
+    /// A file with the bearer token that requests must carry.
     pub token_file: Option<PathBuf>,
-    /// Threads that predict, 0 for all cores.
+    /// Worker threads, 0 for all cores.
     pub threads: usize,
     /// Its limits.
     pub limits: Limits,
 }
 
-/// What a server says while it runs.
+/// What a server reports while it runs.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// It listens there and serves models of these names.
+    /// It listens on this address and serves models of these names.
     Listening(SocketAddr, Vec<String>),
-    /// Models were loaded again; these could not be, and those that served before go on.
+    /// Models were reloaded. For each error the model that was loaded before stays in service.
     Reloaded(Vec<Error>),
-    /// It was told to stop and answers what is under way.
+    /// It is shutting down and completes the requests in flight.
     Stopping,
 }
 
-/// Serves until the program is told to stop; `say` hears of it.
+/// Serves until a signal to stop; `notify` gets the events.
 ///
 /// # Errors
-/// When a model cannot be read, a limit makes no sense or the address is taken; and when requests were still under way at the end of
-/// the time for them.
-pub fn run(settings: &Settings, say: impl Fn(Event) + Send + Sync + 'static) -> Result<()> {
+/// When a model cannot be read, a limit is out of range or the address is in use; and when requests were still in flight at the end
+/// of the drain time.
+pub fn run(settings: &Settings, notify: impl Fn(Event) + Send + Sync + 'static) -> Result<()> {
     settings.limits.check()?;
     let token = settings.token_file.as_deref().map(Token::read).transpose()?;
     let models = Models::load(&settings.models)?;
@@ -57,21 +57,21 @@ pub fn run(settings: &Settings, say: impl Fn(Event) + Send + Sync + 'static) -> 
     let threads = if settings.threads == 0 { cores() } else { settings.threads };
     let (queue, metrics) = (Arc::new(Queue::default()), Arc::new(Metrics::default()));
     let failed = |error: std::io::Error| Error::options(format!("the server cannot be started: {error}"));
-    let workers = work::start(&queue, threads, &settings.limits, &metrics).map_err(failed)?;
+    let workers = worker::start(&queue, threads, &settings.limits, &metrics).map_err(failed)?;
     let app = Arc::new(App {
         models,
         queue: queue.clone(),
         metrics,
         limits: settings.limits.clone(),
         token,
-        gate: Semaphore::new(settings.limits.in_flight),
+        permits: Semaphore::new(settings.limits.in_flight),
         draining: AtomicBool::new(false),
     });
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let runtime = runtime.map_err(failed)?;
-    let served = runtime.block_on(serve(app, settings, Arc::new(say)));
+    let served = runtime.block_on(serve(app, settings, Arc::new(notify)));
     queue.close();
-    // What is still predicted has nobody who waits for it.
+    // Nobody waits for predictions that are still running.
     runtime.shutdown_background();
     if served.is_ok() {
         workers.into_iter().for_each(|worker| drop(worker.join()));
@@ -79,8 +79,8 @@ pub fn run(settings: &Settings, say: impl Fn(Event) + Send + Sync + 'static) -> 
     served
 }
 
-async fn serve(app: Arc<App>, settings: &Settings, say: Arc<impl Fn(Event) + Send + Sync + 'static>) -> Result<()> {
-    let taken = |error: std::io::Error| {
+async fn serve(app: Arc<App>, settings: &Settings, notify: Arc<impl Fn(Event) + Send + Sync + 'static>) -> Result<()> {
+    let bind_error = |error: std::io::Error| {
         let what = error.to_string();
         Error::options(format!(
             "cannot listen on {}: {}",
@@ -88,40 +88,40 @@ async fn serve(app: Arc<App>, settings: &Settings, say: Arc<impl Fn(Event) + Sen
             what.split(" (os").next().unwrap_or_default()
         ))
     };
-    let listener = TcpListener::bind(settings.address).await.map_err(taken)?;
-    let address = listener.local_addr().map_err(taken)?;
+    let listener = TcpListener::bind(settings.address).await.map_err(bind_error)?;
+    let address = listener.local_addr().map_err(bind_error)?;
     let limits = app.limits.clone();
     let (stop, mut stopped) = watch::channel(false);
-    // Told before anybody may have to tell it.
-    let mut signals = Signals::new().map_err(taken)?;
-    say(Event::Listening(address, app.models.all().keys().cloned().collect()));
-    let watched = app.clone();
+    // Before the event below, so that no signal after it is missed.
+    let mut signals = Signals::new().map_err(bind_error)?;
+    notify(Event::Listening(address, app.models.all().keys().cloned().collect()));
+    let state = app.clone();
     tokio::spawn(async move {
         while signals.next().await == Signal::Reload {
-            let app = watched.clone();
+            let app = state.clone();
             let errors = tokio::task::spawn_blocking(move || app.models.reload()).await.unwrap_or_default();
-            watched.metrics.reloaded(errors.len());
-            say(Event::Reloaded(errors));
+            state.metrics.reloaded(errors.len());
+            notify(Event::Reloaded(errors));
         }
-        watched.draining.store(true, Ordering::Relaxed);
-        say(Event::Stopping);
+        state.draining.store(true, Ordering::Relaxed);
+        notify(Event::Stopping);
         stop.send_replace(true);
     });
-    let listener = Limited::new(listener, limits.connections, limits.idle);
-    let mut told = stopped.clone();
-    let told = async move { drop(told.wait_for(|stop| *stop).await) };
-    let serving = tokio::spawn(axum::serve(listener, router(app)).with_graceful_shutdown(told).into_future());
-    // Its sender lives until it has said so.
+    let listener = LimitedListener::new(listener, limits.connections, limits.idle);
+    let mut shutdown = stopped.clone();
+    let shutdown = async move { drop(shutdown.wait_for(|stop| *stop).await) };
+    let serving = tokio::spawn(axum::serve(listener, router(app)).with_graceful_shutdown(shutdown).into_future());
+    // The sender lives until it has sent.
     drop(stopped.wait_for(|stop| *stop).await);
     match tokio::time::timeout(limits.drain, serving).await {
         Ok(_) => Ok(()),
         Err(_) => {
-            Err(Error::data(format!("requests were still under way after {} seconds", limits.drain.as_secs_f64())))
+            Err(Error::data(format!("requests were still in flight after {} seconds", limits.drain.as_secs_f64())))
         }
     }
 }
 
-/// What a signal asks for.
+/// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     Reload,
@@ -155,7 +155,7 @@ impl Signals {
     }
 }
 
-/// Elsewhere than on Unix there is Ctrl-C alone.
+/// Outside Unix only Ctrl-C.
 #[cfg(not(unix))]
 struct Signals;
 

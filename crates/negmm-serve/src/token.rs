@@ -1,4 +1,4 @@
-//! Responsible for the bearer token that requests must carry.
+//! The bearer token that requests must carry.
 
 use std::path::Path;
 
@@ -9,22 +9,22 @@ use negmm::{Error, Result};
 pub struct Token(Vec<u8>);
 
 impl Token {
-    /// Reads it from a file; blanks around it do not count.
+    /// Reads it from a file; whitespace around it is ignored.
     ///
     /// # Errors
-    /// When there is no such file, or nothing in it.
+    /// When there is no such file, it is empty, or the token contains whitespace.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
         match text.trim() {
             "" => Err(Error::options("expected a token, found nothing").in_file(path)),
             token if token.contains(char::is_whitespace) => {
-                Err(Error::options("a token has no blanks in it").in_file(path))
+                Err(Error::options("a token must not contain whitespace").in_file(path))
             }
             token => Ok(Self(token.as_bytes().to_vec())),
         }
     }
 
-    /// Whether a request carries it. How long that takes does not depend on how much of it is right.
+    /// Whether a request carries it, compared in constant time.
     pub fn is_in(&self, headers: &HeaderMap) -> bool {
         let given = headers.get(header::AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
         let (scheme, given) = given.split_at_checked("Bearer ".len()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Responsible for the Open Inference Protocol, version 2: its requests, and what a model says of itself there.
+//! The Open Inference Protocol, version 2: requests and model metadata.
 
 use negmm::data::Encoding;
 use negmm::forecast::Forecaster;
@@ -9,19 +9,19 @@ use serde_json::{Map, Value as Json, json};
 use crate::failure::Failure;
 use crate::rows::{Columns, Used};
 
-/// The body of a request to infer.
+/// The body of an inference request.
 #[derive(Debug, Deserialize)]
 pub struct Request {
-    /// Comes back with the answer.
+    /// Repeated in the response.
     #[serde(default)]
     pub id: Option<String>,
-    /// The questions.
+    /// The query.
     #[serde(default)]
     pub parameters: Map<String, Json>,
     inputs: Vec<Tensor>,
-    /// The outputs that are wanted; all unless said.
+    /// The requested outputs; empty: all.
     #[serde(default)]
-    outputs: Vec<Wanted>,
+    outputs: Vec<RequestedOutput>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,19 +33,20 @@ struct Tensor {
 }
 
 #[derive(Debug, Deserialize)]
-struct Wanted {
+struct RequestedOutput {
     name: String,
 }
 
 impl Request {
-    /// Reads a body.
-    pub fn read(body: &[u8]) -> Result<Self, Failure> {
-        serde_json::from_slice(body).map_err(|error| Failure::bad(format!("no request of the protocol: {error}")))
+    /// Parses a body.
+    pub fn parse(body: &[u8]) -> Result<Self, Failure> {
+        serde_json::from_slice(body)
+            .map_err(|error| Failure::bad(format!("not a request of the Open Inference Protocol: {error}")))
     }
 
-    /// The names of the outputs that are wanted; empty: all.
-    pub fn wanted(&self) -> Vec<String> {
-        self.outputs.iter().map(|wanted| wanted.name.clone()).collect()
+    /// Names of the requested outputs; empty: all.
+    pub fn output_names(&self) -> Vec<String> {
+        self.outputs.iter().map(|output| output.name.clone()).collect()
     }
 
     /// The rows: each tensor is a column of a shape [rows] or [rows, 1].
@@ -58,30 +59,30 @@ impl Request {
 impl Tensor {
     fn cells(&self) -> Result<(&str, Vec<&Json>), Failure> {
         let Self { name, shape, datatype, data } = self;
-        let wrong = |message: String| Failure::bad(format!("input {name:?}: {message}"));
+        let invalid = |message: String| Failure::bad(format!("input {name:?}: {message}"));
         let (rows, flat) = match &shape[..] {
             [rows] | [rows, 1] => (*rows, flattened(data)),
-            _ => return Err(wrong(format!("expected the shape [rows] or [rows, 1], found {shape:?}"))),
+            _ => return Err(invalid(format!("expected the shape [rows] or [rows, 1], found {shape:?}"))),
         };
-        let Some(flat) = flat else { return Err(wrong("data must be a list".into())) };
+        let Some(flat) = flat else { return Err(invalid("data must be a list".into())) };
         if flat.len() as u64 != rows {
-            return Err(wrong(format!("{} cells do not have the shape {shape:?}", flat.len())));
+            return Err(invalid(format!("{} cells do not have the shape {shape:?}", flat.len())));
         }
         let fits: fn(&Json) -> bool = match datatype.as_str() {
             "BYTES" => |cell| cell.is_string() || cell.is_null(),
             "BOOL" => |cell| cell.is_boolean() || cell.is_null(),
             "FP16" | "FP32" | "FP64" | "INT8" | "INT16" | "INT32" | "INT64" | "UINT8" | "UINT16" | "UINT32"
             | "UINT64" => |cell| cell.is_number() || cell.is_null(),
-            other => return Err(wrong(format!("there is no datatype {other:?}"))),
+            other => return Err(invalid(format!("unknown datatype {other:?}"))),
         };
         match flat.iter().position(|cell| !fits(cell)) {
-            Some(at) => Err(wrong(format!("cell {at} is no {datatype}: {}", flat[at]))),
+            Some(at) => Err(invalid(format!("cell {at} is not of type {datatype}: {}", flat[at]))),
             None => Ok((name, flat)),
         }
     }
 }
 
-/// The cells of a list, or of a list of lists of one.
+/// The cells of a list, or of a list of lists.
 fn flattened(data: &Json) -> Option<Vec<&Json>> {
     let list = data.as_array()?;
     let inner = |cell: &'_ Json| matches!(cell, Json::Array(_));
@@ -91,11 +92,11 @@ fn flattened(data: &Json) -> Option<Vec<&Json>> {
     Some(list.iter().collect())
 }
 
-/// What a model says of itself: its inputs, and the outputs that are always there.
+/// Metadata of a model: its inputs, and the outputs of the default query.
 pub fn metadata(name: &str, loaded: &Loaded) -> Json {
     let (inputs, outputs, parameters) = match loaded {
-        Loaded::Model(model) => of_rows(model),
-        Loaded::Forecaster(forecaster) => of_series(forecaster),
+        Loaded::Model(model) => metadata_of_model(model),
+        Loaded::Forecaster(forecaster) => metadata_of_forecaster(forecaster),
     };
     json!({
         "name": name,
@@ -113,7 +114,7 @@ fn tensor(name: &str, datatype: &str) -> Json {
     json!({"name": name, "datatype": datatype, "shape": [-1]})
 }
 
-fn of_rows(model: &Model) -> Metadata {
+fn metadata_of_model(model: &Model) -> Metadata {
     let encoder = model.encoder();
     let inputs = encoder.inputs().iter().filter(|input| input.encoding.features() > 0).map(|input| {
         let datatype = match input.encoding {
@@ -133,14 +134,14 @@ fn of_rows(model: &Model) -> Metadata {
     (inputs.collect(), outputs.iter().map(|name| tensor(name, "FP64")).collect(), parameters)
 }
 
-/// Rows are steps of the past; there is an output for each step ahead of each series.
-fn of_series(forecaster: &Forecaster) -> Metadata {
+/// Input rows are past steps; there is an output row for each future step of each series.
+fn metadata_of_forecaster(forecaster: &Forecaster) -> Metadata {
     let roles = &forecaster.recipe().roles;
-    let places = [roles.series.as_ref(), roles.time.as_ref()].into_iter().flatten();
-    let places: Vec<Json> = places.map(|name| tensor(name, "BYTES")).collect();
+    let keys = [roles.series.as_ref(), roles.time.as_ref()].into_iter().flatten();
+    let keys: Vec<Json> = keys.map(|name| tensor(name, "BYTES")).collect();
     let numbers = [&roles.target].into_iter().chain(&roles.past).chain(&roles.known);
-    let inputs = places.iter().cloned().chain(numbers.map(|name| tensor(name, "FP64"))).collect();
+    let inputs = keys.iter().cloned().chain(numbers.map(|name| tensor(name, "FP64"))).collect();
     let outputs = [("step", "INT64"), ("mean", "FP64"), ("sd", "FP64")].map(|(name, kind)| tensor(name, kind));
     let parameters = json!({"method": "auto", "target": roles.target, "horizon": roles.horizon});
-    (inputs, places.into_iter().chain(outputs).collect(), parameters)
+    (inputs, keys.into_iter().chain(outputs).collect(), parameters)
 }

@@ -1,9 +1,9 @@
-"""Opens the page of `negmm serve` in a headless Chromium and uses it: inputs moved by keys, rows of a file, downloads, the lock; light
-and dark, phone and desktop; nothing cut off or overlapping, no error, no request to anybody else, nothing injected.
+"""A test of the page of `negmm serve` in a headless Chromium: inputs changed by keyboard, rows of a file, downloads, the token;
+light and dark, phone and desktop; nothing cut off or overlapping, no error, no request to another host, nothing injected.
 
     python3 check.py PROGRAM [--shots DIR]
 
-PROGRAM is the negmm to serve with. With --shots the pages are kept as images.
+PROGRAM is the negmm to serve with. With --shots screenshots are kept.
 """
 
 import argparse
@@ -29,7 +29,7 @@ SCRIPT = "<script>window.broken = 1</script>"
 
 
 def tables():
-    """Name, header and rows of what models are made of; the last column is the target."""
+    """Name, header and rows of the training files; the last column is the target."""
     noise = [math.sin(row * 12.9898) * 43758.5453 % 1 for row in range(600)]
     places = ["Oslo", "Łódź", "</script>" + SCRIPT, "a place with a long name, and a comma"]
     day = [f"20{10 + row % 12}-{1 + row % 12:02}-{1 + row % 28:02}" for row in range(600)]
@@ -73,43 +73,43 @@ def wait(browser, condition, what):
         if browser.run(f"return {condition}"):
             return []
         time.sleep(0.05)
-    return [f"waited in vain for {what}"]
+    return [f"timed out waiting for {what}"]
 
 
 def settled(browser):
-    return wait(browser, "document.body.dataset.ready && !document.querySelector('.stale') && !document.getElementById('trouble').textContent", "an answer")
+    return wait(browser, "document.body.dataset.ready && !document.querySelector('.stale') && !document.getElementById('error').textContent", "a prediction")
 
 
-def told(browser):
-    return browser.run("return document.getElementById('told').textContent")
+def summary(browser):
+    return browser.run("return document.getElementById('summary').textContent")
 
 
 def use(browser, folder):
-    """Uses the page as people do; gives what is wrong."""
+    """Uses the page as a person would; returns what is wrong."""
     wrong = settled(browser)
-    before = told(browser)
+    before = summary(browser)
     browser.run("document.getElementById('input-0').focus()")
     browser.press(END)
     time.sleep(0.2)
     wrong += settled(browser)
-    if told(browser) == before:
+    if summary(browser) == before:
         wrong.append("the key End on the first input changed nothing")
     browser.press(TAB)
     if browser.run("return document.activeElement.getAttribute('aria-label')") != "x, as a number":
         wrong.append("Tab does not go from a slider to its number")
-    # A number outside the range is told.
+    # A value outside the range in training is reported.
     browser.run("const box = document.activeElement; box.value = ''; box.dispatchEvent(new Event('input'))")
     browser.press("9", "9")
     time.sleep(0.2)
     wrong += settled(browser)
-    if "outside what training had seen" not in told(browser):
-        wrong.append(f"99 is not said to be outside: {told(browser)}")
-    # Rows of a file, by keys.
+    if "outside its range in training" not in summary(browser):
+        wrong.append(f"99 is not reported as outside: {summary(browser)}")
+    # Rows of a file, by keyboard.
     rows = (folder / "peaks.csv").read_text(encoding="utf-8")
     browser.run("""const data = new DataTransfer(); data.items.add(new File([arguments[0]], "rows.csv"));
         const file = document.getElementById("file"); file.files = data.files; file.dispatchEvent(new Event("change"))""", rows)
     wrong += wait(browser, "!document.getElementById('rows').hidden", "the rows of a file")
-    browser.run("document.getElementById('after').focus()")
+    browser.run("document.getElementById('next').focus()")
     browser.press(ENTER)
     time.sleep(0.2)
     wrong += settled(browser)
@@ -117,22 +117,22 @@ def use(browser, folder):
     found = browser.run("return [document.getElementById('row').value, document.querySelector('#inputs input[type=number]').value, document.getElementById('input-1').value]")
     if found != ["2", str(float(second["x"])), second["place"]]:
         wrong.append(f"the second row is {found}")
-    # What is downloaded is caught on its way.
-    browser.run("""window.kept = []; const create = URL.createObjectURL;
-        URL.createObjectURL = blob => { blob.text().then(text => window.kept.push(text)); return create(blob); };
+    # Downloads are intercepted.
+    browser.run("""window.downloads = []; const create = URL.createObjectURL;
+        URL.createObjectURL = blob => { blob.text().then(text => window.downloads.push(text)); return create(blob); };
         HTMLAnchorElement.prototype.click = () => {}""")
-    for button in ("save", "all"):
+    for button in ("download", "download-all"):
         browser.run(f"document.getElementById('{button}').focus()")
         browser.press(ENTER)
-    wrong += wait(browser, "window.kept.length == 2", "two downloads")
-    kept = sorted(browser.run("return window.kept"), key=len)
-    answers = list(csv.DictReader(max(kept, key=lambda text: text.startswith("mean,")).splitlines()))
-    if len(answers) != 600 or "q0.95" not in answers[0]:
-        wrong.append(f"{len(answers)} answers were downloaded")
-    if not any(text.startswith("{") and json.loads(text)["model"] == "peaks" for text in kept):
-        wrong.append("the answer about a row was not downloaded")
+    wrong += wait(browser, "window.downloads.length == 2", "two downloads")
+    downloads = sorted(browser.run("return window.downloads"), key=len)
+    predictions = list(csv.DictReader(max(downloads, key=lambda text: text.startswith("mean,")).splitlines()))
+    if len(predictions) != 600 or "q0.95" not in predictions[0]:
+        wrong.append(f"{len(predictions)} predictions were downloaded")
+    if not any(text.startswith("{") and json.loads(text)["model"] == "peaks" for text in downloads):
+        wrong.append("the prediction of a row was not downloaded")
     if browser.run("return window.broken") is not None:
-        wrong.append("something from the data ran")
+        wrong.append("a script in the data ran")
     return wrong
 
 
@@ -156,16 +156,16 @@ def check_models(browser, server, folder, shots, faults):
             faults.extend(f"{where}: {fault}" for fault in use(browser, folder))
             faults.extend(f"{where}: console: {entry['message']}" for entry in browser.logs("browser"))
             outside = [url for url in browser.requests() if not url.startswith((server.url, "data:", "blob:"))]
-            faults.extend(f"{where}: asked for {url}" for url in outside)
+            faults.extend(f"{where}: requested {url}" for url in outside)
 
 
-def check_lock(browser, server, faults):
+def check_token(browser, server, faults):
     browser.look(1280, 900, "light")
     browser.visit(server.url)
-    faults.extend(wait(browser, "!document.getElementById('locked').hidden", "the lock"))
+    faults.extend(wait(browser, "!document.getElementById('locked').hidden", "the token form"))
     browser.run("document.getElementById('token').focus()")
     browser.press(*"s3cret", ENTER)
-    faults.extend(wait(browser, "document.getElementById('locked').hidden && document.querySelector('#picture svg')", "the page behind the lock"))
+    faults.extend(wait(browser, "document.getElementById('locked').hidden && document.querySelector('#plot svg')", "the page after the token"))
 
 
 def main():
@@ -183,7 +183,7 @@ def main():
             check_models(browser, server, folder, arguments.shots, faults)
         (folder / "token").write_text("s3cret\n")
         with Server(program, folder, models[:1], "--token-file", "token") as server:
-            check_lock(browser, server, faults)
+            check_token(browser, server, faults)
     if faults:
         raise SystemExit("\n".join([*faults, f"{len(faults)} faults"]))
     print("the page to explore: no fault, on phone and desktop, light and dark")

@@ -1,12 +1,12 @@
-// Looks at the page to explore from inside and returns what is wrong with it, as sentences.
+// Inspects the page from inside and returns what is wrong, as sentences.
 const scheme = arguments[0];
 const faults = [];
-const ground = getComputedStyle(document.body).backgroundColor;
-if ((luminance(ground) > 0.5) !== (scheme === "light")) faults.push(`a ground of ${ground} is not ${scheme}`);
+const background = getComputedStyle(document.body).backgroundColor;
+if ((luminance(background) > 0.5) !== (scheme === "light")) faults.push(`a background of ${background} is not ${scheme}`);
 if (document.documentElement.scrollWidth > innerWidth) faults.push(`${document.documentElement.scrollWidth} wide`);
-if (window.broken !== undefined) faults.push("something from the data ran");
-if (document.querySelector("img, iframe, object, [onerror], [onclick]")) faults.push("an element that is not ours");
-if (/\b(NaN|Infinity|undefined|null)\b/.test(document.body.innerText)) faults.push("a number that is none");
+if (window.broken !== undefined) faults.push("a script in the data ran");
+if (document.querySelector("img, iframe, object, [onerror], [onclick]")) faults.push("an injected element");
+if (/\b(NaN|Infinity|undefined|null)\b/.test(document.body.innerText)) faults.push("a number that is not finite");
 const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
 if (new Set(ids).size !== ids.length) faults.push("an id occurs twice");
 document.querySelectorAll("#inputs input, #inputs select").forEach(control => {
@@ -16,28 +16,28 @@ document.querySelectorAll("#inputs input, #inputs select").forEach(control => {
   if (box.height < 24) faults.push(`a control ${box.height} pixels high`);
 });
 if (document.querySelectorAll("#facts tr").length !== 9) faults.push(`${document.querySelectorAll("#facts tr").length} facts`);
-if (document.querySelectorAll("#regions tr").length !== 2) faults.push("not two sets");
-const svgs = [...document.querySelectorAll("#picture > svg, #effects svg")];
-if (svgs.length < 2) faults.push(`${svgs.length} pictures`);
+if (document.querySelectorAll("#regions tr").length !== 2) faults.push("not two regions");
+const svgs = [...document.querySelectorAll("#plot > svg, #effects svg")];
+if (svgs.length < 2) faults.push(`${svgs.length} plots`);
 svgs.forEach((svg, number) => {
   const where = number ? `effect ${number}` : "the density";
   const frame = svg.getBoundingClientRect();
   if (frame.width < 250 || frame.height < 100) faults.push(`${where}: drawn at ${frame.width} × ${frame.height}`);
   if (svg.getAttribute("role") !== "img" || !/\d/.test(svg.getAttribute("aria-label") || "")) faults.push(`${where}: no text alternative`);
-  if (/NaN|Infinity/.test(svg.outerHTML)) faults.push(`${where}: a place that is no number`);
+  if (/NaN|Infinity/.test(svg.outerHTML)) faults.push(`${where}: a coordinate that is not finite`);
   const texts = [...svg.querySelectorAll("text")], boxes = texts.map(text => text.getBoundingClientRect());
-  if (texts.length < 4) faults.push(`${where}: ${texts.length} words`);
+  if (texts.length < 4) faults.push(`${where}: ${texts.length} labels`);
   texts.forEach((text, k) => {
-    const box = boxes[k], said = text.firstChild ? text.firstChild.textContent.slice(0, 30) : "";
+    const box = boxes[k], label = text.firstChild ? text.firstChild.textContent.slice(0, 30) : "";
     const size = parseFloat(getComputedStyle(text).fontSize) * frame.width / svg.viewBox.baseVal.width;
-    if (size < 9) faults.push(`${where}: letters of ${size.toFixed(1)} pixels: ${said}`);
-    if (contrast(getComputedStyle(text).fill, ground) < 4.4) faults.push(`${where}: pale letters: ${said}`);
+    if (size < 9) faults.push(`${where}: text of ${size.toFixed(1)} pixels: ${label}`);
+    if (contrast(getComputedStyle(text).fill, background) < 4.4) faults.push(`${where}: low contrast: ${label}`);
     if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
-      faults.push(`${where}: cut off: ${said}`);
+      faults.push(`${where}: cut off: ${label}`);
     boxes.slice(k + 1).forEach((other, more) => {
       const across = Math.min(box.right, other.right) - Math.max(box.left, other.left);
       const along = Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top);
-      if (across > 1 && along > 3) faults.push(`${where}: on top of each other: ${said} and ${texts[k + 1 + more].textContent.slice(0, 30)}`);
+      if (across > 1 && along > 3) faults.push(`${where}: overlapping: ${label} and ${texts[k + 1 + more].textContent.slice(0, 30)}`);
     });
   });
 });

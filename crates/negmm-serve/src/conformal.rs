@@ -1,4 +1,4 @@
-//! Responsible for guaranteed sets of a request: what its rows say beside their inputs, and the answers by that.
+//! Conformal prediction sets of a request: the columns they need beside the model's inputs, and their dispatch.
 
 use negmm::conformal::{Adaptive, Guard, LabelColumns, Labels};
 use negmm::{Answers, Model, Predictions, Questions};
@@ -6,28 +6,30 @@ use negmm::{Answers, Model, Predictions, Questions};
 use crate::failure::Failure;
 use crate::rows::Rows;
 
-/// What guaranteed sets of some rows go by.
-pub enum Beside {
-    /// Groups and weights, where the calibration asks for them.
+/// What conformal prediction sets of some rows need beside the predictions.
+pub enum ConformalInputs {
+    /// Groups and weights, where the calibration uses them.
     Labels(Labels),
-    /// The targets of a sequence, which its sets adapt to.
+    /// Past targets of a sequence, for adaptive conformal inference.
     Targets(Vec<f64>),
 }
 
-impl Beside {
-    /// What these rows say.
+impl ConformalInputs {
+    /// Reads them from the rows of a request.
     ///
     /// # Errors
-    /// When the model has no guaranteed sets, or the rows lack what these go by.
-    pub fn of(model: &Model, rows: &Rows) -> Result<Self, Failure> {
+    /// When the model is not calibrated, or the rows lack a column that the calibration uses.
+    pub fn new(model: &Model, rows: &Rows) -> Result<Self, Failure> {
         if model.encoder().sequence().is_some() {
             return Ok(Self::Targets(model.encoder().targets(rows.table()?.as_ref())?.into_owned()));
         }
-        // That of somebody who asks for what is not there, not of the model.
+        // Asking an uncalibrated model is an error of the request, not of the server.
         let calibration = model.known_calibration().map_err(|error| Failure::bad(error.to_string()))?;
         let columns = LabelColumns::of(calibration);
         if let Some(name) = columns.by.filter(|_| rows.groups().is_empty()) {
-            return Err(Failure::bad(format!("guaranteed sets go by column {name:?}, which the rows do not have")));
+            return Err(Failure::bad(format!(
+                "conformal sets are calibrated by column {name:?}, which the rows do not have"
+            )));
         }
         Ok(Self::Labels(match columns.weight {
             Some(_) => columns.with_groups(rows.groups().to_vec(), rows.table()?.as_ref())?,
@@ -35,7 +37,7 @@ impl Beside {
         }))
     }
 
-    /// The answers about predictions of the same rows.
+    /// The output columns for predictions of the same rows.
     pub fn answer<'a>(
         &self,
         model: &Model,

@@ -1,4 +1,4 @@
-//! Responsible for requests to a forecaster: the past of each series in, the steps after its end out, as `negmm predict` gives them.
+//! Responses of a forecaster: the history of each series in, its next steps out, as `negmm predict` gives them.
 
 use negmm::conformal::Guard;
 use negmm::forecast::{Forecaster, Forecasts, Histories};
@@ -8,23 +8,23 @@ use crate::failure::Failure;
 use crate::written::{Form, written};
 
 /// The forecasts for the rows of a request.
-pub struct Ahead<'a> {
+pub struct ForecastResponse<'a> {
     forecaster: &'a Forecaster,
     table: &'a Table,
     histories: Histories,
     forecasts: Forecasts,
 }
 
-impl<'a> Ahead<'a> {
-    /// What follows the end of each series of a table.
+impl<'a> ForecastResponse<'a> {
+    /// Forecasts the steps after the end of each series of a table.
     ///
     /// # Errors
-    /// When the rows are no series, or the answers would have more numbers than `most`.
-    pub fn of(
+    /// When the rows are not valid series, or the response would have more than `max_numbers`.
+    pub fn new(
         forecaster: &'a Forecaster,
         table: &'a Table,
         questions: &Questions,
-        most: usize,
+        max_numbers: usize,
     ) -> Result<Self, Failure> {
         if questions.novelty {
             return Err(Failure::bad("a forecaster's answers have no novelty"));
@@ -32,22 +32,22 @@ impl<'a> Ahead<'a> {
         let histories = forecaster.histories(table)?;
         let (series, horizon) = (histories.series.len(), forecaster.recipe().roles.horizon);
         let names = questions.names(forecaster.model())?.len();
-        if names.saturating_mul(series).saturating_mul(horizon) > most {
+        if names.saturating_mul(series).saturating_mul(horizon) > max_numbers {
             let message =
-                format!("{horizon} steps of {series} series with {names} answers are more than {most} numbers");
+                format!("{horizon} steps of {series} series with {names} columns are more than {max_numbers} numbers");
             return Err(Failure::too_large(message));
         }
         let forecasts = forecaster.future(table, &histories)?;
         Ok(Self { forecaster, table, histories, forecasts })
     }
 
-    /// Forecasts, one for each step of each series.
+    /// Number of forecasts: one for each step of each series.
     pub fn len(&self) -> usize {
         self.forecasts.places.len()
     }
 
-    /// The answers about them.
-    pub fn answer(&self, questions: &Questions, form: &Form) -> Result<Vec<u8>, Failure> {
+    /// The body of the response.
+    pub fn encode(&self, questions: &Questions, form: &Form) -> Result<Vec<u8>, Failure> {
         let Self { forecaster, table, histories, forecasts } = self;
         let Forecasts { places, predictions, .. } = forecasts;
         let answers = match questions.guaranteed {

@@ -1,5 +1,5 @@
-//! Responsible for what really happened: rows with their targets come in, and the watch on a model's calibration says what it makes of
-//! them, to whoever asks and to Prometheus.
+//! Reporting outcomes: rows with their observed targets update the monitor of a model's calibration, whose state is a JSON
+//! response and gauges for Prometheus.
 
 use std::fmt::Write;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -12,95 +12,96 @@ use negmm::monitor::{Monitor, Verdict};
 use negmm::{Model, Table};
 use serde_json::Value as Json;
 
-use crate::app::{App, essence};
+use crate::app::{App, media_type};
 use crate::arrow_body::too_many;
 use crate::csv_body;
 use crate::failure::Failure;
 use crate::metrics::escaped;
-use crate::models::{Models, Served};
+use crate::models::{Models, ServedModel};
 use crate::rows::{Used, of_mlflow};
 use crate::written::{CSV, JSON};
 
-/// Rows with their targets, as `/invocations` takes rows, or CSV; answered by what was seen so far.
-pub async fn observed(
+/// Takes rows with their targets, as JSON of `/invocations` or as CSV; returns the state of the monitor.
+pub async fn report(
     State(app): State<Arc<App>>,
     Path(model): Path<String>,
     headers: HeaderMap,
     body: HttpBody,
 ) -> Result<AxumJson<Json>, Failure> {
     let served = app.served(&model)?;
-    let csv = match essence(&headers, header::CONTENT_TYPE) {
+    let csv = match media_type(&headers, header::CONTENT_TYPE) {
         None | Some(JSON) => false,
         Some(CSV) => true,
-        Some(other) => return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, no_type(other))),
+        Some(other) => return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, unsupported(other))),
     };
     let body = app.body(body).await?;
-    let most = app.limits.rows;
-    let seen = tokio::task::spawn_blocking(move || {
+    let max_rows = app.limits.rows;
+    let updated = tokio::task::spawn_blocking(move || {
         let model = served.model()?;
-        let table = table(model, &body, csv, most)?;
-        see(&served, model, &table)
+        let table = table(model, &body, csv, max_rows)?;
+        update(&served, model, &table)
     });
-    seen.await.unwrap_or_else(|_| Err(Failure::internal())).map(AxumJson)
+    updated.await.unwrap_or_else(|_| Err(Failure::internal())).map(AxumJson)
 }
 
-/// What was seen so far.
-pub async fn verdict(State(app): State<Arc<App>>, Path(model): Path<String>) -> Result<AxumJson<Json>, Failure> {
+/// The state of the monitor.
+pub async fn status(State(app): State<Arc<App>>, Path(model): Path<String>) -> Result<AxumJson<Json>, Failure> {
     let served = app.served(&model)?;
-    let verdict = watch(&served).verdict();
-    said(&verdict).map(AxumJson)
+    let verdict = monitor(&served).verdict();
+    to_json(&verdict).map(AxumJson)
 }
 
-fn no_type(found: &str) -> String {
+fn unsupported(found: &str) -> String {
     format!("expected a body of the type {JSON} or {CSV}, found {found}")
 }
 
 /// The rows of a body.
-fn table(model: &Model, body: &Bytes, csv: bool, most: usize) -> Result<Table, Failure> {
+fn table(model: &Model, body: &Bytes, csv: bool, max_rows: usize) -> Result<Table, Failure> {
     let schema = model.encoder().schema_with_target();
     if csv {
-        return Ok(csv_body::chunk(body, &schema, most)?.table);
+        return Ok(csv_body::chunk(body, &schema, max_rows)?.table);
     }
-    let body = serde_json::from_slice(body).map_err(|error| Failure::bad(format!("no JSON object: {error}")))?;
+    let body = serde_json::from_slice(body).map_err(|error| Failure::bad(format!("not a JSON object: {error}")))?;
     let names = schema.columns.into_iter().map(|(name, _)| name).collect();
     let (columns, parameters) = of_mlflow(body, &Used { names, groups: None })?;
     if let Some(name) = parameters.keys().next() {
-        return Err(Failure::bad(format!("a watch is asked nothing: there is no parameter {name:?}")));
+        return Err(Failure::bad(format!("this endpoint takes no parameters, found {name:?}")));
     }
     match columns.len() {
-        0 => Err(Failure::bad("there is no row in the body")),
-        rows if rows > most => Err(Failure::too_large(too_many(most))),
+        0 => Err(Failure::bad("there are no rows in the body")),
+        rows if rows > max_rows => Err(Failure::too_large(too_many(max_rows))),
         _ => Ok(columns.table()?),
     }
 }
 
-fn see(served: &Served, model: &Model, table: &Table) -> Result<Json, Failure> {
+fn update(served: &ServedModel, model: &Model, table: &Table) -> Result<Json, Failure> {
     let encoder = model.encoder();
     if encoder.sequence().is_some() || encoder.target().is_censored() {
-        return Err(Failure::bad("a watch needs rows that stand alone, with targets that are known"));
+        return Err(Failure::bad("monitoring needs independent rows with uncensored targets, no sequence"));
     }
     let (predictions, _) = model.predict_known(table)?;
     let y = encoder.targets(table)?;
-    let mut watch = watch(served);
-    watch.see(&predictions, &model.baseline(predictions.len()), &y)?;
-    said(&watch.verdict())
+    let mut monitor = monitor(served);
+    monitor.see(&predictions, &model.baseline(predictions.len()), &y)?;
+    to_json(&monitor.verdict())
 }
 
-fn watch(served: &Served) -> MutexGuard<'_, Monitor> {
-    served.watch.lock().unwrap_or_else(PoisonError::into_inner)
+fn monitor(served: &ServedModel) -> MutexGuard<'_, Monitor> {
+    served.monitor.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn said(verdict: &Verdict) -> Result<Json, Failure> {
+fn to_json(verdict: &Verdict) -> Result<Json, Failure> {
     serde_json::to_value(verdict).map_err(|_| Failure::internal())
 }
 
-/// A number that Prometheus is told: its name, what it is, and how a verdict says it.
+/// A gauge: its name, its help text, and its value of a verdict.
 type Gauge = (&'static str, &'static str, fn(&Verdict) -> f64);
 
-/// The watches, in Prometheus' text format.
+/// The gauges of all monitors, in Prometheus' text format.
 pub fn gauges(models: &Models) -> String {
     let all = models.all();
-    let verdicts: Vec<(&String, Verdict)> = all.iter().map(|(name, served)| (name, watch(served).verdict())).collect();
+    let verdicts: Vec<(&String, Verdict)> =
+        all.iter().map(|(name, served)| (name, monitor(served).verdict())).collect();
     let mut out = String::new();
     let gauges: [Gauge; 3] = [
         ("negmm_calibration_alarm", "Whether the alarm is on: 1, else 0.", |verdict| {
