@@ -5,7 +5,7 @@ use negmm::data::Column;
 use negmm::forecast::{Forecaster, Origins, Over};
 use negmm::questions::{levels, numbers};
 use negmm::{Loaded, Metrics, Model, Predictions, Questions, Result, Table};
-use negmm_report::{Cases, Report};
+use negmm_report::{EvaluationSet, Report};
 
 /// Asks all questions; a report only where `pictures` are wanted, because it takes longer than all others together.
 pub fn ask(loaded: &Loaded, table: &Table, pictures: bool) {
@@ -25,7 +25,7 @@ fn ask_model(model: &Model, table: &Table, pictures: bool) -> Result<()> {
         let _ = Metrics::of(&predictions, y);
     }
     if pictures {
-        let html = Report::new(model, &Cases::of_table(model, table, None)?, "fuzzed")?.html();
+        let html = Report::new(model, &EvaluationSet::of_table(model, table, None)?, "fuzzed")?.html();
         assert!(html.contains("<html"));
     }
     model.to_bytes().map(drop)

@@ -51,7 +51,7 @@ fn steps_ahead_have_times_and_distributions() {
     assert!(folder.done(&["inspect", "h.negmm"]).text().starts_with("forecasts of \"load\""));
     folder.done(&["report", "h.negmm", "h.csv", "--last", "72", "-o", "h.html", "--svg", "pictures"]);
     let page = String::from_utf8(folder.read("h.html")).unwrap();
-    assert!(page.contains("What follows?") && page.contains("Seasons found: 24 steps."), "no fan");
+    assert!(page.contains("Forecast of") && page.contains("Seasonal periods found: 24 steps."), "no fan");
     assert!(folder.path("pictures/fan-1.svg").is_file() && folder.path("pictures/pit-by-step.svg").is_file());
 }
 

@@ -39,7 +39,7 @@ fn a_fit_explains_itself() {
     let page = text(&folder, "m.html");
     assert!(page.contains("Scores are of the 9 rows in <bdi>ok.csv</bdi> that were held out in training"));
     folder.fit("ok.csv", "m", &["--report", "m.html", "--validation", "0"]);
-    assert!(text(&folder, "m.html").contains("<b>The model learnt from these rows</b>"));
+    assert!(text(&folder, "m.html").contains("<b>The model was trained on these rows</b>"));
     let json = folder.fit("ok.csv", "m", &["--report", "m.html", "--json"]).json();
     assert_eq!(json["report"], "m.html");
     assert_eq!(folder.fit("ok.csv", "m", &["--json"]).json()["report"], serde_json::Value::Null);

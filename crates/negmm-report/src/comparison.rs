@@ -1,4 +1,4 @@
-//! Responsible for the picture of a comparison: every method's scores with their standard errors.
+//! The plot of a comparison: the scores of every method with their standard errors.
 
 use negmm::compare::{Comparison, Metric};
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
@@ -7,12 +7,12 @@ use crate::text::num;
 
 /// Draws the scores of `methods`, named in the order of the comparison.
 pub fn comparison(title: &str, methods: &[String], comparison: &Comparison) -> Figure {
-    // Of targets that may be censored there is no CRPS.
+    // There is no CRPS of censored targets.
     let metrics = comparison.metrics();
     let (metric, score) = if metrics.contains(&Metric::Crps) { (Metric::Crps, "CRPS") } else { (Metric::Nll, "NLL") };
     let mean = |at: usize| num(comparison.summary(at, metric).mean);
-    let told: Vec<String> = methods.iter().enumerate().map(|(at, name)| format!("{name} {}", mean(at))).collect();
-    let figure = Figure::new(format!("Methods compared on {title}"), format!("Mean {score}: {}.", told.join(", ")))
+    let scores: Vec<String> = methods.iter().enumerate().map(|(at, name)| format!("{name} {}", mean(at))).collect();
+    let figure = Figure::new(format!("Methods compared on {title}"), format!("Mean {score}: {}.", scores.join(", ")))
         .columns(2)
         .panel_size(400.0, 80.0 + 24.0 * methods.len().max(3) as f64);
     metrics.into_iter().fold(figure, |figure, metric| figure.panel(panel(methods, comparison, metric)))
@@ -20,24 +20,24 @@ pub fn comparison(title: &str, methods: &[String], comparison: &Comparison) -> F
 
 fn panel(methods: &[String], comparison: &Comparison, metric: Metric) -> Panel {
     let (title, label) = match metric {
-        Metric::Rmse => ("RMSE", "less is better"),
-        Metric::Nll => ("NLL", "less is better"),
-        Metric::MassNll => ("Mass NLL", "less is better"),
-        Metric::Crps => ("CRPS", "less is better"),
-        Metric::IntegratedBrier => ("Integrated Brier score", "less is better"),
-        Metric::Concordance => ("Concordance", "more is better, 0.5 is chance"),
-        Metric::Coverage => ("Inside the 95 % interval", "95 % is right"),
-        Metric::Width => ("Width of the 95 % interval", "less is better where the coverage is right"),
-        Metric::Seconds => ("Seconds of a fit", "less is better"),
+        Metric::Rmse => ("RMSE", "lower is better"),
+        Metric::Nll => ("NLL", "lower is better"),
+        Metric::MassNll => ("Mass NLL", "lower is better"),
+        Metric::Crps => ("CRPS", "lower is better"),
+        Metric::IntegratedBrier => ("Integrated Brier score", "lower is better"),
+        Metric::Concordance => ("Concordance", "higher is better, 0.5 is random"),
+        Metric::Coverage => ("Coverage of the 95 % interval", "nominal: 95 %"),
+        Metric::Width => ("Width of the 95 % interval", "lower is better at the nominal coverage"),
+        Metric::Seconds => ("Seconds per fit", "lower is better"),
     };
     let summaries: Vec<_> = (0..methods.len()).map(|at| comparison.summary(at, metric)).collect();
-    let places: Vec<f64> = (0..methods.len()).map(|at| at as f64).collect();
+    let positions: Vec<f64> = (0..methods.len()).map(|at| at as f64).collect();
     let means: Vec<f64> = summaries.iter().map(|summary| summary.mean).collect();
-    // Of a single split nothing is known about the spread.
+    // A single split has no standard error.
     let error = |at: usize| if summaries[at].se.is_finite() { summaries[at].se } else { 0.0 };
     let end = |sign: f64| (0..methods.len()).map(|at| means[at] + sign * error(at)).collect::<Vec<f64>>();
     let (lower, upper) = (end(-1.0), end(1.0));
-    // The baseline is often so far off that the others could not be told apart beside it.
+    // The baseline is often so far off that the others would not be distinguishable.
     let others = |at: &usize| methods[*at] != "constant" || methods.len() < 3;
     let low = (0..methods.len()).filter(others).map(|at| lower[at]).fold(f64::INFINITY, f64::min);
     let high = (0..methods.len()).filter(others).map(|at| upper[at]).fold(f64::NEG_INFINITY, f64::max);
@@ -55,17 +55,17 @@ fn panel(methods: &[String], comparison: &Comparison, metric: Metric) -> Panel {
         panel = panel.with(Mark::upright_rule(0.95).ink(Ink::Orange).width(1.0).dashed().name("nominal"));
     }
     panel = panel
-        .with(Mark::lying_ranges(&places, &lower, &upper).ink(Ink::Blue).width(2.0).name("mean ± standard error"))
-        .with(Mark::points(&means, &places).ink(Ink::Blue).width(7.0));
+        .with(Mark::lying_ranges(&positions, &lower, &upper).ink(Ink::Blue).width(2.0).name("mean ± standard error"))
+        .with(Mark::points(&means, &positions).ink(Ink::Blue).width(7.0));
     if let Some(far) = far.filter(|_| !matches!(metric, Metric::Coverage | Metric::Seconds)) {
         panel = panel.with(Mark::note(high, far as f64, format!("{} →", num(means[far]))));
     }
     match comparison.best(metric).filter(|_| metric != Metric::Seconds) {
         Some(best) => panel.with(
-            Mark::points(&means[best..=best], &places[best..=best])
+            Mark::points(&means[best..=best], &positions[best..=best])
                 .ink(Ink::Orange)
                 .width(9.0)
-                .name("best beyond doubt"),
+                .name("significantly best"),
         ),
         None => panel,
     }

@@ -1,61 +1,61 @@
-//! Responsible for the report of a forecaster: what follows, how good it was, and why.
+//! The report of a forecaster: forecasts, backtest scores, calibration, seasonality.
 
 use negmm::Result;
 use negmm::data::Table;
 use negmm::forecast::{Forecaster, Histories, Origins, Rolling};
 
-use crate::picture::{self, Grid};
+use crate::plot::{self, TextTable};
 use crate::report::{Report, Section};
 use crate::text::{counted, html, name, num, percent};
 
-/// What a page says of a forecaster's scores.
-const READING: &str = "Less is better for all errors; the other lines are naive forecasts that nobody should lose to, and shares inside \
-    an interval should be what it says.";
+/// The caption of the table of scores.
+const SCORES_CAPTION: &str = "Lower is better for all errors; the other rows are naive baselines; the coverage of an interval should \
+    be its nominal level.";
 
 impl Report {
-    /// Explains `forecaster` by its forecasts of the series in `table`, which comes from a file called `source`: of those origins,
-    /// and of what follows the end.
+    /// Reports on `forecaster` by a backtest on the series in `table` from these origins, and by its forecasts after the end; the table
+    /// comes from a file called `source`.
     ///
     /// # Errors
     /// When the table cannot be forecast.
     pub fn of_forecaster(forecaster: &Forecaster, table: &Table, origins: Origins, source: &str) -> Result<Self> {
         let histories = forecaster.histories(table)?;
         let future = forecaster.future(table, &histories);
-        let fans = future.map(|future| picture::fans(forecaster, &histories, &future)).unwrap_or_default();
-        let mut sections = vec![Section { id: "fit", heading: "What follows?", pictures: fans }];
-        let (mut facts, mut scores) = (facts(forecaster, &histories, source), Grid::default());
+        let fans = future.map(|future| plot::fans(forecaster, &histories, &future)).unwrap_or_default();
+        let mut sections = vec![Section { id: "fit", heading: "Forecasts", plots: fans }];
+        let (mut facts, mut scores) = (facts(forecaster, &histories, source), TextTable::default());
         if forecaster.places(&histories, origins).iter().any(|place| !histories.value(place).is_nan()) {
             let rolling = forecaster.rolling(table, &histories, origins)?;
-            facts.push(verdict(&rolling));
-            scores = score_lines(&rolling);
-            let pictures = picture::by_step(&rolling);
-            sections.push(Section { id: "scores", heading: "Is it any good?", pictures });
-            let pit = vec![picture::pit(&rolling)];
-            sections.push(Section { id: "calibration", heading: "Can its probabilities be trusted?", pictures: pit });
+            facts.push(summary(&rolling));
+            scores = score_table(&rolling);
+            let plots = plot::by_step(&rolling);
+            sections.push(Section { id: "scores", heading: "Backtest scores", plots });
+            let pit = vec![plot::pit(&rolling)];
+            sections.push(Section { id: "calibration", heading: "Calibration", plots: pit });
         }
-        let seasons = picture::seasons(forecaster, &histories).into_iter().collect();
-        sections.push(Section { id: "inputs", heading: "What repeats itself?", pictures: seasons });
-        let training = picture::training(forecaster.model());
-        sections.push(Section { id: "training", heading: "How did the training go?", pictures: training });
+        let seasons = plot::seasons(forecaster, &histories).into_iter().collect();
+        sections.push(Section { id: "inputs", heading: "Seasonality", plots: seasons });
+        let training = plot::training(forecaster.model());
+        sections.push(Section { id: "training", heading: "Training", plots: training });
         Ok(Self {
             target: name(&forecaster.recipe().roles.target),
             facts,
             scores,
-            scores_reading: READING,
+            scores_caption: SCORES_CAPTION,
             sections: sections
                 .into_iter()
-                .filter(|section| section.id == "scores" || !section.pictures.is_empty())
+                .filter(|section| section.id == "scores" || !section.plots.is_empty())
                 .collect(),
             rows: "{\"rows\":[]}".into(),
         })
     }
 }
 
-/// What the forecaster is and which series these are.
+/// Sentences about the forecaster and the series.
 fn facts(forecaster: &Forecaster, histories: &Histories, source: &str) -> Vec<String> {
     let recipe = forecaster.recipe();
     let mut facts = vec![format!(
-        "Forecasts of {}, {} ahead, each with a whole distribution; {} in {}, {}.",
+        "Probabilistic forecasts of {}, {} ahead; {} in {}, {}.",
         html(&name(&recipe.roles.target)),
         counted(recipe.roles.horizon, "step"),
         counted(histories.series.len(), "series"),
@@ -63,7 +63,7 @@ fn facts(forecaster: &Forecaster, histories: &Histories, source: &str) -> Vec<St
         recipe.clock.words(),
     )];
     facts.push(format!(
-        "Measured from the {}, in units of recent changes; networks count {}, the law of recent changes {}.",
+        "Scaled changes from the {} are modelled; stacking weights: networks {}, empirical changes {}.",
         html(&recipe.naive().name()),
         percent(forecaster.share()),
         percent(1.0 - forecaster.share()),
@@ -72,23 +72,23 @@ fn facts(forecaster: &Forecaster, histories: &Histories, source: &str) -> Vec<St
     facts
 }
 
-/// The forecaster beside the best of its rivals, in a sentence.
-fn verdict(rolling: &Rolling) -> String {
+/// The forecaster compared with the best baseline, in a sentence.
+fn summary(rolling: &Rolling) -> String {
     let own = &rolling.scores[0];
     rolling.best_rival().map_or(String::new(), |best| {
-        let (than, share) = (html(&best.name), percent((1.0 - own.crps / best.crps).abs()));
+        let (than, difference) = (html(&best.name), percent((1.0 - own.crps / best.crps).abs()));
         let better = if own.crps < best.crps { "better" } else { "worse" };
         format!(
-            "In short: over {} its CRPS is {share} {better} than that of the best naive forecast, {than}.",
+            "Summary: over {} its CRPS is {difference} {better} than that of the best baseline, {than}.",
             counted(rolling.origins, "origin")
         )
     })
 }
 
-fn score_lines(rolling: &Rolling) -> Grid {
-    let mut grid = Grid::new(["forecast", "CRPS", "NLL", "in 95 %", "width 95 %", "MASE", "WIS"]);
+fn score_table(rolling: &Rolling) -> TextTable {
+    let mut table = TextTable::new(["forecast", "CRPS", "NLL", "coverage 95 %", "width 95 %", "MASE", "WIS"]);
     for score in &rolling.scores {
-        grid.push([
+        table.push([
             score.name.clone(),
             num(score.crps),
             num(score.nll),
@@ -98,5 +98,5 @@ fn score_lines(rolling: &Rolling) -> Grid {
             num(score.wis),
         ]);
     }
-    grid
+    table
 }

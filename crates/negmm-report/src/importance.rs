@@ -1,42 +1,42 @@
-//! Responsible for how much each input matters: by how much the CRPS grows when the input's cells change places between rows.
+//! Permutation importance of the inputs: the increase of the mean CRPS when the cells of an input are permuted.
 
 use negmm::Rng;
 use negmm::{Model, Result, Table};
 
-use crate::cases::Cases;
+use crate::evaluation_set::EvaluationSet;
 use crate::reservoir::sample;
 
-/// Rows at most and at least.
-const MOST_ROWS: usize = 1000;
-const LEAST_ROWS: usize = 100;
-/// Pairs of components, over all inputs and rows, that the score is worth.
-const MOST_PAIRS: usize = 100_000_000;
-/// Starts the exchange of cells, a stream for each input.
+/// Rows, at most and at least.
+const MAX_ROWS: usize = 1000;
+const MIN_ROWS: usize = 100;
+/// Pairs of components over all inputs and rows, at most: they bound the time.
+const MAX_PAIRS: usize = 100_000_000;
+/// The seed of the permutations, with a stream for each input.
 const SEED: u64 = 1;
 
-/// An input and what it is worth.
+/// The importance of an input.
 #[derive(Clone, Debug)]
 pub struct Importance {
     /// The column.
     pub name: String,
-    /// How much the mean CRPS grows without its knowledge; a little below 0 for one that tells nothing.
-    pub loss: f64,
+    /// The increase of the mean CRPS; around 0 for an irrelevant input.
+    pub crps_increase: f64,
 }
 
-/// All inputs that the model uses, the most important first; none for a sequence.
-pub fn importance(model: &Model, cases: &Cases) -> Result<Vec<Importance>> {
-    let Some(table) = &cases.table else { return Ok(Vec::new()) };
+/// The importance of all inputs, in descending order; empty for a sequence.
+pub fn importance(model: &Model, evaluation: &EvaluationSet) -> Result<Vec<Importance>> {
+    let Some(table) = &evaluation.table else { return Ok(Vec::new()) };
     let inputs: Vec<String> = model.encoder().schema().columns.into_iter().map(|(name, _)| name).collect();
     if inputs.is_empty() {
         return Ok(Vec::new());
     }
-    // Sets of samples are scored in one walk through them.
-    let components = cases.predictions.mixtures().map_or(4, |mixtures| mixtures.components());
-    let rows = (MOST_PAIRS / (inputs.len() * components * components)).clamp(LEAST_ROWS, MOST_ROWS);
-    let rows = sample(cases.len(), rows);
+    // The CRPS of sample sets takes linear time.
+    let components = evaluation.predictions.mixtures().map_or(4, |mixtures| mixtures.components());
+    let rows = (MAX_PAIRS / (inputs.len() * components * components)).clamp(MIN_ROWS, MAX_ROWS);
+    let rows = sample(evaluation.len(), rows);
     let table = table.select_rows(&rows);
-    let y: Vec<f64> = rows.iter().map(|row| cases.y[*row]).collect();
-    let weights: Vec<f64> = rows.iter().map(|row| cases.weight(*row)).collect();
+    let y: Vec<f64> = rows.iter().map(|row| evaluation.y[*row]).collect();
+    let weights: Vec<f64> = rows.iter().map(|row| evaluation.weight(*row)).collect();
     let total: f64 = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
     let crps = |table: &Table| -> Result<f64> {
         let scores = model.predict(table)?.crps(&y)?;
@@ -51,8 +51,8 @@ pub fn importance(model: &Model, cases: &Cases) -> Result<Vec<Importance>> {
             let column = if name == input { column.select(&order) } else { column.clone() };
             (name, column)
         });
-        all.push(Importance { loss: crps(&Table::new(columns.collect())?)? - base, name: input });
+        all.push(Importance { crps_increase: crps(&Table::new(columns.collect())?)? - base, name: input });
     }
-    all.sort_by(|a, b| b.loss.total_cmp(&a.loss));
+    all.sort_by(|a, b| b.crps_increase.total_cmp(&a.crps_increase));
     Ok(all)
 }

@@ -1,46 +1,45 @@
-//! Explains a fitted model: its predictions for the rows of a table become pictures, and these one HTML file that opens
-//! anywhere, or an SVG file each.
+//! Reports of fitted models: scores, calibration and effects as plots, in one self-contained HTML file or an SVG file each.
 //!
 //! ```
 //! use negmm::{Method, Rng, Toy, fit};
-//! use negmm_report::{Cases, Report};
+//! use negmm_report::{EvaluationSet, Report};
 //!
 //! let table = Toy::Bimodal.sample(300, &mut Rng::new(1, 0));
 //! let mut method = Method::by_name("ne-gmm")?;
 //! method.set("epochs", "5")?;
 //! let model = fit(&table, "y", &method)?;
-//! let report = Report::new(&model, &Cases::of_table(&model, &table, None)?, "toy2")?;
+//! let report = Report::new(&model, &EvaluationSet::of_table(&model, &table, None)?, "toy2")?;
 //! assert!(report.html().starts_with("<!doctype html>"));
 //! assert!(report.svgs().any(|(name, svg)| name == "pit" && svg.starts_with("<svg ")));
 //! # Ok::<(), negmm::Error>(())
 //! ```
 //!
-//! | from | to | room |
+//! | from | to | module |
 //! |---|---|---|
-//! | a file, read once, or a table | [`Cases`]: all of its rows or a random sample | `cases`, `reservoir` |
-//! | cases and model | `Answers`: everything asked of the predictions | `answers`, `importance`, `slice`, `notable` |
-//! | answers | `Picture`s: a figure, a sentence on how to read it, the table behind it | `picture` |
+//! | a file, read once, or a table | [`EvaluationSet`]: all of its rows or a random sample | `evaluation_set`, `reservoir` |
+//! | evaluation set and model | `Diagnostics`: statistics of each row, scores, importance, effects | `diagnostics`, `importance`, `input_effect`, `highlights` |
+//! | diagnostics | `Plot`s: a figure, its caption, its data as a table | `plot` |
 //! | a comparison of methods | one figure | `comparison` |
-//! | pictures | the page | `page`, `picker` |
+//! | plots | the page | `page`, `row_selector` |
 //!
-//! The same model and rows give the same bytes, and whatever column names and cells hold is shown as text.
+//! The same model and rows give the same bytes, and column names and cells are always escaped.
 
-mod answers;
-mod cases;
 mod comparison;
+mod diagnostics;
+mod evaluation_set;
 mod forecast;
+mod highlights;
 mod importance;
-mod notable;
+mod input_effect;
 mod page;
-mod picker;
-mod picture;
+mod plot;
 mod report;
 mod reservoir;
-mod slice;
+mod row_selector;
 mod text;
 mod time_axis;
 
-pub use cases::{Cases, Gather};
 pub use comparison::comparison;
+pub use evaluation_set::{EvaluationSet, EvaluationSetBuilder};
 pub use page::STYLE;
 pub use report::Report;

@@ -1,8 +1,8 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const at = id => document.getElementById(id);
-  const select = at("row");
+  const byId = id => document.getElementById(id);
+  const select = byId("row");
   if (!select || !data.rows.length) return;
   const SVG = "http://www.w3.org/2000/svg";
   const W = 400, H = 280, LEFT = 54, RIGHT = 14, TOP = 44, BOTTOM = 46;
@@ -14,11 +14,11 @@
     if (text !== undefined) element.textContent = text;
     return parent.appendChild(element);
   };
-  const short = x => Number(x.toPrecision(4)).toString().replace("-", "−");
+  const format = x => Number(x.toPrecision(4)).toString().replace("-", "−");
 
-  // Round values between two ends.
-  const ticks = (low, high, most) => {
-    const raw = (high - low) / most, size = 10 ** Math.floor(Math.log10(raw));
+  // Round values from low to high.
+  const ticks = (low, high, maxTicks) => {
+    const raw = (high - low) / maxTicks, size = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 5, 10].map(k => k * size).find(step => step >= raw * 0.999);
     const list = [];
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) list.push(k * step);
@@ -28,36 +28,36 @@
     return list.map(x => [x, label(x)]);
   };
 
-  // Between bounds the density is higher by a factor, and beyond them it is none.
-  const higher = (row, x) => {
+  // Truncation scales the density by a factor between the bounds and makes it 0 outside.
+  const densityFactor = (row, x) => {
     if (!row.bounds) return 1;
     const [lower, upper] = row.bounds;
-    return (lower !== null && x < lower) || (upper !== null && x > upper) ? 0 : row.higher;
+    return (lower !== null && x < lower) || (upper !== null && x > upper) ? 0 : row.density_factor;
   };
   const density = (row, x) =>
-    higher(row, x) * row.parts.reduce((sum, [weight, mean, sd]) => sum + part(weight, mean, sd, x), 0);
-  const part = (weight, mean, sd, x) => weight * Math.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * 2.5066282746310002);
+    densityFactor(row, x) * row.components.reduce((sum, [weight, mean, sd]) => sum + componentDensity(weight, mean, sd, x), 0);
+  const componentDensity = (weight, mean, sd, x) => weight * Math.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * 2.5066282746310002);
 
-  // Places of a row are differences from its mean.
+  // Values of a row are differences from its mean.
   const draw = row => {
-    const [low, high] = row.ends, n = 240;
+    const [low, high] = row.range, n = 240;
     const grid = Array.from({ length: n + 1 }, (_, k) => low + (high - low) * k / n);
-    // Peaks that are narrower than a step are not missed.
-    const curve = row.parts && !row.values, push = x => { if (x > low && x < high) grid.push(x); };
-    if (curve) row.parts.forEach(([, mean, sd]) => [-2, -1, 0, 1, 2].forEach(z => push(mean + z * sd)));
+    // Points at components narrower than a step.
+    const curve = row.components && !row.values, push = x => { if (x > low && x < high) grid.push(x); };
+    if (curve) row.components.forEach(([, mean, sd]) => [-2, -1, 0, 1, 2].forEach(z => push(mean + z * sd)));
     if (row.bounds) row.bounds.forEach(x => { if (x !== null) [x - 1e-9 * (high - low), x, x + 1e-9 * (high - low)].forEach(push); });
     row.interval.forEach(x => grid.push(x));
     grid.sort((a, b) => a - b);
-    // Bars have a start, an end and a height.
+    // Each bar: start, end, height.
     let bars = [];
-    if (row.values) bars = row.values.map(([value, mass]) => [value - row.step / 2, value + row.step / 2, mass]);
+    if (row.values) bars = row.values.map(([value, probability]) => [value - row.step / 2, value + row.step / 2, probability]);
     else if (row.samples) {
-      const count = 30, width = (high - low) / count, heights = Array(count).fill(0);
+      const count = 30, width = (high - low) / count, heights = Array(count).fillTable(0);
       row.samples.forEach(x => heights[Math.min(count - 1, Math.floor((x - low) / width))] += 1 / (row.samples.length * width));
       bars = heights.map((height, k) => [low + k * width, low + (k + 1) * width, height]);
     }
     const peak = Math.max(...(curve ? grid.map(x => density(row, x)) : bars.map(bar => bar[2]))) || 1;
-    const atoms = (row.atoms || []).filter(([x]) => x > low && x < high), most = Math.max(...atoms.map(atom => atom[1]));
+    const atoms = (row.atoms || []).filter(([x]) => x > low && x < high), largest = Math.max(...atoms.map(atom => atom[1]));
     const top = atoms.length ? 1.1 * peak : peak;
     const X = x => LEFT + (x - low) / (high - low) * (W - LEFT - RIGHT);
     const Y = y => H - BOTTOM - y / (1.04 * top) * (H - TOP - BOTTOM);
@@ -65,7 +65,7 @@
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", `0 0 ${W} ${H}`);
     svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", told(row));
+    svg.setAttribute("aria-label", summary(row));
     ticks(0, 1.04 * top, 5).forEach(([y, label]) => {
       add(svg, "path", { d: `M${LEFT} ${Y(y).toFixed(1)}H${W - RIGHT}`, stroke: "var(--grid)" });
       add(svg, "text", { x: LEFT - 6, y: Y(y) + 4, "font-size": 11, fill: "var(--muted)", "text-anchor": "end" }, label);
@@ -75,13 +75,13 @@
       const inside = grid.filter(x => x >= row.interval[0] && x <= row.interval[1]);
       const edge = [point(row.interval[0], 0), ...inside.map(x => point(x, density(row, x))), point(row.interval[1], 0)];
       add(svg, "path", { d: "M" + edge.join("L") + "Z", fill: "var(--sky)", opacity: 0.4 });
-      const seen = row.parts.filter(([weight]) => weight >= 0.02).slice(0, 8);
-      if (seen.length > 1) seen.forEach(([weight, mean, sd]) =>
-        line(x => higher(row, x) * part(weight, mean, sd, x), { stroke: "var(--purple)", "stroke-dasharray": "5 4" }));
+      const visible = row.components.filter(([weight]) => weight >= 0.02).slice(0, 8);
+      if (visible.length > 1) visible.forEach(([weight, mean, sd]) =>
+        line(x => densityFactor(row, x) * componentDensity(weight, mean, sd, x), { stroke: "var(--purple)", "stroke-dasharray": "5 4" }));
       line(x => density(row, x), { stroke: "var(--blue)", "stroke-width": 2, "stroke-linejoin": "round" });
-      // The most probable atom is a little higher than the density, so that its label is above it.
-      atoms.forEach(([x, mass]) =>
-        add(svg, "path", { d: `M${point(x, 0)}L${point(x, top * mass / most)}`, stroke: "var(--blue)", "stroke-width": 3 }));
+      // The most probable atom is drawn a little higher than the density, so that its label is above it.
+      atoms.forEach(([x, probability]) =>
+        add(svg, "path", { d: `M${point(x, 0)}L${point(x, top * probability / largest)}`, stroke: "var(--blue)", "stroke-width": 3 }));
     } else {
       bars.forEach(([start, end, height]) => add(svg, "path", {
         d: `M${point(start, 0)}L${point(start, height)}L${point(end, height)}L${point(end, 0)}Z`, fill: "var(--sky)", stroke: "var(--paper)", "stroke-width": 0.5 }));
@@ -90,10 +90,10 @@
     const rule = (x, more) => add(svg, "path", { d: `M${X(x).toFixed(1)} ${TOP}V${H - BOTTOM}`, fill: "none", ...more });
     rule(0, { stroke: "var(--blue)", "stroke-dasharray": "5 4" });
     rule(row.y, { stroke: "var(--orange)", "stroke-width": 2 });
-    atoms.forEach(([x, mass]) => add(svg, "text", { x: X(x) + 5, y: Y(top * mass / most) + 4, "font-size": 11, fill: "var(--muted)",
-      stroke: "var(--paper)", "stroke-width": 3, "paint-order": "stroke" }, (100 * mass).toFixed(1) + " %"));
+    atoms.forEach(([x, probability]) => add(svg, "text", { x: X(x) + 5, y: Y(top * probability / largest) + 4, "font-size": 11, fill: "var(--muted)",
+      stroke: "var(--paper)", "stroke-width": 3, "paint-order": "stroke" }, (100 * probability).toFixed(1) + " %"));
     add(svg, "path", { d: `M${LEFT} ${H - BOTTOM}H${W - RIGHT}`, stroke: "var(--muted)" });
-    // A narrow range far from zero is told by differences from the mean.
+    // A narrow range far from zero is labelled with differences from the mean.
     const narrow = high - low < 1e-5 * Math.abs(row.mean), origin = narrow ? 0 : row.mean;
     ticks(low + origin, high + origin, 6).forEach(([x, label]) => {
       add(svg, "path", { d: `M${X(x - origin).toFixed(1)} ${H - BOTTOM}v4`, stroke: "var(--muted)" });
@@ -102,23 +102,23 @@
     const label = data.target + (narrow ? " − mean" : "");
     add(svg, "text", { x: (LEFT + W - RIGHT) / 2, y: H - 8, "font-size": 12, fill: "var(--text)", "text-anchor": "middle" }, label);
     const names = [[curve ? "density" : row.values ? "probability" : "samples", curve ? "var(--blue)" : "var(--sky)"], ["90 % interval", curve ? "var(--sky)" : "var(--text)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
-    if (curve && row.parts.filter(([weight]) => weight >= 0.02).length > 1) names.splice(1, 0, ["components", "var(--purple)", "5 4"]);
+    if (curve && row.components.filter(([weight]) => weight >= 0.02).length > 1) names.splice(1, 0, ["components", "var(--purple)", "5 4"]);
     let x = 4, y = 12;
     names.forEach(([name, colour, dash]) => {
-      const width = ["probability", "samples", "90 % interval"].includes(name) ? 9 : 2, room = 24 + 6.8 * name.length;
-      if (x + room > W) [x, y] = [4, y + 17];
+      const width = ["probability", "samples", "90 % interval"].includes(name) ? 9 : 2, itemWidth = 24 + 6.8 * name.length;
+      if (x + itemWidth > W) [x, y] = [4, y + 17];
       add(svg, "path", { d: `M${x} ${y}h16`, stroke: colour, "stroke-width": width, "stroke-dasharray": dash || "none" });
       add(svg, "text", { x: x + 20, y: y + 4, "font-size": 11, fill: "var(--text)" }, name);
-      x += room + 6;
+      x += itemWidth + 6;
     });
     return svg;
   };
 
-  const told = row => `Row ${row.row}: mean ${row.told[1]}, 90 % interval from ${row.told[3]} to ${row.told[4]}, ` +
-    `observed ${row.told[0]}, above ${row.told[5]} of the predicted distribution.`;
+  const summary = row => `Row ${row.row}: mean ${row.summary[1]}, 90 % interval from ${row.summary[3]} to ${row.summary[4]}, ` +
+    `observed ${row.summary[0]} (PIT ${row.summary[5]}).`;
 
-  const fill = (id, lines) => {
-    const body = at(id).tBodies[0];
+  const fillTable = (id, lines) => {
+    const body = byId(id).tBodies[0];
     body.replaceChildren(...lines.map(cells => {
       const line = document.createElement("tr");
       cells.forEach((cell, k) => {
@@ -129,22 +129,22 @@
       });
       return line;
     }));
-    at(id).hidden = !lines.length;
+    byId(id).hidden = !lines.length;
   };
 
   const show = () => {
     const row = data.rows[select.value];
-    at("row-picture").replaceChildren(draw(row));
-    const [y, mean, sd, low, high, pit, ...quantiles] = row.told;
-    fill("row-facts", [["observed", y], ["mean", mean], ["sd", sd], ["90 % interval from", low], ["to", high],
-      ["share below observed", pit], ...quantiles.map((q, k) => [LEVELS[k] + " quantile", q])]);
-    fill("row-parts", (row.parts || []).filter(([weight]) => weight >= 0.0005).slice(0, 12).map(([weight, m, s]) => [(100 * weight).toFixed(1) + " %", short(m + row.mean), short(s)]));
-    fill("row-inputs", row.cells.map((cell, k) => [data.inputs[k], cell]));
-    at("row-reading").textContent = row.values ? "A bar is the probability of one value; the thick line marks an interval that holds 90 % at least." :
-      row.samples ? "Bars are how many samples lie where; the thick line marks an interval that holds 90 % of them." :
-      "The curve is the predicted density, its dashed parts are the components; the shaded part holds 90 % of it." +
-      (row.atoms ? " An upright line is a value with a probability of its own, which is written beside it." : "");
-    at("row-told").textContent = told(row);
+    byId("row-plot").replaceChildren(draw(row));
+    const [y, mean, sd, low, high, pit, ...quantiles] = row.summary;
+    fillTable("row-facts", [["observed", y], ["mean", mean], ["sd", sd], ["90 % interval from", low], ["to", high],
+      ["PIT of the observed value", pit], ...quantiles.map((q, k) => [LEVELS[k] + " quantile", q])]);
+    fillTable("row-components", (row.components || []).filter(([weight]) => weight >= 0.0005).slice(0, 12).map(([weight, m, s]) => [(100 * weight).toFixed(1) + " %", format(m + row.mean), format(s)]));
+    fillTable("row-inputs", row.cells.map((cell, k) => [data.inputs[k], cell]));
+    byId("row-caption").textContent = row.values ? "Each bar is the probability of one value; the thick line is an interval of at least 90 %." :
+      row.samples ? "The bars are a histogram of the samples; the thick line is the 90 % interval." :
+      "The curve is the predicted density, dashed curves are its components; the shaded area is the 90 % interval." +
+      (row.atoms ? " A vertical line is a value with a point probability, which is written beside it." : "");
+    byId("row-summary").textContent = summary(row);
   };
 
   data.groups.forEach(group => {
@@ -163,8 +163,8 @@
     show();
   };
   select.addEventListener("change", show);
-  at("before").addEventListener("click", () => move(-1));
-  at("after").addEventListener("click", () => move(1));
-  at("picker").hidden = false;
+  byId("previous").addEventListener("click", () => move(-1));
+  byId("next").addEventListener("click", () => move(1));
+  byId("row-selector").hidden = false;
   show();
 })();

@@ -1,27 +1,27 @@
-//! Responsible for the page: one HTML file with its style, its pictures and its little script inside.
+//! The page of a report: one HTML file with its style, plots and script inline.
 
 use std::fmt::Write;
 
 use negmm_draw::{Style, escaped, page_colours};
 
-use crate::picture::{Grid, Picture};
+use crate::plot::{Plot, TextTable};
 use crate::report::{Report, Section};
 use crate::text::html as bdi;
 
-/// How pages look, beside their colours.
+/// The style of pages, without the colours.
 pub const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Nothing may be loaded from anywhere, whatever the page holds.
+/// Nothing may be loaded from anywhere, whatever the page contains.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// What is shown where the script runs: a row to pick and its picture.
-const PICKER: &str = r#"<div id="picker" hidden>
-<h3>Pick a row</h3>
-<p><label for="row">Row</label> <select id="row"></select> <button type="button" id="before">Previous</button> <button type="button" id="after">Next</button></p>
-<p class="reading" id="row-reading"></p>
-<div class="picked"><div id="row-picture"></div><div class="tables"><table id="row-facts"><caption>Prediction</caption><tbody></tbody></table><table id="row-parts"><caption>Components</caption><thead><tr><th>weight</th><th>mean</th><th>sd</th></tr></thead><tbody></tbody></table><table id="row-inputs"><caption>Inputs</caption><tbody></tbody></table></div></div>
-<p id="row-told" class="reading" aria-live="polite"></p>
+/// The row selector, shown where the script runs: a row to select and its plot.
+const ROW_SELECTOR: &str = r#"<div id="row-selector" hidden>
+<h3>Select a row</h3>
+<p><label for="row">Row</label> <select id="row"></select> <button type="button" id="previous">Previous</button> <button type="button" id="next">Next</button></p>
+<p class="caption" id="row-caption"></p>
+<div class="selected-row"><div id="row-plot"></div><div class="tables"><table id="row-facts"><caption>Prediction</caption><tbody></tbody></table><table id="row-components"><caption>Components</caption><thead><tr><th>weight</th><th>mean</th><th>sd</th></tr></thead><tbody></tbody></table><table id="row-inputs"><caption>Inputs</caption><tbody></tbody></table></div></div>
+<p id="row-summary" class="caption" aria-live="polite"></p>
 </div>
 "#;
 
@@ -33,7 +33,7 @@ pub fn html(report: &Report) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <title>{title} – negmm report</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header>\n<h1>What the model knows about {}</h1>\n",
+         <a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header>\n<h1>Model report: {}</h1>\n",
         page_colours(),
         bdi(&report.target),
     );
@@ -51,26 +51,26 @@ pub fn html(report: &Report) -> String {
             "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 id=\"{0}-heading\">{1}</h2>",
             section.id, section.heading
         );
-        page.push_str("<div class=\"pictures\">\n");
+        page.push_str("<div class=\"plots\">\n");
         if section.id == "scores" {
             let _ = writeln!(
                 page,
-                "<div class=\"card\"><h3>Scores</h3>\n<p class=\"reading\">{}</p>\n{}</div>",
-                report.scores_reading,
+                "<div class=\"card\"><h3>Scores</h3>\n<p class=\"caption\">{}</p>\n{}</div>",
+                report.scores_caption,
                 table(&report.scores)
             );
         }
-        section.pictures.iter().for_each(|picture| page.push_str(&figure(picture)));
+        section.plots.iter().for_each(|plot| page.push_str(&figure(plot)));
         page.push_str("</div>\n");
         if section.id == "rows" {
-            page.push_str(PICKER);
+            page.push_str(ROW_SELECTOR);
         }
         page.push_str("</section>\n");
     }
     let _ = write!(
         page,
         "</main>\n<footer><p>Made by negmm {}. CRPS (continuous ranked probability score) and NLL (negative log likelihood) \
-         measure whole distributions; RMSE and MAE the mean alone. This page loads nothing from anywhere.</p></footer>\n\
+         measure whole distributions; RMSE and MAE only the mean. This page is self-contained.</p></footer>\n\
          <script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
         report.rows,
@@ -78,26 +78,26 @@ pub fn html(report: &Report) -> String {
     page
 }
 
-fn figure(picture: &Picture) -> String {
+fn figure(plot: &Plot) -> String {
     format!(
-        "<figure class=\"card\" id=\"picture-{}\">\n<h3>{}</h3>\n<figcaption class=\"reading\">{}</figcaption>\n{}\
-         <p class=\"told\">{}</p>\n<details><summary>The numbers as a table</summary>\n{}</details>\n</figure>\n",
-        picture.file,
-        bdi(picture.figure.title()),
-        escaped(&picture.reading),
-        picture.figure.svg(Style::Page),
-        escaped(picture.figure.description()),
-        table(&picture.table)
+        "<figure class=\"card\" id=\"plot-{}\">\n<h3>{}</h3>\n<figcaption class=\"caption\">{}</figcaption>\n{}\
+         <p class=\"description\">{}</p>\n<details><summary>Data as a table</summary>\n{}</details>\n</figure>\n",
+        plot.name,
+        bdi(plot.figure.title()),
+        escaped(&plot.caption),
+        plot.figure.svg(Style::Page),
+        escaped(plot.figure.description()),
+        table(&plot.table)
     )
 }
 
-fn table(grid: &Grid) -> String {
+fn table(table: &TextTable) -> String {
     let mut text = String::from("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
-    grid.heading.iter().for_each(|cell| text.push_str(&format!("<th scope=\"col\">{}</th>", bdi(cell))));
+    table.header.iter().for_each(|cell| text.push_str(&format!("<th scope=\"col\">{}</th>", bdi(cell))));
     text.push_str("</tr></thead><tbody>\n");
-    for line in &grid.lines {
+    for row in &table.rows {
         text.push_str("<tr>");
-        for (at, cell) in line.iter().enumerate() {
+        for (at, cell) in row.iter().enumerate() {
             match at {
                 0 => text.push_str(&format!("<th scope=\"row\">{}</th>", bdi(cell))),
                 _ => text.push_str(&format!("<td>{}</td>", escaped(cell))),

@@ -1,45 +1,45 @@
-//! Responsible for a random sample of rows that come one after the other, however many there will be (Vitter's algorithm R).
+//! Reservoir sampling of a stream of rows of unknown length (Vitter's algorithm R).
 
 use negmm::Rng;
 
-/// Starts the choice: the same rows give the same sample.
+/// The seed: the same rows give the same sample.
 const SEED: u64 = 0;
-/// The stream of random numbers for it.
+/// The stream of random numbers.
 const STREAM: u64 = 0x5a3b;
 
-/// Chooses at most so many rows.
+/// A reservoir of fixed capacity.
 pub struct Reservoir {
-    room: usize,
+    capacity: usize,
     seen: usize,
     rng: Rng,
 }
 
 impl Reservoir {
-    /// A sample of at most `room` rows.
-    pub fn new(room: usize) -> Self {
-        Self { room, seen: 0, rng: Rng::new(SEED, STREAM) }
+    /// A sample of at most `capacity` rows.
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity, seen: 0, rng: Rng::new(SEED, STREAM) }
     }
 
-    /// Where the next row goes, in the place of the row that was there; none: it is not chosen.
-    pub fn place(&mut self) -> Option<usize> {
+    /// The slot of the next row, which replaces the row there; `None` where it is not sampled.
+    pub fn next_slot(&mut self) -> Option<usize> {
         self.seen += 1;
-        let place = if self.seen <= self.room { self.seen - 1 } else { self.rng.below(self.seen) };
-        (place < self.room).then_some(place)
+        let slot = if self.seen <= self.capacity { self.seen - 1 } else { self.rng.below(self.seen) };
+        (slot < self.capacity).then_some(slot)
     }
 
-    /// Rows seen.
+    /// Number of rows so far.
     pub fn seen(&self) -> usize {
         self.seen
     }
 }
 
-/// A sample of `room` of the numbers below `count`, in ascending order.
-pub fn sample(count: usize, room: usize) -> Vec<usize> {
-    let mut reservoir = Reservoir::new(room);
-    let mut chosen = vec![0; room.min(count)];
+/// A sample of `capacity` of the numbers below `count`, in ascending order.
+pub fn sample(count: usize, capacity: usize) -> Vec<usize> {
+    let mut reservoir = Reservoir::new(capacity);
+    let mut chosen = vec![0; capacity.min(count)];
     for number in 0..count {
-        if let Some(place) = reservoir.place() {
-            chosen[place] = number;
+        if let Some(slot) = reservoir.next_slot() {
+            chosen[slot] = number;
         }
     }
     chosen.sort_unstable();

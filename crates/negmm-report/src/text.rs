@@ -1,24 +1,24 @@
-//! Responsible for words and numbers in the page: names of columns and cells as short text, counts, shares.
+//! Text of names, counts and percentages in the page.
 
 use negmm_draw::{escaped, number, shortened};
 
-/// Letters of a name that are shown, about.
-const NAME: f64 = 40.0;
+/// Width of a name that is shown, about, in characters.
+const MAX_NAME: f64 = 40.0;
 
-/// A name or cell from the data: cut where it is long, without marks that turn the direction of what follows.
+/// A name or cell from the data: shortened, without control characters and marks of text direction.
 pub fn name(text: &str) -> String {
     let text: String =
         text.chars().filter(|c| !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')).collect();
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    shortened(&text, 1.6, NAME)
+    shortened(&text, 1.6, MAX_NAME)
 }
 
-/// Text from the data as HTML: escaped, and with its own direction.
+/// Text from the data as HTML: escaped, with isolated text direction.
 pub fn html(text: &str) -> String {
     format!("<bdi>{}</bdi>", escaped(text))
 }
 
-/// Four digits.
+/// A number with four significant digits.
 pub fn num(x: f64) -> String {
     number(x, 4)
 }
@@ -36,12 +36,12 @@ pub fn counted(n: usize, thing: &str) -> String {
     format!("{} {thing}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-/// A share as per cent.
-pub fn percent(share: f64) -> String {
-    if !share.is_finite() {
+/// A fraction as a percentage.
+pub fn percent(fraction: f64) -> String {
+    if !fraction.is_finite() {
         return "–".into();
     }
-    format!("{:.1}\u{a0}%", 100.0 * share).replace('-', "−")
+    format!("{:.1}\u{a0}%", 100.0 * fraction).replace('-', "−")
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_from_the_data_are_held_in_check() {
+    fn names_from_the_data_are_shortened_and_escaped() {
         assert_eq!(name("a\u{202e}b\nc"), "ab c");
         assert!(name(&"x".repeat(10_000)).chars().count() < 60);
         assert_eq!(html("<b>"), "<bdi>&lt;b&gt;</bdi>");

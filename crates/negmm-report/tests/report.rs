@@ -1,12 +1,12 @@
-//! Reports of ordinary and of odd models and rows: whole, small, the same again, and safe.
+//! Reports of ordinary models and of edge cases: complete, small, reproducible, safe from injection.
 
 use negmm::Rng;
 use negmm::data::{Column, Inputs, Sequence};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Table, Toy, fit, fit_with};
-use negmm_report::{Cases, Gather, Report};
+use negmm_report::{EvaluationSet, EvaluationSetBuilder, Report};
 
-const MOST_BYTES: usize = 1_000_000;
+const MAX_BYTES: usize = 1_000_000;
 
 fn method(name: &str, epochs: &str) -> Method {
     let mut method = Method::by_name(name).unwrap();
@@ -26,10 +26,10 @@ fn table(columns: Vec<(&str, Column)>) -> Table {
 }
 
 fn report(model: &Model, table: &Table) -> Report {
-    let report = Report::new(model, &Cases::of_table(model, table, None).unwrap(), "rows.csv").unwrap();
+    let report = Report::new(model, &EvaluationSet::of_table(model, table, None).unwrap(), "rows.csv").unwrap();
     let html = report.html();
-    assert!(html.len() < MOST_BYTES, "{} bytes", html.len());
-    assert!(!without_images(&html).contains("NaN") && !html.contains(">inf"), "a number that is none");
+    assert!(html.len() < MAX_BYTES, "{} bytes", html.len());
+    assert!(!without_images(&html).contains("NaN") && !html.contains(">inf"), "a number that is not finite");
     assert_eq!(html.matches("<script").count(), 2);
     assert_eq!(html.matches("<figure").count(), html.matches("<details>").count());
     for (name, svg) in report.svgs() {
@@ -40,7 +40,7 @@ fn report(model: &Model, table: &Table) -> Report {
     report
 }
 
-/// Without the letters that images are written in, which may spell anything.
+/// Without the base64 of images, which may contain any letters.
 fn without_images(text: &str) -> String {
     let mut parts = text.split("href=\"data:");
     let first = parts.next().unwrap_or_default().to_string();
@@ -52,11 +52,11 @@ fn names(report: &Report) -> Vec<String> {
 }
 
 #[test]
-fn one_input_has_every_picture_and_the_same_bytes_again() {
+fn one_input_has_every_plot_and_the_same_bytes_again() {
     let train = Toy::Bimodal.sample(600, &mut Rng::new(3, 0));
     let model = fit(&train, "y", &method("ne-gmm", "60")).unwrap();
     let first = report(&model, &train);
-    let expected = "scores observed fan along-1 pit coverage coverage-by-width widths variance row-widest row-narrowest \
+    let expected = "scores observed fan effect-1 pit coverage coverage-by-width widths variance row-widest row-narrowest \
         row-surprising row-bimodal loss validation-nll validation-crps";
     assert_eq!(names(&first).join(" "), expected);
     let again = report(&Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), &train);
@@ -69,15 +69,15 @@ fn chunks_of_a_file_give_the_same_page_as_the_table() {
     let train = Toy::Heteroscedastic.sample(500, &mut Rng::new(4, 0));
     let model = fit(&train, "y", &method("mdn", "5")).unwrap();
     let whole = report(&model, &train).html();
-    let mut gather = Gather::new(&model, None);
+    let mut builder = EvaluationSetBuilder::new(&model, None);
     for start in (0..500).step_by(70) {
         let rows: Vec<usize> = (start..(start + 70).min(500)).collect();
-        gather.add(&train.select_rows(&rows)).unwrap();
+        builder.add(&train.select_rows(&rows)).unwrap();
     }
-    let cases = gather.finish().unwrap();
-    assert_eq!((cases.len(), cases.total()), (500, 500));
-    assert!(Report::new(&model, &cases, "rows.csv").unwrap().html() == whole);
-    assert!(Gather::new(&model, None).finish().is_err());
+    let evaluation = builder.finish().unwrap();
+    assert_eq!((evaluation.len(), evaluation.total()), (500, 500));
+    assert!(Report::new(&model, &evaluation, "rows.csv").unwrap().html() == whole);
+    assert!(EvaluationSetBuilder::new(&model, None).finish().is_err());
 }
 
 #[test]
@@ -102,12 +102,12 @@ fn two_hundred_inputs() {
     let svgs: Vec<(String, String)> = report.svgs().map(|(name, svg)| (name.to_string(), svg)).collect();
     let svg = |name: &str| &svgs.iter().find(|(other, _)| other == name).unwrap().1;
     assert!(svg("importance").contains("The most important of 200 inputs is x42."));
-    assert!(svg("along-1").contains("<title>Prediction along x42</title>"));
-    assert!(svg("along-2").contains("<title>Prediction along x7</title>"));
+    assert!(svg("effect-1").contains("<title>Effect of x42</title>"));
+    assert!(svg("effect-2").contains("<title>Effect of x7</title>"));
 }
 
 #[test]
-fn text_inputs_and_words_that_would_break_out() {
+fn text_inputs_and_injection_attempts() {
     let script = "</script><script>alert(1)</script>";
     let long = "x".repeat(10_000);
     let words = [script, "\"quotes\" & 'ticks' <img src=x onerror=alert(1)>", "שלום \u{202e}", "😀", &long];
@@ -132,21 +132,21 @@ fn constant_target_and_predictions_that_are_all_the_same() {
     }
 }
 
-/// The data that the script of a page has.
-fn picked(report: &Report) -> serde_json::Value {
+/// The data of the row selector.
+fn selector_data(report: &Report) -> serde_json::Value {
     let html = report.html();
     let (_, data) = html.split_once("id=\"data\">").unwrap();
     serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
 }
 
 #[test]
-fn a_row_to_pick_has_its_values_beside_its_inputs() {
+fn a_selectable_row_has_its_values_and_inputs() {
     let x = numbers(200, 1);
     let counts = x.iter().zip(numbers(200, 2)).map(|(x, noise)| (3.0 * x + 3.0 * noise).round()).collect();
     let train = table(vec![("x", Column::Numbers(x)), ("y", Column::Numbers(counts))]);
     for name in ["ne-gmm", "sample-net"] {
         let report = report(&fit(&train, "y", &method(name, "20")).unwrap(), &train);
-        let data = picked(&report);
+        let data = selector_data(&report);
         let row = &data["rows"][0];
         assert_eq!(row["cells"].as_array().unwrap().len(), 1, "{name}");
         assert!(row["cells"][0].is_string() && row["step"] == 1.0, "{name}: {row}");
@@ -157,7 +157,7 @@ fn a_row_to_pick_has_its_values_beside_its_inputs() {
 }
 
 #[test]
-fn missing_cells_and_numbers_far_out() {
+fn missing_cells_and_extreme_numbers() {
     let mut x = numbers(120, 2);
     (x[3], x[77]) = (f64::NAN, 1e30);
     let mut y = numbers(120, 3);
@@ -167,7 +167,7 @@ fn missing_cells_and_numbers_far_out() {
 }
 
 #[test]
-fn an_ensemble_tells_what_its_members_do_not_agree_on() {
+fn an_ensemble_has_an_epistemic_plot() {
     let train = Toy::Bimodal.sample(300, &mut Rng::new(6, 0));
     let mut ensemble = Method::by_name("ensemble").unwrap();
     ensemble.set("member", "ne-gmm").unwrap();
@@ -201,25 +201,25 @@ fn a_sequence_is_shown_over_time() {
 }
 
 #[test]
-fn a_fit_is_explained_by_the_rows_it_held_out() {
+fn a_report_of_a_fit_uses_the_rows_held_out() {
     let train = Toy::Bimodal.sample(400, &mut Rng::new(10, 0));
     let inputs = Inputs::default();
     let engine = CpuEngine::default();
     let options = FitOptions::default().seed(3).inputs(inputs.clone()).engine(&engine);
     for name in ["ne-gmm", "ngboost", "sample-net", "ensemble"] {
         let fitted = fit_with(&train, "y", &method(name, "5"), &options).unwrap();
-        let cases = Cases::of_training(&fitted, &train, None).unwrap();
-        assert_eq!(cases.len(), fitted.model.record().validation_rows);
-        let html = Report::new(&fitted.model, &cases, "train.csv").unwrap().html();
+        let evaluation = EvaluationSet::of_training(&fitted, &train, None).unwrap();
+        assert_eq!(evaluation.len(), fitted.model.record().validation_rows);
+        let html = Report::new(&fitted.model, &evaluation, "train.csv").unwrap().html();
         // The score that the record has, to the same digits.
         let crps = negmm_draw::number(fitted.model.record().validation.as_ref().unwrap().crps, 4);
         assert!(html.contains(&format!("<bdi>CRPS</bdi></th><td>{crps}</td>")), "{name}: {crps}");
-        assert!(html.contains("that were held out in training") && !html.contains("learnt from these rows"));
+        assert!(html.contains("that were held out in training") && !html.contains("trained on these rows"));
     }
     let fitted = fit_with(&train, "y", &Method::by_name("constant").unwrap(), &options).unwrap();
-    let cases = Cases::of_training(&fitted, &train, None).unwrap();
-    assert_eq!(cases.len(), 400);
-    assert!(Report::new(&fitted.model, &cases, "train.csv").unwrap().html().contains("learnt from these rows"));
+    let evaluation = EvaluationSet::of_training(&fitted, &train, None).unwrap();
+    assert_eq!(evaluation.len(), 400);
+    assert!(Report::new(&fitted.model, &evaluation, "train.csv").unwrap().html().contains("trained on these rows"));
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn weights_count() {
     let weighted = |weights: Vec<f64>| {
         let column = |name| train.column(name).unwrap().clone();
         let table = table(vec![("x", column("x")), ("y", column("y")), ("w", Column::Numbers(weights))]);
-        Report::new(&model, &Cases::of_table(&model, &table, Some("w")).unwrap(), "rows.csv").unwrap().html()
+        Report::new(&model, &EvaluationSet::of_table(&model, &table, Some("w")).unwrap(), "rows.csv").unwrap().html()
     };
     assert!(weighted(vec![1.0; 200]) == report(&model, &train).html());
     assert!(weighted((0..200).map(f64::from).collect()) != report(&model, &train).html());
@@ -241,8 +241,8 @@ fn ten_thousand_rows_make_a_small_page_and_many_more_a_sample() {
     let model = fit(&train, "y", &method("ne-gmm", "2")).unwrap();
     assert!(report(&model, &train).html().contains("Scores are of the 10,000 rows"));
     let many = Toy::Heteroscedastic.sample(120_000, &mut Rng::new(9, 0));
-    let cases = Cases::of_table(&model, &many, None).unwrap();
-    assert_eq!((cases.len(), cases.total()), (100_000, 120_000));
-    let html = Report::new(&model, &cases, "many.csv").unwrap().html();
-    assert!(html.len() < MOST_BYTES && html.contains("a random sample of 100,000 of the 120,000 rows"));
+    let evaluation = EvaluationSet::of_table(&model, &many, None).unwrap();
+    assert_eq!((evaluation.len(), evaluation.total()), (100_000, 120_000));
+    let html = Report::new(&model, &evaluation, "many.csv").unwrap().html();
+    assert!(html.len() < MAX_BYTES && html.contains("a random sample of 100,000 of the 120,000 rows"));
 }

@@ -20,9 +20,9 @@
   const format = x => Number(x.toPrecision(5)).toString().replace("-", "−");
   const percent = probability => `${+(100 * probability).toPrecision(3)} %`;
 
-  // Round values between two ends.
-  const ticks = (low, high, most) => {
-    const raw = (high - low) / most;
+  // Round values from low to high.
+  const ticks = (low, high, maxTicks) => {
+    const raw = (high - low) / maxTicks;
     if (!(raw > 0)) return [];
     const size = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map(k => k * size).find(step => step >= raw * 0.999);
     const list = [];
@@ -210,7 +210,7 @@
     byId("effects").replaceChildren(...sorted.map(effect => {
       const card = make("figure", { class: "card" });
       const summary = `${effect.input}: the mean ranges from ${format(Math.min(...effect.mean))} to ${format(Math.max(...effect.mean))}.`;
-      card.append(make("h3", { dir: "auto" }, effect.input), effectPlot(effect, low, high, summary), make("p", { class: "told" }, summary));
+      card.append(make("h3", { dir: "auto" }, effect.input), effectPlot(effect, low, high, summary), make("p", { class: "description" }, summary));
       return card;
     }));
   };

@@ -7,7 +7,7 @@ use negmm::Rng;
 use negmm::data::{Column, Dialect, Inputs};
 use negmm::method::{Auto, Preset};
 use negmm::{Error, Method, Metrics, Table, Toy};
-use negmm_report::{Cases, Report};
+use negmm_report::{EvaluationSet, Report};
 use serde_json::json;
 
 use crate::arguments::{Demo, Shared};
@@ -64,7 +64,8 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
         files.push((place(format!("{}.negmm", toy.name())), model.to_bytes()?));
         files.iter().try_for_each(|(path, bytes)| output::write(path, bytes))?;
     }
-    let explained = Report::new(&model, &Cases::of_table(&model, &test, None)?, &format!("{}-test", toy.name()))?;
+    let explained =
+        Report::new(&model, &EvaluationSet::of_table(&model, &test, None)?, &format!("{}-test", toy.name()))?;
     let page = match &demo.save {
         Some(folder) => {
             let path = folder.join(format!("{}.html", toy.name())).display().to_string();

@@ -8,7 +8,7 @@ use negmm::model::{Fitted, plan};
 use negmm::net::{Head, Stem};
 use negmm::train::{Estimate, Job, Trained, Watch};
 use negmm::{Error, Method, Model, Table};
-use negmm_report::{Cases, Report};
+use negmm_report::{EvaluationSet, Report};
 use serde_json::json;
 
 use crate::arguments::{Fit, Shared};
@@ -56,8 +56,8 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     }
     output.finish()?;
     if let Some(mut page) = page {
-        let cases = Cases::of_training(&fitted, &table, config.inputs.weight.as_deref())?;
-        let report = Report::new(model, &cases, &super::report::source(&fit.data))?;
+        let evaluation = EvaluationSet::of_training(&fitted, &table, config.inputs.weight.as_deref())?;
+        let report = Report::new(model, &evaluation, &super::report::source(&fit.data))?;
         page.write(report.html().as_bytes())?;
         page.finish()?;
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use negmm::data::{Reading, Warnings};
 use negmm::{Error, Loaded, Model};
-use negmm_report::{Cases, Gather, Report};
+use negmm_report::{EvaluationSet, EvaluationSetBuilder, Report};
 use serde_json::json;
 
 use crate::arguments::{self, Shared};
@@ -26,9 +26,9 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     let page = report.output.as_deref().map(Output::create).transpose()?;
     let (explained, total, shown) = match &loaded {
         Loaded::Model(model) => {
-            let (cases, sentences) = cases(model, report, shared)?;
+            let (evaluation, sentences) = evaluation_set(model, report, shared)?;
             warn(shared.quiet, &sentences);
-            (Report::new(model, &cases, &source(&report.data))?, cases.total(), cases.len())
+            (Report::new(model, &evaluation, &source(&report.data))?, evaluation.total(), evaluation.len())
         }
         Loaded::Forecaster(forecaster) => {
             let table = input::table(&report.data, &input::dialect(&report.file)?)?;
@@ -77,7 +77,11 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
 }
 
 /// The rows of the data, read once, and what is odd about them.
-fn cases(model: &Model, report: &arguments::Report, shared: &Shared) -> Result<(Cases, Vec<String>), Error> {
+fn evaluation_set(
+    model: &Model,
+    report: &arguments::Report,
+    shared: &Shared,
+) -> Result<(EvaluationSet, Vec<String>), Error> {
     let weight = report.weight.as_deref();
     let mut schema = model.encoder().schema_with_target();
     schema.columns.extend(weight.map(|name| (name.to_string(), Reading::number())));
@@ -86,26 +90,26 @@ fn cases(model: &Model, report: &arguments::Report, shared: &Shared) -> Result<(
     // A sequence is read whole: windows do not end where chunks do.
     if model.encoder().sequence().is_some() {
         let Some(chunk) = stream.next_chunk(usize::MAX)? else { return Err(Error::data("there is no row")) };
-        let cases = Cases::of_table(model, &chunk.table, weight)?;
+        let evaluation = EvaluationSet::of_table(model, &chunk.table, weight)?;
         warnings.merge(&chunk.warnings);
-        warnings.merge(cases.warnings());
-        return Ok((cases, warnings.sentences()));
+        warnings.merge(evaluation.warnings());
+        return Ok((evaluation, warnings.sentences()));
     }
     let bar = Bar::rows(shared);
-    let (mut gather, mut without_target) = (Gather::new(model, weight), WithoutTarget::new(model));
-    while let Some(chunk) = stream.next_chunk(gather.chunk())? {
+    let (mut builder, mut without_target) = (EvaluationSetBuilder::new(model, weight), WithoutTarget::new(model));
+    while let Some(chunk) = stream.next_chunk(builder.chunk())? {
         warnings.merge(&chunk.warnings);
         let rows = chunk.table.rows();
         if let Some(table) = without_target.leave_out(chunk.table)? {
-            gather.add(&table)?;
+            builder.add(&table)?;
         }
         bar.add(rows);
     }
     bar.clear();
     let sentences = without_target.finish()?;
-    let cases = gather.finish()?;
-    warnings.merge(cases.warnings());
-    Ok((cases, [sentences, warnings.sentences()].concat()))
+    let evaluation = builder.finish()?;
+    warnings.merge(evaluation.warnings());
+    Ok((evaluation, [sentences, warnings.sentences()].concat()))
 }
 
 /// What the page calls the data: the file without its folders.

@@ -1,10 +1,10 @@
-"""Opens reports in a headless Chromium and looks at them: every picture drawn with sensible axes, nothing overlapping or cut
-off, rows to pick, no error, no request, nothing injected; light and dark, phone and desktop, without script, and on paper.
+"""A test of reports in a headless Chromium: every plot drawn with sensible axes, nothing overlapping or cut off, the row selector,
+no error, no request, nothing injected; light and dark, phone and desktop, without scripts, and in print.
 
     python3 check.py PROGRAM [--shots DIR]
 
 PROGRAM is the negmm to make the reports with. Real data is looked for in NEGMM_DATA, else ../shared/data beside the
-repository; without it a notice is printed and those reports are left out. With --shots the pages are kept as images.
+repository; without it a notice is printed and those reports are left out. With --shots screenshots are kept.
 """
 
 import argparse
@@ -25,7 +25,7 @@ LOOK = (HERE.parent / "colour.js").read_text() + (HERE.parent / "look.js").read_
 
 
 def odd_names(folder):
-    """Column names and categories that try to break out of the page."""
+    """Column names and categories that try to inject HTML."""
     script = "<script>window.broken = 1</script>"
     quotes = "\"quotes\" 'ticks' & <img src=x onerror='window.broken = 1'>"
     words = ["</script><script>window.broken = 1</script>", "שלום עולם \u202e", "😀👩‍👩‍👧", "z" * 10_000, quotes]
@@ -40,7 +40,7 @@ def odd_names(folder):
 
 
 def edge_cases(folder):
-    """Tables at the edge of what there is: name, rows of cells with the header first, rows that the report is of."""
+    """Edge cases: name, rows of cells with the header first, number of rows in the report."""
     wave = [math.sin(row * 0.37) + (row * 0.618 % 1) * 0.3 for row in range(300)]
     yield "one-row", [["x", "y"], *[[row, wave[row]] for row in range(100)]], 1
     yield "constant-target", [["x", "y"], *[[row, 1_000_000.5] for row in range(100)]], None
@@ -112,47 +112,47 @@ def check_page(browser, name, page, shots, faults):
             browser.look(width, height, scheme)
             browser.open(page)
             complain(faults, where, browser.run(LOOK, scheme))
-            complain(faults, where, picking(browser))
+            complain(faults, where, select_rows(browser))
             if shots:
                 length = browser.run("return document.documentElement.scrollHeight")
                 browser.screenshot(shots / f"{name}-{device}-{scheme}.png".replace(", ", "-").replace(" ", "-"), width, length)
             complain(faults, where, [f"console: {entry['message']}" for entry in browser.logs("browser")])
             outside = [url for url in browser.requests() if not (url == f"file://{page}" or url.startswith("data:"))]
-            complain(faults, where, [f"asked for {url}" for url in outside])
+            complain(faults, where, [f"requested {url}" for url in outside])
 
 
-def picking(browser):
-    """Picks rows with keys and buttons; gives what is wrong."""
-    first = browser.run("document.getElementById('row').focus(); return document.getElementById('row-told').textContent")
+def select_rows(browser):
+    """Selects rows with keys and buttons; returns what is wrong."""
+    first = browser.run("document.getElementById('row').focus(); return document.getElementById('row-summary').textContent")
     options = browser.run("return document.getElementById('row').options.length")
     if options < 2:
         return [] if first else ["the only row is not shown"]
     # The End key chooses the last row.
     browser.press("\ue010")
     state = """const row = document.getElementById('row');
-        return [row.selectedOptions[0].textContent, document.getElementById('row-told').textContent,
-            document.querySelector('#row-picture svg').getAttribute('aria-label'), row.selectedIndex,
+        return [row.selectedOptions[0].textContent, document.getElementById('row-summary').textContent,
+            document.querySelector('#row-plot svg').getAttribute('aria-label'), row.selectedIndex,
             document.querySelectorAll('#row-facts tr').length]"""
-    option, told, label, index, facts = browser.run(state)
+    option, summary, label, index, facts = browser.run(state)
     wrong = []
-    tall = """return Math.max(0, ...[...document.querySelectorAll("#row-picture path[fill='var(--sky)']")]
+    tall = """return Math.max(0, ...[...document.querySelectorAll("#row-plot path[fill='var(--sky)']")]
         .map(path => path.getBoundingClientRect().height))"""
     if browser.run(tall) < 50:
-        wrong.append("no distribution in the picture of a row")
+        wrong.append("no distribution in the plot of a row")
     number = option.removeprefix("row ")
-    if index != options - 1 or f"Row {number}:" not in told or told != label:
-        wrong.append(f"the key End picked {option} and showed {told!r}")
+    if index != options - 1 or f"Row {number}:" not in summary or summary != label:
+        wrong.append(f"the key End selected {option} and showed {summary!r}")
     if facts < 11:
         wrong.append(f"{facts} facts about a row")
-    browser.run("document.getElementById('before').focus()")
+    browser.run("document.getElementById('previous').focus()")
     browser.press("\ue007")
     if browser.run(state)[3] != options - 2:
         wrong.append("the button Previous did not work")
-    browser.run("document.getElementById('after').click(); document.getElementById('after').click()")
+    browser.run("document.getElementById('next').click(); document.getElementById('next').click()")
     if browser.run(state)[3] != 0:
         wrong.append("the button Next did not come round")
-    if "NaN" in browser.run("return document.getElementById('picker').innerHTML"):
-        wrong.append("NaN in the picture of a row")
+    if "NaN" in browser.run("return document.getElementById('row-selector').innerHTML"):
+        wrong.append("NaN in the plot of a row")
     return wrong
 
 
@@ -162,20 +162,20 @@ def check_without_script(browser, page, faults):
     browser.open(page)
     browser.scripts(True)
     hidden, drawn = browser.run(
-        "return [document.getElementById('picker').hidden, document.querySelectorAll('#rows figure svg').length]"
+        "return [document.getElementById('row-selector').hidden, document.querySelectorAll('#rows figure svg').length]"
     )
     if not hidden or drawn < 3:
-        faults.append(f"without script: picker hidden {hidden}, {drawn} rows drawn")
+        faults.append(f"without script: row selector hidden {hidden}, {drawn} rows drawn")
 
 
-def check_paper(browser, page, faults):
+def check_print(browser, page, faults):
     browser.look(800, 1100, "dark", "print")
     browser.open(page)
-    ground, picker = browser.run(
-        "return [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.getElementById('picker')).display]"
+    background, selector = browser.run(
+        "return [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.getElementById('row-selector')).display]"
     )
-    if ground != "rgb(255, 255, 255)" or picker != "none":
-        faults.append(f"on paper: ground {ground}, picker {picker}")
+    if background != "rgb(255, 255, 255)" or selector != "none":
+        faults.append(f"in print: background {background}, row selector {selector}")
 
 
 def main():
@@ -192,7 +192,7 @@ def main():
             pages += 1
             if name == "demo":
                 check_without_script(browser, page, faults)
-                check_paper(browser, page, faults)
+                check_print(browser, page, faults)
     if faults:
         raise SystemExit("\n".join([*faults, f"{len(faults)} faults in {pages} reports"]))
     print(f"{pages} reports: no fault, on phone and desktop, light and dark")

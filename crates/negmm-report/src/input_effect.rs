@@ -1,125 +1,127 @@
-//! Responsible for the prediction along one input, all others held at typical values: the paper's Figures 1 and 2, for any
-//! model.
+//! The effect of one input: the predicted distribution over its range, with all other inputs at typical values (a ceteris-paribus
+//! profile; the paper's Figures 1 and 2, for any model).
 
 use negmm::data::{Column, MISSING};
 use negmm::{Model, Predictions, Result, Row, Table};
 
-use crate::answers::COVERAGE;
-use crate::cases::Cases;
-use crate::picture::atoms;
+use crate::diagnostics::COVERAGE;
+use crate::evaluation_set::EvaluationSet;
+use crate::plot::atoms;
 use crate::time_axis::{TimeAxis, at_the_same_hour};
 
 /// Columns and rows of the heat map.
 const COLUMNS: usize = 120;
 const ROWS: usize = 96;
-/// Levels of a text input that are shown.
-const MOST_LEVELS: usize = 8;
-/// Rows that are looked at for ranges and typical values.
-const LOOKED_AT: usize = 10_000;
-/// The share of the rows that may lie outside the range shown, on each side.
-const OUTSIDE: f64 = 0.005;
+/// Categories of a text input that are shown.
+const MAX_CATEGORIES: usize = 8;
+/// Rows that ranges and typical values are computed from.
+const RANGE_ROWS: usize = 10_000;
+/// The fraction of rows outside the range shown, on each side.
+const TAIL: f64 = 0.005;
 
-/// The prediction along an input.
-pub struct Slice {
+/// The effect of an input.
+pub struct InputEffect {
     /// The input.
     pub name: String,
-    /// Where it is predicted: values of a number, 0, 1, 2 … for words, a number that `unit` explains for times.
+    /// The values of the input: numbers, 0, 1, 2 … for categories, or times in `unit`.
     pub x: Vec<f64>,
-    /// What the numbers are, for times.
+    /// The unit of `x`, for times.
     pub unit: Option<String>,
-    /// The words, for a text input.
-    pub words: Option<Vec<String>>,
+    /// The categories, for a text input.
+    pub categories: Option<Vec<String>>,
     pub mean: Vec<f64>,
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
     /// The range of the target that is shown.
     pub range: (f64, f64),
-    /// The share of the largest usual probability in each cell, as a heat map wants it: place after place, upwards.
+    /// The relative probability of each cell of the heat map, column by column, upwards.
     pub heat: Vec<f64>,
-    /// Whether the target is on a grid.
+    /// Whether the target is discrete.
     pub discrete: bool,
     /// Rows of the data: their input and target.
     pub data: (Vec<f64>, Vec<f64>),
 }
 
-/// The prediction along `input`; none where it has fewer than two different values.
-pub fn slice(model: &Model, cases: &Cases, input: &str) -> Result<Option<Slice>> {
-    let Some(table) = &cases.table else { return Ok(None) };
+/// The effect of `input`; `None` where it has fewer than two different values.
+pub fn input_effect(model: &Model, evaluation: &EvaluationSet, input: &str) -> Result<Option<InputEffect>> {
+    let Some(table) = &evaluation.table else { return Ok(None) };
     let Some(column) = table.column(input) else { return Ok(None) };
-    let (places, words): (Column, Option<Vec<String>>) = match column {
+    let (values, categories): (Column, Option<Vec<String>>) = match column {
         Column::Numbers(numbers) => {
             let Some((low, high)) = range_of_first(numbers) else { return Ok(None) };
-            let place = |at: usize| low + (high - low) * (at as f64 + 0.5) / COLUMNS as f64;
-            (Column::Numbers((0..COLUMNS).map(place).collect()), None)
+            let value = |at: usize| low + (high - low) * (at as f64 + 0.5) / COLUMNS as f64;
+            (Column::Numbers((0..COLUMNS).map(value).collect()), None)
         }
         Column::Times(times) => {
             let Some((low, high)) = range_of_first(times) else { return Ok(None) };
             let (step, typical) = ((high - low) / COLUMNS as f64, median(times));
-            let place = |at: usize| at_the_same_hour(low + step * (at as f64 + 0.5), typical, step);
-            (Column::Times((0..COLUMNS).map(place).collect()), None)
+            let value = |at: usize| at_the_same_hour(low + step * (at as f64 + 0.5), typical, step);
+            (Column::Times((0..COLUMNS).map(value).collect()), None)
         }
         Column::Text { codes, levels } => {
             let common = common(codes, levels);
             if common.len() < 2 {
                 return Ok(None);
             }
-            let words: Vec<String> = common.iter().map(|code| levels[*code as usize].clone()).collect();
-            (Column::text(words.iter().map(|word| Some(word.as_str()))), Some(words))
+            let categories: Vec<String> = common.iter().map(|code| levels[*code as usize].clone()).collect();
+            (Column::text(categories.iter().map(|name| Some(name.as_str()))), Some(categories))
         }
     };
-    let count = places.len();
+    let count = values.len();
     let columns = table.columns().filter(|(name, _)| *name != model.encoder().target().name).map(|(name, column)| {
-        let column = if name == input { places.clone() } else { typical(column, count) };
+        let column = if name == input { values.clone() } else { typical(column, count) };
         (name, column)
     });
     let predictions = model.predict(&Table::new(columns.collect())?)?;
-    let axis = match &places {
+    let axis = match &values {
         Column::Times(times) => Some(TimeAxis::new(times[0], times[count - 1])),
         _ => None,
     };
     let shown = |numbers: &[f64]| match &axis {
-        Some(axis) => numbers.iter().map(|time| axis.shown(*time)).collect(),
+        Some(axis) => numbers.iter().map(|time| axis.position(*time)).collect(),
         None => numbers.to_vec(),
     };
-    let x = match &places {
+    let x = match &values {
         Column::Numbers(numbers) | Column::Times(numbers) => shown(numbers),
         Column::Text { .. } => (0..count).map(|at| at as f64).collect(),
     };
-    let data_x: Vec<f64> = match (column, &words) {
-        (Column::Text { codes, levels }, Some(words)) => {
-            let place = |code: &u32| match code {
+    let data_x: Vec<f64> = match (column, &categories) {
+        (Column::Text { codes, levels }, Some(categories)) => {
+            let position = |code: &u32| match code {
                 &MISSING => f64::NAN,
-                code => words.iter().position(|word| *word == levels[*code as usize]).map_or(f64::NAN, |at| at as f64),
+                code => {
+                    categories.iter().position(|name| *name == levels[*code as usize]).map_or(f64::NAN, |at| at as f64)
+                }
             };
-            codes.iter().map(place).collect()
+            codes.iter().map(position).collect()
         }
         (Column::Numbers(numbers) | Column::Times(numbers), _) => shown(numbers),
         _ => Vec::new(),
     };
     let (lower, upper) = predictions.interval(COVERAGE)?;
-    let y = range(cases.y.iter().take(LOOKED_AT).copied().chain(outer(&predictions)?).collect());
-    // The cells of the outermost values are whole.
+    let y = range(evaluation.y.iter().take(RANGE_ROWS).copied().chain(outer(&predictions)?).collect());
+    // The outermost values of a discrete target get full cells.
     let step = predictions.support().step;
     let margin = (0.03 * (y.1 - y.0)).max(0.5 * step.unwrap_or(0.0));
     let y = (y.0 - margin, y.1 + margin);
-    Ok(Some(Slice {
+    Ok(Some(InputEffect {
         name: input.to_string(),
         x,
         unit: axis.map(|axis| axis.label),
-        words,
+        categories,
         mean: predictions.mean(),
         lower,
         upper,
         range: y,
         heat: heat(&predictions, y),
         discrete: step.is_some(),
-        data: (data_x, cases.y.clone()),
+        data: (data_x, evaluation.y.clone()),
     }))
 }
 
-/// The first rows that have the number.
+/// The numbers of the first rows, without missing ones.
 fn first(numbers: &[f64]) -> Vec<f64> {
-    numbers.iter().take(LOOKED_AT).copied().filter(|x| x.is_finite()).collect()
+    numbers.iter().take(RANGE_ROWS).copied().filter(|x| x.is_finite()).collect()
 }
 
 /// The range of the first rows, none where they are all the same.
@@ -134,34 +136,34 @@ fn median(numbers: &[f64]) -> f64 {
     numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// All but the outermost of the numbers.
+/// The range of the numbers without the tails.
 fn range(mut numbers: Vec<f64>) -> (f64, f64) {
     numbers.sort_by(f64::total_cmp);
-    let outside = (OUTSIDE * numbers.len() as f64) as usize;
+    let tail = (TAIL * numbers.len() as f64) as usize;
     match numbers.len() {
         0 => (0.0, 0.0),
-        count => (numbers[outside], numbers[count - 1 - outside]),
+        count => (numbers[tail], numbers[count - 1 - tail]),
     }
 }
 
-/// The quantiles that the picture should reach.
+/// Outer quantiles of the predictions, which the plot includes.
 fn outer(predictions: &Predictions) -> Result<impl Iterator<Item = f64>> {
     let (lower, upper) = (predictions.quantile(0.02)?, predictions.quantile(0.98)?);
     Ok(lower.into_iter().chain(upper))
 }
 
-/// The probability of each cell, as a share of the usual largest; a little lifted, so that the faint is seen.
+/// The probability of each cell, relative to a high quantile of the column maxima; the square root makes low ones visible.
 fn heat(predictions: &Predictions, range: (f64, f64)) -> Vec<f64> {
     let columns = predictions.each(|row| column(row, range));
     let mut largest: Vec<f64> = columns.iter().map(|(_, largest)| *largest).collect();
     largest.sort_by(f64::total_cmp);
-    // Not the very largest: one narrow place would leave all others pale.
+    // Not the maximum: one narrow distribution would make all others pale.
     let full = largest[(largest.len() - 1) * 7 / 10].max(f64::MIN_POSITIVE);
     columns.into_iter().flat_map(|(cells, _)| cells).map(|mass| (mass / full).min(1.0).sqrt()).collect()
 }
 
-/// The probability of each cell at one place, upwards, and the largest of them, where atoms do not count: beside them a density is
-/// pale. Where values of a grid are further apart than cells, each is as high as a step.
+/// The probability of each cell of one column, upwards, and the largest of them without atoms, beside which a density would be pale.
+/// Where the values of a discrete target are further apart than cells, each covers a full step.
 fn column(row: Row<'_>, (low, high): (f64, f64)) -> (Vec<f64>, f64) {
     let edge = |at: usize| low + (high - low) * at as f64 / ROWS as f64;
     let largest = |cells: &[f64]| cells.iter().copied().fold(0.0, f64::max);
@@ -177,16 +179,16 @@ fn column(row: Row<'_>, (low, high): (f64, f64)) -> (Vec<f64>, f64) {
     let below: Vec<f64> = (0..=ROWS).map(|at| row.cdf(edge(at))).collect();
     let cells: Vec<f64> = below.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)).collect();
     let mut rest = cells.clone();
-    for (place, mass) in atoms(row).into_iter().filter(|(place, _)| low < *place) {
-        // The cell that ends at the first edge from the atom on has it.
-        if let Some(cell) = rest.get_mut((0..ROWS).position(|at| place <= edge(at + 1)).unwrap_or(ROWS)) {
+    for (value, mass) in atoms(row).into_iter().filter(|(value, _)| low < *value) {
+        // An atom belongs to the first cell whose upper edge is at or above it.
+        if let Some(cell) = rest.get_mut((0..ROWS).position(|at| value <= edge(at + 1)).unwrap_or(ROWS)) {
             *cell -= mass;
         }
     }
     (cells, largest(&rest))
 }
 
-/// The most frequent levels, the most frequent first.
+/// Codes of the most frequent categories, in descending order.
 fn common(codes: &[u32], levels: &[String]) -> Vec<u32> {
     let mut counts = vec![0usize; levels.len()];
     codes.iter().filter(|code| **code != MISSING).for_each(|code| counts[*code as usize] += 1);
@@ -194,11 +196,11 @@ fn common(codes: &[u32], levels: &[String]) -> Vec<u32> {
     order.sort_by(|a, b| {
         counts[*b as usize].cmp(&counts[*a as usize]).then(levels[*a as usize].cmp(&levels[*b as usize]))
     });
-    order.truncate(MOST_LEVELS);
+    order.truncate(MAX_CATEGORIES);
     order
 }
 
-/// `count` times the median or the most frequent text.
+/// The median or the most frequent category, repeated `count` times.
 fn typical(column: &Column, count: usize) -> Column {
     match column {
         Column::Numbers(numbers) => Column::Numbers(vec![median(numbers); count]),
@@ -215,14 +217,14 @@ mod tests {
     use super::*;
     use negmm::{Mixtures, Support};
 
-    fn law(weights: [f64; 2], sds: [f64; 2]) -> Predictions {
+    fn predictions(weights: [f64; 2], sds: [f64; 2]) -> Predictions {
         Predictions::from(Mixtures::new(2, weights.to_vec(), vec![0.0, 3.0], sds.to_vec()).unwrap())
     }
 
     #[test]
-    fn a_value_of_a_grid_is_as_high_as_a_step() {
+    fn a_discrete_value_covers_a_full_step() {
         let support = Support { lower: Some(0.0), step: Some(1.0), ..Support::default() };
-        let counts = law([0.5, 0.5], [1.0, 1.0]).with_support(support).unwrap();
+        let counts = predictions([0.5, 0.5], [1.0, 1.0]).with_support(support).unwrap();
         let row = counts.row(0);
         let (cells, largest) = column(row, (-0.8, 5.2));
         // 16 cells a step: from -0.5 on there is zero, and below it nothing.
@@ -234,7 +236,7 @@ mod tests {
 
     #[test]
     fn an_atom_does_not_make_the_density_pale() {
-        let mixed = law([0.9, 0.1], [0.0, 1.0]);
+        let mixed = predictions([0.9, 0.1], [0.0, 1.0]);
         let (cells, largest) = column(mixed.row(0), (-1.0, 7.0));
         assert!(cells.iter().any(|mass| *mass > 0.9));
         assert!(largest > 0.003 && largest < 0.004, "{largest}");

@@ -1,32 +1,32 @@
-//! Responsible for the rows that are worth a look: the widest, the narrowest, the most surprising and the most bimodal.
+//! Rows of interest: the widest, narrowest, most surprising and most bimodal predictions.
 
 use negmm::{Law, Row};
 
-use crate::answers::Answers;
-use crate::cases::Cases;
+use crate::diagnostics::Diagnostics;
+use crate::evaluation_set::EvaluationSet;
 
-/// Rows of each kind.
-const EACH: usize = 5;
-/// Rows looked at for two peaks: those with the largest share of variance between components.
+/// Rows of each highlight.
+const ROWS: usize = 5;
+/// Rows searched for two modes: those with the largest fraction of variance between components.
 const CANDIDATES: usize = 200;
-/// Steps of the search for peaks.
+/// Grid intervals of the search for modes.
 const STEPS: usize = 256;
-/// A dip between two peaks that is shallower than this share of the higher peak is none.
-const LEAST_DIP: f64 = 0.05;
+/// The smallest dip between two modes that counts, as a fraction of the higher mode.
+const MIN_DIP: f64 = 0.05;
 
-/// Why a row is worth a look.
+/// Why a row is of interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Highlight {
     Widest,
     Narrowest,
     Surprising,
     Bimodal,
 }
 
-impl Kind {
+impl Highlight {
     pub const ALL: [Self; 4] = [Self::Widest, Self::Narrowest, Self::Surprising, Self::Bimodal];
 
-    /// For a heading.
+    /// Its heading.
     pub fn title(self) -> &'static str {
         match self {
             Self::Widest => "Widest",
@@ -36,8 +36,8 @@ impl Kind {
         }
     }
 
-    /// For a file.
-    pub fn file(self) -> &'static str {
+    /// The name of its plot.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Widest => "row-widest",
             Self::Narrowest => "row-narrowest",
@@ -46,43 +46,43 @@ impl Kind {
         }
     }
 
-    /// What it means.
+    /// Its meaning, for a caption.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Widest => "the row the model is least sure about",
-            Self::Narrowest => "the row the model is surest about",
-            Self::Surprising => "the row whose target is least likely under its prediction, allowing for its spread",
-            Self::Bimodal => "the row whose prediction has the deepest dip between two peaks",
+            Self::Widest => "the prediction with the widest 90 % interval",
+            Self::Narrowest => "the prediction with the narrowest 90 % interval",
+            Self::Surprising => "the target that is least likely under its prediction, relative to the sd",
+            Self::Bimodal => "the prediction with the deepest dip between two modes",
         }
     }
 }
 
-/// The positions of the rows of each kind, the most notable first. No row has two peaks: that list is empty.
-pub fn notable(cases: &Cases, answers: &Answers) -> Vec<(Kind, Vec<usize>)> {
+/// The positions of the rows of each highlight, the most extreme first. The list of bimodal rows may be empty.
+pub fn highlights(evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Vec<(Highlight, Vec<usize>)> {
     let top = |count: usize, key: &dyn Fn(usize) -> f64| {
-        let mut order: Vec<usize> = (0..cases.len()).collect();
-        // The first of equals comes first.
+        let mut order: Vec<usize> = (0..evaluation.len()).collect();
+        // Ties in the order of rows.
         order.sort_by(|a, b| key(*b).total_cmp(&key(*a)).then(a.cmp(b)));
         order.truncate(count);
         order
     };
-    let rows = &answers.rows;
-    let list = |kind: Kind| match kind {
-        Kind::Widest => top(EACH, &|at| rows[at].width()),
-        Kind::Narrowest => top(EACH, &|at| -rows[at].width()),
-        Kind::Surprising => top(EACH, &|at| rows[at].surprise),
-        Kind::Bimodal => {
+    let rows = &diagnostics.rows;
+    let list = |highlight: Highlight| match highlight {
+        Highlight::Widest => top(ROWS, &|at| rows[at].width()),
+        Highlight::Narrowest => top(ROWS, &|at| -rows[at].width()),
+        Highlight::Surprising => top(ROWS, &|at| rows[at].surprise),
+        Highlight::Bimodal => {
             let candidates = top(CANDIDATES, &|at| rows[at].between);
-            let dips = candidates.into_iter().map(|at| (dip(cases.predictions.row(at)), at));
-            let mut dips: Vec<(f64, usize)> = dips.filter(|(dip, _)| *dip >= LEAST_DIP).collect();
+            let dips = candidates.into_iter().map(|at| (dip(evaluation.predictions.row(at)), at));
+            let mut dips: Vec<(f64, usize)> = dips.filter(|(dip, _)| *dip >= MIN_DIP).collect();
             dips.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            dips.into_iter().take(EACH).map(|(_, at)| at).collect()
+            dips.into_iter().take(ROWS).map(|(_, at)| at).collect()
         }
     };
-    Kind::ALL.map(|kind| (kind, list(kind))).into()
+    Highlight::ALL.map(|highlight| (highlight, list(highlight))).into()
 }
 
-/// The deepest dip of the density between two peaks, measured from the lower peak, as a share of the highest: 0 for one peak.
+/// The deepest dip of the density between two modes, measured from the lower one, as a fraction of the highest: 0 for one mode.
 pub fn dip(row: Row<'_>) -> f64 {
     if matches!(row.law, Law::Samples(_)) {
         return 0.0;
@@ -91,7 +91,7 @@ pub fn dip(row: Row<'_>) -> f64 {
     let step = (high - low) / STEPS as f64;
     let heights: Vec<f64> = (0..=STEPS).map(|at| row.pdf(low + at as f64 * step)).collect();
     let highest = heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    // The highest point on each side of every point.
+    // Running maxima from both sides.
     let mut left = heights.clone();
     (1..left.len()).for_each(|at| left[at] = left[at].max(left[at - 1]));
     let mut right = heights.clone();
@@ -106,7 +106,7 @@ mod tests {
     use negmm::{Mixtures, Predictions};
 
     #[test]
-    fn a_dip_needs_two_peaks() {
+    fn a_dip_needs_two_modes() {
         let weights = vec![0.5, 0.5, 0.5, 0.5, 0.8, 0.2];
         let means = vec![-3.0, 3.0, -0.5, 0.5, -10.0, 10.0];
         let predictions = Predictions::from(Mixtures::new(2, weights, means, vec![1.0; 6]).unwrap());
