@@ -111,13 +111,13 @@ fn compare_and_tune_choose_by_all_rows() {
 }
 
 #[test]
-fn the_report_has_a_picture_of_survival() {
+fn the_report_has_a_survival_plot() {
     let folder = with_model();
     folder.done(&["report", "m", "d.csv", "--svg", "s", "-o", "r.html"]);
     let picture = std::fs::read_to_string(folder.path("s").join("survival.svg")).unwrap();
     assert!(picture.contains("Kaplan-Meier") && picture.contains("predicted, mean of all rows"));
     let page = String::from_utf8(folder.read("r.html")).unwrap();
-    assert!(page.contains("of the targets are not known") && page.contains("integrated Brier score of all rows"));
+    assert!(page.contains("of the targets are censored") && page.contains("integrated Brier score of all rows"));
     folder.write("ok.csv", rows(60));
     folder.fit("ok.csv", "ok", &[]);
     folder.done(&["report", "ok", "ok.csv", "--svg", "t"]);
