@@ -11,6 +11,7 @@ mod forecast;
 mod guarantees;
 mod interrupt;
 mod kernels;
+mod markdown;
 mod monitor;
 mod outputs;
 mod paper;
