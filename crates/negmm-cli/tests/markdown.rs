@@ -19,7 +19,8 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
-            let skipped = name.starts_with('.') || name.starts_with("target") || name.contains("venv") || name == "dist";
+            let skipped =
+                name.starts_with('.') || name.starts_with("target") || name.contains("venv") || name == "dist";
             if !skipped && !path.join("pyvenv.cfg").exists() {
                 found.extend(pages(&path));
             }
