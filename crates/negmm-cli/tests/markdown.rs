@@ -32,11 +32,12 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Lines that show what a program printed may be longer: they are between fences marked `text`.
+/// Longer lines are allowed in what a program printed, between fences marked `text`, and in `docs/options.md`, which is
+/// generated and has one row for each option.
 #[test]
 fn no_line_is_longer_than_120_characters() {
     let mut long = Vec::new();
-    for page in pages(&root()) {
+    for page in pages(&root()).into_iter().filter(|page| !page.ends_with("docs/options.md")) {
         let text = std::fs::read_to_string(&page).unwrap();
         let mut fence: Option<String> = None;
         for (number, line) in text.lines().enumerate() {
