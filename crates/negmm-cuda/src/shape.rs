@@ -80,7 +80,6 @@ impl Shape {
                 return Err("samples that a calibrated score chooses are trained on the processor");
             }
             Objective::SampleEnergy { head, .. } => HeadKind::Samples { samples: head.samples },
-            _ => return Err("this loss is trained on the processor"),
         };
         if let Some(Stem::Lstm(_)) = network.stem {
             return Err("sequences are trained on the processor");

@@ -301,7 +301,6 @@ fn head_record(objective: &Objective) -> JobRecord {
             record.ceiling = head.variance_ceiling;
         }
         Objective::SampleEnergy { head, .. } => record.floor = head.sd_floor,
-        _ => {}
     }
     record
 }

@@ -11,13 +11,18 @@ pub type Flaw = String;
 
 /// A named tensor: little-endian numbers.
 pub struct Tensor {
+    /// Its name in the file.
     pub name: String,
+    /// The type of its numbers.
     pub dtype: Dtype,
+    /// Its shape.
     pub shape: Vec<usize>,
+    /// Its numbers, little-endian.
     pub bytes: Vec<u8>,
 }
 
 impl Tensor {
+    /// A tensor of these numbers.
     pub fn new<T: Number>(name: impl Into<String>, shape: Vec<usize>, numbers: impl IntoIterator<Item = T>) -> Self {
         let bytes = numbers.into_iter().flat_map(|number| number.bytes().into_iter()).collect();
         Self { name: name.into(), dtype: T::DTYPE, shape, bytes }
@@ -29,9 +34,12 @@ impl Tensor {
 }
 
 /// A number that tensors hold.
-pub(crate) trait Number: Copy {
+pub trait Number: Copy {
+    /// Its type in the file.
     const DTYPE: Dtype;
+    /// Its bytes, little-endian.
     fn bytes(self) -> Vec<u8>;
+    /// The numbers that these bytes are.
     fn read(bytes: &[u8]) -> Vec<Self>;
 }
 

@@ -21,7 +21,6 @@ pub fn raw_outputs(graph: &mut Graph, member: &Member, features: &Value) -> Valu
         None => features.clone(),
         Some(Stem::Periodic(periodic)) => embedded(graph, member, periodic, features),
         Some(Stem::Lstm(lstm)) => last_state(graph, member, lstm, features),
-        Some(_) => features.clone(),
     };
     let layers = network.layers();
     for (index, layer) in layers.iter().enumerate() {

@@ -39,6 +39,7 @@ impl Parameters {
         Ok(chunks.iter().map(|chunk| Chunk(*chunk)).collect::<Vec<_>>().into())
     }
 
+    /// The parameters as lanes.
     pub fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }

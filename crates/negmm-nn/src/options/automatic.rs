@@ -12,6 +12,7 @@ enum Either<T> {
     Word(String),
 }
 
+/// Writes a value, or the word for automatic.
 pub fn serialize<T: Serialize, S: Serializer>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error> {
     match value {
         Some(value) => value.serialize(to),
@@ -19,6 +20,7 @@ pub fn serialize<T: Serialize, S: Serializer>(value: &Option<T>, to: S) -> Resul
     }
 }
 
+/// Reads a value, or the word for automatic.
 pub fn deserialize<'a, T: Deserialize<'a>, D: Deserializer<'a>>(from: D) -> Result<Option<T>, D::Error> {
     match Either::deserialize(from)? {
         Either::Value(value) => Ok(Some(value)),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::material::Material;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem};
-use negmm_nn::options::{Checked, Options, SIGMA_MIN, Slot, Spec, Word};
+use negmm_nn::options::{Checked, Options, SIGMA_MIN, Slot, Spec};
 use negmm_nn::train::{NetworkJob, Objective, Training};
 
 /// Units in one hidden layer, and hidden layers, at most.

@@ -6,7 +6,7 @@ use super::NetworkSettings;
 use super::material::Material;
 use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
 use negmm_nn::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
-use negmm_nn::options::{Checked, Options, Refused, Slot, Spec, Word};
+use negmm_nn::options::{Checked, Options, Refused, Slot, Spec};
 use negmm_nn::train::{NetworkJob, Objective, Selection};
 
 /// Largest weight of the regulariser: far beyond it the energy score would be lost in rounding.
