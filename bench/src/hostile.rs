@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use negmm::data::{Column, Inputs, Outcome, Sequence};
+use negmm::data::{Column, ColumnRoles, Sequence, TargetSpec};
 use negmm::options::Kind;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Rng, Table, fit_with};
@@ -37,7 +37,7 @@ pub struct Training {
     /// What the columns are, the target last.
     pub columns: Vec<&'static str>,
     table: Table,
-    inputs: Inputs,
+    inputs: ColumnRoles,
 }
 
 /// How a training ended.
@@ -76,7 +76,7 @@ impl Training {
             named.push(("text".into(), text));
         }
         let target = format!("x{width}");
-        let mut inputs = Inputs::default();
+        let mut inputs = ColumnRoles::default();
         match rng.below(8) {
             0 => {
                 named.push(("weight".into(), Column::Numbers((0..rows).map(|_| rng.below(3) as f64).collect())));
@@ -85,10 +85,10 @@ impl Training {
             1 => {
                 let over = (0..rows).map(|_| f64::from(rng.uniform() < 0.4)).collect();
                 named.push(("over".into(), Column::Numbers(over)));
-                inputs.outcome = Outcome { censored: Some("over".into()), ..Outcome::default() };
+                inputs.outcome = TargetSpec { censored: Some("over".into()), ..TargetSpec::default() };
             }
-            2 => inputs.outcome = Outcome { lower: Some(-1e200), upper: Some(1e200), ..Outcome::default() },
-            3 => inputs.outcome = Outcome { continuous: true, ..Outcome::default() },
+            2 => inputs.outcome = TargetSpec { lower: Some(-1e200), upper: Some(1e200), ..TargetSpec::default() },
+            3 => inputs.outcome = TargetSpec { continuous: true, ..TargetSpec::default() },
             4 => {
                 inputs.features = Some(vec![target.clone()]);
                 inputs.sequence = Some(Sequence { column: target.clone(), window: 1 + rng.below(4) });

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-use negmm::{Predictions, Row};
+use negmm::{DistributionRef, Predictions};
 use serde::{Deserialize, Serialize};
 
 /// One method on one split of one set.
@@ -113,7 +113,7 @@ impl RowScores {
 }
 
 /// The probability within half a `step` of `y`, from the side where it does not cancel; never 0.
-fn mass(row: Row<'_>, y: f64, step: f64) -> f64 {
+fn mass(row: DistributionRef<'_>, y: f64, step: f64) -> f64 {
     let (below, above) = (y - 0.5 * step, y + 0.5 * step);
     let mass = if y < row.mean() { row.cdf(above) - row.cdf(below) } else { row.survival(below) - row.survival(above) };
     mass.max(f64::MIN_POSITIVE)

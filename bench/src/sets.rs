@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use negmm::Table;
 use negmm::compare::Split;
-use negmm::data::{Column, Inputs, MISSING};
+use negmm::data::{Column, ColumnRoles, MISSING};
 use serde_json::json;
 
 /// What is known about a set before it is read.
@@ -81,8 +81,8 @@ impl Set {
     }
 
     /// Which columns are inputs.
-    pub fn inputs(&self) -> Inputs {
-        Inputs { ignore: self.leave_out.iter().map(|name| name.to_string()).collect(), ..Inputs::default() }
+    pub fn inputs(&self) -> ColumnRoles {
+        ColumnRoles { ignore: self.leave_out.iter().map(|name| name.to_string()).collect(), ..ColumnRoles::default() }
     }
 
     /// Where its file and its splits are: in the folder `NEGMM_DATA`, else in `../shared/data`.

@@ -2,7 +2,7 @@
 //! error; numbers stay numbers, and nothing panics.
 
 use negmm::data::Column;
-use negmm::forecast::{Forecaster, Origins, Over};
+use negmm::forecast::{Aggregate, BacktestOrigins, Forecaster};
 use negmm::questions::{levels, numbers};
 use negmm::{Loaded, Metrics, Model, Predictions, Questions, Result, Table};
 use negmm_report::{EvaluationSet, Report};
@@ -36,9 +36,9 @@ fn ask_forecaster(forecaster: &Forecaster, table: &Table, pictures: bool) -> Res
     let forecasts = forecaster.future(table, &histories)?;
     ask_predictions(&forecasts.predictions, None)?;
     forecaster.paths(&forecasts, 3, 0)?;
-    forecaster.over(&forecasts, Over::Sum, 3, 0)?;
+    forecaster.over(&forecasts, Aggregate::Sum, 3, 0)?;
     if pictures {
-        let origins = Origins { last: Some(4), every: Some(1) };
+        let origins = BacktestOrigins { last: Some(4), every: Some(1) };
         let html = Report::of_forecaster(forecaster, table, origins, "fuzzed")?.html();
         assert!(html.contains("<html"));
     }

@@ -1,8 +1,8 @@
 //! Responsible for small models of every kind, to start from.
 
-use negmm::conformal::{HeldBack, Labels};
-use negmm::data::{Column, Inputs, Outcome, Sequence};
-use negmm::forecast::{Roles, fit_forecaster};
+use negmm::conformal::{CalibrationSet, Labels};
+use negmm::data::{Column, ColumnRoles, Sequence, TargetSpec};
+use negmm::forecast::{SeriesSpec, fit_forecaster};
 use negmm::method::Auto;
 use negmm::{FitOptions, Loaded, Method, Rng, Table, fit_with};
 
@@ -46,22 +46,22 @@ pub fn models() -> Vec<Vec<u8>> {
     const SHORT: [(&str, &str); 2] = [("epochs", "2"), ("hidden", "4")];
     const AUTO: [(&str, &str); 3] = [("members", "1"), ("steps", "20"), ("hidden", "8")];
     let short = |name: &str, more: &[(&str, &str)]| method(name, &[&SHORT[..], more].concat());
-    let plain = Inputs::default();
-    let day = Inputs { dates: vec![("day".into(), None)], ..Inputs::default() };
-    let censored = Outcome { censored: Some("over".into()), ..Outcome::default() };
+    let plain = ColumnRoles::default();
+    let day = ColumnRoles { dates: vec![("day".into(), None)], ..ColumnRoles::default() };
+    let censored = TargetSpec { censored: Some("over".into()), ..TargetSpec::default() };
     let sequence = Sequence { column: "y".into(), window: 3 };
-    let only_y = Inputs { features: Some(vec!["y".into()]), sequence: Some(sequence), ..Inputs::default() };
-    let bounded = Outcome { lower: Some(90.0), upper: Some(200.0), ..Outcome::default() };
+    let only_y = ColumnRoles { features: Some(vec!["y".into()]), sequence: Some(sequence), ..ColumnRoles::default() };
+    let bounded = TargetSpec { lower: Some(90.0), upper: Some(200.0), ..TargetSpec::default() };
     let kinds = [
         (short("ne-gmm", &[("components", "2")]), "y", day),
         (short("mdn", &[]), "count", plain.clone()),
-        (short("beta-nll", &[]), "y", Inputs { outcome: bounded, ..Inputs::default() }),
+        (short("beta-nll", &[]), "y", ColumnRoles { outcome: bounded, ..ColumnRoles::default() }),
         (short("sample-net", &[("samples", "5")]), "y", plain.clone()),
         (short("ensemble", &[("members", "2")]), "y", plain.clone()),
         (method("ngboost", &[("rounds", "3")]), "y", plain.clone()),
         (method("constant", &[]), "rain", plain.clone()),
         (method("auto", &AUTO), "rain", plain),
-        (short("mdn", &[]), "y", Inputs { outcome: censored, ..Inputs::default() }),
+        (short("mdn", &[]), "y", ColumnRoles { outcome: censored, ..ColumnRoles::default() }),
         (short("ne-gmm", &[]), "y", only_y),
     ];
     let table = table();
@@ -76,7 +76,8 @@ pub fn models() -> Vec<Vec<u8>> {
 pub fn calibrated(models: &[Vec<u8>], table: &Table) -> Vec<u8> {
     let Ok(Loaded::Model(model)) = Loaded::from_bytes(&models[0]) else { panic!("a model of rows") };
     let calibrated = || {
-        let (mut held, groups) = (HeldBack::default(), (0..ROWS).map(|row| ["a", "b"][row % 2].to_string()).collect());
+        let (mut held, groups) =
+            (CalibrationSet::default(), (0..ROWS).map(|row| ["a", "b"][row % 2].to_string()).collect());
         let y = model.encoder().targets(table)?;
         held.add(&model.predict(table)?, &y, Labels { groups, weights: Vec::new() })?;
         let calibration = held.calibration(Some("city"), None)?;
@@ -87,7 +88,7 @@ pub fn calibrated(models: &[Vec<u8>], table: &Table) -> Vec<u8> {
 
 fn forecaster(table: &Table) -> Vec<u8> {
     let auto = Auto { hidden: Some(vec![8]), steps: Some(20), ..Auto::default() };
-    let roles = Roles { horizon: 2, ..Roles::of("y") };
+    let roles = SeriesSpec { horizon: 2, ..SeriesSpec::of("y") };
     let fitted = fit_forecaster(table, &roles, &auto, &FitOptions::default());
     fitted.and_then(|fitted| fitted.forecaster.to_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -6,7 +6,7 @@ use std::io::Cursor;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use bolero::check;
-use negmm::data::{Dialect, Reading, RowStream, Schema};
+use negmm::data::{ColumnType, Dialect, RowStream, Schema};
 use negmm::tune::{Journal, Shard};
 use negmm::{Loaded, Method, Table};
 use negmm_fuzz::{Asker, ask_hostile, calibrated, hostile_request, models, server, table};
@@ -18,7 +18,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(table);
 /// Rows of a table that was read whole are those that a stream of the same bytes gives.
 fn read(bytes: &[u8]) {
     let Ok(table) = Table::read_from_with(bytes, "fuzzed", &Dialect::default()) else { return };
-    let columns = table.names().iter().map(|name| (name.to_string(), Reading::text())).collect();
+    let columns = table.names().iter().map(|name| (name.to_string(), ColumnType::text())).collect();
     let schema = Schema { columns, ..Schema::default() };
     let Ok(mut stream) = RowStream::from_reader(Cursor::new(bytes.to_vec()), "fuzzed", &schema) else { return };
     let mut rows = 0;

@@ -2,7 +2,7 @@
 
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayReader, RecordBatchReader};
-use negmm::data::{ArrowColumn, Column, Reading};
+use negmm::data::{ArrowColumn, Column, ColumnType};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -31,7 +31,7 @@ pub fn table(object: &Bound<'_, PyAny>) -> PyResult<negmm::Table> {
 }
 
 /// The column called `name` of an object that streams arrays.
-pub fn column(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(Column, Option<Reading>)> {
+pub fn column(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(Column, Option<ColumnType>)> {
     let arrays = ArrayStreamReader::try_new(stream(object)?).map_err(refused)?;
     let mut column = ArrowColumn::new(name, arrays.field().data_type()).map_err(raised_by_table)?;
     object

@@ -1,7 +1,7 @@
 //! Responsible for the scores of targets that are not all known, on plain arrays.
 
 use negmm::censored;
-use negmm::data::Known;
+use negmm::data::CensoredTargets;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,9 +16,9 @@ fn rows(
     upper: &Numbers<'_>,
     weights: Option<Numbers<'_>>,
     count: usize,
-) -> PyResult<(Known, Option<Vec<f64>>)> {
+) -> PyResult<(CensoredTargets, Option<Vec<f64>>)> {
     let list = |numbers: &Numbers<'_>| numbers.as_array().to_vec();
-    let (known, weights) = (Known { lower: list(lower), upper: list(upper) }, weights.as_ref().map(list));
+    let (known, weights) = (CensoredTargets { lower: list(lower), upper: list(upper) }, weights.as_ref().map(list));
     known.check(count, weights.as_deref()).map_err(raised)?;
     Ok((known, weights))
 }

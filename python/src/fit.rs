@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use negmm::Method;
 use negmm::options::{Kind, OptionInfo};
-use negmm::train::{Watch, train};
+use negmm::train::{Callbacks, train};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ pub fn fit(
             let plan = negmm::model::plan(&table, &learning.target, &chosen, &learning.inputs, learning.seed)?;
             let jobs = plan.jobs();
             heard.expect(jobs.len());
-            plan.finish(train(&trainer, &jobs, &Watch { cancel, progress: &|progress| heard.hear(progress) }))
+            plan.finish(train(&trainer, &jobs, &Callbacks { cancel, progress: &|progress| heard.hear(progress) }))
         };
         let fitted = fit();
         trainer.outcome(fitted)

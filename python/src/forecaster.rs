@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use negmm::FitOptions;
 use negmm::Method;
-use negmm::data::{Dialect, Inputs, Outcome};
-use negmm::forecast::{Forecasts, Origins, Place, Roles};
-use negmm::train::{CpuEngine, Watch};
+use negmm::data::{ColumnRoles, Dialect, TargetSpec};
+use negmm::forecast::{BacktestOrigins, ForecastPoint, Forecasts, SeriesSpec};
+use negmm::train::{Callbacks, CpuEngine};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -51,14 +51,14 @@ pub fn fit_forecaster(
     let mut method = Method::default();
     method.configure(&options).map_err(|refused| raised(refused.into()))?;
     let Columns { target, time, series, past, known, horizon, seasons, lower, upper } = columns;
-    let roles = Roles { time, series, past, known, horizon, seasons, ..Roles::of(target) };
-    let outcome = Outcome { lower, upper, ..Outcome::default() };
+    let roles = SeriesSpec { time, series, past, known, horizon, seasons, ..SeriesSpec::of(target) };
+    let outcome = TargetSpec { lower, upper, ..TargetSpec::default() };
     let table = table.get().0.clone();
     let fitted = interruptible(py, threads, move |cancel| {
         let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
         let Method::Auto(auto) = &method else { return Err(negmm::Error::options("forecasts are made by auto")) };
-        let (engine, watch) = (CpuEngine::new(threads), Watch { cancel, ..Watch::nothing() });
-        let inputs = Inputs { outcome, ..Inputs::default() };
+        let (engine, watch) = (CpuEngine::new(threads), Callbacks { cancel, ..Callbacks::nothing() });
+        let inputs = ColumnRoles { outcome, ..ColumnRoles::default() };
         let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);
         negmm::forecast::fit_forecaster(&table, &roles, auto, &options)
     })?;
@@ -84,7 +84,7 @@ impl Forecaster {
     fn answered(
         forecaster: &negmm::forecast::Forecaster,
         table: &negmm::Table,
-        origins: Option<Origins>,
+        origins: Option<BacktestOrigins>,
     ) -> negmm::Result<Answered> {
         let table = table.clone().understood(&Dialect::default())?;
         let histories = forecaster.histories(&table)?;
@@ -93,7 +93,7 @@ impl Forecaster {
             None => forecaster.future(&table, &histories)?,
         };
         let clock = forecaster.recipe().clock;
-        let time = |place: &Place, step: usize| {
+        let time = |place: &ForecastPoint, step: usize| {
             let time = histories.series[place.series].time(step, clock);
             if time.is_nan() { step as f64 } else { time }
         };
@@ -134,7 +134,7 @@ impl Forecaster {
         threads: usize,
     ) -> PyResult<Placed<'py>> {
         let (forecaster, table) = (self.0.clone(), table.get().0.clone());
-        let origins = (last.is_some() || every.is_some()).then_some(Origins { last, every });
+        let origins = (last.is_some() || every.is_some()).then_some(BacktestOrigins { last, every });
         let answered = interruptible(py, threads, move |_| Self::answered(&forecaster, &table, origins))?;
         let Answered { forecasts, names, times, origins } = answered.map_err(raised_by_table)?;
         let steps: Vec<i64> = forecasts.places.iter().map(|place| place.ahead as i64).collect();
@@ -174,7 +174,7 @@ impl Forecaster {
         let rolling = interruptible(py, threads, move |_| {
             let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
             let histories = forecaster.histories(&table)?;
-            forecaster.rolling(&table, &histories, Origins { last, every })
+            forecaster.rolling(&table, &histories, BacktestOrigins { last, every })
         })?;
         Ok(json!(rolling.map_err(raised_by_table)?).to_string())
     }

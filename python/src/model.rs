@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use negmm::conformal::{HeldBack, Labels, Sets};
+use negmm::conformal::{CalibrationSet, Labels, SetKind};
 use negmm::data::Encoding;
 use negmm::questions::{levels, numbers};
 use negmm::{Accelerator, Cell, Error};
@@ -97,11 +97,11 @@ impl Answered {
     }
 }
 
-fn sets(regions: bool) -> Sets {
-    if regions { Sets::Regions } else { Sets::Intervals }
+fn sets(regions: bool) -> SetKind {
+    if regions { SetKind::Regions } else { SetKind::Intervals }
 }
 
-fn go_on(cancel: &AtomicBool) -> negmm::Result<()> {
+fn check_cancelled(cancel: &AtomicBool) -> negmm::Result<()> {
     if cancel.load(Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
 }
 
@@ -164,7 +164,7 @@ impl Model {
             let warnings = model.predict_in_batches(&table, |_, predictions| {
                 means.extend(predictions.mean());
                 spread.iter_mut().for_each(|spread| spread.extend(predictions.sd()));
-                go_on(cancel)
+                check_cancelled(cancel)
             })?;
             Ok((means, spread, warnings.sentences()))
         })?;
@@ -200,7 +200,7 @@ impl Model {
                 for row in 0..answers.rows() {
                     columns.iter_mut().zip(answers.row(row)).for_each(|(column, cell)| column.push(cell));
                 }
-                go_on(cancel)
+                check_cancelled(cancel)
             })?;
             Ok(columns)
         })?;
@@ -228,7 +228,7 @@ impl Model {
             let (predictions, _) = model.predict_known(&table)?;
             let (grouped, weighted) = (by.is_some(), weights.is_some());
             let labels = Labels { groups: by.unwrap_or_default(), weights: weights.unwrap_or_default() };
-            let mut rows = HeldBack::default();
+            let mut rows = CalibrationSet::default();
             rows.add(&predictions, &y, labels)?;
             let calibration = rows.calibration(grouped.then_some("by"), weighted.then_some("sample_weight"))?;
             Ok(negmm::Model::clone(&model).calibrated(calibration))

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use negmm::data::Dataset;
-use negmm::train::{CpuEngine, Engine, Job, Progress, Queue, Trained, Watch};
+use negmm::train::{Callbacks, CpuEngine, Engine, Job, Progress, Queue, Trained};
 use negmm::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -37,7 +37,7 @@ pub fn train<'py>(
     let rows = rows.get().0.clone();
     let trained = interruptible(py, threads, move |cancel| {
         let job = Job::from_bytes(&job, &rows)?;
-        let watch = Watch { cancel, ..Watch::nothing() };
+        let watch = Callbacks { cancel, ..Callbacks::nothing() };
         negmm::train::train(&CpuEngine::new(threads), &[job], &watch).remove(0)?.to_bytes()
     })?;
     Ok(PyBytes::new(py, &trained.map_err(raised)?))
@@ -97,7 +97,7 @@ impl Trainer {
 }
 
 impl Engine for Trainer {
-    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
         match self {
             Self::Here(engine) => engine.run(queue, watch),
             Self::Outside { exchange, raised } => {
@@ -112,7 +112,7 @@ impl Engine for Trainer {
 }
 
 /// Sends as many jobs as there is room for, and takes back what was trained, until there are no more.
-fn exchanged(exchange: &Py<PyAny>, queue: &dyn Queue, watch: &Watch<'_>) -> PyResult<()> {
+fn exchanged(exchange: &Py<PyAny>, queue: &dyn Queue, watch: &Callbacks<'_>) -> PyResult<()> {
     let room: usize = Python::attach(|py| exchange.getattr(py, "room")?.extract(py))?;
     let (mut out, mut more) = (0, true);
     while !watch.cancel.load(Ordering::Relaxed) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use negmm::samples::SampleSets;
-use negmm::{Law, Mixtures, Region, Row, Support};
+use negmm::{DistributionKind, DistributionRef, HighestDensityRegion, Mixtures, Support};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -33,7 +33,7 @@ type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 const LEAST_ANSWERS: usize = 256;
 
 /// The question of that name, asked of one row and one number.
-fn question(name: &str) -> PyResult<fn(Row<'_>, f64) -> f64> {
+fn question(name: &str) -> PyResult<fn(DistributionRef<'_>, f64) -> f64> {
     Ok(match name {
         "pdf" => |row, y| row.pdf(y),
         "logpdf" => |row, y| row.log_pdf(y),
@@ -53,10 +53,10 @@ fn question(name: &str) -> PyResult<fn(Row<'_>, f64) -> f64> {
 }
 
 /// The logarithm of a probability: of that between two ends, also where it is too small for a double; of samples that of their share.
-fn log_probability(row: Row<'_>, low: f64, high: f64, probability: f64) -> f64 {
+fn log_probability(row: DistributionRef<'_>, low: f64, high: f64, probability: f64) -> f64 {
     match row.law {
-        Law::Mixture(_) => row.log_between(low, high),
-        Law::Samples(_) => probability.ln(),
+        DistributionKind::Mixture(_) => row.log_between(low, high),
+        DistributionKind::Samples(_) => probability.ln(),
     }
 }
 
@@ -248,7 +248,7 @@ impl Predictions {
         let regions = self.asked(py, threads, move |predictions| {
             predictions.each_with(&outside, |row, outside| row.region_leaving(outside))
         })?;
-        let matrix = |region: Region| {
+        let matrix = |region: HighestDensityRegion| {
             let ends: Vec<f64> = region.intervals().iter().flat_map(|(lower, upper)| [*lower, *upper]).collect();
             in_rows(py, ends, region.intervals().len(), 2)
         };

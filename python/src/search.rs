@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use negmm::compare::{CompareOptions, Metric, Summary};
-use negmm::train::Watch;
+use negmm::train::Callbacks;
 use negmm::tune::{Candidate, Dimension, Journal, RunOptions, Search, Shard, Space, Strategy, choosers};
 use negmm::{Error, Method};
 use pyo3::prelude::*;
@@ -46,7 +46,7 @@ pub fn compare(
                 seed: learning.seed,
                 inputs: &learning.inputs,
                 engine: &trainer,
-                watch: Watch { cancel, ..Watch::nothing() },
+                watch: Callbacks { cancel, ..Callbacks::nothing() },
                 fitted: &|| heard.add(),
             };
             negmm::compare::compare(&table, &learning.target, &methods, &splits, &options)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use negmm::data::time::{moment, seconds_of};
-use negmm::data::{Column, Reading};
+use negmm::data::{Column, ColumnType};
 use numpy::datetime::{Datetime, Timedelta, units};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
@@ -23,7 +23,7 @@ const BLOCK: usize = 512;
 pub struct Table(pub Arc<negmm::Table>);
 
 /// A column and what its type says beyond number, time or text.
-type Typed = (Column, Option<Reading>);
+type Typed = (Column, Option<ColumnType>);
 
 /// Columns with their names, as Python has them.
 type Named<'py> = Vec<(String, Bound<'py, PyAny>)>;
@@ -107,7 +107,7 @@ fn column(name: &str, cells: &Bound<'_, PyAny>) -> PyResult<Typed> {
     }
     if let Ok((codes, words)) = cells.extract::<(PyReadonlyArray1<'_, i64>, Vec<String>)>() {
         let word = |code: &i64| usize::try_from(*code).ok().and_then(|code| words.get(code)).map(String::as_str);
-        return Ok((Column::of_cells(codes.as_array().iter().map(word)), Some(Reading::text())));
+        return Ok((Column::of_cells(codes.as_array().iter().map(word)), Some(ColumnType::text())));
     }
     let expected = |_| {
         PyTypeError::new_err(
@@ -135,7 +135,7 @@ fn numbers(cells: &Bound<'_, PyAny>) -> Option<Typed> {
         .or_else(|| of::<u8>(cells, f64::from))
         .map(|numbers| (Column::Numbers(numbers), None));
     let truth = || of::<bool>(cells, |cell| f64::from(u8::from(cell)));
-    numbers.or_else(|| truth().map(|numbers| (Column::Numbers(numbers), Some(Reading::truth()))))
+    numbers.or_else(|| truth().map(|numbers| (Column::Numbers(numbers), Some(ColumnType::truth()))))
 }
 
 /// An array of times or of lengths of time.
@@ -148,7 +148,7 @@ fn times(cells: &Bound<'_, PyAny>) -> Option<Typed> {
             .or_else(|| {
                 of::<Timedelta<units::Nanoseconds>>(cells, |time| present(time.into(), 1_000_000_000, seconds_of))
             })
-            .map(|lengths| (Column::Numbers(lengths), Some(Reading::duration())))
+            .map(|lengths| (Column::Numbers(lengths), Some(ColumnType::duration())))
     })
 }
 

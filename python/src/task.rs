@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use negmm::Method;
 use negmm::compare::Split;
-use negmm::data::{Dialect, Inputs, Outcome};
+use negmm::data::{ColumnRoles, Dialect, TargetSpec};
 use pyo3::prelude::*;
 
 use crate::error::raised;
@@ -34,7 +34,7 @@ pub struct Task {
 pub struct Learning {
     table: Arc<negmm::Table>,
     pub target: String,
-    pub inputs: Inputs,
+    pub inputs: ColumnRoles,
     pub seed: u64,
 }
 
@@ -43,8 +43,8 @@ impl Task {
         let Self { table, target, weight, group, censored, upper_end, dates, lower, upper, continuous, seed } = self;
         let form = |form: Option<String>| form.map(|form| form.parse()).transpose();
         let dates = dates.into_iter().map(|(name, word)| Ok((name, form(word)?))).collect::<negmm::Result<_>>();
-        let outcome = Outcome { lower, upper, continuous, censored, upper_end };
-        let inputs = Inputs { weight, group, dates: dates.map_err(raised)?, outcome, ..Inputs::default() };
+        let outcome = TargetSpec { lower, upper, continuous, censored, upper_end };
+        let inputs = ColumnRoles { weight, group, dates: dates.map_err(raised)?, outcome, ..ColumnRoles::default() };
         Ok(Learning { table: table.get().0.clone(), target, inputs, seed })
     }
 }

@@ -8,7 +8,9 @@ use std::time::Instant;
 use negmm::data::Dataset;
 use negmm::method::{Member, Pool, Predictor};
 use negmm::net::{Activation, EmbeddedInput, Head, MixtureHead, Network, Periodic, Stem};
-use negmm::train::{Engine, Isa, Job, NetworkJob, Objective, Optimiser, Schedule, Selection, Training, Watch};
+use negmm::train::{
+    Callbacks, Engine, Isa, Job, NetworkJob, Objective, Optimiser, Schedule, Selection, TrainingConfig,
+};
 use negmm::{Accelerator, Mixtures, Predictions, Questions, Rng};
 use negmm_cuda::CudaEngine;
 use rayon::prelude::*;
@@ -30,7 +32,7 @@ struct Form {
     hidden: Vec<usize>,
     components: usize,
     networks: usize,
-    training: Training,
+    training: TrainingConfig,
     embedded: bool,
 }
 
@@ -66,7 +68,7 @@ fn measure(engine: &dyn Engine, name: &str, form: &Form) {
     let steps = form.training.course(form.rows * 9 / 10).steps * form.networks;
     for round in ["first", "again"] {
         let start = Instant::now();
-        let trained = negmm::train::train(engine, &jobs, &Watch::nothing());
+        let trained = negmm::train::train(engine, &jobs, &Callbacks::nothing());
         let seconds = start.elapsed().as_secs_f64();
         assert!(trained.iter().all(Result::is_ok));
         println!(
@@ -147,14 +149,19 @@ fn main() {
     println!("{}", engine.device().describe());
     let names: Vec<String> = std::env::args().skip(1).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|other| other == name);
-    let plain = Training { averaging: 0.0, schedule: Schedule::Constant, learning_rate: 1e-3, ..Training::default() };
+    let plain = TrainingConfig {
+        averaging: 0.0,
+        schedule: Schedule::Constant,
+        learning_rate: 1e-3,
+        ..TrainingConfig::default()
+    };
     let small = Form {
         rows: 355,
         features: 13,
         hidden: vec![50],
         components: 10,
         networks: 1000,
-        training: Training { epochs: 2000, ..plain.clone() },
+        training: TrainingConfig { epochs: 2000, ..plain.clone() },
         embedded: false,
     };
     let large = Form {
@@ -163,21 +170,21 @@ fn main() {
         hidden: vec![256; 3],
         components: 10,
         networks: 10,
-        training: Training { steps: Some(12_000), check_every: Some(500), batch: 256, ..plain.clone() },
+        training: TrainingConfig { steps: Some(12_000), check_every: Some(500), batch: 256, ..plain.clone() },
         embedded: false,
     };
     let auto = Form {
         hidden: vec![128; 4],
         components: 8,
         networks: 5,
-        training: Training {
+        training: TrainingConfig {
             steps: Some(1_500),
             check_every: Some(75),
             batch: 256,
             optimiser: Optimiser::Muon,
             learning_rate: 0.012,
             select: Selection::Calibrated,
-            ..Training::default()
+            ..TrainingConfig::default()
         },
         embedded: true,
         ..copy(&large)

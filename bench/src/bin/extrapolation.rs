@@ -12,7 +12,7 @@
 
 use std::error::Error;
 
-use negmm::data::{Column, Extrapolation, Inputs};
+use negmm::data::{Column, ColumnRoles, Extrapolation};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Rng, Table, fit_with};
 use negmm_bench::options::Options;
@@ -47,7 +47,7 @@ struct Case {
     train: Table,
     test: Table,
     target: &'static str,
-    inputs: Inputs,
+    inputs: ColumnRoles,
 }
 
 /// A function with noise whose sd is a twentieth of its range.
@@ -62,7 +62,12 @@ fn of_function(function: fn(f64) -> f64) -> negmm::Result<Case> {
         let y = x.iter().map(|x| function(*x) + noise * normal()).collect();
         Table::new(vec![("x", Column::Numbers(x)), ("y", Column::Numbers(y))])
     };
-    Ok(Case { train: table(inside.clone())?, test: table(beyond.collect())?, target: "y", inputs: Inputs::default() })
+    Ok(Case {
+        train: table(inside.clone())?,
+        test: table(beyond.collect())?,
+        target: "y",
+        inputs: ColumnRoles::default(),
+    })
 }
 
 /// A case for each of the first inputs of a set.

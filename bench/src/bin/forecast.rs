@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use negmm::data::Column;
-use negmm::forecast::{Forecaster, Histories, Origins, Over, Roles, fit_forecaster};
+use negmm::forecast::{Aggregate, BacktestOrigins, Forecaster, Histories, SeriesSpec, fit_forecaster};
 use negmm::method::Auto;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Table};
@@ -94,11 +94,11 @@ fn run(
     engine: &CpuEngine,
     seed: u64,
 ) -> Result<(), Box<dyn Error>> {
-    let roles = Roles {
+    let roles = SeriesSpec {
         time: case.time.map(Into::into),
         series: case.series.map(Into::into),
         horizon: case.horizon,
-        ..Roles::of(case.target)
+        ..SeriesSpec::of(case.target)
     };
     let table = Table::read(folder.join(case.file))?;
     let (table, learnt, last) = match &case.part {
@@ -138,7 +138,7 @@ fn run(
         forecaster.model().encoder().features(),
     );
     let histories = forecaster.histories(&table)?;
-    let origins = Origins { last: Some(last), every: None };
+    let origins = BacktestOrigins { last: Some(last), every: None };
     let rolling = forecaster.rolling(&table, &histories, origins)?;
     for score in &rolling.scores {
         println!(
@@ -156,11 +156,16 @@ fn run(
 }
 
 /// The CRPS of the sum over the steps ahead, by paths and as if steps were independent.
-fn sums(forecaster: &Forecaster, table: &Table, histories: &Histories, origins: Origins) -> Result<(), Box<dyn Error>> {
+fn sums(
+    forecaster: &Forecaster,
+    table: &Table,
+    histories: &Histories,
+    origins: BacktestOrigins,
+) -> Result<(), Box<dyn Error>> {
     let forecasts = forecaster.predict(table, histories, forecaster.places(histories, origins))?;
     let horizon = forecaster.recipe().roles.horizon;
-    let together = forecaster.over(&forecasts, Over::Sum, PATHS, 0)?;
-    let value = |place: &negmm::forecast::Place| histories.series[place.series].values[place.step()];
+    let together = forecaster.over(&forecasts, Aggregate::Sum, PATHS, 0)?;
+    let value = |place: &negmm::forecast::ForecastPoint| histories.series[place.series].values[place.step()];
     let sums: Vec<f64> = forecasts.places.chunks(horizon).map(|steps| steps.iter().map(value).sum()).collect();
     let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len() as f64;
     let alone: Vec<f64> = forecasts.predictions.sample(PATHS, 0, 0);

@@ -15,8 +15,8 @@ use std::error::Error;
 
 use negmm::conformal::{Calibration, Guard, Labels};
 use negmm::data::Column;
-use negmm::monitor::{Monitor, Watching};
-use negmm::{FitOptions, Method, Mixtures, Predictions, Rng, Row, Table, fit_with};
+use negmm::monitor::{Monitor, MonitorConfig};
+use negmm::{DistributionRef, FitOptions, Method, Mixtures, Predictions, Rng, Table, fit_with};
 use negmm_bench::options::Options;
 use negmm_dist::math::beta;
 use rayon::prelude::*;
@@ -71,7 +71,7 @@ fn predictions(law: Law, inputs: &[f64]) -> Predictions {
     Mixtures::new(rows[0].len(), of(0), of(1), of(2)).expect("laws are mixtures").into()
 }
 
-fn held(row: Row<'_>, intervals: &[(f64, f64)]) -> f64 {
+fn held(row: DistributionRef<'_>, intervals: &[(f64, f64)]) -> f64 {
     intervals.iter().map(|(lower, upper)| row.cdf(*upper) - row.cdf(*lower)).sum()
 }
 
@@ -210,7 +210,7 @@ fn alarm(seed: u64, rows: usize, alpha: f64, from: usize, (mean, sd): (f64, f64)
     let law = |mean: f64, sd: f64, rows: usize| {
         Predictions::from(Mixtures::new(1, vec![1.0; rows], vec![mean; rows], vec![sd; rows]).expect("a normal law"))
     };
-    let mut monitor = Monitor::new(Watching { alpha, ..Watching::default() })?;
+    let mut monitor = Monitor::new(MonitorConfig { alpha, ..MonitorConfig::default() })?;
     for first in (0..rows).step_by(AT_ONCE) {
         let count = AT_ONCE.min(rows - first);
         let said = law(0.0, 1.0, count);

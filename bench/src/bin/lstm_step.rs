@@ -11,7 +11,7 @@ use negmm::net::{Lstm, MixtureHead};
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use negmm_dist::math::matmul::{Product, Start, Strided, transpose};
 use negmm_nn::loss::{Scratch, Wanted};
-use negmm_nn::net::{LstmPass, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
+use negmm_nn::net::{LstmWorkspace, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
 
 const LSTM: Lstm = Lstm { channels: 1, window: 30, hidden: 64, layers: 2 };
 const HEAD: MixtureHead = MixtureHead::new(5, 1e-3);
@@ -51,7 +51,7 @@ impl Data {
 /// Everything one training step changes.
 struct Trainer {
     data: Data,
-    pass: LstmPass,
+    pass: LstmWorkspace,
     /// The LSTM's weights and then the linear layer's; gradient and moments are laid out alike.
     weights: Vec<Chunk>,
     gradient: Vec<Chunk>,
@@ -87,7 +87,7 @@ impl Trainer {
         level[LSTM.hidden * PANEL_CHUNKS..][..PANEL_CHUNKS].fill(Chunk([1.0; WIDTH]));
         Self {
             data: Data::new(&mut rng),
-            pass: LstmPass::new(&LSTM),
+            pass: LstmWorkspace::new(&LSTM),
             gradient: zeros(weights.len()),
             first: zeros(weights.len()),
             second: zeros(weights.len()),

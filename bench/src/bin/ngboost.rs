@@ -15,7 +15,7 @@ use negmm::data::Column;
 use negmm::method::NgBoost;
 use negmm::method::ngboost::{Boosted, Columns};
 use negmm::options::read;
-use negmm::train::Watch;
+use negmm::train::Callbacks;
 
 /// One prediction is too short for the clock.
 const PREDICTIONS: u32 = 10;
@@ -171,7 +171,7 @@ fn fit(data: &Data, rows: &[usize], settings: &NgBoost, seed: u64) -> Outcome<(B
     let mean = y.iter().sum::<f64>() / y.len() as f64;
     let sd = (y.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / y.len() as f64).sqrt();
     y.iter_mut().for_each(|y| *y = (*y - mean) / sd);
-    let model = settings.fit(&Columns::new(&columns, y.len())?, &y, None, seed, &Watch::nothing())?;
+    let model = settings.fit(&Columns::new(&columns, y.len())?, &y, None, seed, &Callbacks::nothing())?;
     Ok((model, [mean, sd]))
 }
 

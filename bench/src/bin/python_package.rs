@@ -16,7 +16,7 @@ use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use negmm::Rng;
-use negmm::data::{Column, Inputs};
+use negmm::data::{Column, ColumnRoles};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Table, fit_with};
 use negmm_bench::options::Options;
@@ -88,7 +88,7 @@ fn main() -> Result<(), String> {
 }
 
 fn fit(table: &Table, method: &Method) -> Result<Model, String> {
-    let (inputs, engine) = (Inputs::default(), CpuEngine::new(1));
+    let (inputs, engine) = (ColumnRoles::default(), CpuEngine::new(1));
     let options = FitOptions::default().inputs(inputs.clone()).engine(&engine);
     fit_with(table, "y", method, &options).map(|fitted| fitted.model).map_err(said)
 }

@@ -15,7 +15,7 @@ use negmm_dist::math::counter::Counter;
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, floats_mut};
 use negmm_nn::loss::sample_energy::SampleScratch;
 use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn, SinkhornScratch};
-use negmm_nn::net::{PANEL, PANEL_CHUNKS, Pass};
+use negmm_nn::net::{PANEL, PANEL_CHUNKS, Workspace};
 
 const INPUTS: usize = 13;
 const HIDDEN: usize = 50;
@@ -96,7 +96,7 @@ struct Bench {
     gradient: Vec<Chunk>,
     first: Vec<Chunk>,
     second: Vec<Chunk>,
-    pass: Pass,
+    pass: Workspace,
     scratch: SampleScratch,
     sinkhorn: SinkhornScratch,
     steps: usize,
@@ -132,7 +132,7 @@ impl Bench {
             first: zeros.clone(),
             second: zeros,
             weights,
-            pass: Pass::new(&network),
+            pass: Workspace::new(&network),
             scratch: SampleScratch::new(samples),
             sinkhorn: SinkhornScratch::new(samples),
             steps: 0,

@@ -29,7 +29,7 @@ use negmm::data::Dataset;
 use negmm::net::{EmbeddedInput, MixtureHead, Network, Periodic, Stem};
 use negmm::train::Isa;
 use negmm::train::{
-    CpuEngine, NetworkJob, Objective, Optimiser, Schedule, Trained, TrainedNetwork, Training, Watch, train,
+    Callbacks, CpuEngine, NetworkJob, Objective, Optimiser, Schedule, Trained, TrainedNetwork, TrainingConfig, train,
 };
 use negmm_bench::options::{Options, activation};
 use negmm_bench::peers::{PEERS, Peer, pin};
@@ -251,21 +251,21 @@ impl Step {
             data: self.data.clone(),
             train: (0..rows as u32).collect(),
             validation: vec![],
-            course: Training {
+            course: TrainingConfig {
                 epochs,
                 batch: self.batch,
                 optimiser: self.optimiser,
                 learning_rate: 1e-3,
                 schedule: Schedule::Constant,
                 averaging: 0.0,
-                ..Training::default()
+                ..TrainingConfig::default()
             }
             .course(rows),
             seed: 1,
         };
         let ends = Mutex::new(Vec::with_capacity(epochs));
         let note = |_: &_| ends.lock().expect("one thread").push(Instant::now());
-        let watch = Watch { progress: &note, ..Watch::nothing() };
+        let watch = Callbacks { progress: &note, ..Callbacks::nothing() };
         let engine = CpuEngine { threads: 1, isa };
         let trained = train(&engine, &[job.into()], &watch).pop().expect("one job in, one result out");
         let Ok(Trained::Network(trained)) = trained else { panic!("a valid job of a network") };

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use negmm::compare::Split;
-use negmm::data::{Dialect, Inputs};
-use negmm::forecast::Roles;
+use negmm::data::{ColumnRoles, Dialect};
+use negmm::forecast::SeriesSpec;
 use negmm::{Error, Method, Table};
 
 use crate::arguments::{DataFlags, Fit, MethodFlags, ReadingFlags, SequenceFlags, TargetFlags};
@@ -26,9 +26,9 @@ pub struct FitConfig {
     /// The column to predict.
     pub target: String,
     /// Which columns are inputs.
-    pub inputs: Inputs,
+    pub inputs: ColumnRoles,
     /// What is forecast, where rows are steps in time that `auto` forecasts.
-    pub forecast: Option<Roles>,
+    pub forecast: Option<SeriesSpec>,
     /// How the file is written.
     pub dialect: Dialect,
     /// Starts all random choices.
@@ -114,7 +114,7 @@ impl FitConfig {
             blamed.fold(refused.error, |error, setting| setting.blame(error))
         })?;
         if !forecasts {
-            let inputs = Inputs { features, ignore, dates, weight, sequence, outcome, group };
+            let inputs = ColumnRoles { features, ignore, dates, weight, sequence, outcome, group };
             return Ok(Self { target, inputs, forecast: None, dialect, seed, threads, method, notices });
         }
         let refused = [("ignore", !ignore.is_empty()), ("weight", weight.is_some()), ("group", group.is_some())];
@@ -129,7 +129,7 @@ impl FitConfig {
         }
         let told = told.iter().map(|(name, text)| (*name, text.as_str()));
         let forecast = Some(input::roles(column, told, features.unwrap_or_default(), &dates)?);
-        let inputs = Inputs { outcome, ..Inputs::default() };
+        let inputs = ColumnRoles { outcome, ..ColumnRoles::default() };
         Ok(Self { target, inputs, forecast, dialect, seed, threads, method, notices })
     }
 }
@@ -177,7 +177,7 @@ pub struct Splitting<'a> {
 
 impl Splitting<'_> {
     /// The splits of a table.
-    pub fn splits(&self, table: &Table, inputs: &Inputs, seed: u64) -> Result<Vec<Split>, Error> {
+    pub fn splits(&self, table: &Table, inputs: &ColumnRoles, seed: u64) -> Result<Vec<Split>, Error> {
         match self.repeats {
             Some(_) if inputs.sequence.is_some() => {
                 Err(Error::options("random rows of a sequence would be scored from their own future: say --folds K"))

@@ -10,7 +10,7 @@ pub use without_cuda::{Trainer, accelerator, engines};
 mod without_cuda {
     use std::sync::Arc;
 
-    use negmm::train::{CpuEngine, Engine, Isa, Queue, Watch};
+    use negmm::train::{Callbacks, CpuEngine, Engine, Isa, Queue};
     use negmm::{Accelerator, Error, Result};
 
     type Notify = Box<dyn Fn(&str) + Sync + Send>;
@@ -34,7 +34,7 @@ mod without_cuda {
     }
 
     impl Engine for Trainer {
-        fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+        fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
             self.0.run(queue, watch);
         }
     }

@@ -1,6 +1,6 @@
 //! Responsible for what is said of guaranteed sets beside the sets themselves.
 
-use negmm::conformal::{Adaptive, Calibration, Sets};
+use negmm::conformal::{AdaptiveConformal, Calibration, SetKind};
 use negmm::questions::Number;
 use negmm::{Error, Questions};
 
@@ -15,15 +15,15 @@ pub fn tell(quiet: bool, sentences: &[String]) {
 }
 
 /// The sets that were asked for, each with its name.
-fn asked(questions: &Questions) -> impl Iterator<Item = (String, Sets, &Number)> {
-    let intervals = questions.intervals.iter().map(|number| ("interval", Sets::Intervals, number));
-    let regions = questions.regions.iter().map(|number| ("region", Sets::Regions, number));
+fn asked(questions: &Questions) -> impl Iterator<Item = (String, SetKind, &Number)> {
+    let intervals = questions.intervals.iter().map(|number| ("interval", SetKind::Intervals, number));
+    let regions = questions.regions.iter().map(|number| ("region", SetKind::Regions, number));
     intervals.chain(regions).map(|(name, sets, number)| (format!("{name} {}", number.text), sets, number))
 }
 
 /// What the sets that were asked for hold by a calibration; of groups that with the fewest rows.
 pub fn of_calibration(calibration: &Calibration, questions: &Questions) -> Vec<String> {
-    let of = |(name, sets, coverage): (String, Sets, &Number)| {
+    let of = |(name, sets, coverage): (String, SetKind, &Number)| {
         let guarantees = calibration.guarantees(sets, coverage.value);
         let (group, guarantee) = guarantees.iter().min_by_key(|(_, guarantee)| guarantee.rows)?;
         let group =
@@ -34,8 +34,8 @@ pub fn of_calibration(calibration: &Calibration, questions: &Questions) -> Vec<S
 }
 
 /// How often the sets that were asked for held the targets of a sequence.
-pub fn of_sequence(adaptive: &Adaptive, questions: &Questions) -> Result<Vec<String>, Error> {
-    let of = |(name, sets, coverage): (String, Sets, &Number)| {
+pub fn of_sequence(adaptive: &AdaptiveConformal, questions: &Questions) -> Result<Vec<String>, Error> {
+    let of = |(name, sets, coverage): (String, SetKind, &Number)| {
         let kept = adaptive.kept(sets, coverage.value)?;
         if kept.targets == 0 {
             return Ok(format!("{name}: no target is known that sets could adapt to: they are the model's own"));

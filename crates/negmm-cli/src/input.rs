@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use negmm::data::{Dialect, Inputs, Outcome, RowStream, Schema, Sequence, TimeForm};
-use negmm::forecast::{Origins, Roles};
+use negmm::data::{ColumnRoles, Dialect, RowStream, Schema, Sequence, TargetSpec, TimeForm};
+use negmm::forecast::{BacktestOrigins, SeriesSpec};
 use negmm::{Error, Loaded, Table};
 
 use crate::arguments::{FileFlags, OriginFlags};
@@ -43,8 +43,8 @@ pub fn roles<'a>(
     given: impl Iterator<Item = (&'a str, &'a str)>,
     past: Vec<String>,
     dates: &[(String, Option<TimeForm>)],
-) -> Result<Roles, Error> {
-    let mut roles = Roles { past, ..Roles::of(target) };
+) -> Result<SeriesSpec, Error> {
+    let mut roles = SeriesSpec { past, ..SeriesSpec::of(target) };
     for (name, text) in given {
         match name {
             "time" => roles.time = Some(text.into()),
@@ -70,14 +70,14 @@ pub fn no_forecast(given: &[(&str, bool)]) -> Result<(), Error> {
 }
 
 /// Which origins forecasts start from.
-pub fn origins(flags: &OriginFlags) -> Result<Origins, Error> {
+pub fn origins(flags: &OriginFlags) -> Result<BacktestOrigins, Error> {
     let of = |name: &str, text: &Option<String>| text.as_deref().map(|text| number(name, text)).transpose();
-    Ok(Origins { last: of("last", &flags.last)?, every: of("every", &flags.every)? })
+    Ok(BacktestOrigins { last: of("last", &flags.last)?, every: of("every", &flags.every)? })
 }
 
 /// What is said of the target, and the column of groups: of options and their texts.
-pub fn outcome<'a>(given: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(Outcome, Option<String>), Error> {
-    let (mut outcome, mut group) = (Outcome::default(), None);
+pub fn outcome<'a>(given: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(TargetSpec, Option<String>), Error> {
+    let (mut outcome, mut group) = (TargetSpec::default(), None);
     for (name, text) in given {
         let bound = || {
             let number = text.trim().parse::<f64>();
@@ -188,7 +188,7 @@ pub fn table(data: &str, dialect: &Dialect) -> Result<Table, Error> {
 
 /// The rows that have a target, and a sentence that counts the others, if there are some. A sequence is left whole: without a step
 /// the others would not follow each other.
-pub fn with_target(table: Table, target: &str, inputs: &Inputs) -> Result<(Table, Vec<String>), Error> {
+pub fn with_target(table: Table, target: &str, inputs: &ColumnRoles) -> Result<(Table, Vec<String>), Error> {
     let rows = table.rows_with(target)?;
     if inputs.sequence.is_some() || rows.is_empty() || rows.len() == table.rows() {
         return Ok((table, Vec::new()));

@@ -1,6 +1,6 @@
 //! Responsible for what people are told of how the columns of their file were read.
 
-use negmm::data::{Column, Encoding, Input, Inputs, Kind, MISSING, Reading};
+use negmm::data::{Column, ColumnRoles, ColumnType, Encoding, Input, Kind, MISSING};
 use negmm::{Model, Table};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ const NAMED: usize = 5;
 /// A column of the training table.
 struct Described<'a> {
     name: &'a str,
-    reading: Reading,
+    reading: ColumnType,
     note: &'a str,
     /// Different texts.
     levels: Option<usize>,
@@ -47,11 +47,11 @@ impl<'a> Described<'a> {
         let (own, statistics, time) = match input.map(|input| &input.encoding) {
             Some(Encoding::Text(encoding)) if encoding.statistics.is_empty() => (encoding.levels.len(), false, None),
             Some(Encoding::Text(_)) => (usize::MAX, true, None),
-            Some(Encoding::Time(encoding)) => (usize::MAX, false, Some(Reading::from(Kind::Time(encoding.form)))),
+            Some(Encoding::Time(encoding)) => (usize::MAX, false, Some(ColumnType::from(Kind::Time(encoding.form)))),
             _ => (usize::MAX, false, None),
         };
         let levels = levels.filter(|_| time.is_none());
-        let otherwise = || if levels.is_some() { Reading::text() } else { Reading::number() };
+        let otherwise = || if levels.is_some() { ColumnType::text() } else { ColumnType::number() };
         Self {
             name,
             reading: time.unwrap_or_else(|| read.map_or_else(otherwise, |read| read.reading.clone())),
@@ -102,7 +102,7 @@ impl<'a> Described<'a> {
     }
 }
 
-fn described<'a>(model: &Model, table: &'a Table, inputs: &Inputs) -> Vec<Described<'a>> {
+fn described<'a>(model: &Model, table: &'a Table, inputs: &ColumnRoles) -> Vec<Described<'a>> {
     let encoder = model.encoder();
     let used: std::collections::HashMap<&str, &Input> =
         encoder.inputs().iter().map(|input| (input.name.as_str(), input)).collect();
@@ -114,7 +114,7 @@ fn described<'a>(model: &Model, table: &'a Table, inputs: &Inputs) -> Vec<Descri
 }
 
 /// What a person should look at: columns that are not plain numbers, and those that are not used. Nothing where there is none.
-pub fn lines(model: &Model, table: &Table, inputs: &Inputs) -> String {
+pub fn lines(model: &Model, table: &Table, inputs: &ColumnRoles) -> String {
     let columns = described(model, table, inputs);
     let (used, unused): (Vec<_>, Vec<_>) = columns.iter().partition(|column| column.used);
     let (plain, others): (Vec<_>, Vec<_>) =
@@ -143,6 +143,6 @@ pub fn lines(model: &Model, table: &Table, inputs: &Inputs) -> String {
 }
 
 /// All columns.
-pub fn json(model: &Model, table: &Table, inputs: &Inputs) -> Vec<Value> {
+pub fn json(model: &Model, table: &Table, inputs: &ColumnRoles) -> Vec<Value> {
     described(model, table, inputs).iter().map(Described::json).collect()
 }

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::Folder;
-use negmm::forecast::{Forecaster, Origins, Over};
+use negmm::forecast::{Aggregate, BacktestOrigins, Forecaster};
 use negmm::{Predictions, Questions, Table};
 
 /// Hours of two days, again and again, with a little noise.
@@ -100,7 +100,7 @@ fn long_series_are_answered_as_all_at_once() {
     let forecaster = Forecaster::load(folder.path("l.negmm")).unwrap();
     let table = Table::read(folder.path("long.csv")).unwrap();
     let histories = forecaster.histories(&table).unwrap();
-    let places = forecaster.places(&histories, Origins { last: None, every: Some(1) });
+    let places = forecaster.places(&histories, BacktestOrigins { last: None, every: Some(1) });
     let all = forecaster.predict(&table, &histories, places).unwrap();
     let draws = |predictions: &Predictions| {
         let questions = Questions { draws: 1, ..Questions::default() };
@@ -114,7 +114,7 @@ fn long_series_are_answered_as_all_at_once() {
     };
     assert_eq!(column(&[], "draw_1"), draws(&all.predictions));
     assert_eq!(column(&["--paths", "1"], "path_1"), forecaster.paths(&all, 1, 0).unwrap());
-    let sums = forecaster.over(&all, Over::Sum, 5, 0).unwrap();
+    let sums = forecaster.over(&all, Aggregate::Sum, 5, 0).unwrap();
     assert_eq!(column(&["--over", "sum", "--paths", "5"], "draw_1"), draws(&sums.predictions));
 }
 

@@ -5,11 +5,11 @@ use crate::common;
 
 use common::{Folder, gzip, rows};
 use negmm::Table;
-use negmm::data::{Column, ParquetWriter, Reading, RowStream, Schema, Written};
+use negmm::data::{Column, ColumnType, ParquetWriter, RowStream, Schema, Written};
 
 /// The CSV of [`rows`] as Parquet: x and y are floats, c is text.
 fn parquet(csv: &str) -> Vec<u8> {
-    let columns = ["x", "y"].map(|name| (name.to_string(), Reading::number())).to_vec();
+    let columns = ["x", "y"].map(|name| (name.to_string(), ColumnType::number())).to_vec();
     let schema = Schema { columns, keep: vec!["c".into()], ..Schema::default() };
     let mut stream = RowStream::from_reader(std::io::Cursor::new(csv.to_string()), "rows", &schema).unwrap();
     let mut writer = ParquetWriter::new(Vec::new());

@@ -5,10 +5,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use negmm::Result;
-use negmm::train::{NetworkJob, Trained, Watch};
+use negmm::train::{Callbacks, NetworkJob, Trained};
 use negmm_nn::train::Start;
 
-use crate::course::{Told, go_on};
+use crate::course::{Told, check_cancelled};
 use crate::device::{Device, Failure};
 use crate::record::{EpochRecord, list};
 use crate::room::Room;
@@ -140,7 +140,7 @@ impl Batch {
         &self,
         device: &D,
         stock: &Stock<D>,
-        watch: &Watch<'_>,
+        watch: &Callbacks<'_>,
         outcome: &(dyn Fn(Outcome) + Sync),
     ) {
         let networks = self.settled();
@@ -200,7 +200,7 @@ struct Service<'a, D: Device> {
     batch: &'a Batch,
     device: &'a D,
     stock: &'a Stock<D>,
-    watch: &'a Watch<'a>,
+    watch: &'a Callbacks<'a>,
     outcome: &'a (dyn Fn(Outcome) + Sync),
     kernel: D::Kernel,
     /// Services of the batch.
@@ -228,7 +228,7 @@ impl<D: Device> Service<'_, D> {
             if running.is_empty() && finished.is_empty() {
                 continue;
             }
-            if let Err(error) = go_on(self.watch) {
+            if let Err(error) = check_cancelled(self.watch) {
                 for one in running.drain(..).chain(finished.drain(..)) {
                     (self.outcome)(Outcome::Done(one.number, Err(error.clone())));
                 }

@@ -1,20 +1,20 @@
 //! Responsible for the record of a training that runs on a device, as the processor's engine would have written it.
 
-use negmm::train::{Epoch, History, NetworkJob, Progress, Selection, Validation, Watch};
+use negmm::train::{Callbacks, Epoch, History, NetworkJob, Progress, Selection, Validation};
 use negmm::{Error, Result};
-use negmm_nn::train::Stopping;
+use negmm_nn::train::EarlyStopping;
 
 use crate::record::EpochRecord;
 
 /// What is known of a training so far.
 pub(crate) struct Told {
     history: History,
-    stopping: Stopping,
+    stopping: EarlyStopping,
 }
 
 impl Told {
     pub(crate) fn new(job: &NetworkJob) -> Self {
-        Self { history: History::default(), stopping: Stopping::new(job.course.patience) }
+        Self { history: History::default(), stopping: EarlyStopping::new(job.course.patience) }
     }
 
     /// Epochs that were told.
@@ -31,9 +31,9 @@ impl Told {
         job: &NetworkJob,
         number: usize,
         record: &EpochRecord,
-        watch: &Watch<'_>,
+        watch: &Callbacks<'_>,
     ) -> Result<()> {
-        go_on(watch)?;
+        check_cancelled(watch)?;
         let course = &job.course;
         let (epoch, epochs) = (self.epochs(), course.epochs());
         let last_step = course.steps.min((epoch + 1) * course.epoch) - 1;
@@ -67,6 +67,6 @@ impl Told {
 }
 
 /// Fails where the caller asked to stop.
-pub(crate) fn go_on(watch: &Watch<'_>) -> Result<()> {
+pub(crate) fn check_cancelled(watch: &Callbacks<'_>) -> Result<()> {
     if watch.cancel.load(std::sync::atomic::Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
 }

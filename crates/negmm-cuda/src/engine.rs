@@ -5,11 +5,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
 use negmm::Result;
-use negmm::train::{CpuEngine, Engine, Estimate, Job, NetworkJob, Queue, Trained, Watch};
+use negmm::train::{Callbacks, CpuEngine, Engine, Estimate, Job, NetworkJob, Queue, Trained};
 use negmm_nn::train::Start;
 
 use crate::batch::{Batch, Outcome, Waiting};
-use crate::course::go_on;
+use crate::course::check_cancelled;
 use crate::device::{Card, Device};
 use crate::room::Room;
 use crate::shape::Shape;
@@ -61,7 +61,7 @@ impl<D> CudaEngine<D> {
 }
 
 impl<D: Device> Engine for CudaEngine<D> {
-    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
         let stock = Stock::default();
         let shared = Shared { queue, watch, state: Mutex::default(), changed: Condvar::new() };
         std::thread::scope(|scope| {
@@ -73,7 +73,7 @@ impl<D: Device> Engine for CudaEngine<D> {
 /// What all threads of a run share.
 struct Shared<'a> {
     queue: &'a dyn Queue,
-    watch: &'a Watch<'a>,
+    watch: &'a Callbacks<'a>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -169,7 +169,7 @@ impl<'scope, 'a, D: Device> Rest<'scope, 'a, D> {
 
     /// Hands a job to the device; gives it back if the processor is to train it.
     fn send(&self, number: usize, job: Job) -> Option<(usize, Job)> {
-        if let Err(error) = go_on(self.shared.watch) {
+        if let Err(error) = check_cancelled(self.shared.watch) {
             self.shared.queue.done(number, Err(error));
             return None;
         }

@@ -145,7 +145,7 @@ mod tests {
 
     use negmm::data::Dataset;
     use negmm::net::{Activation, MixtureHead, Network};
-    use negmm::train::{NetworkJob, Objective, Training};
+    use negmm::train::{NetworkJob, Objective, TrainingConfig};
 
     use super::*;
 
@@ -167,7 +167,7 @@ mod tests {
             data: Arc::new(data),
             train: (0..batch as u32).collect(),
             validation: Vec::new(),
-            course: Training { batch, ..Training::default() }.course(batch),
+            course: TrainingConfig { batch, ..TrainingConfig::default() }.course(batch),
             seed: 1,
         };
         Shape::of(&job, &job.start()).unwrap()

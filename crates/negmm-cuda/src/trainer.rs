@@ -1,6 +1,6 @@
 //! Responsible for the choice of an engine by its name, as programs offer it.
 
-use negmm::train::{CpuEngine, Engine, Queue, Watch};
+use negmm::train::{Callbacks, CpuEngine, Engine, Queue};
 use negmm::{Error, Result};
 
 use crate::{Card, CudaEngine};
@@ -52,7 +52,7 @@ impl Trainer {
 }
 
 impl Engine for Trainer {
-    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
         match self {
             Self::Cpu(engine) => engine.run(queue, watch),
             Self::Cuda(engine) => engine.run(queue, watch),

@@ -13,8 +13,10 @@ pub mod target;
 mod warnings;
 mod windows;
 
-pub use negmm_dist::{Known, Novelty};
-pub use negmm_nn::dataset::{Dataset, Intervals, LevelColumn, LevelStatistics, NO_LEVEL, ROW_ALIGN, STATISTICS, split};
+pub use negmm_dist::{CensoredTargets, Novelty};
+pub use negmm_nn::dataset::{
+    CategoricalColumn, Dataset, Intervals, NO_CATEGORY, ROW_ALIGN, STATISTICS, TargetEncoding, split,
+};
 
 pub use crate::csv::dialect::Dialect;
 pub use crate::csv::stream::{Chunk, CsvStream, Kind, Schema};
@@ -24,17 +26,17 @@ pub use crate::parquet::{
     arrow::ArrowColumn,
     writer::{ParquetWriter, Written},
 };
-pub use encode::difference::Difference;
+pub use encode::difference::TimeDifference;
 pub use encode::encoder::Encoder;
 pub use encode::extrapolation::Extrapolation;
 pub use encode::{
-    ENCODED_LIMIT, Encoding, Input, Levels, MAX_LEVELS, NormalScores, NumberEncoding, TextEncoding, TimeEncoding,
-    TimePart,
+    Categories, ENCODED_LIMIT, Encoding, Input, MAX_CATEGORIES, NumberEncoding, QuantileTransform, TextEncoding,
+    TimeEncoding, TimePart,
 };
 pub use infer::datetime as time;
 pub use infer::datetime::TimeForm;
-pub use infer::{ColumnReading, NumberForm, ReadAs, Reading};
-pub use roles::Inputs;
+pub use infer::{CellType, ColumnType, NumberForm, TypedColumn};
+pub use roles::ColumnRoles;
 pub use table::Table;
 pub use table::column::{Column, MISSING};
 pub use table::kept::KeptColumn;
@@ -42,6 +44,6 @@ pub use table::predicted_rows::PredictedRows;
 pub use table::row_stream::RowStream;
 pub use target::Target;
 pub use target::atoms::Atoms;
-pub use target::specification::Outcome;
+pub use target::specification::TargetSpec;
 pub use warnings::Warnings;
 pub use windows::{MOST_WINDOW, Sequence, windows};

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::windows::Sequence;
-use super::{Column, Outcome, Table, TimeForm};
+use super::{Column, Table, TargetSpec, TimeForm};
 use crate::infer::times::form_of;
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Result};
 
 /// Which columns are inputs. The default is all but the target; of a sequence, its own column alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Inputs {
+pub struct ColumnRoles {
     /// Only these, where given.
     pub features: Option<Vec<String>>,
     /// None of these.
@@ -29,13 +29,13 @@ pub struct Inputs {
     pub group: Option<String>,
     /// What somebody says of the target.
     #[serde(default)]
-    pub outcome: Outcome,
+    pub outcome: TargetSpec,
     /// Where rows are steps in time and each is predicted from those before it; then the target may be an input too.
     #[serde(default)]
     pub sequence: Option<Sequence>,
 }
 
-impl Inputs {
+impl ColumnRoles {
     /// The same with the table's own names, which may differ by blanks around them.
     pub(crate) fn named_as_in(&self, table: &Table) -> Self {
         let own = |name: &String| table.own_name(name).unwrap_or(name).to_string();

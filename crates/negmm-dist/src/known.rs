@@ -6,14 +6,14 @@ use crate::{Error, Result};
 /// What is known of each row's target, in its own unit: between which two numbers it lies. Both are the same where it is known;
 /// else it is larger than the lower one and at most the upper one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct CensoredTargets {
     /// Lower ends.
     pub lower: Vec<f64>,
     /// Upper ends, infinite where there is none.
     pub upper: Vec<f64>,
 }
 
-impl Known {
+impl CensoredTargets {
     /// Whether there is something sound for each of so many rows, and a weight where there are weights.
     ///
     /// # Errors

@@ -31,13 +31,13 @@ pub mod weights;
 
 pub use accelerator::{QuantileAccelerator, TailQuantile};
 pub use error::{Error, ErrorKind, Result};
-pub use known::Known;
+pub use known::CensoredTargets;
 pub use math::rng::Rng;
 pub use metrics::Metrics;
 pub use mixture::{Mixture, Mixtures};
 pub use novelty::Novelty;
 pub use place::Place;
 pub use predictive::Predictions;
-pub use region::Region;
-pub use row::{Law, Row};
+pub use region::HighestDensityRegion;
+pub use row::{DistributionKind, DistributionRef};
 pub use support::Support;

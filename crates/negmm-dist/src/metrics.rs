@@ -1,10 +1,10 @@
 //! Responsible for scoring predictions against known targets: errors, proper scores, calibration and sharpness.
 
-use crate::Known;
+use crate::CensoredTargets;
 use crate::censored::Censored;
-use crate::mixture::Level;
+use crate::mixture::QuantileLevel;
 use crate::predictive::{Predictions, check_step};
-use crate::row::Row;
+use crate::row::DistributionRef;
 use crate::weights::check_weights;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize, Serializer};
@@ -81,7 +81,7 @@ impl Metrics {
         weights: Option<&[f64]>,
         grid: Option<f64>,
     ) -> Result<(Self, Vec<f64>)> {
-        let mut tally = Tally::new(grid);
+        let mut tally = MetricsAccumulator::new(grid);
         let crps = tally.add_rows(predictions, y, weights)?;
         Ok((tally.finish()?, crps))
     }
@@ -93,7 +93,7 @@ impl Metrics {
     /// Also when there is not one sound interval for each row, or no target is known.
     pub fn of_known(
         predictions: &Predictions,
-        known: &Known,
+        known: &CensoredTargets,
         weights: Option<&[f64]>,
         grid: Option<f64>,
     ) -> Result<Self> {
@@ -126,7 +126,7 @@ impl Metrics {
 
 /// A running sum of scores, for predictions that come chunk after chunk. The chunks do not change the result.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct MetricsAccumulator {
     grid: Option<f64>,
     rows: u64,
     weight: f64,
@@ -151,7 +151,7 @@ struct RowScores {
 }
 
 impl RowScores {
-    fn of(row: Row<'_>, y: f64, grid: Option<f64>) -> Self {
+    fn of(row: DistributionRef<'_>, y: f64, grid: Option<f64>) -> Self {
         Self {
             error: row.mean() - y,
             nll: row.nll(y),
@@ -162,7 +162,7 @@ impl RowScores {
     }
 }
 
-impl Tally {
+impl MetricsAccumulator {
     /// Nothing yet; `grid` is the step of a discrete target, which predictions on a grid bring with them.
     pub fn new(grid: Option<f64>) -> Self {
         Self { grid, ..Self::default() }
@@ -177,7 +177,7 @@ impl Tally {
         self.add_rows(predictions, y, weights).map(drop)
     }
 
-    /// As [`Tally::add`]; the CRPS of each row.
+    /// As [`MetricsAccumulator::add`]; the CRPS of each row.
     fn add_rows(&mut self, predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
         if let Some(row) = y.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(format!("expected a finite target, found {}", y[row])).at_row(row as u64));
@@ -186,7 +186,8 @@ impl Tally {
         self.grid = self.grid.or(predictions.support().step);
         self.grid.map_or(Ok(()), check_step)?;
         let scores = predictions.each_with(y, |row, y| RowScores::of(row, y, self.grid))?;
-        let levels: Vec<Level> = COVERAGES.iter().flat_map(|(coverage, _)| Level::around(*coverage)).collect();
+        let levels: Vec<QuantileLevel> =
+            COVERAGES.iter().flat_map(|(coverage, _)| QuantileLevel::around(*coverage)).collect();
         let ends = predictions.quantiles(&levels);
         // Summed row by row, in order, so that neither threads nor chunks change a bit.
         for (number, (row, &y)) in scores.iter().zip(y).enumerate() {
@@ -283,7 +284,7 @@ mod tests {
     #[test]
     fn chunks_change_nothing() {
         let y = calibrated(100);
-        let mut tally = Tally::default();
+        let mut tally = MetricsAccumulator::default();
         for chunk in y.chunks(7) {
             tally.add(&standard(chunk.len()), chunk, None).unwrap();
         }
@@ -368,8 +369,8 @@ mod tests {
 
     #[test]
     fn refuses_what_cannot_be_scored() {
-        assert_eq!(Tally::default().finish().unwrap_err().kind(), ErrorKind::Data);
-        let mut tally = Tally::default();
+        assert_eq!(MetricsAccumulator::default().finish().unwrap_err().kind(), ErrorKind::Data);
+        let mut tally = MetricsAccumulator::default();
         assert!(tally.add(&standard(2), &[0.0], None).is_err());
         assert!(tally.add(&standard(2), &[0.0, f64::INFINITY], None).is_err());
         assert!(tally.add(&standard(2), &[0.0, 0.0], Some(&[1.0])).is_err());

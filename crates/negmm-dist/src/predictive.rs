@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use crate::accelerator::{Accelerated, QuantileAccelerator, TailQuantile};
 use crate::math::rng::Rng;
-use crate::mixture::{Level, Mixtures, rows_of};
-use crate::region::Region;
-use crate::row::{Law, Row};
+use crate::mixture::{Mixtures, QuantileLevel, rows_of};
+use crate::region::HighestDensityRegion;
+use crate::row::{DistributionKind, DistributionRef};
 use crate::samples::SampleSets;
 use crate::support::Support;
+use crate::{CensoredTargets, Novelty};
 use crate::{Error, Result, streams};
-use crate::{Known, Novelty};
 use rayon::prelude::*;
 
 /// A predicted distribution for each row, in the target's own unit.
@@ -111,16 +111,16 @@ impl Predictions {
     /// # Panics
     /// When there is no row `row`.
     #[inline]
-    pub fn row(&self, row: usize) -> Row<'_> {
+    pub fn row(&self, row: usize) -> DistributionRef<'_> {
         let law = match &self.form {
-            Form::Mixtures(mixtures) => Law::Mixture(mixtures.row(row)),
-            Form::Samples { pooled, .. } => Law::Samples(pooled.row(row)),
+            Form::Mixtures(mixtures) => DistributionKind::Mixture(mixtures.row(row)),
+            Form::Samples { pooled, .. } => DistributionKind::Samples(pooled.row(row)),
         };
-        Row { law, support: self.support }
+        DistributionRef { law, support: self.support }
     }
 
     /// The distributions, one after the other.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = DistributionRef<'_>> {
         (0..self.len()).map(|row| self.row(row))
     }
 
@@ -265,7 +265,7 @@ impl Predictions {
     /// When `level` is not strictly between 0 and 1.
     pub fn quantile(&self, level: f64) -> Result<Vec<f64>> {
         check_share("level", level)?;
-        Ok(self.quantiles(&[Level::Below(level)]).remove(0))
+        Ok(self.quantiles(&[QuantileLevel::Below(level)]).remove(0))
     }
 
     /// Lower and upper ends of the central interval that holds the target with probability `coverage`.
@@ -274,24 +274,24 @@ impl Predictions {
     /// When `coverage` is not strictly between 0 and 1.
     pub fn interval(&self, coverage: f64) -> Result<(Vec<f64>, Vec<f64>)> {
         check_share("coverage", coverage)?;
-        let [lower, upper] = Level::around(coverage).map(|level| self.quantiles(&[level]).remove(0));
+        let [lower, upper] = QuantileLevel::around(coverage).map(|level| self.quantiles(&[level]).remove(0));
         Ok((lower, upper))
     }
 
     /// The quantiles of all rows at each of these levels, which lie strictly between 0 and 1.
-    pub fn quantiles(&self, levels: &[Level]) -> Vec<Vec<f64>> {
+    pub fn quantiles(&self, levels: &[QuantileLevel]) -> Vec<Vec<f64>> {
         if let Some(quantiles) = self.accelerated_quantiles(levels) {
             return quantiles;
         }
-        let of_level = |level: &Level| match *level {
-            Level::Below(level) => self.each(|row| row.quantile(level)),
-            Level::Above(level) => self.each(|row| row.quantile_above(level)),
+        let of_level = |level: &QuantileLevel| match *level {
+            QuantileLevel::Below(level) => self.each(|row| row.quantile(level)),
+            QuantileLevel::Above(level) => self.each(|row| row.quantile_above(level)),
         };
         levels.iter().map(of_level).collect()
     }
 
     /// The same by an accelerator; with mixtures on the whole line that have no atoms.
-    fn accelerated_quantiles(&self, levels: &[Level]) -> Option<Vec<Vec<f64>>> {
+    fn accelerated_quantiles(&self, levels: &[QuantileLevel]) -> Option<Vec<Vec<f64>>> {
         let (accelerator, mixtures) = (self.accelerated.0.as_deref()?, self.mixtures()?);
         let smooth = self.support.is_whole_line() && !mixtures.sds().contains(&0.0);
         if levels.is_empty() || self.is_empty() || !smooth {
@@ -308,7 +308,7 @@ impl Predictions {
     ///
     /// # Errors
     /// When `coverage` is not strictly between 0 and 1.
-    pub fn region(&self, coverage: f64) -> Result<Vec<Region>> {
+    pub fn region(&self, coverage: f64) -> Result<Vec<HighestDensityRegion>> {
         check_share("coverage", coverage)?;
         Ok(self.each(|row| row.region(coverage)))
     }
@@ -412,7 +412,7 @@ impl Predictions {
     ///
     /// # Errors
     /// When there is not one sound interval for each row.
-    pub fn known_nll(&self, known: &Known) -> Result<Vec<f64>> {
+    pub fn known_nll(&self, known: &CensoredTargets) -> Result<Vec<f64>> {
         known.check(self.len(), None)?;
         let rows = (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS);
         Ok(rows.map(|row| self.row(row).known_nll(known.lower[row], known.upper[row])).collect())
@@ -447,7 +447,7 @@ impl Predictions {
     }
 
     /// One answer for each row, over all cores, in order.
-    pub fn each<T: Send>(&self, answer: impl Fn(Row<'_>) -> T + Sync) -> Vec<T> {
+    pub fn each<T: Send>(&self, answer: impl Fn(DistributionRef<'_>) -> T + Sync) -> Vec<T> {
         (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(|row| answer(self.row(row))).collect()
     }
 
@@ -455,7 +455,11 @@ impl Predictions {
     ///
     /// # Errors
     /// When `y` does not have one number for each row.
-    pub fn each_with<T: Send>(&self, y: &[f64], answer: impl Fn(Row<'_>, f64) -> T + Sync) -> Result<Vec<T>> {
+    pub fn each_with<T: Send>(
+        &self,
+        y: &[f64],
+        answer: impl Fn(DistributionRef<'_>, f64) -> T + Sync,
+    ) -> Result<Vec<T>> {
         if y.len() != self.len() {
             return Err(Error::data(format!(
                 "expected {} values of y, one for each row, found {}",

@@ -10,8 +10,8 @@ use std::fmt;
 
 use crate::grid::Grid;
 use crate::math::normal;
-use crate::mixture::{Heights, Mixture};
-use crate::row::{Law, Row};
+use crate::mixture::{DensityLevels, Mixture};
+use crate::row::{DistributionKind, DistributionRef};
 
 /// Beyond this many sds a component has no probability that a double could express, or none that would be missed beside [`RARE`]: so
 /// far values of a grid are told apart, where they are no more than this.
@@ -31,13 +31,13 @@ const RARE: f64 = 1e-6;
 /// # Ok::<(), negmm::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Region {
+pub struct HighestDensityRegion {
     intervals: Vec<(f64, f64)>,
     /// The distance of values on a grid, else 0.
     step: f64,
 }
 
-impl Region {
+impl HighestDensityRegion {
     /// Every number, possible or not.
     pub fn whole_line() -> Self {
         Self { intervals: vec![(f64::NEG_INFINITY, f64::INFINITY)], step: 0.0 }
@@ -80,7 +80,7 @@ fn joined(mut intervals: Vec<(f64, f64)>, gap: f64) -> Vec<(f64, f64)> {
 }
 
 /// `[-66.1,-59.2] [58.7,66]`
-impl fmt::Display for Region {
+impl fmt::Display for HighestDensityRegion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (lower, upper)) in self.intervals.iter().enumerate() {
             let space = if at > 0 { " " } else { "" };
@@ -94,19 +94,23 @@ impl fmt::Display for Region {
 struct Likely {
     /// Values of the grid by their index where there is one, with their probabilities, the least first.
     values: Vec<(f64, f64)>,
-    density: Option<Heights>,
+    density: Option<DensityLevels>,
     grid: Option<Grid>,
 }
 
-impl Row<'_> {
+impl DistributionRef<'_> {
     /// The smallest set of values that holds the target with probability `coverage`; on a grid and beside atoms with at least that.
-    pub fn region(&self, coverage: f64) -> Region {
+    pub fn region(&self, coverage: f64) -> HighestDensityRegion {
         self.region_leaving(1.0 - coverage)
     }
 
     /// The values whose tail is more than `outside`; the whole line for 0.
-    pub fn region_leaving(&self, outside: f64) -> Region {
-        if outside <= 0.0 { Region::whole_line() } else { self.likely(|_| outside, |likely| likely.leaving(outside)) }
+    pub fn region_leaving(&self, outside: f64) -> HighestDensityRegion {
+        if outside <= 0.0 {
+            HighestDensityRegion::whole_line()
+        } else {
+            self.likely(|_| outside, |likely| likely.leaving(outside))
+        }
     }
 
     /// The probability of all values that are at most as likely as `y`; 0 of one that is impossible.
@@ -141,12 +145,15 @@ impl Row<'_> {
     }
 
     /// The row itself and its mixture; of samples that which a normal kernel makes of them.
-    fn smoothed<T>(&self, answer: impl FnOnce(Row<'_>, Mixture<'_>) -> T) -> T {
+    fn smoothed<T>(&self, answer: impl FnOnce(DistributionRef<'_>, Mixture<'_>) -> T) -> T {
         match self.law {
-            Law::Mixture(mixture) => answer(*self, mixture),
-            Law::Samples(samples) => {
+            DistributionKind::Mixture(mixture) => answer(*self, mixture),
+            DistributionKind::Samples(samples) => {
                 let kernel = samples.smoothed(self.support.step.is_some());
-                answer(Row { law: Law::Mixture(kernel.row(0)), support: self.support }, kernel.row(0))
+                answer(
+                    DistributionRef { law: DistributionKind::Mixture(kernel.row(0)), support: self.support },
+                    kernel.row(0),
+                )
             }
         }
     }
@@ -191,7 +198,7 @@ impl Likely {
         let inside = |(_, place): &(f64, f64)| bounds.0 <= *place && *place <= bounds.1;
         let share = libm::exp(-log_inside);
         let atoms = mixture.atoms().filter(inside).map(|(weight, place)| (place, weight * share)).collect();
-        Self::new(atoms, Heights::new(mixture, bounds, log_inside), None)
+        Self::new(atoms, DensityLevels::new(mixture, bounds, log_inside), None)
     }
 
     /// Each value that a component reaches, as far as probabilities of `least` can tell. Of too many those with a cell without end,
@@ -223,12 +230,12 @@ impl Likely {
         let ends = ends.map(|(index, between)| (index, libm::exp(mixture.log_between(between))));
         let inside = |(_, place): &(f64, f64)| first < *place && *place <= last;
         let atoms = mixture.atoms().filter(inside).map(|(weight, place)| (grid.cell(place), weight));
-        let density = Heights::new(mixture, (first, last), 0.0);
+        let density = DensityLevels::new(mixture, (first, last), 0.0);
         Self::new(ends.chain(atoms).collect(), density, Some(grid))
     }
 
     /// Values that occur twice are one.
-    fn new(mut values: Vec<(f64, f64)>, density: Option<Heights>, grid: Option<Grid>) -> Self {
+    fn new(mut values: Vec<(f64, f64)>, density: Option<DensityLevels>, grid: Option<Grid>) -> Self {
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         values.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
@@ -261,7 +268,7 @@ impl Likely {
         if height == f64::NEG_INFINITY { 0.0 } else { libm::exp(density.log_outside(height)).min(1.0) }
     }
 
-    fn leaving(&self, outside: f64) -> Region {
+    fn leaving(&self, outside: f64) -> HighestDensityRegion {
         let values = self.tails().filter(|(_, tail)| *tail > outside).map(|(value, _)| (value, value));
         let stretches = self.density.as_ref().map_or(Vec::new(), |density| density.leaving(libm::log(outside)));
         match &self.grid {
@@ -269,9 +276,12 @@ impl Likely {
                 let first = |low: f64| grid.cell(low) + f64::from(grid.value(grid.cell(low)) < low);
                 let last = |high: f64| grid.cell(high) - f64::from(grid.value(grid.cell(high)) > high);
                 let runs = stretches.into_iter().map(|(low, high)| (first(low), last(high)));
-                Region::of_indices(values.chain(runs.filter(|(first, last)| first <= last)).collect(), grid)
+                HighestDensityRegion::of_indices(
+                    values.chain(runs.filter(|(first, last)| first <= last)).collect(),
+                    grid,
+                )
             }
-            None => Region { intervals: joined(values.chain(stretches).collect(), 0.0), step: 0.0 },
+            None => HighestDensityRegion { intervals: joined(values.chain(stretches).collect(), 0.0), step: 0.0 },
         }
     }
 }

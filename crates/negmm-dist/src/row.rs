@@ -7,17 +7,17 @@ use crate::support::Support;
 
 /// The predicted distribution of one row: a law on a support.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+pub struct DistributionRef<'a> {
     /// What was predicted. Samples are possible values already; a mixture need not lie on the support, and answers are of what
     /// the support makes of it.
-    pub law: Law<'a>,
+    pub law: DistributionKind<'a>,
     /// The values that the target can take.
     pub support: Support,
 }
 
 /// What a prediction is made of.
 #[derive(Clone, Copy, Debug)]
-pub enum Law<'a> {
+pub enum DistributionKind<'a> {
     /// A Gaussian mixture.
     Mixture(Mixture<'a>),
     /// Equally likely samples; for their density that of the normal distribution with the same mean and sd stands in.
@@ -47,14 +47,14 @@ macro_rules! ask {
     };
 }
 
-impl<'a> Row<'a> {
+impl<'a> DistributionRef<'a> {
     #[inline]
     fn form(&self) -> Form<'a> {
         match (self.law, self.support.grid()) {
-            (Law::Samples(samples), _) => Form::Samples(samples),
-            (Law::Mixture(mixture), Some(grid)) => Form::Rounded(Rounded { mixture, grid }),
-            (Law::Mixture(mixture), None) if self.support.is_whole_line() => Form::Mixture(mixture),
-            (Law::Mixture(mixture), None) => {
+            (DistributionKind::Samples(samples), _) => Form::Samples(samples),
+            (DistributionKind::Mixture(mixture), Some(grid)) => Form::Rounded(Rounded { mixture, grid }),
+            (DistributionKind::Mixture(mixture), None) if self.support.is_whole_line() => Form::Mixture(mixture),
+            (DistributionKind::Mixture(mixture), None) => {
                 let (lower, upper) = self.support.bounds();
                 Form::Truncated(Truncated::new(mixture, lower, upper))
             }
@@ -94,7 +94,7 @@ impl<'a> Row<'a> {
     /// The value that the target stays below with probability `level`; on a grid the smallest up to which there is so much.
     pub fn quantile(&self, level: f64) -> f64 {
         match self.law {
-            Law::Samples(samples) if self.support.step.is_some() => samples.smallest_up_to(level),
+            DistributionKind::Samples(samples) if self.support.step.is_some() => samples.smallest_up_to(level),
             _ => ask!(self, row => row.quantile(level)),
         }
     }
@@ -102,7 +102,7 @@ impl<'a> Row<'a> {
     /// The value that the target exceeds with probability `level`; on a grid the smallest beyond which there is no more.
     pub fn quantile_above(&self, level: f64) -> f64 {
         match self.law {
-            Law::Samples(samples) if self.support.step.is_some() => samples.smallest_up_to(1.0 - level),
+            DistributionKind::Samples(samples) if self.support.step.is_some() => samples.smallest_up_to(1.0 - level),
             _ => ask!(self, row => row.quantile_above(level)),
         }
     }
@@ -141,17 +141,17 @@ impl<'a> Row<'a> {
     }
 
     /// Logarithmic score of `y`: minus the logarithm of its likelihood; on a grid that of the mixture which is rounded, so that
-    /// it is a density's there too. The score of a grid is minus [`Row::log_mass`].
+    /// it is a density's there too. The score of a grid is minus [`DistributionRef::log_mass`].
     pub fn nll(&self, y: f64) -> f64 {
         match self.law {
-            Law::Mixture(mixture) if self.support.step.is_some() => -mixture.log_likelihood(y),
-            Law::Mixture(_) => -self.log_likelihood(y),
-            Law::Samples(samples) => -samples.log_pdf(y),
+            DistributionKind::Mixture(mixture) if self.support.step.is_some() => -mixture.log_likelihood(y),
+            DistributionKind::Mixture(_) => -self.log_likelihood(y),
+            DistributionKind::Samples(samples) => -samples.log_pdf(y),
         }
     }
 
     /// Logarithmic score of a target that is known to lie between two ends: that of its value where both are the same, else minus
-    /// [`Row::log_between`].
+    /// [`DistributionRef::log_between`].
     pub fn known_nll(&self, lower: f64, upper: f64) -> f64 {
         if lower == upper { self.nll(lower) } else { -self.log_between(lower, upper) }
     }
@@ -195,7 +195,7 @@ impl<'a> Row<'a> {
     /// Probability integral transform of `y`: the probability of a target up to it. Where `y` itself has a probability, on a grid
     /// or at an atom, half of that counts, so that the histogram is as fair as that of a density.
     pub fn pit(&self, y: f64) -> f64 {
-        let jumps = matches!(self.law, Law::Mixture(_)) || self.support.step.is_some();
+        let jumps = matches!(self.law, DistributionKind::Mixture(_)) || self.support.step.is_some();
         let mass = if jumps { self.mass(y) } else { 0.0 };
         if mass > 0.0 { (self.cdf(y) - 0.5 * mass).max(0.0) } else { self.cdf(y) }
     }

@@ -6,14 +6,14 @@ use negmm_dist::{Error, Result};
 
 /// How a caller follows trainings and stops them.
 #[derive(Clone, Copy)]
-pub struct Watch<'a> {
+pub struct Callbacks<'a> {
     /// Called after every epoch of every job, from the thread that trains it.
     pub progress: &'a (dyn Fn(&Progress) + Sync),
     /// Set to true to stop within a few steps; jobs then fail with [`negmm_dist::ErrorKind::Cancelled`].
     pub cancel: &'a AtomicBool,
 }
 
-impl Watch<'static> {
+impl Callbacks<'static> {
     /// Follows nothing and never stops.
     pub fn nothing() -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
@@ -21,9 +21,9 @@ impl Watch<'static> {
     }
 }
 
-impl Watch<'_> {
+impl Callbacks<'_> {
     /// Fails where the caller asked to stop.
-    pub fn go_on(&self) -> Result<()> {
+    pub fn check_cancelled(&self) -> Result<()> {
         if self.cancel.load(Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
     }
 }

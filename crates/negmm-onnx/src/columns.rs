@@ -2,8 +2,8 @@
 //! becomes a float. So the features are those of `predict` to the bit, and a row falls into the same leaf of a tree.
 
 use negmm::data::{
-    ENCODED_LIMIT, Encoding, Input, LevelStatistics, Levels, NormalScores, NumberEncoding, STATISTICS, TextEncoding,
-    TimeEncoding, TimeForm,
+    Categories, ENCODED_LIMIT, Encoding, Input, NumberEncoding, QuantileTransform, STATISTICS, TargetEncoding,
+    TextEncoding, TimeEncoding, TimeForm,
 };
 use negmm::{Encoder, Error, Result};
 use serde_json::{Value as Json, json};
@@ -29,9 +29,9 @@ pub struct Features {
 
 enum Piece {
     /// rows × some features, floats.
-    Known(Value),
+    CensoredTargets(Value),
     /// rows: the number of a level; the features are what a member learnt of it.
-    Levels(Value),
+    Categories(Value),
 }
 
 /// What an encoder does with all numbers.
@@ -99,13 +99,13 @@ impl Features {
     }
 
     /// rows × features, floats, with what a member learnt of levels.
-    pub fn with(&self, graph: &mut Graph, statistics: &LevelStatistics) -> Value {
+    pub fn with(&self, graph: &mut Graph, statistics: &TargetEncoding) -> Value {
         let mut columns = statistics.columns().iter();
         let mut parts = Vec::new();
         for piece in &self.pieces {
             parts.push(match piece {
-                Piece::Known(value) => value.clone(),
-                Piece::Levels(codes) => {
+                Piece::CensoredTargets(value) => value.clone(),
+                Piece::Categories(codes) => {
                     let learnt = columns.next().map_or(&[][..], |column| &column[..]);
                     // The last is that of a level that nothing is known of.
                     let table: Vec<f32> = learnt.iter().copied().chain([[0.0; STATISTICS]]).flatten().collect();
@@ -146,7 +146,7 @@ fn column(graph: &mut Graph, input: &Input) -> Value {
 fn note(input: &Input) -> Json {
     let holds = match &input.encoding {
         Encoding::Text(_) => "text; \"\" is missing",
-        Encoding::Time(encoding) if encoding.form == TimeForm::Clock => "seconds since midnight; NaN is missing",
+        Encoding::Time(encoding) if encoding.form == TimeForm::Frequency => "seconds since midnight; NaN is missing",
         Encoding::Time(_) => "seconds since 1970-01-01; NaN is missing",
         _ => "numbers; NaN is missing",
     };
@@ -241,17 +241,17 @@ impl Numbers {
         let is_missing = graph.op("IsNaN", &[column]);
         let instead = graph.number(self.missing);
         let number = graph.op("Where", &[&is_missing, &instead, numbers]);
-        Piece::Known(graph.cast(&number, Type::Float))
+        Piece::CensoredTargets(graph.cast(&number, Type::Float))
     }
 }
 
 fn missing_flag(graph: &mut Graph, column: &Value) -> Piece {
     let is_missing = graph.op("IsNaN", &[column]);
-    Piece::Known(graph.cast(&is_missing, Type::Float))
+    Piece::CensoredTargets(graph.cast(&is_missing, Type::Float))
 }
 
 /// The score of the first knot and the rise over each stretch between two, as far as a number has come in it.
-fn normal_score(graph: &mut Graph, scores: &NormalScores, column: &Value) -> Value {
+fn normal_score(graph: &mut Graph, scores: &QuantileTransform, column: &Value) -> Value {
     let pairs: Vec<[[f64; 2]; 2]> = scores.knots().windows(2).map(|pair| [pair[0], pair[1]]).collect();
     let list = |of: &dyn Fn(&[[f64; 2]; 2]) -> f64| pairs.iter().map(of).collect::<Vec<f64>>();
     let shape = [1, pairs.len()];
@@ -284,10 +284,10 @@ fn text(graph: &mut Graph, encoding: &TextEncoding, column: &Value) -> Result<Ve
         let known = levels.iter().cloned().chain([String::new()]).collect::<Vec<_>>();
         let codes = codes(graph, column, &known);
         let table = graph.floats(&[levels.len() + 2, flags], &table);
-        pieces.push(Piece::Known(graph.gather(&table, &codes, 0)));
+        pieces.push(Piece::CensoredTargets(graph.gather(&table, &codes, 0)));
     }
     for levels in statistics {
-        pieces.push(Piece::Levels(level_codes(graph, levels, column)?));
+        pieces.push(Piece::Categories(level_codes(graph, levels, column)?));
     }
     Ok(pieces)
 }
@@ -311,7 +311,7 @@ fn codes(graph: &mut Graph, column: &Value, known: &[String]) -> Value {
 ///
 /// # Errors
 /// When first words have other white space between them than one space: words are joined by that here.
-fn level_codes(graph: &mut Graph, levels: &Levels, column: &Value) -> Result<Value> {
+fn level_codes(graph: &mut Graph, levels: &Categories, column: &Value) -> Result<Value> {
     let Some(words) = levels.words else { return Ok(codes(graph, column, &levels.names)) };
     let padded = |name: &String| {
         let found: Vec<&str> = name.split_whitespace().collect();

@@ -1,6 +1,6 @@
 //! Responsible for a predictor in a graph: features in, mixtures or samples in units of the standardised target out, pooled and widened.
 
-use negmm::data::{LevelStatistics, Target};
+use negmm::data::{Target, TargetEncoding};
 use negmm::method::{Member, Pool, Predictor};
 use negmm::net::Head;
 use negmm::{Error, Result};
@@ -55,11 +55,11 @@ pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, 
 /// Rows with the statistics of levels that were filled in last.
 struct Rows<'a> {
     features: &'a Features,
-    last: Option<(&'a LevelStatistics, Value)>,
+    last: Option<(&'a TargetEncoding, Value)>,
 }
 
 impl<'a> Rows<'a> {
-    fn with(&mut self, graph: &mut Graph, statistics: &'a LevelStatistics) -> Value {
+    fn with(&mut self, graph: &mut Graph, statistics: &'a TargetEncoding) -> Value {
         match &self.last {
             Some((same, rows)) if *same == statistics => rows.clone(),
             _ => {

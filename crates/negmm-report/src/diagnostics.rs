@@ -2,7 +2,7 @@
 
 use negmm::data::split::blocks;
 use negmm::metrics::Metrics;
-use negmm::{Law, Model, Predictions, Result, Row};
+use negmm::{DistributionKind, DistributionRef, Model, Predictions, Result};
 
 use crate::evaluation_set::EvaluationSet;
 
@@ -47,7 +47,7 @@ pub struct RowDiagnostics {
 }
 
 impl RowDiagnostics {
-    pub fn of(row: Row<'_>, y: f64) -> Self {
+    pub fn of(row: DistributionRef<'_>, y: f64) -> Self {
         let (lower, upper) = row.interval(COVERAGE);
         let variance = row.variance();
         let (sd, pit) = (row.normal_sd(), row.pit(y));
@@ -115,10 +115,10 @@ impl Diagnostics {
     }
 }
 
-fn surprise(row: Row<'_>, y: f64, sd: f64) -> f64 {
+fn surprise(row: DistributionRef<'_>, y: f64, sd: f64) -> f64 {
     match (row.support.step, row.law) {
         (Some(step), _) => -row.log_mass(y, step),
-        (None, Law::Mixture(_)) if row.mass(y) > 0.0 => -row.log_likelihood(y),
+        (None, DistributionKind::Mixture(_)) if row.mass(y) > 0.0 => -row.log_likelihood(y),
         _ => -row.log_pdf(y) - libm::log(sd),
     }
 }

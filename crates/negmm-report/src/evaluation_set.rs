@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use negmm::data::{Column, Known, MISSING, Warnings};
+use negmm::data::{CensoredTargets, Column, MISSING, Warnings};
 use negmm::model::{Fitted, HeldOut};
 use negmm::{Error, Model, Predictions, Result, Table};
 
@@ -33,7 +33,7 @@ pub struct EvaluationSet {
     pub(crate) table: Option<Table>,
     pub(crate) y: Vec<f64>,
     /// The censored targets, where the model has some.
-    pub(crate) known: Option<Known>,
+    pub(crate) known: Option<CensoredTargets>,
     pub(crate) weights: Option<Vec<f64>>,
     pub(crate) predictions: Predictions,
     /// The last steps of a sequence.
@@ -48,7 +48,7 @@ pub(crate) enum RowOrigin {
     /// Rows of another file or table.
     Given,
     /// Training rows.
-    Training,
+    TrainingConfig,
     /// Rows held out in training.
     HeldOut,
 }
@@ -134,7 +134,7 @@ impl EvaluationSet {
     pub fn of_training(fitted: &Fitted, table: &Table, weight: Option<&str>) -> Result<Self> {
         let (model, held_out) = (&fitted.model, &fitted.held_out);
         if held_out.rows.is_empty() {
-            return Ok(Self { origin: RowOrigin::Training, ..Self::of_table(model, table, weight)? });
+            return Ok(Self { origin: RowOrigin::TrainingConfig, ..Self::of_table(model, table, weight)? });
         }
         let HeldOut { rows, y, known, sample_weights: weights, predictions, .. } = held_out;
         // In the order of the table, or a sample of them.

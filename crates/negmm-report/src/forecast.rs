@@ -2,7 +2,7 @@
 
 use negmm::Result;
 use negmm::data::Table;
-use negmm::forecast::{Forecaster, Histories, Origins, Rolling};
+use negmm::forecast::{Backtest, BacktestOrigins, Forecaster, Histories};
 
 use crate::plot::{self, TextTable};
 use crate::report::{Report, Section};
@@ -18,7 +18,12 @@ impl Report {
     ///
     /// # Errors
     /// When the table cannot be forecast.
-    pub fn of_forecaster(forecaster: &Forecaster, table: &Table, origins: Origins, source: &str) -> Result<Self> {
+    pub fn of_forecaster(
+        forecaster: &Forecaster,
+        table: &Table,
+        origins: BacktestOrigins,
+        source: &str,
+    ) -> Result<Self> {
         let histories = forecaster.histories(table)?;
         let future = forecaster.future(table, &histories);
         let fans = future.map(|future| plot::fans(forecaster, &histories, &future)).unwrap_or_default();
@@ -73,7 +78,7 @@ fn facts(forecaster: &Forecaster, histories: &Histories, source: &str) -> Vec<St
 }
 
 /// The forecaster compared with the best baseline, in a sentence.
-fn summary(rolling: &Rolling) -> String {
+fn summary(rolling: &Backtest) -> String {
     let own = &rolling.scores[0];
     rolling.best_rival().map_or(String::new(), |best| {
         let (than, difference) = (html(&best.name), percent((1.0 - own.crps / best.crps).abs()));
@@ -85,7 +90,7 @@ fn summary(rolling: &Rolling) -> String {
     })
 }
 
-fn score_table(rolling: &Rolling) -> TextTable {
+fn score_table(rolling: &Backtest) -> TextTable {
     let mut table = TextTable::new(["forecast", "CRPS", "NLL", "coverage 95 %", "width 95 %", "MASE", "WIS"]);
     for score in &rolling.scores {
         table.push([

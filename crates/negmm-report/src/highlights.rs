@@ -1,6 +1,6 @@
 //! Rows of interest: the widest, narrowest, most surprising and most bimodal predictions.
 
-use negmm::{Law, Row};
+use negmm::{DistributionKind, DistributionRef};
 
 use crate::diagnostics::Diagnostics;
 use crate::evaluation_set::EvaluationSet;
@@ -83,8 +83,8 @@ pub fn highlights(evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Vec<
 }
 
 /// The deepest dip of the density between two modes, measured from the lower one, as a fraction of the highest: 0 for one mode.
-pub fn dip(row: Row<'_>) -> f64 {
-    if matches!(row.law, Law::Samples(_)) {
+pub fn dip(row: DistributionRef<'_>) -> f64 {
+    if matches!(row.law, DistributionKind::Samples(_)) {
         return 0.0;
     }
     let (low, high) = (row.quantile(0.001), row.quantile(0.999));

@@ -2,7 +2,7 @@
 //! profile; the paper's Figures 1 and 2, for any model).
 
 use negmm::data::{Column, MISSING};
-use negmm::{Model, Predictions, Result, Row, Table};
+use negmm::{DistributionRef, Model, Predictions, Result, Table};
 
 use crate::diagnostics::COVERAGE;
 use crate::evaluation_set::EvaluationSet;
@@ -164,7 +164,7 @@ fn heat(predictions: &Predictions, range: (f64, f64)) -> Vec<f64> {
 
 /// The probability of each cell of one column, upwards, and the largest of them without atoms, beside which a density would be pale.
 /// Where the values of a discrete target are further apart than cells, each covers a full step.
-fn column(row: Row<'_>, (low, high): (f64, f64)) -> (Vec<f64>, f64) {
+fn column(row: DistributionRef<'_>, (low, high): (f64, f64)) -> (Vec<f64>, f64) {
     let edge = |at: usize| low + (high - low) * at as f64 / ROWS as f64;
     let largest = |cells: &[f64]| cells.iter().copied().fold(0.0, f64::max);
     if let Some(step) = row.support.step.filter(|step| *step > edge(1) - edge(0)) {

@@ -133,7 +133,7 @@ fn facts(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics, s
              optimistic."
                 .into(),
         ),
-        RowOrigin::Training => facts.push(
+        RowOrigin::TrainingConfig => facts.push(
             "<b>The model was trained on these rows</b>, so everything here is optimistic: make a report of other rows.".into(),
         ),
     }

@@ -2,7 +2,7 @@
 
 use negmm::data::time::iso;
 use negmm::data::{Column, MISSING};
-use negmm::{Law, Model, Row};
+use negmm::{DistributionKind, DistributionRef, Model};
 use serde_json::{Map, Value, json};
 
 use crate::diagnostics::Diagnostics;
@@ -31,8 +31,8 @@ pub fn rows(
     importance: &[Importance],
 ) -> String {
     let size = match evaluation.predictions.row(0).law {
-        Law::Mixture(mixture) => 3 * mixture.weights.len(),
-        Law::Samples(samples) => samples.values.len(),
+        DistributionKind::Mixture(mixture) => 3 * mixture.weights.len(),
+        DistributionKind::Samples(samples) => samples.values.len(),
     };
     let others = evenly_spaced(evaluation.len(), (MAX_NUMBERS / size.max(1)).clamp(MIN_ROWS, MAX_ROWS));
     let mut chosen: Vec<usize> =
@@ -67,7 +67,7 @@ fn row_json(evaluation: &EvaluationSet, diagnostics: &Diagnostics, at: usize, in
     object.insert("range".into(), json!([from_mean(low), from_mean(high)]));
     object.insert("interval".into(), json!([from_mean(statistics.lower), from_mean(statistics.upper)]));
     match row.law {
-        Law::Mixture(mixture) => {
+        DistributionKind::Mixture(mixture) => {
             let mut heaviest: Vec<usize> = (0..mixture.weights.len()).collect();
             heaviest.sort_by(|a, b| mixture.weights[*b].total_cmp(&mixture.weights[*a]));
             let mut weight = 0.0;
@@ -82,7 +82,7 @@ fn row_json(evaluation: &EvaluationSet, diagnostics: &Diagnostics, at: usize, in
                 .map(|k| [digits(mixture.weights[k]), from_mean(mixture.means[k]), digits(mixture.sds[k])]);
             object.insert("components".into(), json!(components.collect::<Vec<_>>()));
         }
-        Law::Samples(samples) => {
+        DistributionKind::Samples(samples) => {
             object.insert(
                 "samples".into(),
                 json!(samples.values.iter().map(|value| from_mean(*value)).collect::<Vec<_>>()),
@@ -107,7 +107,12 @@ fn row_json(evaluation: &EvaluationSet, diagnostics: &Diagnostics, at: usize, in
 
 /// What the support adds to a distribution: values and probabilities of a discrete one; or the atoms and bounds of a mixture, and
 /// the factor by which truncation scales its density.
-fn add_support(object: &mut Map<String, Value>, row: Row<'_>, ends: (f64, f64), from_mean: impl Fn(f64) -> f64) {
+fn add_support(
+    object: &mut Map<String, Value>,
+    row: DistributionRef<'_>,
+    ends: (f64, f64),
+    from_mean: impl Fn(f64) -> f64,
+) {
     let pairs =
         |list: Vec<(f64, f64)>| list.iter().map(|(at, mass)| [from_mean(*at), digits(*mass)]).collect::<Vec<_>>();
     if let Some(values) = cells(row, ends) {
@@ -120,7 +125,7 @@ fn add_support(object: &mut Map<String, Value>, row: Row<'_>, ends: (f64, f64), 
         object.insert("atoms".into(), json!(pairs(atoms)));
     }
     if row.support.lower.is_some() || row.support.upper.is_some() {
-        let Law::Mixture(mixture) = row.law else { return };
+        let DistributionKind::Mixture(mixture) = row.law else { return };
         let middle = row.quantile(0.5);
         let factor = row.pdf(middle) / mixture.pdf(middle);
         object.insert("bounds".into(), json!([row.support.lower.map(&from_mean), row.support.upper.map(&from_mean)]));

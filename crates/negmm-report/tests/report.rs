@@ -1,7 +1,7 @@
 //! Reports of ordinary models and of edge cases: complete, small, reproducible, safe from injection.
 
 use negmm::Rng;
-use negmm::data::{Column, Inputs, Sequence};
+use negmm::data::{Column, ColumnRoles, Sequence};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Table, Toy, fit, fit_with};
 use negmm_report::{EvaluationSet, EvaluationSetBuilder, Report};
@@ -189,7 +189,7 @@ fn a_sequence_is_shown_over_time() {
         })
         .collect();
     let train = table(vec![("y", Column::Numbers(steps))]);
-    let inputs = Inputs { sequence: Some(Sequence { column: "y".into(), window: 5 }), ..Inputs::default() };
+    let inputs = ColumnRoles { sequence: Some(Sequence { column: "y".into(), window: 5 }), ..ColumnRoles::default() };
     let engine = CpuEngine::default();
     let options = FitOptions::default().inputs(inputs.clone()).engine(&engine);
     let method = method("ne-gmm", "3").for_sequences();
@@ -203,7 +203,7 @@ fn a_sequence_is_shown_over_time() {
 #[test]
 fn a_report_of_a_fit_uses_the_rows_held_out() {
     let train = Toy::Bimodal.sample(400, &mut Rng::new(10, 0));
-    let inputs = Inputs::default();
+    let inputs = ColumnRoles::default();
     let engine = CpuEngine::default();
     let options = FitOptions::default().seed(3).inputs(inputs.clone()).engine(&engine);
     for name in ["ne-gmm", "ngboost", "sample-net", "ensemble"] {

@@ -1,6 +1,6 @@
 //! Conformal prediction sets of a request: the columns they need beside the model's inputs, and their dispatch.
 
-use negmm::conformal::{Adaptive, Guard, LabelColumns, Labels};
+use negmm::conformal::{AdaptiveConformal, ConformalPredictor, LabelColumns, Labels};
 use negmm::{Answers, Model, Predictions, Questions};
 
 use crate::failure::Failure;
@@ -46,14 +46,14 @@ impl ConformalInputs {
     ) -> Result<Answers<'a>, Failure> {
         match self {
             Self::Labels(labels) => {
-                let guard = Guard::Calibrated(model.known_calibration()?, labels);
+                let guard = ConformalPredictor::Calibrated(model.known_calibration()?, labels);
                 Ok(questions.answer_guaranteed(predictions, 0, guard)?)
             }
             Self::Targets(targets) => {
                 let mut targets = targets.clone();
                 targets.resize(predictions.len(), f64::NAN);
-                let adaptive = Adaptive::of_sequence(&questions.sets(), predictions, &targets)?;
-                Ok(questions.answer_guaranteed(predictions, 0, Guard::Adaptive(&adaptive))?)
+                let adaptive = AdaptiveConformal::of_sequence(&questions.sets(), predictions, &targets)?;
+                Ok(questions.answer_guaranteed(predictions, 0, ConformalPredictor::AdaptiveConformal(&adaptive))?)
             }
         }
     }

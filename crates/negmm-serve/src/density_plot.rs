@@ -1,6 +1,6 @@
 //! The plot of one predicted distribution: its density on a grid, and its point probabilities.
 
-use negmm::{Law, Row};
+use negmm::{DistributionKind, DistributionRef};
 
 /// Intervals between the points of the curve.
 const INTERVALS: usize = 600;
@@ -18,7 +18,7 @@ pub struct DensityPlot {
 }
 
 impl DensityPlot {
-    pub fn new(row: &Row<'_>) -> Self {
+    pub fn new(row: &DistributionRef<'_>) -> Self {
         let (low, high) = (row.quantile(TAIL), row.quantile_above(TAIL));
         match row.support.step {
             Some(step) if (high - low) / step <= MAX_VALUES => Self::discrete(row, step, low, high),
@@ -27,7 +27,7 @@ impl DensityPlot {
     }
 
     /// Point probabilities of the values from `low` to `high`.
-    fn discrete(row: &Row<'_>, step: f64, low: f64, high: f64) -> Self {
+    fn discrete(row: &DistributionRef<'_>, step: f64, low: f64, high: f64) -> Self {
         let count = ((high - low) / step).round() as usize;
         let values = (0..=count).map(|at| row.support.nearest(low + at as f64 * step));
         let values: Vec<(f64, f64)> = values.map(|value| (value, row.mass(value))).collect();
@@ -35,12 +35,12 @@ impl DensityPlot {
     }
 
     /// The density from `low` to `high`, and the atoms.
-    fn continuous(row: &Row<'_>, low: f64, high: f64) -> Self {
+    fn continuous(row: &DistributionRef<'_>, low: f64, high: f64) -> Self {
         let width = (high - low).max(f64::MIN_POSITIVE.max(1e-9 * high.abs()));
         let point = |at: usize| low + width * at as f64 / INTERVALS as f64;
         let curve = (0..=INTERVALS).map(|at| (point(at), row.pdf(point(at)))).collect();
         let values: Vec<(f64, f64)> = match row.law {
-            Law::Mixture(mixture) => {
+            DistributionKind::Mixture(mixture) => {
                 let mut atoms: Vec<f64> = mixture
                     .means
                     .iter()
@@ -52,7 +52,7 @@ impl DensityPlot {
                 atoms.dedup();
                 atoms.into_iter().map(|value| (value, row.mass(value))).filter(|(_, mass)| *mass > 0.0).collect()
             }
-            Law::Samples(_) => Vec::new(),
+            DistributionKind::Samples(_) => Vec::new(),
         };
         Self { curve, values }
     }

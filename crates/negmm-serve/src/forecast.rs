@@ -1,6 +1,6 @@
 //! Responses of a forecaster: the history of each series in, its next steps out, as `negmm predict` gives them.
 
-use negmm::conformal::Guard;
+use negmm::conformal::ConformalPredictor;
 use negmm::forecast::{Forecaster, Forecasts, Histories};
 use negmm::{Questions, Table};
 
@@ -54,7 +54,7 @@ impl<'a> ForecastResponse<'a> {
             true => {
                 let mut adaptive = forecaster.adaptive(table, histories, &questions.sets())?;
                 forecaster.adapt(&mut adaptive, histories, forecasts)?;
-                questions.answer_guaranteed(predictions, 0, Guard::Adaptive(&adaptive))?
+                questions.answer_guaranteed(predictions, 0, ConformalPredictor::AdaptiveConformal(&adaptive))?
             }
             false => questions.answer(predictions, 0)?,
         };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use negmm::conformal::LabelColumns;
 use negmm::forecast::Forecaster;
-use negmm::monitor::{Monitor, Watching};
+use negmm::monitor::{Monitor, MonitorConfig};
 use negmm::{Error, Loaded, Model, Result};
 
 use crate::failure::Failure;
@@ -103,7 +103,7 @@ fn load(name: &str, file: &PathBuf) -> Result<Arc<ServedModel>> {
         Loaded::Model(model) => columns_of_model(model),
         Loaded::Forecaster(forecaster) => columns_of_forecaster(forecaster),
     };
-    let monitor = Mutex::new(Monitor::new(Watching::default())?);
+    let monitor = Mutex::new(Monitor::new(MonitorConfig::default())?);
     Ok(Arc::new(ServedModel { name: name.to_string(), loaded, used, monitor }))
 }
 

@@ -2,20 +2,20 @@
 //! sends every job through bytes, as one for a cluster would, and says what it does.
 
 use negmm::method::{Ensemble, Method};
-use negmm::train::{CpuEngine, Engine, Job, Queue, Trained, Watch, train};
+use negmm::train::{Callbacks, CpuEngine, Engine, Job, Queue, Trained, train};
 use negmm::{FitOptions, Result, Rng, Toy, fit, fit_with};
 
 struct ThroughBytes;
 
 impl Engine for ThroughBytes {
-    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
         while let Some((number, job)) = queue.next() {
             queue.done(number, train_elsewhere(&job, watch));
         }
     }
 }
 
-fn train_elsewhere(job: &Job, watch: &Watch<'_>) -> Result<Trained> {
+fn train_elsewhere(job: &Job, watch: &Callbacks<'_>) -> Result<Trained> {
     // The rows travel once for all jobs that share them; here they stay.
     let bytes = job.to_bytes()?;
     let arrived = Job::from_bytes(&bytes, job.data())?;

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::conformal::Guard;
+use crate::conformal::ConformalPredictor;
 use crate::questions::{Question, novelty_is_not_known};
-use negmm_dist::mixture::Level;
-use negmm_dist::{Predictions, Region, Result};
+use negmm_dist::mixture::QuantileLevel;
+use negmm_dist::{HighestDensityRegion, Predictions, Result};
 
 /// Named columns of numbers or text, with a cell for each row of a batch of predictions.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl<'a> Answers<'a> {
         questions: &[Question<'_>],
         predictions: &'a Predictions,
         first_row: u64,
-        guard: Option<Guard<'_>>,
+        guard: Option<ConformalPredictor<'_>>,
     ) -> Result<Self> {
         let mut blocks = Vec::with_capacity(questions.len());
         // All at once: who answers them may be far away.
@@ -86,7 +86,9 @@ impl<'a> Answers<'a> {
                     let (lower, upper) = guard.intervals(predictions, coverage.value)?;
                     vec![Block::new(1, lower), Block::new(1, upper)]
                 }
-                (Question::Region(coverage), Some(guard)) => of_regions(&guard.regions(predictions, coverage.value)?),
+                (Question::HighestDensityRegion(coverage), Some(guard)) => {
+                    of_regions(&guard.regions(predictions, coverage.value)?)
+                }
                 _ => answer(question, predictions, first_row, &mut quantiles)?,
             });
         }
@@ -169,10 +171,10 @@ impl<'a> Answers<'a> {
 }
 
 /// The quantiles that questions ask for, in their order; intervals that are guarded are none.
-fn levels(questions: &[Question<'_>], guarded: bool) -> Vec<Level> {
+fn levels(questions: &[Question<'_>], guarded: bool) -> Vec<QuantileLevel> {
     let of = |question: &Question<'_>| match question {
-        Question::Quantile(level) => vec![Level::Below(level.value)],
-        Question::Interval(coverage) if !guarded => Level::around(coverage.value).into(),
+        Question::Quantile(level) => vec![QuantileLevel::Below(level.value)],
+        Question::Interval(coverage) if !guarded => QuantileLevel::around(coverage.value).into(),
         _ => Vec::new(),
     };
     questions.iter().flat_map(of).collect()
@@ -192,7 +194,7 @@ fn answer<'a>(
         Question::Sd => one(predictions.sd()),
         Question::Quantile(_) => quantiles.take(1).map(|numbers| Block::new(1, numbers)).collect(),
         Question::Interval(_) => quantiles.take(2).map(|numbers| Block::new(1, numbers)).collect(),
-        Question::Region(coverage) => of_regions(&predictions.region(coverage.value)?),
+        Question::HighestDensityRegion(coverage) => of_regions(&predictions.region(coverage.value)?),
         Question::Above(threshold) => one(predictions.above(threshold.value)?),
         Question::Below(threshold) => one(predictions.below(threshold.value)?),
         Question::Mass(value) => one(predictions.mass(value.value)?),
@@ -215,7 +217,7 @@ fn answer<'a>(
 }
 
 /// Regions as text, and how long they are.
-fn of_regions<'a>(regions: &[Region]) -> Vec<Block<'a>> {
+fn of_regions<'a>(regions: &[HighestDensityRegion]) -> Vec<Block<'a>> {
     let texts = regions.iter().map(|region| Cow::from(region.to_string())).collect();
-    vec![Block::Text(texts), Block::new(1, regions.iter().map(Region::length).collect::<Vec<_>>())]
+    vec![Block::Text(texts), Block::new(1, regions.iter().map(HighestDensityRegion::length).collect::<Vec<_>>())]
 }

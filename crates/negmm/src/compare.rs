@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::model::{FitPlan, Manner, Preparations, Prepared};
+use crate::model::{EncodedTable, EncodingCache, FitPlan, PreprocessingConfig};
 use crate::{Method, Model};
-use negmm_data::{Encoder, Inputs, Table};
+use negmm_data::{ColumnRoles, Encoder, Table};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Metrics, Result, streams};
 use negmm_nn::dataset::split::{blocks, grouped_folds, holdout, k_folds};
-use negmm_nn::train::{Engine, Undertaking, Undertakings, Watch};
+use negmm_nn::train::{Callbacks, Engine, JobGroup, JobGroups};
 
 /// Rows to learn from and rows to score on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -253,11 +253,11 @@ pub struct CompareOptions<'a> {
     /// Starts all random choices of split `s` at `seed` + s.
     pub seed: u64,
     /// Which columns are inputs.
-    pub inputs: &'a Inputs,
+    pub inputs: &'a ColumnRoles,
     /// What trains.
     pub engine: &'a dyn Engine,
     /// How the caller follows the trainings and stops them.
-    pub watch: Watch<'a>,
+    pub watch: Callbacks<'a>,
     /// Called after every fit.
     pub fitted: &'a (dyn Fn() + Sync),
 }
@@ -267,10 +267,10 @@ pub struct CompareOptions<'a> {
 pub struct Task<'a> {
     table: &'a Table,
     target: &'a str,
-    inputs: &'a Inputs,
+    inputs: &'a ColumnRoles,
     /// The step of a discrete target, recognised from all rows, so that every split is scored alike.
     grid: Option<f64>,
-    preparations: Arc<Preparations>,
+    preparations: Arc<EncodingCache>,
 }
 
 impl<'a> Task<'a> {
@@ -278,7 +278,7 @@ impl<'a> Task<'a> {
     ///
     /// # Errors
     /// When a column is not there, or is not as it must be.
-    pub fn new(table: &'a Table, target: &'a str, inputs: &'a Inputs) -> Result<Self> {
+    pub fn new(table: &'a Table, target: &'a str, inputs: &'a ColumnRoles) -> Result<Self> {
         let encoder = Encoder::fit(table, target, inputs)?;
         encoder.targets(table)?;
         Ok(Self { table, target, inputs, grid: encoder.target().grid, preparations: Arc::default() })
@@ -290,12 +290,12 @@ impl<'a> Task<'a> {
     ///
     /// # Errors
     /// When the data or the method's settings are at fault.
-    pub fn undertake(&self, method: &Method, split: &Split, seed: u64) -> Result<Undertaking<'a, (Score, Model)>> {
+    pub fn undertake(&self, method: &Method, split: &Split, seed: u64) -> Result<JobGroup<'a, (Score, Model)>> {
         let (task, test) = (self.clone(), split.test.clone());
         let Self { table, target, inputs, .. } = *self;
         let plan = FitPlan::of(table, method, seed, || {
-            let manner = Manner::of(method, inputs);
-            let prepare = || Prepared::new(&table.select_rows(&split.train), target, inputs, manner);
+            let manner = PreprocessingConfig::of(method, inputs);
+            let prepare = || EncodedTable::new(&table.select_rows(&split.train), target, inputs, manner);
             self.preparations.find(&split.train, manner, prepare)
         })?;
         let jobs = plan.jobs();
@@ -306,7 +306,7 @@ impl<'a> Task<'a> {
             let metrics = task.metrics(&model, &test)?;
             Ok((Score { metrics, seconds }, model))
         };
-        Ok(Undertaking { jobs, finish: Box::new(finish) })
+        Ok(JobGroup { jobs, finish: Box::new(finish) })
     }
 
     fn metrics(&self, model: &Model, test: &[usize]) -> Result<Metrics> {
@@ -349,8 +349,8 @@ pub fn compare(
         (options.fitted)();
         true
     };
-    Undertakings { count: pairs.len(), begin: &begin, ended: &ended }.run(options.engine, &options.watch);
-    options.watch.go_on()?;
+    JobGroups { count: pairs.len(), begin: &begin, ended: &ended }.run(options.engine, &options.watch);
+    options.watch.check_cancelled()?;
     let mut of_methods = vec![Vec::with_capacity(splits.len()); methods.len()];
     for ((method, _), score) in pairs.iter().zip(scores) {
         let score = score.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -418,11 +418,16 @@ mod tests {
         method.set("epochs", "20").unwrap();
         let methods = [method, Method::by_name("constant").unwrap()];
         let splits = Split::folds(120, 4, 7).unwrap();
-        let inputs = Inputs::default();
+        let inputs = ColumnRoles::default();
         let run = |threads| {
             let engine = CpuEngine::new(threads);
-            let options =
-                CompareOptions { seed: 3, inputs: &inputs, engine: &engine, watch: Watch::nothing(), fitted: &|| {} };
+            let options = CompareOptions {
+                seed: 3,
+                inputs: &inputs,
+                engine: &engine,
+                watch: Callbacks::nothing(),
+                fitted: &|| {},
+            };
             compare(&table, "y", &methods, &splits, &options).unwrap()
         };
         let (one, two) = (run(1), run(2));

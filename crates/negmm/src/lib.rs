@@ -35,7 +35,7 @@
 //! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] or [`samples`] in the target's own unit | [`mixture`] |
 //! | [`Predictions`] and [`Questions`] | [`Answers`]: named columns of numbers | [`questions`] |
 //! | [`Predictions`] and targets | [`Metrics`] | [`metrics`]; of targets that are not all known [`censored`] |
-//! | a [`Table`] of series and their [`forecast::Roles`] | a distribution for each step ahead | [`forecast`] |
+//! | a [`Table`] of series and their [`forecast::SeriesSpec`] | a distribution for each step ahead | [`forecast`] |
 //! | settings to try | the best of them, by a journal of trials | [`tune`] |
 
 mod accelerator;
@@ -61,8 +61,8 @@ pub use method::Method;
 pub use model::{FitOptions, Loaded, Model, fit, fit_with};
 pub use negmm_data::{Encoder, Table};
 pub use negmm_dist::{
-    Error, ErrorKind, Law, Metrics, Mixture, Mixtures, Place, Predictions, QuantileAccelerator, Region, Result, Rng,
-    Row, Support, TailQuantile,
+    DistributionKind, DistributionRef, Error, ErrorKind, HighestDensityRegion, Metrics, Mixture, Mixtures, Place,
+    Predictions, QuantileAccelerator, Result, Rng, Support, TailQuantile,
 };
 pub use questions::Questions;
 pub use toy::Toy;

@@ -21,7 +21,7 @@ use std::collections::HashSet;
 
 use crate::Model;
 use crate::answers::Answers;
-use crate::conformal::{Guard, Sets};
+use crate::conformal::{ConformalPredictor, SetKind};
 use negmm_dist::{Error, Predictions, Result};
 
 /// Draws of a row at most.
@@ -123,7 +123,7 @@ pub(crate) enum Question<'a> {
     Sd,
     Quantile(&'a Number),
     Interval(&'a Number),
-    Region(&'a Number),
+    HighestDensityRegion(&'a Number),
     Above(&'a Number),
     Below(&'a Number),
     Mass(&'a Number),
@@ -142,7 +142,7 @@ impl Question<'_> {
             Self::Sd => vec!["sd".into()],
             Self::Quantile(level) => vec![format!("q{}", level.text)],
             Self::Interval(coverage) => vec![format!("lower_{}", coverage.text), format!("upper_{}", coverage.text)],
-            Self::Region(coverage) => {
+            Self::HighestDensityRegion(coverage) => {
                 vec![format!("region_{}", coverage.text), format!("region_{}_length", coverage.text)]
             }
             Self::Above(threshold) => vec![format!("p_above_{}", threshold.text)],
@@ -198,9 +198,9 @@ impl Questions {
     }
 
     /// The sets that are asked for, each with its coverage.
-    pub fn sets(&self) -> Vec<(Sets, f64)> {
-        let intervals = self.intervals.iter().map(|coverage| (Sets::Intervals, coverage.value));
-        intervals.chain(self.regions.iter().map(|coverage| (Sets::Regions, coverage.value))).collect()
+    pub fn sets(&self) -> Vec<(SetKind, f64)> {
+        let intervals = self.intervals.iter().map(|coverage| (SetKind::Intervals, coverage.value));
+        intervals.chain(self.regions.iter().map(|coverage| (SetKind::Regions, coverage.value))).collect()
     }
 
     /// The answers about a batch of predictions, as columns. `first_row` rows come before the batch: with that, draws do not
@@ -217,7 +217,7 @@ impl Questions {
         &self,
         predictions: &'a Predictions,
         first_row: u64,
-        guard: Guard<'_>,
+        guard: ConformalPredictor<'_>,
     ) -> Result<Answers<'a>> {
         self.answer_with(predictions, first_row, Some(guard).filter(|_| self.guaranteed))
     }
@@ -226,7 +226,7 @@ impl Questions {
         &self,
         predictions: &'a Predictions,
         first_row: u64,
-        guard: Option<Guard<'_>>,
+        guard: Option<ConformalPredictor<'_>>,
     ) -> Result<Answers<'a>> {
         self.check()?;
         let components = predictions.mixtures().map(|mixtures| mixtures.components());
@@ -243,7 +243,7 @@ impl Questions {
         let mut asked = vec![Question::Mean, Question::Sd];
         asked.extend(self.quantiles.iter().map(Question::Quantile));
         asked.extend(self.intervals.iter().map(Question::Interval));
-        asked.extend(self.regions.iter().map(Question::Region));
+        asked.extend(self.regions.iter().map(Question::HighestDensityRegion));
         asked.extend(self.above.iter().map(Question::Above));
         asked.extend(self.below.iter().map(Question::Below));
         asked.extend(self.mass.iter().map(Question::Mass));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use negmm::data::Dataset;
-use negmm::method::Learnt;
-use negmm::train::{CpuEngine, Watch, train};
+use negmm::method::FitOutput;
+use negmm::train::{Callbacks, CpuEngine, train};
 use negmm_dist::math::lanes::Isa;
 use negmm_dist::math::normal;
 
@@ -25,9 +25,9 @@ fn with_atom(rows: usize) -> Arc<Dataset> {
     Arc::new(data.with_atoms(vec![PLACE]))
 }
 
-fn learn(method: &Method, data: &Arc<Dataset>) -> Learnt {
+fn learn(method: &Method, data: &Arc<Dataset>) -> FitOutput {
     let plan = method.plan(data, 1).unwrap();
-    let trained = train(CpuEngine::all_cores(), &plan.jobs(), &Watch::nothing());
+    let trained = train(CpuEngine::all_cores(), &plan.jobs(), &Callbacks::nothing());
     plan.finish(trained).unwrap()
 }
 

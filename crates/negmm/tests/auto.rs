@@ -1,7 +1,7 @@
 //! What `auto` promises beyond what every method does: held-out scores that can be believed, and sense where data are few, wide or far away.
 
 use negmm::Rng;
-use negmm::data::{Column, Inputs, Sequence};
+use negmm::data::{Column, ColumnRoles, Sequence};
 use negmm::method::Predictor;
 use negmm::model::Fitted;
 use negmm::train::CpuEngine;
@@ -14,14 +14,14 @@ fn auto(settings: &[(&str, &str)]) -> Method {
     method
 }
 
-fn fitted(table: &Table, method: &Method, inputs: &Inputs) -> Fitted {
+fn fitted(table: &Table, method: &Method, inputs: &ColumnRoles) -> Fitted {
     let engine = CpuEngine::default();
     let options = FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);
     fit_with(table, "y", method, &options).unwrap()
 }
 
 fn model(table: &Table, method: &Method) -> Model {
-    fitted(table, method, &Inputs::default()).model
+    fitted(table, method, &ColumnRoles::default()).model
 }
 
 fn draw(rng: &mut Rng) -> f64 {
@@ -48,7 +48,7 @@ const QUICK: [(&str, &str); 3] = [("folds", "4"), ("steps", "500"), ("hidden", "
 #[test]
 fn held_out_scores_are_those_of_new_rows() {
     let (training, new) = (waves(400, 1), waves(2000, 2));
-    let Fitted { model, held_out, .. } = fitted(&training, &auto(&QUICK), &Inputs::default());
+    let Fitted { model, held_out, .. } = fitted(&training, &auto(&QUICK), &ColumnRoles::default());
     assert_eq!(held_out.rows, (0..400).collect::<Vec<_>>());
     let held = Metrics::of(&held_out.predictions, &numbers(&training, "y")).unwrap();
     assert_eq!(Some(&held), model.record().validation.as_ref());
@@ -67,7 +67,7 @@ fn targets_that_mean_nothing_give_the_level_of_the_constant() {
     Rng::new(9, 9).shuffle(&mut y);
     let shuffled =
         Table::new(vec![("x", Column::Numbers(numbers(&table, "x"))), ("y", Column::Numbers(y.clone()))]).unwrap();
-    let Fitted { model, .. } = fitted(&shuffled, &auto(&QUICK), &Inputs::default());
+    let Fitted { model, .. } = fitted(&shuffled, &auto(&QUICK), &ColumnRoles::default());
     let (held, constant) = (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());
     assert!(held.crps > 0.93 * constant.crps, "{} {}", held.crps, constant.crps);
     let new = waves(1000, 4);
@@ -91,7 +91,7 @@ fn noise_is_no_better_than_the_constant_and_no_worse() {
         for seed in 0..8 {
             let mut rng = Rng::new(seed, rows as u64);
             let (training, fresh) = (noise(rows, &mut rng), noise(4000, &mut rng));
-            let Fitted { model, warnings, .. } = fitted(&training, &method, &Inputs::default());
+            let Fitted { model, warnings, .. } = fitted(&training, &method, &ColumnRoles::default());
             let y = numbers(&fresh, "y");
             let scores = Metrics::of(&model.predict(&fresh).unwrap(), &y).unwrap();
             let constant = Metrics::of(&model.baseline(4000), &y).unwrap();
@@ -167,7 +167,7 @@ fn a_sequence_is_held_out_in_time() {
     }
     let table = Table::new(vec![("y", Column::Numbers(y))]).unwrap();
     let sequence = Some(Sequence { column: "y".into(), window: 5 });
-    let inputs = Inputs { sequence, ..Inputs::default() };
+    let inputs = ColumnRoles { sequence, ..ColumnRoles::default() };
     let method = auto(&[("folds", "4"), ("steps", "200"), ("lstm-hidden", "8"), ("lstm-layers", "1")]);
     let Fitted { model, held_out, .. } = fitted(&table, &method, &inputs);
     // 145 rows have a window before them, and the last third of these is held out, block after block.
@@ -188,7 +188,7 @@ fn settings_follow_from_the_rows_that_count() {
     let counts = (0..5200).map(|row| if row < 400 { 0.0 } else { 1.0 }).collect();
     let columns = plain.columns().map(|(name, column)| (name, column.clone()));
     let table = Table::new(columns.chain([("w", Column::Numbers(counts))]).collect()).unwrap();
-    let inputs = Inputs { weight: Some("w".into()), ..Inputs::default() };
+    let inputs = ColumnRoles { weight: Some("w".into()), ..ColumnRoles::default() };
     let Fitted { model, held_out, .. } = fitted(&table, &auto(&[("folds", "2"), ("steps", "1")]), &inputs);
     let Method::Auto(settings) = model.method() else { panic!("auto") };
     let Predictor::Networks { members, .. } = model.predictor() else { panic!("networks") };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use negmm::data::Dataset;
-use negmm::train::{CpuEngine, Watch, train};
+use negmm::train::{Callbacks, CpuEngine, train};
 use negmm::{Method, Mixture, Rng};
 use negmm_dist::math::lanes::Isa;
 use negmm_dist::math::normal;
@@ -64,7 +64,7 @@ const PLACES: [f32; 5] = [-0.8, -0.4, 0.0, 0.3, 0.6];
 /// How far predicted means and sds are from the truth, on average over the places.
 fn errors(method: &Method, data: Dataset) -> (f64, f64) {
     let plan = method.plan(&Arc::new(data), 1).unwrap();
-    let trained = train(CpuEngine::all_cores(), &plan.jobs(), &Watch::nothing());
+    let trained = train(CpuEngine::all_cores(), &plan.jobs(), &Callbacks::nothing());
     let predictor = plan.finish(trained).unwrap().predictor;
     let mut rows = Dataset::new(1);
     PLACES.into_iter().for_each(|x| rows.push(&[x], 0.0));

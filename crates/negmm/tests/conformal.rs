@@ -1,7 +1,7 @@
 //! Guaranteed sets by simulation: they hold as much as they say, whatever the model is, and their coverage follows its law.
 
-use negmm::conformal::{Calibration, Guard, HeldBack, Labels, Promise, Sets};
-use negmm::{Method, Mixtures, Model, Predictions, Rng, Row, Support, Toy, fit};
+use negmm::conformal::{Calibration, CalibrationSet, ConformalPredictor, CoverageGuarantee, Labels, SetKind};
+use negmm::{DistributionRef, Method, Mixtures, Model, Predictions, Rng, Support, Toy, fit};
 use negmm_dist::math::beta;
 
 /// What is true and what is said of rows.
@@ -35,21 +35,21 @@ const PROBLEMS: [Problem; 5] = [
     Problem { name: "wrong", truth: BIMODAL, said: WRONG },
 ];
 
-fn held(row: Row<'_>, intervals: &[(f64, f64)]) -> f64 {
+fn held(row: DistributionRef<'_>, intervals: &[(f64, f64)]) -> f64 {
     intervals.iter().map(|(lower, upper)| row.cdf(*upper) - row.cdf(*lower)).sum()
 }
 
 /// The share of new targets that the sets of a calibration hold.
-fn coverage(problem: &Problem, calibration: &Calibration, sets: Sets, level: f64) -> f64 {
+fn coverage(problem: &Problem, calibration: &Calibration, sets: SetKind, level: f64) -> f64 {
     const ROWS: usize = 50;
     let (truth, said, labels) = ((problem.truth)(ROWS), (problem.said)(ROWS), Labels::default());
-    let guard = Guard::Calibrated(calibration, &labels);
+    let guard = ConformalPredictor::Calibrated(calibration, &labels);
     let intervals: Vec<Vec<(f64, f64)>> = match sets {
-        Sets::Intervals => {
+        SetKind::Intervals => {
             let (lower, upper) = guard.intervals(&said, level).unwrap();
             lower.into_iter().zip(upper).map(|interval| vec![interval]).collect()
         }
-        Sets::Regions => {
+        SetKind::Regions => {
             guard.regions(&said, level).unwrap().iter().map(|region| region.intervals().to_vec()).collect()
         }
     };
@@ -65,7 +65,7 @@ fn sets_hold_as_much_as_they_say_on_average() {
     const SETS: usize = 150;
     for problem in &PROBLEMS {
         for rows in [20, 100] {
-            for sets in [Sets::Intervals, Sets::Regions] {
+            for sets in [SetKind::Intervals, SetKind::Regions] {
                 let coverages: Vec<f64> = (0..SETS)
                     .map(|set| {
                         // Rows of a calibration have random inputs: another part of the same scatter.
@@ -95,7 +95,7 @@ fn the_coverage_of_one_calibration_follows_the_beta_law() {
         .map(|set| {
             let y = NORMAL(rows).sample(1, set as u64, 0);
             let calibration = Calibration::learn(&NORMAL(rows), &y).unwrap();
-            coverage(&PROBLEMS[0], &calibration, Sets::Regions, 0.9)
+            coverage(&PROBLEMS[0], &calibration, SetKind::Regions, 0.9)
         })
         .collect();
     coverages.sort_unstable_by(f64::total_cmp);
@@ -107,7 +107,7 @@ fn the_coverage_of_one_calibration_follows_the_beta_law() {
     assert!(distance.fold(0.0, f64::max) < 1.95 / (SETS as f64).sqrt());
     // Nine tenths of them are above the bound.
     let own = Calibration::learn(&NORMAL(rows), &NORMAL(rows).sample(1, 1, 0)).unwrap();
-    let Promise::Split { bound } = own.guarantees(Sets::Regions, 0.9)[0].1.promise else { panic!() };
+    let CoverageGuarantee::Split { bound } = own.guarantees(SetKind::Regions, 0.9)[0].1.promise else { panic!() };
     let above = coverages.iter().filter(|coverage| **coverage >= bound).count();
     assert!((330..=390).contains(&above), "{above}");
 }
@@ -117,7 +117,8 @@ fn a_region_of_two_peaks_is_shorter_than_an_interval() {
     let said = |rows| mixtures(rows, |_| vec![[0.5, -10.0, 1.0], [0.5, 10.0, 1.0]]);
     let y = mixtures(500, |_| vec![[0.5, -10.0, 1.2], [0.5, 10.0, 1.2]]).sample(1, 1, 0);
     let calibration = Calibration::learn(&said(500), &y).unwrap();
-    let (guard, new) = (Guard::Calibrated(&calibration, &Labels { groups: vec![], weights: vec![] }), said(1));
+    let (guard, new) =
+        (ConformalPredictor::Calibrated(&calibration, &Labels { groups: vec![], weights: vec![] }), said(1));
     let (lower, upper) = guard.intervals(&new, 0.9).unwrap();
     let region = &guard.regions(&new, 0.9).unwrap()[0];
     assert_eq!(region.intervals().len(), 2);
@@ -131,7 +132,7 @@ fn grids_and_atoms_are_held_at_least_as_often() {
     let atoms = |rows: usize, sd: f64| mixtures(rows, |x| vec![[0.5, 0.0, 0.0], [0.5, 5.0 + x, sd]]);
     type Said<'a> = &'a dyn Fn(usize, f64) -> Predictions;
     for said in [&grid as Said<'_>, &atoms as Said<'_>] {
-        for sets in [Sets::Intervals, Sets::Regions] {
+        for sets in [SetKind::Intervals, SetKind::Regions] {
             let mut misses = 0.0;
             for set in 0..150 {
                 let y = said(49, 2.0).sample(1, set, 0);
@@ -140,10 +141,10 @@ fn grids_and_atoms_are_held_at_least_as_often() {
                 let outside = calibration.outside(sets, 0.8, 20, &labels).unwrap();
                 let predictions = said(20, 1.0);
                 for (row, y) in predictions.rows().zip(new) {
-                    let tail = if sets == Sets::Regions { row.region_tail(y) } else { row.interval_tail(y) };
+                    let tail = if sets == SetKind::Regions { row.region_tail(y) } else { row.interval_tail(y) };
                     let inside = match sets {
-                        Sets::Regions => row.region_leaving(outside[0]).contains(y),
-                        Sets::Intervals => within(y, row.interval_leaving(outside[0])),
+                        SetKind::Regions => row.region_leaving(outside[0]).contains(y),
+                        SetKind::Intervals => within(y, row.interval_leaving(outside[0])),
                     };
                     assert_eq!(inside, tail > outside[0] || outside[0] == 0.0, "{y} {tail} {}", outside[0]);
                     misses += f64::from(!inside);
@@ -157,25 +158,25 @@ fn grids_and_atoms_are_held_at_least_as_often() {
 #[test]
 fn groups_have_guarantees_of_their_own() {
     let said = |rows| mixtures(rows, |_| vec![[1.0, 0.0, 1.0]]);
-    let mut rows = HeldBack::default();
+    let mut rows = CalibrationSet::default();
     for (name, sd, count) in [("calm", 0.5, 199), ("wild", 4.0, 199), ("rare", 1.0, 5)] {
         let y = mixtures(count, |_| vec![[1.0, 0.0, sd]]).sample(1, 1, 0);
         rows.add(&said(count), &y, Labels { groups: vec![name.into(); count], weights: Vec::new() }).unwrap();
     }
     let calibration = rows.clone().calibration(Some("kind"), None).unwrap();
     let labels = Labels { groups: ["calm", "wild", "rare", "new"].map(String::from).to_vec(), weights: Vec::new() };
-    let (lower, upper) = Guard::Calibrated(&calibration, &labels).intervals(&said(4), 0.9).unwrap();
+    let (lower, upper) = ConformalPredictor::Calibrated(&calibration, &labels).intervals(&said(4), 0.9).unwrap();
     assert!((upper[0] - 0.5 * 1.645).abs() < 0.2 && (upper[1] - 4.0 * 1.645).abs() < 1.2, "{upper:?}");
     assert_eq!((lower[2], upper[3], calibration.strangers(&labels)), (f64::NEG_INFINITY, f64::INFINITY, 1));
     assert_eq!(calibration.rows(), 403);
     let words: Vec<String> = calibration
-        .guarantees(Sets::Intervals, 0.9)
+        .guarantees(SetKind::Intervals, 0.9)
         .iter()
         .map(|(name, guarantee)| format!("{name}: {guarantee}"))
         .collect();
     assert!(words[1].starts_with("rare: the whole line"), "{words:?}");
     let none = Labels::default();
-    let error = Guard::Calibrated(&calibration, &none).intervals(&said(2), 0.9).unwrap_err().to_string();
+    let error = ConformalPredictor::Calibrated(&calibration, &none).intervals(&said(2), 0.9).unwrap_err().to_string();
     assert_eq!(error, "guaranteed sets go by column \"kind\": expected 2 groups, one for each row, found 0");
 }
 
@@ -190,21 +191,22 @@ fn weights_make_up_for_rows_of_another_kind() {
         let kinds: Vec<(f64, f64)> = (0..300).map(|_| draw(0.1, &mut rng)).collect();
         let noise = said(310).sample(1, set, 0);
         let y: Vec<f64> = kinds.iter().zip(&noise).map(|((sd, _), noise)| sd * noise).collect();
-        let mut rows = HeldBack::default();
+        let mut rows = CalibrationSet::default();
         let labels = Labels { groups: Vec::new(), weights: kinds.iter().map(|(_, weight)| *weight).collect() };
         rows.add(&said(300), &y, labels).unwrap();
         let calibration = rows.calibration(None, Some("w")).unwrap();
         for noise in &noise[300..] {
             let (sd, weight) = draw(0.9, &mut rng);
             let labels = Labels { groups: Vec::new(), weights: vec![weight] };
-            let (lower, upper) = Guard::Calibrated(&calibration, &labels).intervals(&said(1), 0.8).unwrap();
+            let (lower, upper) =
+                ConformalPredictor::Calibrated(&calibration, &labels).intervals(&said(1), 0.8).unwrap();
             misses += f64::from(!(lower[0] <= sd * noise && sd * noise <= upper[0]));
         }
     }
     // 2,000 rows, those of a set by the same calibration.
     assert!((misses / 2000.0 - 0.2_f64).abs() < 0.05, "{misses}");
     let negative = Labels { groups: Vec::new(), weights: vec![1.0, -1.0] };
-    let mut rows = HeldBack::default();
+    let mut rows = CalibrationSet::default();
     rows.add(&said(2), &[0.0, 0.0], negative).unwrap();
     let error = rows.calibration(None, Some("w")).unwrap_err().to_string();
     assert!(error.contains("expected a weight that is finite and not negative, found -1"), "{error}");
@@ -218,7 +220,7 @@ fn a_model_file_keeps_its_calibration() {
     assert!(model.calibration().is_none() && model.known_calibration().is_err());
     let plain = model.to_bytes().unwrap();
     let predictions = model.predict(&table).unwrap();
-    let mut rows = HeldBack::default();
+    let mut rows = CalibrationSet::default();
     let groups = (0..60).map(|row| if row % 3 == 0 { "a".into() } else { "ü,\"b\"".into() }).collect();
     let labels = Labels { groups, weights: (0..60).map(|row| f64::from(row % 4)).collect() };
     rows.add(&predictions, &model.encoder().targets(&table).unwrap(), labels).unwrap();
@@ -238,13 +240,13 @@ fn auto_is_calibrated_by_what_it_predicted_out_of_fold() {
     let model = fit(&table, "y", &method).unwrap();
     let calibration = model.known_calibration().unwrap();
     assert!(calibration.is_crossed() && calibration.rows() == 200);
-    let (_, guarantee) = &calibration.guarantees(Sets::Regions, 0.9)[0];
-    assert_eq!((guarantee.promise, guarantee.rows), (Promise::Cross, 200));
+    let (_, guarantee) = &calibration.guarantees(SetKind::Regions, 0.9)[0];
+    assert_eq!((guarantee.promise, guarantee.rows), (CoverageGuarantee::Cross, 200));
     assert_eq!(guarantee.average(), 0.0);
     // New rows are held about as often as they say.
     let new = Toy::Bimodal.sample(1000, &mut Rng::new(2, 0));
     let (predictions, y) = (model.predict(&new).unwrap(), model.encoder().targets(&new).unwrap().into_owned());
-    let regions = Guard::Calibrated(calibration, &Labels::default()).regions(&predictions, 0.9).unwrap();
+    let regions = ConformalPredictor::Calibrated(calibration, &Labels::default()).regions(&predictions, 0.9).unwrap();
     let held = regions.iter().zip(&y).filter(|(region, y)| region.contains(**y)).count();
     assert!((820..=970).contains(&held), "{held}");
     assert_eq!(Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use negmm::Rng;
-use negmm::data::{Column, Inputs};
-use negmm::train::{CpuEngine, Progress, Watch};
+use negmm::data::{Column, ColumnRoles};
+use negmm::train::{Callbacks, CpuEngine, Progress};
 use negmm::{Error, ErrorKind, FitOptions, Method, Model, Predictions, Table, fit, fit_with};
 use negmm_dist::math::normal;
 use serde_json::Value;
@@ -150,14 +150,14 @@ fn with_weights(table: &Table, weights: &[f64]) -> Table {
 }
 
 fn fit_weighted(table: &Table, method: &Method) -> Model {
-    let inputs = Inputs { weight: Some("w".into()), ..Inputs::default() };
+    let inputs = ColumnRoles { weight: Some("w".into()), ..ColumnRoles::default() };
     let options = FitOptions::default().inputs(inputs);
     fit_with(table, "y", method, &options).unwrap().model
 }
 
 /// Fits with so many threads, in training and around it.
 fn fit_seeded(table: &Table, method: &Method, seed: u64, threads: usize) -> Model {
-    let (inputs, engine) = (Inputs::default(), CpuEngine::new(threads));
+    let (inputs, engine) = (ColumnRoles::default(), CpuEngine::new(threads));
     let options = FitOptions::default().seed(seed).inputs(inputs.clone()).engine(&engine);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| fit_with(table, "y", method, &options)).unwrap().model
@@ -447,7 +447,7 @@ fn bad_input_is_an_error_that_says_what_is_wrong() {
             }
         }
         for weights in [vec![0.0; 60], vec![-1.0; 60], vec![f64::NAN; 60]] {
-            let inputs = Inputs { weight: Some("w".into()), ..Inputs::default() };
+            let inputs = ColumnRoles { weight: Some("w".into()), ..ColumnRoles::default() };
             let engine = CpuEngine::default();
             let options = FitOptions::default().inputs(inputs.clone()).engine(&engine);
             let result = fit_with(&with_weights(&training, &weights), "y", method, &options);
@@ -531,8 +531,8 @@ fn who_stops_a_training_stops_it() {
                 calls.fetch_add(1, Ordering::Relaxed);
                 cancel.store(true, Ordering::Relaxed);
             };
-            let (inputs, engine) = (Inputs::default(), CpuEngine::new(2));
-            let watch = Watch { progress: &progress, cancel: &cancel };
+            let (inputs, engine) = (ColumnRoles::default(), CpuEngine::new(2));
+            let watch = Callbacks { progress: &progress, cancel: &cancel };
             let options = FitOptions::default().inputs(inputs.clone()).engine(&engine).watch(watch);
             let result = fit_with(&training, "y", method, &options);
             if is_constant(method) {

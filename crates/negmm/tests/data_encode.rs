@@ -1,6 +1,6 @@
 //! Tables in, features out: what each column becomes, the exact sentence for what cannot be encoded, and the way to JSON and back.
 
-use negmm::data::{Column, ENCODED_LIMIT, Encoding, Inputs, MAX_LEVELS, NumberEncoding, Warnings};
+use negmm::data::{Column, ColumnRoles, ENCODED_LIMIT, Encoding, MAX_CATEGORIES, NumberEncoding, Warnings};
 use negmm::{Encoder, Error, ErrorKind, Table};
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn table(text: &str) -> Table {
 }
 
 fn people() -> Encoder {
-    Encoder::fit(&table(PEOPLE), "pay", &Inputs::default()).unwrap()
+    Encoder::fit(&table(PEOPLE), "pay", &ColumnRoles::default()).unwrap()
 }
 
 fn rows(encoder: &Encoder, table: &Table) -> (Vec<Vec<f32>>, Vec<f32>, Warnings) {
@@ -26,7 +26,7 @@ fn rows(encoder: &Encoder, table: &Table) -> (Vec<Vec<f32>>, Vec<f32>, Warnings)
     (rows.map(|row| row[..set.features()].to_vec()).collect(), set.y().to_vec(), warnings)
 }
 
-fn fit_error(text: &str, target: &str, inputs: &Inputs) -> Error {
+fn fit_error(text: &str, target: &str, inputs: &ColumnRoles) -> Error {
     Encoder::fit(&table(text), target, inputs).unwrap_err()
 }
 
@@ -82,7 +82,7 @@ fn prediction_needs_only_the_inputs_that_have_features() {
 #[test]
 fn odd_cells_are_counted_not_refused() {
     let training = table("n,t,y\n1,a,1\n2,b,2\n3,a,3\n");
-    let encoder = Encoder::fit(&training, "y", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&training, "y", &ColumnRoles::default()).unwrap();
     let (x, _, mut warnings) = rows(&encoder, &table("n,t\n,c\n2,\n,a\n"));
     assert_eq!(x, [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
     let (_, _, others) = rows(&encoder, &table("n,t\n2,x\n2,y\n"));
@@ -100,19 +100,19 @@ fn odd_cells_are_counted_not_refused() {
 #[test]
 fn rare_categories_share_a_feature_where_only_one_has_a_second_row() {
     let rows_of: String = (0..100).map(|i| format!("c{i:02},{i}\n")).chain(["c99,1\n".to_string()]).collect();
-    let encoder = Encoder::fit(&table(&format!("t,y\n{rows_of}")), "y", &Inputs::default()).unwrap();
-    assert_eq!(encoder.features(), MAX_LEVELS + 1);
+    let encoder = Encoder::fit(&table(&format!("t,y\n{rows_of}")), "y", &ColumnRoles::default()).unwrap();
+    assert_eq!(encoder.features(), MAX_CATEGORIES + 1);
     assert_eq!(encoder.feature_names()[0], "t=c99");
-    assert_eq!(encoder.feature_names()[MAX_LEVELS], "t=(other)");
+    assert_eq!(encoder.feature_names()[MAX_CATEGORIES], "t=(other)");
     let (x, _, warnings) = rows(&encoder, &table("t\nc98\nnew\nc00\n"));
     assert!(warnings.is_empty());
-    assert_eq!(x.iter().map(|row| row[MAX_LEVELS]).collect::<Vec<_>>(), [1.0, 1.0, 0.0]);
+    assert_eq!(x.iter().map(|row| row[MAX_CATEGORIES]).collect::<Vec<_>>(), [1.0, 1.0, 0.0]);
     assert!(x.iter().all(|row| row.iter().sum::<f32>() == 1.0));
 }
 
 #[test]
 fn postcodes_stay_categories_when_a_file_has_only_numeric_ones() {
-    let encoder = Encoder::fit(&table("p,y\n75001,1\nW1,2\n"), "y", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&table("p,y\n75001,1\nW1,2\n"), "y", &ColumnRoles::default()).unwrap();
     let (x, _, warnings) = rows(&encoder, &table("p\n75001\n3\n"));
     assert_eq!(encoder.feature_names(), ["p=75001", "p=W1"]);
     assert_eq!(x, [[1.0, 0.0], [0.0, 0.0]]);
@@ -122,7 +122,7 @@ fn postcodes_stay_categories_when_a_file_has_only_numeric_ones() {
 #[test]
 fn constant_inputs_and_targets_are_allowed() {
     let constant = table("a,b,y\n1,x,3e9\n1,x,3e9\n");
-    let encoder = Encoder::fit(&constant, "y", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&constant, "y", &ColumnRoles::default()).unwrap();
     assert_eq!((encoder.features(), encoder.inputs().len()), (0, 2));
     assert_eq!((encoder.target().scale, encoder.target().constant), (3e9 * 1e-6, true));
     let (set, _) = encoder.encode(&constant).unwrap();
@@ -134,7 +134,7 @@ fn constant_inputs_and_targets_are_allowed() {
 fn inputs_can_be_chosen() {
     let text = "a,b,c,y\n1,2,3,4\n2,3,4,5\n";
     let chosen = |features: Option<&[&str]>, ignore: &[&str]| {
-        let inputs = Inputs { features: features.map(names), ignore: names(ignore), ..Inputs::default() };
+        let inputs = ColumnRoles { features: features.map(names), ignore: names(ignore), ..ColumnRoles::default() };
         Encoder::fit(&table(text), "y", &inputs).map(|encoder| encoder.feature_names().join(" "))
     };
     assert_eq!(chosen(None, &[]).unwrap(), "a b c");
@@ -155,7 +155,7 @@ fn inputs_can_be_chosen() {
 
 #[test]
 fn targets_that_cannot_be_learnt() {
-    let all = Inputs::default();
+    let all = ColumnRoles::default();
     let error = fit_error("a,price\n1,2\n", "pric", &all);
     assert_eq!(error.kind(), ErrorKind::Options);
     assert_eq!(
@@ -237,7 +237,7 @@ fn a_table_without_rows_gives_an_empty_set() {
 
 #[test]
 fn extreme_numbers_are_cut_off() {
-    let encoder = Encoder::fit(&table("a,y\n0,0\n1,1\n"), "y", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&table("a,y\n0,0\n1,1\n"), "y", &ColumnRoles::default()).unwrap();
     let (x, y, _) = rows(&encoder, &table("a,y\n1e300,-1e300\n"));
     assert_eq!((x[0][0], y[0]), (ENCODED_LIMIT as f32, -ENCODED_LIMIT as f32));
     let expected = Encoding::Number(NumberEncoding {
@@ -267,7 +267,7 @@ proptest! {
             ("t", text(train.iter().map(|row| row.2.as_str()).collect())),
             ("y", Column::Numbers(train.iter().map(|row| if row.1.is_nan() { 0.0 } else { row.1.clamp(-1e100, 1e100) }).collect())),
         ]).unwrap();
-        let encoder = Encoder::fit(&training, "y", &Inputs::default()).unwrap();
+        let encoder = Encoder::fit(&training, "y", &ColumnRoles::default()).unwrap();
         encoder.validate().unwrap();
         let back: Encoder = serde_json::from_str(&serde_json::to_string(&encoder).unwrap()).unwrap();
         prop_assert_eq!(&back, &encoder);

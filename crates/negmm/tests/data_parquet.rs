@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::types::Int8Type;
 use arrow_array::*;
 use arrow_schema::{DataType, Field, Schema as ArrowSchema, TimeUnit};
-use negmm::data::{Column, Dialect, Encoder, Inputs, ParquetWriter, RowStream, Table, Written};
+use negmm::data::{Column, ColumnRoles, Dialect, Encoder, ParquetWriter, RowStream, Table, Written};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -98,7 +98,7 @@ fn stream(bytes: Vec<u8>, schema: &negmm::data::Schema) -> negmm::Result<RowStre
 
 /// The encoder of a table as text, and the bits of its rows.
 fn learnt(table: &Table) -> (String, Vec<u32>) {
-    let encoder = Encoder::fit(table, "y", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(table, "y", &ColumnRoles::default()).unwrap();
     (serde_json::to_string(&encoder).unwrap(), bits(&encoder, table))
 }
 
@@ -125,7 +125,7 @@ fn every_type_gives_what_its_csv_gives() {
 #[test]
 fn pieces_are_the_whole_and_models_of_csv_read_them() {
     let csv = Table::read_from(CSV.as_bytes(), "f.csv").unwrap();
-    let encoder = Encoder::fit(&csv, "y", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&csv, "y", &ColumnRoles::default()).unwrap();
     let expected = bits(&encoder, &csv);
     for max_rows in [1, 2, 3, 4, usize::MAX] {
         let mut stream = stream(file(), &encoder.schema_with_target()).unwrap();
@@ -142,7 +142,7 @@ fn pieces_are_the_whole_and_models_of_csv_read_them() {
 #[test]
 fn models_of_parquet_read_csv() {
     let parquet = table(&file()).unwrap();
-    let encoder = Encoder::fit(&parquet, "y", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&parquet, "y", &ColumnRoles::default()).unwrap();
     let mut stream =
         RowStream::from_reader(Cursor::new(CSV.as_bytes()), "f.csv", &encoder.schema_with_target()).unwrap();
     let chunk = stream.next_chunk(10).unwrap().unwrap();
@@ -152,7 +152,7 @@ fn models_of_parquet_read_csv() {
 #[test]
 fn kept_columns_are_written_in_full() {
     let schema = negmm::data::Schema {
-        columns: vec![("ratio".into(), negmm::data::Reading::number())],
+        columns: vec![("ratio".into(), negmm::data::ColumnType::number())],
         keep: ["id", "city", "price", "truth", "at", "clock"].map(String::from).to_vec(),
         ..negmm::data::Schema::default()
     };
@@ -210,7 +210,7 @@ fn what_cannot_be_read_is_named() {
     let none = one("a", Arc::new(Float64Array::from(Vec::<f64>::new())));
     assert_eq!(table(&none).unwrap_err().to_string(), "f.parquet: there is no row of data");
     let schema = negmm::data::Schema {
-        columns: vec![("b".into(), negmm::data::Reading::number())],
+        columns: vec![("b".into(), negmm::data::ColumnType::number())],
         ..negmm::data::Schema::default()
     };
     let error = stream(one("a", Arc::new(Float64Array::from(vec![1.0]))), &schema).err().unwrap();

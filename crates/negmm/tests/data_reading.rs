@@ -1,6 +1,6 @@
 //! Hostile columns: what they are read as, what is missing, what is refused, and that new files are read in the same way.
 
-use negmm::data::{Column, CsvStream, Dialect, Inputs, MISSING, Schema};
+use negmm::data::{Column, ColumnRoles, CsvStream, Dialect, MISSING, Schema};
 use negmm::{Encoder, Table};
 
 const NAN: f64 = f64::NAN;
@@ -93,7 +93,7 @@ fn numbers_in_disguise() {
 
 /// Column `a` of a new file, read as that of the table.
 fn streamed(text: &str, table: &Table) -> Vec<f64> {
-    let reading = table.reading("a").map_or_else(negmm::data::Reading::number, |column| column.reading.clone());
+    let reading = table.reading("a").map_or_else(negmm::data::ColumnType::number, |column| column.reading.clone());
     let schema = Schema { columns: vec![("a".into(), reading)], ..Schema::default() };
     let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
     let mut stream = CsvStream::from_reader(bytes, "hostile.csv", &schema).unwrap();
@@ -176,13 +176,13 @@ fn a_few_cells_that_do_not_fit_are_missing_and_quoted() {
     assert_eq!(read_as(&read(&mostly_numbers(&["unknown", "<5", ">9"])).unwrap()), "text", "one row in twenty at most");
 
     // A cell that does not fit is missing in a new file too, and counted; without such cells in training it is an error.
-    let encoder = Encoder::fit(&table, "n", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&table, "n", &ColumnRoles::default()).unwrap();
     let new = std::io::Cursor::new(b"a,n\nwho knows,1\n2.5,2\n".to_vec());
     let mut stream = CsvStream::from_reader(new.clone(), "new.csv", &encoder.schema()).unwrap();
     let chunk = stream.next_chunk(9).unwrap().unwrap();
     assert!(same(&numbers(&chunk.table), &[NAN, 2.5]));
     assert_eq!(chunk.warnings.sentences(), ["column \"a\": 1 cell is no number and counts as missing"]);
-    let strict = Encoder::fit(&read(&mostly_numbers(&["-"])).unwrap(), "n", &Inputs::default()).unwrap();
+    let strict = Encoder::fit(&read(&mostly_numbers(&["-"])).unwrap(), "n", &ColumnRoles::default()).unwrap();
     let error = CsvStream::from_reader(new, "new.csv", &strict.schema()).unwrap().next_chunk(9).unwrap_err();
     assert_eq!(error.to_string(), "new.csv, row 1 (line 2), column \"a\": expected a number, found \"who knows\"");
 }
@@ -260,7 +260,7 @@ fn a_model_reads_new_tables_as_it_read_its_own() {
         format!("a;smoker;y\n{}", (0..60).map(row).collect::<String>()).replace(';', ",")
     };
     let table = read(&rows(["yes", "no"])).unwrap();
-    let encoder = Encoder::fit(&table, "y", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&table, "y", &ColumnRoles::default()).unwrap();
     let text = serde_json::to_string(&encoder).unwrap();
     let again: Encoder = serde_json::from_str(&text).unwrap();
     assert_eq!(again, encoder);
@@ -274,12 +274,12 @@ fn a_model_reads_new_tables_as_it_read_its_own() {
 
     // What training had as text stays text, whatever a smaller table looks like.
     let text = read("a,y\nyes,1\nno,2\nmaybe,3\nyes,4\n").unwrap();
-    let encoder = Encoder::fit(&text, "y", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&text, "y", &ColumnRoles::default()).unwrap();
     let (data, warnings) = encoder.encode(&read("a,y\nno,1\nyes,2\n").unwrap()).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     assert_eq!(data.x()[..3], [0.0, 0.0, 1.0], "yes, maybe, no");
     // And what it had as numbers stays numbers.
-    let encoder = Encoder::fit(&read(&mostly_numbers(&["unknown"])).unwrap(), "n", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&read(&mostly_numbers(&["unknown"])).unwrap(), "n", &ColumnRoles::default()).unwrap();
     let (_, warnings) = encoder.encode(&read("a,n\nlost,1\nunknown,2\n7,3\n").unwrap()).unwrap();
     assert_eq!(warnings.odd()["a"], 2);
 }
@@ -292,12 +292,13 @@ fn names_match_without_the_blanks_around_them() {
     ])
     .unwrap();
     let encoder =
-        Encoder::fit(&spaced, "y", &Inputs { features: Some(vec!["a".into()]), ..Inputs::default() }).unwrap();
+        Encoder::fit(&spaced, "y", &ColumnRoles { features: Some(vec!["a".into()]), ..ColumnRoles::default() })
+            .unwrap();
     assert_eq!((encoder.inputs().len(), encoder.target().name.as_str()), (1, "y\u{a0}"));
     assert!(encoder.encode(&read("a,y\n1,1\n").unwrap()).is_ok());
     let table = read("\u{a0}a , y \n1,2\n3,4\n").unwrap();
     assert_eq!(table.names(), ["a", "y"]);
-    let encoder = Encoder::fit(&table, " y ", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&table, " y ", &ColumnRoles::default()).unwrap();
     assert_eq!(encoder.feature_names(), ["a"]);
     assert!(encoder.encode(&spaced).is_ok());
 }
@@ -323,7 +324,7 @@ fn wide_files_take_linear_time() {
         let start = std::time::Instant::now();
         let table = read(&text).unwrap();
         let ignore: Vec<String> = (2..columns / 2).map(|at| format!("c{at}")).collect();
-        let encoder = Encoder::fit(&table, "c1", &Inputs { ignore, ..Inputs::default() }).unwrap();
+        let encoder = Encoder::fit(&table, "c1", &ColumnRoles { ignore, ..ColumnRoles::default() }).unwrap();
         encoder.encode(&table).unwrap();
         start.elapsed().as_secs_f64()
     };
@@ -336,7 +337,7 @@ fn wide_files_take_linear_time() {
 fn new_data_may_have_another_decimal_mark() {
     let train: String = (0..40).map(|row| format!("{}.5,{row}\n", row % 7)).collect();
     let table = Table::read_from(format!("a,y\n{train}").as_bytes(), "train.csv").unwrap();
-    let encoder = Encoder::fit(&table, "y", &Inputs::default()).unwrap();
+    let encoder = Encoder::fit(&table, "y", &ColumnRoles::default()).unwrap();
     let numbers = |text: &'static str, dialect: &Dialect| {
         let schema = encoder.schema().in_dialect(dialect).unwrap();
         let mut stream = CsvStream::from_reader(std::io::Cursor::new(text), "new.csv", &schema)?;

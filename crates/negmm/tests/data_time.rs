@@ -1,7 +1,7 @@
 //! Dates and times: every form that is read, columns that do not decide, what a time becomes, and the way to predictions.
 
 use negmm::data::time::{Ambiguous, clock, iso};
-use negmm::data::{Column, CsvStream, Inputs, TimeForm};
+use negmm::data::{Column, ColumnRoles, CsvStream, TimeForm};
 use negmm::{Encoder, Method, Model, Table, fit};
 
 /// Seconds since 1970 of a day in UTC, and of a time of day.
@@ -49,11 +49,11 @@ fn every_form_of_a_date() {
         (TimeForm::Named, "2Oct2012", SECOND_OF_OCTOBER),
         (TimeForm::Named, "Oct 2012", SECOND_OF_OCTOBER - DAY),
         (TimeForm::Named, "Tue, 02 Oct 2012 09:00:00 GMT", nine),
-        (TimeForm::Clock, "09:30", 9.5 * 3600.0),
-        (TimeForm::Clock, "9:30 pm", 21.5 * 3600.0),
-        (TimeForm::Clock, "12:05 a.m.", 300.0),
-        (TimeForm::Clock, "9 PM", 21.0 * 3600.0),
-        (TimeForm::Clock, "23:59:59.5", DAY - 0.5),
+        (TimeForm::Frequency, "09:30", 9.5 * 3600.0),
+        (TimeForm::Frequency, "9:30 pm", 21.5 * 3600.0),
+        (TimeForm::Frequency, "12:05 a.m.", 300.0),
+        (TimeForm::Frequency, "9 PM", 21.0 * 3600.0),
+        (TimeForm::Frequency, "23:59:59.5", DAY - 0.5),
         (TimeForm::Seconds, "1349168400", nine),
         (TimeForm::Milliseconds, "1349168400500", nine + 0.5),
     ];
@@ -139,7 +139,7 @@ fn times_are_written_as_they_are_read() {
         assert_eq!(iso(TimeForm::Ymd.read(text).unwrap()), text);
     }
     assert_eq!(
-        ["09:30", "23:59:59.5", "00:00"].map(|text| clock(TimeForm::Clock.read(text).unwrap())),
+        ["09:30", "23:59:59.5", "00:00"].map(|text| clock(TimeForm::Frequency.read(text).unwrap())),
         ["09:30", "23:59:59.5", "00:00"]
     );
 }
@@ -154,7 +154,7 @@ fn rows(encoder: &Encoder, table: &Table) -> Vec<Vec<f32>> {
 }
 
 fn encoder(text: &str) -> Encoder {
-    Encoder::fit(&table(text), "y", &Inputs::default()).unwrap()
+    Encoder::fit(&table(text), "y", &ColumnRoles::default()).unwrap()
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn two_times_give_their_difference() {
         };
         let header: String = (0..columns).map(|at| format!("t{at},")).collect();
         let text = format!("{header}y\n{}1\n{}2\n{}3\n", line(1), line(2), line(3));
-        Encoder::fit(&table(&text), "y", &Inputs::default()).unwrap().differences().len()
+        Encoder::fit(&table(&text), "y", &ColumnRoles::default()).unwrap().differences().len()
     };
     assert_eq!((many(4), many(5)), (6, 0));
 }
@@ -248,14 +248,14 @@ fn two_times_give_their_difference() {
 fn columns_that_do_not_decide_and_the_option_that_does() {
     let text = "when,y\n01/02/2012,1\n03/04/2012,2\n";
     let told = |text: &str, form: Option<TimeForm>| {
-        let inputs = Inputs { dates: vec![("when".into(), form)], ..Inputs::default() };
+        let inputs = ColumnRoles { dates: vec![("when".into(), form)], ..ColumnRoles::default() };
         Encoder::fit(&table(text), "y", &inputs)
     };
     let complaint = "f.csv, column \"when\": \"01/02/2012\" may be dmy or mdy, and no cell of the column decides: say which with --date COL:dmy or COL:mdy";
-    assert_eq!(Encoder::fit(&table(text), "y", &Inputs::default()).unwrap_err().to_string(), complaint);
+    assert_eq!(Encoder::fit(&table(text), "y", &ColumnRoles::default()).unwrap_err().to_string(), complaint);
     assert_eq!(told(text, None).unwrap_err().to_string(), complaint);
     // An input that is not used need not decide.
-    let ignored = Inputs { ignore: vec!["when".into()], ..Inputs::default() };
+    let ignored = ColumnRoles { ignore: vec!["when".into()], ..ColumnRoles::default() };
     assert!(Encoder::fit(&table("when,x,y\n01/02/2012,1,1\n03/04/2012,2,2\n"), "y", &ignored).is_ok());
     let mean = |encoder: Encoder| match &encoder.inputs()[0].encoding {
         negmm::data::Encoding::Time(encoding) => iso(encoding.seconds.mean),
@@ -338,6 +338,6 @@ fn a_cell_that_is_no_time_is_named() {
 fn a_time_is_no_target_and_no_weight() {
     let times = Column::Times(vec![f64::NAN, SECOND_OF_OCTOBER]);
     let table = Table::new(vec![("x", Column::Numbers(vec![1.0, 2.0])), ("y", times)]).unwrap();
-    let complaint = Encoder::fit(&table, "y", &Inputs::default()).unwrap_err().to_string();
+    let complaint = Encoder::fit(&table, "y", &ColumnRoles::default()).unwrap_err().to_string();
     assert_eq!(complaint, "row 2, column \"y\": expected a number, found \"2012-10-02\"");
 }

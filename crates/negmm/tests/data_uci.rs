@@ -3,7 +3,7 @@
 use crate::common::external;
 
 use negmm::data::split::repeated;
-use negmm::data::{CsvStream, Inputs};
+use negmm::data::{ColumnRoles, CsvStream};
 use negmm::{Encoder, Table};
 
 /// File, rows, inputs, target, and further targets that are not inputs.
@@ -28,7 +28,7 @@ fn uci_sets_are_read_and_encoded() {
         let table = Table::read(&path).unwrap();
         assert_eq!(table.rows(), rows, "{name}");
         let ignore = ignore.iter().map(|name| name.to_string()).collect();
-        let encoder = Encoder::fit(&table, target, &Inputs { ignore, ..Inputs::default() }).unwrap();
+        let encoder = Encoder::fit(&table, target, &ColumnRoles { ignore, ..ColumnRoles::default() }).unwrap();
         assert_eq!(encoder.inputs().len(), inputs, "{name}");
         let grid = match name {
             "wine_red" | "wine_white" => Some(1.0),
@@ -38,7 +38,7 @@ fn uci_sets_are_read_and_encoded() {
         assert_eq!(encoder.target().grid, grid, "{name}");
         // Nine tenths of the rows tell the same.
         let some: Vec<usize> = (0..rows).filter(|row| row % 10 != 3).collect();
-        let fewer = Encoder::fit(&table.select_rows(&some), target, &Inputs::default()).unwrap();
+        let fewer = Encoder::fit(&table.select_rows(&some), target, &ColumnRoles::default()).unwrap();
         assert_eq!(fewer.target().grid, grid, "{name}");
         let constant = if name == "naval" { 2 } else { 0 };
         assert_eq!(encoder.features(), inputs - constant, "{name}");

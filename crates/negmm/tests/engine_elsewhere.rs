@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use negmm::data::Dataset;
-use negmm::train::{CpuEngine, Engine, Job, Progress, Queue, Trained, Watch, train};
+use negmm::train::{Callbacks, CpuEngine, Engine, Job, Progress, Queue, Trained, train};
 use negmm::{Error, ErrorKind, Result};
 
 /// Names the folder with the job, for the second process.
@@ -25,7 +25,7 @@ mod contract {
 struct Elsewhere;
 
 impl Engine for Elsewhere {
-    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
         while let Some((number, job)) = queue.next() {
             queue.done(number, elsewhere(&job, number, watch));
         }
@@ -61,7 +61,7 @@ impl Drop for Process {
     }
 }
 
-fn elsewhere(job: &Job, number: usize, watch: &Watch<'_>) -> Result<Trained> {
+fn elsewhere(job: &Job, number: usize, watch: &Callbacks<'_>) -> Result<Trained> {
     if watch.cancel.load(Ordering::Relaxed) {
         return Err(Error::cancelled());
     }
@@ -123,7 +123,7 @@ fn a_job_from_another_process_is_trained() {
         let best = best.map_or("none".into(), |best| best.to_bits().to_string());
         println!("\n{PROGRESS}{epoch} {epochs} {best} {last}");
     };
-    let watch = Watch { progress: &progress, cancel: &AtomicBool::new(false) };
+    let watch = Callbacks { progress: &progress, cancel: &AtomicBool::new(false) };
     match train(&CpuEngine::new(1), &[job], &watch).remove(0) {
         Ok(trained) => std::fs::write(folder.join("trained"), trained.to_bytes().unwrap()).unwrap(),
         Err(error) => {

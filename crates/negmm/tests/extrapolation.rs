@@ -1,7 +1,7 @@
 //! What holds beyond the ranges of training: it is said how far outside a row lies, predictions are not sure there, and inside nothing is
 //! changed.
 
-use negmm::data::{Column, Encoder, Inputs, Sequence};
+use negmm::data::{Column, ColumnRoles, Encoder, Sequence};
 use negmm::{Cell, FitOptions, Method, Model, Questions, Table, fit, fit_with};
 use negmm_dist::math::normal;
 use negmm_dist::math::rng::Rng;
@@ -142,7 +142,7 @@ fn a_series_may_leave_its_range() {
         Table::new(vec![("y", Column::Numbers(y))]).unwrap()
     };
     let sequence = Some(Sequence { column: "y".into(), window: 3 });
-    let options = FitOptions::default().inputs(Inputs { sequence, ..Inputs::default() });
+    let options = FitOptions::default().inputs(ColumnRoles { sequence, ..ColumnRoles::default() });
     let model = fit_with(&rising(60), "y", &method("ne-gmm"), &options).unwrap().model;
     assert!(model.encoder().extrapolation().is_none());
     let distances = model.novelty(&rising(80)).unwrap().distances();

@@ -1,7 +1,10 @@
 //! Forecasts of series whose law is known, and everything that may be wrong with a series.
 
 use negmm::data::Column;
-use negmm::forecast::{Clock, FittedForecaster, Forecaster, Histories, Origins, Over, Place, Roles, fit_forecaster};
+use negmm::forecast::{
+    Aggregate, BacktestOrigins, FittedForecaster, ForecastPoint, Forecaster, Frequency, Histories, SeriesSpec,
+    fit_forecaster,
+};
 use negmm::method::Auto;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Rng, Table};
@@ -24,11 +27,11 @@ fn quick() -> Auto {
     Auto { hidden: Some(vec![32, 32]), steps: Some(400), ..Auto::default() }
 }
 
-fn fit(table: &Table, roles: &Roles) -> FittedForecaster {
+fn fit(table: &Table, roles: &SeriesSpec) -> FittedForecaster {
     fit_forecaster(table, roles, &quick(), &FitOptions::default()).unwrap()
 }
 
-fn complaint(table: &Table, roles: &Roles) -> String {
+fn complaint(table: &Table, roles: &SeriesSpec) -> String {
     fit_forecaster(table, roles, &quick(), &FitOptions::default()).unwrap_err().to_string()
 }
 
@@ -58,12 +61,12 @@ fn walk(steps: usize, seed: u64) -> Vec<f64> {
 #[test]
 fn a_season_is_found_and_forecast() {
     let values = seasonal(700, 1);
-    let roles = Roles { horizon: 6, ..Roles::of("y") };
+    let roles = SeriesSpec { horizon: 6, ..SeriesSpec::of("y") };
     let FittedForecaster { forecaster, .. } = fit(&table(values[..600].to_vec()), &roles);
     assert_eq!(forecaster.recipe().seasons, [12]);
     let all = table(values);
     let histories = forecaster.histories(&all).unwrap();
-    let rolling = forecaster.rolling(&all, &histories, Origins { last: Some(96), every: Some(1) }).unwrap();
+    let rolling = forecaster.rolling(&all, &histories, BacktestOrigins { last: Some(96), every: Some(1) }).unwrap();
     let [own, rivals @ ..] = &rolling.scores[..] else { panic!() };
     // The noise has an sd of 1: nothing can have a CRPS below 0.56.
     assert!(own.crps < 0.8, "{own:?}");
@@ -76,12 +79,12 @@ fn a_season_is_found_and_forecast() {
 #[test]
 fn a_random_walk_is_not_forecast_worse_than_its_last_value() {
     let values = walk(900, 2);
-    let roles = Roles { horizon: 8, ..Roles::of("y") };
+    let roles = SeriesSpec { horizon: 8, ..SeriesSpec::of("y") };
     let FittedForecaster { forecaster, warnings, .. } = fit(&table(values[..700].to_vec()), &roles);
     assert!(forecaster.recipe().seasons.is_empty());
     let all = table(values);
     let histories = forecaster.histories(&all).unwrap();
-    let rolling = forecaster.rolling(&all, &histories, Origins { last: Some(200), every: Some(1) }).unwrap();
+    let rolling = forecaster.rolling(&all, &histories, BacktestOrigins { last: Some(200), every: Some(1) }).unwrap();
     let last = rolling.scores.iter().find(|score| score.name == "last value").unwrap();
     assert!(rolling.scores[0].crps < 1.03 * last.crps, "{:?} {last:?}", rolling.scores[0]);
     let (first, eighth) = (&rolling.steps[0], &rolling.steps[7]);
@@ -93,10 +96,10 @@ fn a_random_walk_is_not_forecast_worse_than_its_last_value() {
 #[test]
 fn nobody_looks_into_the_future() {
     let values = seasonal(400, 3);
-    let roles = Roles { horizon: 4, ..Roles::of("y") };
+    let roles = SeriesSpec { horizon: 4, ..SeriesSpec::of("y") };
     let forecaster = fit(&table(values.clone()), &roles).forecaster;
-    let places: Vec<Place> =
-        (100..300).flat_map(|origin| (1..=4).map(move |ahead| Place { series: 0, origin, ahead })).collect();
+    let places: Vec<ForecastPoint> =
+        (100..300).flat_map(|origin| (1..=4).map(move |ahead| ForecastPoint { series: 0, origin, ahead })).collect();
     let forecast = |values: Vec<f64>| {
         let table = table(values);
         let histories = forecaster.histories(&table).unwrap();
@@ -109,7 +112,7 @@ fn nobody_looks_into_the_future() {
     let short = table(values[..200].to_vec());
     let at_end = forecaster.future(&short, &forecaster.histories(&short).unwrap()).unwrap();
     let long = table(values);
-    let middle: Vec<Place> = (1..=4).map(|ahead| Place { series: 0, origin: 199, ahead }).collect();
+    let middle: Vec<ForecastPoint> = (1..=4).map(|ahead| ForecastPoint { series: 0, origin: 199, ahead }).collect();
     let middle = forecaster.predict(&long, &forecaster.histories(&long).unwrap(), middle).unwrap();
     assert_eq!(at_end.predictions.mixtures(), middle.predictions.mixtures());
 }
@@ -117,7 +120,7 @@ fn nobody_looks_into_the_future() {
 #[test]
 fn the_same_seed_gives_the_same_file_which_says_the_same() {
     let data = table(seasonal(300, 4));
-    let roles = Roles { horizon: 3, ..Roles::of("y") };
+    let roles = SeriesSpec { horizon: 3, ..SeriesSpec::of("y") };
     let bytes = |threads: usize, seed: u64| {
         let engine = CpuEngine { threads, ..*CpuEngine::all_cores() };
         let options = FitOptions::default().engine(&engine).seed(seed);
@@ -138,7 +141,7 @@ fn the_same_seed_gives_the_same_file_which_says_the_same() {
 #[test]
 fn paths_depend_on_their_steps() {
     let values = walk(800, 7);
-    let roles = Roles { horizon: 10, ..Roles::of("y") };
+    let roles = SeriesSpec { horizon: 10, ..SeriesSpec::of("y") };
     let data = table(values);
     let forecaster = fit(&data, &roles).forecaster;
     let histories = forecaster.histories(&data).unwrap();
@@ -162,12 +165,12 @@ fn paths_depend_on_their_steps() {
         let sd = covariance(step(at), step(at)).sqrt();
         assert!((sd / sds[at] - 1.0).abs() < 0.06, "{sd} {}", sds[at]);
     }
-    let sum = forecaster.over(&forecasts, Over::Sum, 2_000, 1).unwrap();
+    let sum = forecaster.over(&forecasts, Aggregate::Sum, 2_000, 1).unwrap();
     assert_eq!(sum.places.len(), 1);
     let independent: f64 = sds.iter().map(|sd| sd * sd).sum::<f64>().sqrt();
     assert!(sum.predictions.sd()[0] > 1.5 * independent);
-    let highest = forecaster.over(&forecasts, Over::Max, 2_000, 1).unwrap().predictions.mean()[0];
-    let lowest = forecaster.over(&forecasts, Over::Min, 2_000, 1).unwrap().predictions.mean()[0];
+    let highest = forecaster.over(&forecasts, Aggregate::Max, 2_000, 1).unwrap().predictions.mean()[0];
+    let lowest = forecaster.over(&forecasts, Aggregate::Min, 2_000, 1).unwrap().predictions.mean()[0];
     assert!(lowest < forecasts.predictions.mean()[0] && highest > forecasts.predictions.mean()[0]);
 }
 
@@ -194,12 +197,16 @@ fn pushed(series: usize, steps: usize, ahead: usize) -> Table {
 
 #[test]
 fn many_series_share_a_model_and_what_is_known_ahead() {
-    let roles =
-        Roles { time: Some("t".into()), series: Some("id".into()), known: vec!["push".into()], ..Roles::of("y") };
+    let roles = SeriesSpec {
+        time: Some("t".into()),
+        series: Some("id".into()),
+        known: vec!["push".into()],
+        ..SeriesSpec::of("y")
+    };
     let data = pushed(12, 120, 1);
     let forecaster = fit(&data, &roles).forecaster;
     assert!(forecaster.recipe().many);
-    assert_eq!(forecaster.recipe().clock, Clock::Count { step: 1.0 });
+    assert_eq!(forecaster.recipe().clock, Frequency::Count { step: 1.0 });
     let [own, rivals @ ..] = forecaster.scores() else { panic!() };
     assert!(rivals.iter().all(|rival| own.crps < 0.5 * rival.crps), "{own:?} {rivals:?}");
     let histories = forecaster.histories(&data).unwrap();
@@ -226,9 +233,9 @@ fn gaps_and_missing_values_are_said_and_filled() {
     y[20] = f64::NAN;
     let times = Column::Times(kept.iter().map(|step| *step as f64 * day).collect());
     let data = Table::new(vec![("when".to_string(), times), numbers("y", y)]).unwrap();
-    let roles = Roles { time: Some("when".into()), seasons: Some(vec![12]), ..Roles::of("y") };
+    let roles = SeriesSpec { time: Some("when".into()), seasons: Some(vec![12]), ..SeriesSpec::of("y") };
     let histories = Histories::read(&data, &roles, None).unwrap();
-    assert_eq!((histories.series[0].len(), histories.clock), (240, Clock::Seconds { step: day }));
+    assert_eq!((histories.series[0].len(), histories.clock), (240, Frequency::Seconds { step: day }));
     assert_eq!(
         histories.warnings,
         [
@@ -244,12 +251,12 @@ fn gaps_and_missing_values_are_said_and_filled() {
 
 #[test]
 fn hostile_series() {
-    let roles = Roles::of("y");
+    let roles = SeriesSpec::of("y");
     let with_times = |times: Vec<f64>| {
         let y = vec![1.0; times.len()];
         Table::new(vec![numbers("t", times), numbers("y", y)]).unwrap()
     };
-    let timed = Roles { time: Some("t".into()), ..Roles::of("y") };
+    let timed = SeriesSpec { time: Some("t".into()), ..SeriesSpec::of("y") };
     assert_eq!(
         complaint(&with_times(vec![1.0, 3.0, 2.0]), &timed),
         "row 3, column \"t\": the time 2 comes after 3: sort the rows by time, the oldest first"
@@ -265,7 +272,7 @@ fn hostile_series() {
     let one = "no step of \"y\" comes after another one: a forecast needs at least two known values";
     assert_eq!(complaint(&table(vec![3.0]), &roles), one);
     assert_eq!(complaint(&table(vec![f64::NAN; 4]), &roles), "the sequence \"y\" is missing in every row");
-    let horizon = Roles { horizon: 0, ..Roles::of("y") };
+    let horizon = SeriesSpec { horizon: 0, ..SeriesSpec::of("y") };
     assert_eq!(complaint(&table(vec![1.0, 2.0]), &horizon), "horizon must be from 1 to 1000, found 0");
     // A constant series, and few steps: the last value, as sure as one can be.
     let FittedForecaster { forecaster, .. } = fit(&table(vec![7.0; 60]), &roles);
@@ -273,7 +280,7 @@ fn hostile_series() {
     let future = forecaster.future(&constant, &forecaster.histories(&constant).unwrap()).unwrap();
     assert!((future.predictions.mean()[0] - 7.0).abs() < 1e-3 && future.predictions.sd()[0] < 1e-2);
     let few = table(vec![1.0, 3.0, 2.0, 4.0]);
-    let FittedForecaster { forecaster, warnings, .. } = fit(&few, &Roles { horizon: 6, ..Roles::of("y") });
+    let FittedForecaster { forecaster, warnings, .. } = fit(&few, &SeriesSpec { horizon: 6, ..SeriesSpec::of("y") });
     let future = forecaster.future(&few, &forecaster.histories(&few).unwrap()).unwrap();
     assert_eq!(future.predictions.len(), 6);
     let sds = future.predictions.sd();
@@ -294,7 +301,7 @@ fn a_word_that_is_taken_as_missing_is_named() {
     let cells = (0..150).map(|row| if row == 40 { "abc".into() } else { row.to_string() });
     let text = format!("y\n{}\n", cells.collect::<Vec<String>>().join("\n"));
     let table = Table::read_from(text.as_bytes(), "series").unwrap();
-    let histories = Histories::read(&table, &Roles::of("y"), None).unwrap();
+    let histories = Histories::read(&table, &SeriesSpec::of("y"), None).unwrap();
     let starts = "1 of the sequence \"y\" are missing (\"abc\" among them): ";
     assert!(histories.warnings[0].starts_with(starts), "{}", histories.warnings[0]);
 }

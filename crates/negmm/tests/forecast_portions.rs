@@ -1,13 +1,15 @@
 //! Forecasts of long series in portions: the same as all at once.
 
-use negmm::conformal::{Adaptive, Guard, Sets};
+use negmm::conformal::{AdaptiveConformal, ConformalPredictor, SetKind};
 use negmm::data::Column;
-use negmm::forecast::{Forecaster, Forecasts, Histories, Origins, Place, Roles, StepScores, fit_forecaster};
+use negmm::forecast::{
+    BacktestOrigins, ForecastPoint, Forecaster, Forecasts, Histories, SeriesSpec, StepScores, fit_forecaster,
+};
 use negmm::method::Auto;
 use negmm::{FitOptions, Predictions, Questions, Rng, Table};
 
 const HORIZON: usize = 6;
-const EVERY_STEP: Origins = Origins { last: None, every: Some(1) };
+const EVERY_STEP: BacktestOrigins = BacktestOrigins { last: None, every: Some(1) };
 
 /// Series of so many steps, one below the other, some values missing.
 fn table(series: usize, steps: usize) -> Table {
@@ -28,31 +30,41 @@ fn table(series: usize, steps: usize) -> Table {
 }
 
 fn forecaster(table: &Table) -> Forecaster {
-    let roles = Roles {
+    let roles = SeriesSpec {
         horizon: HORIZON,
         series: Some("id".into()),
         past: vec!["word".into()],
         seasons: Some(vec![12]),
-        ..Roles::of("y")
+        ..SeriesSpec::of("y")
     };
     let auto = Auto { hidden: Some(vec![16]), steps: Some(100), ..Auto::default() };
     fit_forecaster(table, &roles, &auto, &FitOptions::default()).unwrap().forecaster
 }
 
 /// A series with more origins than a portion has, and more series than a portion has ends of.
-fn long_and_many() -> (Forecaster, [(Table, Option<Origins>); 2]) {
+fn long_and_many() -> (Forecaster, [(Table, Option<BacktestOrigins>); 2]) {
     let forecaster = forecaster(&table(2, 150));
     (forecaster, [(table(1, 900), Some(EVERY_STEP)), (table(700, 20), None)])
 }
 
-fn all_at_once(forecaster: &Forecaster, table: &Table, histories: &Histories, origins: Option<Origins>) -> Forecasts {
+fn all_at_once(
+    forecaster: &Forecaster,
+    table: &Table,
+    histories: &Histories,
+    origins: Option<BacktestOrigins>,
+) -> Forecasts {
     match origins {
         Some(origins) => forecaster.predict(table, histories, forecaster.places(histories, origins)).unwrap(),
         None => forecaster.future(table, histories).unwrap(),
     }
 }
 
-fn portions(forecaster: &Forecaster, table: &Table, histories: &Histories, origins: Option<Origins>) -> Vec<Forecasts> {
+fn portions(
+    forecaster: &Forecaster,
+    table: &Table,
+    histories: &Histories,
+    origins: Option<BacktestOrigins>,
+) -> Vec<Forecasts> {
     let portions: Vec<Forecasts> =
         forecaster.portions(table, histories, origins).unwrap().map(|portion| portion.unwrap()).collect();
     assert!(portions.len() > 1 && portions.iter().all(|portion| portion.places.len().is_multiple_of(HORIZON)));
@@ -67,14 +79,14 @@ fn answers_are_those_of_all_places_at_once() {
     for (table, origins) in tables {
         let histories = forecaster.histories(&table).unwrap();
         let adaptive = match origins {
-            Some(_) => Adaptive::new(&questions.sets()),
+            Some(_) => AdaptiveConformal::new(&questions.sets()),
             None => forecaster.adaptive(&table, &histories, &questions.sets()).unwrap(),
         };
         let lines = |portions: &[Forecasts]| {
             let (mut adaptive, mut lines) = (adaptive.clone(), Vec::new());
             for forecasts in portions {
                 forecaster.adapt(&mut adaptive, &histories, forecasts).unwrap();
-                let (guard, first) = (Guard::Adaptive(&adaptive), lines.len() as u64);
+                let (guard, first) = (ConformalPredictor::AdaptiveConformal(&adaptive), lines.len() as u64);
                 let answers = questions.answer_guaranteed(&forecasts.predictions, first, guard).unwrap();
                 let answers = forecaster.placed(answers, &histories, &forecasts.places, true, origins.is_some());
                 let paths = forecaster.paths(forecasts, 2, 7).unwrap();
@@ -82,7 +94,7 @@ fn answers_are_those_of_all_places_at_once() {
                     |row: usize| format!("{:?} {:?}", answers.row(row).collect::<Vec<_>>(), &paths[2 * row..][..2]);
                 lines.extend((0..answers.rows()).map(line));
             }
-            (lines, adaptive.kept(Sets::Intervals, 0.9).unwrap())
+            (lines, adaptive.kept(SetKind::Intervals, 0.9).unwrap())
         };
         let expected = lines(&[all_at_once(&forecaster, &table, &histories, origins)]);
         let found = lines(&portions(&forecaster, &table, &histories, origins));
@@ -104,7 +116,7 @@ fn scores_are_the_means_of_those_of_all_places() {
     let all: Vec<(String, Predictions)> = [own].into_iter().chain(forecaster.rivals(&histories, places)).collect();
     assert_eq!((rolling.scores.len(), rolling.steps.len()), (all.len(), HORIZON));
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
-    let check = |found: &StepScores, predictions: &Predictions, places: &[Place]| {
+    let check = |found: &StepScores, predictions: &Predictions, places: &[ForecastPoint]| {
         let y: Vec<f64> = places.iter().map(|place| histories.value(place)).collect();
         let (lower, upper) = predictions.interval(0.95).unwrap();
         let widths: Vec<f64> = lower.iter().zip(&upper).map(|(lower, upper)| upper - lower).collect();
@@ -122,9 +134,9 @@ fn scores_are_the_means_of_those_of_all_places() {
         let rows: Vec<usize> = (0..places.len()).filter(|row| Some(places[*row].ahead) == found.step).collect();
         check(found, &predictions.select(&rows), &rows.iter().map(|row| places[*row]).collect::<Vec<_>>());
     }
-    let mut adaptive = Adaptive::new(&[(Sets::Intervals, rolling.adaptive.coverage)]);
+    let mut adaptive = AdaptiveConformal::new(&[(SetKind::Intervals, rolling.adaptive.coverage)]);
     forecaster.adapt(&mut adaptive, &histories, &forecasts).unwrap();
-    let kept = adaptive.kept(Sets::Intervals, rolling.adaptive.coverage).unwrap();
+    let kept = adaptive.kept(SetKind::Intervals, rolling.adaptive.coverage).unwrap();
     let held = kept.held as f64 / kept.targets as f64;
     assert_eq!((rolling.adaptive.held, rolling.adaptive.bound), (held, kept.bound));
 }

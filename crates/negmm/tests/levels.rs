@@ -1,6 +1,6 @@
 //! What text columns with many levels promise: they help where a level tells something, and held-out scores stay honest where it does not.
 
-use negmm::data::{Column, Inputs};
+use negmm::data::{Column, ColumnRoles};
 use negmm::model::{Fitted, plan};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Metrics, Model, Table, fit_with};
@@ -98,7 +98,7 @@ fn targets_of_held_out_rows_change_nothing_of_what_holds_them_out() {
     let mut targets: Vec<f64> = y(&table).iter().map(|y| y.round()).collect();
     let table = with_y(&table, targets.clone());
     for name in ["auto", "mdn", "ensemble", "ngboost"] {
-        let plans = |table: &Table| plan(table, "y", &method(name), &Inputs::default(), 3).unwrap().jobs();
+        let plans = |table: &Table| plan(table, "y", &method(name), &ColumnRoles::default(), 3).unwrap().jobs();
         let before = plans(&table);
         let held = before[0].validation().to_vec();
         let (a, b) = (
@@ -184,7 +184,7 @@ fn rows_without_weight_are_not_there() {
         let columns = columns.columns().map(|(name, column)| (name, column.clone()));
         Table::new(columns.chain([("w", Column::Numbers(weights))]).collect()).unwrap()
     };
-    let inputs = Inputs { weight: Some("w".into()), ..Inputs::default() };
+    let inputs = ColumnRoles { weight: Some("w".into()), ..ColumnRoles::default() };
     for name in ["auto", "mdn", "ngboost"] {
         let learn = |value| {
             let options = FitOptions::default().inputs(inputs.clone());

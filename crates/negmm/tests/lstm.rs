@@ -4,12 +4,12 @@ use negmm::Rng;
 use negmm::net::{Lstm, Stem};
 use negmm_dist::math::counter::Counter;
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
-use negmm_nn::net::{Dropout, LstmLayer, LstmPass, PANEL, PANEL_CHUNKS};
+use negmm_nn::net::{Dropout, LstmLayer, LstmWorkspace, PANEL, PANEL_CHUNKS};
 use serde::Deserialize;
 
 /// Forward and backward of one panel.
 struct Both<'a> {
-    pass: &'a mut LstmPass,
+    pass: &'a mut LstmWorkspace,
     rows: &'a [Chunk],
     weights: &'a [Chunk],
     dropout: Option<Dropout<'a>>,
@@ -55,7 +55,7 @@ impl Case {
     }
 
     /// Outputs and gradient.
-    fn run(&self, isa: Isa, pass: &mut LstmPass, dropout: Option<Dropout<'_>>) -> (Vec<f32>, Vec<Chunk>) {
+    fn run(&self, isa: Isa, pass: &mut LstmWorkspace, dropout: Option<Dropout<'_>>) -> (Vec<f32>, Vec<Chunk>) {
         let mut gradient = vec![Chunk::ZERO; self.lstm.chunks()];
         let (rows, weights, deltas) = (&self.rows, &self.weights, &self.coefficients);
         let outputs = isa.run(Both { pass, rows, weights, dropout, deltas, gradient: &mut gradient });
@@ -125,7 +125,7 @@ fn shapes() -> impl Iterator<Item = Lstm> {
 fn forward_equals_the_plain_reference() {
     for lstm in shapes() {
         let case = Case::random(lstm, &[]);
-        let (found, _) = case.run(Isa::best(), &mut LstmPass::new(&lstm), None);
+        let (found, _) = case.run(Isa::best(), &mut LstmWorkspace::new(&lstm), None);
         let layers = reference(&lstm, &case.weights);
         for row in 0..PANEL {
             for (unit, expected) in outputs(&layers, lstm.window, &case.row(row)).into_iter().enumerate() {
@@ -143,7 +143,7 @@ fn gradients_equal_central_differences() {
     let counted = [3, 28];
     for lstm in shapes() {
         let case = Case::random(lstm, &counted);
-        let (_, gradient) = case.run(Isa::best(), &mut LstmPass::new(&lstm), None);
+        let (_, gradient) = case.run(Isa::best(), &mut LstmWorkspace::new(&lstm), None);
         let rows: Vec<Vec<f64>> = counted.iter().map(|&row| case.row(row)).collect();
         let loss = |layers: &[Reference]| -> f64 {
             let mut sum = 0.0;
@@ -184,7 +184,8 @@ fn every_instruction_set_gives_the_same_bits() {
         let case = Case::random(lstm, &all);
         let run = |isa: Isa| {
             let draws = &mut Counter::new(5, 0).step(0);
-            let (outputs, gradient) = case.run(isa, &mut LstmPass::new(&lstm), Some(Dropout { share: 0.2, draws }));
+            let (outputs, gradient) =
+                case.run(isa, &mut LstmWorkspace::new(&lstm), Some(Dropout { share: 0.2, draws }));
             let bits = outputs.iter().chain(floats(&gradient)).map(|x| x.to_bits());
             bits.collect::<Vec<u32>>()
         };
@@ -202,7 +203,7 @@ fn dropout_acts_between_layers_only() {
     for layers in [1, 2] {
         let lstm = Lstm { channels: 2, window: 5, hidden: 8, layers };
         let case = Case::random(lstm, &all);
-        let pass = &mut LstmPass::new(&lstm);
+        let pass = &mut LstmWorkspace::new(&lstm);
         let before = case.run(Isa::best(), pass, None);
         let dropped = case.run(Isa::best(), pass, Some(Dropout { share, draws: &mut Counter::new(5, 0).step(0) }));
         assert_eq!(before == dropped, layers == 1);
@@ -216,7 +217,7 @@ fn gradient_with_dropout_is_the_slope_of_the_loss() {
     let all: Vec<usize> = (0..PANEL).collect();
     let lstm = Lstm { channels: 2, window: 5, hidden: 8, layers: 3 };
     let mut case = Case::random(lstm, &all);
-    let (weights, pass) = (case.weights.clone(), &mut LstmPass::new(&lstm));
+    let (weights, pass) = (case.weights.clone(), &mut LstmWorkspace::new(&lstm));
     let mut run =
         |case: &Case| case.run(Isa::best(), pass, Some(Dropout { share: 0.4, draws: &mut Counter::new(5, 0).step(0) }));
     let gradient = run(&case).1;
@@ -246,7 +247,7 @@ fn outputs_are_finite_for_any_finite_input() {
     for weight in floats_mut(&mut case.weights) {
         *weight *= 100.0;
     }
-    let (outputs, _) = case.run(Isa::best(), &mut LstmPass::new(&lstm), None);
+    let (outputs, _) = case.run(Isa::best(), &mut LstmWorkspace::new(&lstm), None);
     assert!(outputs.iter().all(|h| h.abs() <= 1.0), "{outputs:?}");
 }
 
@@ -259,7 +260,7 @@ fn a_long_window_leaves_no_denormals() {
         *weight *= 0.1;
     }
     case.rows[20 * PANEL_CHUNKS..].fill(Chunk::ZERO);
-    let (_, gradient) = case.run(Isa::best(), &mut LstmPass::new(&lstm), None);
+    let (_, gradient) = case.run(Isa::best(), &mut LstmWorkspace::new(&lstm), None);
     assert!(floats(&gradient).iter().all(|g| *g == 0.0 || g.is_normal()));
     assert!(lstm.layout(0)[0].tensors()[1].read(&gradient).all(|g| g == 0.0));
 }
@@ -340,7 +341,7 @@ fn outputs_and_gradients_equal_those_of_pytorch() {
             tensor.write(&mut case.weights, saved.weights.by_name(&tensor.name));
         }
     }
-    let (outputs, gradient) = case.run(Isa::best(), &mut LstmPass::new(&lstm), None);
+    let (outputs, gradient) = case.run(Isa::best(), &mut LstmWorkspace::new(&lstm), None);
     assert_eq!(saved.outputs.len(), saved.rows * lstm.hidden);
     for (at, expected) in saved.outputs.iter().enumerate() {
         let found = outputs[at % lstm.hidden * PANEL + at / lstm.hidden];

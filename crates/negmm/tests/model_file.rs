@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use negmm::Rng;
-use negmm::data::{Column, Inputs};
+use negmm::data::{Column, ColumnRoles};
 use negmm::train::CpuEngine;
 use negmm::train::Isa;
 use negmm::{ErrorKind, FitOptions, Method, Mixtures, Model, Predictions, Table, fit, fit_with};
@@ -492,7 +492,7 @@ fn numbers(columns: &[(&str, &[f64])]) -> Table {
 
 /// Fits, checks that every prediction is a distribution, and that the model survives its file.
 fn fit_anyway(rows: &Table, name: &str) -> (Model, Predictions, Vec<String>) {
-    let inputs = Inputs::default();
+    let inputs = ColumnRoles::default();
     let engine = CpuEngine::new(1);
     let options = FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);
     let settings: &[(&str, &str)] = match name {
@@ -604,9 +604,9 @@ fn columns_without_a_number_and_tables_without_an_input() {
 #[test]
 fn a_forged_sequence_is_refused_before_room_is_made() {
     use serde_json::json;
-    let inputs = negmm::data::Inputs {
+    let inputs = negmm::data::ColumnRoles {
         sequence: Some(negmm::data::Sequence { column: "y".into(), window: 6 }),
-        ..negmm::data::Inputs::default()
+        ..negmm::data::ColumnRoles::default()
     };
     let engine = negmm::train::CpuEngine::new(1);
     let options = negmm::FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);

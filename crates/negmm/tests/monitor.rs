@@ -1,6 +1,6 @@
 //! The watch by simulation: seldom a false alarm, and an alarm for a change as for a model that never was calibrated.
 
-use negmm::monitor::{Monitor, Watching};
+use negmm::monitor::{Monitor, MonitorConfig};
 use negmm::{Mixtures, Predictions};
 
 fn normal(rows: usize, mean: f64, sd: f64) -> Predictions {
@@ -8,7 +8,7 @@ fn normal(rows: usize, mean: f64, sd: f64) -> Predictions {
 }
 
 /// What is seen of rows that are `sd` times as wide as predicted, and moved, after so many that are as predicted.
-fn watched(watching: Watching, seed: u64, (before, after): (usize, usize), mean: f64, sd: f64) -> Monitor {
+fn watched(watching: MonitorConfig, seed: u64, (before, after): (usize, usize), mean: f64, sd: f64) -> Monitor {
     let rows = before + after;
     let mut y = normal(rows, 0.0, 1.0).sample(1, seed, 0);
     y[before..].iter_mut().for_each(|y| *y = mean + sd * *y);
@@ -19,7 +19,7 @@ fn watched(watching: Watching, seed: u64, (before, after): (usize, usize), mean:
 
 #[test]
 fn false_alarms_are_as_rare_as_they_say() {
-    let watching = Watching { alpha: 0.1, ..Watching::default() };
+    let watching = MonitorConfig { alpha: 0.1, ..MonitorConfig::default() };
     let alarms =
         (0..150).filter(|seed| watched(watching, *seed, (2000, 0), 0.0, 1.0).verdict().alarm.is_some()).count();
     // 15 are expected at most; more than 27 are a thousandth of all cases.
@@ -29,12 +29,12 @@ fn false_alarms_are_as_rare_as_they_say() {
 #[test]
 fn a_change_and_a_stable_fault_sound_the_alarm() {
     for seed in 0..5 {
-        let changed = watched(Watching::default(), seed, (2000, 1500), 0.0, 1.2).verdict();
+        let changed = watched(MonitorConfig::default(), seed, (2000, 1500), 0.0, 1.2).verdict();
         let alarm = changed.alarm.unwrap();
         assert!(alarm.row > 2000 && (1700..=2400).contains(&alarm.since), "{alarm:?}");
-        let moved = watched(Watching::default(), seed, (1000, 500), 0.5, 1.0).verdict().alarm.unwrap();
+        let moved = watched(MonitorConfig::default(), seed, (1000, 500), 0.5, 1.0).verdict().alarm.unwrap();
         assert!(moved.row > 1000 && (900..=1100).contains(&moved.since), "{moved:?}");
-        let always = watched(Watching::default(), seed, (0, 4000), 0.0, 1.1).verdict();
+        let always = watched(MonitorConfig::default(), seed, (0, 4000), 0.0, 1.1).verdict();
         assert!(always.alarm.unwrap().row < 4000 && always.score_sd.unwrap() > 1.05);
         assert!(always.coverage.iter().all(|share| share.lower <= share.held && share.held <= share.upper));
     }
@@ -42,7 +42,7 @@ fn a_change_and_a_stable_fault_sound_the_alarm() {
 
 #[test]
 fn what_is_tolerated_sounds_no_alarm() {
-    let lenient = Watching { tolerance: 0.15, ..Watching::default() };
+    let lenient = MonitorConfig { tolerance: 0.15, ..MonitorConfig::default() };
     assert_eq!(watched(lenient, 1, (0, 5000), 0.1, 1.1).verdict().alarm, None);
     assert!(watched(lenient, 1, (0, 5000), 0.0, 1.5).verdict().alarm.is_some());
 }
@@ -50,9 +50,9 @@ fn what_is_tolerated_sounds_no_alarm() {
 #[test]
 fn rows_may_come_one_by_one_and_the_state_be_written_between_them() {
     let y = normal(60, 0.0, 1.3).sample(1, 1, 0);
-    let mut whole = Monitor::new(Watching::default()).unwrap();
+    let mut whole = Monitor::new(MonitorConfig::default()).unwrap();
     whole.see(&normal(60, 0.0, 1.0), &normal(60, 0.0, 2.0), &y).unwrap();
-    let mut single = Monitor::new(Watching::default()).unwrap();
+    let mut single = Monitor::new(MonitorConfig::default()).unwrap();
     for y in &y {
         single.see(&normal(1, 0.0, 1.0), &normal(1, 0.0, 2.0), &[*y]).unwrap();
         single = serde_json::from_str(&serde_json::to_string(&single).unwrap()).unwrap();
@@ -64,13 +64,13 @@ fn rows_may_come_one_by_one_and_the_state_be_written_between_them() {
     assert_eq!(single, whole);
     let verdict = single.verdict();
     assert!(verdict.crps.unwrap() < verdict.constant_crps.unwrap());
-    assert!(Monitor::new(Watching { alpha: 0.0, ..Watching::default() }).is_err());
-    assert!(Monitor::new(Watching { tolerance: f64::NAN, ..Watching::default() }).is_err());
+    assert!(Monitor::new(MonitorConfig { alpha: 0.0, ..MonitorConfig::default() }).is_err());
+    assert!(Monitor::new(MonitorConfig { tolerance: f64::NAN, ..MonitorConfig::default() }).is_err());
 }
 
 #[test]
 fn a_long_watch_keeps_few_points() {
-    let monitor = watched(Watching::default(), 3, (20_000, 0), 0.0, 1.0);
+    let monitor = watched(MonitorConfig::default(), 3, (20_000, 0), 0.0, 1.0);
     assert!((300..=600).contains(&monitor.course().len()));
     assert!(monitor.course().windows(2).all(|pair| pair[0].0 < pair[1].0));
 }

@@ -6,7 +6,7 @@ use negmm::Rng;
 use negmm::data::split::holdout;
 use negmm::method::NgBoost;
 use negmm::method::ngboost::{Boosted, Columns, Parts, Score, Splits};
-use negmm::train::Watch;
+use negmm::train::Callbacks;
 use negmm::{ErrorKind, Method, Result};
 
 fn settings() -> NgBoost {
@@ -30,7 +30,7 @@ fn problem(rows: usize, seed: u64) -> (Vec<Vec<f32>>, Vec<f64>) {
 }
 
 fn fit(settings: &NgBoost, columns: &[Vec<f32>], y: &[f64], weights: Option<&[f64]>) -> Result<Boosted> {
-    settings.fit(&Columns::new(columns, y.len())?, y, weights, 1, &Watch::nothing())
+    settings.fit(&Columns::new(columns, y.len())?, y, weights, 1, &Callbacks::nothing())
 }
 
 fn predict(model: &Boosted, columns: &[Vec<f32>]) -> (Vec<f64>, Vec<f64>) {
@@ -109,7 +109,7 @@ fn the_seed_decides() {
     let (columns, y) = problem(300, 5);
     let settings = NgBoost { rows_share: 0.5, columns_share: 0.5, validation: 0.2, ..settings() };
     let view = Columns::new(&columns, y.len()).unwrap();
-    let fit = |seed| settings.fit(&view, &y, None, seed, &Watch::nothing()).unwrap();
+    let fit = |seed| settings.fit(&view, &y, None, seed, &Callbacks::nothing()).unwrap();
     assert_eq!(fit(7), fit(7));
     assert_ne!(fit(7), fit(8));
 }
@@ -154,7 +154,7 @@ fn it_stops_when_told_to() {
         assert!(progress.epoch <= 5 && progress.epochs == 60 && !progress.last);
         cancel.store(progress.epoch == 5, Ordering::Relaxed);
     };
-    let watch = Watch { progress: &progress, cancel: &cancel };
+    let watch = Callbacks { progress: &progress, cancel: &cancel };
     let error = settings().fit(&view, &y, None, 1, &watch).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
 }

@@ -9,7 +9,7 @@ use negmm::Table;
 use negmm::data::Column;
 use negmm::method::NgBoost;
 use negmm::method::ngboost::{Columns, Splits};
-use negmm::train::Watch;
+use negmm::train::Callbacks;
 
 /// Columns, targets, and the test rows of the first standard split.
 fn read(folder: &Path, name: &str) -> (Vec<Vec<f64>>, Vec<f64>, Vec<usize>) {
@@ -49,7 +49,7 @@ fn predictions_are_those_of_python() {
         let settings = NgBoost { rounds: 500, validation: 0.0, splits, ..NgBoost::default() };
         let x = select(&columns, &train);
         let x = Columns::new(&x, train.len()).unwrap();
-        let model = settings.fit(&x, &standardised, None, 0, &Watch::nothing()).unwrap();
+        let model = settings.fit(&x, &standardised, None, 0, &Callbacks::nothing()).unwrap();
 
         let expected: Vec<[f64; 3]> = reference
             .lines()

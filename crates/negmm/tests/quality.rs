@@ -6,8 +6,8 @@ use std::io::Read;
 use std::path::Path;
 
 use negmm::compare::{CompareOptions, Metric, Split, compare};
-use negmm::data::Inputs;
-use negmm::train::{CpuEngine, Watch};
+use negmm::data::ColumnRoles;
+use negmm::train::{Callbacks, CpuEngine};
 use negmm::{Method, Table};
 
 /// Set, target, column to leave out, splits, metric, and the most its mean over the splits may be.
@@ -40,9 +40,10 @@ fn default_network_on_the_standard_splits() {
             .take(splits)
             .map(|test| Split::with_test(table.rows(), test))
             .collect();
-        let inputs = Inputs { ignore: ignore.iter().map(|name| name.to_string()).collect(), ..Inputs::default() };
+        let inputs =
+            ColumnRoles { ignore: ignore.iter().map(|name| name.to_string()).collect(), ..ColumnRoles::default() };
         let engine = CpuEngine::all_cores();
-        let options = CompareOptions { seed: 0, inputs: &inputs, engine, watch: Watch::nothing(), fitted: &|| {} };
+        let options = CompareOptions { seed: 0, inputs: &inputs, engine, watch: Callbacks::nothing(), fitted: &|| {} };
         let method = Method::by_name("ne-gmm").unwrap();
         let comparison = compare(&table, target, &[method], &splits, &options).unwrap();
         let found = comparison.summary(0, metric);

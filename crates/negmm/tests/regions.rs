@@ -1,7 +1,7 @@
 //! Regions beside brute force: of densities with several peaks, bounds, atoms, grids and samples.
 
 use negmm::samples::SampleSets;
-use negmm::{Mixtures, Predictions, Region, Rng, Row, Support};
+use negmm::{DistributionRef, HighestDensityRegion, Mixtures, Predictions, Rng, Support};
 
 /// Random mixtures of up to six components, the narrowest a hundredth as wide as the widest.
 fn mixtures(rows: usize) -> Vec<Predictions> {
@@ -22,12 +22,12 @@ fn bounded(predictions: &Predictions, lower: f64, upper: f64) -> Predictions {
 }
 
 /// The probability that a row gives to a region: at its ends there may be atoms.
-fn probability(row: Row<'_>, region: &Region) -> f64 {
+fn probability(row: DistributionRef<'_>, region: &HighestDensityRegion) -> f64 {
     region.intervals().iter().map(|(low, high)| row.cdf(*high) - row.cdf(*low) + row.mass(*low)).sum()
 }
 
 /// The length of the smallest set with so much probability, from cells of a density.
-fn least_length(row: Row<'_>, coverage: f64, low: f64, high: f64) -> f64 {
+fn least_length(row: DistributionRef<'_>, coverage: f64, low: f64, high: f64) -> f64 {
     const CELLS: usize = 20_000;
     let width = (high - low) / CELLS as f64;
     let mut density: Vec<f64> = (0..CELLS).map(|cell| row.pdf(low + (cell as f64 + 0.5) * width)).collect();

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use negmm::Rng;
-use negmm::data::{Dataset, Inputs};
+use negmm::data::{ColumnRoles, Dataset};
 use negmm::method::{Member, Pool, Predictor};
 use negmm::net::{Activation, Network, Parameters, SampleHead};
 use negmm::samples::SampleSets;
 use negmm::train::Isa;
-use negmm::train::{CpuEngine, Job, NetworkJob, Objective, Progress, Trained, TrainedNetwork, Training, Watch};
+use negmm::train::{
+    Callbacks, CpuEngine, Job, NetworkJob, Objective, Progress, Trained, TrainedNetwork, TrainingConfig,
+};
 use negmm::{ErrorKind, FitOptions, Method, Metrics, Model, Predictions, Result, Table, Toy, fit, fit_with};
 use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
 
@@ -25,7 +27,7 @@ fn data(rows: usize) -> Arc<Dataset> {
 }
 
 /// The last fifth validates.
-fn job(data: &Arc<Dataset>, samples: usize, sinkhorn: Option<Sinkhorn>, training: Training) -> NetworkJob {
+fn job(data: &Arc<Dataset>, samples: usize, sinkhorn: Option<Sinkhorn>, training: TrainingConfig) -> NetworkJob {
     let (rows, cut) = (data.len() as u32, data.len() as u32 * 4 / 5);
     NetworkJob {
         network: Network {
@@ -50,19 +52,19 @@ fn sinkhorn(prior: Prior) -> Option<Sinkhorn> {
 }
 
 fn several(data: &Arc<Dataset>) -> Vec<NetworkJob> {
-    let short = Training { epochs: 3, ..Training::default() };
+    let short = TrainingConfig { epochs: 3, ..TrainingConfig::default() };
     vec![
         job(data, 7, None, short.clone()),
         job(data, 20, sinkhorn(Prior::Uniform), short.clone()),
-        job(data, 17, sinkhorn(Prior::Normal), Training { dropout: 0.2, adversarial: 0.01, ..short }),
+        job(data, 17, sinkhorn(Prior::Normal), TrainingConfig { dropout: 0.2, adversarial: 0.01, ..short }),
     ]
 }
 
 fn train(job: &NetworkJob, isa: Isa) -> TrainedNetwork {
-    train_all(&CpuEngine { threads: 1, isa }, std::slice::from_ref(job), &Watch::nothing()).remove(0).unwrap()
+    train_all(&CpuEngine { threads: 1, isa }, std::slice::from_ref(job), &Callbacks::nothing()).remove(0).unwrap()
 }
 
-fn train_all(engine: &CpuEngine, jobs: &[NetworkJob], watch: &Watch<'_>) -> Vec<Result<TrainedNetwork>> {
+fn train_all(engine: &CpuEngine, jobs: &[NetworkJob], watch: &Callbacks<'_>) -> Vec<Result<TrainedNetwork>> {
     let jobs: Vec<Job> = jobs.iter().cloned().map(Job::from).collect();
     let network = |trained| match trained {
         Trained::Network(trained) => trained,
@@ -102,7 +104,7 @@ fn threads_and_instruction_sets_change_no_bit() {
         assert_eq!(plain.history.skipped(), 0);
     }
     for threads in [0, 2, 3] {
-        for (alone, together) in plain.iter().zip(train_all(&CpuEngine::new(threads), &jobs, &Watch::nothing())) {
+        for (alone, together) in plain.iter().zip(train_all(&CpuEngine::new(threads), &jobs, &Callbacks::nothing())) {
             assert_eq!(bits(&alone.parameters), bits(&together.unwrap().parameters), "{threads} threads");
         }
     }
@@ -112,7 +114,7 @@ fn threads_and_instruction_sets_change_no_bit() {
 fn the_regulariser_and_its_draws_come_from_the_seed() {
     let data = data(60);
     let with = |sinkhorn, seed| {
-        let training = Training { epochs: 2, ..Training::default() };
+        let training = TrainingConfig { epochs: 2, ..TrainingConfig::default() };
         bits(&train(&NetworkJob { seed, ..job(&data, 8, sinkhorn, training) }, Isa::best()).parameters)
     };
     let uniform = sinkhorn(Prior::Uniform);
@@ -142,7 +144,7 @@ fn history_says_what_the_samples_score() {
 #[test]
 fn cancelling_stops() {
     let data = data(100);
-    let endless = Training { epochs: 10_000_000, ..Training::default() };
+    let endless = TrainingConfig { epochs: 10_000_000, ..TrainingConfig::default() };
     let jobs = [job(&data, 10, None, endless.clone()), job(&data, 10, sinkhorn(Prior::Uniform), endless)];
     let cancel = AtomicBool::new(false);
     let progress = |progress: &Progress| {
@@ -150,7 +152,7 @@ fn cancelling_stops() {
             cancel.store(true, Ordering::Relaxed);
         }
     };
-    for result in train_all(&CpuEngine::new(2), &jobs, &Watch { progress: &progress, cancel: &cancel }) {
+    for result in train_all(&CpuEngine::new(2), &jobs, &Callbacks { progress: &progress, cancel: &cancel }) {
         assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
     }
 }
@@ -207,7 +209,7 @@ fn an_ensemble_pools_samples_and_says_where_its_variance_is_from() {
     {
         ensemble.set(option, value).unwrap();
     }
-    let (table, inputs) = (small_table(), Inputs::default());
+    let (table, inputs) = (small_table(), ColumnRoles::default());
     let with = |method: &Method, threads: usize| {
         let engine = CpuEngine::new(threads);
         let options = FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);

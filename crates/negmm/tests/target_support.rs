@@ -1,6 +1,6 @@
 //! What predictions answer on a support: against plain sums and integrals, on random mixtures of many scales.
 
-use negmm::{Mixture, Mixtures, Predictions, Rng, Row, Support};
+use negmm::{DistributionRef, Mixture, Mixtures, Predictions, Rng, Support};
 use negmm_dist::math::quadrature;
 
 const LEVELS: [f64; 9] = [1e-12, 1e-4, 0.01, 0.2, 0.5, 0.7, 0.95, 0.9999, 1.0 - 1e-12];
@@ -167,7 +167,7 @@ fn between_bounds_answers_are_those_of_the_density_there() {
     }
 }
 
-fn all_lie_inside(row: Row<'_>, lower: f64, upper: f64) {
+fn all_lie_inside(row: DistributionRef<'_>, lower: f64, upper: f64) {
     let mut last = lower;
     for level in LEVELS {
         let answers =
@@ -185,7 +185,7 @@ fn all_lie_inside(row: Row<'_>, lower: f64, upper: f64) {
 }
 
 /// F(q) is at least the level, and less just before q.
-fn assert_galois(row: Row<'_>, level: f64, before: f64) {
+fn assert_galois(row: DistributionRef<'_>, level: f64, before: f64) {
     let quantile = row.quantile(level);
     let (reached, missed) = match level <= 0.5 {
         true => (row.cdf(quantile) - level, level - row.cdf(before)),

@@ -1,7 +1,7 @@
 //! Targets as they really are, simulated: counts, zeros with a tail, bounds, caps, censored times. What is predicted for fresh rows beside
 //! the truth that they were drawn from.
 
-use negmm::data::{Column, Inputs, Outcome};
+use negmm::data::{Column, ColumnRoles, TargetSpec};
 use negmm::model::Fitted;
 use negmm::{FitOptions, Method, Predictions, Rng, Table, fit_with};
 use negmm_dist::math::normal;
@@ -13,7 +13,7 @@ const FRESH: usize = 3000;
 struct Kind {
     name: &'static str,
     draw: fn(f64, &mut Rng) -> f64,
-    outcome: Outcome,
+    outcome: TargetSpec,
     /// Whether single values have a probability, so that intervals that end at one cover more than they say.
     discrete: bool,
 }
@@ -42,10 +42,10 @@ fn gamma(shape: usize, rng: &mut Rng) -> f64 {
 }
 
 fn kinds() -> Vec<Kind> {
-    let kind = |name, draw| Kind { name, draw, outcome: Outcome::default(), discrete: false };
+    let kind = |name, draw| Kind { name, draw, outcome: TargetSpec::default(), discrete: false };
     let with_values = |name, draw| Kind { discrete: true, ..kind(name, draw) };
-    let from_zero = Outcome { lower: Some(0.0), ..Outcome::default() };
-    let share = Outcome { upper: Some(1.0), ..from_zero.clone() };
+    let from_zero = TargetSpec { lower: Some(0.0), ..TargetSpec::default() };
+    let share = TargetSpec { upper: Some(1.0), ..from_zero.clone() };
     vec![
         with_values("Poisson, mean 0.3", |x, rng| poisson(0.3 * libm::exp(0.5 * x), rng)),
         with_values("Poisson, mean 3", |x, rng| poisson(3.0 * libm::exp(0.5 * x), rng)),
@@ -82,7 +82,7 @@ fn quick() -> Method {
     method
 }
 
-fn fitted(table: &Table, inputs: Inputs) -> Fitted {
+fn fitted(table: &Table, inputs: ColumnRoles) -> Fitted {
     fit_with(table, "y", &quick(), &FitOptions::default().seed(1).inputs(inputs)).unwrap()
 }
 
@@ -102,7 +102,7 @@ fn answers_are_those_of_the_truth() {
         let (x, fresh) = (inputs(ROWS, &mut rng), inputs(FRESH, &mut rng));
         let y: Vec<f64> = x.iter().map(|x| draw(*x, &mut rng)).collect();
         let truth: Vec<f64> = fresh.iter().map(|x| draw(*x, &mut rng)).collect();
-        let inputs = Inputs { outcome: outcome.clone(), ..Inputs::default() };
+        let inputs = ColumnRoles { outcome: outcome.clone(), ..ColumnRoles::default() };
         let Fitted { model, warnings, .. } = fitted(&table(&x, y.clone()), inputs);
         assert!(warnings.iter().all(|warning| !warning.contains("lies")), "{name}: {warnings:?}");
         let predictions = model.predict(&table(&fresh, truth.clone())).unwrap();
@@ -136,8 +136,8 @@ fn a_bound_far_from_all_targets_changes_nothing() {
     let y: Vec<f64> = x.iter().map(|x| 4.0 + x + 0.3 * gaussian(&mut rng)).collect();
     let table = table(&x, y);
     let means = |lower: Option<f64>| {
-        let outcome = Outcome { lower, ..Outcome::default() };
-        fitted(&table, Inputs { outcome, ..Inputs::default() }).model.predict(&table).unwrap().mean()
+        let outcome = TargetSpec { lower, ..TargetSpec::default() };
+        fitted(&table, ColumnRoles { outcome, ..ColumnRoles::default() }).model.predict(&table).unwrap().mean()
     };
     let (free, bound) = (means(None), means(Some(0.0)));
     assert!(free.iter().zip(&bound).all(|(free, bound)| (free - bound).abs() < 1e-3), "{free:?} {bound:?}");
@@ -175,8 +175,8 @@ fn censored_times_are_those_of_the_truth() {
     assert!((mean(&censored) - 0.4).abs() < 0.05);
     let columns = vec![("x", x.clone()), ("y", y), ("censored", censored)];
     let table = Table::new(columns.into_iter().map(|(name, list)| (name, Column::Numbers(list))).collect()).unwrap();
-    let outcome = Outcome { lower: Some(0.0), censored: Some("censored".into()), ..Outcome::default() };
-    let Fitted { model, .. } = fitted(&table, Inputs { outcome, ..Inputs::default() });
+    let outcome = TargetSpec { lower: Some(0.0), censored: Some("censored".into()), ..TargetSpec::default() };
+    let Fitted { model, .. } = fitted(&table, ColumnRoles { outcome, ..ColumnRoles::default() });
     assert_eq!(model.encoder().inputs().len(), 1, "what says what is censored is no input");
     let fresh = inputs(FRESH, &mut rng);
     let truth: Vec<f64> = fresh.iter().map(|x| time(*x, &mut rng)).collect();

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use negmm::Rng;
 use negmm::compare::{Metric, Split};
-use negmm::data::Inputs;
-use negmm::train::{CpuEngine, Undertaking};
+use negmm::data::ColumnRoles;
+use negmm::train::{CpuEngine, JobGroup};
 use negmm::tune::{
     Candidate, Dimension, Entry, Journal, RunOptions, Search, Shard, Space, Strategy, Trial, Values, run,
 };
@@ -164,7 +164,7 @@ fn trials_run_once_and_shards_divide_them() {
     let runs = AtomicUsize::new(0);
     let work = |number: &usize| {
         runs.fetch_add(1, Ordering::Relaxed);
-        Ok(Undertaking::done(json!({ "nll": 0.1 * *number as f64 })))
+        Ok(JobGroup::done(json!({ "nll": 0.1 * *number as f64 })))
     };
     for (shard, expected, complete) in [("1/3", 7, false), ("2/3", 7, false), ("3/3", 6, true), ("3/3", 0, true)] {
         let engine = CpuEngine::new(3);
@@ -182,7 +182,7 @@ fn a_failure_ends_the_run_and_keeps_what_was_done() {
         (0..9).map(|number| Trial { name: format!("trial {number}"), work: number }).collect();
     let work = |number: &usize| match number {
         4 => Err(Error::data("no")),
-        _ => Ok(Undertaking::done(json!(number))),
+        _ => Ok(JobGroup::done(json!(number))),
     };
     let mut journal = Journal::open(&folder.0, &plan(1), Shard::WHOLE).unwrap();
     let engine = CpuEngine::new(1);
@@ -262,7 +262,7 @@ fn draws_differ_and_repeat() {
 /// A search on 120 rows of toy data.
 fn searched(strategy: Strategy, threads: usize, folder: Option<&Path>, shard: Shard) -> Option<Vec<Candidate>> {
     let table: Table = Toy::Bimodal.sample(120, &mut Rng::new(1, 0));
-    let inputs = Inputs::default();
+    let inputs = ColumnRoles::default();
     let mut base = Method::by_name("ne-gmm").unwrap();
     base.set("epochs", "12").unwrap();
     base.set("hidden", "8").unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use negmm::conformal::{Calibration, HeldBack, LabelColumns, Promise, Sets};
+use negmm::conformal::{Calibration, CalibrationSet, CoverageGuarantee, LabelColumns, SetKind};
 use negmm::data::Warnings;
 use negmm::{Error, Loaded, Model};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ fn read(calibrate: &Calibrate, model: &Model, shared: &Shared) -> Result<Calibra
     let columns = LabelColumns { by: calibrate.by.as_deref(), weight: calibrate.weight.as_deref() };
     let schema = columns.added_to(model.encoder().schema_with_target());
     let mut stream = input::stream(&calibrate.data, &schema.in_dialect(&input::dialect(&calibrate.file)?)?)?;
-    let (mut held, mut warnings, bar) = (HeldBack::default(), Warnings::default(), Bar::rows(shared));
+    let (mut held, mut warnings, bar) = (CalibrationSet::default(), Warnings::default(), Bar::rows(shared));
     let mut without_target = WithoutTarget::new(model);
     let target = &model.encoder().target().name;
     while let Some(chunk) = stream.next_chunk(CHUNK)? {
@@ -85,11 +85,11 @@ fn read(calibrate: &Calibrate, model: &Model, shared: &Shared) -> Result<Calibra
 
 /// What is guaranteed of sets of this coverage, for machines.
 fn of_coverage(calibration: &Calibration, coverage: f64) -> Vec<Value> {
-    let of = |(name, sets): (&str, Sets)| {
+    let of = |(name, sets): (&str, SetKind)| {
         let each = calibration.guarantees(sets, coverage).into_iter();
         let each = each.map(|(group, guarantee)| {
-            let bound = if let Promise::Split { bound } = guarantee.promise { Some(bound) } else { None };
-            let whole_line = matches!(guarantee.promise, Promise::WholeLine { .. });
+            let bound = if let CoverageGuarantee::Split { bound } = guarantee.promise { Some(bound) } else { None };
+            let whole_line = matches!(guarantee.promise, CoverageGuarantee::WholeLine { .. });
             json!({
                 "sets": name, "group": calibration.by().map(|_| group), "coverage": coverage, "rows": guarantee.rows,
                 "average": guarantee.average(), "bound": bound, "whole_line": whole_line,
@@ -97,7 +97,7 @@ fn of_coverage(calibration: &Calibration, coverage: f64) -> Vec<Value> {
         });
         each.collect::<Vec<_>>()
     };
-    [("intervals", Sets::Intervals), ("regions", Sets::Regions)].into_iter().flat_map(of).collect()
+    [("intervals", SetKind::Intervals), ("regions", SetKind::Regions)].into_iter().flat_map(of).collect()
 }
 
 fn sentences(model: &Model, calibration: &Calibration) -> String {
@@ -109,14 +109,14 @@ fn sentences(model: &Model, calibration: &Calibration) -> String {
         None => {
             lines.push("guaranteed intervals and regions hold".into());
             lines.extend(COVERAGES.iter().map(|coverage| {
-                let guarantees = calibration.guarantees(Sets::Intervals, *coverage);
+                let guarantees = calibration.guarantees(SetKind::Intervals, *coverage);
                 let guarantee = guarantees.first().map_or(String::new(), |(_, guarantee)| guarantee.to_string());
                 format!("  {coverage:<5} {guarantee}")
             }));
         }
         Some(by) => {
             lines.push(format!("guaranteed intervals and regions of {OF_GROUPS} hold, by {by:?}"));
-            let guarantees = calibration.guarantees(Sets::Intervals, OF_GROUPS);
+            let guarantees = calibration.guarantees(SetKind::Intervals, OF_GROUPS);
             let width = guarantees.iter().map(|(group, _)| group.chars().count()).max().unwrap_or(0);
             let more = guarantees.len().saturating_sub(MOST_SAID);
             let said = guarantees.iter().take(MOST_SAID);

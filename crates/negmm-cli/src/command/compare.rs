@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use negmm::compare::{CompareOptions, Comparison, Metric, compare};
-use negmm::data::Inputs;
-use negmm::train::Watch;
+use negmm::data::ColumnRoles;
+use negmm::train::Callbacks;
 use negmm::{Error, Method};
 use negmm_draw::Style;
 use serde_json::json;
@@ -43,7 +43,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     }
     let engine = shared.engine(None)?;
     let (outcome, group) = input::outcome(arguments.target_flags.given())?;
-    let inputs = Inputs {
+    let inputs = ColumnRoles {
         features: arguments.features.as_deref().map(input::names),
         ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
         dates: arguments.date.as_deref().map_or(Vec::new(), input::dates),
@@ -60,7 +60,8 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let splits = splitting.splits(&table, &inputs, seed)?;
     let bar = Bar::fits(shared, methods.len() * splits.len());
     let fitted = || bar.add(1);
-    let options = CompareOptions { seed, inputs: &inputs, engine: &engine, watch: Watch::nothing(), fitted: &fitted };
+    let options =
+        CompareOptions { seed, inputs: &inputs, engine: &engine, watch: Callbacks::nothing(), fitted: &fitted };
     let start = Instant::now();
     let comparison = compare(&table, &target, &methods, &splits, &options);
     bar.clear();

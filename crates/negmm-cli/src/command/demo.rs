@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use negmm::Rng;
-use negmm::data::{Column, Dialect, Inputs};
+use negmm::data::{Column, ColumnRoles, Dialect};
 use negmm::method::{Auto, Preset};
 use negmm::{Error, Method, Metrics, Table, Toy};
 use negmm_report::{EvaluationSet, Report};
@@ -37,7 +37,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let mut rng = Rng::new(seed, 0);
     let (train, test) = (toy.sample(rows, &mut rng), toy.sample(TEST_ROWS, &mut rng));
     let method = Method::Auto(Auto { preset: Preset::Fast, ..Auto::default() });
-    let (inputs, dialect) = (Inputs::default(), Dialect::default());
+    let (inputs, dialect) = (ColumnRoles::default(), Dialect::default());
     let config = FitConfig {
         target: "y".into(),
         inputs,

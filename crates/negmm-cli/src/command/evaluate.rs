@@ -1,7 +1,7 @@
 //! Responsible for `negmm evaluate`: score a model's predictions against known targets, chunk after chunk.
 
-use negmm::data::{Reading, Warnings};
-use negmm::metrics::Tally;
+use negmm::data::{ColumnType, Warnings};
+use negmm::metrics::MetricsAccumulator;
 use negmm::{Error, Loaded, Metrics};
 
 use crate::arguments::{Evaluate, Shared};
@@ -24,10 +24,11 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     let origins = &evaluate.origins;
     input::no_forecast(&[("last", origins.last.is_some()), ("every", origins.every.is_some())])?;
     let mut schema = model.encoder().schema_with_target();
-    schema.columns.extend(evaluate.weight.iter().map(|name| (name.clone(), Reading::number())));
+    schema.columns.extend(evaluate.weight.iter().map(|name| (name.clone(), ColumnType::number())));
     let mut stream = input::stream(&evaluate.data, &schema.in_dialect(&input::dialect(&evaluate.file)?)?)?;
     let grid = model.encoder().target().grid;
-    let (mut tally, mut constant, mut warnings) = (Tally::new(grid), Tally::new(grid), Warnings::default());
+    let (mut tally, mut constant, mut warnings) =
+        (MetricsAccumulator::new(grid), MetricsAccumulator::new(grid), Warnings::default());
     let bar = Bar::rows(shared);
     // A sequence is read whole: windows do not end where chunks do. So are censored targets: the censoring is estimated from
     // all rows.

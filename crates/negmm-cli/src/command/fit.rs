@@ -6,7 +6,7 @@ use std::time::Instant;
 use negmm::method::{Member, Predictor};
 use negmm::model::{Fitted, plan};
 use negmm::net::{Head, Stem};
-use negmm::train::{Estimate, Job, Trained, Watch};
+use negmm::train::{Callbacks, Estimate, Job, Trained};
 use negmm::{Error, Method, Model, Table};
 use negmm_report::{EvaluationSet, Report};
 use serde_json::json;
@@ -126,7 +126,7 @@ pub fn with_bar<T>(
 ) -> T {
     let bar = Bar::training(shared, jobs.len());
     bar.begin(&Estimate::of(jobs), engine.threads());
-    let watch = Watch { progress: &|progress| bar.epoch(progress), ..Watch::nothing() };
+    let watch = Callbacks { progress: &|progress| bar.epoch(progress), ..Callbacks::nothing() };
     let finished = finish(negmm::train::train(engine, jobs, &watch));
     bar.clear();
     finished

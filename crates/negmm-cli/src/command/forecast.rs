@@ -3,9 +3,11 @@
 use std::time::Instant;
 
 use negmm::compare::Summary;
-use negmm::conformal::{Adaptive, Guard};
-use negmm::data::{Inputs, PredictedRows};
-use negmm::forecast::{FittedForecaster, ForecastPlan, Forecaster, Forecasts, Over, Roles, StepScores, backtest};
+use negmm::conformal::{AdaptiveConformal, ConformalPredictor};
+use negmm::data::{ColumnRoles, PredictedRows};
+use negmm::forecast::{
+    Aggregate, FittedForecaster, ForecastPlan, Forecaster, Forecasts, SeriesSpec, StepScores, backtest,
+};
 use negmm::{Error, FitOptions, Method, Questions, Table};
 use serde_json::{Value, json};
 
@@ -28,7 +30,7 @@ const STEPS_SHOWN: usize = 12;
 /// Trains a forecaster.
 pub fn train(
     table: &Table,
-    roles: &Roles,
+    roles: &SeriesSpec,
     config: &FitConfig,
     engine: &Trainer,
     shared: &Shared,
@@ -145,7 +147,7 @@ pub fn predict(
     }
     let mut portions = forecaster.portions(&table, &histories, inside.then_some(origins))?;
     let mut adaptive = match (questions.guaranteed, inside) {
-        (true, true) => Some(Adaptive::new(&questions.sets())),
+        (true, true) => Some(AdaptiveConformal::new(&questions.sets())),
         (true, false) => Some(forecaster.adaptive(&table, &histories, &questions.sets())?),
         (false, _) => None,
     };
@@ -164,7 +166,11 @@ pub fn predict(
         };
         let Forecasts { places, predictions, .. } = &forecasts;
         let mut answers = match &adaptive {
-            Some(adaptive) => questions.answer_guaranteed(predictions, lines as u64, Guard::Adaptive(adaptive))?,
+            Some(adaptive) => questions.answer_guaranteed(
+                predictions,
+                lines as u64,
+                ConformalPredictor::AdaptiveConformal(adaptive),
+            )?,
             None => questions.answer(predictions, lines as u64)?,
         };
         if let Some((values, paths)) = drawn {
@@ -205,11 +211,11 @@ pub fn predict(
     Ok(())
 }
 
-fn over(word: &str) -> Result<Over, Error> {
+fn over(word: &str) -> Result<Aggregate, Error> {
     match word {
-        "sum" => Ok(Over::Sum),
-        "max" => Ok(Over::Max),
-        "min" => Ok(Over::Min),
+        "sum" => Ok(Aggregate::Sum),
+        "max" => Ok(Aggregate::Max),
+        "min" => Ok(Aggregate::Min),
         _ => Err(Error::options(format!("over must be sum, max or min, found {word:?}"))),
     }
 }
@@ -276,7 +282,7 @@ pub fn compare(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let (outcome, _) = input::outcome(arguments.target_flags.given())?;
     let engine = shared.engine(None)?;
     let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;
-    let inputs = Inputs { outcome, ..Inputs::default() };
+    let inputs = ColumnRoles { outcome, ..ColumnRoles::default() };
     let options = FitOptions::default().seed(seed).engine(&engine).inputs(inputs);
     let begin = Instant::now();
     let rolled = backtest(&table, &roles, auto, (folds, None), &options)?;

@@ -2,7 +2,7 @@
 
 use negmm::data::time::{clock, iso};
 use negmm::data::{
-    Difference, Encoding, Input, Levels, NumberEncoding, TextEncoding, TimeEncoding, TimeForm, TimePart,
+    Categories, Encoding, Input, NumberEncoding, TextEncoding, TimeDifference, TimeEncoding, TimeForm, TimePart,
 };
 use negmm::train::History;
 use negmm::{Error, Loaded};
@@ -144,7 +144,7 @@ fn describe(input: &Input) -> String {
                 parts.push(format!("{}: {}{more}{pooled}", report::counted(levels.len(), "level"), shown.join(", ")));
             }
             if !statistics.is_empty() {
-                let of: Vec<String> = statistics.iter().map(Levels::describe).collect();
+                let of: Vec<String> = statistics.iter().map(Categories::describe).collect();
                 parts.push(format!("mean, spread and rows of the target for {}", of.join(", ")));
             }
             let missing = if *missing { ", with missing cells" } else { "" };
@@ -152,7 +152,8 @@ fn describe(input: &Input) -> String {
         }
         Encoding::Time(_) if encoding.features() == 0 => "constant, not used".into(),
         Encoding::Time(TimeEncoding { form, seconds, parts }) => {
-            let mean = if *form == TimeForm::Clock { clock(seconds.mean.round()) } else { iso(seconds.mean.round()) };
+            let mean =
+                if *form == TimeForm::Frequency { clock(seconds.mean.round()) } else { iso(seconds.mean.round()) };
             let parts: String = parts.iter().map(|part| format!(", {}", part_name(part))).collect();
             let missing = if seconds.missing_flag { ", with missing cells" } else { "" };
             format!("time ({form}), mean {mean}, sd {}{parts}{missing}", duration(seconds.sd))
@@ -168,7 +169,7 @@ fn part_name(part: &TimePart) -> &'static str {
     }
 }
 
-fn length(difference: &Difference) -> String {
+fn length(difference: &TimeDifference) -> String {
     let NumberEncoding { mean, sd, .. } = difference.seconds;
     format!("difference, mean {}, sd {}", duration(mean), duration(sd))
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use negmm::data::Warnings;
-use negmm::forecast::{Forecaster, Forecasts, Place};
-use negmm::monitor::{Monitor, Watching};
+use negmm::forecast::{ForecastPoint, Forecaster, Forecasts};
+use negmm::monitor::{Monitor, MonitorConfig};
 use negmm::{Error, Loaded, Model};
 use negmm_draw::Style;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
     let share = |name: &str, text: &str| {
         text.trim().parse::<f64>().map_err(|_| Error::options(format!("{name} must be a number, found {text:?}")))
     };
-    let watching = Watching {
+    let watching = MonitorConfig {
         alpha: share("alpha", &arguments.alpha)?,
         tolerance: share("tolerance", &arguments.tolerance)?,
         seed: input::number("seed", &arguments.seed)?,
@@ -107,7 +107,7 @@ fn subject(loaded: &Loaded) -> Result<Subject, Error> {
 }
 
 /// What a file says was seen before, where there is one.
-fn before(path: &Path, target: &str, watching: Watching) -> Result<Option<State>, Error> {
+fn before(path: &Path, target: &str, watching: MonitorConfig) -> Result<Option<State>, Error> {
     if !path.exists() {
         return Ok(None);
     }
@@ -168,8 +168,8 @@ fn see_series(
             histories.series.len()
         )));
     };
-    let is_new = |place: &Place| seen.until.is_none_or(|until| series.time(place.step(), clock) > until);
-    let places: Vec<Place> = forecaster.next_steps(&histories, last).into_iter().filter(is_new).collect();
+    let is_new = |place: &ForecastPoint| seen.until.is_none_or(|until| series.time(place.step(), clock) > until);
+    let places: Vec<ForecastPoint> = forecaster.next_steps(&histories, last).into_iter().filter(is_new).collect();
     warn(shared.quiet, &histories.warnings);
     let Some(end) = places.last() else {
         warn(shared.quiet, &["no step is new: nothing was seen".to_string()]);

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use negmm::conformal::{Adaptive, Guard, LabelColumns};
+use negmm::conformal::{AdaptiveConformal, ConformalPredictor, LabelColumns};
 use negmm::data::{Chunk, RowStream, Warnings};
 use negmm::questions::{levels, numbers};
 use negmm::{Error, Loaded, Model, Questions};
@@ -178,14 +178,14 @@ fn answer(
         (true, Some(_), _) => {
             let mut y = model.encoder().targets(&chunk.table)?.into_owned();
             y.resize(predictions.len(), f64::NAN);
-            let adaptive = Adaptive::of_sequence(&questions.sets(), &predictions, &y)?;
+            let adaptive = AdaptiveConformal::of_sequence(&questions.sets(), &predictions, &y)?;
             said = guarantees::of_sequence(&adaptive, questions)?;
-            questions.answer_guaranteed(&predictions, first, Guard::Adaptive(&adaptive))?
+            questions.answer_guaranteed(&predictions, first, ConformalPredictor::AdaptiveConformal(&adaptive))?
         }
         (true, None, Some(calibration)) => {
             let labels = LabelColumns::of(calibration).labels(chunk)?;
             strangers = calibration.strangers(&labels);
-            questions.answer_guaranteed(&predictions, first, Guard::Calibrated(calibration, &labels))?
+            questions.answer_guaranteed(&predictions, first, ConformalPredictor::Calibrated(calibration, &labels))?
         }
         _ => questions.answer(&predictions, first)?,
     };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use negmm::data::{Reading, Warnings};
+use negmm::data::{ColumnType, Warnings};
 use negmm::{Error, Loaded, Model};
 use negmm_report::{EvaluationSet, EvaluationSetBuilder, Report};
 use serde_json::json;
@@ -84,7 +84,7 @@ fn evaluation_set(
 ) -> Result<(EvaluationSet, Vec<String>), Error> {
     let weight = report.weight.as_deref();
     let mut schema = model.encoder().schema_with_target();
-    schema.columns.extend(weight.map(|name| (name.to_string(), Reading::number())));
+    schema.columns.extend(weight.map(|name| (name.to_string(), ColumnType::number())));
     let mut stream = input::stream(&report.data, &schema.in_dialect(&input::dialect(&report.file)?)?)?;
     let mut warnings = Warnings::default();
     // A sequence is read whole: windows do not end where chunks do.

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use negmm::compare::{Metric, Summary, Task};
-use negmm::data::Inputs;
+use negmm::data::ColumnRoles;
 use negmm::model::plan;
-use negmm::train::{Engine, Watch, train};
+use negmm::train::{Callbacks, Engine, train};
 use negmm::tune::{Candidate, Dimension, RunOptions, Search, Space, Strategy, choosers};
 use negmm::{Error, Method, Table};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let part = journal::Part::new(&arguments.part)?;
     let engine = shared.engine(None)?;
     let (outcome, group) = input::outcome(arguments.target_flags.given())?;
-    let inputs = Inputs {
+    let inputs = ColumnRoles {
         features: arguments.features.as_deref().map(input::names),
         ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
         dates: arguments.date.as_deref().map_or(Vec::new(), input::dates),
@@ -106,7 +106,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
 }
 
 /// What chooses, by its name.
-fn chooser(name: &str, inputs: &Inputs) -> Result<Metric, Error> {
+fn chooser(name: &str, inputs: &ColumnRoles) -> Result<Metric, Error> {
     let choosers = choosers(inputs);
     choosers.iter().copied().find(|metric| metric.name() == name).ok_or_else(|| {
         let names: Vec<&str> = choosers.iter().map(|metric| metric.name()).collect();
@@ -152,7 +152,7 @@ fn save_winner(
     shared: &Shared,
 ) -> Result<(), Error> {
     let plan = plan(table, search.target, method, search.inputs, search.seed)?;
-    let trained = train(engine, &plan.jobs(), &Watch::nothing());
+    let trained = train(engine, &plan.jobs(), &Callbacks::nothing());
     let fitted = plan.finish(trained)?;
     warn(shared.quiet, &fitted.warnings);
     write(place, &fitted.model.to_bytes()?)

@@ -8,7 +8,7 @@ use negmm::net::{
     Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, MixtureHead, Network, Periodic, SampleHead, Stem,
 };
 use negmm::train::{
-    Engine, Job, NetworkJob, Objective, Optimiser, Selection, Trained, TrainedNetwork, Training, Watch,
+    Callbacks, Engine, Job, NetworkJob, Objective, Optimiser, Selection, Trained, TrainedNetwork, TrainingConfig,
 };
 
 fn rows(count: usize, features: usize) -> Dataset {
@@ -44,7 +44,7 @@ fn intervals(mut data: Dataset) -> Dataset {
     data.with_intervals(lower, upper)
 }
 
-fn job(data: &Arc<Dataset>, training: Training, change: impl FnOnce(&mut NetworkJob)) -> NetworkJob {
+fn job(data: &Arc<Dataset>, training: TrainingConfig, change: impl FnOnce(&mut NetworkJob)) -> NetworkJob {
     let cut = data.len() as u32 * 3 / 4;
     let head = MixtureHead::new(3, 1e-3);
     let mut job = NetworkJob {
@@ -78,7 +78,7 @@ pub fn train_all(engine: &dyn Engine, jobs: &[NetworkJob]) -> Vec<TrainedNetwork
         Ok(Trained::Network(trained)) => trained,
         other => panic!("{other:?}"),
     };
-    negmm::train::train(engine, &jobs, &Watch::nothing()).into_iter().map(network).collect()
+    negmm::train::train(engine, &jobs, &Callbacks::nothing()).into_iter().map(network).collect()
 }
 
 pub fn same(name: &str, found: &TrainedNetwork, expected: &TrainedNetwork) {
@@ -98,7 +98,7 @@ pub fn same(name: &str, found: &TrainedNetwork, expected: &TrainedNetwork) {
 /// One job for each head, loss and option.
 pub fn table() -> Vec<(&'static str, NetworkJob)> {
     let data = Arc::new(rows(200, 5));
-    let short = || Training { epochs: 3, averaging: 0.0, ..Training::default() };
+    let short = || TrainingConfig { epochs: 3, averaging: 0.0, ..TrainingConfig::default() };
     vec![
         ("hybrid, relu", job(&data, short(), |_| {})),
         (
@@ -120,13 +120,13 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             "averaging, dropout, weight decay, batch of 80",
             job(
                 &data,
-                Training {
+                TrainingConfig {
                     epochs: 4,
                     batch: 80,
                     averaging: 0.9,
                     dropout: 0.3,
                     weight_decay: 0.1,
-                    ..Training::default()
+                    ..TrainingConfig::default()
                 },
                 |job| job.network.hidden = vec![12, 12],
             ),
@@ -135,7 +135,12 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             "schedule-free, residual",
             job(
                 &data,
-                Training { epochs: 4, optimiser: Optimiser::ScheduleFree, weight_decay: 0.1, ..Training::default() },
+                TrainingConfig {
+                    epochs: 4,
+                    optimiser: Optimiser::ScheduleFree,
+                    weight_decay: 0.1,
+                    ..TrainingConfig::default()
+                },
                 |job| {
                     job.network.hidden = vec![12, 12, 12];
                     job.network.residual = true;
@@ -146,12 +151,12 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             "muon, residual, calibrated, halves",
             job(
                 &data,
-                Training {
+                TrainingConfig {
                     epochs: 4,
                     optimiser: Optimiser::Muon,
                     batch: 70,
                     select: Selection::Calibrated,
-                    ..Training::default()
+                    ..TrainingConfig::default()
                 },
                 |job| {
                     job.network.hidden = vec![20, 20, 3];
@@ -164,12 +169,12 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             "periodic embedding, weights, muon",
             job(
                 &Arc::new(weighted(rows(230, 5))),
-                Training {
+                TrainingConfig {
                     epochs: 3,
                     optimiser: Optimiser::Muon,
                     batch: 100,
                     weight_decay: 0.05,
-                    ..Training::default()
+                    ..TrainingConfig::default()
                 },
                 |job| {
                     let embedded = [0, 2, 3].map(|input| EmbeddedInput { input, low: -0.9, high: 0.8 }).to_vec();
@@ -191,20 +196,20 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
         ),
         (
             "adversarial, dropout, batch of 70",
-            job(&data, Training { batch: 70, adversarial: 0.02, dropout: 0.2, ..short() }, |job| {
+            job(&data, TrainingConfig { batch: 70, adversarial: 0.02, dropout: 0.2, ..short() }, |job| {
                 job.network.hidden = vec![12, 9];
             }),
         ),
         (
             "samples, adversarial",
-            job(&data, Training { batch: 100, adversarial: 0.01, ..short() }, |job| {
+            job(&data, TrainingConfig { batch: 100, adversarial: 0.01, ..short() }, |job| {
                 let head = SampleHead { samples: 20, sd_floor: 1e-3 };
                 job.objective = Objective::SampleEnergy { head, sinkhorn: None };
             }),
         ),
         (
             "samples",
-            job(&Arc::new(weighted(rows(200, 5))), Training { batch: 70, ..short() }, |job| {
+            job(&Arc::new(weighted(rows(200, 5))), TrainingConfig { batch: 70, ..short() }, |job| {
                 let head = SampleHead { samples: 21, sd_floor: 1e-3 };
                 job.objective = Objective::SampleEnergy { head, sinkhorn: None };
             }),
@@ -224,31 +229,39 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
         ),
         (
             "intervals, atoms and bounds",
-            job(&Arc::new(intervals(rows(200, 5))), Training { select: Selection::Calibrated, ..short() }, |job| {
-                let atoms = Atoms::new([Atom { place: 0.25, share: 0.1 }, Atom { place: -0.5, share: 0.1 }]);
-                let bounds = Bounds { lower: Some(-2.0), upper: None };
-                let head = MixtureHead { atoms, bounds, ..MixtureHead::new(3, 1e-2) };
-                job.objective = Objective::Hybrid { head, eta: 0.6 };
-            }),
+            job(
+                &Arc::new(intervals(rows(200, 5))),
+                TrainingConfig { select: Selection::Calibrated, ..short() },
+                |job| {
+                    let atoms = Atoms::new([Atom { place: 0.25, share: 0.1 }, Atom { place: -0.5, share: 0.1 }]);
+                    let bounds = Bounds { lower: Some(-2.0), upper: None };
+                    let head = MixtureHead { atoms, bounds, ..MixtureHead::new(3, 1e-2) };
+                    job.objective = Objective::Hybrid { head, eta: 0.6 };
+                },
+            ),
         ),
         (
             "too large for shared memory, adam",
-            job(&Arc::new(rows(300, 5)), Training { epochs: 2, batch: 200, ..Training::default() }, |job| {
-                job.network.hidden = vec![130, 130, 130];
-                job.objective = Objective::Hybrid { head: MixtureHead::new(10, 1e-3), eta: 0.5 };
-            }),
+            job(
+                &Arc::new(rows(300, 5)),
+                TrainingConfig { epochs: 2, batch: 200, ..TrainingConfig::default() },
+                |job| {
+                    job.network.hidden = vec![130, 130, 130];
+                    job.objective = Objective::Hybrid { head: MixtureHead::new(10, 1e-3), eta: 0.5 };
+                },
+            ),
         ),
         (
             "too large for shared memory, muon, residual, calibrated, halves, dropout",
             job(
                 &Arc::new(rows(300, 5)),
-                Training {
+                TrainingConfig {
                     epochs: 2,
                     batch: 200,
                     optimiser: Optimiser::Muon,
                     dropout: 0.1,
                     select: Selection::Calibrated,
-                    ..Training::default()
+                    ..TrainingConfig::default()
                 },
                 |job| {
                     job.network.hidden = vec![130, 130, 130, 130];

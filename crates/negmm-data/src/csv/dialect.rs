@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::infer::{ReadAs, Wish};
+use crate::infer::{CellType, TypeHint};
 use crate::message::absent_columns;
-use crate::{Reading, Schema};
+use crate::{ColumnType, Schema};
 use negmm_dist::{Error, Result};
 
 /// What is said about how a file is written. The default says nothing: everything is recognised from the file.
@@ -52,12 +52,15 @@ impl Dialect {
     }
 
     /// What is said of each column of a file.
-    pub(crate) fn wishes(&self, header: &[String]) -> Result<Vec<Wish>> {
+    pub(crate) fn wishes(&self, header: &[String]) -> Result<Vec<TypeHint>> {
         self.check()?;
         let asked = || {
-            self.text.iter().map(|name| (name, Wish::Text)).chain(self.number.iter().map(|name| (name, Wish::Number)))
+            self.text
+                .iter()
+                .map(|name| (name, TypeHint::Text))
+                .chain(self.number.iter().map(|name| (name, TypeHint::Number)))
         };
-        let mut wishes = vec![Wish::Nothing; header.len()];
+        let mut wishes = vec![TypeHint::Nothing; header.len()];
         let mut absent = Vec::new();
         for (name, wish) in asked() {
             match header.iter().position(|column| column == name.trim()) {
@@ -84,7 +87,7 @@ impl Schema {
         self.decimal = dialect.decimal;
         for (_, reading) in &mut self.columns {
             reading.missing.extend(dialect.missing.iter().cloned());
-            if let (ReadAs::Number(form), Some(decimal)) = (&mut reading.cells, dialect.decimal)
+            if let (CellType::Number(form), Some(decimal)) = (&mut reading.cells, dialect.decimal)
                 && form.decimal != decimal
             {
                 form.decimal = decimal;
@@ -100,7 +103,7 @@ fn other(decimal: char) -> char {
     if decimal == ',' { '.' } else { ',' }
 }
 
-impl Reading {
+impl ColumnType {
     /// The same with more words for missing.
     pub(crate) fn with_missing(mut self, words: impl IntoIterator<Item = String>) -> Self {
         self.missing.extend(words);

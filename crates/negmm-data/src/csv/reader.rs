@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::csv::records::Records;
-use crate::infer::deciding::Deciding;
-use crate::infer::{CellReader, Verdict, Wish, is_code, plain_number};
+use crate::infer::deciding::TypeInference;
+use crate::infer::{CellReader, Inference, TypeHint, is_code, plain_number};
 use crate::table::dictionary::Dictionary;
 use crate::table::memory_limit::read_all;
-use crate::{Column, Dialect, Reading, Table};
+use crate::{Column, ColumnType, Dialect, Table};
 use negmm_dist::{Error, Result};
 
 /// Reads all rows. The bytes are held in memory and gone through again for columns that are not plain numbers: only at the end of a
@@ -18,7 +18,7 @@ pub(crate) fn read_whole(reader: impl Read, name: &str, dialect: &Dialect) -> Re
     let file = Whole { bytes: &bytes, name, dialect };
     let mut records = file.records()?;
     let deciding =
-        Deciding::new(dialect, records.header(), records.separator()).map_err(|error| error.in_file(name))?;
+        TypeInference::new(dialect, records.header(), records.separator()).map_err(|error| error.in_file(name))?;
     let numbers = file.plain_numbers(&mut records, &deciding.wishes)?;
     let header = records.header();
     let others: Vec<usize> = (0..header.len()).filter(|position| numbers[*position].is_none()).collect();
@@ -38,7 +38,7 @@ pub(crate) fn read_whole(reader: impl Read, name: &str, dialect: &Dialect) -> Re
         let (column, reading) = match (plain, texts.remove(&position)) {
             (Some(numbers), None) => (Column::Numbers(numbers), deciding.plain_reading(decimal)),
             (plain, text) => {
-                let verdict = verdicts.remove(&position).unwrap_or(Verdict::Text);
+                let verdict = verdicts.remove(&position).unwrap_or(Inference::Text);
                 let text = text.unwrap_or_else(|| Column::text([]));
                 deciding.finish(plain, text, verdict, decimal).map_err(blame)?
             }
@@ -67,18 +67,18 @@ impl<'a> Whole<'a> {
     }
 
     /// The columns in which every cell is a plain number or missing.
-    fn plain_numbers(&self, records: &mut Records<&[u8]>, wishes: &[Wish]) -> Result<Vec<Option<Vec<f64>>>> {
-        let reader = CellReader::new(&Reading::number().with_missing(self.dialect.missing.iter().cloned()));
+    fn plain_numbers(&self, records: &mut Records<&[u8]>, wishes: &[TypeHint]) -> Result<Vec<Option<Vec<f64>>>> {
+        let reader = CellReader::new(&ColumnType::number().with_missing(self.dialect.missing.iter().cloned()));
         let width = records.header().len();
         let mut numbers: Vec<Option<Vec<f64>>> =
-            wishes.iter().map(|wish| (*wish != Wish::Text).then(Vec::new)).collect();
+            wishes.iter().map(|wish| (*wish != TypeHint::Text).then(Vec::new)).collect();
         let mut infinities: Vec<Option<Error>> = vec![None; width];
         while records.advance()? {
             for (position, column) in numbers.iter_mut().enumerate() {
                 let Some(values) = column else { continue };
                 let cell = &records.cells()[position];
                 match reader.number(cell) {
-                    Some(_) if is_code(cell) && wishes[position] == Wish::Nothing => *column = None,
+                    Some(_) if is_code(cell) && wishes[position] == TypeHint::Nothing => *column = None,
                     Some(value) => {
                         if value.is_infinite() && infinities[position].is_none() {
                             infinities[position] = records.number(position, &reader).err();
@@ -97,7 +97,7 @@ impl<'a> Whole<'a> {
     fn dictionaries(&self, positions: &[usize]) -> Result<BTreeMap<usize, Column>> {
         let mut dictionaries: Vec<Dictionary> = positions.iter().map(|_| Dictionary::default()).collect();
         if !positions.is_empty() {
-            let reader = CellReader::new(&Reading::text());
+            let reader = CellReader::new(&ColumnType::text());
             let mut records = self.records()?;
             while records.advance()? {
                 for (position, dictionary) in positions.iter().zip(&mut dictionaries) {

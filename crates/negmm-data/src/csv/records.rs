@@ -12,7 +12,7 @@ use crate::infer::times::no_time;
 use crate::table::check_names;
 use crate::table::column::not_finite;
 use crate::table::dictionary::Dictionary;
-use crate::{Column, Reading, TimeForm};
+use crate::{Column, ColumnType, TimeForm};
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Result};
 
@@ -216,7 +216,7 @@ pub(crate) fn column_numbers(column: &Column) -> std::result::Result<Cow<'_, [f6
             Err((row, number_error(iso(times[row]).as_bytes(), None)))
         }
         Column::Text { codes, levels } => {
-            CellReader::new(&Reading::number()).numbers(codes, levels).map(|(numbers, _)| numbers.into())
+            CellReader::new(&ColumnType::number()).numbers(codes, levels).map(|(numbers, _)| numbers.into())
         }
     }
 }

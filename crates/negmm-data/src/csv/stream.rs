@@ -12,7 +12,7 @@ use crate::message::absent_columns;
 use crate::table::dictionary::Dictionary;
 use crate::table::kept::KeptColumn;
 use crate::table::open;
-use crate::{Column, Reading, Table, TimeForm, Warnings};
+use crate::{Column, ColumnType, Table, TimeForm, Warnings};
 use negmm_dist::{Error, Result};
 
 /// Room that is made at once for the rows of a chunk; more is made when they come.
@@ -33,7 +33,7 @@ pub enum Kind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schema {
     /// Columns for the table, with how their cells are understood.
-    pub columns: Vec<(String, Reading)>,
+    pub columns: Vec<(String, ColumnType)>,
     /// Columns to carry over as they stand; they may be among the others too.
     pub keep: Vec<String>,
     /// What stands between cells, where it should not be recognised from the first lines.

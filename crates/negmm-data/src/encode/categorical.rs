@@ -6,23 +6,23 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnEncoding, Features, Levels, NumberOptions, Unseen};
+use super::{Categories, ColumnEncoding, Features, NumberOptions, Unseen};
 use crate::infer::datetime::iso;
 use crate::{Column, Kind};
 use negmm_dist::novelty::Beyond;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Result};
-use negmm_nn::dataset::{NO_LEVEL, STATISTICS};
+use negmm_nn::dataset::{NO_CATEGORY, STATISTICS};
 
 /// Levels with a feature of their own, at most.
-pub const MAX_LEVELS: usize = 64;
+pub const MAX_CATEGORIES: usize = 64;
 /// Rows that have a level, at least, where it has statistics and a feature of its own: fewer make it known by heart.
 const FREQUENT: f64 = 100.0;
 
 /// A 0/1 feature for each level, one for missing cells if training had some; where this comes to a single feature there is none,
-/// as it would be constant. More than [`MAX_LEVELS`] levels have statistics of the target, and the most frequent of them a feature as
+/// as it would be constant. More than [`MAX_CATEGORIES`] levels have statistics of the target, and the most frequent of them a feature as
 /// well: a statistic does not tell how a destination goes with a time. Where no two levels have a second row, or rows are steps of a
-/// sequence, there are no statistics: the levels beyond [`MAX_LEVELS`] share a feature.
+/// sequence, there are no statistics: the levels beyond [`MAX_CATEGORIES`] share a feature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TextEncoding {
     /// The levels with a feature of their own, the most frequent first.
@@ -33,7 +33,7 @@ pub struct TextEncoding {
     pub missing: bool,
     /// Levels with statistics of the target: of the whole text, of its first words. None where there are few levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub statistics: Vec<Levels>,
+    pub statistics: Vec<Categories>,
 }
 
 impl TextEncoding {
@@ -54,16 +54,16 @@ impl TextEncoding {
         let mut frequent: Vec<(f64, &String)> =
             totals.into_iter().zip(levels).filter(|(total, _)| *total > 0.0).collect();
         frequent.sort_unstable_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
-        let too_many = frequent.len() > MAX_LEVELS;
+        let too_many = frequent.len() > MAX_CATEGORIES;
         let statistics = match statistics && too_many {
-            true => Levels::learn(levels.iter().map(String::as_str).zip(rows.iter().copied())),
+            true => Categories::learn(levels.iter().map(String::as_str).zip(rows.iter().copied())),
             false => Vec::new(),
         };
         // Beside statistics only levels that many rows have are worth a feature of their own; weights count beside their mean.
         let counted = rows.iter().sum::<usize>() as f64;
         let all: f64 = frequent.iter().map(|(total, _)| *total).sum();
         let least = if statistics.is_empty() { 0.0 } else { FREQUENT * all / counted };
-        let own = frequent.into_iter().take(MAX_LEVELS).filter(|(total, _)| *total >= least);
+        let own = frequent.into_iter().take(MAX_CATEGORIES).filter(|(total, _)| *total >= least);
         let levels = own.map(|(_, level)| level.clone()).collect();
         Self { levels, pooled: too_many && statistics.is_empty(), missing, statistics }
     }
@@ -73,7 +73,7 @@ impl TextEncoding {
     fn is_new(&self, level: &str) -> bool {
         match self.statistics.first() {
             None => !self.pooled,
-            Some(all) => all.words.is_none() && all.single == 0 && all.code(level) == NO_LEVEL,
+            Some(all) => all.words.is_none() && all.single == 0 && all.code(level) == NO_CATEGORY,
         }
     }
 
@@ -105,13 +105,13 @@ impl ColumnEncoding for TextEncoding {
     }
 
     fn check(&self) -> Result<()> {
-        if self.levels.len() > MAX_LEVELS {
-            return Err(Error::model(format!("expected at most {MAX_LEVELS} levels, found {}", self.levels.len())));
+        if self.levels.len() > MAX_CATEGORIES {
+            return Err(Error::model(format!("expected at most {MAX_CATEGORIES} levels, found {}", self.levels.len())));
         }
         if self.levels.iter().collect::<HashSet<_>>().len() < self.levels.len() {
             return Err(Error::model("a level occurs twice"));
         }
-        self.statistics.iter().try_for_each(Levels::check)
+        self.statistics.iter().try_for_each(Categories::check)
     }
 
     fn encode(
@@ -205,7 +205,7 @@ mod tests {
         let codes: Vec<u32> = (0..70).chain([69, 69]).collect();
         let TextEncoding { levels, pooled, .. } = TextEncoding::learn(&codes, &levels, None, true);
         assert!(pooled);
-        assert_eq!(levels.len(), MAX_LEVELS);
+        assert_eq!(levels.len(), MAX_CATEGORIES);
         assert_eq!((levels[0].as_str(), levels[63].as_str()), ("69", "62"));
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Column;
 use crate::encode::categorical::as_text;
 use negmm_dist::{Error, Result};
-use negmm_nn::dataset::{NO_LEVEL, STATISTICS};
+use negmm_nn::dataset::{NO_CATEGORY, STATISTICS};
 
 /// A level has statistics when at least so many rows have it: what one row says of others is not seen in training.
 const LEAST_ROWS: usize = 2;
@@ -18,7 +18,7 @@ const FEWER: f64 = 0.8;
 
 /// Levels of a text column, each a text or the first words of texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Levels {
+pub struct Categories {
     /// How many of the first words make a level; `None`: the whole text does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<usize>,
@@ -28,7 +28,7 @@ pub struct Levels {
     pub single: usize,
 }
 
-impl Levels {
+impl Categories {
     /// Those that tell something, the whole text first; `texts` are all texts of a column, and how many rows have each.
     pub(crate) fn learn<'a>(texts: impl Iterator<Item = (&'a str, usize)> + Clone) -> Vec<Self> {
         let mut before = f64::INFINITY;
@@ -66,18 +66,18 @@ impl Levels {
         format!("{} {what}{single}", self.names.len())
     }
 
-    /// For each cell the number of its level, or [`NO_LEVEL`].
+    /// For each cell the number of its level, or [`NO_CATEGORY`].
     pub(crate) fn codes(&self, column: &Column) -> Vec<u32> {
         let column = as_text(column);
         let Column::Text { codes, levels } = column.as_ref() else { return Vec::new() };
         let known: Vec<u32> = levels.iter().map(|level| self.code(level)).collect();
-        codes.iter().map(|code| known.get(*code as usize).copied().unwrap_or(NO_LEVEL)).collect()
+        codes.iter().map(|code| known.get(*code as usize).copied().unwrap_or(NO_CATEGORY)).collect()
     }
 
-    /// The number of the level of a text, or [`NO_LEVEL`].
+    /// The number of the level of a text, or [`NO_CATEGORY`].
     pub(crate) fn code(&self, text: &str) -> u32 {
         let name = first_words(text, self.words);
-        self.names.binary_search_by(|known| known.as_str().cmp(name)).map_or(NO_LEVEL, |at| at as u32)
+        self.names.binary_search_by(|known| known.as_str().cmp(name)).map_or(NO_CATEGORY, |at| at as u32)
     }
 
     /// Names of the features, for the column called `column`.
@@ -93,7 +93,7 @@ impl Levels {
     /// Says what is wrong with levels that came from a file.
     pub(crate) fn check(&self) -> Result<()> {
         let in_order = self.names.is_sorted_by(|a, b| a < b);
-        if !in_order || self.names.len() >= NO_LEVEL as usize || self.words == Some(0) {
+        if !in_order || self.names.len() >= NO_CATEGORY as usize || self.words == Some(0) {
             return Err(Error::model("its levels are not in order"));
         }
         Ok(())
@@ -133,18 +133,18 @@ mod tests {
     #[test]
     fn levels_of_single_rows_are_counted_and_words_join_where_they_are_fewer() {
         let texts = ["Maruti Swift VXI", "Maruti Swift LXI", "Maruti Alto", "Tata Nano a", "Tata Nano b", "Tata Aria"];
-        let learnt = Levels::learn(texts.into_iter().zip([2, 1, 1, 1, 1, 3]));
+        let learnt = Categories::learn(texts.into_iter().zip([2, 1, 1, 1, 1, 3]));
         let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
         assert_eq!(
             learnt,
             [
-                Levels { words: None, names: names(&["Maruti Swift VXI", "Tata Aria"]), single: 4 },
-                Levels { words: Some(2), names: names(&["Maruti Swift", "Tata Aria", "Tata Nano"]), single: 1 },
-                Levels { words: Some(1), names: names(&["Maruti", "Tata"]), single: 0 },
+                Categories { words: None, names: names(&["Maruti Swift VXI", "Tata Aria"]), single: 4 },
+                Categories { words: Some(2), names: names(&["Maruti Swift", "Tata Aria", "Tata Nano"]), single: 1 },
+                Categories { words: Some(1), names: names(&["Maruti", "Tata"]), single: 0 },
             ]
         );
         assert_eq!(learnt[0].describe(), "2 levels (not 4 of a single row)");
-        assert_eq!((learnt[2].code("Tata Safari"), learnt[1].code("Tata Safari")), (1, NO_LEVEL));
-        assert!(Levels::learn(["a", "b", "c"].into_iter().zip([1, 1, 1])).is_empty());
+        assert_eq!((learnt[2].code("Tata Safari"), learnt[1].code("Tata Safari")), (1, NO_CATEGORY));
+        assert!(Categories::learn(["a", "b", "c"].into_iter().zip([1, 1, 1])).is_empty());
     }
 }

@@ -15,7 +15,7 @@ const MOST_COLUMNS: usize = 4;
 
 /// The seconds from one column of times to another as a number, 0 where one of them is missing: their own flags say so.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Difference {
+pub struct TimeDifference {
     /// The column that is taken away.
     pub from: String,
     /// The column that it is taken from.
@@ -24,7 +24,7 @@ pub struct Difference {
     pub seconds: NumberEncoding,
 }
 
-impl Difference {
+impl TimeDifference {
     /// Those of the inputs that are times, each later column less each earlier one, where the difference varies.
     pub(crate) fn learn(table: &Table, inputs: &[Input], weights: Option<&[f64]>) -> Result<Vec<Self>> {
         let times: Vec<(&str, TimeForm)> = inputs.iter().filter_map(time).collect();
@@ -35,7 +35,7 @@ impl Difference {
         for (at, (to, form)) in times.iter().enumerate() {
             for (from, other) in &times[..at] {
                 // A time of day and a date have nothing between them.
-                if (*form == TimeForm::Clock) != (*other == TimeForm::Clock) {
+                if (*form == TimeForm::Frequency) != (*other == TimeForm::Frequency) {
                     continue;
                 }
                 let numbers = between(table, (from, *other), (to, *form))?;

@@ -12,13 +12,13 @@ use crate::infer::times::seconds;
 use crate::target::censoring::known_targets;
 use crate::windows::{Sequence, windows};
 use crate::{
-    Column, Difference, Encoding, Extrapolation, Input, Inputs, NumberEncoding, PredictedRows, Schema, Table, Target,
-    TimeEncoding, Warnings,
+    Column, ColumnRoles, Encoding, Extrapolation, Input, NumberEncoding, PredictedRows, Schema, Table, Target,
+    TimeDifference, TimeEncoding, Warnings,
 };
 use negmm_dist::quote::quoted;
+use negmm_dist::{CensoredTargets, Novelty};
 use negmm_dist::{Error, Result};
-use negmm_dist::{Known, Novelty};
-use negmm_nn::dataset::{Dataset, LevelColumn, STATISTICS};
+use negmm_nn::dataset::{CategoricalColumn, Dataset, STATISTICS};
 
 /// How a table becomes a [`Dataset`], learnt from the training table and kept in the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct Encoder {
     inputs: Vec<Input>,
     /// Differences of times, whose features come after those of the inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    differences: Vec<Difference>,
+    differences: Vec<TimeDifference>,
     target: Target,
     /// Whether missing numbers stay missing (NaN), for methods that know what to do with them.
     #[serde(default)]
@@ -43,7 +43,7 @@ pub struct Encoder {
 
 impl Encoder {
     /// Learns from the training table.
-    pub fn fit(table: &Table, target: &str, inputs: &Inputs) -> Result<Self> {
+    pub fn fit(table: &Table, target: &str, inputs: &ColumnRoles) -> Result<Self> {
         let (target, inputs) = (table.own_name(target).unwrap_or(target), &inputs.named_as_in(table));
         if let Some(sequence) = &inputs.sequence {
             sequence.check()?;
@@ -60,7 +60,7 @@ impl Encoder {
         };
         let mut columns = inputs.choose(table, target)?.into_iter().map(learn).collect::<Result<Vec<Input>>>()?;
         let target = Target::learn(table, target, &inputs.outcome, weights.as_deref())?;
-        let differences = Difference::learn(table, &columns, weights.as_deref())?;
+        let differences = TimeDifference::learn(table, &columns, weights.as_deref())?;
         let Some(sequence) = inputs.sequence.clone() else {
             return Ok(Self::new(columns, differences, target, None));
         };
@@ -84,7 +84,7 @@ impl Encoder {
         Ok(encoder)
     }
 
-    fn new(inputs: Vec<Input>, differences: Vec<Difference>, target: Target, sequence: Option<Sequence>) -> Self {
+    fn new(inputs: Vec<Input>, differences: Vec<TimeDifference>, target: Target, sequence: Option<Sequence>) -> Self {
         Self { inputs, differences, target, keeps_missing: false, soft_clip: None, extrapolation: None, sequence }
     }
 
@@ -128,7 +128,7 @@ impl Encoder {
     ///
     /// # Errors
     /// Those of [`Encoder::fit`].
-    pub fn adding_normal_scores(mut self, table: &Table, inputs: &Inputs) -> Result<Self> {
+    pub fn adding_normal_scores(mut self, table: &Table, inputs: &ColumnRoles) -> Result<Self> {
         let inputs = inputs.named_as_in(table);
         let weights = inputs.weight.as_deref().map(|name| table.sample_weights(name)).transpose()?;
         for Input { name, encoding, .. } in &mut self.inputs {
@@ -203,7 +203,7 @@ impl Encoder {
     }
 
     /// The differences of times that become features after those of the inputs.
-    pub fn differences(&self) -> &[Difference] {
+    pub fn differences(&self) -> &[TimeDifference] {
         &self.differences
     }
 
@@ -248,7 +248,7 @@ impl Encoder {
 
     fn channel_names(&self) -> Vec<String> {
         let inputs = self.used().flat_map(|input| input.encoding.of_kind().names(&input.name));
-        inputs.chain(self.differences.iter().map(Difference::name)).collect()
+        inputs.chain(self.differences.iter().map(TimeDifference::name)).collect()
     }
 
     /// The inputs that have features.
@@ -331,7 +331,7 @@ impl Encoder {
     }
 
     /// Which level each row has, for every column of levels.
-    fn levels(&self, table: &Table) -> Vec<LevelColumn> {
+    fn levels(&self, table: &Table) -> Vec<CategoricalColumn> {
         let (mut first, mut columns) = (0, Vec::new());
         for input in &self.inputs {
             let statistics = input.encoding.statistics();
@@ -340,7 +340,7 @@ impl Encoder {
                 // What is wrong with a column was said when its other features were encoded.
                 let column = table.column_read_as(&input.name, &input.reading()).and_then(Result::ok);
                 let codes = column.map_or_else(Vec::new, |(column, _)| levels.codes(&column));
-                columns.push(LevelColumn { first, levels: levels.names.len(), codes });
+                columns.push(CategoricalColumn { first, levels: levels.names.len(), codes });
                 first += STATISTICS;
             }
         }
@@ -365,7 +365,7 @@ impl Encoder {
     ///
     /// # Errors
     /// Those of [`Encoder::targets`], and when a column is not there that says what is known, or a cell of it makes no sense.
-    pub fn known(&self, table: &Table) -> Result<Option<Known>> {
+    pub fn known(&self, table: &Table) -> Result<Option<CensoredTargets>> {
         // A sequence is never censored: its targets are those of all rows.
         known_targets(table, &self.target, &self.targets(table)?)
     }

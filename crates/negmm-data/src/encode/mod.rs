@@ -1,5 +1,5 @@
 //! Responsible for how an input column becomes features, whatever its kind. A kind of column is a file here and a line in
-//! [`Encoding`] and [`Encoding::of_kind`].
+//! [`Encoding`] and `Encoding::of_kind`.
 
 mod categorical;
 mod categories;
@@ -14,14 +14,14 @@ mod quantile_transform;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use categorical::as_text;
-pub use categorical::{MAX_LEVELS, TextEncoding};
-pub use categories::Levels;
+pub use categorical::{MAX_CATEGORIES, TextEncoding};
+pub use categories::Categories;
 pub use datetime::{TimeEncoding, TimePart};
 pub(crate) use numeric::NumberOptions;
 pub use numeric::{ENCODED_LIMIT, NumberEncoding};
-pub use quantile_transform::NormalScores;
+pub use quantile_transform::QuantileTransform;
 
-use super::{Column, Kind, Reading, TimeForm};
+use super::{Column, ColumnType, Kind, TimeForm};
 use crate::csv::records::column_numbers;
 use crate::infer::times::seconds;
 use negmm_dist::novelty::Beyond;
@@ -130,7 +130,7 @@ impl Encoding {
 
     /// The levels with statistics of the target; the features of the first are followed by those of the next, and all are the
     /// column's last.
-    pub(crate) fn statistics(&self) -> &[Levels] {
+    pub(crate) fn statistics(&self) -> &[Categories] {
         match self {
             Self::Number(_) | Self::Time(_) => &[],
             Self::Text(encoding) => &encoding.statistics,
@@ -148,12 +148,12 @@ pub struct Input {
     pub encoding: Encoding,
     /// How its cells are understood, where that is more than plain numbers or text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_as: Option<Reading>,
+    pub read_as: Option<ColumnType>,
 }
 
 impl Input {
     /// How its cells are understood.
-    pub fn reading(&self) -> Reading {
+    pub fn reading(&self) -> ColumnType {
         self.read_as.clone().unwrap_or_else(|| self.encoding.of_kind().kind().into())
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnEncoding, Features, NormalScores, Unseen};
+use super::{ColumnEncoding, Features, QuantileTransform, Unseen};
 use crate::csv::records::column_numbers;
 use crate::target::moments::mean_and_sd;
 use crate::{Column, Kind};
@@ -26,9 +26,9 @@ pub struct NumberEncoding {
     /// The smallest and the largest of them; none in models of versions that did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
-    /// A second copy of the number, see [`NormalScores`].
+    /// A second copy of the number, see [`QuantileTransform`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub normal_scores: Option<NormalScores>,
+    pub normal_scores: Option<QuantileTransform>,
 }
 
 /// What an encoder does with the numbers of all columns.
@@ -60,7 +60,7 @@ impl NumberEncoding {
 
     /// The same with normal scores as a second copy, where the column has enough different numbers.
     pub(crate) fn with_normal_scores(mut self, numbers: &[f64], weights: Option<&[f64]>) -> Self {
-        self.normal_scores = if self.varies() { NormalScores::learn(numbers, weights) } else { None };
+        self.normal_scores = if self.varies() { QuantileTransform::learn(numbers, weights) } else { None };
         self
     }
 
@@ -125,7 +125,7 @@ impl ColumnEncoding for NumberEncoding {
         if self.range.is_some_and(|(low, high)| !(low.is_finite() && low <= high && high.is_finite())) {
             return Err(Error::model("a range must be two finite numbers, the smaller first"));
         }
-        self.normal_scores.as_ref().map_or(Ok(()), NormalScores::check)
+        self.normal_scores.as_ref().map_or(Ok(()), QuantileTransform::check)
     }
 
     fn beyond(&self, column: &Column, note: &mut dyn FnMut(usize, Beyond)) {

@@ -13,12 +13,12 @@ const LEAST_KNOTS: usize = 3;
 /// A map from numbers to normal scores, linear between knots and constant beyond them. Whatever the shape of a column, half of its
 /// cells come to lie within 0.67 of zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NormalScores {
+pub struct QuantileTransform {
     /// Number and score of each knot; both rise.
     knots: Vec<[f64; 2]>,
 }
 
-impl NormalScores {
+impl QuantileTransform {
     /// Learns from the cells that are not missing and count; nothing where they are all alike, or nearly.
     pub(crate) fn learn(numbers: &[f64], weights: Option<&[f64]>) -> Option<Self> {
         let counts = |row: &usize| !numbers[*row].is_nan() && weight_of(weights, *row) > 0.0;
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn quantiles_become_those_of_a_normal() {
         let numbers: Vec<f64> = (0..1000).map(|row| f64::from(row).exp2().min(1e300)).collect();
-        let scores = NormalScores::learn(&numbers, None).unwrap();
+        let scores = QuantileTransform::learn(&numbers, None).unwrap();
         for (row, z) in [(499, 0.0), (158, -1.0), (841, 1.0), (977, 2.0)] {
             assert!((scores.score(numbers[row]) - z).abs() < 0.02, "{row}: {}", scores.score(numbers[row]));
         }
@@ -93,14 +93,16 @@ mod tests {
 
     #[test]
     fn equal_numbers_have_one_score_and_rows_that_count_nothing_none() {
-        let scores =
-            NormalScores::learn(&[0.0, 0.0, 0.0, 1.0, 2.0, f64::NAN, 9.0], Some(&[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0]));
+        let scores = QuantileTransform::learn(
+            &[0.0, 0.0, 0.0, 1.0, 2.0, f64::NAN, 9.0],
+            Some(&[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0]),
+        );
         let scores = scores.unwrap();
         let mean = (normal::quantile(0.1) + normal::quantile(0.3) + normal::quantile(0.5)) / 3.0;
         assert!((scores.score(0.0) - mean).abs() < 1e-12);
         assert!((scores.score(0.5) - 0.5 * (mean + normal::quantile(0.7))).abs() < 1e-12);
         assert_eq!(scores.score(9.0), normal::quantile(0.9));
-        assert!(NormalScores::learn(&[1.0, 1.0, 2.0, 2.0], None).is_none());
-        assert!(NormalScores::learn(&[], None).is_none());
+        assert!(QuantileTransform::learn(&[1.0, 1.0, 2.0, 2.0], None).is_none());
+        assert!(QuantileTransform::learn(&[], None).is_none());
     }
 }

@@ -48,7 +48,7 @@ pub enum TimeForm {
     /// With the month's English name: `2 Oct 2012`, `October 2, 2012`, `02-Oct-12`, `Oct 2012`.
     Named,
     /// The time of day alone: `09:30`, `9:30:15 pm`.
-    Clock,
+    Frequency,
     /// Numbers: seconds since 1970. Only where one says so.
     Seconds,
     /// Numbers: milliseconds since 1970. Only where one says so.
@@ -66,7 +66,7 @@ pub struct Ambiguous {
 
 impl TimeForm {
     const ALL: [Self; 7] =
-        [Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::Clock, Self::Seconds, Self::Milliseconds];
+        [Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::Frequency, Self::Seconds, Self::Milliseconds];
 
     /// The form that fits all of these different cells of a column; none where one of them is no time (or there is none), and
     /// where all of them are plain numbers.
@@ -74,7 +74,7 @@ impl TimeForm {
     /// # Errors
     /// When day and month can change places in all of them.
     pub fn decide<'a>(levels: impl Iterator<Item = &'a str>) -> std::result::Result<Option<Self>, Ambiguous> {
-        let mut fitting = vec![Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::Clock];
+        let mut fitting = vec![Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::Frequency];
         let mut first = None;
         for level in levels {
             if level.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -99,7 +99,7 @@ impl TimeForm {
         match self {
             Self::Seconds => text.parse().ok().filter(|seconds: &f64| seconds.is_finite()),
             Self::Milliseconds => Some(Self::Seconds.read(text)? / 1000.0),
-            Self::Clock => {
+            Self::Frequency => {
                 let mut cursor = Cursor::new(text);
                 let seconds = time_of_day(&mut cursor)?;
                 cursor.is_at_end().then_some(seconds)
@@ -137,7 +137,7 @@ impl TimeForm {
             Self::Dmy => "31/12/2012 23:50",
             Self::Mdy => "12/31/2012 23:50",
             Self::Named => "31 Dec 2012 23:50",
-            Self::Clock => "23:50",
+            Self::Frequency => "23:50",
             Self::Seconds => "1356997800",
             Self::Milliseconds => "1356997800000",
         }
@@ -150,7 +150,7 @@ impl TimeForm {
             Self::Dmy => "dmy",
             Self::Mdy => "mdy",
             Self::Named => "named",
-            Self::Clock => "clock",
+            Self::Frequency => "clock",
             Self::Seconds => "seconds",
             Self::Milliseconds => "milliseconds",
         }

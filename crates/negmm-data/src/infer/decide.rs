@@ -2,7 +2,7 @@
 
 use super::duration::duration;
 use super::missing::{MissingWords, is_missing_number};
-use super::number::{Dressed, NumberForm};
+use super::number::{DecoratedNumber, NumberForm};
 
 /// A column is numbers where at most one row in so many does not fit …
 const ROWS_FOR_AN_ODD_ONE: u64 = 20;
@@ -14,7 +14,7 @@ const TRUTHS: [(&str, &str); 2] = [("true", "false"), ("yes", "no")];
 
 /// What somebody says of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum TypeHint {
     Text,
     Number,
     Nothing,
@@ -29,7 +29,7 @@ pub(crate) struct Levels<'a> {
 
 /// What a column is read as.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Verdict {
+pub(crate) enum Inference {
     Text,
     /// Text that consists of digits: numbers would lose the leading zeros.
     Codes,
@@ -95,42 +95,42 @@ impl<'a> Levels<'a> {
     }
 
     /// Decides.
-    pub fn decide(&self, words: &MissingWords, wish: Wish) -> Verdict {
-        if wish == Wish::Text {
-            return Verdict::Text;
+    pub fn decide(&self, words: &MissingWords, wish: TypeHint) -> Inference {
+        if wish == TypeHint::Text {
+            return Inference::Text;
         }
         let cells: Vec<(&str, u64)> =
             self.present().filter(|(cell, _)| !is_missing_number(cell.as_bytes()) && !words.has(cell)).collect();
         if cells.is_empty() {
             let form = |decimal| NumberForm { decimal, ..NumberForm::default() };
-            return Verdict::Either { point: form('.'), comma: form(','), example: None };
+            return Inference::Either { point: form('.'), comma: form(','), example: None };
         }
         let among = |(yes, no): &(&str, &str)| {
             cells.iter().all(|(cell, _)| yes.eq_ignore_ascii_case(cell) || no.eq_ignore_ascii_case(cell))
         };
         if TRUTHS.iter().any(among) {
-            return Verdict::Truth;
+            return Inference::Truth;
         }
         if cells.iter().all(|(cell, _)| duration(cell).is_some()) {
-            return Verdict::Duration;
+            return Inference::Duration;
         }
-        if wish == Wish::Nothing && cells.iter().any(|(cell, _)| is_code(cell.as_bytes())) {
-            return Verdict::Codes;
+        if wish == TypeHint::Nothing && cells.iter().any(|(cell, _)| is_code(cell.as_bytes())) {
+            return Inference::Codes;
         }
         numbers(&cells, wish)
     }
 }
 
 /// The form that reads most rows, if it reads nearly all.
-fn numbers(cells: &[(&str, u64)], wish: Wish) -> Verdict {
+fn numbers(cells: &[(&str, u64)], wish: TypeHint) -> Inference {
     let rows: u64 = cells.iter().map(|(_, count)| count).sum();
     let enough = |read: u64, odd_texts: usize| match wish {
-        Wish::Number => read > 0,
+        TypeHint::Number => read > 0,
         _ => (rows - read) * ROWS_FOR_AN_ODD_ONE <= rows && odd_texts <= ODD_TEXTS,
     };
-    let not = if wish == Wish::Number { Verdict::NoNumber } else { Verdict::Text };
-    let dressed: Vec<(Dressed<'_>, u64)> =
-        cells.iter().filter_map(|(cell, count)| Some((Dressed::new(cell)?, *count))).collect();
+    let not = if wish == TypeHint::Number { Inference::NoNumber } else { Inference::Text };
+    let dressed: Vec<(DecoratedNumber<'_>, u64)> =
+        cells.iter().filter_map(|(cell, count)| Some((DecoratedNumber::new(cell)?, *count))).collect();
     let strangers = cells.len() - dressed.len();
     if !enough(dressed.iter().map(|(_, count)| count).sum(), strangers) {
         return not;
@@ -157,17 +157,17 @@ fn numbers(cells: &[(&str, u64)], wish: Wish) -> Verdict {
         (Some(point), Some(comma)) if point.rows == comma.rows => {
             let (point, comma) = (point.form, comma.form);
             let differs = cells.iter().find(|(cell, _)| point.read(cell) != comma.read(cell));
-            Verdict::Either { point, comma, example: differs.map(|(cell, _)| cell.to_string()) }
+            Inference::Either { point, comma, example: differs.map(|(cell, _)| cell.to_string()) }
         }
-        (Some(point), Some(comma)) => Verdict::Number(if point.rows > comma.rows { point.form } else { comma.form }),
-        (Some(one), None) | (None, Some(one)) => Verdict::Number(one.form),
+        (Some(point), Some(comma)) => Inference::Number(if point.rows > comma.rows { point.form } else { comma.form }),
+        (Some(one), None) | (None, Some(one)) => Inference::Number(one.form),
         (None, None) => not,
     }
 }
 
 /// What is around the numbers of most rows.
-fn dress(cells: &[(Dressed<'_>, u64)]) -> NumberForm {
-    let rows = |wanted: &dyn Fn(&Dressed<'_>) -> bool| -> u64 {
+fn dress(cells: &[(DecoratedNumber<'_>, u64)]) -> NumberForm {
+    let rows = |wanted: &dyn Fn(&DecoratedNumber<'_>) -> bool| -> u64 {
         cells.iter().filter(|(cell, _)| wanted(cell)).map(|(_, count)| count).sum()
     };
     let percent = 2 * rows(&|cell| cell.percent) > rows(&|cell| cell.percent || cell.body != "0");

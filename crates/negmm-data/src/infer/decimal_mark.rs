@@ -1,10 +1,10 @@
 //! Responsible for the decimal mark of new data: where the first rows certainly have another than training had, it is meant.
 
-use super::deciding::Deciding;
+use super::deciding::TypeInference;
 use crate::csv::records::Records;
-use crate::infer::{CellReader, ReadAs};
+use crate::infer::{CellReader, CellType};
 use crate::table::dictionary::Dictionary;
-use crate::{Column, Dialect, Reading, Schema};
+use crate::{Column, ColumnType, Dialect, Schema};
 
 /// The schema for a file that begins with these bytes. What is wrong with them is said when they are read.
 pub(crate) fn with_own_mark(schema: &Schema, head: &[u8], name: &str) -> Schema {
@@ -17,11 +17,11 @@ pub(crate) fn with_own_mark(schema: &Schema, head: &[u8], name: &str) -> Schema 
 fn certain_mark(schema: &Schema, head: &[u8], name: &str) -> Option<char> {
     let mut records = Records::new(head, name, schema.separator).ok()?;
     let (positions, _) = schema.find(records.header()).ok()?;
-    let is_number = |reading: &Reading| matches!(reading.cells, ReadAs::Number(_));
+    let is_number = |reading: &ColumnType| matches!(reading.cells, CellType::Number(_));
     let columns = positions.iter().zip(&schema.columns).filter(|(_, (_, reading))| is_number(reading));
     let mut columns: Vec<(usize, Dictionary)> =
         columns.map(|(position, _)| (*position, Dictionary::default())).collect();
-    let reader = CellReader::new(&Reading::text());
+    let reader = CellReader::new(&ColumnType::text());
     while let Ok(true) = records.advance() {
         for (position, dictionary) in &mut columns {
             records.push_text(*position, &reader, dictionary).ok()?;
@@ -30,7 +30,7 @@ fn certain_mark(schema: &Schema, head: &[u8], name: &str) -> Option<char> {
     let columns: Vec<(usize, Column)> =
         columns.into_iter().map(|(position, dictionary)| (position, dictionary.finish())).collect();
     let dialect = Dialect::default();
-    let deciding = Deciding::new(&dialect, records.header(), records.separator()).ok()?;
+    let deciding = TypeInference::new(&dialect, records.header(), records.separator()).ok()?;
     let verdicts = deciding.decide(columns.iter().map(|(position, column)| (*position, column)));
     deciding.decimal(&verdicts)
 }

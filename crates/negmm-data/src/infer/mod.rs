@@ -1,6 +1,6 @@
 //! Responsible for how the cells of one column are understood: as numbers in some form, as truth values, as
 //! lengths of time, or as text.
-//! A kind of cells is a line in [`ReadAs`], one in [`CellReader::number`] and one in [`decide`].
+//! A kind of cells is a line in [`CellType`], one in `CellReader::number` and one in `decide`.
 
 pub mod calendar;
 mod cursor;
@@ -16,7 +16,7 @@ pub(crate) mod understood;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use decide::{Levels, Verdict, Wish, is_code};
+pub(crate) use decide::{Inference, Levels, TypeHint, is_code};
 pub(crate) use missing::{MissingWords, is_mark_in_text, is_missing, is_missing_number};
 pub use number::NumberForm;
 
@@ -27,7 +27,7 @@ use negmm_dist::{Error, Result};
 /// What the cells of a column are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ReadAs {
+pub enum CellType {
     /// Numbers, written in one form.
     Number(NumberForm),
     /// True and false, or yes and no: the numbers 1 and 0, as Python has them.
@@ -43,9 +43,9 @@ pub enum ReadAs {
 /// How the cells of a column are understood. Decided for a whole column when a model is fitted, and kept in it, so that new files
 /// are read in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct ColumnType {
     /// What the cells are.
-    pub cells: ReadAs,
+    pub cells: CellType,
     /// Words that mean missing beside the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
@@ -54,25 +54,25 @@ pub struct Reading {
     pub odd_are_missing: bool,
 }
 
-impl Reading {
+impl ColumnType {
     /// Numbers as every program writes them.
     pub fn number() -> Self {
-        Self { cells: ReadAs::Number(NumberForm::default()), missing: Vec::new(), odd_are_missing: false }
+        Self { cells: CellType::Number(NumberForm::default()), missing: Vec::new(), odd_are_missing: false }
     }
 
     /// Text.
     pub fn text() -> Self {
-        Self { cells: ReadAs::Text, ..Self::number() }
+        Self { cells: CellType::Text, ..Self::number() }
     }
 
     /// Truth values; other cells are missing.
     pub fn truth() -> Self {
-        Self { cells: ReadAs::Truth, odd_are_missing: true, ..Self::number() }
+        Self { cells: CellType::Truth, odd_are_missing: true, ..Self::number() }
     }
 
     /// Lengths of time.
     pub fn duration() -> Self {
-        Self { cells: ReadAs::Duration, ..Self::number() }
+        Self { cells: CellType::Duration, ..Self::number() }
     }
 
     /// Whether it says no more than that cells are plain numbers, or that they are text.
@@ -83,16 +83,16 @@ impl Reading {
     /// What a column that is read so holds.
     pub(crate) fn kind(&self) -> Kind {
         match self.cells {
-            ReadAs::Number(_) | ReadAs::Truth | ReadAs::Duration => Kind::Number,
-            ReadAs::Time(form) => Kind::Time(form),
-            ReadAs::Text => Kind::Text,
+            CellType::Number(_) | CellType::Truth | CellType::Duration => Kind::Number,
+            CellType::Time(form) => Kind::Time(form),
+            CellType::Text => Kind::Text,
         }
     }
 
     /// Says what is wrong with a reading that came from a file.
     pub(crate) fn check(&self) -> Result<()> {
         match &self.cells {
-            ReadAs::Number(form) if !matches!(form.decimal, '.' | ',') || form.thousands == Some(form.decimal) => {
+            CellType::Number(form) if !matches!(form.decimal, '.' | ',') || form.thousands == Some(form.decimal) => {
                 Err(Error::model("the decimal mark must be . or , and no separator of thousands"))
             }
             _ => Ok(()),
@@ -100,39 +100,39 @@ impl Reading {
     }
 }
 
-impl From<Kind> for Reading {
+impl From<Kind> for ColumnType {
     fn from(kind: Kind) -> Self {
         match kind {
             Kind::Number => Self::number(),
             Kind::Text => Self::text(),
-            Kind::Time(form) => Self { cells: ReadAs::Time(form), ..Self::number() },
+            Kind::Time(form) => Self { cells: CellType::Time(form), ..Self::number() },
         }
     }
 }
 
-impl std::fmt::Display for Reading {
+impl std::fmt::Display for ColumnType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.cells {
-            ReadAs::Number(form) => form.fmt(f),
-            ReadAs::Truth => f.write_str("truth (1 or 0)"),
-            ReadAs::Duration => f.write_str("lengths of time (seconds)"),
-            ReadAs::Time(form) => write!(f, "times such as {}", form.example()),
-            ReadAs::Text => f.write_str("text"),
+            CellType::Number(form) => form.fmt(f),
+            CellType::Truth => f.write_str("truth (1 or 0)"),
+            CellType::Duration => f.write_str("lengths of time (seconds)"),
+            CellType::Time(form) => write!(f, "times such as {}", form.example()),
+            CellType::Text => f.write_str("text"),
         }
     }
 }
 
 /// A reading that is ready to be applied to cells.
 pub(crate) struct CellReader {
-    reading: Reading,
+    reading: ColumnType,
     words: MissingWords,
     /// Whether cells are plain numbers and no word is missing but the usual ones.
     plain: bool,
 }
 
 impl CellReader {
-    pub fn new(reading: &Reading) -> Self {
-        let plain = matches!(&reading.cells, ReadAs::Number(form) if form.is_plain()) && reading.missing.is_empty();
+    pub fn new(reading: &ColumnType) -> Self {
+        let plain = matches!(&reading.cells, CellType::Number(form) if form.is_plain()) && reading.missing.is_empty();
         Self { words: MissingWords::new(&reading.missing), reading: reading.clone(), plain }
     }
 
@@ -156,11 +156,11 @@ impl CellReader {
             return Some(f64::NAN);
         }
         let number = match &self.reading.cells {
-            ReadAs::Number(form) if form.is_plain() => plain_number(cell.as_bytes()),
-            ReadAs::Number(form) => form.read(cell),
-            ReadAs::Truth => decide::truth(cell).map(f64::from),
-            ReadAs::Duration => duration::duration(cell).or_else(|| plain_number(cell.as_bytes())),
-            ReadAs::Text | ReadAs::Time(_) => None,
+            CellType::Number(form) if form.is_plain() => plain_number(cell.as_bytes()),
+            CellType::Number(form) => form.read(cell),
+            CellType::Truth => decide::truth(cell).map(f64::from),
+            CellType::Duration => duration::duration(cell).or_else(|| plain_number(cell.as_bytes())),
+            CellType::Text | CellType::Time(_) => None,
         };
         number.map(|number| if self.words.has_number(number) { f64::NAN } else { number })
     }
@@ -212,9 +212,9 @@ fn unusual_number(cell: &str) -> Option<f64> {
 
 /// What a column of a file was read as, where that is more than plain numbers or text, and what a person should know of it.
 #[derive(Clone, Debug)]
-pub struct ColumnReading {
+pub struct TypedColumn {
     /// How its cells are understood.
-    pub reading: Reading,
+    pub reading: ColumnType,
     /// Why it is text though its cells are numbers, or a number or truth value as the file writes it.
     pub note: String,
     /// The cells that did not fit and are missing, most frequent first, with how many there are of each.
@@ -223,9 +223,9 @@ pub struct ColumnReading {
     pub(crate) text: Option<Column>,
 }
 
-impl ColumnReading {
+impl TypedColumn {
     /// That a column was read so, and nothing more.
-    pub(crate) fn of(reading: Reading, note: &str) -> Self {
+    pub(crate) fn of(reading: ColumnType, note: &str) -> Self {
         Self { reading, note: note.to_string(), odd: Vec::new(), text: None }
     }
 

@@ -49,10 +49,10 @@ impl NumberForm {
 
     /// The number in a cell; none where it is not written so, or not finite.
     pub fn read(&self, cell: &str) -> Option<f64> {
-        self.read_dressed(&Dressed::new(cell)?)
+        self.read_dressed(&DecoratedNumber::new(cell)?)
     }
 
-    pub(crate) fn read_dressed(&self, dressed: &Dressed<'_>) -> Option<f64> {
+    pub(crate) fn read_dressed(&self, dressed: &DecoratedNumber<'_>) -> Option<f64> {
         if dressed.parentheses && !self.parentheses
             || dressed.percent && !self.percent
             || dressed.currency.is_some_and(|currency| self.currency.as_deref() != Some(currency))
@@ -125,7 +125,7 @@ impl std::fmt::Display for NumberForm {
 
 /// A cell taken apart: what is around a number, and its digits and marks.
 #[derive(Clone, Debug)]
-pub(crate) struct Dressed<'a> {
+pub(crate) struct DecoratedNumber<'a> {
     pub negative: bool,
     pub parentheses: bool,
     pub percent: bool,
@@ -133,7 +133,7 @@ pub(crate) struct Dressed<'a> {
     pub body: &'a str,
 }
 
-impl<'a> Dressed<'a> {
+impl<'a> DecoratedNumber<'a> {
     /// None where a cell is no number, however it is written.
     pub fn new(cell: &'a str) -> Option<Self> {
         let cell = cell.trim();

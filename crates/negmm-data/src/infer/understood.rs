@@ -1,9 +1,9 @@
 //! Responsible for tables whose columns have types: their text is understood as that of a CSV file.
 
-use super::deciding::Deciding;
+use super::deciding::TypeInference;
 use crate::encode::as_text;
-use crate::infer::{CellReader, Verdict, Wish, is_code};
-use crate::{Column, ColumnReading, Dialect, Kind, Reading, Table};
+use crate::infer::{CellReader, Inference, TypeHint, is_code};
+use crate::{Column, ColumnType, Dialect, Kind, Table, TypedColumn};
 use negmm_dist::{Error, Result};
 
 /// Programs write tables as CSV with commas between cells, which are then no decimal marks.
@@ -11,13 +11,13 @@ const SEPARATOR: u8 = b',';
 
 /// The table with its text understood.
 pub(crate) fn understood(table: Table, dialect: &Dialect) -> Result<Table> {
-    let mut deciding = Deciding::new(dialect, table.names(), SEPARATOR).map_err(|error| table.blame(error))?;
+    let mut deciding = TypeInference::new(dialect, table.names(), SEPARATOR).map_err(|error| table.blame(error))?;
     for (wish, name) in deciding.wishes.iter_mut().zip(table.names()) {
-        if *wish == Wish::Nothing && table.reading(name).is_some_and(|read| read.reading.kind() == Kind::Text) {
-            *wish = Wish::Text;
+        if *wish == TypeHint::Nothing && table.reading(name).is_some_and(|read| read.reading.kind() == Kind::Text) {
+            *wish = TypeHint::Text;
         }
     }
-    let reader = CellReader::new(&Reading::number().with_missing(dialect.missing.iter().cloned()));
+    let reader = CellReader::new(&ColumnType::number().with_missing(dialect.missing.iter().cloned()));
     let mut plain = Vec::with_capacity(table.names().len());
     for ((name, column), wish) in table.columns().zip(&deciding.wishes) {
         let numbers = match column {
@@ -34,14 +34,14 @@ pub(crate) fn understood(table: Table, dialect: &Dialect) -> Result<Table> {
         verdicts.extend(deciding.decide(texts().filter(dotted)));
     }
     let decimal = deciding.decimal(&verdicts);
-    let readings: Vec<Option<Reading>> =
+    let readings: Vec<Option<ColumnType>> =
         table.names().iter().map(|name| table.reading(name).map(|read| read.reading.clone())).collect();
     table.map_columns(|position, column| {
         let plain = plain[position].take();
         match (is_text(column), verdicts.remove(&position), plain) {
             (true, None, Some(numbers)) => Ok(Some((Column::Numbers(numbers), deciding.plain_reading(decimal)))),
             (true, verdict, plain) => {
-                deciding.finish(plain, column.clone(), verdict.unwrap_or(Verdict::Text), decimal).map(Some)
+                deciding.finish(plain, column.clone(), verdict.unwrap_or(Inference::Text), decimal).map(Some)
             }
             (false, ..) => typed(column, readings[position].clone(), deciding.wishes[position], dialect),
         }
@@ -51,17 +51,17 @@ pub(crate) fn understood(table: Table, dialect: &Dialect) -> Result<Table> {
 /// A column whose type says what it is, where somebody says something else.
 fn typed(
     column: &Column,
-    reading: Option<Reading>,
-    wish: Wish,
+    reading: Option<ColumnType>,
+    wish: TypeHint,
     dialect: &Dialect,
-) -> Result<Option<(Column, Option<ColumnReading>)>> {
+) -> Result<Option<(Column, Option<TypedColumn>)>> {
     match (column, wish) {
-        (_, Wish::Text) => Ok(Some((as_text(column).into_owned(), Some(ColumnReading::of(Reading::text(), ""))))),
-        (Column::Times(_), Wish::Number) => Err(Error::options("said to be numbers, but its cells are times")),
+        (_, TypeHint::Text) => Ok(Some((as_text(column).into_owned(), Some(TypedColumn::of(ColumnType::text(), ""))))),
+        (Column::Times(_), TypeHint::Number) => Err(Error::options("said to be numbers, but its cells are times")),
         (Column::Numbers(_), _) if !dialect.missing.is_empty() => {
-            let reading = reading.unwrap_or_else(Reading::number).with_missing(dialect.missing.iter().cloned());
+            let reading = reading.unwrap_or_else(ColumnType::number).with_missing(dialect.missing.iter().cloned());
             let (read, _) = column.read_as(&reading).map_err(|(_, error)| error)?;
-            Ok(Some((read.into_owned(), Some(ColumnReading::of(reading, "")))))
+            Ok(Some((read.into_owned(), Some(TypedColumn::of(reading, "")))))
         }
         _ => Ok(None),
     }
@@ -72,11 +72,11 @@ fn is_text(column: &Column) -> bool {
 }
 
 /// Whether every text is a plain number or missing, and none a code.
-fn is_plain(levels: &[String], reader: &CellReader, wish: Wish) -> bool {
+fn is_plain(levels: &[String], reader: &CellReader, wish: TypeHint) -> bool {
     let plain = |level: &String| {
-        reader.number(level.as_bytes()).is_some() && !(wish == Wish::Nothing && is_code(level.as_bytes()))
+        reader.number(level.as_bytes()).is_some() && !(wish == TypeHint::Nothing && is_code(level.as_bytes()))
     };
-    wish != Wish::Text && levels.iter().all(plain)
+    wish != TypeHint::Text && levels.iter().all(plain)
 }
 
 fn has_point(column: &Column) -> bool {

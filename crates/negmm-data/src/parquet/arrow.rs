@@ -20,12 +20,12 @@ use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, IntervalUnit, Schema, TimeUnit};
 
 use crate::encode::as_text;
-use crate::infer::ColumnReading;
+use crate::infer::TypedColumn;
 use crate::infer::datetime::{clock, moment, seconds_of};
 use crate::table::check_names;
 use crate::table::column::not_finite;
 use crate::table::dictionary::Dictionary;
-use crate::{Column, Reading, Table};
+use crate::{Column, ColumnType, Table};
 use negmm_dist::{Error, Result};
 
 /// A column that is being made of arrays of one type.
@@ -36,7 +36,7 @@ pub struct ArrowColumn {
     data_type: DataType,
     cells: Cells,
     /// What the type says beyond number, time or text.
-    reading: Option<Reading>,
+    reading: Option<ColumnType>,
 }
 
 enum Cells {
@@ -54,9 +54,9 @@ impl ArrowColumn {
         let message = || format!("expected numbers, times or text, found {data_type}");
         let refuse = || Error::data(message()).in_column(name);
         let (cells, reading) = match data_type {
-            DataType::Boolean => (Cells::Numbers(Vec::new()), Some(Reading::truth())),
+            DataType::Boolean => (Cells::Numbers(Vec::new()), Some(ColumnType::truth())),
             DataType::Duration(_) | DataType::Interval(IntervalUnit::MonthDayNano) => {
-                (Cells::Numbers(Vec::new()), Some(Reading::duration()))
+                (Cells::Numbers(Vec::new()), Some(ColumnType::duration()))
             }
             DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => (Cells::Times(Vec::new()), None),
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Time32(_) | DataType::Time64(_) => {
@@ -64,7 +64,7 @@ impl ArrowColumn {
             }
             DataType::Dictionary(_, values) => {
                 Self::new(name, values).map_err(|_| refuse())?;
-                (Cells::Text(Dictionary::default()), Some(Reading::text()))
+                (Cells::Text(Dictionary::default()), Some(ColumnType::text()))
             }
             other if other.is_numeric() || other.is_null() => (Cells::Numbers(Vec::new()), None),
             _ => return Err(refuse()),
@@ -125,7 +125,7 @@ impl ArrowColumn {
     }
 
     /// The column, and what its type says beyond number, time or text.
-    pub fn finish(self) -> (Column, Option<Reading>) {
+    pub fn finish(self) -> (Column, Option<ColumnType>) {
         let column = match self.cells {
             Cells::Numbers(numbers) => Column::Numbers(numbers),
             Cells::Times(times) => Column::Times(times),
@@ -160,7 +160,7 @@ impl Table {
         let mut columns = Vec::with_capacity(names.len());
         for (name, builder) in names.into_iter().zip(builders) {
             let (column, reading) = builder.finish();
-            readings.extend(reading.map(|reading| (name.clone(), ColumnReading::of(reading, ""))));
+            readings.extend(reading.map(|reading| (name.clone(), TypedColumn::of(reading, ""))));
             columns.push((name, column));
         }
         Ok(Self::of_checked("", columns.into_iter(), 0, rows).with_readings(readings))

@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, DataType};
 use bytes::Bytes;
 
 use super::table::check_names;
-use super::{Chunk, Dialect, Reading, Schema, Table, Warnings};
+use super::{Chunk, ColumnType, Dialect, Schema, Table, Warnings};
 use crate::csv::source::read_error;
 use crate::parquet::arrow::{ArrowColumn, arrow_error, names};
 use crate::table::kept::KeptColumn;
@@ -99,7 +99,7 @@ struct Wanted {
     /// Its place in a batch.
     place: usize,
     data_type: DataType,
-    reading: Reading,
+    reading: ColumnType,
 }
 
 impl ParquetStream {
@@ -114,7 +114,7 @@ impl ParquetStream {
         let mut read: Vec<usize> = columns.iter().chain(&keep).copied().collect();
         read.sort_unstable();
         read.dedup();
-        let wanted = |position: usize, reading: Reading| Wanted {
+        let wanted = |position: usize, reading: ColumnType| Wanted {
             name: header[position].clone(),
             place: read.partition_point(|other| *other < position),
             data_type: file.field(position).data_type().clone(),
@@ -123,7 +123,7 @@ impl ParquetStream {
         let readings = schema.columns.iter().map(|(_, reading)| reading.clone());
         let columns: Vec<Wanted> =
             columns.iter().zip(readings).map(|(position, reading)| wanted(*position, reading)).collect();
-        let keep = keep.iter().map(|position| wanted(*position, Reading::text())).collect();
+        let keep = keep.iter().map(|position| wanted(*position, ColumnType::text())).collect();
         for column in &columns {
             ArrowColumn::new(&column.name, &column.data_type).map_err(|error| error.in_file(name))?;
         }

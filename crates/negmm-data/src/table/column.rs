@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::dictionary::Dictionary;
 use crate::infer::CellReader;
-use crate::{Kind, Reading};
+use crate::{ColumnType, Kind};
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Result};
 
@@ -75,7 +75,7 @@ impl Column {
 
     /// The column as `reading` understands it: text as numbers where it says so, and cells missing that it says are. And how many
     /// cells did not fit. The error comes with the row that is at fault.
-    pub(crate) fn read_as(&self, reading: &Reading) -> std::result::Result<(Cow<'_, Self>, u64), (usize, Error)> {
+    pub(crate) fn read_as(&self, reading: &ColumnType) -> std::result::Result<(Cow<'_, Self>, u64), (usize, Error)> {
         let reader = CellReader::new(reading);
         match (self, reading.kind()) {
             _ if reading.is_plain() => Ok((Cow::Borrowed(self), 0)),

@@ -18,9 +18,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::message::absent_columns;
-use super::{Column, Dialect, Kind, Reading, TimeForm};
+use super::{Column, ColumnType, Dialect, Kind, TimeForm};
 use crate::csv::{reader, records, source};
-use crate::infer::ColumnReading;
+use crate::infer::TypedColumn;
 use crate::infer::{times, understood};
 
 use negmm_dist::quote::quoted;
@@ -39,7 +39,7 @@ pub struct Table {
     rows: usize,
     origin: Origin,
     /// What columns of a file were read as, where that is more than plain numbers or text.
-    readings: BTreeMap<String, ColumnReading>,
+    readings: BTreeMap<String, TypedColumn>,
 }
 
 /// Where the rows stand in the file, for messages.
@@ -89,13 +89,13 @@ impl Table {
     }
 
     /// The same with what its columns were read as.
-    pub(crate) fn with_readings(mut self, readings: BTreeMap<String, ColumnReading>) -> Self {
+    pub(crate) fn with_readings(mut self, readings: BTreeMap<String, TypedColumn>) -> Self {
         self.readings = readings;
         self
     }
 
     /// What the column called `name` was read as, where that is more than plain numbers or text.
-    pub fn reading(&self, name: &str) -> Option<&ColumnReading> {
+    pub fn reading(&self, name: &str) -> Option<&TypedColumn> {
         self.readings.get(self.own_name(name)?)
     }
 
@@ -236,14 +236,14 @@ impl Table {
     }
 
     /// How the cells of the column called `name` are understood as numbers, where they are more than plain ones.
-    pub(crate) fn numbers_reading(&self, name: &str) -> Option<Reading> {
+    pub(crate) fn numbers_reading(&self, name: &str) -> Option<ColumnType> {
         let reading = &self.reading(name)?.reading;
         (reading.kind() == Kind::Number && !reading.is_plain()).then(|| reading.clone())
     }
 
     /// The column called `name` for a model that learnt it read so: numbers in disguise are text again where
     /// they were text in training, and text is numbers where it was numbers. And how many cells did not fit.
-    pub(crate) fn column_read_as(&self, name: &str, reading: &Reading) -> Option<Result<(Cow<'_, Column>, u64)>> {
+    pub(crate) fn column_read_as(&self, name: &str, reading: &ColumnType) -> Option<Result<(Cow<'_, Column>, u64)>> {
         let column = self.column(name)?;
         let disguised = self.reading(name).and_then(|reading| reading.text.as_ref());
         Some(match (column, reading.kind(), disguised) {
@@ -256,7 +256,7 @@ impl Table {
     /// said.
     pub(crate) fn map_columns(
         mut self,
-        mut make: impl FnMut(usize, &Column) -> Result<Option<(Column, Option<ColumnReading>)>>,
+        mut make: impl FnMut(usize, &Column) -> Result<Option<(Column, Option<TypedColumn>)>>,
     ) -> Result<Self> {
         for (position, name) in self.names.iter().enumerate() {
             let made = make(position, &self.columns[position]).map_err(|error| self.blame(error.in_column(name)))?;
@@ -291,8 +291,8 @@ impl Table {
 
     /// The same table with what the types of its columns say: the column called `name` is read so.
     #[must_use]
-    pub fn with_reading(mut self, name: &str, reading: Reading) -> Self {
-        self.readings.insert(name.to_string(), ColumnReading::of(reading, ""));
+    pub fn with_reading(mut self, name: &str, reading: ColumnType) -> Self {
+        self.readings.insert(name.to_string(), TypedColumn::of(reading, ""));
         self
     }
 
@@ -307,7 +307,7 @@ impl Table {
     /// When there is no such row.
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         let columns = self.columns.iter().map(|column| Arc::new(column.select(rows)));
-        let select = |(name, reading): (&String, &ColumnReading)| (name.clone(), reading.select(rows));
+        let select = |(name, reading): (&String, &TypedColumn)| (name.clone(), reading.select(rows));
         Self {
             name: self.name.clone(),
             names: self.names.clone(),

@@ -25,7 +25,7 @@ impl PredictedRows {
         Self::new(None, rows)
     }
 
-    /// And the step after the last row, where rows are steps in time: what [`negmm::Model::predict`] gives.
+    /// And the step after the last row, where rows are steps in time: what `Model::predict` gives.
     #[must_use]
     pub fn with_forecast(self) -> Self {
         Self { forecast: self.window.is_some(), ..self }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use negmm_dist::quote::quoted;
-use negmm_dist::{Error, Known, Result, known};
+use negmm_dist::{CensoredTargets, Error, Result, known};
 
 use crate::{Table, Target};
 
@@ -11,11 +11,11 @@ use crate::{Table, Target};
 ///
 /// # Errors
 /// When a column is not there, or a cell does not say what it must.
-pub(crate) fn known_targets(table: &Table, target: &Target, y: &[f64]) -> Result<Option<Known>> {
+pub(crate) fn known_targets(table: &Table, target: &Target, y: &[f64]) -> Result<Option<CensoredTargets>> {
     if !target.is_censored() {
         return Ok(None);
     }
-    let mut known = Known { lower: y.to_vec(), upper: y.to_vec() };
+    let mut known = CensoredTargets { lower: y.to_vec(), upper: y.to_vec() };
     if let Some(name) = &target.upper_end {
         for (row, end) in numbers(table, name)?.iter().enumerate().filter(|(_, end)| !end.is_nan()) {
             if *end < y[row] {

@@ -10,10 +10,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Atoms, ENCODED_LIMIT, Outcome, Reading, Table};
+use super::{Atoms, ColumnType, ENCODED_LIMIT, Table, TargetSpec};
 
 use crate::target::moments::mean_and_sd;
-use negmm_dist::Known;
+use negmm_dist::CensoredTargets;
 use negmm_dist::quote::quoted;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Mixtures, Predictions, Result, Support};
@@ -59,18 +59,18 @@ pub struct Target {
     pub upper_end: Option<String>,
     /// How the cells of these two are understood, where that is more than plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub censored_read_as: Option<Reading>,
+    pub censored_read_as: Option<ColumnType>,
     /// As before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub upper_end_read_as: Option<Reading>,
+    pub upper_end_read_as: Option<ColumnType>,
     /// How its cells are understood, where that is more than plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_as: Option<Reading>,
+    pub read_as: Option<ColumnType>,
 }
 
 impl Target {
     /// Learns from the training table; `weights` say how much each row counts.
-    pub(crate) fn learn(table: &Table, name: &str, outcome: &Outcome, weights: Option<&[f64]>) -> Result<Self> {
+    pub(crate) fn learn(table: &Table, name: &str, outcome: &TargetSpec, weights: Option<&[f64]>) -> Result<Self> {
         let numbers = numbers(table, name)?;
         let Some((mean, sd)) = mean_and_sd(&numbers, weights) else {
             return Err(table.blame(Error::data("there is no row to learn from")));
@@ -114,12 +114,12 @@ impl Target {
     }
 
     /// The columns that say what is known of it: itself, and those that say something of it, with how they are read.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = (&String, Reading)> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&String, ColumnType)> {
         let own = [(&self.name, &self.read_as)];
         let censored = self.censored.as_ref().map(|name| (name, &self.censored_read_as));
         let upper_end = self.upper_end.as_ref().map(|name| (name, &self.upper_end_read_as));
         let columns = own.into_iter().chain(censored).chain(upper_end);
-        columns.map(|(name, read_as)| (name, read_as.clone().unwrap_or_else(Reading::number)))
+        columns.map(|(name, read_as)| (name, read_as.clone().unwrap_or_else(ColumnType::number)))
     }
 
     /// The target of every row in the network's unit; 0 where the table does not have the column.
@@ -203,7 +203,7 @@ impl Target {
 
     /// Between which numbers the target of each row lies, standardised, where that is not the number that stands there: cells of a
     /// grid, whose outermost have no outer end, and what is censored.
-    pub fn intervals(&self, y: &[f64], known: Option<&Known>) -> Option<(Vec<f32>, Vec<f32>)> {
+    pub fn intervals(&self, y: &[f64], known: Option<&CensoredTargets>) -> Option<(Vec<f32>, Vec<f32>)> {
         let scaled = |y: f64| ((y - self.mean) / self.scale) as f32;
         if let Some(step) = self.support.step {
             let (lowest, highest) = self.support.bounds();
@@ -240,7 +240,7 @@ impl Target {
             return wrong("its support or its atoms are out of range");
         }
         let readings = [&self.read_as, &self.censored_read_as, &self.upper_end_read_as];
-        readings.into_iter().flatten().try_for_each(Reading::check)
+        readings.into_iter().flatten().try_for_each(ColumnType::check)
     }
 }
 
@@ -259,7 +259,7 @@ impl Shape {
     /// What is recognised, and what is said. Whole numbers and others on a grid that are never negative are never predicted to be;
     /// an atom at an end of the range is a bound: nothing lies beyond a cap. Of censored targets nothing is recognised: a cell is
     /// not the target.
-    fn learn(numbers: &[f64], outcome: &Outcome, weights: Option<&[f64]>) -> Self {
+    fn learn(numbers: &[f64], outcome: &TargetSpec, weights: Option<&[f64]>) -> Self {
         let said = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
         if outcome.continuous || outcome.is_censored() {
             return Self { support: said, atoms: None };
@@ -304,8 +304,8 @@ mod tests {
         let y: Vec<f64> = (0..40).map(|row| f64::from(row % 4)).chain([0.123]).collect();
         let table = Table::new(vec![("y", Column::Numbers(y))]).unwrap();
         let mut weights = vec![2.0; 41];
-        assert_eq!(Target::learn(&table, "y", &Outcome::default(), Some(&weights)).unwrap().grid, None);
+        assert_eq!(Target::learn(&table, "y", &TargetSpec::default(), Some(&weights)).unwrap().grid, None);
         weights[40] = 0.0;
-        assert_eq!(Target::learn(&table, "y", &Outcome::default(), Some(&weights)).unwrap().grid, Some(1.0));
+        assert_eq!(Target::learn(&table, "y", &TargetSpec::default(), Some(&weights)).unwrap().grid, Some(1.0));
     }
 }

@@ -8,7 +8,7 @@ use negmm_dist::{Error, Result};
 /// What somebody says of the target. Without a word a grid and atoms are recognised, and nothing is censored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
-pub struct Outcome {
+pub struct TargetSpec {
     /// Neither grid nor atoms: a density is what is asked for.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub continuous: bool,
@@ -26,7 +26,7 @@ pub struct Outcome {
     pub upper_end: Option<String>,
 }
 
-impl Outcome {
+impl TargetSpec {
     /// The columns that say something of the target, which are no inputs.
     pub fn columns(&self) -> impl Iterator<Item = &String> {
         self.censored.iter().chain(&self.upper_end)

@@ -1,7 +1,7 @@
 //! Responsible for the integrated Brier score of targets that may be censored.
 
 use super::KaplanMeier;
-use crate::Known;
+use crate::CensoredTargets;
 use crate::weights::weight_of;
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -13,7 +13,7 @@ const LAST: f64 = 0.9;
 
 /// Where predictions of these rows are looked at where nobody says it: 100 places at equal distances, from the smallest number to
 /// the one that nine tenths of the rows do not exceed. None where these are the same, or where no row counts.
-pub fn brier_places(known: &Known, weights: Option<&[f64]>) -> Option<Vec<f64>> {
+pub fn brier_places(known: &CensoredTargets, weights: Option<&[f64]>) -> Option<Vec<f64>> {
     let weight = |row: &usize| weight_of(weights, *row);
     let mut rows: Vec<usize> = (0..known.lower.len()).filter(|row| weight(row) > 0.0).collect();
     rows.sort_by(|a, b| known.lower[*a].total_cmp(&known.lower[*b]));
@@ -47,7 +47,7 @@ pub fn brier_places(known: &Known, weights: Option<&[f64]>) -> Option<Vec<f64>> 
 /// # Panics
 /// When there is not one weight for each row.
 pub fn integrated_brier(
-    known: &Known,
+    known: &CensoredTargets,
     weights: Option<&[f64]>,
     places: &[f64],
     survival: impl Fn(usize, usize) -> f64 + Sync,
@@ -95,7 +95,7 @@ mod tests {
     use super::super::tests::{APART, MEANS, known, predictions};
     use super::*;
 
-    fn score(known: &Known, weights: Option<&[f64]>, places: &[f64]) -> f64 {
+    fn score(known: &CensoredTargets, weights: Option<&[f64]>, places: &[f64]) -> f64 {
         let laws = predictions();
         integrated_brier(known, weights, places, |row, number| laws.row(row).survival(places[number])).unwrap()
     }
@@ -112,7 +112,7 @@ mod tests {
     fn without_censoring_it_is_a_part_of_the_crps() {
         // The integral of the Brier score over the whole line is the CRPS; targets lie half way between places.
         let lower = MEANS.map(|mean| mean + 1.0).to_vec();
-        let known = Known { upper: lower.clone(), lower };
+        let known = CensoredTargets { upper: lower.clone(), lower };
         let places: Vec<f64> = (0..=8000).map(|place| -20.005 + f64::from(place) / 100.0).collect();
         let crps = predictions().crps(&known.lower).unwrap();
         let expected = crps.iter().sum::<f64>() / crps.len() as f64;
@@ -138,19 +138,19 @@ mod tests {
     fn places_reach_to_nine_tenths() {
         let places = brier_places(&known(&APART), None).unwrap();
         assert_eq!((places.len(), places[0], places[99]), (100, 2.0, 14.0));
-        let same = Known { lower: vec![3.0; 4], upper: vec![3.0; 4] };
+        let same = CensoredTargets { lower: vec![3.0; 4], upper: vec![3.0; 4] };
         assert_eq!(brier_places(&same, None), None);
         assert_eq!(brier_places(&known(&APART), Some(&[0.0; 12])), None);
     }
 
     #[test]
     fn what_has_no_score_is_refused() {
-        let refused = |known: &Known, weights: Option<&[f64]>, places: &[f64]| {
+        let refused = |known: &CensoredTargets, weights: Option<&[f64]>, places: &[f64]| {
             integrated_brier(known, weights, places, |_, _| 0.5).unwrap_err().to_string()
         };
         assert!(refused(&known(&APART), None, &[1.0]).contains("at least 2 places"));
         assert!(refused(&known(&APART), None, &[2.0, 1.0]).contains("ascending"));
-        let interval = Known { lower: vec![1.0, 2.0], upper: vec![1.0, 3.0] };
+        let interval = CensoredTargets { lower: vec![1.0, 2.0], upper: vec![1.0, 3.0] };
         assert!(refused(&interval, None, &[1.0, 2.0]).starts_with("row 1: the Brier score"));
         assert!(refused(&known(&APART), Some(&[0.0; 12]), &[1.0, 2.0]).contains("found none"));
     }

@@ -1,6 +1,6 @@
 //! Responsible for Harrell's concordance index: how often of two rows the one with the larger prediction has the larger target.
 
-use crate::Known;
+use crate::CensoredTargets;
 use crate::weights::weight_of;
 
 /// The share of pairs that are predicted in the order of their targets, of all pairs whose order is known; two equal predictions
@@ -11,7 +11,7 @@ use crate::weights::weight_of;
 ///
 /// # Panics
 /// When there is not one prediction, and one weight, for each row.
-pub fn concordance(known: &Known, predicted: &[f64], weights: Option<&[f64]>) -> Option<f64> {
+pub fn concordance(known: &CensoredTargets, predicted: &[f64], weights: Option<&[f64]>) -> Option<f64> {
     let (places, ranks) = (known.lower.len(), ranks(predicted));
     let open = |row: usize| !known.is_value(row);
     let mut firsts: Vec<usize> = (0..places).filter(|row| known.upper[*row].is_finite()).collect();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     /// Every pair, one after the other.
-    fn plain(known: &Known, predicted: &[f64], weights: &[f64]) -> f64 {
+    fn plain(known: &CensoredTargets, predicted: &[f64], weights: &[f64]) -> f64 {
         let (mut right, mut pairs) = (0.0, 0.0);
         for a in 0..predicted.len() {
             for b in 0..predicted.len() {
@@ -120,7 +120,7 @@ mod tests {
             let upper: Vec<f64> = lower.iter().map(|lower| lower + width(whole(6.0))).collect();
             let predicted: Vec<f64> = lower.iter().map(|lower| lower + whole(8.0)).collect();
             let weights: Vec<f64> = lower.iter().map(|_| whole(3.0) + 0.25).collect();
-            let known = Known { lower, upper };
+            let known = CensoredTargets { lower, upper };
             let expected = plain(&known, &predicted, &weights);
             match concordance(&known, &predicted, Some(&weights)) {
                 Some(index) => assert!((index - expected).abs() < 1e-12, "{index} {expected}"),
@@ -131,10 +131,10 @@ mod tests {
 
     #[test]
     fn without_an_order_there_is_none() {
-        let all_censored = Known { lower: vec![1.0, 2.0], upper: vec![f64::INFINITY; 2] };
+        let all_censored = CensoredTargets { lower: vec![1.0, 2.0], upper: vec![f64::INFINITY; 2] };
         assert_eq!(concordance(&all_censored, &[1.0, 2.0], None), None);
-        let all_equal = Known { lower: vec![1.0; 3], upper: vec![1.0; 3] };
+        let all_equal = CensoredTargets { lower: vec![1.0; 3], upper: vec![1.0; 3] };
         assert_eq!(concordance(&all_equal, &[1.0, 2.0, 3.0], None), None);
-        assert_eq!(concordance(&Known { lower: vec![], upper: vec![] }, &[], None), None);
+        assert_eq!(concordance(&CensoredTargets { lower: vec![], upper: vec![] }, &[], None), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Responsible for the Kaplan-Meier estimate: the share of rows beyond each value, where some targets are only known to be larger.
 
-use crate::Known;
+use crate::CensoredTargets;
 use crate::weights::weight_of;
 
 /// The share of targets, or of limits, beyond every value: a step down at each value that occurred, and constant between them.
@@ -18,18 +18,18 @@ impl KaplanMeier {
     ///
     /// # Panics
     /// When there is not one weight for each row.
-    pub fn of_targets(known: &Known, weights: Option<&[f64]>) -> Self {
+    pub fn of_targets(known: &CensoredTargets, weights: Option<&[f64]>) -> Self {
         Self::estimate(known, weights, |ended, left, after| (ended, after + left + ended))
     }
 
     /// Of the limits beyond which targets are not known, by the same product with the parts exchanged. Of a target and a limit
     /// that are equal the target comes first.
-    pub(super) fn of_limits(known: &Known, weights: Option<&[f64]>) -> Self {
+    pub(super) fn of_limits(known: &CensoredTargets, weights: Option<&[f64]>) -> Self {
         Self::estimate(known, weights, |_, left, after| (left, after + left))
     }
 
     /// `fall` tells of the weight that ended at a value, that was left there and that is after it, how much falls of how much.
-    fn estimate(known: &Known, weights: Option<&[f64]>, fall: impl Fn(f64, f64, f64) -> (f64, f64)) -> Self {
+    fn estimate(known: &CensoredTargets, weights: Option<&[f64]>, fall: impl Fn(f64, f64, f64) -> (f64, f64)) -> Self {
         let weight = |row: &usize| weight_of(weights, *row);
         let mut rows: Vec<usize> = (0..known.lower.len()).filter(|row| weight(row) > 0.0).collect();
         rows.sort_by(|a, b| known.lower[*a].total_cmp(&known.lower[*b]));
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn without_censoring_it_is_the_share_of_rows_beyond() {
         let y = [3.0, 1.0, 2.0, 2.0];
-        let known = Known { lower: y.to_vec(), upper: y.to_vec() };
+        let known = CensoredTargets { lower: y.to_vec(), upper: y.to_vec() };
         let estimate = KaplanMeier::of_targets(&known, None);
         close(&[0.0, 1.0, 2.0, 3.0].map(|place| estimate.beyond(place)), &[1.0, 0.75, 0.25, 0.0]);
         assert!(KaplanMeier::of_limits(&known, None).places.is_empty());

@@ -9,8 +9,8 @@ pub use brier::{brier_places, integrated_brier};
 pub use concordance::concordance;
 pub use kaplan_meier::KaplanMeier;
 
-use crate::Known;
-use crate::row::Row;
+use crate::CensoredTargets;
+use crate::row::DistributionRef;
 use crate::weights::weight_of;
 use crate::{Error, Predictions, Result};
 use rayon::prelude::*;
@@ -49,7 +49,7 @@ struct RowScores {
 }
 
 impl RowScores {
-    fn of(row: Row<'_>, (lower, upper): (f64, f64)) -> Self {
+    fn of(row: DistributionRef<'_>, (lower, upper): (f64, f64)) -> Self {
         let ends = match upper {
             f64::INFINITY => (row.cdf(lower), 1.0),
             _ if lower < upper => (row.cdf(lower), row.cdf(upper)),
@@ -64,7 +64,7 @@ impl Censored {
     ///
     /// # Errors
     /// When there is not one sound interval, and one weight, for each row, or no row counts.
-    pub fn of(predictions: &Predictions, known: &Known, weights: Option<&[f64]>) -> Result<Self> {
+    pub fn of(predictions: &Predictions, known: &CensoredTargets, weights: Option<&[f64]>) -> Result<Self> {
         known.check(predictions.len(), weights)?;
         let ends = |row: usize| (known.lower[row], known.upper[row]);
         let scores: Vec<RowScores> =
@@ -162,9 +162,9 @@ mod tests {
     ];
     pub(super) const MEANS: [f64; 12] = [3.0, 2.0, 6.0, 4.0, 9.0, 8.0, 8.0, 4.0, 12.0, 9.0, 10.0, 12.0];
 
-    pub(super) fn known(rows: &[(f64, bool)]) -> Known {
+    pub(super) fn known(rows: &[(f64, bool)]) -> CensoredTargets {
         let upper = |&(number, is_known): &(f64, bool)| if is_known { number } else { f64::INFINITY };
-        Known { lower: rows.iter().map(|row| row.0).collect(), upper: rows.iter().map(upper).collect() }
+        CensoredTargets { lower: rows.iter().map(|row| row.0).collect(), upper: rows.iter().map(upper).collect() }
     }
 
     /// Normal predictions with these means and sds from 1 to 3.2.
@@ -185,7 +185,8 @@ mod tests {
     #[test]
     fn rows_that_are_all_known_are_scored_as_always() {
         let y = MEANS.map(|mean| mean + 0.7);
-        let scores = Censored::of(&predictions(), &Known { lower: y.to_vec(), upper: y.to_vec() }, None).unwrap();
+        let scores =
+            Censored::of(&predictions(), &CensoredTargets { lower: y.to_vec(), upper: y.to_vec() }, None).unwrap();
         let nll = predictions().nll(&y).unwrap().iter().sum::<f64>() / 12.0;
         assert_eq!((scores.nll, scores.share), (nll, 0.0));
         let mut bins = [0.0; CALIBRATION_BINS];
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn intervals_have_a_probability_whatever_the_prediction_is() {
-        let known = Known { lower: vec![1.0, 1.0, 0.0], upper: vec![2.0, f64::INFINITY, 1.0] };
+        let known = CensoredTargets { lower: vec![1.0, 1.0, 0.0], upper: vec![2.0, f64::INFINITY, 1.0] };
         let laws = || Predictions::from(Mixtures::new(1, vec![1.0; 3], vec![1.0; 3], vec![2.0; 3]).unwrap());
         let above_zero = Support { lower: Some(0.0), ..Support::default() };
         let counts = Support { step: Some(1.0), ..above_zero };
@@ -242,7 +243,7 @@ mod tests {
     fn what_cannot_be_scored_is_refused() {
         let refused = |lower: [f64; 2], upper: [f64; 2], weights: &[f64]| {
             let laws = predictions().select(&[0, 1]);
-            let known = Known { lower: lower.to_vec(), upper: upper.to_vec() };
+            let known = CensoredTargets { lower: lower.to_vec(), upper: upper.to_vec() };
             Censored::of(&laws, &known, Some(weights)).unwrap_err().to_string()
         };
         assert!(refused([1.0, f64::NAN], [1.0, 2.0], &[1.0, 1.0]).starts_with("row 1: expected a finite"));

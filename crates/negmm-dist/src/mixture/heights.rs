@@ -29,7 +29,7 @@ const EXACT: f64 = 1e-13;
 const TURN: f64 = 1e-9;
 
 /// The density of a mixture, without its atoms, between two bounds.
-pub(crate) struct Heights {
+pub(crate) struct DensityLevels {
     components: Vec<Component>,
     lower: f64,
     upper: f64,
@@ -47,7 +47,7 @@ struct Component {
     sd: f64,
 }
 
-impl Heights {
+impl DensityLevels {
     /// Those of a mixture between bounds, divided by exp(`log_inside`); none where it has no density there.
     pub(crate) fn new(mixture: Mixture<'_>, (lower, upper): (f64, f64), log_inside: f64) -> Option<Self> {
         let component = |(weight, mean, sd): (f64, f64, f64)| {

@@ -25,10 +25,10 @@ use crate::math::rng::Rng;
 use crate::{Error, Result};
 
 pub(crate) use energy::{folded_mean, mean_absolute_difference, root_sum_square};
-pub(crate) use heights::Heights;
+pub(crate) use heights::DensityLevels;
 pub(crate) use mass::log_mass;
 pub(crate) use matched::Matched;
-pub use quantile::Level;
+pub use quantile::QuantileLevel;
 pub(crate) use rounded::Rounded;
 pub(crate) use truncated::Truncated;
 

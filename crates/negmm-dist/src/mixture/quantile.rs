@@ -27,14 +27,14 @@ impl Tail {
 
 /// A quantile that is asked for.
 #[derive(Clone, Copy)]
-pub enum Level {
+pub enum QuantileLevel {
     /// With this probability below it.
     Below(f64),
     /// With this probability above it.
     Above(f64),
 }
 
-impl Level {
+impl QuantileLevel {
     /// The ends of the central interval of that probability.
     pub fn around(coverage: f64) -> [Self; 2] {
         let outside = 0.5 * (1.0 - coverage);

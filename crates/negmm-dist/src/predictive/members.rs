@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{Form, LEAST_ROWS, Predictions};
 use crate::mixture::{Mixture, Mixtures};
-use crate::row::{Law, Row};
+use crate::row::{DistributionKind, DistributionRef};
 use crate::samples::SampleSets;
 use crate::support::Support;
 use crate::{Error, Result};
@@ -132,7 +132,7 @@ impl Predictions {
                 }
                 let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / share).collect();
                 let member = Mixture { weights: &weights, means: &row.means[part.clone()], sds: &row.sds[part] };
-                let member = Row { law: Law::Mixture(member), support: self.support };
+                let member = DistributionRef { law: DistributionKind::Mixture(member), support: self.support };
                 // A member counts by what it has on the support.
                 let inside = member.log_inside() - whole.log_inside();
                 let share = if inside.is_nan() { share } else { share * libm::exp(inside) };

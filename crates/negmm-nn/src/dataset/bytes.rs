@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use safetensors::tensor::SafeTensors;
 
-use super::{Dataset, Intervals, LevelColumn};
+use super::{CategoricalColumn, Dataset, Intervals};
 use crate::tensors::{Flaw, Tensor, Tensors, numbers_of, text_of, to_bytes};
 use negmm_dist::{Error, Result};
 
@@ -86,7 +86,7 @@ impl Dataset {
                 return Err("their description is out of range".into());
             }
             let column = |(at, (first, levels)): (usize, (usize, usize))| {
-                Ok(LevelColumn { first, levels, codes: numbers_of(&tensors, &levels_name(at), None)? })
+                Ok(CategoricalColumn { first, levels, codes: numbers_of(&tensors, &levels_name(at), None)? })
             };
             let levels = levels.into_iter().enumerate().map(column).collect::<std::result::Result<Vec<_>, Flaw>>()?;
             if !levels.iter().all(|column| column.is_sound(features, y.len())) {

@@ -11,11 +11,11 @@ use std::hash::{DefaultHasher, Hasher};
 
 use crate::net::Bounds;
 pub use intervals::Intervals;
-pub use levels::{LevelColumn, NO_LEVEL, STATISTICS};
+pub use levels::{CategoricalColumn, NO_CATEGORY, STATISTICS};
 use negmm_dist::Novelty;
 use negmm_dist::math::rng::Rng;
 use split::{grouped_holdout, holdout, tail};
-pub use target_encoding::LevelStatistics;
+pub use target_encoding::TargetEncoding;
 
 /// Every row is padded with zeros to a multiple of this many features, so that kernels load whole vectors.
 pub const ROW_ALIGN: usize = 16;
@@ -36,7 +36,7 @@ pub struct Dataset {
     pub(crate) groups: Option<Vec<u32>>,
     pub(crate) window: Option<usize>,
     pub(crate) numbers: Vec<usize>,
-    pub(crate) levels: Vec<LevelColumn>,
+    pub(crate) levels: Vec<CategoricalColumn>,
     pub(crate) novelty: Option<Novelty>,
 }
 
@@ -74,13 +74,13 @@ impl Dataset {
 
     /// Says which level each row has, where features are statistics of levels that are still to be filled in.
     #[must_use]
-    pub fn with_levels(mut self, levels: Vec<LevelColumn>) -> Self {
+    pub fn with_levels(mut self, levels: Vec<CategoricalColumn>) -> Self {
         self.levels = levels;
         self
     }
 
     /// The columns of levels whose statistics are still to be filled in, see [`Dataset::with_statistics`].
-    pub fn levels(&self) -> &[LevelColumn] {
+    pub fn levels(&self) -> &[CategoricalColumn] {
         &self.levels
     }
 
@@ -130,7 +130,7 @@ impl Dataset {
         if let Some(groups) = &mut self.groups {
             groups.push(groups.iter().max().map_or(0, |last| last + 1));
         }
-        self.levels.iter_mut().for_each(|column| column.codes.push(NO_LEVEL));
+        self.levels.iter_mut().for_each(|column| column.codes.push(NO_CATEGORY));
         self.novelty = None;
     }
 

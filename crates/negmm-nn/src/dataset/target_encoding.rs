@@ -16,7 +16,7 @@
 use std::borrow::Cow;
 
 use super::split::k_folds;
-use super::{Dataset, LevelColumn, STATISTICS};
+use super::{CategoricalColumn, Dataset, STATISTICS};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result};
 
@@ -29,18 +29,18 @@ const ROWS_SCALE: f64 = 0.25;
 
 /// The statistics of every level of every column of levels.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LevelStatistics {
+pub struct TargetEncoding {
     /// For each column the features of each of its levels.
     columns: Vec<Vec<[f32; STATISTICS]>>,
 }
 
-impl LevelStatistics {
+impl TargetEncoding {
     /// For each column the features of each of its levels.
     pub fn columns(&self) -> &[Vec<[f32; STATISTICS]>] {
         &self.columns
     }
 
-    /// Those that [`LevelStatistics::columns`] gave.
+    /// Those that [`TargetEncoding::columns`] gave.
     pub fn from_columns(columns: Vec<Vec<[f32; STATISTICS]>>) -> Self {
         Self { columns }
     }
@@ -81,8 +81,8 @@ impl LevelStatistics {
 
 impl Dataset {
     /// The rows with the statistics of the rows `train`, and those statistics; each of `train` itself gets the statistics of others.
-    pub fn with_statistics(&self, train: &[u32], rng: &mut Rng) -> (Self, LevelStatistics) {
-        let all = LevelStatistics::learn(self, train);
+    pub fn with_statistics(&self, train: &[u32], rng: &mut Rng) -> (Self, TargetEncoding) {
+        let all = TargetEncoding::learn(self, train);
         let mut filled = self.clone();
         all.fill(&mut filled, 0..self.len());
         let mut part_of = vec![0; train.len()];
@@ -94,7 +94,7 @@ impl Dataset {
             let others: Vec<u32> =
                 train.iter().zip(&part_of).filter(|(_, part)| **part != number).map(|(row, _)| *row).collect();
             let own = part.iter().map(|at| train[*at as usize] as usize);
-            LevelStatistics::learn(self, &others).fill(&mut filled, own);
+            TargetEncoding::learn(self, &others).fill(&mut filled, own);
         }
         filled.levels.clear();
         (filled, all)
@@ -102,7 +102,7 @@ impl Dataset {
 }
 
 /// The features of each level of a column.
-fn of_column(data: &Dataset, column: &LevelColumn, rows: &[u32]) -> Vec<[f32; STATISTICS]> {
+fn of_column(data: &Dataset, column: &CategoricalColumn, rows: &[u32]) -> Vec<[f32; STATISTICS]> {
     let weight = |row: u32| f64::from(data.sample_weights()[row as usize]);
     let target = |row: u32| f64::from(data.y()[row as usize]);
     let sum = |number: &dyn Fn(u32) -> f64| rows.iter().map(|row| weight(*row) * number(*row)).sum::<f64>();
@@ -133,20 +133,21 @@ fn of_column(data: &Dataset, column: &LevelColumn, rows: &[u32]) -> Vec<[f32; ST
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::NO_LEVEL;
+    use crate::dataset::NO_CATEGORY;
 
     /// Rows of one column of levels, whose targets and weights are given.
     fn rows(codes: &[u32], y: &[f32], weights: &[f64]) -> Dataset {
-        let levels = codes.iter().filter(|code| **code != NO_LEVEL).max().map_or(0, |code| *code as usize + 1);
+        let levels = codes.iter().filter(|code| **code != NO_CATEGORY).max().map_or(0, |code| *code as usize + 1);
         let mut data = Dataset::new(STATISTICS);
         y.iter().for_each(|y| data.push(&[0.0; STATISTICS], *y));
-        let column = LevelColumn { first: 0, levels, codes: codes.to_vec() };
+        let column = CategoricalColumn { first: 0, levels, codes: codes.to_vec() };
         data.with_sample_weights(weights).with_levels(vec![column])
     }
 
     fn random(rows_of: usize) -> (Vec<u32>, Vec<f32>) {
         let mut rng = Rng::new(4, 0);
-        let codes = (0..rows_of).map(|_| if rng.uniform() < 0.1 { NO_LEVEL } else { rng.below(12) as u32 }).collect();
+        let codes =
+            (0..rows_of).map(|_| if rng.uniform() < 0.1 { NO_CATEGORY } else { rng.below(12) as u32 }).collect();
         (codes, (0..rows_of).map(|_| rng.uniform() as f32).collect())
     }
 
@@ -156,8 +157,8 @@ mod tests {
 
     #[test]
     fn statistics_by_hand() {
-        let data = rows(&[0, 0, 1, NO_LEVEL], &[1.0, 3.0, 2.0, -2.0], &[1.0; 4]);
-        let statistics = LevelStatistics::learn(&data, &[0, 1, 3]);
+        let data = rows(&[0, 0, 1, NO_CATEGORY], &[1.0, 3.0, 2.0, -2.0], &[1.0; 4]);
+        let statistics = TargetEncoding::learn(&data, &[0, 1, 3]);
         // Mean 2/3 and variance 38/9 of the three; the level's own mean is 2, and 2 is the sum of squares around it.
         let variance = 38.0 / 9.0;
         let spread = 0.5 * f64::ln((2.0 + PRIOR * variance) / ((2.0 + PRIOR) * variance));
@@ -184,7 +185,7 @@ mod tests {
             let (after, changed) = filled(&rows(&codes, &y, &[1.0; 200]));
             assert_eq!(features(&before, row), features(&after, row), "{row}");
             let trains = row % 4 > 0;
-            assert_eq!(statistics == changed, !trains || codes[row] == NO_LEVEL && statistics == changed);
+            assert_eq!(statistics == changed, !trains || codes[row] == NO_CATEGORY && statistics == changed);
             if !trains {
                 assert_eq!(before.x(), after.x());
             }
@@ -200,8 +201,8 @@ mod tests {
         let twice = rows(&[0, 1, 1, 0, 0], &[1.0, -1.0, 0.5, 2.0, 2.0], &[1.0; 5]);
         // The average weight of rows that are learnt from is 1.
         let weighted = rows(&[0, 1, 1, 0, 2], &[1.0, -1.0, 0.5, 2.0, 9.0], &[1.0, 1.0, 1.0, 2.0, 0.0]);
-        let once = LevelStatistics::learn(&twice, &[0, 1, 2, 3, 4]);
-        let heavy = LevelStatistics::learn(&weighted, &[0, 1, 2, 3, 4]);
+        let once = TargetEncoding::learn(&twice, &[0, 1, 2, 3, 4]);
+        let heavy = TargetEncoding::learn(&weighted, &[0, 1, 2, 3, 4]);
         for (a, b) in once.columns()[0].iter().zip(&heavy.columns()[0]) {
             assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6), "{a:?} {b:?}");
         }
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn rows_of_other_levels_are_refused() {
         let (codes, y) = random(50);
-        let statistics = LevelStatistics::learn(&rows(&codes, &y, &[1.0; 50]), &[0, 1, 2]);
+        let statistics = TargetEncoding::learn(&rows(&codes, &y, &[1.0; 50]), &[0, 1, 2]);
         assert!(statistics.of_rows(&rows(&[0], &[0.0], &[1.0])).is_err());
         assert!(statistics.of_rows(&Dataset::new(2)).is_ok());
     }

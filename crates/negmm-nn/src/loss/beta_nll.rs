@@ -4,7 +4,7 @@ use negmm_dist::math::functions::{exp, ln};
 use negmm_dist::math::lanes::{Chunk, Lanes};
 use negmm_dist::math::truncated::Truncated;
 
-use super::Known;
+use super::ObservedTargets;
 use crate::net::{MixturePanel, PANEL_CHUNKS};
 
 /// ln(2 pi) / 2
@@ -15,7 +15,7 @@ const HALF_LN_2_PI: f64 = 0.918_938_533_204_672_8;
 #[inline(always)]
 pub(crate) fn panel<L: Lanes>(
     gaussians: &MixturePanel,
-    known: Known<'_>,
+    known: ObservedTargets<'_>,
     lane: usize,
     beta: f32,
     factor: L,
@@ -66,7 +66,7 @@ mod tests {
             gaussians.means.fill(Chunk([self.mean; WIDTH]));
             gaussians.sds.fill(Chunk([self.sd; WIDTH]));
             let [lower, upper] = self.interval.map(|end| Chunk([end; WIDTH]));
-            let known = Known { y: &lower, intervals: Some([&lower, &upper]) };
+            let known = ObservedTargets { y: &lower, intervals: Some([&lower, &upper]) };
             let (mut deltas, mut score) = (vec![Chunk::ZERO; 3 * PANEL_CHUNKS], Chunk::ZERO);
             panel::<L>(&gaussians, known, 0, self.beta, L::splat(1.0), &mut deltas).store(&mut score);
             [score.0[0], deltas[PANEL_CHUNKS].0[0], deltas[2 * PANEL_CHUNKS].0[0]]

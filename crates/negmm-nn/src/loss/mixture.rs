@@ -3,7 +3,7 @@
 //! The same formulas as [`negmm_dist::score::log`], [`negmm_dist::score::interval`] and [`negmm_dist::score::energy`], which are the reference these are tested against, arranged for
 //! speed: rows are lanes; each pair of components is visited once; its exponential and its normal cdf share their argument.
 
-use super::Known;
+use super::ObservedTargets;
 use crate::net::{MixturePanel, PANEL_CHUNKS};
 use negmm_dist::math::functions::{centred_cdf, decay, ln, rsqrt};
 use negmm_dist::math::lanes::{Chunk, Lanes};
@@ -75,7 +75,13 @@ impl Scratch {
 
     /// Logarithmic and energy score of each row in lane `lane` of the panel; what is not `wanted` is zero.
     #[inline(always)]
-    pub fn scores<L: Lanes>(&mut self, panel: &MixturePanel, known: Known<'_>, lane: usize, wanted: Wanted) -> (L, L) {
+    pub fn scores<L: Lanes>(
+        &mut self,
+        panel: &MixturePanel,
+        known: ObservedTargets<'_>,
+        lane: usize,
+        wanted: Wanted,
+    ) -> (L, L) {
         let log = if wanted.log { self.log_score::<L>(panel, known, lane) } else { L::splat(0.0) };
         let energy = if wanted.energy {
             if !wanted.log {
@@ -101,7 +107,7 @@ impl Scratch {
 
     /// -ln sum_k weight_k N(y; mean_k, sd_k), by log-sum-exp; leaves the posterior weights behind.
     #[inline(always)]
-    fn log_score<L: Lanes>(&mut self, panel: &MixturePanel, known: Known<'_>, lane: usize) -> L {
+    fn log_score<L: Lanes>(&mut self, panel: &MixturePanel, known: ObservedTargets<'_>, lane: usize) -> L {
         let (largest, sum) = self.log_joints::<L>(panel, known, lane, 1.0);
         let share = L::splat(1.0) / sum;
         for component in &mut self.components {
@@ -115,7 +121,7 @@ impl Scratch {
     pub fn scaled_log_score<L: Lanes>(
         &mut self,
         panel: &MixturePanel,
-        known: Known<'_>,
+        known: ObservedTargets<'_>,
         lane: usize,
         factor: f32,
     ) -> L {
@@ -126,7 +132,13 @@ impl Scratch {
     /// The largest of j_k = ln weight_k - ln sd_k - (z_k / factor)² / 2, and the sum of e^(j_k - largest), which it leaves behind
     /// as the posterior weights.
     #[inline(always)]
-    fn log_joints<L: Lanes>(&mut self, panel: &MixturePanel, known: Known<'_>, lane: usize, factor: f32) -> (L, L) {
+    fn log_joints<L: Lanes>(
+        &mut self,
+        panel: &MixturePanel,
+        known: ObservedTargets<'_>,
+        lane: usize,
+        factor: f32,
+    ) -> (L, L) {
         self.standardise::<L>(panel, known.y, lane);
         let curve = -0.5 / (factor * factor);
         let mut largest = L::splat(f32::NEG_INFINITY);
@@ -188,7 +200,13 @@ impl Scratch {
     /// and no other component counts; of any other value no atom counts; of an interval an atom counts where it lies in it. No sd
     /// factor touches that. Gives the largest of all.
     #[inline(always)]
-    fn atom_joints<L: Lanes>(&mut self, panel: &MixturePanel, known: Known<'_>, lane: usize, factor: f32) -> L {
+    fn atom_joints<L: Lanes>(
+        &mut self,
+        panel: &MixturePanel,
+        known: ObservedTargets<'_>,
+        lane: usize,
+        factor: f32,
+    ) -> L {
         let (zero, never) = (L::splat(0.0), L::splat(f32::NEG_INFINITY));
         let constant = L::splat(HALF_LN_2_PI + libm::logf(factor));
         let [lower, upper] = known.intervals.unwrap_or([known.y; 2]);

@@ -8,5 +8,5 @@ pub mod sample_energy;
 pub mod sample_log;
 pub mod sinkhorn;
 
-pub use known::Known;
+pub use known::ObservedTargets;
 pub use mixture::{Scratch, Wanted};

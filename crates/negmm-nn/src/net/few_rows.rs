@@ -6,7 +6,7 @@
 use super::activation::Activation;
 use super::network::{Layer, Network, PANEL, PANEL_CHUNKS, chunks_with_one};
 use super::parameters::Parameters;
-use super::stem_pass::StemPass;
+use super::stem_pass::StemWorkspace;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH, floats};
 use negmm_dist::math::matmul::{Product, Start, Strided, transpose};
 
@@ -14,7 +14,7 @@ use negmm_dist::math::matmul::{Product, Start, Strided, transpose};
 pub const FEW_ROWS: usize = 8;
 
 /// Room for few rows on their way through a network.
-pub struct FewRows {
+pub struct SmallBatch {
     stem: Option<Embedding>,
     activation: Activation,
     layers: Vec<Layer>,
@@ -28,13 +28,13 @@ pub struct FewRows {
 
 /// A stem has its rows in a panel.
 struct Embedding {
-    pass: StemPass,
+    pass: StemWorkspace,
     /// units × panel, then ones, then zeros up to a multiple of sixteen units.
     values: Vec<Chunk>,
     slopes: Vec<Chunk>,
 }
 
-impl FewRows {
+impl SmallBatch {
     /// Room for rows through `network`.
     pub fn new(network: &Network) -> Self {
         let layers = network.layers();
@@ -48,7 +48,7 @@ impl FewRows {
             Embedding { pass, values, slopes: panel(units) }
         };
         Self {
-            stem: network.stem.as_ref().map(StemPass::new).map(embedding),
+            stem: network.stem.as_ref().map(StemWorkspace::new).map(embedding),
             activation: network.activation,
             levels: units().map(|units| vec![Chunk::ZERO; FEW_ROWS * chunks_with_one(units)]).collect(),
             slopes: vec![Chunk::ZERO; FEW_ROWS * widest],
@@ -142,7 +142,7 @@ pub(super) fn turned(weights: &[Chunk], layers: &[Layer]) -> Vec<Chunk> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{EmbeddedInput, Lstm, Pass, Periodic, Stem};
+    use super::super::{EmbeddedInput, Lstm, Periodic, Stem, Workspace};
     use super::*;
     use negmm_dist::math::lanes::{Isa, Kernel};
     use negmm_dist::math::rng::Rng;
@@ -155,14 +155,14 @@ mod tests {
         #[inline(always)]
         fn run<L: Lanes>(self) -> Self::Output {
             let Self(network, parameters, x, stride, count) = self;
-            let mut pass = Pass::new(network);
+            let mut pass = Workspace::new(network);
             pass.read::<L>(x, stride, &std::array::from_fn(|at| at.min(count - 1) as u32));
             pass.forward::<L>(network.activation, parameters.chunks(), None);
             let rows = |outputs: &[Chunk]| -> Vec<u32> {
                 let outputs = floats(outputs).chunks_exact(PANEL);
                 outputs.flat_map(|output| &output[..count]).map(|value| value.to_bits()).collect()
             };
-            let mut few = FewRows::new(network);
+            let mut few = SmallBatch::new(network);
             [rows(pass.outputs()), rows(few.forward::<L>(x, stride, count, parameters))]
         }
     }

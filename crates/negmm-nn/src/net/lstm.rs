@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Placement;
+use super::ParameterView;
 use negmm_dist::math::lanes::{Chunk, WIDTH, floats_mut};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result};
@@ -87,9 +87,9 @@ impl LstmLayer {
 
     /// Its tensors by PyTorch's names, in the order of the flat buffer: `weight_hh` (gates × hidden), `weight_ih` (gates ×
     /// inputs) and `bias` (gates); gates are all units' i, then f, g and o.
-    pub fn tensors(&self) -> [Placement; 3] {
+    pub fn tensors(&self) -> [ParameterView; 3] {
         let stride = self.stride * WIDTH;
-        let tensor = |name: &str, first: usize, columns: Option<usize>| Placement {
+        let tensor = |name: &str, first: usize, columns: Option<usize>| ParameterView {
             name: name.into(),
             shape: [self.gates()].into_iter().chain(columns).collect(),
             decays: columns.is_some(),
@@ -159,10 +159,10 @@ impl Lstm {
     }
 
     /// The tensors of all layers.
-    pub fn tensors(&self) -> Vec<Placement> {
+    pub fn tensors(&self) -> Vec<ParameterView> {
         let layers = self.layout(0).into_iter().enumerate();
         let named = |(index, layer): (usize, LstmLayer)| {
-            layer.tensors().map(|tensor| Placement { name: format!("lstm.{index}.{}", tensor.name), ..tensor })
+            layer.tensors().map(|tensor| ParameterView { name: format!("lstm.{index}.{}", tensor.name), ..tensor })
         };
         layers.flat_map(named).collect()
     }

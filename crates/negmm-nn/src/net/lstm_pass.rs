@@ -24,7 +24,7 @@ const TINY: f32 = 1e-30;
 
 /// Everything a panel of rows leaves behind on its way through an LSTM.
 #[derive(Clone, Debug)]
-pub struct LstmPass {
+pub struct LstmWorkspace {
     window: usize,
     layers: Vec<Trace>,
     /// Whether the last forward had dropout, so that the masks count.
@@ -39,7 +39,7 @@ struct Trace {
     layer: LstmLayer,
     /// (window + 1) × units × panel: s_t; of the last slab only the hidden units, h after the last step.
     seen: Vec<Chunk>,
-    /// window × gates × panel: the gates, and after [`LstmPass::backward`] the derivatives with respect to their sums. The
+    /// window × gates × panel: the gates, and after [`LstmWorkspace::backward`] the derivatives with respect to their sums. The
     /// gates of a slab are padded to whole chunks with zeros.
     gates: Vec<Chunk>,
     /// (window + 1) × hidden × panel: the cells c, from the zeros before the first step on.
@@ -177,7 +177,7 @@ impl Trace {
     }
 }
 
-impl LstmPass {
+impl LstmWorkspace {
     /// Room for one panel of rows through `lstm`.
     pub fn new(lstm: &Lstm) -> Self {
         let layers: Vec<Trace> = lstm.layout(0).into_iter().map(|layer| Trace::new(layer, lstm.window)).collect();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::activation::Activation;
 use super::parameters::Parameters;
 use super::stem::Stem;
-use super::stem_pass::StemPass;
+use super::stem_pass::StemWorkspace;
 use negmm_dist::math::counter::Draws;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH, floats};
 use negmm_dist::math::matmul::{Product, Start, Strided, transpose};
@@ -134,15 +134,15 @@ impl Layer {
 
 /// Everything a panel of rows leaves behind on its way through a network.
 #[derive(Clone, Debug)]
-pub struct Pass {
-    stem: Option<StemPass>,
+pub struct Workspace {
+    stem: Option<StemWorkspace>,
     layers: Vec<Layer>,
-    levels: Vec<Level>,
+    levels: Vec<LayerBuffers>,
 }
 
 /// What is known of one level: level 0 is the input of the first layer, the last the output.
 #[derive(Clone, Debug)]
-struct Level {
+struct LayerBuffers {
     /// units × panel, then ones, then zeros up to a multiple of sixteen units.
     values: Vec<Chunk>,
     /// panel × units: the same, turned.
@@ -155,7 +155,7 @@ struct Level {
     direct: Vec<Chunk>,
 }
 
-impl Level {
+impl LayerBuffers {
     /// Room for so many units; `direct`: after a residual layer.
     fn new(units: usize, direct: bool) -> Self {
         let across = chunks_with_one(units);
@@ -198,14 +198,14 @@ impl Dropout<'_> {
     }
 }
 
-impl Pass {
+impl Workspace {
     /// Room for one panel of rows through `network`.
     pub fn new(network: &Network) -> Self {
         let layers = network.layers();
-        let first = Level::new(network.layer_inputs(), false);
-        let after = layers.iter().map(|layer| Level::new(layer.outputs, layer.residual));
+        let first = LayerBuffers::new(network.layer_inputs(), false);
+        let after = layers.iter().map(|layer| LayerBuffers::new(layer.outputs, layer.residual));
         let levels = std::iter::once(first).chain(after).collect();
-        Self { stem: network.stem.as_ref().map(StemPass::new), layers, levels }
+        Self { stem: network.stem.as_ref().map(StemWorkspace::new), layers, levels }
     }
 
     /// Brings in a panel of rows, each padded to `stride` floats.
@@ -291,7 +291,7 @@ impl Pass {
     pub fn backward<L: Lanes>(&mut self, weights: &[Chunk], gradient: &mut [Chunk], to_inputs: bool) {
         for (index, layer) in self.layers.iter().enumerate().rev() {
             let (before, after) = self.levels.split_at_mut(index + 1);
-            let (input, Level { deltas, direct, .. }) = (&mut before[index], &after[0]);
+            let (input, LayerBuffers { deltas, direct, .. }) = (&mut before[index], &after[0]);
             if index > 0 || self.stem.is_some() {
                 transpose::<L>(&input.values, PANEL_CHUNKS, layer.stride * WIDTH, &mut input.rows, PANEL);
             }
@@ -338,7 +338,7 @@ impl Pass {
         }
     }
 
-    /// Moves every input by its step (one for each) in the direction in which the loss grows, after [`Pass::backward`] to
+    /// Moves every input by its step (one for each) in the direction in which the loss grows, after [`Workspace::backward`] to
     /// the inputs.
     #[inline(always)]
     pub fn move_inputs<L: Lanes>(&mut self, steps: &[f32]) {

@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Placement;
+use super::ParameterView;
 use negmm_dist::math::lanes::{Chunk, WIDTH};
 use negmm_dist::math::normal;
 use negmm_dist::math::rng::Rng;
@@ -92,12 +92,18 @@ impl Periodic {
     }
 
     /// Its tensors: one row for each embedded input.
-    pub fn tensors(&self) -> Vec<Placement> {
+    pub fn tensors(&self) -> Vec<ParameterView> {
         let inputs = self.embedded.len();
         let tensor = |name: &str, part: usize, shape: &[usize], decays: bool| {
             let mut strides = vec![BLOCK * WIDTH];
             strides.extend([WIDTH, 1].iter().skip(3 - shape.len()));
-            Placement { name: format!("periodic.{name}"), shape: shape.to_vec(), decays, strides, start: part * WIDTH }
+            ParameterView {
+                name: format!("periodic.{name}"),
+                shape: shape.to_vec(),
+                decays,
+                strides,
+                start: part * WIDTH,
+            }
         };
         vec![
             tensor("frequency", 0, &[inputs, WIDTH], false),

@@ -13,7 +13,7 @@ const COSINES: usize = WIDTH * PANEL_CHUNKS;
 
 /// What a panel of rows leaves behind.
 #[derive(Clone, Debug)]
-pub(super) struct PeriodicPass {
+pub(super) struct PeriodicWorkspace {
     inputs: usize,
     embedded: Vec<EmbeddedInput>,
     /// embedded inputs × panel: what the cosines see.
@@ -23,7 +23,7 @@ pub(super) struct PeriodicPass {
     sines: Vec<Chunk>,
 }
 
-impl PeriodicPass {
+impl PeriodicWorkspace {
     pub(super) fn new(periodic: &Periodic) -> Self {
         let inputs = periodic.embedded.len();
         Self {

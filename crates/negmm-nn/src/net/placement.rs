@@ -5,7 +5,7 @@ use negmm_dist::math::lanes::{Chunk, floats, floats_mut};
 
 /// A named tensor whose numbers lie in the flat buffer at regular distances.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placement {
+pub struct ParameterView {
     /// Its name within the network.
     pub name: String,
     /// Its dimensions, as any framework lays them out.
@@ -18,7 +18,7 @@ pub struct Placement {
     pub(super) start: usize,
 }
 
-impl Placement {
+impl ParameterView {
     /// Where its numbers lie, in the order of the tensor: the last dimension runs fastest.
     fn places(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.shape.iter().product()).map(|number: usize| {
@@ -43,7 +43,7 @@ impl Placement {
         self.read(parameters.chunks()).collect()
     }
 
-    /// Puts `values`, in the order in which [`Placement::read`] gives them, into the flat buffer.
+    /// Puts `values`, in the order in which [`ParameterView::read`] gives them, into the flat buffer.
     pub fn write(&self, weights: &mut [Chunk], values: &[f32]) {
         let flat = floats_mut(weights);
         for (place, value) in self.places().zip(values) {

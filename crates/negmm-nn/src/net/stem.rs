@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Lstm, Periodic, Placement};
+use super::{Lstm, ParameterView, Periodic};
 use negmm_dist::Result;
 use negmm_dist::math::lanes::Chunk;
 use negmm_dist::math::rng::Rng;
@@ -64,7 +64,7 @@ impl Stem {
     }
 
     /// Its tensors.
-    pub fn tensors(&self) -> Vec<Placement> {
+    pub fn tensors(&self) -> Vec<ParameterView> {
         match self {
             Self::Lstm(lstm) => lstm.tensors(),
             Self::Periodic(periodic) => periodic.tensors(),

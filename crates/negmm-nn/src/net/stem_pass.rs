@@ -1,15 +1,15 @@
 //! Responsible for a panel of rows on its way through the stem of a network.
 
-use super::lstm_pass::LstmPass;
+use super::lstm_pass::LstmWorkspace;
 use super::network::{Dropout, PANEL, PANEL_CHUNKS};
-use super::periodic_pass::PeriodicPass;
+use super::periodic_pass::PeriodicWorkspace;
 use super::stem::Stem;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
 use negmm_dist::math::matmul::transpose;
 
 /// Everything a panel of rows leaves behind on its way through the stem.
 #[derive(Clone, Debug)]
-pub(super) struct StemPass {
+pub(super) struct StemWorkspace {
     kind: Kind,
     /// Numbers in a row.
     inputs: usize,
@@ -23,17 +23,17 @@ pub(super) struct StemPass {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Lstm(LstmPass),
-    Periodic(PeriodicPass),
+    Lstm(LstmWorkspace),
+    Periodic(PeriodicWorkspace),
 }
 
-impl StemPass {
+impl StemWorkspace {
     pub(super) fn new(stem: &Stem) -> Self {
         let inputs = stem.inputs();
         Self {
             kind: match stem {
-                Stem::Lstm(lstm) => Kind::Lstm(LstmPass::new(lstm)),
-                Stem::Periodic(periodic) => Kind::Periodic(PeriodicPass::new(periodic)),
+                Stem::Lstm(lstm) => Kind::Lstm(LstmWorkspace::new(lstm)),
+                Stem::Periodic(periodic) => Kind::Periodic(PeriodicWorkspace::new(periodic)),
             },
             inputs,
             chunks: stem.chunks(),

@@ -9,7 +9,7 @@ use super::grow::Grower;
 use super::parameters::{Parameters, Steps, weighted_mean};
 use super::tree::Tree;
 use super::{Columns, NgBoost};
-use crate::watch::{Progress, Watch};
+use crate::watch::{Callbacks, Progress};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Result, streams};
 
@@ -45,7 +45,7 @@ pub(super) fn boost(
     validation: Option<&Sample<'_>>,
     mut crossed: Option<&mut Crossed>,
     seed: u64,
-    (job, watch): (usize, &Watch<'_>),
+    (job, watch): (usize, &Callbacks<'_>),
 ) -> Result<Boosted> {
     let (rows, score) = (train.y.len(), settings.score);
     let start = start(train, settings.sigma_min);
@@ -65,7 +65,7 @@ pub(super) fn boost(
     let mut train_score = parameters.mean_score(score, train.weight);
     let rate = settings.learning_rate;
     for number in 1..=settings.rounds {
-        watch.go_on()?;
+        watch.check_cancelled()?;
         let batch = draws.next(train);
         for (row, gradient) in gradient.iter_mut().enumerate() {
             let weight = batch.weight.map_or(1.0, |weight| weight[row]);

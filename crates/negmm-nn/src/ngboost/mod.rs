@@ -23,7 +23,7 @@ pub use tree::{Node, Tree};
 
 use crate::dataset::split::holdout;
 use crate::options::{self, Options, PATIENCE, SIGMA_MIN, Slot, Spec, VALIDATION, Word};
-use crate::watch::Watch;
+use crate::watch::Callbacks;
 use boost::{Crossed, Sample, boost};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
@@ -168,7 +168,7 @@ impl NgBoost {
         y: &[f64],
         weights: Option<&[f64]>,
         seed: u64,
-        watch: &Watch<'_>,
+        watch: &Callbacks<'_>,
     ) -> Result<Boosted> {
         let (train, held) = holdout(y.len(), self.validation, &mut Rng::new(seed, streams::VALIDATION));
         let division = Division { train: &train, held: &held, halves: 0 };
@@ -184,7 +184,7 @@ impl NgBoost {
         weights: Option<&[f64]>,
         Division { train, held, halves }: Division<'_>,
         seed: u64,
-        watched: (usize, &Watch<'_>),
+        watched: (usize, &Callbacks<'_>),
     ) -> Result<TrainedTrees> {
         self.check()?;
         check_targets(columns, y, weights)?;

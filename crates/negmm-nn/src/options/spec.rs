@@ -7,7 +7,7 @@ use super::{Kind, Range};
 /// ```
 /// use negmm::options::Spec;
 ///
-/// let dropout = Spec::new("Training", "dropout", "SHARE", "share of hidden units switched off").from_below(0.0, 1.0);
+/// let dropout = Spec::new("TrainingConfig", "dropout", "SHARE", "share of hidden units switched off").from_below(0.0, 1.0);
 /// assert!(dropout.range.contains(0.5) && !dropout.range.contains(1.0));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use safetensors::tensor::SafeTensors;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Course, History, Job, NetworkJob, Objective, Trained, TrainedNetwork, TreesJob};
+use super::{History, Job, NetworkJob, Objective, Trained, TrainedNetwork, TrainingPlan, TreesJob};
 use crate::dataset::Dataset;
 use crate::net::{Network, Parameters};
 use crate::ngboost::{Boosted, NgBoost, RoundScore, TrainedTrees};
@@ -32,7 +32,7 @@ struct JobDescription {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Work {
-    Network { network: Network, objective: Objective, course: Course },
+    Network { network: Network, objective: Objective, course: TrainingPlan },
     Trees { settings: NgBoost, halves: usize },
 }
 

@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use super::batches::Batches;
 use super::halves::Halves;
-use super::stopping::Stopping;
+use super::stopping::EarlyStopping;
 use super::{Epoch, History, NetworkJob, Optimiser, Schedule, Selection, TrainedNetwork, Validation};
-use crate::watch::{Progress, Watch};
+use crate::watch::{Callbacks, Progress};
 use negmm_dist::math::lanes::Chunk;
 use negmm_dist::{Error, Result};
 
-/// How a training runs, with nothing left to be decided: what [`Training`](super::Training) means for so many rows.
+/// How a training runs, with nothing left to be decided: what [`TrainingConfig`](super::TrainingConfig) means for so many rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Course {
+pub struct TrainingPlan {
     /// Steps, if it does not stop early.
     pub steps: usize,
     /// Steps of an epoch: from one validation check to the next.
@@ -56,7 +56,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-impl Course {
+impl TrainingPlan {
     /// Epochs, if it does not stop early.
     pub fn epochs(&self) -> usize {
         self.steps.div_ceil(self.epoch)
@@ -92,16 +92,16 @@ pub trait Trainer {
 }
 
 /// A job, its number in its queue, and who watches.
-pub struct Followed<'a> {
+pub struct TrainingLoop<'a> {
     /// The job.
     pub job: &'a NetworkJob,
     /// Its number.
     pub number: usize,
     /// Who watches.
-    pub watch: &'a Watch<'a>,
+    pub watch: &'a Callbacks<'a>,
 }
 
-impl Followed<'_> {
+impl TrainingLoop<'_> {
     /// The training from the first step to the last.
     #[inline(always)]
     ///
@@ -111,7 +111,7 @@ impl Followed<'_> {
         let Self { job, number: job_number, watch } = self;
         let course = &job.course;
         let mut batches = Batches::new(job);
-        let mut stopping = Stopping::new(course.patience);
+        let mut stopping = EarlyStopping::new(course.patience);
         let mut history = History::default();
         let mut kept = trainer.predicting_parameters().to_vec();
         let mut halves = Halves::new(job, &kept);
@@ -120,7 +120,7 @@ impl Followed<'_> {
         for number in 0..epochs {
             let (mut losses, mut taken, mut skipped, mut rate) = (0.0, 0, 0, 0.0);
             for step in number * course.epoch..course.steps.min((number + 1) * course.epoch) {
-                watch.go_on()?;
+                watch.check_cancelled()?;
                 rate = course.learning_rate * course.schedule.factor(step, course.steps);
                 match trainer.step(batches.next_batch(), rate) {
                     Some(loss) => {

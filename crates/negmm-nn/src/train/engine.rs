@@ -4,14 +4,14 @@ use super::History;
 use super::queue::Queue;
 use crate::net::Parameters;
 use crate::ngboost::TrainedTrees;
-use crate::watch::Watch;
+use crate::watch::Callbacks;
 use negmm_dist::Result;
 
 /// Trains jobs. Results depend on the jobs alone: not on their order, the number of threads, or the instruction set.
 pub trait Engine: Sync {
     /// Trains the jobs that `queue` gives, as many at once as suits it, until there are no more, and hands back each as soon as it
     /// is trained. One that fails does not stop the others.
-    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>);
+    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>);
 }
 
 /// What a job leaves behind.
@@ -37,6 +37,6 @@ pub struct TrainedNetwork {
 }
 
 /// Trains a batch of jobs: as many results, in the same order. A job that cannot be trained never reaches the engine.
-pub fn train(engine: &dyn Engine, jobs: &[super::Job], watch: &Watch<'_>) -> Vec<Result<Trained>> {
+pub fn train(engine: &dyn Engine, jobs: &[super::Job], watch: &Callbacks<'_>) -> Vec<Result<Trained>> {
     super::queue::Batch::new(jobs).run(engine, watch)
 }

@@ -4,7 +4,7 @@ use super::{Objective, SD_FACTORS};
 use crate::loss::beta_nll;
 use crate::loss::sample_energy::SampleScratch;
 use crate::loss::sinkhorn::{Sinkhorn, SinkhornScratch};
-use crate::loss::{Known, Scratch, Wanted, sample_log};
+use crate::loss::{ObservedTargets, Scratch, Wanted, sample_log};
 use crate::net::{Bounds, GaussianHead, MixtureHead, MixtureOutputs, MixturePanel, PANEL_CHUNKS, SampleHead};
 use negmm_dist::math::counter::Draws;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
@@ -40,7 +40,7 @@ impl BoundsRoom {
     #[inline(always)]
     fn score<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize) -> L {
         let Self { ends: [lower, upper], scratch, .. } = self;
-        let between = Known { y, intervals: Some([lower, upper]) };
+        let between = ObservedTargets { y, intervals: Some([lower, upper]) };
         scratch.scores::<L>(panel, between, lane, Wanted { log: true, energy: false }).0
     }
 
@@ -48,7 +48,7 @@ impl BoundsRoom {
     #[inline(always)]
     fn scaled_score<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize, factor: f32) -> L {
         let Self { ends: [lower, upper], scratch, .. } = self;
-        scratch.scaled_log_score::<L>(panel, Known { y, intervals: Some([lower, upper]) }, lane, factor)
+        scratch.scaled_log_score::<L>(panel, ObservedTargets { y, intervals: Some([lower, upper]) }, lane, factor)
     }
 }
 
@@ -79,9 +79,9 @@ pub(super) struct PanelRows {
 
 impl PanelRows {
     #[inline(always)]
-    fn known(&self, lane: usize) -> Known<'_> {
+    fn known(&self, lane: usize) -> ObservedTargets<'_> {
         let intervals = self.ends.as_ref().map(|[lower, upper]| [&lower[lane], &upper[lane]]);
-        Known { y: &self.y[lane], intervals }
+        ObservedTargets { y: &self.y[lane], intervals }
     }
 }
 

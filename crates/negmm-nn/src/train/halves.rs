@@ -2,7 +2,7 @@
 //! of a row was neither learnt nor chosen by it.
 
 use super::course::Trainer;
-use super::stopping::Stopping;
+use super::stopping::EarlyStopping;
 use super::{NetworkJob, Selection, Validation};
 use crate::net::Parameters;
 use negmm_dist::math::lanes::Chunk;
@@ -17,7 +17,7 @@ struct Half<'a> {
     rows: &'a [u32],
     /// Its part of the weight of all validation rows.
     share: f64,
-    stopping: Stopping,
+    stopping: EarlyStopping,
     kept: Vec<Chunk>,
 }
 
@@ -31,7 +31,8 @@ impl<'a> Halves<'a> {
         let weight =
             |rows: &[u32]| -> f64 { rows.iter().map(|row| f64::from(job.data.sample_weights()[*row as usize])).sum() };
         let total = weight(&job.validation);
-        let half = |rows| Half { rows, share: weight(rows) / total, stopping: Stopping::new(0), kept: start.to_vec() };
+        let half =
+            |rows| Half { rows, share: weight(rows) / total, stopping: EarlyStopping::new(0), kept: start.to_vec() };
         Some(Self { select: job.course.select, halves: [half(first), half(second)] })
     }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Course, Objective};
+use super::{Objective, TrainingPlan};
 use crate::dataset::Dataset;
 use crate::net::{Network, Stem};
 use crate::ngboost::{Columns, Division, NgBoost, Targets, TrainedTrees};
-use crate::watch::Watch;
+use crate::watch::Callbacks;
 use negmm_dist::math::lanes::Chunk;
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
@@ -37,7 +37,7 @@ pub struct NetworkJob {
     /// The rows that choose the checkpoint that is kept; may be empty.
     pub validation: Vec<u32>,
     /// How the training runs.
-    pub course: Course,
+    pub course: TrainingPlan,
     /// Where its random numbers start: initial parameters, order of rows, dropout.
     pub seed: u64,
 }
@@ -161,7 +161,7 @@ impl NetworkJob {
 
 impl TreesJob {
     /// Boosts, on this thread.
-    pub(crate) fn train(&self, number: usize, watch: &Watch<'_>) -> Result<TrainedTrees> {
+    pub(crate) fn train(&self, number: usize, watch: &Callbacks<'_>) -> Result<TrainedTrees> {
         let data = &self.data;
         let columns = data.columns();
         let columns = Columns::new(&columns, data.len())?;

@@ -18,7 +18,7 @@ mod start;
 mod stopping;
 mod training;
 
-pub use course::Course;
+pub use course::TrainingPlan;
 pub use cpu::CpuEngine;
 pub use engine::{Engine, Trained, TrainedNetwork, train};
 pub use estimate::Estimate;
@@ -26,14 +26,14 @@ pub use history::{Epoch, History, Validation};
 pub use job::{Job, NetworkJob, TreesJob};
 pub use objective::Objective;
 pub use optimiser::Optimiser;
-pub use queue::{Finish, Queue, Undertaking, Undertakings};
+pub use queue::{Finish, JobGroup, JobGroups, Queue};
 pub use schedule::Schedule;
 pub use stopping::{SD_FACTORS, Selection};
-pub use training::Training;
+pub use training::TrainingConfig;
 pub use training::{BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, STEPS, WEIGHT_DECAY};
 
 // How a training runs, for engines of this repository that run one by themselves.
-pub use {batches::Batches, course::Followed, course::Trainer, start::Start, stopping::Stopping};
+pub use {batches::Batches, course::Trainer, course::TrainingLoop, start::Start, stopping::EarlyStopping};
 
-pub use crate::watch::{Progress, Watch};
+pub use crate::watch::{Callbacks, Progress};
 pub use negmm_dist::math::lanes::Isa;

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::{Engine, Job, Trained, train};
-use crate::watch::Watch;
+use crate::watch::Callbacks;
 use negmm_dist::{Error, Result};
 
 /// Jobs that an engine may take.
@@ -35,7 +35,7 @@ impl<'a> Batch<'a> {
         Self { jobs, next: AtomicUsize::new(0), results: jobs.iter().map(refused).collect() }
     }
 
-    pub(super) fn run(self, engine: &dyn Engine, watch: &Watch<'_>) -> Vec<Result<Trained>> {
+    pub(super) fn run(self, engine: &dyn Engine, watch: &Callbacks<'_>) -> Vec<Result<Trained>> {
         engine.run(&self, watch);
         let result = |kept: Mutex<Option<Result<Trained>>>| {
             let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -46,8 +46,8 @@ impl<'a> Batch<'a> {
 }
 
 /// Why a job did not come back.
-fn unreturned(watch: &Watch<'_>) -> Error {
-    watch.go_on().err().unwrap_or_else(|| Error::options("the engine has not trained this job"))
+fn unreturned(watch: &Callbacks<'_>) -> Error {
+    watch.check_cancelled().err().unwrap_or_else(|| Error::options("the engine has not trained this job"))
 }
 
 impl Queue for Batch<'_> {
@@ -75,14 +75,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Something that needs jobs trained: the jobs, and what is made of them.
-pub struct Undertaking<'a, R> {
+pub struct JobGroup<'a, R> {
     /// What is to be trained; may be nothing.
     pub jobs: Vec<Job>,
     /// What is made of the trained jobs, which come in the order of `jobs`, with the seconds that planning and training took.
     pub finish: Finish<'a, R>,
 }
 
-impl<'a, R: 'a> Undertaking<'a, R> {
+impl<'a, R: 'a> JobGroup<'a, R> {
     /// One that needs nothing trained.
     pub fn done(result: R) -> Self
     where
@@ -95,16 +95,16 @@ impl<'a, R: 'a> Undertaking<'a, R> {
     ///
     /// # Errors
     /// When a job fails, or what is made of them.
-    pub fn run(self, engine: &dyn Engine, watch: &Watch<'_>) -> Result<R> {
+    pub fn run(self, engine: &dyn Engine, watch: &Callbacks<'_>) -> Result<R> {
         let start = Instant::now();
         let trained = train(engine, &self.jobs, watch);
         (self.finish)(trained, start.elapsed().as_secs_f64())
     }
 
     /// Makes something else of what comes out, or of why nothing does.
-    pub fn map<S>(self, change: impl FnOnce(Result<R>) -> Result<S> + Send + 'a) -> Undertaking<'a, S> {
+    pub fn map<S>(self, change: impl FnOnce(Result<R>) -> Result<S> + Send + 'a) -> JobGroup<'a, S> {
         let Self { jobs, finish } = self;
-        Undertaking { jobs, finish: Box::new(move |trained, seconds| change(finish(trained, seconds))) }
+        JobGroup { jobs, finish: Box::new(move |trained, seconds| change(finish(trained, seconds))) }
     }
 }
 
@@ -112,18 +112,18 @@ impl<'a, R: 'a> Undertaking<'a, R> {
 pub type Finish<'a, R> = Box<dyn FnOnce(Vec<Result<Trained>>, f64) -> Result<R> + Send + 'a>;
 
 /// Many undertakings whose jobs share an engine.
-pub struct Undertakings<'a, R> {
+pub struct JobGroups<'a, R> {
     /// How many there are.
     pub count: usize,
     /// Plans the one of that number, when the engine has room for its jobs.
-    pub begin: &'a (dyn Fn(usize) -> Result<Undertaking<'a, R>> + Sync),
+    pub begin: &'a (dyn Fn(usize) -> Result<JobGroup<'a, R>> + Sync),
     /// Told what came of each, as soon as it is finished, and the seconds that it took. `false`: no more are begun.
     pub ended: &'a (dyn Fn(usize, Result<R>, f64) -> bool + Sync),
 }
 
-impl<'a, R> Undertakings<'a, R> {
+impl<'a, R> JobGroups<'a, R> {
     /// Hands the jobs of all of them to `engine`. Each is finished on the thread that brought its last job back.
-    pub fn run(&self, engine: &dyn Engine, watch: &Watch<'_>) {
+    pub fn run(&self, engine: &dyn Engine, watch: &Callbacks<'_>) {
         let state: Mutex<State<'a, R>> = Mutex::default();
         engine.run(&Shared { undertakings: self, watch, state, planned: Condvar::new() }, watch);
     }
@@ -131,8 +131,8 @@ impl<'a, R> Undertakings<'a, R> {
 
 /// The queue that an engine sees.
 struct Shared<'s, 'a, R> {
-    undertakings: &'s Undertakings<'a, R>,
-    watch: &'s Watch<'s>,
+    undertakings: &'s JobGroups<'a, R>,
+    watch: &'s Callbacks<'s>,
     state: Mutex<State<'a, R>>,
     /// Told when an undertaking has been planned.
     planned: Condvar,
@@ -184,7 +184,7 @@ impl<'a, R> Shared<'_, 'a, R> {
         let start = Instant::now();
         let begun = (self.undertakings.begin)(number);
         let seconds = start.elapsed().as_secs_f64();
-        let Undertaking { jobs, finish } = match begun {
+        let JobGroup { jobs, finish } = match begun {
             Ok(undertaking) => undertaking,
             Err(error) => return self.end(number, Err(error), seconds),
         };
@@ -229,7 +229,7 @@ impl<R> Queue for Shared<'_, '_, R> {
     fn next(&self) -> Option<(usize, Job)> {
         let mut state = locked(&self.state);
         loop {
-            if state.stopped || self.watch.go_on().is_err() {
+            if state.stopped || self.watch.check_cancelled().is_err() {
                 return None;
             }
             if let Some((number, job)) = state.ready.pop_front() {

@@ -39,13 +39,13 @@ impl Selection {
 
 /// The best epoch so far.
 #[derive(Clone, Copy, Debug)]
-pub struct Stopping {
+pub struct EarlyStopping {
     patience: usize,
     best: f64,
     best_epoch: usize,
 }
 
-impl Stopping {
+impl EarlyStopping {
     /// Waits for so many epochs without a better score; 0: for ever.
     pub fn new(patience: usize) -> Self {
         Self { patience, best: f64::INFINITY, best_epoch: 0 }
@@ -74,17 +74,17 @@ impl Stopping {
 
 #[cfg(test)]
 mod tests {
-    use super::Stopping;
+    use super::EarlyStopping;
 
     #[test]
     fn stops_after_patience_epochs_without_a_better_score() {
-        let mut stopping = Stopping::new(2);
+        let mut stopping = EarlyStopping::new(2);
         assert!(stopping.improves(0, 1.0));
         assert!(!stopping.improves(1, f64::NAN));
         assert!(!stopping.exhausted(1));
         assert!(!stopping.improves(2, 1.0));
         assert!(stopping.exhausted(2));
         assert_eq!(stopping.best_epoch(), 0);
-        assert!(!Stopping::new(0).exhausted(1_000_000));
+        assert!(!EarlyStopping::new(0).exhausted(1_000_000));
     }
 }

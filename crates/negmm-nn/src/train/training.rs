@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Course, Optimiser, Schedule, Selection};
+use super::{Optimiser, Schedule, Selection, TrainingPlan};
 use crate::options::{self, Options, PATIENCE, Slot, Spec, VALIDATION};
 use negmm_dist::Result;
 
 /// How the epochs run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
-pub struct Training {
+pub struct TrainingConfig {
     /// Passes over the training rows, at most.
     pub epochs: usize,
     /// Steps instead of epochs; rows that do not fill a batch wait for the next pass.
@@ -43,7 +43,7 @@ pub struct Training {
     pub snapshots: usize,
 }
 
-impl Default for Training {
+impl Default for TrainingConfig {
     fn default() -> Self {
         Self {
             epochs: 400,
@@ -102,7 +102,7 @@ pub const WEIGHT_DECAY: Spec = Spec::new(
     "decoupled weight decay: each step also shrinks the weights by learning rate times this; helps with few rows",
 );
 
-impl Options for Training {
+impl Options for TrainingConfig {
     fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
         see(
             &Spec::new("Training", "epochs", "N", "passes over the training rows, at most").within(1.0, 1e7).basic(),
@@ -160,18 +160,18 @@ impl Options for Training {
     }
 }
 
-impl Training {
+impl TrainingConfig {
     /// Says which field is out of range, if one is.
     pub fn check(&self) -> Result<()> {
         Ok(options::check(&mut self.clone())?)
     }
     /// What they mean for so many training rows.
-    pub fn course(&self, rows: usize) -> Course {
+    pub fn course(&self, rows: usize) -> TrainingPlan {
         let batch = self.batch.min(rows).max(1);
         let whole_batches = self.steps.is_some();
         let a_pass = if whole_batches { rows / batch } else { rows.div_ceil(batch) };
         let steps = self.steps.unwrap_or(self.epochs * a_pass);
-        Course {
+        TrainingPlan {
             steps,
             epoch: self.check_every.unwrap_or(a_pass).min(steps),
             batch,

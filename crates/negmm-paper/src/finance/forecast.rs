@@ -1,7 +1,7 @@
 //! Responsible for what this program forecasts by default: `auto` on scaled changes.
 
 use negmm::data::{Column, Table};
-use negmm::forecast::{Origins, Roles, fit_forecaster};
+use negmm::forecast::{BacktestOrigins, SeriesSpec, fit_forecaster};
 use negmm::method::Auto;
 use negmm::{FitOptions, Predictions, Result};
 
@@ -21,9 +21,9 @@ pub(super) fn predictions(prices: &Prices, effort: Effort, seed: u64) -> Result<
         _ => Auto::default(),
     };
     let options = FitOptions::default().seed(seed);
-    let forecaster = fit_forecaster(&table(&close[..days])?, &Roles::of("close"), &auto, &options)?.forecaster;
+    let forecaster = fit_forecaster(&table(&close[..days])?, &SeriesSpec::of("close"), &auto, &options)?.forecaster;
     let all = table(close)?;
     let histories = forecaster.histories(&all)?;
-    let places = forecaster.places(&histories, Origins { last: Some(close.len() - days), every: Some(1) });
+    let places = forecaster.places(&histories, BacktestOrigins { last: Some(close.len() - days), every: Some(1) });
     Ok(forecaster.predict(&all, &histories, places)?.predictions)
 }

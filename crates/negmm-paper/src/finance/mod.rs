@@ -14,8 +14,8 @@ use std::path::Path;
 
 use negmm::Result;
 use negmm::compare::Task;
-use negmm::data::{self, Inputs, Sequence};
-use negmm::train::Undertaking;
+use negmm::data::{self, ColumnRoles, Sequence};
+use negmm::train::JobGroup;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
 use negmm_draw::Figure;
 use serde::{Deserialize, Serialize};
@@ -93,8 +93,8 @@ impl Plan {
     pub fn run(&self, data: &Path, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Report>> {
         let prices: Vec<Prices> = self.stocks.iter().map(|stock| stock.read(data)).collect::<Result<_>>()?;
         let sequence = Some(Sequence { column: "close".into(), window: WINDOW });
-        let outcome = data::Outcome { continuous: true, ..data::Outcome::default() };
-        let inputs = Inputs { sequence, outcome, ..Inputs::default() };
+        let outcome = data::TargetSpec { continuous: true, ..data::TargetSpec::default() };
+        let inputs = ColumnRoles { sequence, outcome, ..ColumnRoles::default() };
         let work = |fit: &Fit| self.fit((&prices[fit.stock], &inputs), fit);
         let mut tried = Vec::new();
         for stock in 0..prices.len() {
@@ -140,7 +140,7 @@ impl Plan {
         combinations(method(name, &SETTINGS)?.for_sequences(), &options, &self.overrides)
     }
 
-    fn fit<'a>(&self, (prices, inputs): (&'a Prices, &'a Inputs), fit: &Fit) -> Result<Undertaking<'a, Value>> {
+    fn fit<'a>(&self, (prices, inputs): (&'a Prices, &'a ColumnRoles), fit: &Fit) -> Result<JobGroup<'a, Value>> {
         let seed = self.seed.wrapping_add(fit.run as u64);
         let method = &fit.configuration.method;
         let task = Task::new(&prices.table, "close", inputs)?;

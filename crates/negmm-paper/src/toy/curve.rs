@@ -3,7 +3,7 @@
 
 use negmm::Result;
 use negmm::compare::Summary;
-use negmm::train::Undertaking;
+use negmm::train::JobGroup;
 use negmm::tune::{Journal, RunOptions, Trial, run};
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ impl<'a> Curves<'a> {
     }
 
     /// The errors after every few epochs.
-    fn follow(&self, point: &Point) -> Result<Undertaking<'static, Value>> {
+    fn follow(&self, point: &Point) -> Result<JobGroup<'static, Value>> {
         let mut method = method("ne-gmm", &SETTINGS)?;
         let toy = self.plan.toy;
         let own = [("components", components(toy)), ("eta", point.eta), ("learning-rate", RATE), ("epochs", EPOCHS)];

@@ -1,7 +1,7 @@
 //! Responsible for the paper's Figures 1 and 2: what each method predicts over x, beside the truth.
 
-use negmm::data::{Column, Dataset, Inputs};
-use negmm::train::{Engine, Watch};
+use negmm::data::{Column, ColumnRoles, Dataset};
+use negmm::train::{Callbacks, Engine};
 use negmm::tune::{Configuration, Journal};
 use negmm::{Encoder, Predictions, Result, Table, Toy};
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
@@ -92,9 +92,9 @@ fn again(
     let encoded = problem.encoded(Units::Standardised)?;
     let method = &configuration.method;
     let path = Path::undertake(method, &encoded.train, plan.fit_seed(0), look::every(method))?;
-    let path = path.run(engine, &Watch::nothing())?;
+    let path = path.run(engine, &Callbacks::nothing())?;
     let grid = Table::new(vec![("x", Column::Numbers(x.to_vec()))])?;
-    let encoder = Encoder::fit(problem.train(), "y", &Inputs::default())?;
+    let encoder = Encoder::fit(problem.train(), "y", &ColumnRoles::default())?;
     let data: Dataset = encoder.encode_features(&grid)?.0;
     Ok(encoded.unscaled(path.predict(Place { at: chosen.at, members: chosen.members }, &data)?))
 }

@@ -1,6 +1,6 @@
 //! Responsible for looking at a training from place to place: its errors against the truth, and the place to be chosen.
 
-use negmm::train::Undertaking;
+use negmm::train::JobGroup;
 use negmm::{Method, Predictions, Result, Toy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -137,7 +137,7 @@ pub(super) fn every(method: &Method) -> usize {
 }
 
 /// Training, and looking.
-pub(super) fn over(problem: Problem, method: &Method, seed: u64) -> Result<Undertaking<'static, Vec<Look>>> {
+pub(super) fn over(problem: Problem, method: &Method, seed: u64) -> Result<JobGroup<'static, Vec<Look>>> {
     let encoded = problem.encoded(Units::Standardised)?;
     let path = Path::undertake(method, &encoded.train, seed, every(method))?;
     Ok(path.map(move |path| {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use negmm::Rng;
-use negmm::data::{Column, Dataset, Inputs};
+use negmm::data::{Column, ColumnRoles, Dataset};
 use negmm::method::Standardised;
 use negmm::{Encoder, Predictions, Result, Table, Toy};
 
@@ -82,7 +82,7 @@ impl Problem {
     }
 
     pub(super) fn encoded(&self, units: Units) -> Result<Encoded> {
-        let encoder = Encoder::fit(&self.train, "y", &Inputs::default())?;
+        let encoder = Encoder::fit(&self.train, "y", &ColumnRoles::default())?;
         let encode = |table: &Table| -> Result<Dataset> {
             match units {
                 Units::Standardised => Ok(encoder.encode(table)?.0),

@@ -6,7 +6,7 @@ use negmm::data::Dataset;
 use negmm::method::{Member, Predictor, Standardised};
 use negmm::net::Parameters;
 use negmm::train::Isa;
-use negmm::train::{Job, Trained, Undertaking};
+use negmm::train::{Job, JobGroup, Trained};
 use negmm::{Method, Result};
 
 /// Sizes of ensembles that the paper tries; one training of the largest has them all.
@@ -30,12 +30,7 @@ pub struct Place {
 
 impl Path {
     /// Training `method` on all rows of `data`; keeps what would predict after every so many epochs or rounds.
-    pub fn undertake(
-        method: &Method,
-        data: &Arc<Dataset>,
-        seed: u64,
-        every: usize,
-    ) -> Result<Undertaking<'static, Self>> {
+    pub fn undertake(method: &Method, data: &Arc<Dataset>, seed: u64, every: usize) -> Result<JobGroup<'static, Self>> {
         let plan = method.plan(data, seed)?;
         let mut jobs = plan.jobs();
         for job in &mut jobs {
@@ -52,7 +47,7 @@ impl Path {
             }
             Ok(Self { predictor: plan.finish(trained)?.predictor, snapshots, every })
         };
-        Ok(Undertaking { jobs, finish: Box::new(finish) })
+        Ok(JobGroup { jobs, finish: Box::new(finish) })
     }
 
     /// Every place.

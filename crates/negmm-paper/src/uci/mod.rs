@@ -10,8 +10,8 @@ mod sets;
 use std::path::Path;
 
 use negmm::compare::{Split, Summary, Task};
-use negmm::data::Inputs;
-use negmm::train::Undertaking;
+use negmm::data::ColumnRoles;
+use negmm::train::JobGroup;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
 use negmm::{Error, Method, Result, Table};
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ pub struct Plan {
 struct Loaded {
     set: Set,
     table: Table,
-    inputs: Inputs,
+    inputs: ColumnRoles,
     splits: Vec<Split>,
 }
 
@@ -193,7 +193,7 @@ impl Plan {
         combinations(method, &real_options(name, self.effort), &self.overrides)
     }
 
-    fn fit<'a>(&self, task: &Task<'a>, loaded: &Loaded, fit: &Fit) -> Result<Undertaking<'a, Value>> {
+    fn fit<'a>(&self, task: &Task<'a>, loaded: &Loaded, fit: &Fit) -> Result<JobGroup<'a, Value>> {
         let seed = self.seed.wrapping_add(fit.split as u64);
         Ok(task.undertake(&fit.configuration.method, &loaded.splits[fit.split], seed)?.map(|scored| {
             let (score, model) = scored?;

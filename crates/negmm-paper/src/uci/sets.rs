@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use negmm::compare::Split;
-use negmm::data::{Inputs, Outcome};
+use negmm::data::{ColumnRoles, TargetSpec};
 use negmm::{Error, Result, Table};
 
 use super::Protocol;
@@ -63,11 +63,11 @@ impl Set {
     }
 
     /// The columns that are inputs.
-    pub fn inputs(&self) -> Inputs {
+    pub fn inputs(&self) -> ColumnRoles {
         // The paper knows densities alone.
-        let outcome = Outcome { continuous: true, ..Outcome::default() };
+        let outcome = TargetSpec { continuous: true, ..TargetSpec::default() };
         let ignore = self.ignore.iter().map(|name| name.to_string()).collect();
-        Inputs { ignore, outcome, ..Inputs::default() }
+        ColumnRoles { ignore, outcome, ..ColumnRoles::default() }
     }
 
     /// Its splits: at random 80 to 20 (`paper`), or the fixed ones of the benchmark, 90 to 10 at random where there are none

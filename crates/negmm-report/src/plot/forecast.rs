@@ -1,6 +1,6 @@
 //! Plots of forecasts: fan charts, scores and calibration by horizon, seasonality.
 
-use negmm::forecast::{Forecaster, Forecasts, Histories, Rolling, STEP_PIT_BINS, Series, StepScores};
+use negmm::forecast::{Backtest, Forecaster, Forecasts, Histories, STEP_PIT_BINS, Series, StepScores};
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 
 use super::{Plot, TextTable, evenly_spaced};
@@ -76,7 +76,7 @@ fn fan(forecaster: &Forecaster, series: &Series, future: &Forecasts, rows: &[usi
 }
 
 /// CRPS and coverage by horizon.
-pub fn by_step(rolling: &Rolling) -> Vec<Plot> {
+pub fn by_step(rolling: &Backtest) -> Vec<Plot> {
     if rolling.steps.len() < 2 {
         return Vec::new();
     }
@@ -110,7 +110,7 @@ pub fn by_step(rolling: &Rolling) -> Vec<Plot> {
 }
 
 /// PIT histograms of some steps ahead.
-pub fn pit(rolling: &Rolling) -> Plot {
+pub fn pit(rolling: &Backtest) -> Plot {
     let edges: Vec<f64> = (0..=STEP_PIT_BINS).map(|edge| edge as f64 / STEP_PIT_BINS as f64).collect();
     let mut figure =
         Figure::new("PIT by step ahead", "PIT histograms of the values of some steps ahead.".to_string()).columns(2);

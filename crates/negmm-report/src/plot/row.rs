@@ -1,6 +1,6 @@
 //! The plot of one row: its density or probabilities, its components, its interval and the observed target.
 
-use negmm::{Law, Mixture, Row};
+use negmm::{DistributionKind, DistributionRef, Mixture};
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 
 use super::{Plot, TextTable};
@@ -25,7 +25,7 @@ const MAX_CELLS: f64 = 200.0;
 pub const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
 /// The range of values that contains nearly the whole distribution and the observed target.
-pub fn range(row: Row<'_>, y: f64) -> (f64, f64) {
+pub fn range(row: DistributionRef<'_>, y: f64) -> (f64, f64) {
     let (low, high) = (row.quantile(0.005).min(y), row.quantile(0.995).max(y));
     let margin = (0.04 * (high - low)).max(0.5 * row.normal_sd()).max(row.support.step.unwrap_or(0.0));
     // A single atom has no width.
@@ -34,7 +34,7 @@ pub fn range(row: Row<'_>, y: f64) -> (f64, f64) {
 }
 
 /// Values and probabilities of a discrete distribution between `low` and `high`; `None` for others, and where there are too many.
-pub fn cells(row: Row<'_>, (low, high): (f64, f64)) -> Option<Vec<(f64, f64)>> {
+pub fn cells(row: DistributionRef<'_>, (low, high): (f64, f64)) -> Option<Vec<(f64, f64)>> {
     let step = row.support.step?;
     let (lower, upper) = row.support.bounds();
     let (first, last) = (row.support.nearest(low.max(lower)), row.support.nearest(high.min(upper)));
@@ -44,8 +44,8 @@ pub fn cells(row: Row<'_>, (low, high): (f64, f64)) -> Option<Vec<(f64, f64)>> {
 }
 
 /// Values and probabilities of the atoms of a distribution that is not discrete.
-pub fn atoms(row: Row<'_>) -> Vec<(f64, f64)> {
-    let Law::Mixture(mixture) = row.law else { return Vec::new() };
+pub fn atoms(row: DistributionRef<'_>) -> Vec<(f64, f64)> {
+    let DistributionKind::Mixture(mixture) = row.law else { return Vec::new() };
     if row.support.step.is_some() {
         return Vec::new();
     }
@@ -57,9 +57,9 @@ pub fn atoms(row: Row<'_>) -> Vec<(f64, f64)> {
 }
 
 /// Points from `low` to `high` for a smooth curve: evenly spaced, denser at narrow components, and on both sides of bounds.
-fn curve_points(row: Row<'_>, low: f64, high: f64) -> Vec<f64> {
+fn curve_points(row: DistributionRef<'_>, low: f64, high: f64) -> Vec<f64> {
     let mut points: Vec<f64> = (0..POINTS).map(|at| low + (high - low) * at as f64 / (POINTS - 1) as f64).collect();
-    if let Law::Mixture(mixture) = row.law {
+    if let DistributionKind::Mixture(mixture) = row.law {
         let components = mixture.weights.iter().zip(mixture.means.iter().zip(mixture.sds));
         for (_, (mean, sd)) in
             components.filter(|(weight, (_, sd))| **weight >= MIN_WEIGHT && **sd > 0.0 && **sd < NARROW * (high - low))
@@ -115,15 +115,15 @@ pub fn row(
 }
 
 /// The distribution, its mean and the observed target.
-fn panel(row: Row<'_>, diagnostics: &RowDiagnostics, y: f64, target: &str) -> Panel {
+fn panel(row: DistributionRef<'_>, diagnostics: &RowDiagnostics, y: f64, target: &str) -> Panel {
     let (low, high) = range(row, y);
     let cells = cells(row, (low, high));
     let measure = if cells.is_some() { "probability" } else { "density" };
     let panel = Panel::new(Axis::new(target).range(low, high), Axis::new(measure).include(0.0));
     let panel = match (row.law, cells) {
         (_, Some(cells)) => bars(panel, row, diagnostics, &cells),
-        (Law::Mixture(mixture), None) => curve(panel, row, mixture, diagnostics, low, high),
-        (Law::Samples(samples), None) => histogram(panel, samples.values, diagnostics, low, high),
+        (DistributionKind::Mixture(mixture), None) => curve(panel, row, mixture, diagnostics, low, high),
+        (DistributionKind::Samples(samples), None) => histogram(panel, samples.values, diagnostics, low, high),
     };
     panel
         .with(Mark::upright_rule(diagnostics.mean).ink(Ink::Blue).width(1.0).dashed().name("mean"))
@@ -131,7 +131,7 @@ fn panel(row: Row<'_>, diagnostics: &RowDiagnostics, y: f64, target: &str) -> Pa
 }
 
 /// A bar for each value of a discrete distribution.
-fn bars(panel: Panel, row: Row<'_>, diagnostics: &RowDiagnostics, cells: &[(f64, f64)]) -> Panel {
+fn bars(panel: Panel, row: DistributionRef<'_>, diagnostics: &RowDiagnostics, cells: &[(f64, f64)]) -> Panel {
     let half = 0.5 * row.support.step.unwrap_or_default();
     let first = cells.iter().take(1).map(|(value, _)| value - half);
     let edges: Vec<f64> = first.chain(cells.iter().map(|(value, _)| value + half)).collect();
@@ -141,7 +141,14 @@ fn bars(panel: Panel, row: Row<'_>, diagnostics: &RowDiagnostics, cells: &[(f64,
 }
 
 /// The density, its components, and a vertical line for each atom with its probability.
-fn curve(panel: Panel, row: Row<'_>, mixture: Mixture<'_>, diagnostics: &RowDiagnostics, low: f64, high: f64) -> Panel {
+fn curve(
+    panel: Panel,
+    row: DistributionRef<'_>,
+    mixture: Mixture<'_>,
+    diagnostics: &RowDiagnostics,
+    low: f64,
+    high: f64,
+) -> Panel {
     let (x, inside) = (curve_points(row, low, high), curve_points(row, diagnostics.lower, diagnostics.upper));
     let (lower, upper) = row.support.bounds();
     let at = |x: f64| if lower <= x && x <= upper { row.pdf(x) } else { 0.0 };

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::calibration::Sets;
+use super::calibration::SetKind;
 use negmm_dist::{Error, Predictions, Result};
 
 /// How much a set changes after a target, as a probability.
@@ -20,14 +20,14 @@ const RATE: f64 = 0.02;
 
 /// Sets of some kinds and coverages that are made as time goes on, a batch of them after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Adaptive {
-    courses: Vec<Course>,
+pub struct AdaptiveConformal {
+    courses: Vec<AdaptiveState>,
 }
 
 /// Sets of one kind and coverage.
 #[derive(Clone, Debug, PartialEq)]
-struct Course {
-    sets: Sets,
+struct AdaptiveState {
+    sets: SetKind,
     coverage: f64,
     /// Sequences, each of which adapts by itself.
     streams: BTreeMap<usize, Stream>,
@@ -60,10 +60,10 @@ pub struct Kept {
     pub bound: f64,
 }
 
-impl Adaptive {
+impl AdaptiveConformal {
     /// Sets of these kinds and coverages, of which none is made yet.
-    pub fn new(sets: &[(Sets, f64)]) -> Self {
-        let course = |(sets, coverage): &(Sets, f64)| Course {
+    pub fn new(sets: &[(SetKind, f64)]) -> Self {
+        let course = |(sets, coverage): &(SetKind, f64)| AdaptiveState {
             sets: *sets,
             coverage: *coverage,
             streams: BTreeMap::new(),
@@ -78,7 +78,7 @@ impl Adaptive {
     ///
     /// # Errors
     /// When there is not one target for each prediction.
-    pub fn of_sequence(sets: &[(Sets, f64)], predictions: &Predictions, y: &[f64]) -> Result<Self> {
+    pub fn of_sequence(sets: &[(SetKind, f64)], predictions: &Predictions, y: &[f64]) -> Result<Self> {
         let mut adaptive = Self::new(sets);
         adaptive.follow(predictions, y, |row| (0, row, row + 1))?;
         Ok(adaptive)
@@ -99,14 +99,14 @@ impl Adaptive {
         let known: Vec<f64> = y.iter().map(|y| if y.is_nan() { 0.0 } else { *y }).collect();
         let mut order: Vec<usize> = (0..y.len()).collect();
         order.sort_by_key(|row| place(*row).1);
-        for sets in [Sets::Intervals, Sets::Regions] {
+        for sets in [SetKind::Intervals, SetKind::Regions] {
             let mut courses = self.courses.iter_mut().filter(|course| course.sets == sets).peekable();
             if courses.peek().is_none() {
                 continue;
             }
             let tails = predictions.each_with(&known, |row, y| match sets {
-                Sets::Intervals => row.interval_tail(y),
-                Sets::Regions => row.region_tail(y),
+                SetKind::Intervals => row.interval_tail(y),
+                SetKind::Regions => row.region_tail(y),
             })?;
             for course in courses {
                 course.outside = vec![0.0; y.len()];
@@ -122,7 +122,7 @@ impl Adaptive {
     ///
     /// # Errors
     /// When sets of this kind and coverage are not among those that are made.
-    pub fn outside(&self, sets: Sets, coverage: f64) -> Result<&[f64]> {
+    pub fn outside(&self, sets: SetKind, coverage: f64) -> Result<&[f64]> {
         Ok(&self.course(sets, coverage)?.outside)
     }
 
@@ -130,22 +130,22 @@ impl Adaptive {
     ///
     /// # Errors
     /// When sets of this kind and coverage are not among those that are made.
-    pub fn kept(&self, sets: Sets, coverage: f64) -> Result<Kept> {
-        let Course { streams, targets, held, .. } = self.course(sets, coverage)?;
+    pub fn kept(&self, sets: SetKind, coverage: f64) -> Result<Kept> {
+        let AdaptiveState { streams, targets, held, .. } = self.course(sets, coverage)?;
         let reach = |stream: &Stream| (1.0 - coverage).max(coverage) + RATE * (1 + stream.longest) as f64;
         let reach = streams.values().map(reach).fold(0.0, |sum, reach| sum + reach);
         let bound = if *targets > 0 { (reach / (RATE * *targets as f64)).min(1.0) } else { 1.0 };
         Ok(Kept { targets: *targets, held: *held, bound })
     }
 
-    fn course(&self, sets: Sets, coverage: f64) -> Result<&Course> {
-        let asked = |course: &&Course| course.sets == sets && course.coverage == coverage;
+    fn course(&self, sets: SetKind, coverage: f64) -> Result<&AdaptiveState> {
+        let asked = |course: &&AdaptiveState| course.sets == sets && course.coverage == coverage;
         let absent = || Error::options(format!("no adaptive sets of coverage {coverage} are made"));
         self.courses.iter().find(asked).ok_or_else(absent)
     }
 }
 
-impl Course {
+impl AdaptiveState {
     /// What the next set of a sequence leaves outside, whose target has this tail, where it is known.
     fn make(&mut self, (stream, made, seen): (usize, usize, usize), tail: Option<f64>) -> f64 {
         let wanted = 1.0 - self.coverage;
@@ -179,8 +179,8 @@ mod tests {
         // Too sure, too modest, and a target that is always outside.
         let wild: Vec<f64> = (0..rows).map(|row| if row % 2 == 0 { 1e9 } else { -1e9 }).collect();
         for y in [normal(rows, 5.0).sample(1, 3, 0), normal(rows, 0.1).sample(1, 3, 0), wild] {
-            for sets in [Sets::Intervals, Sets::Regions] {
-                let adaptive = Adaptive::of_sequence(&[(sets, 0.9)], &normal(rows, 1.0), &y).unwrap();
+            for sets in [SetKind::Intervals, SetKind::Regions] {
+                let adaptive = AdaptiveConformal::of_sequence(&[(sets, 0.9)], &normal(rows, 1.0), &y).unwrap();
                 let (outside, kept) = (adaptive.outside(sets, 0.9).unwrap(), adaptive.kept(sets, 0.9).unwrap());
                 let missed = 1.0 - kept.held as f64 / kept.targets as f64;
                 assert_eq!((kept.targets, outside[0]), (rows, 1.0 - 0.9));
@@ -192,12 +192,12 @@ mod tests {
 
     /// What intervals leave outside, made in batches of so many, and how often they held.
     fn intervals(y: &[f64], at_once: usize, place: impl Fn(usize) -> (usize, usize, usize)) -> (Vec<f64>, Kept) {
-        let (mut adaptive, mut outside) = (Adaptive::new(&[(Sets::Intervals, 0.9)]), Vec::new());
+        let (mut adaptive, mut outside) = (AdaptiveConformal::new(&[(SetKind::Intervals, 0.9)]), Vec::new());
         for (batch, y) in y.chunks(at_once).enumerate() {
             adaptive.follow(&normal(y.len(), 1.0), y, |row| place(batch * at_once + row)).unwrap();
-            outside.extend_from_slice(adaptive.outside(Sets::Intervals, 0.9).unwrap());
+            outside.extend_from_slice(adaptive.outside(SetKind::Intervals, 0.9).unwrap());
         }
-        (outside, adaptive.kept(Sets::Intervals, 0.9).unwrap())
+        (outside, adaptive.kept(SetKind::Intervals, 0.9).unwrap())
     }
 
     #[test]
@@ -229,9 +229,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let mut adaptive = Adaptive::new(&[(Sets::Intervals, 0.9)]);
+        let mut adaptive = AdaptiveConformal::new(&[(SetKind::Intervals, 0.9)]);
         assert!(adaptive.follow(&normal(2, 1.0), &[0.0], |row| (0, row, row)).is_err());
-        let message = adaptive.outside(Sets::Regions, 0.9).unwrap_err().to_string();
+        let message = adaptive.outside(SetKind::Regions, 0.9).unwrap_err().to_string();
         assert_eq!(message, "no adaptive sets of coverage 0.9 are made");
     }
 }

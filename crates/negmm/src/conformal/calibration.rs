@@ -13,7 +13,7 @@ const MOST_GROUPS: usize = 1000;
 
 /// Which sets are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sets {
+pub enum SetKind {
     /// Central intervals.
     Intervals,
     /// Regions: the most likely values.
@@ -22,13 +22,13 @@ pub enum Sets {
 
 /// Rows that are held back, while they are read.
 #[derive(Clone, Debug, Default)]
-pub struct HeldBack {
+pub struct CalibrationSet {
     /// For intervals and for regions.
     tails: Vec<(f64, f64)>,
     labels: Labels,
 }
 
-impl HeldBack {
+impl CalibrationSet {
     /// Adds rows that the model has not learnt from: what it says of them, their targets and their labels.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl HeldBack {
 /// What makes sets guaranteed ones.
 ///
 /// ```
-/// use negmm::conformal::{Calibration, Guard, Labels, Sets};
+/// use negmm::conformal::{Calibration, ConformalPredictor, Labels, SetKind};
 /// use negmm::{Mixtures, Predictions};
 ///
 /// let normal = |rows: usize, sd: f64| {
@@ -103,9 +103,9 @@ impl HeldBack {
 /// let said = |rows: usize| normal(rows, 0.5);
 /// let y = normal(999, 1.0).sample(1, 7, 0);
 /// let calibration = Calibration::learn(&said(999), &y)?;
-/// let (lower, upper) = Guard::Calibrated(&calibration, &Labels::default()).intervals(&said(1), 0.9)?;
+/// let (lower, upper) = ConformalPredictor::Calibrated(&calibration, &Labels::default()).intervals(&said(1), 0.9)?;
 /// assert!(lower[0] < -1.5 && 1.5 < upper[0] && upper[0] < 1.8);
-/// let sentence = calibration.guarantees(Sets::Intervals, 0.9)[0].1.to_string();
+/// let sentence = calibration.guarantees(SetKind::Intervals, 0.9)[0].1.to_string();
 /// assert!(sentence.starts_with("at least 90 % on average; for this model at least 88.7 % with 90 % confidence"));
 /// # Ok::<(), negmm::Error>(())
 /// ```
@@ -128,10 +128,10 @@ struct Group {
 }
 
 impl Group {
-    fn tails(&self, sets: Sets) -> &Tails {
+    fn tails(&self, sets: SetKind) -> &Tails {
         match sets {
-            Sets::Intervals => &self.intervals,
-            Sets::Regions => &self.regions,
+            SetKind::Intervals => &self.intervals,
+            SetKind::Regions => &self.regions,
         }
     }
 }
@@ -156,7 +156,7 @@ impl Calibration {
     /// # Errors
     /// When there is not one target for each row, one is not a number, or there are no rows.
     pub fn learn(predictions: &Predictions, y: &[f64]) -> Result<Self> {
-        let mut rows = HeldBack::default();
+        let mut rows = CalibrationSet::default();
         rows.add(predictions, y, Labels::default())?;
         rows.calibration(None, None)
     }
@@ -187,7 +187,7 @@ impl Calibration {
     }
 
     /// What sets of this coverage hold in each group; without groups one guarantee, with an empty name.
-    pub fn guarantees(&self, sets: Sets, coverage: f64) -> Vec<(&str, Guarantee)> {
+    pub fn guarantees(&self, sets: SetKind, coverage: f64) -> Vec<(&str, Guarantee)> {
         let of = |group: &Group| match (self.crossed, &self.weight) {
             (false, None) => Guarantee::split(coverage, group.rows, group.tails(sets)),
             (_, weight) => Guarantee::without_bound(coverage, group.rows, weight.is_some(), group.tails(sets)),
@@ -209,7 +209,7 @@ impl Calibration {
     ///
     /// # Errors
     /// When `coverage` is not strictly between 0 and 1, or the rows do not have what the calibration asks for.
-    pub fn outside(&self, sets: Sets, coverage: f64, count: usize, labels: &Labels) -> Result<Vec<f64>> {
+    pub fn outside(&self, sets: SetKind, coverage: f64, count: usize, labels: &Labels) -> Result<Vec<f64>> {
         if !(coverage > 0.0 && coverage < 1.0) {
             return Err(Error::options(format!("expected a coverage strictly between 0 and 1, found {coverage}")));
         }

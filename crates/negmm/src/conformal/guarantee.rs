@@ -17,13 +17,13 @@ pub struct Guarantee {
     /// Rows that were held back.
     pub rows: usize,
     /// How much is guaranteed.
-    pub promise: Promise,
+    pub promise: CoverageGuarantee,
 }
 
 /// How much is guaranteed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Promise {
+pub enum CoverageGuarantee {
     /// The coverage on average over held-back and new rows, and for the sets of this model at least `bound` with confidence 0.9.
     Split {
         /// By the beta distribution that the coverage of one calibration follows: its parameters are the rows that a set keeps and
@@ -47,8 +47,8 @@ impl Guarantee {
         let threshold = tails.threshold(coverage, 1.0);
         let total = rows as f64;
         let promise = match threshold.rank {
-            0.0 => Promise::WholeLine { needed: needed(coverage) },
-            rank => Promise::Split { bound: beta::quantile(1.0 - CONFIDENCE, total + 1.0 - rank, rank) },
+            0.0 => CoverageGuarantee::WholeLine { needed: needed(coverage) },
+            rank => CoverageGuarantee::Split { bound: beta::quantile(1.0 - CONFIDENCE, total + 1.0 - rank, rank) },
         };
         Self { coverage, rows, promise }
     }
@@ -56,9 +56,9 @@ impl Guarantee {
     pub(super) fn without_bound(coverage: f64, rows: usize, weighted: bool, tails: &Tails) -> Self {
         let unit = tails.total() / rows.max(1) as f64;
         let promise = match (tails.threshold(coverage, unit).rank, weighted) {
-            (0.0, _) => Promise::WholeLine { needed: needed(coverage) },
-            (_, true) => Promise::Weighted,
-            (_, false) => Promise::Cross,
+            (0.0, _) => CoverageGuarantee::WholeLine { needed: needed(coverage) },
+            (_, true) => CoverageGuarantee::Weighted,
+            (_, false) => CoverageGuarantee::Cross,
         };
         Self { coverage, rows, promise }
     }
@@ -66,8 +66,8 @@ impl Guarantee {
     /// What is proven on average.
     pub fn average(&self) -> f64 {
         match self.promise {
-            Promise::Cross => 0.0,
-            Promise::WholeLine { .. } => 1.0,
+            CoverageGuarantee::Cross => 0.0,
+            CoverageGuarantee::WholeLine { .. } => 1.0,
             _ => self.coverage,
         }
     }
@@ -93,23 +93,23 @@ impl fmt::Display for Guarantee {
             rows => format!("{rows} rows"),
         };
         match self.promise {
-            Promise::Split { bound } => {
+            CoverageGuarantee::Split { bound } => {
                 let bound = percent((1000.0 * bound).floor() / 1000.0);
                 write!(f, "at least {asked} on average; for this model at least {bound} with 90 % confidence ({rows})")
             }
-            Promise::Weighted => {
+            CoverageGuarantee::Weighted => {
                 write!(
                     f,
                     "at least {asked} on average, if the weights are right; no bound for this model alone ({rows})"
                 )
             }
-            Promise::Cross => write!(
+            CoverageGuarantee::Cross => write!(
                 f,
                 "about {asked}, by {rows} that were predicted out of fold: seen in simulations, not proven, because the pool of all folds \
                  predicts (of sets by each fold's own models cross-conformal prediction proves about {}; negmm calibrate proves {asked})",
                 percent((2.0 * self.coverage - 1.0).max(0.0))
             ),
-            Promise::WholeLine { needed } => {
+            CoverageGuarantee::WholeLine { needed } => {
                 write!(
                     f,
                     "the whole line, from -inf to inf: {asked} needs at least {needed} rows, and there are {}",
@@ -132,7 +132,7 @@ mod tests {
     fn the_sentence_says_what_is_proven() {
         // Python scipy 1.17: `beta(91, 9).ppf(0.1)`, 99 rows.
         let guarantee = Guarantee::split(0.91, 99, &tails(99));
-        let Promise::Split { bound } = guarantee.promise else { panic!("{guarantee}") };
+        let CoverageGuarantee::Split { bound } = guarantee.promise else { panic!("{guarantee}") };
         assert!((bound - 0.872_055_007_725_151).abs() < 1e-12, "{bound}");
         let text = Guarantee::split(0.9, 999, &tails(999)).to_string();
         assert_eq!(text, "at least 90 % on average; for this model at least 88.7 % with 90 % confidence (999 rows)");

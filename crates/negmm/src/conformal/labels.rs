@@ -1,7 +1,7 @@
 //! Responsible for what guaranteed sets ask of rows beside the model's inputs, and for the columns that say it: groups and weights.
 
 use super::Calibration;
-use negmm_data::{Chunk, Reading, Schema, Table};
+use negmm_data::{Chunk, ColumnType, Schema, Table};
 use negmm_dist::Result;
 
 /// What is known of rows beside their predictions, where a calibration asks for it.
@@ -45,7 +45,7 @@ impl<'a> LabelColumns<'a> {
     #[must_use]
     pub fn added_to(self, mut schema: Schema) -> Schema {
         schema.keep.extend(self.by.map(str::to_string));
-        schema.columns.extend(self.weight.map(|name| (name.to_string(), Reading::number())));
+        schema.columns.extend(self.weight.map(|name| (name.to_string(), ColumnType::number())));
         schema
     }
 

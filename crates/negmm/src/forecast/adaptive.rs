@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Forecaster, Forecasts, Histories, Origins, Place};
-use crate::conformal::{Adaptive, Guard, Sets};
+use super::{BacktestOrigins, ForecastPoint, Forecaster, Forecasts, Histories};
+use crate::conformal::{AdaptiveConformal, ConformalPredictor, SetKind};
 use negmm_data::Table;
 use negmm_dist::Result;
 
@@ -28,9 +28,9 @@ impl Forecaster {
     ///
     /// # Errors
     /// When the table cannot be forecast.
-    pub fn adaptive(&self, table: &Table, histories: &Histories, sets: &[(Sets, f64)]) -> Result<Adaptive> {
-        let mut adaptive = Adaptive::new(sets);
-        for forecasts in self.portions(table, histories, Some(Origins::default()))? {
+    pub fn adaptive(&self, table: &Table, histories: &Histories, sets: &[(SetKind, f64)]) -> Result<AdaptiveConformal> {
+        let mut adaptive = AdaptiveConformal::new(sets);
+        for forecasts in self.portions(table, histories, Some(BacktestOrigins::default()))? {
             self.adapt(&mut adaptive, histories, &forecasts?)?;
         }
         Ok(adaptive)
@@ -40,13 +40,14 @@ impl Forecaster {
     ///
     /// # Errors
     /// When there is not one prediction for each place.
-    pub fn adapt(&self, adaptive: &mut Adaptive, histories: &Histories, forecasts: &Forecasts) -> Result<()> {
+    pub fn adapt(&self, adaptive: &mut AdaptiveConformal, histories: &Histories, forecasts: &Forecasts) -> Result<()> {
         let horizon = self.recipe.roles.horizon;
-        let value =
-            |place: &Place| histories.series[place.series].values.get(place.step()).copied().unwrap_or(f64::NAN);
+        let value = |place: &ForecastPoint| {
+            histories.series[place.series].values.get(place.step()).copied().unwrap_or(f64::NAN)
+        };
         let y: Vec<f64> = forecasts.places.iter().map(value).collect();
         adaptive.follow(&forecasts.predictions, &y, |row| {
-            let Place { series, origin, ahead } = forecasts.places[row];
+            let ForecastPoint { series, origin, ahead } = forecasts.places[row];
             (series * horizon + ahead - 1, origin, origin + ahead)
         })
     }
@@ -55,7 +56,7 @@ impl Forecaster {
 /// Adaptive intervals while they are scored.
 pub(super) struct Adapting {
     coverage: f64,
-    adaptive: Adaptive,
+    adaptive: AdaptiveConformal,
     rows: usize,
     /// Those that are not the whole line, and the sum of their widths.
     finite: usize,
@@ -64,13 +65,20 @@ pub(super) struct Adapting {
 
 impl Adapting {
     pub(super) fn new(coverage: f64) -> Self {
-        Self { coverage, adaptive: Adaptive::new(&[(Sets::Intervals, coverage)]), rows: 0, finite: 0, width: 0.0 }
+        Self {
+            coverage,
+            adaptive: AdaptiveConformal::new(&[(SetKind::Intervals, coverage)]),
+            rows: 0,
+            finite: 0,
+            width: 0.0,
+        }
     }
 
     /// Sees the next forecasts.
     pub(super) fn see(&mut self, forecaster: &Forecaster, histories: &Histories, forecasts: &Forecasts) -> Result<()> {
         forecaster.adapt(&mut self.adaptive, histories, forecasts)?;
-        let (lower, upper) = Guard::Adaptive(&self.adaptive).intervals(&forecasts.predictions, self.coverage)?;
+        let (lower, upper) =
+            ConformalPredictor::AdaptiveConformal(&self.adaptive).intervals(&forecasts.predictions, self.coverage)?;
         self.rows += lower.len();
         for width in lower.iter().zip(&upper).map(|(lower, upper)| upper - lower).filter(|width| width.is_finite()) {
             self.finite += 1;
@@ -81,7 +89,7 @@ impl Adapting {
 
     /// How they did.
     pub(super) fn scores(&self) -> Result<AdaptiveScores> {
-        let kept = self.adaptive.kept(Sets::Intervals, self.coverage)?;
+        let kept = self.adaptive.kept(SetKind::Intervals, self.coverage)?;
         Ok(AdaptiveScores {
             coverage: self.coverage,
             held: kept.held as f64 / kept.targets.max(1) as f64,

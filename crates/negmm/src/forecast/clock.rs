@@ -13,7 +13,7 @@ const DAYS_OF_YEAR: f64 = 365.2425;
 /// How steps follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Clock {
+pub enum Frequency {
     /// One row after the other; nobody knows when.
     #[default]
     Rows,
@@ -41,7 +41,7 @@ pub enum Clock {
     },
 }
 
-impl Clock {
+impl Frequency {
     /// Found in times that rise, one list for each series; `dates`: they are seconds since 1970.
     pub(super) fn of(times: &[Vec<f64>], dates: bool) -> Self {
         let mut gaps: Vec<f64> =
@@ -185,18 +185,18 @@ mod tests {
     #[test]
     fn steps_are_recognised_and_go_on() {
         let hours: Vec<f64> = (0..50).map(|hour| f64::from(hour) * 3600.0).collect();
-        let clock = Clock::of(&[hours], true);
-        assert_eq!((clock, clock.seasons()), (Clock::Seconds { step: 3600.0 }, vec![24, 168]));
+        let clock = Frequency::of(&[hours], true);
+        assert_eq!((clock, clock.seasons()), (Frequency::Seconds { step: 3600.0 }, vec![24, 168]));
         let months: Vec<f64> = (0..30).map(|month| day(2000 + month / 12, month % 12 + 1, 28)).collect();
-        let clock = Clock::of(&[months], true);
-        assert_eq!((clock, clock.seasons()), (Clock::Months { step: 1 }, vec![12]));
+        let clock = Frequency::of(&[months], true);
+        assert_eq!((clock, clock.seasons()), (Frequency::Months { step: 1 }, vec![12]));
         assert_eq!(clock.after(day(2000, 1, 31), 1), day(2000, 2, 29));
         assert_eq!(clock.between(day(2000, 1, 1), day(2000, 4, 1)), Some(3));
         let weekdays: Vec<f64> = (0..60).filter(|day| weekday(*day) < 5).map(|day| day as f64 * DAY).collect();
-        assert_eq!(Clock::of(&[weekdays], true), Clock::Weekdays);
-        assert_eq!(Clock::Weekdays.after(day(2024, 2, 23), 1), day(2024, 2, 26));
-        assert_eq!(Clock::of(&[vec![1.0, 2.0, 3.0, 5.0]], false), Clock::Count { step: 1.0 });
+        assert_eq!(Frequency::of(&[weekdays], true), Frequency::Weekdays);
+        assert_eq!(Frequency::Weekdays.after(day(2024, 2, 23), 1), day(2024, 2, 26));
+        assert_eq!(Frequency::of(&[vec![1.0, 2.0, 3.0, 5.0]], false), Frequency::Count { step: 1.0 });
         let odd = vec![0.0, 3600.0, 90_000.0, 91_000.0, 200_000.0];
-        assert!(matches!(Clock::of(&[odd], true), Clock::Irregular { .. }));
+        assert!(matches!(Frequency::of(&[odd], true), Frequency::Irregular { .. }));
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::copula::Copula;
 use super::lags::{Past, inputs};
-use super::rival::Rival;
-use super::{Histories, Place, Recipe};
+use super::rival::Baseline;
+use super::{ForecastPoint, Histories, SeriesTransform};
 use crate::model::{Loaded, forecaster_to_bytes};
 use crate::{Accelerator, Model};
 use negmm_data::Table;
@@ -18,7 +18,7 @@ use negmm_dist::{Error, Mixtures, Predictions, Result, Support};
 /// What forecasts: networks on the past, and the naive forecast with the law of recent changes beside them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecaster {
-    pub(super) recipe: Recipe,
+    pub(super) recipe: SeriesTransform,
     model: Model,
     rest: Rest,
 }
@@ -26,7 +26,7 @@ pub struct Forecaster {
 /// What a forecaster has beside its networks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ForecastParts {
-    recipe: Recipe,
+    recipe: SeriesTransform,
     rest: Rest,
 }
 
@@ -36,8 +36,8 @@ pub(crate) struct ForecastParts {
 pub(super) struct Rest {
     /// How much the networks count; the rest is the law of recent changes.
     pub(super) share: f64,
-    pub(super) recent: Rival,
-    pub(super) rivals: Vec<Rival>,
+    pub(super) recent: Baseline,
+    pub(super) rivals: Vec<Baseline>,
     pub(super) copula: Copula,
     #[serde(default)]
     pub(super) support: Support,
@@ -62,13 +62,13 @@ pub struct Score {
 #[non_exhaustive]
 pub struct Forecasts {
     /// Which.
-    pub places: Vec<Place>,
+    pub places: Vec<ForecastPoint>,
     /// One prediction for each.
     pub predictions: Predictions,
 }
 
 impl Forecaster {
-    pub(super) fn new(recipe: Recipe, model: Model, rest: Rest) -> Self {
+    pub(super) fn new(recipe: SeriesTransform, model: Model, rest: Rest) -> Self {
         Self { recipe, model, rest }
     }
 
@@ -123,7 +123,7 @@ impl Forecaster {
     }
 
     /// How it forecasts.
-    pub fn recipe(&self) -> &Recipe {
+    pub fn recipe(&self) -> &SeriesTransform {
         &self.recipe
     }
 
@@ -172,7 +172,7 @@ impl Forecaster {
     ///
     /// # Errors
     /// When a column that must be known ahead ends too early.
-    pub fn predict(&self, table: &Table, histories: &Histories, places: Vec<Place>) -> Result<Forecasts> {
+    pub fn predict(&self, table: &Table, histories: &Histories, places: Vec<ForecastPoint>) -> Result<Forecasts> {
         self.check_known(table, histories, places.iter().copied())?;
         self.by_pasts(table, &self.pasts(histories), places)
     }
@@ -183,7 +183,7 @@ impl Forecaster {
     }
 
     /// Forecasts of these places in series with these pasts.
-    pub(super) fn by_pasts(&self, table: &Table, pasts: &[Past<'_>], places: Vec<Place>) -> Result<Forecasts> {
+    pub(super) fn by_pasts(&self, table: &Table, pasts: &[Past<'_>], places: Vec<ForecastPoint>) -> Result<Forecasts> {
         let rows = Table::new(inputs(&self.recipe, pasts, table, &places))?;
         let predicted = self.model.predict(&rows)?;
         let networks = predicted.mixtures().ok_or_else(|| Error::model("a forecaster's networks predict mixtures"))?;
@@ -198,7 +198,7 @@ impl Forecaster {
     }
 
     /// What rivals say of the same places, with their names.
-    pub fn rivals(&self, histories: &Histories, places: &[Place]) -> Vec<(String, Predictions)> {
+    pub fn rivals(&self, histories: &Histories, places: &[ForecastPoint]) -> Vec<(String, Predictions)> {
         self.each_rival(histories).map(|(name, predict)| (name, predict(places))).collect()
     }
 
@@ -206,11 +206,12 @@ impl Forecaster {
     pub(super) fn each_rival<'a>(
         &'a self,
         histories: &'a Histories,
-    ) -> impl Iterator<Item = (String, impl Fn(&[Place]) -> Predictions + use<'a>)> {
+    ) -> impl Iterator<Item = (String, impl Fn(&[ForecastPoint]) -> Predictions + use<'a>)> {
         self.rest.rivals.iter().chain([&self.rest.recent]).map(move |rival| {
             let mixtures = rival.of(&histories.series);
-            let predict =
-                move |places: &[Place]| Predictions::from(mixtures(places)).with_sound_support(self.rest.support);
+            let predict = move |places: &[ForecastPoint]| {
+                Predictions::from(mixtures(places)).with_sound_support(self.rest.support)
+            };
             (rival.name.clone(), predict)
         })
     }
@@ -220,7 +221,7 @@ impl Forecaster {
         &self,
         table: &Table,
         histories: &Histories,
-        mut places: impl Iterator<Item = Place>,
+        mut places: impl Iterator<Item = ForecastPoint>,
     ) -> Result<()> {
         let Some(name) = self.recipe.roles.known.first() else { return Ok(()) };
         let short = places.find(|place| place.step() >= histories.series[place.series].rows.len());

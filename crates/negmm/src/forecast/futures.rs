@@ -1,13 +1,13 @@
 //! Responsible for futures: joint paths through the steps ahead, and what they add up to.
 
-use super::{Forecaster, Forecasts, Place};
+use super::{ForecastPoint, Forecaster, Forecasts};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::samples::SampleSets;
 use negmm_dist::{Predictions, Result, streams};
 
 /// What steps ahead are put together to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum Aggregate {
     /// Their sum.
     Sum,
     /// The largest of them.
@@ -26,7 +26,7 @@ impl Forecaster {
         let Forecasts { places, predictions } = forecasts;
         let mut values = vec![0.0; places.len() * count];
         let mut first = 0;
-        for origin in places.chunk_by(Place::is_beside) {
+        for origin in places.chunk_by(ForecastPoint::is_beside) {
             let place = origin[0];
             let stream = streams::PATHS + ((place.series as u64) << 32) + place.origin as u64;
             let mut rng = Rng::new(seed, stream);
@@ -47,16 +47,16 @@ impl Forecaster {
     ///
     /// # Errors
     /// When a quantile cannot be found.
-    pub fn over(&self, forecasts: &Forecasts, over: Over, paths: usize, seed: u64) -> Result<Forecasts> {
+    pub fn over(&self, forecasts: &Forecasts, over: Aggregate, paths: usize, seed: u64) -> Result<Forecasts> {
         let values = self.paths(forecasts, paths, seed)?;
         let (mut samples, mut places, mut first) = (Vec::new(), Vec::new(), 0);
-        for origin in forecasts.places.chunk_by(Place::is_beside) {
+        for origin in forecasts.places.chunk_by(ForecastPoint::is_beside) {
             let of_path = |path: usize| {
                 let steps = (0..origin.len()).map(|at| values[(first + at) * paths + path]);
                 match over {
-                    Over::Sum => steps.sum(),
-                    Over::Max => steps.fold(f64::NEG_INFINITY, f64::max),
-                    Over::Min => steps.fold(f64::INFINITY, f64::min),
+                    Aggregate::Sum => steps.sum(),
+                    Aggregate::Max => steps.fold(f64::NEG_INFINITY, f64::max),
+                    Aggregate::Min => steps.fold(f64::INFINITY, f64::min),
                 }
             };
             samples.extend((0..paths).map(of_path));

@@ -2,14 +2,14 @@
 
 use super::copula::{Copula, Products, score};
 use super::measure::Frame;
-use super::rival::Rival;
-use super::{Place, Recipe};
+use super::rival::Baseline;
+use super::{ForecastPoint, SeriesTransform};
 use crate::method::Stacking;
 use negmm_dist::Mixtures;
 
 /// Places that were held out, and by which fold.
 pub(super) struct Held {
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ForecastPoint>,
     pub(super) frames: Vec<Frame>,
     pub(super) changes: Vec<f64>,
     pub(super) folds: Vec<u32>,
@@ -17,12 +17,12 @@ pub(super) struct Held {
 
 impl Held {
     /// The law of the other folds' changes.
-    pub(super) fn by_law(&self, recipe: &Recipe) -> Mixtures {
+    pub(super) fn by_law(&self, recipe: &SeriesTransform) -> Mixtures {
         let folds = self.folds.iter().max().map_or(0, |last| last + 1);
         let laws: Vec<Mixtures> = (0..folds)
             .map(|fold| {
                 let others = self.changes.iter().zip(&self.folds).filter(|(_, other)| **other != fold);
-                Rival::recent(recipe, &others.map(|(change, _)| *change).collect::<Vec<_>>()).law()
+                Baseline::recent(recipe, &others.map(|(change, _)| *change).collect::<Vec<_>>()).law()
             })
             .collect();
         Mixtures::concatenated(self.folds.iter().map(|fold| laws[*fold as usize].clone()).collect())

@@ -1,7 +1,7 @@
 //! Responsible for the table of the past: one row of inputs for each origin and step ahead, in units of recent changes.
 
 use super::measure::Frame;
-use super::{Naive, Recipe, Series};
+use super::{Naive, Series, SeriesTransform};
 use negmm_data::{Column, Table};
 
 /// The column that is learnt, and that of blocks of time.
@@ -22,7 +22,7 @@ const LARGEST: f64 = 1e4;
 
 /// A place in time: so many steps ahead of an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ForecastPoint {
     /// Which series.
     pub series: usize,
     /// The last step that is known, from 0.
@@ -31,7 +31,7 @@ pub struct Place {
     pub ahead: usize,
 }
 
-impl Place {
+impl ForecastPoint {
     /// The step that is forecast.
     pub fn step(self) -> usize {
         self.origin + self.ahead
@@ -56,7 +56,7 @@ pub(super) struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    pub(super) fn new(series: &'a Series, recipe: &Recipe) -> Self {
+    pub(super) fn new(series: &'a Series, recipe: &SeriesTransform) -> Self {
         let scales = recipe.measure.scale.at_each(series);
         let mut sizes = Vec::with_capacity(series.len());
         for (step, value) in series.filled.iter().enumerate() {
@@ -79,7 +79,7 @@ impl<'a> Past<'a> {
         Self { series, scales, sums: [0.0].into_iter().chain(sums).collect(), sizes, calm }
     }
 
-    pub(super) fn frame(&self, recipe: &Recipe, place: Place) -> Frame {
+    pub(super) fn frame(&self, recipe: &SeriesTransform, place: ForecastPoint) -> Frame {
         recipe.measure.frame(self.series, &self.scales, place)
     }
 
@@ -90,8 +90,8 @@ impl<'a> Past<'a> {
     }
 
     /// Calls `see` with the name and value of each input, always in the same order.
-    fn inputs(&self, recipe: &Recipe, place: Place, see: &mut dyn FnMut(&dyn Fn() -> String, f64)) {
-        let Place { origin, ahead, .. } = place;
+    fn inputs(&self, recipe: &SeriesTransform, place: ForecastPoint, see: &mut dyn FnMut(&dyn Fn() -> String, f64)) {
+        let ForecastPoint { origin, ahead, .. } = place;
         let Frame { point, unit } = recipe.measure.now(self.series, &self.scales, place);
         let naive = recipe.naive();
         let last = self.series.filled[origin];
@@ -161,7 +161,12 @@ impl<'a> Past<'a> {
 }
 
 /// The inputs of all places: what the past says, the calendar, the series, and columns of `table`.
-pub(super) fn inputs(recipe: &Recipe, pasts: &[Past<'_>], table: &Table, places: &[Place]) -> Vec<(String, Column)> {
+pub(super) fn inputs(
+    recipe: &SeriesTransform,
+    pasts: &[Past<'_>],
+    table: &Table,
+    places: &[ForecastPoint],
+) -> Vec<(String, Column)> {
     let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
     for (row, place) in places.iter().enumerate() {
         let mut at = 0;
@@ -176,14 +181,14 @@ pub(super) fn inputs(recipe: &Recipe, pasts: &[Past<'_>], table: &Table, places:
     let mut columns: Vec<(String, Column)> =
         columns.into_iter().map(|(name, numbers)| (name, Column::Numbers(numbers))).collect();
     if recipe.clock.has_dates() {
-        let time = |place: &Place| pasts[place.series].series.time(place.step(), recipe.clock);
+        let time = |place: &ForecastPoint| pasts[place.series].series.time(place.step(), recipe.clock);
         columns.push(("time".into(), Column::Times(places.iter().map(time).collect())));
     }
     if recipe.many {
-        let name = |place: &Place| Some(pasts[place.series].series.name.as_str());
+        let name = |place: &ForecastPoint| Some(pasts[place.series].series.name.as_str());
         columns.push(("series".into(), Column::text(places.iter().map(name))));
     }
-    let row_of = |place: &Place, step: usize| {
+    let row_of = |place: &ForecastPoint, step: usize| {
         let rows = &pasts[place.series].series.rows;
         rows[step.min(rows.len() - 1)]
     };

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::scale::{FAR, Scale};
-use super::{Naive, Place, Series};
+use super::{ForecastPoint, Naive, Series};
 
 /// Origins that decide, at most, over all series.
 const MOST_ORIGINS: usize = 2_000;
@@ -70,13 +70,13 @@ impl Measure {
     }
 
     /// Of a place in a series whose scales after each step are these.
-    pub(super) fn frame(&self, series: &Series, scales: &[f64], place: Place) -> Frame {
+    pub(super) fn frame(&self, series: &Series, scales: &[f64], place: ForecastPoint) -> Frame {
         let Frame { point, unit } = self.now(series, scales, place);
         Frame { point, unit: unit * self.growth[place.ahead - 1] }
     }
 
     /// The same with the unit of a change now, not of one so far ahead.
-    pub(super) fn now(&self, series: &Series, scales: &[f64], place: Place) -> Frame {
+    pub(super) fn now(&self, series: &Series, scales: &[f64], place: ForecastPoint) -> Frame {
         let point = self.naive.point(series, place.origin, place.ahead);
         Frame { point, unit: scales[place.origin] * self.scale.level(point) }
     }

@@ -2,15 +2,15 @@
 //!
 //! A series is forecast by what `auto` learns from a table of its past: one row for each origin (the last step that is known)
 //! and step ahead, whose target is how far the series goes from a naive forecast, in units of its recent changes
-//! ([`Recipe`]). So what is predicted has the same size everywhere, one model serves many series, and a network that has learnt
+//! ([`SeriesTransform`]). So what is predicted has the same size everywhere, one model serves many series, and a network that has learnt
 //! nothing says "as the naive forecast, as far off as it lately was". The pool of networks counts beside that very law by
 //! the likelihood of blocks of time that neither has seen ([`Forecaster`]).
 //!
 //! | from | to | room |
 //! |---|---|---|
-//! | a table and what its columns are ([`Roles`]) | [`Series`], one step after the other | [`Clock`] says how steps follow |
-//! | [`Series`] | a [`Recipe`]: seasons, scale, naive forecast | seasons, scale |
-//! | [`Recipe`] and places in time | a table of the past | lags |
+//! | a table and what its columns are ([`SeriesSpec`]) | [`Series`], one step after the other | [`Frequency`] says how steps follow |
+//! | [`Series`] | a [`SeriesTransform`]: seasons, scale, naive forecast | seasons, scale |
+//! | [`SeriesTransform`] and places in time | a table of the past | lags |
 //! | that table | a [`Forecaster`]: a model, the law of changes, the dependence between steps | copula |
 //! | [`Forecaster`] and a table | [`Forecasts`], at once or in portions, paths, totals | portions |
 //! | [`Forecasts`] and what came | scores by step, beside naive forecasts | rolling, step_scores |
@@ -39,15 +39,15 @@ mod series;
 mod step_scores;
 
 pub use adaptive::AdaptiveScores;
-pub use clock::Clock;
+pub use clock::Frequency;
 pub(crate) use forecaster::ForecastParts;
 pub use forecaster::{Forecaster, Forecasts, Score};
-pub use futures::Over;
-pub use lags::Place;
+pub use futures::Aggregate;
+pub use lags::ForecastPoint;
 pub use naive::Naive;
 pub use plan::{FittedForecaster, ForecastPlan, fit_forecaster};
-pub use recipe::Recipe;
-pub use roles::{MOST_HORIZON, Roles};
-pub use rolling::{Origins, Rolling, backtest};
+pub use recipe::SeriesTransform;
+pub use roles::{MOST_HORIZON, SeriesSpec};
+pub use rolling::{Backtest, BacktestOrigins, backtest};
 pub use series::{Histories, Series};
 pub use step_scores::{STEP_PIT_BINS, StepScores};

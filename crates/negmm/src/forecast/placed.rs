@@ -1,6 +1,6 @@
 //! Responsible for which step each answer is of: the columns of series, origin, time and step that come before answers.
 
-use super::{Forecaster, Histories, Place};
+use super::{ForecastPoint, Forecaster, Histories};
 use crate::Answers;
 use negmm_data::infer::datetime::iso;
 
@@ -15,12 +15,12 @@ impl Forecaster {
         &self,
         mut answers: Answers<'a>,
         histories: &Histories,
-        places: &[Place],
+        places: &[ForecastPoint],
         steps: bool,
         inside: bool,
     ) -> Answers<'a> {
         let recipe = &self.recipe;
-        let time = |place: &Place, step: usize| {
+        let time = |place: &ForecastPoint, step: usize| {
             let time = histories.series[place.series].time(step, recipe.clock);
             if recipe.clock.has_dates() { iso(time) } else { time.to_string() }
         };
@@ -33,11 +33,11 @@ impl Forecaster {
                 answers = answers.after_text("origin", places.iter().map(|place| time(place, place.origin)).collect());
             }
         } else if inside {
-            let row = |place: &Place| histories.series[place.series].rows[place.origin] as i64 + 1;
+            let row = |place: &ForecastPoint| histories.series[place.series].rows[place.origin] as i64 + 1;
             answers = answers.after_whole("origin_row", places.iter().map(row).collect());
         }
         if let Some(name) = &recipe.roles.series {
-            let series = |place: &Place| histories.series[place.series].name.clone();
+            let series = |place: &ForecastPoint| histories.series[place.series].name.clone();
             answers = answers.after_text(name, places.iter().map(series).collect());
         }
         answers

@@ -1,6 +1,6 @@
 //! Responsible for the places in time that a forecaster learns from, and the blocks of time that they belong to.
 
-use super::{Place, Recipe, Series};
+use super::{ForecastPoint, Series, SeriesTransform};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
 
@@ -11,7 +11,7 @@ const STEPS_OF_ORIGIN: usize = 3;
 const WARM_UP_PART: usize = 4;
 
 /// Places to learn from: of each series as many origins as there is room for, evenly spread, and some steps ahead of each.
-pub(super) fn training_places(series: &[Series], recipe: &Recipe, seed: u64) -> Vec<Place> {
+pub(super) fn training_places(series: &[Series], recipe: &SeriesTransform, seed: u64) -> Vec<ForecastPoint> {
     let horizon = recipe.roles.horizon;
     let ahead_each = horizon.min(STEPS_OF_ORIGIN);
     let most = (MOST_ROWS / ahead_each / series.len().max(1)).max(1);
@@ -28,7 +28,7 @@ pub(super) fn training_places(series: &[Series], recipe: &Recipe, seed: u64) -> 
             let mut chosen = steps[..ahead_each].to_vec();
             chosen.sort_unstable();
             let known = |ahead: &usize| one.values.get(origin + ahead).is_some_and(|value| !value.is_nan());
-            let place = |ahead: usize| Place { series: number, origin, ahead };
+            let place = |ahead: usize| ForecastPoint { series: number, origin, ahead };
             places.extend(chosen.into_iter().filter(known).map(place));
         }
     }
@@ -36,12 +36,12 @@ pub(super) fn training_places(series: &[Series], recipe: &Recipe, seed: u64) -> 
 }
 
 /// The first origin that is learnt from.
-fn first_origin(series: &Series, recipe: &Recipe) -> usize {
+fn first_origin(series: &Series, recipe: &SeriesTransform) -> usize {
     recipe.reach().min(series.len() / WARM_UP_PART)
 }
 
 /// The block of time that a place belongs to, of so many.
-pub(super) fn block(series: &Series, place: Place, recipe: &Recipe, blocks: usize) -> usize {
+pub(super) fn block(series: &Series, place: ForecastPoint, recipe: &SeriesTransform, blocks: usize) -> usize {
     let first = first_origin(series, recipe);
     let origins = (series.len() - 1).saturating_sub(first).max(1);
     blocks * (place.origin - first) / origins

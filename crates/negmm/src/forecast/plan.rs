@@ -6,13 +6,13 @@ use super::held::Held;
 use super::lags::{BLOCK, CHANGE, Past, inputs};
 use super::measure::Frame;
 use super::places::{block, training_places};
-use super::rival::Rival;
+use super::rival::Baseline;
 use super::scale::FAR;
-use super::{Forecaster, Histories, Place, Recipe, Roles, Series};
+use super::{ForecastPoint, Forecaster, Histories, Series, SeriesSpec, SeriesTransform};
 use crate::FitOptions;
 use crate::method::{Auto, LEAST_TRAINED, Method, Preset};
 use crate::model::{FitPlan, Fitted, HeldOut, plan};
-use negmm_data::{Column, Inputs, Outcome, Table};
+use negmm_data::{Column, ColumnRoles, Table, TargetSpec};
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Predictions, Result, Support};
 use negmm_nn::train::{Job, Trained, train};
@@ -50,12 +50,12 @@ pub struct FittedForecaster {
 #[derive(Clone, Debug)]
 pub struct ForecastPlan {
     learning: FitPlan,
-    recipe: Recipe,
+    recipe: SeriesTransform,
     series: Vec<Series>,
-    places: Vec<Place>,
+    places: Vec<ForecastPoint>,
     frames: Vec<Frame>,
     changes: Vec<f64>,
-    outcome: Outcome,
+    outcome: TargetSpec,
     warnings: Vec<String>,
 }
 
@@ -63,7 +63,12 @@ pub struct ForecastPlan {
 ///
 /// # Errors
 /// When the data or the settings are at fault, or the caller asked to stop.
-pub fn fit_forecaster(table: &Table, roles: &Roles, auto: &Auto, options: &FitOptions<'_>) -> Result<FittedForecaster> {
+pub fn fit_forecaster(
+    table: &Table,
+    roles: &SeriesSpec,
+    auto: &Auto,
+    options: &FitOptions<'_>,
+) -> Result<FittedForecaster> {
     let plan = ForecastPlan::new(table, roles, auto, &options.inputs.outcome, options.seed)?;
     let trained = train(options.engine, &plan.jobs(), &options.watch);
     plan.finish(trained)
@@ -74,18 +79,18 @@ impl ForecastPlan {
     ///
     /// # Errors
     /// When the data or the settings are at fault.
-    pub fn new(table: &Table, roles: &Roles, auto: &Auto, outcome: &Outcome, seed: u64) -> Result<Self> {
+    pub fn new(table: &Table, roles: &SeriesSpec, auto: &Auto, outcome: &TargetSpec, seed: u64) -> Result<Self> {
         roles.check()?;
         if outcome.is_censored() {
             return Err(Error::options("the steps of a sequence cannot be censored"));
         }
         let histories = Histories::read(table, roles, None)?;
-        let recipe = Recipe::choose(roles, &histories);
+        let recipe = SeriesTransform::choose(roles, &histories);
         let Histories { series, mut warnings, .. } = histories;
         let places = training_places(&series, &recipe, seed);
         let pasts: Vec<Past<'_>> = series.iter().map(|series| Past::new(series, &recipe)).collect();
         let frames: Vec<Frame> = places.iter().map(|place| pasts[place.series].frame(&recipe, *place)).collect();
-        let change = |(place, frame): (&Place, &Frame)| {
+        let change = |(place, frame): (&ForecastPoint, &Frame)| {
             ((series[place.series].values[place.step()] - frame.point) / frame.unit).clamp(-FAR, FAR)
         };
         let changes: Vec<f64> = places.iter().zip(&frames).map(change).collect();
@@ -99,10 +104,10 @@ impl ForecastPlan {
         let blocks = places.iter().map(|place| block(&series[place.series], *place, &recipe, 2 * FOLDS) as f64);
         columns.push((CHANGE.into(), Column::Numbers(changes.clone())));
         columns.push((BLOCK.into(), Column::Numbers(blocks.collect())));
-        let inputs = Inputs {
+        let inputs = ColumnRoles {
             group: Some(BLOCK.into()),
-            outcome: Outcome { continuous: true, ..Outcome::default() },
-            ..Inputs::default()
+            outcome: TargetSpec { continuous: true, ..TargetSpec::default() },
+            ..ColumnRoles::default()
         };
         let method = Method::Auto(sized(auto, places.len(), roles.horizon));
         let learning = plan(&Table::new(columns)?, CHANGE, &method, &inputs, seed)?.without_extrapolation();
@@ -128,13 +133,13 @@ impl ForecastPlan {
         let Self { learning, recipe, series, places, frames, changes, outcome, mut warnings } = self;
         let Fitted { model, held_out, .. } = learning.finish(trained)?;
         let model = model.extrapolating(None);
-        let recent = Rival::recent(&recipe, &changes);
+        let recent = Baseline::recent(&recipe, &changes);
         let HeldOut { rows, folds, predictions, .. } = held_out;
         let support = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
         support.check()?;
         let mut rest = Rest {
             share: 1.0,
-            rivals: Rival::all(&recipe, &series),
+            rivals: Baseline::all(&recipe, &series),
             recent,
             copula: Copula::default(),
             support,

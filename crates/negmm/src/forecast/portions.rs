@@ -2,7 +2,7 @@
 
 use std::iter::from_fn;
 
-use super::{Forecaster, Forecasts, Histories, Origins, Place};
+use super::{BacktestOrigins, ForecastPoint, Forecaster, Forecasts, Histories};
 use negmm_data::Table;
 use negmm_dist::Result;
 
@@ -19,13 +19,13 @@ impl Forecaster {
         &'a self,
         table: &'a Table,
         histories: &'a Histories,
-        origins: Option<Origins>,
+        origins: Option<BacktestOrigins>,
     ) -> Result<impl Iterator<Item = Result<Forecasts>> + Send + use<'a>> {
         self.in_portions(table, histories, self.each_place(histories, origins))
     }
 
     /// Forecasts of these places.
-    pub(super) fn in_portions<'a, P: Iterator<Item = Place> + Clone + Send + 'a>(
+    pub(super) fn in_portions<'a, P: Iterator<Item = ForecastPoint> + Clone + Send + 'a>(
         &'a self,
         table: &'a Table,
         histories: &'a Histories,
@@ -34,8 +34,8 @@ impl Forecaster {
         self.check_known(table, histories, places.clone())?;
         let (pasts, mut places) = (self.pasts(histories), places.peekable());
         Ok(from_fn(move || {
-            let mut portion: Vec<Place> = Vec::with_capacity(PORTION);
-            let belongs = |portion: &[Place], next: &Place| {
+            let mut portion: Vec<ForecastPoint> = Vec::with_capacity(PORTION);
+            let belongs = |portion: &[ForecastPoint], next: &ForecastPoint| {
                 portion.len() < PORTION || portion.last().is_some_and(|last| last.is_beside(next))
             };
             while let Some(place) = places.next_if(|next| belongs(&portion, next)) {

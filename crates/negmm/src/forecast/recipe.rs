@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::measure::{Measure, missed};
 use super::scale::Scale;
-use super::{Clock, Histories, Naive, Roles, seasons};
+use super::{Frequency, Histories, Naive, SeriesSpec, seasons};
 use negmm_dist::{Error, Result};
 
 /// Steps ahead at which naive forecasts are compared, at most.
@@ -19,11 +19,11 @@ const COMPARED: usize = 24;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Recipe {
+pub struct SeriesTransform {
     /// What the columns are.
-    pub roles: Roles,
+    pub roles: SeriesSpec,
     /// How steps follow one another.
-    pub clock: Clock,
+    pub clock: Frequency,
     /// Steps after which things repeat, the shortest first.
     pub seasons: Vec<usize>,
     /// Whether there are many series.
@@ -31,9 +31,9 @@ pub struct Recipe {
     pub(super) measure: Measure,
 }
 
-impl Recipe {
+impl SeriesTransform {
     /// The one that suits these histories.
-    pub(super) fn choose(roles: &Roles, histories: &Histories) -> Self {
+    pub(super) fn choose(roles: &SeriesSpec, histories: &Histories) -> Self {
         let Histories { series, clock, .. } = histories;
         let mut seasons = roles.seasons.clone().unwrap_or_else(|| seasons::found(series, *clock));
         seasons.sort_unstable();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::law::law;
 use super::measure::Measure;
 use super::scale::Scale;
-use super::{Naive, Place, Recipe, Series};
+use super::{ForecastPoint, Naive, Series, SeriesTransform};
 use negmm_dist::Mixtures;
 
 /// What the rival is called that is measured as the networks are: the naive forecast with the law of recent changes.
@@ -14,23 +14,23 @@ const RECENT: &str = "recent changes";
 /// A naive forecast with the law of what it misses, in units of its measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) struct Rival {
+pub(super) struct Baseline {
     pub(super) name: String,
     measure: Measure,
     weights: Vec<f64>,
     sds: Vec<f64>,
 }
 
-impl Rival {
+impl Baseline {
     /// The one that is measured as networks are, with the law of these changes.
-    pub(super) fn recent(recipe: &Recipe, changes: &[f64]) -> Self {
+    pub(super) fn recent(recipe: &SeriesTransform, changes: &[f64]) -> Self {
         let law = law(changes);
         let measure = recipe.measure.clone();
         Self { name: RECENT.into(), measure, weights: law.weights().to_vec(), sds: law.sds().to_vec() }
     }
 
     /// All others: the last value, the seasons, the drift, each with a normal law that does not look at when.
-    pub(super) fn all(recipe: &Recipe, series: &[Series]) -> Vec<Self> {
+    pub(super) fn all(recipe: &SeriesTransform, series: &[Series]) -> Vec<Self> {
         let seasons = recipe.seasons.iter().map(|season| Naive::Season(*season));
         let naives = [Naive::Last].into_iter().chain(seasons).chain([Naive::Drift]);
         let rival = |naive: Naive| {
@@ -42,10 +42,11 @@ impl Rival {
     }
 
     /// What forecasts places of these series.
-    pub(super) fn of<'a>(&'a self, series: &'a [Series]) -> impl Fn(&[Place]) -> Mixtures + use<'a> {
+    pub(super) fn of<'a>(&'a self, series: &'a [Series]) -> impl Fn(&[ForecastPoint]) -> Mixtures + use<'a> {
         let scales: Vec<Vec<f64>> = series.iter().map(|series| self.measure.scale.at_each(series)).collect();
         move |places| {
-            let frame = |place: &Place| self.measure.frame(&series[place.series], &scales[place.series], *place);
+            let frame =
+                |place: &ForecastPoint| self.measure.frame(&series[place.series], &scales[place.series], *place);
             let frames = places.iter().map(|place| frame(place).shift_and_scale());
             self.law().repeated(places.len()).rescaled_by_row(frames)
         }

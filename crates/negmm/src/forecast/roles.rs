@@ -24,7 +24,7 @@ pub(super) const MOST_SEASON: usize = 10_000;
 /// | `seasons` | found | steps after which things repeat, each 2 … 10000 |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
-pub struct Roles {
+pub struct SeriesSpec {
     /// The numbers that are forecast.
     pub target: String,
     /// When each step is.
@@ -43,7 +43,7 @@ pub struct Roles {
     pub seasons: Option<Vec<usize>>,
 }
 
-impl Default for Roles {
+impl Default for SeriesSpec {
     fn default() -> Self {
         Self {
             target: String::new(),
@@ -58,7 +58,7 @@ impl Default for Roles {
     }
 }
 
-impl Roles {
+impl SeriesSpec {
     /// Forecasts of the column `target`, one step ahead.
     pub fn of(target: impl Into<String>) -> Self {
         Self { target: target.into(), ..Self::default() }

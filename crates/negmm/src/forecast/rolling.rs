@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use super::adaptive::Adapting;
 use super::step_scores::{COVERAGE, Sums, scored};
-use super::{AdaptiveScores, Forecaster, Forecasts, Histories, Place, Roles, Series, StepScores, fit_forecaster};
+use super::{
+    AdaptiveScores, ForecastPoint, Forecaster, Forecasts, Histories, Series, SeriesSpec, StepScores, fit_forecaster,
+};
 use crate::FitOptions;
 use crate::method::Auto;
 use negmm_data::Table;
@@ -12,7 +14,7 @@ use negmm_dist::{Error, Result};
 
 /// Which origins of a table are scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Origins {
+pub struct BacktestOrigins {
     /// Those whose forecasts lie within so many last steps of each series; all that have a past, where it is not given.
     pub last: Option<usize>,
     /// Steps from one to the next; as many as are forecast, where it is not given.
@@ -22,7 +24,7 @@ pub struct Origins {
 /// Scores of a forecaster and its rivals.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Rolling {
+pub struct Backtest {
     /// Origins that were forecast from.
     pub origins: usize,
     /// The forecaster over all steps, then its rivals.
@@ -33,7 +35,7 @@ pub struct Rolling {
     pub adaptive: AdaptiveScores,
 }
 
-impl Rolling {
+impl Backtest {
     /// The rival with the best CRPS.
     pub fn best_rival(&self) -> Option<&StepScores> {
         self.scores.iter().skip(1).min_by(|a, b| a.crps.total_cmp(&b.crps))
@@ -47,11 +49,11 @@ impl Rolling {
 /// When the data or the settings are at fault, no block is as long as the horizon, or the caller asked to stop.
 pub fn backtest(
     table: &Table,
-    roles: &Roles,
+    roles: &SeriesSpec,
     auto: &Auto,
     (folds, every): (usize, Option<usize>),
     options: &FitOptions<'_>,
-) -> Result<Vec<Rolling>> {
+) -> Result<Vec<Backtest>> {
     let histories = Histories::read(table, roles, None)?;
     let shortest = histories.series.iter().map(Series::len).min().unwrap_or(0);
     if folds == 0 || shortest / 2 / folds < roles.horizon.max(1) {
@@ -80,14 +82,14 @@ pub fn backtest(
         let forecaster = fit_forecaster(&rows(learnt), roles, auto, options)?.forecaster;
         let scored = rows(scored);
         let histories = forecaster.histories(&scored)?;
-        all.push(forecaster.rolling(&scored, &histories, Origins { last: Some(block), every })?);
+        all.push(forecaster.rolling(&scored, &histories, BacktestOrigins { last: Some(block), every })?);
     }
     Ok(all)
 }
 
 impl Forecaster {
     /// The places that `origins` asks for, all steps ahead of each origin being known or missing, not beyond the end.
-    pub fn places(&self, histories: &Histories, origins: Origins) -> Vec<Place> {
+    pub fn places(&self, histories: &Histories, origins: BacktestOrigins) -> Vec<ForecastPoint> {
         self.each_place(histories, Some(origins)).collect()
     }
 
@@ -95,17 +97,17 @@ impl Forecaster {
     pub(super) fn each_place<'a>(
         &'a self,
         histories: &'a Histories,
-        origins: Option<Origins>,
-    ) -> impl Iterator<Item = Place> + Clone + Send + use<'a> {
+        origins: Option<BacktestOrigins>,
+    ) -> impl Iterator<Item = ForecastPoint> + Clone + Send + use<'a> {
         let horizon = self.recipe.roles.horizon;
         let of_series = move |(series, one): (usize, &'a Series)| {
             let (range, every) = match origins {
-                Some(Origins { last, every }) => {
+                Some(BacktestOrigins { last, every }) => {
                     (self.first_origin(one, last)..one.len().saturating_sub(horizon), every.unwrap_or(horizon).max(1))
                 }
                 None => (one.len() - 1..one.len(), 1),
             };
-            let places = move |origin| (1..=horizon).map(move |ahead| Place { series, origin, ahead });
+            let places = move |origin| (1..=horizon).map(move |ahead| ForecastPoint { series, origin, ahead });
             range.step_by(every).flat_map(places)
         };
         histories.series.iter().enumerate().flat_map(of_series)
@@ -113,10 +115,10 @@ impl Forecaster {
 
     /// The step after each origin, as far as its value is known: what a watch looks at. Those of the `last` steps of each series, or of
     /// all that have a past.
-    pub fn next_steps(&self, histories: &Histories, last: Option<usize>) -> Vec<Place> {
+    pub fn next_steps(&self, histories: &Histories, last: Option<usize>) -> Vec<ForecastPoint> {
         let of_series = |(series, one): (usize, &Series)| {
             let origins = self.first_origin(one, last)..one.len().saturating_sub(1);
-            let places = origins.map(move |origin| Place { series, origin, ahead: 1 });
+            let places = origins.map(move |origin| ForecastPoint { series, origin, ahead: 1 });
             places.filter(|place| !one.values[place.step()].is_nan()).collect::<Vec<_>>()
         };
         histories.series.iter().enumerate().flat_map(of_series).collect()
@@ -133,7 +135,7 @@ impl Forecaster {
     ///
     /// # Errors
     /// When the table cannot be forecast, or no origin has all its steps.
-    pub fn rolling(&self, table: &Table, histories: &Histories, origins: Origins) -> Result<Rolling> {
+    pub fn rolling(&self, table: &Table, histories: &Histories, origins: BacktestOrigins) -> Result<Backtest> {
         let horizon = self.recipe.roles.horizon;
         let places = self.each_place(histories, Some(origins));
         let origins = places.clone().count() / horizon;
@@ -162,7 +164,7 @@ impl Forecaster {
         }
         let rivals = rivals.iter().map(|((name, _), sums)| sums.means(name, None));
         let steps = steps.iter().enumerate().filter(|(_, sums)| sums.rows > 0);
-        Ok(Rolling {
+        Ok(Backtest {
             origins,
             scores: [all.means("forecast", None)].into_iter().chain(rivals).collect(),
             steps: steps.map(|(step, sums)| sums.means("forecast", Some(step + 1))).collect(),

@@ -1,6 +1,6 @@
 //! Responsible for seasons: after how many steps a series repeats itself.
 
-use super::{Clock, Series};
+use super::{Frequency, Series};
 
 /// Correlation of changes that far apart, at least.
 const LEAST: f64 = 0.15;
@@ -21,7 +21,7 @@ const LONGEST_UNTOLD: usize = 400;
 
 /// The seasons of these series, the shortest first: those lengths whose changes are correlated. Where the clock says which lengths
 /// are likely, it is one of them.
-pub(super) fn found(series: &[Series], clock: Clock) -> Vec<usize> {
+pub(super) fn found(series: &[Series], clock: Frequency) -> Vec<usize> {
     let candidates = clock.seasons();
     let longest = match candidates.iter().max() {
         Some(longest) => *longest,
@@ -84,7 +84,10 @@ mod tests {
         let mut noisy = |step: usize| value(step) + noise * normal::quantile(rng.uniform());
         let values: Vec<f64> = (0..3000).map(&mut noisy).collect();
         let rows = (0..values.len()).collect();
-        found(&[Series { name: String::new(), rows, times: Vec::new(), filled: values.clone(), values }], Clock::Rows)
+        found(
+            &[Series { name: String::new(), rows, times: Vec::new(), filled: values.clone(), values }],
+            Frequency::Rows,
+        )
     }
 
     #[test]

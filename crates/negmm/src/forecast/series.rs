@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Clock, Place, Roles, seasons};
+use super::{ForecastPoint, Frequency, SeriesSpec, seasons};
 use negmm_data::infer::datetime::iso;
 use negmm_data::{Column, MISSING, Table};
 use negmm_dist::quote::quoted;
@@ -39,7 +39,7 @@ pub struct Histories {
     /// In the order of their first rows.
     pub series: Vec<Series>,
     /// How steps follow one another.
-    pub clock: Clock,
+    pub clock: Frequency,
     /// What should be said: gaps, missing targets.
     pub warnings: Vec<String>,
 }
@@ -49,7 +49,7 @@ impl Histories {
     ///
     /// # Errors
     /// When a column is absent, the target is no number, times do not rise, or no target is known.
-    pub fn read(table: &Table, roles: &Roles, clock: Option<Clock>) -> Result<Self> {
+    pub fn read(table: &Table, roles: &SeriesSpec, clock: Option<Frequency>) -> Result<Self> {
         roles.check_columns(table)?;
         let values = table.numbers(&roles.target).ok_or_else(|| Error::options(table.absent(&[&roles.target])))??;
         if let Some(row) = values.iter().position(|value| value.abs() > LARGEST) {
@@ -66,8 +66,8 @@ impl Histories {
             times.as_ref().map_or_else(Vec::new, |(times, _)| rows.iter().map(|row| times[*row]).collect())
         };
         let clock = clock.unwrap_or_else(|| match &times {
-            Some(_) => Clock::of(&groups.iter().map(|(_, rows)| of_group(rows)).collect::<Vec<_>>(), dates),
-            None => Clock::Rows,
+            Some(_) => Frequency::of(&groups.iter().map(|(_, rows)| of_group(rows)).collect::<Vec<_>>(), dates),
+            None => Frequency::Rows,
         });
         let (mut gaps, mut absent, mut missing) = (0, 0, 0);
         let mut series = Vec::with_capacity(groups.len());
@@ -130,7 +130,7 @@ impl Histories {
 
 impl Histories {
     /// The value that a forecast is of; NaN where it is missing.
-    pub fn value(&self, place: &Place) -> f64 {
+    pub fn value(&self, place: &ForecastPoint) -> f64 {
         self.series[place.series].values[place.step()]
     }
 
@@ -175,7 +175,7 @@ impl Series {
     }
 
     /// When a step is, which may lie beyond the end; NaN where nobody knows.
-    pub fn time(&self, step: usize, clock: Clock) -> f64 {
+    pub fn time(&self, step: usize, clock: Frequency) -> f64 {
         match (self.times.get(step), self.times.last()) {
             (Some(time), _) => *time,
             (None, Some(last)) => clock.after(*last, step + 1 - self.times.len()),
@@ -190,7 +190,7 @@ impl Series {
 }
 
 /// The rows of each series, in their order, with what it is called.
-fn grouped(table: &Table, roles: &Roles) -> Result<Vec<(String, Vec<usize>)>> {
+fn grouped(table: &Table, roles: &SeriesSpec) -> Result<Vec<(String, Vec<usize>)>> {
     let Some(name) = &roles.series else { return Ok(vec![(String::new(), (0..table.rows()).collect())]) };
     let numbers = table.groups(name)?;
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();

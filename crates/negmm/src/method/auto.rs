@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::division::{Divided, divide, half_of, learnt_from};
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
 use super::folds::{Fold, Folds};
-use super::material::Material;
+use super::material::FoldData;
 use super::mixture_network::COMPONENTS;
 use super::ne_gmm::ETA;
 use super::network_settings::{EMBEDDING, HIDDEN, LSTM_HIDDEN, LSTM_LAYERS, NORMAL_SCORES, RESIDUAL};
@@ -21,7 +21,8 @@ use negmm_nn::dataset::Dataset;
 use negmm_nn::net::Activation;
 use negmm_nn::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, automatic};
 use negmm_nn::train::{
-    BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, STEPS, Schedule, Selection, Training, TreesJob, WEIGHT_DECAY,
+    BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, STEPS, Schedule, Selection, TrainingConfig, TreesJob,
+    WEIGHT_DECAY,
 };
 
 /// Folds and networks of a fold at most.
@@ -217,7 +218,7 @@ impl Auto {
     /// What the networks have in common, where nobody says something else that of the sizes.
     fn settings(&self, sizes: &Sizes) -> NetworkSettings {
         let steps = self.steps.unwrap_or(sizes.steps);
-        let training = Training {
+        let training = TrainingConfig {
             steps: Some(steps),
             check_every: Some((steps / sizes.checks).max(1)),
             batch: self.batch.unwrap_or(sizes.batch),
@@ -229,7 +230,7 @@ impl Auto {
             averaging: 0.0,
             dropout: self.dropout.unwrap_or(0.0),
             weight_decay: self.weight_decay.unwrap_or(0.0),
-            ..Training::default()
+            ..TrainingConfig::default()
         };
         NetworkSettings {
             hidden: self.hidden.clone().unwrap_or_else(|| sizes.hidden.to_vec()),
@@ -279,7 +280,7 @@ impl Auto {
         for (number, Divided { rows, groups }) in divided.into_iter().enumerate() {
             let checked = rows.len().min(MOST_CHECKED);
             let half = if cells { 0 } else { half_of(checked, groups.as_deref()) };
-            let material = Material::new(&data, (learnt_from(&data, &rows), rows[..checked].to_vec()), seed);
+            let material = FoldData::new(&data, (learnt_from(&data, &rows), rows[..checked].to_vec()), seed);
             for member in 0..members {
                 let own = member_seed(seed, number * members + member);
                 let network = self.network(&sizes, if members > 1 { member } else { number });
@@ -289,7 +290,7 @@ impl Auto {
                 job.course.keeps_last = cells;
                 networks.push(job);
             }
-            let Material { data, train, statistics, .. } = material;
+            let FoldData { data, train, statistics, .. } = material;
             if sizes.trees {
                 let (seed, halves) = (member_seed(seed, number), half_of(rows.len(), groups.as_deref()));
                 trees.push(TreesJob { settings: of_trees(), data, train, validation: rows.clone(), halves, seed });

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::material::Material;
+use super::material::FoldData;
 use negmm_nn::net::GaussianHead;
 use negmm_nn::options::{Checked, Options, Refused, Slot, Spec};
 use negmm_nn::train::{NetworkJob, Objective};
@@ -56,7 +56,7 @@ impl Options for BetaNll {
 }
 
 impl BetaNll {
-    pub(super) fn job(&self, material: &Material, seed: u64) -> NetworkJob {
+    pub(super) fn job(&self, material: &FoldData, seed: u64) -> NetworkJob {
         let floor = self.settings.sigma_min as f32;
         let head = GaussianHead { variance_floor: floor * floor, variance_ceiling: VARIANCE_CEILING };
         self.settings.job(material, Objective::BetaNll { head, beta: self.beta as f32 }, seed)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::material::Material;
+use super::material::FoldData;
 use super::plan::Work;
 use super::seed::member_seed;
 use super::{MEMBER, Mdn, Method};
@@ -101,7 +101,7 @@ impl Slot for Box<Method> {
 impl Ensemble {
     /// Members that hold out the same rows, so that the ensemble's held-out score means something.
     pub(super) fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Work> {
-        let material = Material::split(data, self.member.validation(), seed);
+        let material = FoldData::split(data, self.member.validation(), seed);
         let job = |member| self.member.network_job(&material, member_seed(seed, member));
         let jobs = (0..self.members).map(job).collect::<Result<_>>()?;
         Ok(Work::Networks { jobs, statistics: material.statistics, pool: self.pool })

@@ -7,14 +7,14 @@ use super::{Member, Method, Predictor, constant};
 use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::Isa;
 use negmm_dist::{Error, Mixtures, Result};
-use negmm_nn::dataset::{Dataset, LevelStatistics};
+use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::ngboost::{Boosted, Score, TrainedTrees};
 use negmm_nn::train::{Epoch, History, NetworkJob, Trained, TreesJob, Validation};
 
 /// What learning leaves behind.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Learnt {
+pub struct FitOutput {
     /// The method with every setting that followed from the data.
     pub method: Method,
     /// What predicts.
@@ -44,7 +44,7 @@ impl Plan {
     ///
     /// # Errors
     /// When a job failed, or the results are not those of the plan's jobs.
-    pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Learnt> {
+    pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<FitOutput> {
         let mut trained = trained.into_iter().collect::<Result<Vec<_>>>()?;
         let Self { method, work } = self;
         match work {
@@ -72,16 +72,16 @@ pub(super) fn foreign() -> Error {
 }
 
 /// Nothing but the targets' own distribution.
-fn of_constant(method: Method, law: Mixtures) -> Learnt {
+fn of_constant(method: Method, law: Mixtures) -> FitOutput {
     let nothing = || Standardised::new(law.repeated(0).into(), Pool::Mixture);
     let out_of_fold = OutOfFold { rows: Vec::new(), folds: Vec::new(), predictions: nothing(), baseline: nothing() };
-    Learnt { method, predictor: Predictor::Constant { law }, histories: Vec::new(), out_of_fold }
+    FitOutput { method, predictor: Predictor::Constant { law }, histories: Vec::new(), out_of_fold }
 }
 
 /// The networks of jobs with what they learnt, and what each training did.
 fn members(
     jobs: &[NetworkJob],
-    statistics: &Arc<LevelStatistics>,
+    statistics: &Arc<TargetEncoding>,
     trained: Vec<Trained>,
 ) -> Result<(Vec<Member>, Vec<History>)> {
     if jobs.len() != trained.len() {
@@ -111,18 +111,18 @@ fn pooled(
     members: Vec<Member>,
     histories: Vec<History>,
     pool: Pool,
-) -> Result<Learnt> {
+) -> Result<FitOutput> {
     let job = jobs.first().ok_or_else(foreign)?;
     let predictor = Predictor::Networks { members, head: job.objective.head(), pool };
     let rows = job.validation.clone();
     let predictions = predictor.predict(&job.data.select(&rows), Isa::best())?;
     let baseline = baseline(&job.data, &job.train, rows.len());
     let out_of_fold = OutOfFold { folds: vec![0; rows.len()], rows, predictions, baseline };
-    Ok(Learnt { method, predictor, histories, out_of_fold })
+    Ok(FitOutput { method, predictor, histories, out_of_fold })
 }
 
 /// Boosted trees. The held-out predictions are those of the model that chose the number of rounds.
-fn boosted(method: Method, job: &TreesJob, statistics: Arc<LevelStatistics>, trained: TrainedTrees) -> Learnt {
+fn boosted(method: Method, job: &TreesJob, statistics: Arc<TargetEncoding>, trained: TrainedTrees) -> FitOutput {
     let TrainedTrees { boosted, held_out } = trained;
     let (rows, (means, sds)) = match held_out {
         Some(predicted) => (job.validation.clone(), predicted),
@@ -131,7 +131,7 @@ fn boosted(method: Method, job: &TreesJob, statistics: Arc<LevelStatistics>, tra
     let predictions = Mixtures::from_parts_unchecked(1, vec![1.0; means.len()], means, sds).into();
     let history = history_of(job, &boosted);
     let baseline = baseline(&job.data, &job.train, rows.len());
-    Learnt {
+    FitOutput {
         method,
         predictor: Predictor::Trees { boosted, statistics },
         histories: vec![history],

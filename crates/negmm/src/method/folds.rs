@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use super::constant;
 use super::few_rows::constant_sd;
-use super::finish::{Learnt, OutOfFold, foreign, history_of};
+use super::finish::{FitOutput, OutOfFold, foreign, history_of};
 use super::sd_factor::{self, Factors, score};
 use super::stacking::Stacking;
 use super::{Member, Method, Part, Predictor};
 use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::Isa;
 use negmm_dist::{Mixtures, Predictions, Result};
-use negmm_nn::dataset::{Dataset, LevelStatistics};
+use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::net::{Head, Parameters};
 use negmm_nn::ngboost::TrainedTrees;
 use negmm_nn::train::{Job, NetworkJob, Trained, TrainedNetwork, TreesJob};
@@ -44,7 +44,7 @@ pub(super) struct Fold {
     /// Where the second half of those begins; 0: they have no halves.
     pub(super) half: usize,
     /// The statistics of levels in the rows that are learnt from.
-    pub(super) statistics: Arc<LevelStatistics>,
+    pub(super) statistics: Arc<TargetEncoding>,
 }
 
 /// The held-out rows, fold after fold, with one entry for each in every list.
@@ -70,7 +70,7 @@ impl Held {
 }
 
 /// What one part of the pool says of the held-out rows, and for each fold what its sds are multiplied by.
-struct Said {
+struct MemberPredictions {
     mixtures: Mixtures,
     /// There, by what suits the other folds.
     alone: Vec<f64>,
@@ -86,7 +86,7 @@ impl Folds {
     }
 
     /// Puts together what was trained, in the order of [`Folds::jobs`].
-    pub(super) fn finish(self, method: Method, trained: Vec<Trained>) -> Result<Learnt> {
+    pub(super) fn finish(self, method: Method, trained: Vec<Trained>) -> Result<FitOutput> {
         let (networks, trees) = self.sorted(trained)?;
         let head = self.networks.first().ok_or_else(foreign)?.objective.head();
         let held = self.held();
@@ -102,7 +102,7 @@ impl Folds {
         said.push(self.by_constant());
         let likelihoods: Vec<Vec<f64>> = said
             .iter()
-            .map(|Said { mixtures, alone, .. }| {
+            .map(|MemberPredictions { mixtures, alone, .. }| {
                 let of_row = |row: usize| -score(&held, mixtures, row, alone[held.folds[row] as usize]);
                 (0..held.rows.len()).map(of_row).collect()
             })
@@ -131,7 +131,7 @@ impl Folds {
             parts.push(Part { share: shares[constant], predictor: Predictor::Constant { law } });
         }
         let out_of_fold = self.out_of_fold(&held, said, &stacking);
-        Ok(Learnt { method, predictor: Predictor::of_parts(parts), histories, out_of_fold })
+        Ok(FitOutput { method, predictor: Predictor::of_parts(parts), histories, out_of_fold })
     }
 
     /// Networks of a fold.
@@ -195,33 +195,33 @@ impl Folds {
     }
 
     /// What the targets that each fold learns from say of its rows.
-    fn by_constant(&self) -> Said {
+    fn by_constant(&self) -> MemberPredictions {
         let said = self.folds.iter().enumerate().map(|(number, fold)| {
             let train = &self.networks[number * self.each()].train;
             constant::law(&self.data, train, constant_sd(train.len())).repeated(fold.rows.len())
         });
         let ones = vec![1.0; self.folds.len()];
-        Said { mixtures: Mixtures::concatenated(said.collect()), alone: ones.clone(), in_pool: ones }
+        MemberPredictions { mixtures: Mixtures::concatenated(said.collect()), alone: ones.clone(), in_pool: ones }
     }
 
     /// With the factors of its sds.
-    fn calibrated(&self, mixtures: Mixtures, held: &Held) -> Said {
+    fn calibrated(&self, mixtures: Mixtures, held: &Held) -> MemberPredictions {
         let (rows, factors) = (self.data.len(), Factors::of(&mixtures, held));
         let folds = 0..self.folds.len();
         let alone = folds.clone().map(|fold| sd_factor::alone(rows, factors.without(fold as u32))).collect();
         let in_pool = folds.map(|fold| sd_factor::in_pool(rows, self.each(), factors.of_fold(fold))).collect();
-        Said { mixtures, alone, in_pool }
+        MemberPredictions { mixtures, alone, in_pool }
     }
 
     /// What the pool says of the held-out rows, in the order of the rows: with the factors and shares that suit the other folds. The
     /// constant, which is the last part, is the baseline too.
-    fn out_of_fold(&self, held: &Held, said: Vec<Said>, stacking: &Stacking) -> OutOfFold {
+    fn out_of_fold(&self, held: &Held, said: Vec<MemberPredictions>, stacking: &Stacking) -> OutOfFold {
         let shares: Vec<Vec<f64>> = (0..self.folds.len() as u32).map(|fold| stacking.shares_without(fold)).collect();
         let mut order: Vec<usize> = (0..held.rows.len()).collect();
         order.sort_unstable_by_key(|at| held.rows[*at]);
         let baseline = said[said.len() - 1].mixtures.clone().reordered(&order, |_| (1.0, 1.0));
         let mut parts = Vec::with_capacity(said.len());
-        for (part, Said { mixtures, alone, .. }) in said.into_iter().enumerate() {
+        for (part, MemberPredictions { mixtures, alone, .. }) in said.into_iter().enumerate() {
             if shares.iter().any(|shares| shares[part] > 0.0) {
                 parts.push(mixtures.reordered(&order, |row| {
                     let fold = held.folds[row] as usize;

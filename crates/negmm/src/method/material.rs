@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
-use negmm_nn::dataset::{Dataset, LevelStatistics};
+use negmm_nn::dataset::{Dataset, TargetEncoding};
 
 /// What one training, or several with the same rows, learn from.
 #[derive(Clone, Debug)]
-pub(super) struct Material {
+pub(super) struct FoldData {
     /// All rows. Those that train have statistics of others that train, all others those of all rows that train.
     pub(super) data: Arc<Dataset>,
     /// The rows that train.
@@ -17,10 +17,10 @@ pub(super) struct Material {
     /// The rows that choose what is kept.
     pub(super) validation: Vec<u32>,
     /// The statistics of all rows that train, for new rows.
-    pub(super) statistics: Arc<LevelStatistics>,
+    pub(super) statistics: Arc<TargetEncoding>,
 }
 
-impl Material {
+impl FoldData {
     /// Of rows whose statistics are not filled in yet; `seed` divides the rows that train.
     pub(super) fn new(data: &Arc<Dataset>, (train, validation): (Vec<u32>, Vec<u32>), seed: u64) -> Self {
         if data.levels().is_empty() {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::material::Material;
+use super::material::FoldData;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};
 use negmm_nn::options::{Checked, Options, Refused, Slot, Spec};
@@ -93,7 +93,7 @@ impl MixtureNetwork {
     }
 
     /// The network to train.
-    pub(super) fn job(&self, material: &Material, eta: f64, seed: u64) -> NetworkJob {
+    pub(super) fn job(&self, material: &FoldData, eta: f64, seed: u64) -> NetworkJob {
         self.settings.job(material, self.objective(&material.data, eta), seed)
     }
 }

@@ -28,7 +28,7 @@ pub use auto::Auto;
 pub use beta_nll::BetaNll;
 pub use constant::Constant;
 pub use ensemble::Ensemble;
-pub use finish::{Learnt, OutOfFold};
+pub use finish::{FitOutput, OutOfFold};
 pub use mdn::Mdn;
 pub use mixture_network::MixtureNetwork;
 pub use ne_gmm::NeGmm;
@@ -45,7 +45,7 @@ pub use sizes::Preset;
 pub(crate) use stacking::Stacking;
 
 use configure::MEMBER;
-use material::Material;
+use material::FoldData;
 
 use negmm_dist::{Error, Result, near};
 use negmm_nn::ngboost::Score;
@@ -213,7 +213,7 @@ impl Method {
     }
 
     /// One network to train, where the method is one of networks.
-    fn network_job(&self, material: &Material, seed: u64) -> Result<NetworkJob> {
+    fn network_job(&self, material: &FoldData, seed: u64) -> Result<NetworkJob> {
         match self {
             Self::NeGmm(method) => Ok(method.network.job(material, method.eta, seed)),
             Self::Mdn(method) => Ok(method.network.job(material, 1.0, seed)),

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::material::Material;
+use super::material::FoldData;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem};
 use negmm_nn::options::{Checked, Options, SIGMA_MIN, Slot, Spec};
-use negmm_nn::train::{NetworkJob, Objective, Training};
+use negmm_nn::train::{NetworkJob, Objective, TrainingConfig};
 
 /// Units in one hidden layer, and hidden layers, at most.
 const MOST_UNITS: usize = 16_384;
@@ -36,7 +36,7 @@ pub struct NetworkSettings {
     pub sigma_min: f64,
     /// How the epochs run.
     #[serde(flatten)]
-    pub training: Training,
+    pub training: TrainingConfig,
 }
 
 impl Default for NetworkSettings {
@@ -51,7 +51,7 @@ impl Default for NetworkSettings {
             lstm_hidden: 64,
             lstm_layers: 2,
             sigma_min: 1e-3,
-            training: Training::default(),
+            training: TrainingConfig::default(),
         }
     }
 }
@@ -134,8 +134,8 @@ impl Options for NetworkSettings {
 
 impl NetworkSettings {
     /// One network to train.
-    pub(super) fn job(&self, material: &Material, objective: Objective, seed: u64) -> NetworkJob {
-        let Material { data, train, validation, .. } = material;
+    pub(super) fn job(&self, material: &FoldData, objective: Objective, seed: u64) -> NetworkJob {
+        let FoldData { data, train, validation, .. } = material;
         NetworkJob {
             network: Network {
                 inputs: data.features(),

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::folds::Folds;
-use super::material::Material;
+use super::material::FoldData;
 use super::{Method, constant};
 use crate::standardised::Pool;
 use negmm_dist::{Mixtures, Result};
-use negmm_nn::dataset::{Dataset, LevelStatistics};
+use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::train::{Job, NetworkJob, TreesJob};
 
 /// What a method does with some data, decided to the last row and seed.
@@ -25,11 +25,11 @@ pub(super) enum Work {
     /// Nothing: the targets' own distribution, standardised.
     Constant { law: Mixtures },
     /// Networks that hold out the same rows.
-    Networks { jobs: Vec<NetworkJob>, statistics: Arc<LevelStatistics>, pool: Pool },
+    Networks { jobs: Vec<NetworkJob>, statistics: Arc<TargetEncoding>, pool: Pool },
     /// Networks and trees of folds.
     Folds(Folds),
     /// Boosted trees.
-    Trees { job: TreesJob, statistics: Arc<LevelStatistics> },
+    Trees { job: TreesJob, statistics: Arc<TargetEncoding> },
 }
 
 impl Method {
@@ -46,14 +46,14 @@ impl Method {
         Ok(match self {
             Self::Auto(auto) => auto.plan(data, seed),
             Self::NgBoost(settings) => {
-                let Material { data, train, validation, statistics } = Material::split(data, settings.validation, seed);
+                let FoldData { data, train, validation, statistics } = FoldData::split(data, settings.validation, seed);
                 let job = TreesJob { settings: settings.clone(), data, train, validation, halves: 0, seed };
                 own(Work::Trees { job, statistics })
             }
             Self::Ensemble(ensemble) => own(ensemble.plan(data, seed)?),
             Self::Constant(_) => own(Work::Constant { law: constant::law_of_all(data, 1.0) }),
             Self::NeGmm(_) | Self::Mdn(_) | Self::BetaNll(_) | Self::SampleNet(_) => {
-                let material = Material::split(data, self.validation(), seed);
+                let material = FoldData::split(data, self.validation(), seed);
                 let jobs = vec![self.network_job(&material, seed)?];
                 own(Work::Networks { jobs, statistics: material.statistics, pool: Pool::Mixture })
             }

@@ -9,9 +9,10 @@ use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use negmm_dist::mixture::Mixtures;
 use negmm_dist::predictive::Predictions;
 use negmm_dist::{Error, Result};
-use negmm_nn::dataset::{Dataset, LevelStatistics};
+use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::net::{
-    FEW_ROWS, FewRows, Head, MixtureOutputs, MixturePanel, Network, PANEL, PANEL_CHUNKS, Parameters, Pass, SampleHead,
+    FEW_ROWS, Head, MixtureOutputs, MixturePanel, Network, PANEL, PANEL_CHUNKS, Parameters, SampleHead, SmallBatch,
+    Workspace,
 };
 use negmm_nn::ngboost::{Boosted, Columns};
 
@@ -44,7 +45,7 @@ pub enum Predictor {
         /// The trees.
         boosted: Boosted,
         /// Statistics of levels in the rows that trained.
-        statistics: Arc<LevelStatistics>,
+        statistics: Arc<TargetEncoding>,
     },
     /// Several that predict mixtures, pooled with weights that need not be equal.
     Stack {
@@ -72,7 +73,7 @@ pub struct Member {
     /// What the sds that it gives are multiplied by.
     pub sd_factor: f64,
     /// Statistics of levels in the rows that it learnt from.
-    pub statistics: Arc<LevelStatistics>,
+    pub statistics: Arc<TargetEncoding>,
 }
 
 impl Predictor {
@@ -212,7 +213,7 @@ impl Running<'_> {
     /// Runs all networks over all rows, each with its own statistics of levels; those of one shape and the same statistics together.
     fn run<G: Gather>(self, data: &Dataset, mut gather: G) -> Result<G> {
         let alike = |a: &Member, b: &Member| a.statistics == b.statistics && a.network == b.network;
-        let mut filled: Option<(&LevelStatistics, Cow<'_, Dataset>)> = None;
+        let mut filled: Option<(&TargetEncoding, Cow<'_, Dataset>)> = None;
         let mut first = 0;
         for members in self.members.chunk_by(alike) {
             let statistics = members[0].statistics.as_ref();
@@ -377,11 +378,11 @@ impl<G: Gather> Kernel for Predict<'_, G> {
         let Rows { x, stride, first, count } = rows;
         let mut held = vec![Chunk::ZERO; network.outputs * PANEL_CHUNKS];
         if (1..=FEW_ROWS).contains(&count) {
-            held.copy_from_slice(FewRows::new(network).forward::<L>(x, stride, count, parameters));
+            held.copy_from_slice(SmallBatch::new(network).forward::<L>(x, stride, count, parameters));
             hold::<L>(&mut held);
             return gather.gather::<L>(&held, member, first, count);
         }
-        let mut pass = Pass::new(network);
+        let mut pass = Workspace::new(network);
         for begin in (0..count).step_by(PANEL) {
             let rows = PANEL.min(count - begin);
             let numbers: [u32; PANEL] = std::array::from_fn(|at| (begin + at.min(rows - 1)) as u32);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::material::Material;
+use super::material::FoldData;
 use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
 use negmm_nn::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
 use negmm_nn::options::{Checked, Options, Refused, Slot, Spec};
@@ -81,7 +81,7 @@ impl Options for SampleNet {
 }
 
 impl SampleNet {
-    pub(super) fn job(&self, material: &Material, seed: u64) -> NetworkJob {
+    pub(super) fn job(&self, material: &FoldData, seed: u64) -> NetworkJob {
         let head = SampleHead { samples: self.samples, sd_floor: self.settings.sigma_min as f32 };
         let sinkhorn = Sinkhorn { prior: self.prior, weight: self.sinkhorn as f32 };
         let sinkhorn = (self.sinkhorn > 0.0).then_some(sinkhorn);

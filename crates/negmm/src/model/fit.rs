@@ -2,9 +2,9 @@
 
 use super::{Fitted, Model, plan};
 use crate::method::Method;
-use negmm_data::{Inputs, Table};
+use negmm_data::{ColumnRoles, Table};
 use negmm_dist::Result;
-use negmm_nn::train::{CpuEngine, Engine, Watch, train};
+use negmm_nn::train::{Callbacks, CpuEngine, Engine, train};
 
 /// What a fit may be told beside the method.
 #[derive(Clone)]
@@ -13,17 +13,17 @@ pub struct FitOptions<'a> {
     /// Starts all random choices: the same seed gives the same model.
     pub seed: u64,
     /// Which columns are inputs.
-    pub inputs: Inputs,
+    pub inputs: ColumnRoles,
     /// What trains.
     pub engine: &'a dyn Engine,
     /// How the caller follows the training and stops it.
-    pub watch: Watch<'a>,
+    pub watch: Callbacks<'a>,
 }
 
 impl Default for FitOptions<'_> {
     /// Seed 0, all columns, all cores, watched by nobody.
     fn default() -> Self {
-        Self { seed: 0, inputs: Inputs::default(), engine: CpuEngine::all_cores(), watch: Watch::nothing() }
+        Self { seed: 0, inputs: ColumnRoles::default(), engine: CpuEngine::all_cores(), watch: Callbacks::nothing() }
     }
 }
 
@@ -36,7 +36,7 @@ impl<'a> FitOptions<'a> {
 
     /// The same with other inputs.
     #[must_use]
-    pub fn inputs(self, inputs: Inputs) -> Self {
+    pub fn inputs(self, inputs: ColumnRoles) -> Self {
         Self { inputs, ..self }
     }
 
@@ -48,7 +48,7 @@ impl<'a> FitOptions<'a> {
 
     /// The same, watched.
     #[must_use]
-    pub fn watch(self, watch: Watch<'a>) -> Self {
+    pub fn watch(self, watch: Callbacks<'a>) -> Self {
         Self { watch, ..self }
     }
 }

@@ -16,7 +16,7 @@ pub use file::Loaded;
 pub(crate) use file::forecaster_to_bytes;
 pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
-pub(crate) use prepared::{Manner, Preparations, Prepared};
+pub(crate) use prepared::{EncodedTable, EncodingCache, PreprocessingConfig};
 pub use record::Record;
 
 use crate::accelerator::{Accelerator, Helper};

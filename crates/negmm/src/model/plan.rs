@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::prepared::{Manner, Prepared};
+use super::prepared::{EncodedTable, PreprocessingConfig};
 use super::remarks::remarks;
 use super::{Model, Record, slopes};
 use crate::accelerator::Helper;
 use crate::conformal::Calibration;
-use crate::method::{self, Learnt, Method, OutOfFold};
-use negmm_data::{Inputs, Table};
-use negmm_dist::Known;
+use crate::method::{self, FitOutput, Method, OutOfFold};
+use negmm_data::{ColumnRoles, Table};
+use negmm_dist::CensoredTargets;
 use negmm_dist::metrics::Metrics;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Predictions, Result, Rng, streams};
@@ -22,7 +22,7 @@ const MOST_CALIBRATION: usize = 20_000;
 #[derive(Clone, Debug)]
 pub struct FitPlan {
     learning: method::Plan,
-    prepared: Arc<Prepared>,
+    prepared: Arc<EncodedTable>,
     seed: u64,
     /// Whether the model is to know how predictions change beyond the ranges of training.
     extrapolates: bool,
@@ -51,7 +51,7 @@ pub struct HeldOut {
     /// The target of each, in its own unit; where it is not known, what stands in its place.
     pub y: Vec<f64>,
     /// What is known of each target, where the model was told that not all are known.
-    pub known: Option<Known>,
+    pub known: Option<CensoredTargets>,
     /// How much each counts; `None`: all alike.
     pub sample_weights: Option<Vec<f64>>,
     /// One prediction for each, in the target's own unit.
@@ -63,8 +63,10 @@ pub struct HeldOut {
 ///
 /// # Errors
 /// When the data or the method's settings are at fault.
-pub fn plan(table: &Table, target: &str, method: &Method, inputs: &Inputs, seed: u64) -> Result<FitPlan> {
-    FitPlan::of(table, method, seed, || Prepared::new(table, target, inputs, Manner::of(method, inputs)).map(Arc::new))
+pub fn plan(table: &Table, target: &str, method: &Method, inputs: &ColumnRoles, seed: u64) -> Result<FitPlan> {
+    FitPlan::of(table, method, seed, || {
+        EncodedTable::new(table, target, inputs, PreprocessingConfig::of(method, inputs)).map(Arc::new)
+    })
 }
 
 impl FitPlan {
@@ -73,7 +75,7 @@ impl FitPlan {
         table: &Table,
         method: &Method,
         seed: u64,
-        prepare: impl FnOnce() -> Result<Arc<Prepared>>,
+        prepare: impl FnOnce() -> Result<Arc<EncodedTable>>,
     ) -> Result<Self> {
         method.check()?;
         let prepared = prepare()?;
@@ -112,9 +114,9 @@ impl FitPlan {
     /// When a job failed, or the results are not those of the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
         let Self { learning, prepared, seed, extrapolates } = self;
-        let Prepared { data, encoder, rows, predicted, targets, known, weights, warnings } = &*prepared;
+        let EncodedTable { data, encoder, rows, predicted, targets, known, weights, warnings } = &*prepared;
         let (encoder, mut warnings) = (encoder.clone(), warnings.clone());
-        let Learnt { method, predictor, histories, out_of_fold } = learning.finish(trained)?;
+        let FitOutput { method, predictor, histories, out_of_fold } = learning.finish(trained)?;
         let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
         if skipped > 0 {
             warnings.push(format!("{skipped} training steps were not finite and were not taken"));

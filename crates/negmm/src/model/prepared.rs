@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::Method;
-use negmm_data::{Encoder, Inputs, PredictedRows, Table};
-use negmm_dist::Known;
+use negmm_data::{ColumnRoles, Encoder, PredictedRows, Table};
+use negmm_dist::CensoredTargets;
 use negmm_dist::Result;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::dataset::split::repeated;
@@ -15,7 +15,7 @@ const FEW_INPUTS: usize = 3;
 
 /// How a method wants rows to be read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Manner {
+pub(crate) struct PreprocessingConfig {
     soft_clip: Option<f64>,
     normal_scores: bool,
     keeps_missing: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Manner {
 
 /// Rows that are ready to be learnt from.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct EncodedTable {
     /// The encoded rows.
     pub(super) data: Arc<Dataset>,
     pub(super) encoder: Encoder,
@@ -36,7 +36,7 @@ pub(crate) struct Prepared {
     /// Targets of the encoded rows, in their own unit.
     pub(super) targets: Vec<f64>,
     /// What is known of them, where that is not all.
-    pub(super) known: Option<Known>,
+    pub(super) known: Option<CensoredTargets>,
     /// How much each counts, where that differs.
     pub(super) weights: Option<Vec<f64>>,
     pub(super) warnings: Vec<String>,
@@ -44,18 +44,18 @@ pub(crate) struct Prepared {
 
 /// What fits that are under way learn from.
 #[derive(Debug, Default)]
-pub(crate) struct Preparations(Mutex<Vec<Preparation>>);
+pub(crate) struct EncodingCache(Mutex<Vec<Preparation>>);
 
 /// Rows of a table, and what they are while a fit learns from them.
 #[derive(Debug)]
 struct Preparation {
     rows: Vec<usize>,
-    manner: Manner,
-    prepared: Weak<Prepared>,
+    manner: PreprocessingConfig,
+    prepared: Weak<EncodedTable>,
 }
 
-impl Manner {
-    pub(crate) fn of(method: &Method, inputs: &Inputs) -> Self {
+impl PreprocessingConfig {
+    pub(crate) fn of(method: &Method, inputs: &ColumnRoles) -> Self {
         let alone = inputs.sequence.is_none();
         Self {
             soft_clip: method.soft_clip().filter(|_| alone),
@@ -66,8 +66,8 @@ impl Manner {
     }
 }
 
-impl Prepared {
-    pub(crate) fn new(table: &Table, target: &str, inputs: &Inputs, manner: Manner) -> Result<Self> {
+impl EncodedTable {
+    pub(crate) fn new(table: &Table, target: &str, inputs: &ColumnRoles, manner: PreprocessingConfig) -> Result<Self> {
         let mut encoder =
             Encoder::fit(table, target, inputs)?.keeping_missing(manner.keeps_missing).soft_clipping(manner.soft_clip);
         if manner.normal_scores {
@@ -115,14 +115,14 @@ impl Prepared {
     }
 }
 
-impl Preparations {
+impl EncodingCache {
     /// That of these rows, which is made where no fit under way has it.
     pub(crate) fn find(
         &self,
         rows: &[usize],
-        manner: Manner,
-        make: impl FnOnce() -> Result<Prepared>,
-    ) -> Result<Arc<Prepared>> {
+        manner: PreprocessingConfig,
+        make: impl FnOnce() -> Result<EncodedTable>,
+    ) -> Result<Arc<EncodedTable>> {
         let known = || {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             all.retain(|one| one.prepared.strong_count() > 0);

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::method::{Member, Method, Part, Pool, Predictor};
 use negmm_dist::Mixtures;
 use negmm_dist::math::lanes::{Chunk, WIDTH};
-use negmm_nn::dataset::{LevelStatistics, STATISTICS};
-use negmm_nn::net::{Head, Network, Placement, Stem};
+use negmm_nn::dataset::{STATISTICS, TargetEncoding};
+use negmm_nn::net::{Head, Network, ParameterView, Stem};
 use negmm_nn::ngboost::Boosted;
 use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of, read_trees, write_trees};
 
@@ -238,14 +238,14 @@ fn network_levels(number: usize) -> String {
 const TREES_LEVELS: &str = "trees.levels";
 
 /// For every column of levels a tensor of levels × statistics.
-fn write_statistics(name: &str, statistics: &LevelStatistics) -> Vec<Tensor> {
+fn write_statistics(name: &str, statistics: &TargetEncoding) -> Vec<Tensor> {
     let tensor = |(number, column): (usize, &Vec<[f32; STATISTICS]>)| {
         Tensor::new(format!("{name}.{number}"), vec![column.len(), STATISTICS], column.iter().flatten().copied())
     };
     statistics.columns().iter().enumerate().map(tensor).collect()
 }
 
-fn read_statistics(tensors: &Tensors<'_>, name: &str, levels: &[usize]) -> Result<LevelStatistics, Flaw> {
+fn read_statistics(tensors: &Tensors<'_>, name: &str, levels: &[usize]) -> Result<TargetEncoding, Flaw> {
     let column = |(number, levels): (usize, &usize)| {
         let name = format!("{name}.{number}");
         let numbers: Vec<f32> = numbers_of(tensors, &name, Some(&[*levels, STATISTICS]))?;
@@ -254,7 +254,7 @@ fn read_statistics(tensors: &Tensors<'_>, name: &str, levels: &[usize]) -> Resul
         }
         Ok(numbers.as_chunks().0.to_vec())
     };
-    levels.iter().enumerate().map(column).collect::<Result<Vec<_>, Flaw>>().map(LevelStatistics::from_columns)
+    levels.iter().enumerate().map(column).collect::<Result<Vec<_>, Flaw>>().map(TargetEncoding::from_columns)
 }
 
 fn weight_name(number: usize, layer: usize) -> String {
@@ -266,7 +266,7 @@ fn bias_name(number: usize, layer: usize) -> String {
 }
 
 /// The tensors of the stem of network `number`, each with its name in the file.
-fn stem_tensors(number: usize, network: &Network) -> Vec<(String, Placement)> {
+fn stem_tensors(number: usize, network: &Network) -> Vec<(String, ParameterView)> {
     let tensors = network.stem.iter().flat_map(Stem::tensors);
     tensors.map(|tensor| (format!("network.{number}.{}", tensor.name), tensor)).collect()
 }

@@ -60,7 +60,7 @@ const SAFE: usize = 17;
 
 /// What bets have won so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Evidence {
+pub(super) struct EProcess {
     tolerance: f64,
     rows: u64,
     bets: Vec<Bet>,
@@ -89,7 +89,7 @@ struct Histogram {
     counts: [u64; BINS],
 }
 
-impl Evidence {
+impl EProcess {
     pub(super) fn new(tolerance: f64) -> Self {
         let histogram = Histogram { log_won: 0.0, counts: [0; BINS] };
         Self {
@@ -221,7 +221,7 @@ mod tests {
         // The mean of an e-process is at most 1; its law has a heavy tail, so that the mean of 2,000 is below rather than above.
         let mut sum = 0.0;
         for run in 0..2000 {
-            let (mut evidence, mut rng) = (Evidence::new(0.0), Rng::new(run, 0));
+            let (mut evidence, mut rng) = (EProcess::new(0.0), Rng::new(run, 0));
             (0..20).for_each(|_| evidence.see(scores(&mut rng, 0.0, 1.0)));
             sum += libm::exp(evidence.log());
         }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_change_is_found_where_it_was() {
         for (mean, sd) in [(0.5, 1.0), (0.0, 1.5), (0.0, 0.6), (-1.0, 1.0)] {
-            let (mut evidence, mut rng) = (Evidence::new(0.0), Rng::new(3, 1));
+            let (mut evidence, mut rng) = (EProcess::new(0.0), Rng::new(3, 1));
             (0..2000).for_each(|_| evidence.see(scores(&mut rng, 0.0, 1.0)));
             assert!(evidence.log() < libm::log(100.0));
             (0..400).for_each(|_| evidence.see(scores(&mut rng, mean, sd)));
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn what_is_tolerated_is_no_evidence() {
         for (mean, sd) in [(-0.1, 1.1), (0.1, 0.9), (0.05, 1.1), (0.0, 1.0)] {
-            let (mut lenient, mut rng) = (Evidence::new(0.1), Rng::new(5, 0));
+            let (mut lenient, mut rng) = (EProcess::new(0.1), Rng::new(5, 0));
             let mut highest = f64::MIN;
             (0..20_000).for_each(|_| {
                 lenient.see(scores(&mut rng, mean, sd));
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_stake_grows_under_nothing_that_is_tolerated() {
         for tolerance in [0.0, 0.05, 0.2, 0.5] {
-            let bets = Evidence::new(tolerance).bets;
+            let bets = EProcess::new(tolerance).bets;
             assert!(bets.len() > 8, "{tolerance} {}", bets.len());
             // Between the laws that it was made safe from.
             for bet in bets {
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn any_other_shape_is_found() {
-        let (mut evidence, mut rng) = (Evidence::new(0.0), Rng::new(9, 0));
+        let (mut evidence, mut rng) = (EProcess::new(0.0), Rng::new(9, 0));
         // Two peaks with the mean and sd of a standard normal variable.
         (0..2000).for_each(|_| {
             let side = if rng.uniform() < 0.5 { -0.8 } else { 0.8 };

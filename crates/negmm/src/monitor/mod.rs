@@ -2,11 +2,11 @@
 //! intervals hold, and how sharp they still are.
 //!
 //! ```
-//! use negmm::monitor::{Monitor, Watching};
+//! use negmm::monitor::{Monitor, MonitorConfig};
 //! use negmm::{Mixtures, Predictions};
 //!
 //! let normal = |sd: f64| Predictions::from(Mixtures::new(1, vec![1.0; 2000], vec![0.0; 2000], vec![sd; 2000]).unwrap());
-//! let mut monitor = Monitor::new(Watching::default())?;
+//! let mut monitor = Monitor::new(MonitorConfig::default())?;
 //! // What happens is a fifth wider than what is said.
 //! monitor.see(&normal(1.0), &normal(3.0), &normal(1.2).sample(1, 1, 0))?;
 //! let verdict = monitor.verdict();
@@ -25,10 +25,10 @@ mod verdict;
 use serde::{Deserialize, Serialize};
 
 use coverage::{COVERAGES, Hits};
-use evidence::Evidence;
+use evidence::EProcess;
 use negmm_dist::{Error, Predictions, Result};
 use score::normal_score;
-pub use verdict::{Alarm, HeldShare, Verdict};
+pub use verdict::{Alarm, EmpiricalCoverage, Verdict};
 
 /// Points of the course of the evidence that are kept, at most.
 const MOST_POINTS: usize = 600;
@@ -42,7 +42,7 @@ const MOST_POINTS: usize = 600;
 /// | `seed` | 0 | any | starts the random places in jumps of the distribution function |
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Watching {
+pub struct MonitorConfig {
     /// The probability of a false alarm.
     pub alpha: f64,
     /// What is no reason for an alarm.
@@ -51,13 +51,13 @@ pub struct Watching {
     pub seed: u64,
 }
 
-impl Default for Watching {
+impl Default for MonitorConfig {
     fn default() -> Self {
         Self { alpha: 0.01, tolerance: 0.0, seed: 0 }
     }
 }
 
-impl Watching {
+impl MonitorConfig {
     /// Says what is out of range, if something is.
     ///
     /// # Errors
@@ -76,9 +76,9 @@ impl Watching {
 /// What was seen of a model at work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Monitor {
-    watching: Watching,
+    watching: MonitorConfig,
     rows: u64,
-    evidence: Evidence,
+    evidence: EProcess,
     /// The row, from 0, with which the evidence first passed 1/α, and that since which it speaks against calibration.
     alarm: Option<(u64, u64)>,
     /// Highest logarithm of the evidence.
@@ -97,13 +97,13 @@ impl Monitor {
     /// One that has seen nothing.
     ///
     /// # Errors
-    /// When [`Watching::check`] finds something wrong.
-    pub fn new(watching: Watching) -> Result<Self> {
+    /// When [`MonitorConfig::check`] finds something wrong.
+    pub fn new(watching: MonitorConfig) -> Result<Self> {
         watching.check()?;
         Ok(Self {
             watching,
             rows: 0,
-            evidence: Evidence::new(watching.tolerance),
+            evidence: EProcess::new(watching.tolerance),
             alarm: None,
             highest: 0.0,
             hits: [Hits { rows: 0, held: 0 }; COVERAGES.len()],
@@ -165,7 +165,7 @@ impl Monitor {
     }
 
     /// How it watches.
-    pub fn watching(&self) -> Watching {
+    pub fn watching(&self) -> MonitorConfig {
         self.watching
     }
 

@@ -2,7 +2,7 @@
 
 use negmm_dist::math::normal;
 use negmm_dist::math::rng::Rng;
-use negmm_dist::row::{Law, Row};
+use negmm_dist::row::{DistributionKind, DistributionRef};
 use negmm_dist::streams;
 
 /// The probability of all values below that a double still has a normal score for.
@@ -12,7 +12,7 @@ const LEAST: f64 = f64::MIN_POSITIVE;
 /// side is nearer, so that it is as exact far out as in the middle. Where `y` itself has a probability, on a grid, at an atom or among
 /// samples, its place in that jump is random, by the seed and the number of the row: so normal scores of calibrated predictions are
 /// standard normal whatever the target is.
-pub(super) fn normal_score(row: Row<'_>, y: f64, seed: u64, number: u64) -> f64 {
+pub(super) fn normal_score(row: DistributionRef<'_>, y: f64, seed: u64, number: u64) -> f64 {
     let (below, own, above) = parts(row, y);
     let place = if own > 0.0 { Rng::new(seed, streams::JUMPS.wrapping_add(number)).uniform() } else { 0.0 };
     let (below, above) = (below + place * own, above + (1.0 - place) * own);
@@ -21,16 +21,16 @@ pub(super) fn normal_score(row: Row<'_>, y: f64, seed: u64, number: u64) -> f64 
 }
 
 /// Probabilities of less, of as much and of more. Among M samples a target that is another of them has M + 1 places, each as likely.
-fn parts(row: Row<'_>, y: f64) -> (f64, f64, f64) {
+fn parts(row: DistributionRef<'_>, y: f64) -> (f64, f64, f64) {
     match row.law {
-        Law::Samples(samples) => {
+        DistributionKind::Samples(samples) => {
             let y = row.support.nearest(y);
             let below = samples.values.partition_point(|value| *value < y);
             let equal = samples.values.partition_point(|value| *value <= y) - below;
             let (count, places) = (samples.values.len(), samples.values.len() as f64 + 1.0);
             (below as f64 / places, (equal + 1) as f64 / places, (count - below - equal) as f64 / places)
         }
-        Law::Mixture(_) => {
+        DistributionKind::Mixture(_) => {
             let own = row.mass(y);
             ((row.cdf(y) - own).max(0.0), own, row.survival(y))
         }

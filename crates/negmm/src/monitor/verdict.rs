@@ -16,7 +16,7 @@ pub struct Alarm {
 
 /// How often intervals of one coverage held.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct HeldShare {
+pub struct EmpiricalCoverage {
     /// What they say.
     pub coverage: f64,
     /// The share of targets that lay in them.
@@ -48,7 +48,7 @@ pub struct Verdict {
     /// Their sd: 1 when calibrated, above where predictions are too narrow.
     pub score_sd: Option<f64>,
     /// How often central intervals held.
-    pub coverage: Vec<HeldShare>,
+    pub coverage: Vec<EmpiricalCoverage>,
     /// Mean CRPS.
     pub crps: Option<f64>,
     /// That of a constant prediction.
@@ -64,7 +64,7 @@ impl Monitor {
         let coverage = self.hits.iter().zip(COVERAGES).map(|(hits, coverage)| {
             let (lower, upper) = hits.bounds(alpha);
             let held = hits.held as f64 / (hits.rows as f64).max(1.0);
-            HeldShare { coverage, held, lower, upper }
+            EmpiricalCoverage { coverage, held, lower, upper }
         });
         let score_mean = mean(self.scores[0]);
         let variance = mean(self.scores[1]).zip(score_mean).map(|(square, mean)| (square - mean * mean).max(0.0));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Entry, Journal, Shard};
 use negmm_dist::{Error, Result};
-use negmm_nn::train::{CpuEngine, Engine, Undertaking, Undertakings, Watch};
+use negmm_nn::train::{Callbacks, CpuEngine, Engine, JobGroup, JobGroups};
 
 /// Something to be done.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub fn run<'a, T: Sync>(
     trials: &'a [Trial<T>],
     journal: &mut Journal,
     options: &RunOptions<'_>,
-    begin: &(dyn Fn(&'a T) -> Result<Undertaking<'a, Value>> + Sync),
+    begin: &(dyn Fn(&'a T) -> Result<JobGroup<'a, Value>> + Sync),
 ) -> Result<bool> {
     let pending: Vec<&Trial<T>> = trials
         .iter()
@@ -75,13 +75,13 @@ pub fn run<'a, T: Sync>(
             false
         }
     };
-    let watch = Watch { cancel: options.cancel, ..Watch::nothing() };
+    let watch = Callbacks { cancel: options.cancel, ..Callbacks::nothing() };
     let begin = |number: usize| begin(&pending[number].work);
-    Undertakings { count: pending.len(), begin: &begin, ended: &ended }.run(options.engine, &watch);
+    JobGroups { count: pending.len(), begin: &begin, ended: &ended }.run(options.engine, &watch);
     match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
         None => {
-            watch.go_on()?;
+            watch.check_cancelled()?;
             Ok(trials.iter().all(|trial| journal.get(&trial.name).is_some()))
         }
     }

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::rungs::{Rung, halving, single};
 use super::{Configuration, Journal, RunOptions, Space, Trial, run};
 use crate::compare::{Metric, Score, Split, Summary, Task};
-use negmm_data::{Column, Inputs, Table};
+use negmm_data::{Column, ColumnRoles, Table};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, ErrorKind, Result, streams};
-use negmm_nn::train::Undertaking;
+use negmm_nn::train::JobGroup;
 
 /// What a trial leaves in the journal.
 const SCORES: [Metric; 5] = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width];
@@ -43,7 +43,7 @@ pub struct Search<'a> {
     /// The column to predict.
     pub target: &'a str,
     /// Which columns are inputs.
-    pub inputs: &'a Inputs,
+    pub inputs: &'a ColumnRoles,
     /// What may be tried.
     pub space: &'a Space,
     /// What is tried.
@@ -187,18 +187,13 @@ impl Search<'_> {
     }
 
     /// One configuration on one split. What the configuration is to blame for is a result too.
-    fn undertake<'a>(
-        &self,
-        task: &Task<'a>,
-        configuration: &Configuration,
-        fit: &Fit,
-    ) -> Result<Undertaking<'a, Value>> {
+    fn undertake<'a>(&self, task: &Task<'a>, configuration: &Configuration, fit: &Fit) -> Result<JobGroup<'a, Value>> {
         let split = Split { train: self.training_rows(fit), test: self.splits[fit.split].test.clone() };
         let seed = self.seed.wrapping_add(fit.split as u64);
         let scores = self.scores();
         match task.undertake(&configuration.method, &split, seed) {
             Ok(undertaking) => Ok(undertaking.map(|scored| outcome(scores, scored.map(|(score, _)| score)))),
-            Err(error) => outcome(scores, Err(error)).map(Undertaking::done),
+            Err(error) => outcome(scores, Err(error)).map(JobGroup::done),
         }
     }
 
@@ -220,7 +215,7 @@ impl Search<'_> {
 }
 
 /// The scores that may choose.
-pub fn choosers(inputs: &Inputs) -> &'static [Metric] {
+pub fn choosers(inputs: &ColumnRoles) -> &'static [Metric] {
     if inputs.outcome.is_censored() { &CENSORED_SCORES[..2] } else { &SCORES[..3] }
 }
 

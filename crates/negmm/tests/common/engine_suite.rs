@@ -13,8 +13,8 @@ use negmm::mixture::Mixtures;
 use negmm::net::{Activation, MixtureHead, Network, Parameters};
 use negmm::score::{energy, hybrid, log};
 use negmm::train::{
-    CpuEngine, Engine, Job, NetworkJob, Objective, Optimiser, Progress, Schedule, Selection, Trained, TrainedNetwork,
-    Training, TreesJob, Watch,
+    Callbacks, CpuEngine, Engine, Job, NetworkJob, Objective, Optimiser, Progress, Schedule, Selection, Trained,
+    TrainedNetwork, TrainingConfig, TreesJob,
 };
 use negmm::{ErrorKind, Mixture, Result};
 use negmm_dist::math::lanes::{Isa, WIDTH};
@@ -67,13 +67,14 @@ fn head(components: usize) -> MixtureHead {
 }
 
 /// The weights themselves, at a constant rate: what the tests below reckon with.
-fn plain_training(epochs: usize) -> Training {
-    let plain = Training { schedule: Schedule::Constant, averaging: 0.0, patience: 0, ..Training::default() };
-    Training { epochs, learning_rate: 0.01, ..plain }
+fn plain_training(epochs: usize) -> TrainingConfig {
+    let plain =
+        TrainingConfig { schedule: Schedule::Constant, averaging: 0.0, patience: 0, ..TrainingConfig::default() };
+    TrainingConfig { epochs, learning_rate: 0.01, ..plain }
 }
 
 /// The last fifth validates.
-fn job(data: &Arc<Dataset>, seed: u64, training: Training) -> NetworkJob {
+fn job(data: &Arc<Dataset>, seed: u64, training: TrainingConfig) -> NetworkJob {
     let (rows, cut) = (data.len() as u32, data.len() as u32 * 4 / 5);
     let head = head(3);
     NetworkJob {
@@ -95,7 +96,7 @@ fn job(data: &Arc<Dataset>, seed: u64, training: Training) -> NetworkJob {
 }
 
 /// The same with another training.
-fn trained_by(job: NetworkJob, training: &Training) -> NetworkJob {
+fn trained_by(job: NetworkJob, training: &TrainingConfig) -> NetworkJob {
     NetworkJob { course: training.course(job.train.len()), ..job }
 }
 
@@ -108,10 +109,10 @@ fn try_train(engine: &dyn Engine, job: &NetworkJob) -> Result<Trained> {
 }
 
 fn train_all(engine: &dyn Engine, jobs: &[NetworkJob]) -> Vec<Result<Trained>> {
-    watched(engine, jobs, &Watch::nothing())
+    watched(engine, jobs, &Callbacks::nothing())
 }
 
-fn watched(engine: &dyn Engine, jobs: &[NetworkJob], watch: &Watch<'_>) -> Vec<Result<Trained>> {
+fn watched(engine: &dyn Engine, jobs: &[NetworkJob], watch: &Callbacks<'_>) -> Vec<Result<Trained>> {
     negmm::train::train(engine, &jobs.iter().cloned().map(Job::from).collect::<Vec<_>>(), watch)
 }
 
@@ -126,7 +127,7 @@ fn bits(parameters: &Parameters) -> Vec<u32> {
 
 /// Training that moves nothing: no weight but a zero is so small that 1e-30 changes it.
 fn initial_parameters(engine: &dyn Engine, of: &NetworkJob) -> Parameters {
-    let course = Training { learning_rate: 1e-30, ..plain_training(1) }.course(of.train.len());
+    let course = TrainingConfig { learning_rate: 1e-30, ..plain_training(1) }.course(of.train.len());
     let moved = train(engine, &NetworkJob { course, validation: vec![], ..of.clone() }).parameters;
     let still: Vec<f32> =
         moved.numbers().iter().map(|number| if number.abs() < 1e-20 { 0.0 } else { *number }).collect();
@@ -155,13 +156,21 @@ fn mean_score(job: &NetworkJob, parameters: &Parameters, rows: &[u32], score: im
 fn several(data: &Arc<Dataset>) -> Vec<NetworkJob> {
     let base = |seed, training| job(data, seed, training);
     let mut jobs = vec![
-        base(1, Training { epochs: 6, ..Training::default() }),
-        base(2, Training { epochs: 3, dropout: 0.3, weight_decay: 0.1, ..Training::default() }),
-        base(3, Training { epochs: 9, patience: 2, batch: 7, ..plain_training(9) }),
-        base(4, Training { epochs: 2, batch: 1000, select: Selection::Crps, ..Training::default() }),
+        base(1, TrainingConfig { epochs: 6, ..TrainingConfig::default() }),
+        base(2, TrainingConfig { epochs: 3, dropout: 0.3, weight_decay: 0.1, ..TrainingConfig::default() }),
+        base(3, TrainingConfig { epochs: 9, patience: 2, batch: 7, ..plain_training(9) }),
+        base(4, TrainingConfig { epochs: 2, batch: 1000, select: Selection::Crps, ..TrainingConfig::default() }),
         base(5, plain_training(4)),
-        base(6, Training { epochs: 5, optimiser: Optimiser::ScheduleFree, weight_decay: 0.1, ..Training::default() }),
-        base(7, Training { epochs: 4, optimiser: Optimiser::Muon, dropout: 0.2, ..Training::default() }),
+        base(
+            6,
+            TrainingConfig {
+                epochs: 5,
+                optimiser: Optimiser::ScheduleFree,
+                weight_decay: 0.1,
+                ..TrainingConfig::default()
+            },
+        ),
+        base(7, TrainingConfig { epochs: 4, optimiser: Optimiser::Muon, dropout: 0.2, ..TrainingConfig::default() }),
     ];
     jobs[0].network.hidden = vec![16, 31];
     jobs[1].network.activation = Activation::Silu;
@@ -204,9 +213,10 @@ pub fn trees_are_boosted_beside_networks(engine: &dyn Engine) {
         halves: 0,
         seed: 4,
     };
-    let alone = negmm::train::train(&CpuEngine::new(1), &[trees.clone().into()], &Watch::nothing()).remove(0).unwrap();
+    let alone =
+        negmm::train::train(&CpuEngine::new(1), &[trees.clone().into()], &Callbacks::nothing()).remove(0).unwrap();
     let jobs = [Job::from(job(&data, 1, plain_training(2))), trees.into(), job(&data, 2, plain_training(2)).into()];
-    let mut together = negmm::train::train(engine, &jobs, &Watch::nothing());
+    let mut together = negmm::train::train(engine, &jobs, &Callbacks::nothing());
     let (Trained::Trees(alone), Trained::Trees(beside)) = (alone, together.remove(1).unwrap()) else { panic!("trees") };
     assert_eq!(alone, beside);
     assert!(!alone.boosted.rounds.is_empty() && alone.held_out.is_some());
@@ -245,7 +255,7 @@ pub fn patience_stops_and_keeps_the_best_epoch(engine: &dyn Engine) {
     let data = bimodal(60, 4);
     for select in [Selection::Nll, Selection::Crps] {
         let patience = 8;
-        let training = Training { patience, select, learning_rate: 0.03, ..plain_training(2000) };
+        let training = TrainingConfig { patience, select, learning_rate: 0.03, ..plain_training(2000) };
         let stopped = job(&data, 5, training.clone());
         let trained = train(engine, &stopped);
         let history = &trained.history;
@@ -259,11 +269,11 @@ pub fn patience_stops_and_keeps_the_best_epoch(engine: &dyn Engine) {
             assert!(score(at) >= score(history.best_epoch), "{at}");
         }
         // The same training that ends there.
-        let there = Training { epochs: history.best_epoch + 1, patience: 0, ..training.clone() };
+        let there = TrainingConfig { epochs: history.best_epoch + 1, patience: 0, ..training.clone() };
         let ended = train(engine, &NetworkJob { validation: vec![], ..trained_by(stopped.clone(), &there) });
         assert_eq!(bits(&trained.parameters), bits(&ended.parameters));
         // Without patience it goes on, and may find better.
-        let long = train(engine, &trained_by(stopped, &Training { patience: 0, epochs: 100, ..training }));
+        let long = train(engine, &trained_by(stopped, &TrainingConfig { patience: 0, epochs: 100, ..training }));
         assert_eq!(long.history.epochs.len(), 100);
         assert_eq!(long.history.epochs[..history.epochs.len()], history.epochs[..]);
     }
@@ -272,7 +282,7 @@ pub fn patience_stops_and_keeps_the_best_epoch(engine: &dyn Engine) {
 pub fn without_validation_rows_the_last_epoch_is_kept(engine: &dyn Engine) {
     let data = bimodal(60, 5);
     let with = |epochs: usize, patience: usize| {
-        let training = Training { patience, ..plain_training(epochs) };
+        let training = TrainingConfig { patience, ..plain_training(epochs) };
         train(engine, &NetworkJob { validation: vec![], ..job(&data, 1, training) })
     };
     let (short, long, patient) = (with(4, 0), with(5, 0), with(5, 1));
@@ -287,7 +297,7 @@ pub fn history_says_what_was_computed(engine: &dyn Engine) {
     let data = bimodal(90, 6);
     for dropout in [0.0, 0.5] {
         // All rows in one step: the loss of the first epoch is that of the initial weights.
-        let training = Training { batch: 1000, dropout, ..plain_training(7) };
+        let training = TrainingConfig { batch: 1000, dropout, ..plain_training(7) };
         let job = job(&data, 3, training);
         let trained = train(engine, &job);
         let first = &trained.history.epochs[0];
@@ -304,20 +314,20 @@ pub fn history_says_what_was_computed(engine: &dyn Engine) {
         assert!(trained.history.epochs.iter().all(|epoch| epoch.learning_rate == 0.01));
     }
     // With averaging, too.
-    let averaged = job(&data, 3, Training { averaging: 0.9, ..plain_training(7) });
+    let averaged = job(&data, 3, TrainingConfig { averaging: 0.9, ..plain_training(7) });
     let trained = train(engine, &averaged);
     let nll = mean_score(&averaged, &trained.parameters, &averaged.validation, log::value);
     assert!((trained.history.epochs[trained.history.best_epoch].validation.unwrap().nll.unwrap() - nll).abs() < 1e-5);
     assert_ne!(bits(&trained.parameters), bits(&train(engine, &job(&data, 3, plain_training(7))).parameters));
     // The cosine ends near zero.
-    let cosine = train(engine, &job(&data, 3, Training { schedule: Schedule::Cosine, ..plain_training(20) }));
+    let cosine = train(engine, &job(&data, 3, TrainingConfig { schedule: Schedule::Cosine, ..plain_training(20) }));
     let rates: Vec<f64> = cosine.history.epochs.iter().map(|epoch| epoch.learning_rate).collect();
     assert!(rates[0] > 0.009 && rates[19] < 1e-4 && rates.windows(2).all(|pair| pair[0] > pair[1]), "{rates:?}");
 }
 
 pub fn snapshots_are_the_weights_of_shorter_trainings(engine: &dyn Engine) {
     let data = bimodal(60, 7);
-    let trained = train(engine, &job(&data, 3, Training { snapshots: 2, ..plain_training(7) }));
+    let trained = train(engine, &job(&data, 3, TrainingConfig { snapshots: 2, ..plain_training(7) }));
     assert_eq!(trained.snapshots.len(), 3);
     for (at, snapshot) in trained.snapshots.iter().enumerate() {
         // Without validation rows the last weights are the ones that are kept.
@@ -331,7 +341,7 @@ pub fn progress_is_told_after_every_epoch(engine: &dyn Engine) {
     let data = bimodal(60, 7);
     let seen: Mutex<Vec<Progress>> = Mutex::default();
     let cancel = AtomicBool::new(false);
-    let watch = Watch { progress: &|progress| seen.lock().unwrap().push(*progress), cancel: &cancel };
+    let watch = Callbacks { progress: &|progress| seen.lock().unwrap().push(*progress), cancel: &cancel };
     let jobs = [job(&data, 1, plain_training(4)), job(&data, 2, plain_training(3))];
     let trained = watched(engine, &jobs, &watch).into_iter().map(|trained| network(trained.unwrap()));
     let trained: Vec<TrainedNetwork> = trained.collect();
@@ -362,11 +372,11 @@ pub fn cancelling_stops_within_a_few_steps(engine: &dyn Engine) {
             cancel.store(true, Ordering::Relaxed);
         }
     };
-    let results = watched(engine, &jobs, &Watch { progress: &progress, cancel: &cancel });
+    let results = watched(engine, &jobs, &Callbacks { progress: &progress, cancel: &cancel });
     assert!(results.iter().all(|result| result.as_ref().unwrap_err().kind() == ErrorKind::Cancelled));
     assert!(*epochs.lock().unwrap() <= 4 + 3);
     let (cancel, progress) = (AtomicBool::new(true), |_: &Progress| panic!("nothing was to be trained"));
-    let results = watched(engine, &jobs, &Watch { progress: &progress, cancel: &cancel });
+    let results = watched(engine, &jobs, &Callbacks { progress: &progress, cancel: &cancel });
     assert!(results.iter().all(|result| result.as_ref().unwrap_err().kind() == ErrorKind::Cancelled));
 }
 
@@ -376,7 +386,7 @@ pub fn a_step_that_is_not_finite_is_not_taken(engine: &dyn Engine) {
             let mut data = bimodal_rows(64, 9);
             data.push(&[0.1, 0.2], wrong);
             let data = Arc::new(data);
-            let training = Training { batch: 8, ..plain_training(5) };
+            let training = TrainingConfig { batch: 8, ..plain_training(5) };
             // The energy score of f32::MAX just fits, or just does not: either is well.
             let is_wrong = !(wrong == f32::MAX && eta == 0.0);
             let base = NetworkJob {
@@ -408,7 +418,7 @@ pub fn an_enormous_learning_rate_leaves_finite_weights(engine: &dyn Engine) {
     let data = bimodal(64, 10);
     for rate in [1e3, 1e5, 1e10, 1e30, 1e38, 1e100, 1e300] {
         for hidden in [vec![], vec![9], vec![9; 20]] {
-            let training = Training { learning_rate: rate, ..plain_training(5) };
+            let training = TrainingConfig { learning_rate: rate, ..plain_training(5) };
             let mut job = job(&data, 1, training);
             job.network.hidden = hidden;
             job.network.activation = Activation::Relu;
@@ -457,7 +467,7 @@ fn places(layers: &[Layer]) -> Vec<(usize, bool)> {
 pub fn weight_decay_shrinks_weights_and_no_bias(engine: &dyn Engine) {
     let data = bimodal(64, 12);
     let with = |weight_decay: f64| {
-        let training = Training { weight_decay, batch: 1000, learning_rate: 0.02, ..plain_training(1) };
+        let training = TrainingConfig { weight_decay, batch: 1000, learning_rate: 0.02, ..plain_training(1) };
         let job = NetworkJob { validation: vec![], ..job(&data, 1, training) };
         (places(&job.network.layers()), train(engine, &job).parameters)
     };
@@ -489,7 +499,7 @@ pub fn padding_stays_zero(engine: &dyn Engine) {
 pub fn dropout_changes_training_alone(engine: &dyn Engine) {
     let data = bimodal(100, 13);
     let with = |dropout: f64| {
-        let job = job(&data, 1, Training { dropout, ..plain_training(5) });
+        let job = job(&data, 1, TrainingConfig { dropout, ..plain_training(5) });
         let trained = train(engine, &job);
         (job, trained)
     };
@@ -503,7 +513,7 @@ pub fn dropout_keeps_the_expected_sum(engine: &dyn Engine) {
     // Without a hidden layer there is nothing to switch off.
     let data = bimodal(100, 13);
     let with = |dropout: f64, hidden: &[usize]| {
-        let mut job = job(&data, 1, Training { dropout, batch: 1000, ..plain_training(1) });
+        let mut job = job(&data, 1, TrainingConfig { dropout, batch: 1000, ..plain_training(1) });
         job.network.hidden = hidden.to_vec();
         train(engine, &job)
     };
@@ -532,7 +542,7 @@ pub fn three_steps_of_adam_by_hand(engine: &dyn Engine) {
         data: data.clone(),
         train: vec![0],
         validation: vec![],
-        course: Training { learning_rate: 0.1, ..plain_training(epochs) }.course(1),
+        course: TrainingConfig { learning_rate: 0.1, ..plain_training(epochs) }.course(1),
         seed: 4,
     };
     let biases = |parameters: &Parameters| [0, 1, 2].map(|at| f64::from(parameters.numbers()[at * WIDTH]));
@@ -563,7 +573,7 @@ pub fn averaging_by_hand(engine: &dyn Engine) {
     // average_t = keep average_(t-1) + (1 - keep) weights_t with keep = min(averaging, t / (t + 10)), from the initial weights.
     let data = bimodal(50, 14);
     let with = |epochs: usize, averaging: f64| {
-        let training = Training { batch: 1000, averaging, ..plain_training(epochs) };
+        let training = TrainingConfig { batch: 1000, averaging, ..plain_training(epochs) };
         train(engine, &NetworkJob { validation: vec![], ..job(&data, 1, training) }).parameters
     };
     let mut average: Vec<f64> =
@@ -591,7 +601,7 @@ pub fn a_bimodal_target_is_learnt(engine: &dyn Engine) {
         rows.iter().map(|row| score(constant, y[*row as usize])).sum::<f64>() / 200.0
     };
     for eta in [0.0, 0.5, 1.0] {
-        let base = job(&data, 1, Training { epochs: 60, ..Training::default() });
+        let base = job(&data, 1, TrainingConfig { epochs: 60, ..TrainingConfig::default() });
         let job = NetworkJob { objective: Objective::Hybrid { head: head(3), eta }, ..base };
         let trained = train(engine, &job);
         let nll = mean_score(&job, &trained.parameters, &rows, log::value);
@@ -614,7 +624,7 @@ pub fn adversarial_inputs_raise_the_loss_a_little(engine: &dyn Engine) {
     let data = bimodal(90, 6);
     // All rows in one step: the loss of the first epoch is that of the initial weights.
     let first = |adversarial: f64| {
-        let trained = train(engine, &job(&data, 3, Training { batch: 1000, adversarial, ..plain_training(2) }));
+        let trained = train(engine, &job(&data, 3, TrainingConfig { batch: 1000, adversarial, ..plain_training(2) }));
         (trained.history.epochs[0].loss.unwrap(), bits(&trained.parameters))
     };
     let (plain, weights) = first(0.0);

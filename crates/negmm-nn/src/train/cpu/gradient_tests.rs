@@ -7,7 +7,7 @@ use super::trainer::CpuTrainer;
 use crate::dataset::Dataset;
 use crate::loss::sinkhorn::{Prior, Sinkhorn, SinkhornScratch};
 use crate::net::{Activation, Atom, Atoms, Bounds, GaussianHead, MixtureHead, Network, SampleHead};
-use crate::train::{NetworkJob, Objective, Training};
+use crate::train::{NetworkJob, Objective, TrainingConfig};
 use negmm_dist::math::counter::Counter;
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use negmm_dist::math::rng::Rng;
@@ -230,7 +230,7 @@ fn assert_network_gradient(
         data: data.clone(),
         train: (0..100).collect(),
         validation: vec![],
-        course: Training::default().course(100),
+        course: TrainingConfig::default().course(100),
         seed: 9,
     };
     assert_job_gradient(&case, &job, &some_rows(rows), &hybrid_loss(head, eta));
@@ -265,7 +265,7 @@ fn small_job(data: &Arc<Dataset>, objective: Objective) -> NetworkJob {
         data: data.clone(),
         train: (0..data.len() as u32).collect(),
         validation: vec![],
-        course: Training::default().course(data.len()),
+        course: TrainingConfig::default().course(data.len()),
         seed: 9,
     }
 }
@@ -369,7 +369,7 @@ fn assert_sample_gradient(inputs: usize, hidden: &[usize], samples: usize, weigh
         data: data.clone(),
         train: (0..100).collect(),
         validation: vec![],
-        course: Training::default().course(100),
+        course: TrainingConfig::default().course(100),
         seed: 9,
     };
     let weights = job.network.initial_parameters(&mut Rng::new(21, 0));
@@ -485,14 +485,14 @@ fn gradient_goes_through_the_units_that_dropout_left() {
         data: data.clone(),
         train: (0..40).collect(),
         validation: vec![],
-        course: Training { dropout: 0.5, ..Training::default() }.course(40),
+        course: TrainingConfig { dropout: 0.5, ..TrainingConfig::default() }.course(40),
         seed: 2,
     };
     let weights = job.network.initial_parameters(&mut Rng::new(4, 0));
     // Each call begins the same random stream: the same units are left.
     let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
     let (loss, gradient) = at(&weights);
-    let whole = NetworkJob { course: Training::default().course(40), ..job.clone() };
+    let whole = NetworkJob { course: TrainingConfig::default().course(40), ..job.clone() };
     assert_ne!(loss, Isa::best().run(Differentiate { job: &whole, weights: &weights, rows: &job.train }).0);
     let scale = floats(&gradient).iter().fold(0.0_f32, |scale, g| scale.max(g.abs()));
     const STEP: f32 = 0.004;

@@ -4,11 +4,11 @@ mod trainer;
 
 use std::sync::LazyLock;
 
-use super::course::Followed;
+use super::course::TrainingLoop;
 use super::queue::Queue;
 use super::{Engine, Job, Trained, TrainedNetwork};
 use crate::threads;
-use crate::watch::Watch;
+use crate::watch::Callbacks;
 use negmm_dist::Result;
 use negmm_dist::math::lanes::{Isa, Kernel, Lanes};
 use trainer::CpuTrainer;
@@ -37,9 +37,9 @@ impl CpuEngine {
     }
 
     /// One job from the first step to the last, on this thread.
-    fn train(&self, job: &Job, number: usize, watch: &Watch<'_>) -> Result<Trained> {
+    fn train(&self, job: &Job, number: usize, watch: &Callbacks<'_>) -> Result<Trained> {
         match job {
-            Job::Network(job) => self.isa.run(Run(Followed { job, number, watch })).map(Trained::Network),
+            Job::Network(job) => self.isa.run(Run(TrainingLoop { job, number, watch })).map(Trained::Network),
             Job::Trees(job) => job.train(number, watch).map(Trained::Trees),
         }
     }
@@ -52,7 +52,7 @@ impl Default for CpuEngine {
 }
 
 impl Engine for CpuEngine {
-    fn run(&self, queue: &dyn Queue, watch: &Watch<'_>) {
+    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
         let work = || {
             while let Some((number, job)) = queue.next() {
                 queue.done(number, self.train(&job, number, watch));
@@ -66,7 +66,7 @@ impl Engine for CpuEngine {
 }
 
 /// One network.
-struct Run<'a>(Followed<'a>);
+struct Run<'a>(TrainingLoop<'a>);
 
 impl Kernel for Run<'_> {
     type Output = Result<TrainedNetwork>;

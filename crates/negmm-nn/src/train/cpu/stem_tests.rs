@@ -8,7 +8,7 @@ use super::trainer::CpuTrainer;
 use crate::dataset::Dataset;
 use crate::net::{Activation, EmbeddedInput, Lstm, MixtureHead, Network, Periodic, Stem};
 use crate::train::course::Trainer;
-use crate::train::{Job, NetworkJob, Objective, Training};
+use crate::train::{Job, NetworkJob, Objective, TrainingConfig};
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::mixture::Mixture;
@@ -100,7 +100,7 @@ fn data(features: usize) -> Arc<Dataset> {
     Arc::new(data)
 }
 
-fn job(data: &Arc<Dataset>, stem: Stem, hidden: &[usize], training: Training) -> NetworkJob {
+fn job(data: &Arc<Dataset>, stem: Stem, hidden: &[usize], training: TrainingConfig) -> NetworkJob {
     let head = MixtureHead::new(2, SD_FLOOR);
     NetworkJob {
         network: Network {
@@ -144,7 +144,7 @@ fn gradient_through_the_stem_and_the_layers() {
     for (stem, dense) in cases {
         let case = format!("{stem:?}, hidden {dense:?}");
         let data = data(stem.inputs());
-        let job = job(&data, stem, dense, Training::default());
+        let job = job(&data, stem, dense, TrainingConfig::default());
         let weights = job.network.initial_parameters(&mut Rng::new(5, 0));
         let rows: Vec<u32> = (0..37).map(|row| (row * 7 + 11) % 60).collect();
         let (found_loss, gradient) = Isa::best().run(Differentiate { job: &job, weights: &weights, rows: &rows });
@@ -176,11 +176,11 @@ fn gradient_goes_through_the_units_of_the_stem_that_dropout_left() {
     const STEP: f32 = 0.01;
     let lstm = Lstm { channels: 1, window: 4, hidden: 6, layers: 2 };
     let data = data(lstm.inputs());
-    let job = job(&data, Stem::Lstm(lstm), &[], Training { dropout: 0.5, ..Training::default() });
+    let job = job(&data, Stem::Lstm(lstm), &[], TrainingConfig { dropout: 0.5, ..TrainingConfig::default() });
     let weights = job.network.initial_parameters(&mut Rng::new(4, 0));
     let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
     let (loss, gradient) = at(&weights);
-    let whole = NetworkJob { course: Training::default().course(60), ..job.clone() };
+    let whole = NetworkJob { course: TrainingConfig::default().course(60), ..job.clone() };
     assert_ne!(loss, Isa::best().run(Differentiate { job: &whole, weights: &weights, rows: &job.train }).0);
     let scale = floats(&gradient).iter().fold(0.0_f32, |scale, g| scale.max(g.abs()));
     for (chunk, lane) in (0..weights.len()).flat_map(|chunk| (0..4).map(move |lane| (chunk, lane))) {
@@ -219,7 +219,7 @@ fn weight_decay_shrinks_the_weights_of_the_stem_alone() {
     ];
     for stem in stems {
         let data = data(stem.inputs());
-        let job = job(&data, stem.clone(), &[], Training { weight_decay: 5e5, ..Training::default() });
+        let job = job(&data, stem.clone(), &[], TrainingConfig { weight_decay: 5e5, ..TrainingConfig::default() });
         let (before, after) = Isa::best().run(Step(&job));
         for tensor in stem.tensors() {
             let shrinks = tensor.name.contains("weight") || tensor.name.ends_with("mix");
@@ -235,7 +235,7 @@ fn weight_decay_shrinks_the_weights_of_the_stem_alone() {
 fn adversarial_training_of_a_sequence_is_refused() {
     let lstm = Lstm { channels: 1, window: 3, hidden: 4, layers: 1 };
     let data = data(lstm.inputs());
-    let job = job(&data, Stem::Lstm(lstm), &[], Training { adversarial: 0.01, ..Training::default() });
+    let job = job(&data, Stem::Lstm(lstm), &[], TrainingConfig { adversarial: 0.01, ..TrainingConfig::default() });
     let error = Job::from(job).check().unwrap_err();
     assert_eq!(
         error.to_string(),

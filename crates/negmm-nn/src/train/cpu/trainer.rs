@@ -2,11 +2,11 @@
 
 use std::marker::PhantomData;
 
-use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Pass};
+use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Workspace};
 use crate::threads;
 use crate::train::course::Trainer;
 use crate::train::evaluator::{Evaluator, PanelRows, ScoreSums};
-use crate::train::optimiser::{self, Decay, Memory};
+use crate::train::optimiser::{self, Decay, OptimiserState};
 use crate::train::{NetworkJob, Optimiser, SD_FACTORS, Selection, Validation};
 use negmm_dist::math::counter::{Counter, Draws};
 use negmm_dist::math::lanes::{Chunk, Kernel, Lanes, WIDTH};
@@ -34,7 +34,7 @@ pub(super) struct CpuTrainer<'a, L> {
     /// The running average of the parameters; empty without averaging.
     averaged: Vec<Chunk>,
     parts: Vec<Part>,
-    optimiser: Memory,
+    optimiser: OptimiserState,
     /// How far each input is moved in adversarial training; empty without it.
     adversarial_steps: Vec<f32>,
     dropout: Counter,
@@ -50,7 +50,7 @@ pub(super) struct CpuTrainer<'a, L> {
 pub(super) struct Part {
     pub(super) gradient: Vec<Chunk>,
     loss: f32,
-    pass: Pass,
+    pass: Workspace,
     evaluator: Evaluator,
 }
 
@@ -59,7 +59,7 @@ impl Part {
         Self {
             gradient: vec![Chunk::ZERO; job.network.chunks()],
             loss: 0.0,
-            pass: Pass::new(&job.network),
+            pass: Workspace::new(&job.network),
             evaluator: Evaluator::new(&job.objective),
         }
     }
@@ -150,7 +150,7 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
         Self {
             averaged,
             parts: (0..parts(course.batch)).map(|_| Part::new(job)).collect(),
-            optimiser: Memory::new(job.course.optimiser, &job.network, &parameters),
+            optimiser: OptimiserState::new(job.course.optimiser, &job.network, &parameters),
             adversarial_steps: job.adversarial_steps(),
             dropout: Counter::new(job.seed, streams::DROPOUT),
             objective: Counter::new(job.seed, streams::OBJECTIVE),
@@ -250,14 +250,14 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
 }
 
 /// The parameters that predict: an average of the optimiser's own, else the running one, else the last.
-fn predicting<'a>(parameters: &'a [Chunk], averaged: &'a [Chunk], optimiser: &'a Memory) -> &'a [Chunk] {
+fn predicting<'a>(parameters: &'a [Chunk], averaged: &'a [Chunk], optimiser: &'a OptimiserState) -> &'a [Chunk] {
     optimiser.average().unwrap_or(if averaged.is_empty() { parameters } else { averaged })
 }
 
 /// Loads at most a panel of rows into `pass`; gives what is known of their targets, and sample weights times `share`. The first row
 /// stands in for those that are missing, with weight zero.
 #[inline(always)]
-fn load_panel<L: Lanes>(job: &NetworkJob, pass: &mut Pass, rows: &[u32], share: f32) -> PanelRows {
+fn load_panel<L: Lanes>(job: &NetworkJob, pass: &mut Workspace, rows: &[u32], share: f32) -> PanelRows {
     let mut padded = [rows[0]; PANEL];
     padded[..rows.len()].copy_from_slice(rows);
     pass.read::<L>(job.data.x(), job.data.stride(), &padded);

@@ -47,13 +47,13 @@ impl Optimiser {
 
 /// An optimiser's memory, laid out like the weights.
 #[derive(Clone, Debug)]
-pub(super) enum Memory {
+pub(super) enum OptimiserState {
     Adam(Adam),
     ScheduleFree(ScheduleFree),
     Muon(Muon),
 }
 
-impl Memory {
+impl OptimiserState {
     pub(super) fn new(optimiser: Optimiser, network: &Network, parameters: &[Chunk]) -> Self {
         match optimiser {
             Optimiser::Adam => Self::Adam(Adam::new(parameters.len())),

@@ -1,6 +1,6 @@
 //! Optimisers against plain f64 forms and against what their authors' programs give for the same gradients.
 
-use super::{Decay, Memory, Optimiser};
+use super::{Decay, Optimiser, OptimiserState};
 use crate::net::{Activation, Network};
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
 
@@ -35,7 +35,7 @@ impl Kernel for Steps<'_> {
         for (place, number) in places.iter().zip(self.start) {
             floats_mut(&mut weights)[*place] = *number as f32;
         }
-        let mut memory = Memory::new(self.optimiser, self.network, &weights);
+        let mut memory = OptimiserState::new(self.optimiser, self.network, &weights);
         for (step, rate) in self.rates.iter().enumerate() {
             let mut gradients = vec![Chunk::ZERO; weights.len()];
             for (at, place) in places.iter().enumerate() {
@@ -253,8 +253,8 @@ fn muon_is_the_plain_form_and_adam_beside_it() {
 fn without_a_gradient_muon_stays() {
     let network = network(3, &[4], 1);
     let steps = |rates: &[f64]| stepped(Optimiser::Muon, &network, &[0.5; 21], rates, 0.0);
-    let mut memory = Memory::new(Optimiser::Muon, &network, &vec![Chunk::ZERO; network.chunks()]);
-    struct Still<'a>(&'a mut Memory, &'a Network);
+    let mut memory = OptimiserState::new(Optimiser::Muon, &network, &vec![Chunk::ZERO; network.chunks()]);
+    struct Still<'a>(&'a mut OptimiserState, &'a Network);
     impl Kernel for Still<'_> {
         type Output = Vec<Chunk>;
         #[inline(always)]
