@@ -13,7 +13,7 @@
 
 use std::error::Error;
 
-use negmm::conformal::{Calibration, Guard, Labels};
+use negmm::conformal::{Calibration, ConformalPredictor, Labels};
 use negmm::data::Column;
 use negmm::monitor::{Monitor, MonitorConfig};
 use negmm::{DistributionRef, FitOptions, Method, Mixtures, Predictions, Rng, Table, fit_with};
@@ -89,7 +89,7 @@ fn coverage(sets: usize) -> negmm::Result<()> {
                 let calibration = Calibration::learn(&predictions(said, &x), &y)?;
                 let x: Vec<f64> = (0..NEW).map(|at| (at as f64 + 0.5) / NEW as f64).collect();
                 let (truth, said, labels) = (predictions(truth, &x), predictions(said, &x), Labels::default());
-                let guard = Guard::Calibrated(&calibration, &labels);
+                let guard = ConformalPredictor::Calibrated(&calibration, &labels);
                 let (lower, upper) = guard.intervals(&said, COVERAGE)?;
                 let regions = guard.regions(&said, COVERAGE)?;
                 let by_interval: f64 =
@@ -128,7 +128,7 @@ fn regions() -> negmm::Result<()> {
         // What is true is a tenth wider than what is said.
         let calibration = Calibration::learn(&law(1.0, 1000), &law(1.1, 1000).sample(1, 1, 0))?;
         let (labels, new) = (Labels::default(), law(1.0, 1));
-        let guard = Guard::Calibrated(&calibration, &labels);
+        let guard = ConformalPredictor::Calibrated(&calibration, &labels);
         let (lower, upper) = guard.intervals(&new, COVERAGE)?;
         let (interval, region) = (upper[0] - lower[0], guard.regions(&new, COVERAGE)?[0].length());
         println!("| {distance} | {interval:.2} | {region:.2} | {:.0} % |", 100.0 * (1.0 - region / interval));
@@ -173,7 +173,7 @@ fn folds(fits: usize) -> negmm::Result<()> {
                 let x: Vec<f64> = (0..NEW).map(|at| (at as f64 + 0.5) / NEW as f64).collect();
                 let (truth, said) = (predictions(truth, &x), model.predict(&Table::new(inputs(&x, &mut rng))?)?);
                 let labels = Labels::default();
-                let guard = Guard::Calibrated(model.known_calibration()?, &labels);
+                let guard = ConformalPredictor::Calibrated(model.known_calibration()?, &labels);
                 let by_intervals = |(lower, upper): (Vec<f64>, Vec<f64>)| {
                     truth.rows().zip(lower.into_iter().zip(upper)).map(|(row, ends)| held(row, &[ends])).sum::<f64>()
                 };

@@ -4,7 +4,7 @@ use negmm::score::{self, Gradient, logit_gradient};
 use negmm::{Mixture, Rng};
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
 use negmm_dist::math::truncated::Truncated;
-use negmm_nn::loss::{CensoredTargets, Scratch, Wanted};
+use negmm_nn::loss::{ObservedTargets, Scratch, Wanted};
 use negmm_nn::net::{MixturePanel, PANEL, PANEL_CHUNKS};
 
 /// Mixtures (lists of components × panel) and what is known of the target of each row: its ends, and a value in the middle.
@@ -80,7 +80,7 @@ impl Kernel for Evaluate<'_> {
         let mut gradient = vec![Chunk([7.0; WIDTH]); 3 * logits.len()];
         let (mut scores, mut scaled) = (vec![Chunk::ZERO; PANEL_CHUNKS], vec![Chunk::ZERO; PANEL_CHUNKS]);
         for lane in 0..PANEL_CHUNKS {
-            let known = CensoredTargets { y: &y[lane], intervals: Some([&ends[0][lane], &ends[1][lane]]) };
+            let known = ObservedTargets { y: &y[lane], intervals: Some([&ends[0][lane], &ends[1][lane]]) };
             scratch.scaled_log_score::<L>(mixtures, known, lane, factor).store(&mut scaled[lane]);
             let (log, energy) = scratch.scores::<L>(mixtures, known, lane, wanted);
             let (log_factor, energy_factor) = (L::splat(eta), known.of_energy(L::splat(1.0 - eta)));
