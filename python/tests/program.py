@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-import pytest
+import external
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,7 +16,7 @@ def program() -> str:
         return os.environ["NEGMM_PROGRAM"]
     built = [path for path in (ROOT / "target/release/negmm", ROOT / "target/debug/negmm") if path.is_file()]
     if not built:
-        pytest.skip("the command line is not built: cargo build")
+        external.missing("the command line is not built: cargo build")
     return str(max(built, key=lambda path: path.stat().st_mtime))
 
 

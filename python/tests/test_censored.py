@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import external
 import numpy as np
 import pytest
 from quick import quick
@@ -26,7 +27,7 @@ def structured(seen: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def test_all_forms_give_the_same_model():
-    pd = pytest.importorskip("pandas")
+    pd = external.module("pandas")
     x, _, seen, known = times()
     columns = np.column_stack([seen, np.where(known, seen, np.inf)])
     model = quick("mdn").fit(x, columns)
@@ -71,7 +72,7 @@ def test_the_model_file_keeps_the_columns(tmp_path):
 
 
 def test_names_that_are_taken():
-    pd = pytest.importorskip("pandas")
+    pd = external.module("pandas")
     x, _, seen, known = times()
     frame = pd.DataFrame({"censored": x[:, 0], "time": x[:, 0] ** 2})
     model = quick("mdn").fit(frame, structured(seen, known))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
+import external
 import numpy as np
 import pytest
 from quick import NAMES, quick, rows
@@ -194,7 +195,7 @@ def test_what_it_says_of_itself(dist):
 
 
 def test_to_pandas(dist):
-    pandas = pytest.importorskip("pandas")
+    pandas = external.module("pandas")
     frame = dist.to_pandas(interval=[0.5, 0.9], quantiles=[0.05, 0.5], components=True)
     columns = ["mean", "sd", "q0.05", "q0.5", "lower_0.5", "upper_0.5", "lower_0.9", "upper_0.9"]
     assert list(frame.columns) == columns + [f"{part}_{k}" for part in ("weight", "mean", "sd") for k in (1, 2, 3)]
@@ -210,7 +211,7 @@ def test_to_pandas(dist):
 
 @pytest.mark.parametrize("name", ["ne-gmm", "sample-net"])
 def test_plot(name):
-    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot = external.module("matplotlib.pyplot")
     X, y = rows(40)
     dist = quick(name).fit(X, y).predict_dist(X)
     axes = dist.plot(3)

@@ -9,6 +9,7 @@ import threading
 import time
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
+import external
 import numpy as np
 import pytest
 from quick import LEARNING, quick, rows
@@ -190,7 +191,7 @@ class DeadlyClient:
 
 
 def test_dask_gives_the_same_bytes_also_where_a_worker_is_killed(tmp_path):
-    distributed = pytest.importorskip("distributed")
+    distributed = external.module("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         with distributed.Client(cluster) as client:
             assert fitted(client) == fitted()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import external
 import numpy as np
 import pandas as pd
 import pytest
@@ -89,7 +90,7 @@ def test_subclasses_may_have_further_parameters(tmp_path):
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_skops_keeps_models(name):
-    skops = pytest.importorskip("skops.io")
+    skops = external.module("skops.io")
     model = quick(name).fit(X, Y)
     kept = skops.dumps(model)
     unknown = skops.get_untrusted_types(data=kept)

@@ -13,7 +13,7 @@ from program import program, run
 from quick import quick
 
 #: Rows that are asked about.
-ROWS = 10_000
+ROWS = 3_000
 #: Levels of quantiles, and how far the level of a quantile may be off instead: in the valley between two peaks, and on a grid.
 LEVELS = [0.001, 0.05, 0.3, 0.5, 0.9, 0.999]
 NEAR = 1e-7

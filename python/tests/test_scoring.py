@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import external
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -87,7 +88,7 @@ def test_what_cannot_be_asked_is_refused(model):
 
 
 def test_partitions_of_dask(model):
-    dask = pytest.importorskip("dask.dataframe")
+    dask = external.module("dask.dataframe")
     from negmm import dask as adapter
 
     frame = dask.from_pandas(FRAME, npartitions=4)
@@ -100,7 +101,7 @@ def test_partitions_of_dask(model):
 
 
 def test_optuna_over_the_usual_space():
-    optuna = pytest.importorskip("optuna")
+    optuna = external.module("optuna")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     from sklearn.model_selection import cross_val_score
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import external
 import numpy as np
 import pytest
 from quick import quick, rows
@@ -130,7 +131,7 @@ def test_what_is_out_of_range_is_refused():
 
 
 def test_notebooks_see_rows_and_densities():
-    pandas = pytest.importorskip("pandas")
+    pandas = external.module("pandas")
     X, y = rows()
     frame = pandas.DataFrame(X, columns=["a", "b", "c"], index=[f"<{row}>" for row in range(len(y))])
     html = quick("ngboost").fit(frame, y).predict_dist(frame)._repr_html_()

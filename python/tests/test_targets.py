@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import external
 import numpy as np
 import pandas
 import pytest
@@ -198,7 +199,7 @@ def test_pickles_of_earlier_versions_load():
 
 
 def test_pictures_of_values_with_probabilities():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot = external.module("matplotlib.pyplot")
     grid = Distribution.of_mixtures([[1.0]], [[2.0]], [[1.5]], lower=0, step=1)
     axes = grid.plot(0)
     heights = {round(bar.get_x() + 0.45): bar.get_height() for bar in axes.patches}

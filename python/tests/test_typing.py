@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+import external
 
 ROOT = Path(__file__).parents[2]
 #: Packages without types of their own.
@@ -25,7 +25,7 @@ def examples(page: str) -> str:
 
 
 def test_documented_examples_have_types(tmp_path):
-    pytest.importorskip("mypy")
+    external.module("mypy")
     for number, page in enumerate(PAGES):
         (tmp_path / f"page{number}.py").write_text(examples(page), encoding="utf-8")
     ignored = "".join(f"[mypy-{name}.*]\nignore_missing_imports = True\n" for name in UNTYPED)

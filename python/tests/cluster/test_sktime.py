@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 
-import pytest
-
-pytest.importorskip("sktime", reason="sktime is installed by ./check-cluster")
+import external
 
 
 def test_sktimes_own_checks():
+    external.module("sktime")
     from sktime.utils.estimator_checks import check_estimator
 
     from negmm.sktime import NEGMMForecaster

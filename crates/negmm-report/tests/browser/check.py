@@ -81,7 +81,7 @@ def make_reports(program, folder):
         run("report", "edge.negmm", "test.csv", "-o", f"{name}.html")
         yield name, folder / f"{name}.html"
     real = pathlib.Path(os.environ.get("NEGMM_DATA") or HERE.parents[5] / "shared/data")
-    if not (real / "uci/concrete.csv.gz").exists():
+    if not real.is_dir() or not (real / "uci/concrete.csv.gz").exists() and "CI" not in os.environ:
         print(f"no real data in {real}: reports of real sets are left out")
         return
     run("fit", real / "uci/concrete.csv.gz", "--target", "compressive_strength", "-o", "c.negmm", "--report", "concrete.html")
