@@ -3,24 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::Mixtures;
+use crate::mixture::{Mixtures, TailQuantile};
 
 /// Finds quantiles, bit for bit as the CPU would. It returns nothing where it leaves the work to the CPU: it never fails.
 pub trait QuantileAccelerator: Send + Sync {
     /// Each of these quantiles of each mixture, none of which has an atom: quantiles × rows.
     fn quantiles(&self, mixtures: &Mixtures, quantiles: &[TailQuantile]) -> Option<Vec<f64>>;
-}
-
-/// The quantile of a variable, or of minus the variable, at a mass.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TailQuantile {
-    /// Probability between the quantile and the end from which it is counted, above 0 and up to 1/2.
-    pub mass: f64,
-    /// 1: counted from the lower end; -1: from the upper one, as the lower end of minus the variable.
-    pub sign: f64,
-    /// The quantile of a standard normal variable at that mass.
-    pub z: f64,
 }
 
 /// The accelerator of some predictions, if there is one. Results do not depend on it: all are equal.

@@ -29,12 +29,12 @@ pub mod support;
 #[doc(hidden)]
 pub mod weights;
 
-pub use accelerator::{QuantileAccelerator, TailQuantile};
+pub use accelerator::QuantileAccelerator;
 pub use error::{Error, ErrorKind, Result};
 pub use known::CensoredTargets;
 pub use math::rng::Rng;
 pub use metrics::Metrics;
-pub use mixture::{Mixture, Mixtures};
+pub use mixture::{Mixture, Mixtures, TailQuantile};
 pub use novelty::Novelty;
 pub use place::Place;
 pub use predictive::Predictions;

@@ -4,9 +4,9 @@ mod members;
 
 use std::sync::Arc;
 
-use crate::accelerator::{Accelerated, QuantileAccelerator, TailQuantile};
+use crate::accelerator::{Accelerated, QuantileAccelerator};
 use crate::math::rng::Rng;
-use crate::mixture::{Mixtures, QuantileLevel, rows_of};
+use crate::mixture::{Mixtures, QuantileLevel, TailQuantile, rows_of};
 use crate::region::HighestDensityRegion;
 use crate::row::{DistributionKind, DistributionRef};
 use crate::samples::SampleSets;

@@ -20,6 +20,7 @@ mod engine_elsewhere;
 mod extrapolation;
 mod forecast;
 mod forecast_portions;
+mod layers;
 mod levels;
 mod lstm;
 mod mixture_properties;

@@ -28,7 +28,7 @@ pub(crate) use energy::{folded_mean, mean_absolute_difference, root_sum_square};
 pub(crate) use heights::DensityLevels;
 pub(crate) use mass::log_mass;
 pub(crate) use matched::Matched;
-pub use quantile::QuantileLevel;
+pub use quantile::{QuantileLevel, TailQuantile};
 pub(crate) use rounded::Rounded;
 pub(crate) use truncated::Truncated;
 

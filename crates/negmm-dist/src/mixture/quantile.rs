@@ -2,8 +2,19 @@
 //! jump at atoms.
 
 use super::Mixture;
-use crate::accelerator::TailQuantile;
 use crate::math::normal;
+
+/// The quantile of a variable, or of minus the variable, at a mass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TailQuantile {
+    /// Probability between the quantile and the end from which it is counted, above 0 and up to 1/2.
+    pub mass: f64,
+    /// 1: counted from the lower end; -1: from the upper one, as the lower end of minus the variable.
+    pub sign: f64,
+    /// The quantile of a standard normal variable at that mass.
+    pub z: f64,
+}
 
 /// The end of the distribution from which a probability is counted.
 #[derive(Clone, Copy, PartialEq)]

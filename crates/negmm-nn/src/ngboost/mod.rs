@@ -11,6 +11,7 @@ mod parameters;
 mod parts;
 mod score;
 mod split;
+mod tensors;
 mod tree;
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,7 @@ pub use boosted::{Boosted, Round, RoundScore};
 pub use columns::Columns;
 pub use parts::Parts;
 pub use score::Score;
+pub use tensors::{read_trees, write_trees};
 pub use tree::{Node, Tree};
 
 use crate::dataset::split::holdout;

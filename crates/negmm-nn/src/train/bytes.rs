@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::{History, Job, NetworkJob, Objective, Trained, TrainedNetwork, TrainingPlan, TreesJob};
 use crate::dataset::Dataset;
 use crate::net::{Network, Parameters};
-use crate::ngboost::{Boosted, NgBoost, RoundScore, TrainedTrees};
-use crate::tensors::{self, Flaw, Tensor, Tensors, numbers_of, read_trees, text_of, write_trees};
+use crate::ngboost::{Boosted, NgBoost, RoundScore, TrainedTrees, read_trees, write_trees};
+use crate::tensors::{self, Flaw, Tensor, Tensors, numbers_of, text_of};
 use negmm_dist::{Error, Result};
 
 /// The names of the descriptions among the tensors.

@@ -10,7 +10,8 @@ use negmm_dist::math::lanes::{Chunk, WIDTH};
 use negmm_nn::dataset::{STATISTICS, TargetEncoding};
 use negmm_nn::net::{Head, Network, ParameterView, Stem};
 use negmm_nn::ngboost::Boosted;
-use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of, read_trees, write_trees};
+use negmm_nn::ngboost::{read_trees, write_trees};
+use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
 
 /// What the tensors are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
