@@ -37,7 +37,7 @@ impl Sample<'_> {
     }
 }
 
-/// Boosts for at most `settings.rounds` rounds, as the job of that number. With validation rows, only the rounds up to the best
+/// Boosts for at most `settings.n_estimators` rounds, as the job of that number. With validation rows, only the rounds up to the best
 /// one are kept.
 pub(super) fn boost(
     settings: &NgBoost,
@@ -51,20 +51,21 @@ pub(super) fn boost(
     let start = start(train, settings.sigma_min);
     let mut parameters = train.parameters(start, settings.sigma_min);
     let mut held = validation.map(|held| (held, held.parameters(start, settings.sigma_min)));
-    let mut stopping = Stopping { best_round: 0, best: f64::INFINITY };
+    let mut stopping = EarlyStopping { best_round: 0, best: f64::INFINITY };
     if let Some((held, parameters)) = &held {
         stopping.see(0, parameters.mean_score(score, held.weight));
         if let Some(crossed) = &mut crossed {
             crossed.see(held, parameters, settings);
         }
     }
-    let mut grower = Grower::new(&train.columns, train.weight, settings.bins(rows), settings.depth, settings.min_leaf);
+    let mut grower =
+        Grower::new(&train.columns, train.weight, settings.bins(rows), settings.max_depth, settings.min_samples_leaf);
     let mut draws = Draws::new(settings, train, seed);
     let (mut rounds, mut gains, mut history) = (Vec::new(), Vec::new(), Vec::new());
     let mut gradient = vec![[0.0; 2]; rows];
     let mut train_score = parameters.mean_score(score, train.weight);
     let rate = settings.learning_rate;
-    for number in 1..=settings.rounds {
+    for number in 1..=settings.n_estimators {
         watch.check_cancelled()?;
         let batch = draws.next(train);
         for (row, gradient) in gradient.iter_mut().enumerate() {
@@ -101,11 +102,11 @@ pub(super) fn boost(
         let patience_over =
             validation.is_some() && settings.patience > 0 && number - stopping.best_round >= settings.patience;
         let done = norm < TOLERANCE || norm.is_nan();
-        let last = number == settings.rounds || patience_over || done;
+        let last = number == settings.n_estimators || patience_over || done;
         (watch.progress)(&Progress {
             job,
             epoch: number,
-            epochs: settings.rounds,
+            epochs: settings.n_estimators,
             best: validation.map(|_| stopping.best),
             last,
         });
@@ -171,12 +172,12 @@ fn importance<'a>(features: usize, gains: impl Iterator<Item = &'a (u32, f64)>) 
 }
 
 /// The best round so far.
-struct Stopping {
+struct EarlyStopping {
     best_round: usize,
     best: f64,
 }
 
-impl Stopping {
+impl EarlyStopping {
     fn see(&mut self, round: usize, score: f64) {
         if score < self.best {
             (self.best_round, self.best) = (round, score);
@@ -252,8 +253,8 @@ impl Draws {
         let all_features: Vec<u32> = (0..features as u32).collect();
         Self {
             rng: Rng::new(seed, streams::BOOSTING),
-            drawn_rows: part(settings.rows_share, rows),
-            drawn_features: part(settings.columns_share, features).filter(|drawn| *drawn < features),
+            drawn_rows: part(settings.subsample, rows),
+            drawn_features: part(settings.colsample, features).filter(|drawn| *drawn < features),
             rows: (0..rows as u32).collect(),
             weight: vec![0.0; rows],
             features: all_features.clone(),

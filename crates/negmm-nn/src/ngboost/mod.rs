@@ -24,7 +24,7 @@ pub use tensors::{read_trees, write_trees};
 pub use tree::{Node, Tree};
 
 use crate::dataset::split::holdout;
-use crate::options::{self, Options, PATIENCE, SIGMA_MIN, Slot, Spec, VALIDATION, Word};
+use crate::options::{self, Choice, OptionSpec, Options, PATIENCE, SIGMA_MIN, VALIDATION_FRACTION, option_list};
 use crate::watch::Callbacks;
 use boost::{Crossed, Sample, boost};
 use negmm_dist::math::rng::Rng;
@@ -37,37 +37,43 @@ const MOST_DEPTH: usize = 12;
 /// Targets and weights stay below, so that sums of their squares are finite.
 const LARGEST: f64 = 1e100;
 
-/// NGBoost and its settings.
+/// NGBoost and its settings. Files store some fields by former names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct NgBoost {
-    /// Rounds at most.
-    pub rounds: usize,
-    /// Levels of splits in a tree.
-    pub depth: usize,
-    /// The part of each step that is taken.
+    /// Largest number of boosting rounds.
+    #[serde(rename = "rounds")]
+    pub n_estimators: usize,
+    /// Largest depth of a tree.
+    #[serde(rename = "depth")]
+    pub max_depth: usize,
+    /// Shrinkage of each boosting step.
     pub learning_rate: f64,
-    /// What boosting lowers.
+    /// The proper score that boosting minimises.
     pub score: Score,
-    /// The part of the rows that a round learns from.
-    pub rows_share: f64,
-    /// The part of the features that a round may use.
-    pub columns_share: f64,
-    /// Rows in a leaf at least.
-    pub min_leaf: usize,
-    /// Which splits are tried.
+    /// Fraction of the rows drawn for each round.
+    #[serde(rename = "rows-share")]
+    pub subsample: f64,
+    /// Fraction of the features drawn for each round.
+    #[serde(rename = "columns-share")]
+    pub colsample: f64,
+    /// Smallest number of rows in a leaf.
+    #[serde(rename = "min-leaf")]
+    pub min_samples_leaf: usize,
+    /// How splits are found.
     pub splits: Splits,
     /// Smallest sd.
     pub sigma_min: f64,
-    /// The part of the rows that chooses the number of rounds.
-    pub validation: f64,
-    /// Rounds without a better validation score before it stops.
+    /// Fraction of the rows held out to choose the number of rounds.
+    #[serde(rename = "validation")]
+    pub validation_fraction: f64,
+    /// Early stopping: rounds without improvement before boosting stops; 0: off.
     pub patience: usize,
-    /// Whether all rows are boosted again.
+    /// Whether all rows are boosted again with the chosen number of rounds.
     pub refit: bool,
 }
 
-/// Which splits are tried.
+/// How splits are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Splits {
@@ -83,79 +89,86 @@ pub enum Splits {
 impl Default for NgBoost {
     fn default() -> Self {
         Self {
-            rounds: 2000,
-            depth: 3,
+            n_estimators: 2000,
+            max_depth: 3,
             learning_rate: 0.01,
             score: Score::Log,
-            rows_share: 1.0,
-            columns_share: 1.0,
-            min_leaf: 1,
+            subsample: 1.0,
+            colsample: 1.0,
+            min_samples_leaf: 1,
             splits: Splits::Auto,
             sigma_min: 1e-3,
-            validation: 0.2,
+            validation_fraction: 0.2,
             patience: 100,
             refit: true,
         }
     }
 }
 
-impl Word for Score {}
-impl Word for Splits {}
+impl Choice for Score {}
+impl Choice for Splits {}
+
+const N_ESTIMATORS: OptionSpec =
+    OptionSpec::new("ngboost", "n-estimators", "N", "maximum number of boosting rounds").at_least(1.0).basic();
+
+const MAX_DEPTH: OptionSpec =
+    OptionSpec::new("ngboost", "max-depth", "N", "maximum depth of a tree").within(1.0, MOST_DEPTH as f64);
+
+const LEARNING_RATE: OptionSpec =
+    OptionSpec::new("Training", "learning-rate", "RATE", "learning rate: shrinkage of each boosting step")
+        .above_up_to(0.0, 1.0)
+        .basic();
+
+const SCORE: OptionSpec = OptionSpec::choice(
+    "ngboost",
+    "score",
+    "proper scoring rule that boosting minimises; crps-original: with the metric of the original NGBoost software",
+);
+
+const SUBSAMPLE: OptionSpec =
+    OptionSpec::new("ngboost", "subsample", "FRACTION", "fraction of the rows drawn for each boosting round")
+        .above_up_to(0.0, 1.0);
+
+const COLSAMPLE: OptionSpec =
+    OptionSpec::new("ngboost", "colsample", "FRACTION", "fraction of the features drawn for each boosting round")
+        .above_up_to(0.0, 1.0);
+
+const MIN_SAMPLES_LEAF: OptionSpec =
+    OptionSpec::new("ngboost", "min-samples-leaf", "N", "minimum number of rows in a leaf").at_least(1.0);
+
+const SPLITS: OptionSpec = OptionSpec::choice(
+    "ngboost",
+    "splits",
+    "split finding: exact, or histogram (up to 255 bins per feature); auto: exact up to 1000 rows, histogram above",
+);
+
+const REFIT: OptionSpec =
+    OptionSpec::choice("ngboost", "refit", "whether to refit to all rows with the chosen number of boosting rounds");
 
 impl Options for NgBoost {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        see(
-            &Spec::new("ngboost", "rounds", "N", "rounds of boosting, at most").at_least(1.0).basic(),
-            &mut self.rounds,
-        );
-        see(
-            &Spec::new("ngboost", "depth", "N", "levels of splits in a tree").within(1.0, MOST_DEPTH as f64),
-            &mut self.depth,
-        );
-        see(
-            &Spec::new("Training", "learning-rate", "RATE", "part of each boosting step that is taken")
-                .above_up_to(0.0, 1.0)
-                .basic(),
-            &mut self.learning_rate,
-        );
-        see(&Spec::word("ngboost", "score", "score that boosting lowers"), &mut self.score);
-        see(
-            &Spec::new("ngboost", "rows-share", "SHARE", "subsampling: share of the rows that a round learns from")
-                .above_up_to(0.0, 1.0),
-            &mut self.rows_share,
-        );
-        see(
-            &Spec::new(
-                "ngboost",
-                "columns-share",
-                "SHARE",
-                "column sampling: share of the features that a round may use",
-            )
-            .above_up_to(0.0, 1.0),
-            &mut self.columns_share,
-        );
-        see(&Spec::new("ngboost", "min-leaf", "N", "rows in a leaf, at least").at_least(1.0), &mut self.min_leaf);
-        see(
-            &Spec::word("ngboost", "splits", "which splits are tried; auto: exact up to 1000 rows, histogram above"),
-            &mut self.splits,
-        );
-        see(&SIGMA_MIN, &mut self.sigma_min);
-        see(&VALIDATION.from_below(0.0, 1.0), &mut self.validation);
-        see(&PATIENCE, &mut self.patience);
-        see(
-            &Spec::word("ngboost", "refit", "whether all rows are boosted again with the best number of rounds"),
-            &mut self.refit,
-        );
+    option_list! {
+        n_estimators: N_ESTIMATORS,
+        max_depth: MAX_DEPTH,
+        learning_rate: LEARNING_RATE,
+        score: SCORE,
+        subsample: SUBSAMPLE,
+        colsample: COLSAMPLE,
+        min_samples_leaf: MIN_SAMPLES_LEAF,
+        splits: SPLITS,
+        sigma_min: SIGMA_MIN,
+        validation_fraction: VALIDATION_FRACTION.from_below(0.0, 1.0),
+        patience: PATIENCE,
+        refit: REFIT,
     }
 }
 
 impl NgBoost {
-    /// Says which setting is out of range, if one is.
+    /// Checks the range of every setting.
     ///
     /// # Errors
-    /// When one is.
+    /// When one is out of range.
     pub fn check(&self) -> Result<()> {
-        Ok(options::check(&mut self.clone())?)
+        Ok(options::check(self)?)
     }
 
     /// Boosts: `columns` are the features, `y` the standardised targets, `weights` (not negative) say how often a row counts.
@@ -172,7 +185,7 @@ impl NgBoost {
         seed: u64,
         watch: &Callbacks<'_>,
     ) -> Result<Boosted> {
-        let (train, held) = holdout(y.len(), self.validation, &mut Rng::new(seed, streams::VALIDATION));
+        let (train, held) = holdout(y.len(), self.validation_fraction, &mut Rng::new(seed, streams::VALIDATION));
         let division = Division { train: &train, held: &held, halves: 0 };
         let targets = Targets { y, intervals: None };
         self.fit_split(columns, targets, weights, division, seed, (0, watch)).map(|trained| trained.boosted)
@@ -214,7 +227,7 @@ impl NgBoost {
         if !self.refit || chosen.rounds.is_empty() {
             return Ok(TrainedTrees { boosted: chosen, held_out });
         }
-        let settings = Self { rounds: chosen.rounds.len(), ..self.clone() };
+        let settings = Self { n_estimators: chosen.rounds.len(), ..self.clone() };
         let again = boost(&settings, counted, None, None, seed, watched)?;
         Ok(TrainedTrees { boosted: Boosted { history: chosen.history, ..again }, held_out })
     }

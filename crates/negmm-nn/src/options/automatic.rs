@@ -1,8 +1,8 @@
-//! Responsible for settings that may follow from the data, in files: the value, or the word `auto` for none.
+//! The form in files of a setting that may be chosen from the data: its value, or the word `auto`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The word for a setting that follows from the data.
+/// The word for a setting that is chosen from the data.
 pub(crate) const AUTOMATIC: &str = "auto";
 
 #[derive(Deserialize)]

@@ -1,155 +1,167 @@
-//! Responsible for options: what each is called, what it may be and what it means, and for reading and checking their values.
+//! Options of methods: their names, ranges and help texts, and the reading and checking of their values.
 //!
-//! A struct of settings lists its options once, by [`Options::each`]. Help, config files, searches, the Python package and
-//! `docs/options.md` are made from these lists.
+//! A struct of settings lists its options once, with [`option_list!`]. Command-line help, config files, searches, the Python package and
+//! `docs/options.md` are all made from these lists.
 
 pub mod automatic;
+mod list;
 mod range;
 mod renamed;
 mod shared;
-mod slot;
 mod spec;
+mod value;
 
 use std::fmt;
 
 use negmm_dist::{Error, Result};
 
+pub use crate::option_list;
 pub use range::Range;
-pub use renamed::RENAMED;
-pub use shared::{PATIENCE, SIGMA_MIN, VALIDATION};
-pub use slot::{Kind, Slot, Word};
-pub use spec::Spec;
+pub use renamed::{RENAMED, current_name};
+pub use shared::{PATIENCE, SIGMA_MIN, VALIDATION_FRACTION};
+pub use spec::OptionSpec;
+pub use value::{Choice, OptionValue, ValueKind};
 
-/// Settings that are options by name.
+/// Settings that can be read and set by the names of options.
 pub trait Options {
-    /// Shows every option and the place of its value.
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot));
+    /// Calls `visit` with each option and its value.
+    fn for_each(&self, visit: &mut dyn FnMut(&OptionSpec, &dyn OptionValue));
 
-    /// Says which setting does not go with the others, if one does not.
+    /// Calls `visit` with each option and its value, which it may change.
+    fn for_each_mut(&mut self, visit: &mut dyn FnMut(&OptionSpec, &mut dyn OptionValue));
+
+    /// Checks what concerns several options at once.
     ///
     /// # Errors
-    /// When one does not.
-    fn fit_together(&self) -> Checked<()> {
+    /// When an option does not go with the others.
+    fn check_combination(&self) -> OptionResult<()> {
         Ok(())
     }
 }
 
-/// What is known of an option of some settings.
+/// An option of some settings, with its value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OptionInfo {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// The heading it stands under.
+    /// The heading of help that it belongs to.
     pub group: &'static str,
-    /// What its value is called in help.
+    /// The placeholder of its value in help.
     pub value_name: String,
-    /// One sentence, without a capital and a full stop.
-    pub meaning: &'static str,
-    /// Whether most people should know of it.
+    /// What it does: one phrase, in lower case and without a full stop.
+    pub help: &'static str,
+    /// Whether short help shows it.
     pub basic: bool,
-    /// What it is made of.
-    pub kind: Kind,
-    /// The word for no value, where it may have none: `none`, or `auto` for what follows from the data.
-    pub empty: Option<&'static str>,
-    /// What it may be, in words.
+    /// The type of its value.
+    pub kind: ValueKind,
+    /// The word for no value, where it may have none: `none`, or `auto` for what is chosen from the data.
+    pub none_word: Option<&'static str>,
+    /// The values that it may have, in words.
     pub range: String,
-    /// Its value as it is typed; of settings that nobody changed, its default.
+    /// Its value as it is typed; of default settings, its default.
     pub value: String,
-    /// What `auto` goes by, where that is its value.
-    pub follows: Option<&'static str>,
+    /// What `auto` is chosen by, where that is its value.
+    pub chosen_by: Option<&'static str>,
 }
 
-/// The result of what can fail by one setting.
-pub type Checked<T> = std::result::Result<T, Refused>;
+/// The result of what can fail by one option.
+pub type OptionResult<T> = std::result::Result<T, OptionError>;
 
-/// A setting that is refused, and why.
+/// An option whose value is refused, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refused {
-    /// The option that is to blame.
+pub struct OptionError {
+    /// The name of the option.
     pub option: String,
-    /// Why.
+    /// Why it is refused.
     pub error: Error,
 }
 
-impl Refused {
-    /// `option` must be something else.
+impl OptionError {
+    /// The value of `option` must be in `range`.
     pub fn new(option: &str, range: &str, found: impl fmt::Display) -> Self {
         let error = Error::options(format!("{option} must be {range}, found {found}"));
         Self { option: option.to_string(), error }
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for OptionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for OptionError {}
 
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Self {
+impl From<OptionError> for Error {
+    fn from(refused: OptionError) -> Self {
         refused.error
     }
 }
 
 /// All options with their values.
-pub fn list(options: &mut dyn Options) -> Vec<OptionInfo> {
+pub fn list(options: &dyn Options) -> Vec<OptionInfo> {
     let mut all = Vec::new();
-    options.each(&mut |spec, slot| {
-        let (kind, value, empty) = (slot.kind(), slot.text(spec), slot.optional().then_some(spec.empty));
+    options.for_each(&mut |spec, value| {
+        let (kind, text, none_word) = (value.kind(), value.text(spec), value.is_optional().then_some(spec.none_word));
         all.push(OptionInfo {
             name: spec.name,
             group: spec.group,
             value_name: match kind {
-                Kind::Word(words) => words.join("|"),
-                Kind::Truth => "true|false".to_string(),
+                ValueKind::Choice(words) => words.join("|"),
+                ValueKind::Bool => "true|false".to_string(),
                 _ => spec.value_name.to_string(),
             },
-            meaning: spec.meaning,
+            help: spec.help,
             basic: spec.basic,
-            range: spec.words(kind, slot.optional()),
-            follows: spec.follows.filter(|_| empty == Some(value.as_str())),
+            range: spec.range_text(kind, value.is_optional()),
+            chosen_by: spec.chosen_by.filter(|_| none_word == Some(text.as_str())),
             kind,
-            empty,
-            value,
+            none_word,
+            value: text,
         });
     });
     all
 }
 
-/// Reads one option, whose value must be in its range; whether it fits the others is left open. `false` when there is none of
-/// that name.
-///
-/// # Errors
-/// When the value cannot be read or is out of range; the settings may then be as before or not.
-pub fn read(options: &mut dyn Options, name: &str, text: &str) -> Checked<bool> {
-    let mut outcome = Ok(false);
-    options.each(&mut |spec, slot| {
-        if spec.name == name {
-            outcome = slot.read(spec, text).and_then(|()| slot.check(spec)).map(|()| true);
-        }
-    });
-    outcome.map_err(|error| Refused { option: name.to_string(), error })
+/// Whether there is an option of that name, which may be one of earlier versions (see [`RENAMED`]).
+pub fn has(options: &dyn Options, name: &str) -> bool {
+    let (name, mut found) = (current_name(name), false);
+    options.for_each(&mut |spec, _| found |= spec.name == name);
+    found
 }
 
-/// Says which setting is out of range or does not go with the others, if one is or does not.
+/// Sets one option from text and checks its range, but not how it goes with the others. `false` when there is no option of that name,
+/// which may be one of earlier versions (see [`RENAMED`]).
 ///
 /// # Errors
-/// When one is or does not.
-pub fn check(options: &mut dyn Options) -> Checked<()> {
+/// When the value cannot be parsed or is out of range; the settings may have changed by then.
+pub fn set(options: &mut dyn Options, name: &str, text: &str) -> OptionResult<bool> {
+    let (name, mut outcome) = (current_name(name), Ok(false));
+    options.for_each_mut(&mut |spec, value| {
+        if spec.name == name {
+            outcome = value.parse(spec, text).and_then(|()| value.check(spec)).map(|()| true);
+        }
+    });
+    outcome.map_err(|error| OptionError { option: name.to_string(), error })
+}
+
+/// Checks the range of every option, and how the options go together.
+///
+/// # Errors
+/// When an option is out of range or does not go with the others.
+pub fn check(options: &dyn Options) -> OptionResult<()> {
     let mut outcome = Ok(());
-    options.each(&mut |spec, slot| {
-        if let (Ok(()), Err(error)) = (&outcome, slot.check(spec)) {
-            outcome = Err(Refused { option: spec.name.to_string(), error });
+    options.for_each(&mut |spec, value| {
+        if let (Ok(()), Err(error)) = (&outcome, value.check(spec)) {
+            outcome = Err(OptionError { option: spec.name.to_string(), error });
         }
     });
     outcome?;
-    options.fit_together()
+    options.check_combination()
 }
 
-/// A value that cannot be.
-fn refuse<T>(spec: &Spec, range: &str, found: impl fmt::Display) -> Result<T> {
-    Err(Refused::new(spec.name, range, found).error)
+/// The error of a value that is out of range.
+fn out_of_range<T>(spec: &OptionSpec, range: &str, found: impl fmt::Display) -> Result<T> {
+    Err(OptionError::new(spec.name, range, found).error)
 }

@@ -1,19 +1,19 @@
-//! Responsible for the numbers that an option may be.
+//! The range of a number.
 
 use std::fmt;
 
-/// Which numbers an option may be; infinity and what is not a number are in none.
+/// The numbers that an option may be. Infinity and NaN are in no range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Range {
-    /// All from here on.
+    /// From this number on.
     AtLeast(f64),
-    /// All beyond.
+    /// Above this number.
     Above(f64),
     /// From the first to the second, both included.
     Within(f64, f64),
-    /// From the first to the second, without the first.
+    /// From the first, which is excluded, to the second.
     AboveUpTo(f64, f64),
-    /// From the first to the second, without the second.
+    /// From the first to the second, which is excluded.
     FromBelow(f64, f64),
 }
 
@@ -32,7 +32,7 @@ impl Range {
 }
 
 impl fmt::Display for Range {
-    /// What an option must be.
+    /// What a number must be, in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::AtLeast(low) => write!(f, "at least {}", Short(low)),
@@ -44,7 +44,7 @@ impl fmt::Display for Range {
     }
 }
 
-/// A bound; very small ones as powers of ten.
+/// A bound as it is printed: very small ones as powers of ten.
 struct Short(f64);
 
 impl fmt::Display for Short {

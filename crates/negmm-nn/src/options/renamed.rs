@@ -1,5 +1,28 @@
-//! Former names of method options.
+//! Names that options had in earlier versions, which are still accepted.
 
-/// Options of methods that have a new name, as `(old, new)`. Front ends still accept the old name, with a notice that names the
-/// new one; the library itself knows only the new names.
-pub const RENAMED: &[(&str, &str)] = &[];
+/// Pairs of a former and the current name of an option. Config files, searches, the command line and Python accept the former names;
+/// front ends say so where one is used. Model files store options by their former names.
+pub const RENAMED: &[(&str, &str)] = &[
+    ("averaging", "ema-decay"),
+    ("batch", "batch-size"),
+    ("columns-share", "colsample"),
+    ("depth", "max-depth"),
+    ("members", "ensemble-size"),
+    ("min-leaf", "min-samples-leaf"),
+    ("normal-scores", "quantile-transform"),
+    ("rounds", "n-estimators"),
+    ("rows-share", "subsample"),
+    ("validation", "validation-fraction"),
+];
+
+/// The current name of an option: that of [`RENAMED`] where `name` is a former one, else `name` itself.
+///
+/// ```
+/// use negmm_nn::options::current_name;
+///
+/// assert_eq!(current_name("batch"), "batch-size");
+/// assert_eq!(current_name("eta"), "eta");
+/// ```
+pub fn current_name(name: &str) -> &str {
+    RENAMED.iter().find(|(former, _)| *former == name).map_or(name, |(_, current)| current)
+}

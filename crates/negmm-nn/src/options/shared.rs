@@ -1,24 +1,25 @@
-//! Responsible for options that networks and trees share.
+//! Options that networks and boosted trees share.
 
-use super::Spec;
+use super::OptionSpec;
 
-/// Early stopping.
-pub const PATIENCE: Spec = Spec::new(
+/// The option `patience`.
+pub const PATIENCE: OptionSpec = OptionSpec::new(
     "Training",
     "patience",
     "N",
-    "early stopping after so many validation checks (boosting: rounds) without a better score; 0: no early stopping",
+    "early stopping: validation checks (ngboost: boosting rounds) without improvement before training stops; 0: off",
 );
 
-/// Share of the rows set aside.
-pub const VALIDATION: Spec = Spec::new(
+/// The option `validation-fraction`.
+pub const VALIDATION_FRACTION: OptionSpec = OptionSpec::new(
     "Training",
-    "validation",
-    "SHARE",
-    "validation fraction: share of the rows held out to choose the best checkpoint (boosting: the number of rounds)",
+    "validation-fraction",
+    "FRACTION",
+    "fraction of the training rows held out to choose the best checkpoint (ngboost: the number of boosting rounds)",
 )
 .within(0.0, 0.9);
 
-/// Smallest sd. Below 1e-6 its square is too close to the smallest f32.
-pub const SIGMA_MIN: Spec =
-    Spec::new("Network", "sigma-min", "SD", "smallest sd, in sds of the target").within(1e-6, 1e6);
+/// The option `sigma-min`. Below 1e-6 its square is too close to the smallest f32.
+pub const SIGMA_MIN: OptionSpec =
+    OptionSpec::new("Network", "sigma-min", "SD", "lower bound of the predicted sd, in sds of the target")
+        .within(1e-6, 1e6);

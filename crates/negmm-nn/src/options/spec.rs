@@ -1,59 +1,59 @@
-//! Responsible for what is said of an option: its name, its heading, its meaning, its range.
+//! The specification of an option: its name, heading, help text and range.
 
-use super::{Kind, Range};
+use super::{Range, ValueKind};
 
-/// What an option is, whatever its value. Made in constants and lists:
+/// What is the same for all values of an option.
 ///
 /// ```
-/// use negmm::options::Spec;
+/// use negmm_nn::options::OptionSpec;
 ///
-/// let dropout = Spec::new("TrainingConfig", "dropout", "SHARE", "share of hidden units switched off").from_below(0.0, 1.0);
-/// assert!(dropout.range.contains(0.5) && !dropout.range.contains(1.0));
+/// const DROPOUT: OptionSpec = OptionSpec::new("Training", "dropout", "P", "dropout probability").from_below(0.0, 1.0);
+/// assert!(DROPOUT.range.contains(0.5) && !DROPOUT.range.contains(1.0));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spec {
-    /// The heading it stands under.
+pub struct OptionSpec {
+    /// The heading of help that it belongs to.
     pub group: &'static str,
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What its value is called in help.
+    /// The placeholder of its value in help.
     pub value_name: &'static str,
-    /// One sentence, without a capital and a full stop.
-    pub meaning: &'static str,
+    /// What it does: one phrase, in lower case and without a full stop.
+    pub help: &'static str,
     /// The numbers that it may be.
     pub range: Range,
     /// What these numbers count.
     pub unit: &'static str,
-    /// Numbers of a list, at most, and what they are.
-    pub most: Option<(usize, &'static str)>,
+    /// The most items of a list, and what an item is.
+    pub max_items: Option<(usize, &'static str)>,
     /// The word for no value.
-    pub empty: &'static str,
-    /// What it goes by where it follows from the data.
-    pub follows: Option<&'static str>,
-    /// Whether most people should know of it.
+    pub none_word: &'static str,
+    /// What `auto` is chosen by, where no value means that.
+    pub chosen_by: Option<&'static str>,
+    /// Whether short help shows it.
     pub basic: bool,
 }
 
-impl Spec {
+impl OptionSpec {
     /// An option whose value is a number, at least 0 unless another range is given.
-    pub const fn new(group: &'static str, name: &'static str, value_name: &'static str, meaning: &'static str) -> Self {
+    pub const fn new(group: &'static str, name: &'static str, value_name: &'static str, help: &'static str) -> Self {
         Self {
             group,
             name,
             value_name,
-            meaning,
+            help,
             range: Range::AtLeast(0.0),
             unit: "",
-            most: None,
-            empty: "none",
-            follows: None,
+            max_items: None,
+            none_word: "none",
+            chosen_by: None,
             basic: false,
         }
     }
 
-    /// An option whose value is one of some words.
-    pub const fn word(group: &'static str, name: &'static str, meaning: &'static str) -> Self {
-        Self::new(group, name, "NAME", meaning)
+    /// An option whose value is one of a few words, or true or false.
+    pub const fn choice(group: &'static str, name: &'static str, help: &'static str) -> Self {
+        Self::new(group, name, "NAME", help)
     }
 
     /// With this range.
@@ -61,69 +61,71 @@ impl Spec {
         Self { range, ..self }
     }
 
-    /// From here on.
+    /// With the range of all numbers from `low` on.
     pub const fn at_least(self, low: f64) -> Self {
         self.range(Range::AtLeast(low))
     }
 
-    /// Beyond.
+    /// With the range of all numbers above `low`.
     pub const fn above(self, low: f64) -> Self {
         self.range(Range::Above(low))
     }
 
-    /// From `low` to `high`.
+    /// With the range from `low` to `high`, both included.
     pub const fn within(self, low: f64, high: f64) -> Self {
         self.range(Range::Within(low, high))
     }
 
-    /// From `low`, which it may not be, to `high`.
+    /// With the range from `low`, which is excluded, to `high`.
     pub const fn above_up_to(self, low: f64, high: f64) -> Self {
         self.range(Range::AboveUpTo(low, high))
     }
 
-    /// From `low` to `high`, which it may not be.
+    /// With the range from `low` to `high`, which is excluded.
     pub const fn from_below(self, low: f64, high: f64) -> Self {
         self.range(Range::FromBelow(low, high))
     }
 
-    /// Its numbers count this.
-    pub const fn units(self, unit: &'static str) -> Self {
+    /// With a unit: what its numbers count.
+    pub const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
     }
 
-    /// A list of at most so many.
-    pub const fn at_most(self, most: usize, what: &'static str) -> Self {
-        Self { most: Some((most, what)), ..self }
+    /// A list of at most so many items.
+    pub const fn max_items(self, most: usize, items: &'static str) -> Self {
+        Self { max_items: Some((most, items)), ..self }
     }
 
-    /// No value is called `auto`, and is chosen by this.
-    pub const fn automatic(self, follows: &'static str) -> Self {
-        Self { empty: super::automatic::AUTOMATIC, follows: Some(follows), ..self }
+    /// No value is called `auto`, and the value is then chosen by this.
+    pub const fn automatic(self, chosen_by: &'static str) -> Self {
+        Self { none_word: super::automatic::AUTOMATIC, chosen_by: Some(chosen_by), ..self }
     }
 
-    /// One that most people should know of.
+    /// One that short help shows.
     pub const fn basic(self) -> Self {
         Self { basic: true, ..self }
     }
 
-    /// What a number must be.
-    pub(super) fn numbers(&self, optional: bool) -> String {
+    /// What a number must be, as messages and help say it.
+    pub(super) fn number_text(&self, optional: bool) -> String {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
-        let empty = if optional { format!(", or {}", self.empty) } else { String::new() };
-        format!("{}{unit}{empty}", self.range)
+        format!("{}{unit}{}", self.range, self.or_none(optional))
     }
 
-    /// All that it may be.
-    pub(super) fn words(&self, kind: Kind, optional: bool) -> String {
+    /// What a value may be, as help says it.
+    pub(super) fn range_text(&self, kind: ValueKind, optional: bool) -> String {
         match kind {
-            Kind::Word(words) => words.join(", "),
-            Kind::Truth => "true, false".to_string(),
-            Kind::List => {
-                let most = self.most.map_or(String::new(), |(most, what)| format!(", at most {most} {what}"));
-                let empty = if optional { format!(", or {}", self.empty) } else { String::new() };
-                format!("{}{most}, or none{empty}", self.numbers(false))
+            ValueKind::Choice(words) => words.join(", "),
+            ValueKind::Bool => "true, false".to_string(),
+            ValueKind::IntegerList => {
+                let most = self.max_items.map_or(String::new(), |(most, items)| format!(", at most {most} {items}"));
+                format!("{}{most}, or none{}", self.number_text(false), self.or_none(optional))
             }
-            Kind::Whole | Kind::Real => self.numbers(optional),
+            ValueKind::Integer | ValueKind::Float => self.number_text(optional),
         }
+    }
+
+    fn or_none(&self, optional: bool) -> String {
+        if optional { format!(", or {}", self.none_word) } else { String::new() }
     }
 }

@@ -30,7 +30,7 @@ pub use queue::{Finish, JobGroup, JobGroups, Queue};
 pub use schedule::Schedule;
 pub use stopping::{SD_FACTORS, Selection};
 pub use training::TrainingConfig;
-pub use training::{BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, STEPS, WEIGHT_DECAY};
+pub use training::{BATCH_SIZE, DROPOUT, LEARNING_RATE, OPTIMISER, STEPS, WEIGHT_DECAY};
 
 // How a training runs, for engines of this repository that run one by themselves.
 pub use {batches::Batches, course::Trainer, course::TrainingLoop, start::Start, stopping::EarlyStopping};

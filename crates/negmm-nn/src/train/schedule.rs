@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::options::Word;
+use crate::options::Choice;
 
 /// How the learning rate moves from the first step to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub enum Schedule {
     WarmUp,
 }
 
-impl Word for Schedule {}
+impl Choice for Schedule {}
 
 /// Share of the steps that the rise takes.
 const WARM_UP: f64 = 0.03;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Validation;
-use crate::options::Word;
+use crate::options::Choice;
 
 /// The validation score that chooses the weights that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub enum Selection {
     Calibrated,
 }
 
-impl Word for Selection {}
+impl Choice for Selection {}
 
 /// The factors tried: twelve from 0.64 to 3.3 at equal ratios.
 pub const SD_FACTORS: [f32; 12] =

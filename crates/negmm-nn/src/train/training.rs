@@ -1,44 +1,48 @@
-//! Responsible for the settings of a training: how the epochs run, and what that means for so many rows.
+//! The configuration of a training loop, and what it means for a number of rows.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Optimiser, Schedule, Selection, TrainingPlan};
-use crate::options::{self, Options, PATIENCE, Slot, Spec, VALIDATION};
+use crate::options::{self, OptionSpec, Options, PATIENCE, VALIDATION_FRACTION, option_list};
 use negmm_dist::Result;
 
-/// How the epochs run.
+/// The configuration of a training loop. Files store some fields by former names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct TrainingConfig {
-    /// Passes over the training rows, at most.
+    /// Largest number of passes over the training rows.
     pub epochs: usize,
-    /// Steps instead of epochs; rows that do not fill a batch wait for the next pass.
+    /// Number of optimiser steps instead of epochs; rows that do not fill a batch wait for the next pass.
     pub steps: Option<usize>,
-    /// Steps between validation checks; once an epoch without.
+    /// Steps between validation checks; without it once an epoch.
     pub check_every: Option<usize>,
-    /// Rows of one step.
-    pub batch: usize,
-    /// What turns gradients into steps.
+    /// Rows per optimiser step.
+    #[serde(rename = "batch")]
+    pub batch_size: usize,
+    /// The optimiser.
     pub optimiser: Optimiser,
-    /// The optimiser's step size at its highest.
+    /// Peak learning rate.
     pub learning_rate: f64,
-    /// How the rate moves.
+    /// Learning rate schedule.
     pub schedule: Schedule,
-    /// Epochs (validation checks, with `check_every`) without a better score before stopping; 0: never.
+    /// Early stopping: epochs (validation checks, with `check_every`) without improvement before training stops; 0: off.
     pub patience: usize,
-    /// Share of the rows set aside.
-    pub validation: f64,
-    /// The score that chooses the weights that are kept.
+    /// Fraction of the rows held out for validation.
+    #[serde(rename = "validation")]
+    pub validation_fraction: f64,
+    /// The validation score that chooses the checkpoint.
     pub select: Selection,
-    /// Decay of the running average of the weights that is kept and predicts; 0: the weights themselves.
-    pub averaging: f64,
-    /// Share of hidden units switched off.
+    /// Decay of the exponential moving average of the weights, which is what predicts; 0: the weights themselves.
+    #[serde(rename = "averaging")]
+    pub ema_decay: f64,
+    /// Dropout probability of the hidden units.
     pub dropout: f64,
-    /// Decoupled weight decay: each step also shrinks weights (not biases) by rate × this.
+    /// Decoupled weight decay: each step also multiplies the weights (not the biases) by 1 - learning rate × this.
     pub weight_decay: f64,
-    /// Share of each input's range by which adversarial inputs are moved to where the loss grows; half of the loss is theirs.
+    /// Adversarial training: inputs are perturbed by this fraction of their range in the direction that increases the loss, and half of the
+    /// loss is that of the perturbed inputs; 0: off.
     pub adversarial: f64,
-    /// Epochs from one snapshot of the weights to the next, see [`Trained`](super::Trained); 0: none are kept. In no file.
+    /// Epochs between snapshots of the weights, see [`Trained`](super::Trained); 0: none are kept. In no file.
     #[serde(skip)]
     pub snapshots: usize,
 }
@@ -49,14 +53,14 @@ impl Default for TrainingConfig {
             epochs: 400,
             steps: None,
             check_every: None,
-            batch: 32,
+            batch_size: 32,
             optimiser: Optimiser::Adam,
             learning_rate: 0.005,
             schedule: Schedule::Cosine,
             patience: 0,
-            validation: 0.15,
+            validation_fraction: 0.15,
             select: Selection::Nll,
-            averaging: 0.99,
+            ema_decay: 0.99,
             dropout: 0.0,
             weight_decay: 0.0,
             adversarial: 0.0,
@@ -65,109 +69,105 @@ impl Default for TrainingConfig {
     }
 }
 
-/// Rows of one step.
-pub const BATCH: Spec = Spec::new("Training", "batch", "N", "batch size: rows of one step").at_least(1.0);
-
-/// A step moves a weight by a few times the rate: with this bound no number of steps leaves the range of f32.
-pub const LEARNING_RATE: Spec =
-    Spec::new("Training", "learning-rate", "RATE", "learning rate of the optimiser at its highest")
-        .above_up_to(0.0, 1000.0)
-        .basic();
-
-/// What turns gradients into steps.
-pub const OPTIMISER: Spec = Spec::word(
-    "Training",
-    "optimiser",
-    "adam; schedule-free: averages as it goes, fewer steps from 5,000 rows on; muon: fewest steps, each dearer, batches of 256",
-);
-
-/// Steps, or between steps, at most.
+/// The most steps, and steps between validation checks.
 const MOST_STEPS: f64 = 1e9;
 
-/// Steps instead of epochs.
-pub const STEPS: Spec =
-    Spec::new("Training", "steps", "N", "steps to train each network; given, they take the place of epochs")
+const EPOCHS: OptionSpec =
+    OptionSpec::new("Training", "epochs", "N", "maximum number of passes over the training rows")
+        .within(1.0, 1e7)
+        .basic();
+
+/// The option `steps`.
+pub const STEPS: OptionSpec =
+    OptionSpec::new("Training", "steps", "N", "number of optimiser steps per network, instead of epochs")
         .within(1.0, MOST_STEPS);
 
-/// Share of hidden units switched off.
-pub const DROPOUT: Spec =
-    Spec::new("Training", "dropout", "SHARE", "dropout: share of the hidden units switched off in each step")
-        .from_below(0.0, 1.0);
+const CHECK_EVERY: OptionSpec =
+    OptionSpec::new("Training", "check-every", "N", "optimiser steps between validation checks; none: once per epoch")
+        .within(1.0, MOST_STEPS);
 
-/// Decoupled weight decay.
-pub const WEIGHT_DECAY: Spec = Spec::new(
+/// The option `batch-size`.
+pub const BATCH_SIZE: OptionSpec =
+    OptionSpec::new("Training", "batch-size", "N", "rows per optimiser step").at_least(1.0);
+
+/// The option `optimiser`.
+pub const OPTIMISER: OptionSpec = OptionSpec::choice(
     "Training",
-    "weight-decay",
-    "DECAY",
-    "decoupled weight decay: each step also shrinks the weights by learning rate times this; helps with few rows",
+    "optimiser",
+    "optimiser: adam; schedule-free (schedule-free Adam: fewer steps from 5,000 rows on); muon (fewest steps, but slower ones; suits batches of 256)",
 );
 
+/// The option `learning-rate`. A step moves a weight by a few times the rate: with this bound no number of steps leaves the range of f32.
+pub const LEARNING_RATE: OptionSpec =
+    OptionSpec::new("Training", "learning-rate", "RATE", "peak learning rate").above_up_to(0.0, 1000.0).basic();
+
+const SCHEDULE: OptionSpec = OptionSpec::choice(
+    "Training",
+    "schedule",
+    "learning rate schedule: constant; cosine (warm-up, then cosine decay to zero); warm-up (warm-up, then constant; taken instead of cosine with schedule-free)",
+);
+
+const SELECT: OptionSpec = OptionSpec::choice(
+    "Training",
+    "select",
+    "validation score that chooses the best checkpoint; calibrated: NLL after the sds are rescaled by the best factor",
+);
+
+const EMA_DECAY: OptionSpec = OptionSpec::new(
+    "Training",
+    "ema-decay",
+    "DECAY",
+    "decay of the exponential moving average (EMA) of the weights, which is used for prediction; 0: no averaging",
+)
+.from_below(0.0, 1.0);
+
+/// The option `dropout`.
+pub const DROPOUT: OptionSpec =
+    OptionSpec::new("Training", "dropout", "P", "dropout probability of the hidden units").from_below(0.0, 1.0);
+
+/// The option `weight-decay`.
+pub const WEIGHT_DECAY: OptionSpec =
+    OptionSpec::new("Training", "weight-decay", "DECAY", "decoupled weight decay, as in AdamW; helps with few rows");
+
+const ADVERSARIAL: OptionSpec = OptionSpec::new(
+    "Training",
+    "adversarial",
+    "EPSILON",
+    "adversarial training: size of the perturbation of the inputs, as a fraction of their range; 0: off",
+)
+.within(0.0, 1.0);
+
 impl Options for TrainingConfig {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        see(
-            &Spec::new("Training", "epochs", "N", "passes over the training rows, at most").within(1.0, 1e7).basic(),
-            &mut self.epochs,
-        );
-        see(&STEPS, &mut self.steps);
-        see(
-            &Spec::new("Training", "check-every", "N", "steps between validation checks; none: once an epoch")
-                .within(1.0, MOST_STEPS),
-            &mut self.check_every,
-        );
-        see(&BATCH, &mut self.batch);
-        see(&OPTIMISER, &mut self.optimiser);
-        see(&LEARNING_RATE, &mut self.learning_rate);
-        see(
-            &Spec::word(
-                "Training",
-                "schedule",
-                "learning rate schedule; cosine warms up, then goes down to zero; warm-up stays there, as schedule-free must",
-            ),
-            &mut self.schedule,
-        );
-        see(&PATIENCE, &mut self.patience);
-        see(&VALIDATION, &mut self.validation);
-        see(
-            &Spec::word(
-                "Training",
-                "select",
-                "validation score that chooses the best checkpoint; calibrated: nll with the best sd factor",
-            ),
-            &mut self.select,
-        );
-        see(
-            &Spec::new(
-                "Training",
-                "averaging",
-                "DECAY",
-                "decay of the exponential moving average of the weights, which predicts; 0: no averaging",
-            )
-            .from_below(0.0, 1.0),
-            &mut self.averaging,
-        );
-        see(&DROPOUT, &mut self.dropout);
-        see(&WEIGHT_DECAY, &mut self.weight_decay);
-        see(
-            &Spec::new(
-                "Training",
-                "adversarial",
-                "SHARE",
-                "adversarial training: half of the loss is of inputs moved by this share of their range; 0: off",
-            )
-            .within(0.0, 1.0),
-            &mut self.adversarial,
-        );
+    option_list! {
+        epochs: EPOCHS,
+        steps: STEPS,
+        check_every: CHECK_EVERY,
+        batch_size: BATCH_SIZE,
+        optimiser: OPTIMISER,
+        learning_rate: LEARNING_RATE,
+        schedule: SCHEDULE,
+        patience: PATIENCE,
+        validation_fraction: VALIDATION_FRACTION,
+        select: SELECT,
+        ema_decay: EMA_DECAY,
+        dropout: DROPOUT,
+        weight_decay: WEIGHT_DECAY,
+        adversarial: ADVERSARIAL,
     }
 }
 
 impl TrainingConfig {
-    /// Says which field is out of range, if one is.
+    /// Checks the range of every setting.
+    ///
+    /// # Errors
+    /// When one is out of range.
     pub fn check(&self) -> Result<()> {
-        Ok(options::check(&mut self.clone())?)
+        Ok(options::check(self)?)
     }
+
     /// What they mean for so many training rows.
     pub fn course(&self, rows: usize) -> TrainingPlan {
-        let batch = self.batch.min(rows).max(1);
+        let batch = self.batch_size.min(rows).max(1);
         let whole_batches = self.steps.is_some();
         let a_pass = if whole_batches { rows / batch } else { rows.div_ceil(batch) };
         let steps = self.steps.unwrap_or(self.epochs * a_pass);
@@ -185,7 +185,7 @@ impl TrainingConfig {
             },
             patience: self.patience,
             select: self.select,
-            averaging: self.averaging,
+            averaging: self.ema_decay,
             dropout: self.dropout,
             weight_decay: self.weight_decay,
             adversarial: self.adversarial,

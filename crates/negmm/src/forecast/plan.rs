@@ -190,7 +190,7 @@ fn sized(auto: &Auto, rows: usize, horizon: usize) -> Auto {
         1 => (FOLDS / 2, None, 0.0, None),
         _ => (FOLDS, None, DROPOUT_AHEAD, Some(FREQUENCY_AHEAD)),
     };
-    let (layers, batch) = match rows {
+    let (layers, batch_size) = match rows {
         MANY_ROWS.. => (4, 256),
         ROWS_AHEAD.. => (4, 64),
         _ => (3, 64),
@@ -204,9 +204,9 @@ fn sized(auto: &Auto, rows: usize, horizon: usize) -> Auto {
     let longer = (medium && horizon > 1 && rows >= ROWS_AHEAD).then_some(STEPS_AHEAD);
     Auto {
         folds: auto.folds.or(Some(folds)),
-        members: auto.members.or(members),
+        ensemble_size: auto.ensemble_size.or(members),
         hidden: auto.hidden.clone().or_else(|| Some(vec![UNITS; layers])),
-        batch: auto.batch.or(Some(batch)),
+        batch_size: auto.batch_size.or(Some(batch_size)),
         steps: auto.steps.or(longer),
         dropout: auto.dropout.or(Some(dropout)),
         embedding: auto.embedding.or(embedding),

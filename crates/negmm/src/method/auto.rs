@@ -1,27 +1,30 @@
-//! Responsible for `auto`, the default: a calibrated pool of NE-GMMs whose settings follow from the size of the data.
+//! `auto`, the default method: a calibrated pool of NE-GMMs whose settings are chosen by the size of the data.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::division::{Divided, divide, half_of, learnt_from};
+use super::ensemble::ENSEMBLE_SIZE;
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
 use super::folds::{Fold, Folds};
 use super::material::FoldData;
 use super::mixture_network::COMPONENTS;
-use super::ne_gmm::ETA;
-use super::network_settings::{EMBEDDING, HIDDEN, LSTM_HIDDEN, LSTM_LAYERS, NORMAL_SCORES, RESIDUAL};
+use super::ne_gmm::{ETA, check_eta_of_censored};
+use super::network_settings::{EMBEDDING, HIDDEN, LSTM_HIDDEN, LSTM_LAYERS, QUANTILE_TRANSFORM, RESIDUAL};
 use super::plan::{Plan, Work};
 use super::seed::member_seed;
+use super::settings::MethodSettings;
 use super::sizes::{Preset, Sizes};
-use super::{Method, MixtureNetwork, NetworkSettings, NgBoost, constant};
+use super::{MixtureNetwork, NetworkSettings, NgBoost, PredictorKind, constant};
+use negmm_dist::Result;
 use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::Activation;
-use negmm_nn::options::{Options, PATIENCE, SIGMA_MIN, Slot, Spec, automatic};
+use negmm_nn::options::{OptionSpec, Options, PATIENCE, SIGMA_MIN, automatic, option_list};
 use negmm_nn::train::{
-    BATCH, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, STEPS, Schedule, Selection, TrainingConfig, TreesJob,
+    BATCH_SIZE, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, STEPS, Schedule, Selection, TrainingConfig, TreesJob,
     WEIGHT_DECAY,
 };
 
@@ -38,7 +41,7 @@ const MOST_CHECKED: usize = 10_000;
 /// The limit of smooth clipping, in sds.
 const SOFT_CLIP: f64 = 8.0;
 
-/// A pool of neural Gaussian mixtures: the rows are dealt into folds, and for each fold `members` networks learn from the
+/// A pool of neural Gaussian mixtures: the rows are dealt into folds, and for each fold `ensemble_size` networks learn from the
 /// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. The networks of each number, the
 /// targets' own distribution and, in `best`, boosted trees are the parts of the pool: each counts by the likelihood that it gives to
 /// rows which it has not seen, and the sds of networks are multiplied by a factor that fits them.
@@ -65,15 +68,15 @@ const SOFT_CLIP: f64 = 8.0;
 pub struct Auto {
     /// How much is trained.
     pub preset: Preset,
-    /// Parts of the rows.
+    /// Cross-validation folds.
     #[serde(with = "automatic")]
     pub folds: Option<usize>,
-    /// Networks for each fold.
-    #[serde(with = "automatic")]
-    pub members: Option<usize>,
+    /// Networks per fold; called `members` in files.
+    #[serde(rename = "members", with = "automatic")]
+    pub ensemble_size: Option<usize>,
     /// K.
     pub components: usize,
-    /// Share of the logarithmic score.
+    /// Weight of the logarithmic score in the loss.
     pub eta: f64,
     /// Smallest sd.
     pub sigma_min: f64,
@@ -86,24 +89,25 @@ pub struct Auto {
     /// Periodic embedding: sd of the frequencies at the start.
     #[serde(with = "automatic")]
     pub embedding: Option<f64>,
-    /// Whether numbers have normal scores as a second copy.
-    pub normal_scores: bool,
-    /// Rows of one step.
-    #[serde(with = "automatic")]
-    pub batch: Option<usize>,
-    /// What turns gradients into steps.
+    /// Whether numeric columns have a second copy, quantile-transformed to a normal distribution; called `normal-scores` in files.
+    #[serde(rename = "normal-scores")]
+    pub quantile_transform: bool,
+    /// Rows per optimiser step; called `batch` in files.
+    #[serde(rename = "batch", with = "automatic")]
+    pub batch_size: Option<usize>,
+    /// The optimiser.
     #[serde(with = "automatic")]
     pub optimiser: Option<Optimiser>,
-    /// The optimiser's step size at its highest.
+    /// Peak learning rate.
     #[serde(with = "automatic")]
     pub learning_rate: Option<f64>,
-    /// Steps of each network.
+    /// Optimiser steps per network.
     #[serde(with = "automatic")]
     pub steps: Option<usize>,
-    /// Validation checks without a better score before stopping.
+    /// Early stopping: validation checks without improvement before training stops.
     #[serde(with = "automatic")]
     pub patience: Option<usize>,
-    /// Share of hidden units switched off.
+    /// Dropout probability of the hidden units.
     #[serde(with = "automatic")]
     pub dropout: Option<f64>,
     /// Decoupled weight decay.
@@ -121,15 +125,15 @@ impl Default for Auto {
         Self {
             preset: Preset::Medium,
             folds: None,
-            members: None,
+            ensemble_size: None,
             components: 8,
             eta: 0.5,
             sigma_min: 1e-3,
             hidden: None,
             residual: None,
             embedding: None,
-            normal_scores: false,
-            batch: None,
+            quantile_transform: false,
+            batch_size: None,
             optimiser: None,
             learning_rate: None,
             steps: None,
@@ -142,50 +146,89 @@ impl Default for Auto {
     }
 }
 
-/// What settings follow from: the number of rows, and whether they are a sequence.
+/// What settings are chosen by: the number of rows and whether they are a sequence, or the preset.
 const BY_SIZE: &str = "by size";
 const BY_PRESET: &str = "by preset";
 
+const PRESET: OptionSpec = OptionSpec::choice(
+    "auto",
+    "preset",
+    "training effort: fast (a first look), medium, or best (best quality and slowest)",
+)
+.basic();
+
+const FOLDS: OptionSpec = OptionSpec::new(
+    "auto",
+    "folds",
+    "K",
+    "cross-validation folds; each is held out once by networks trained on the others",
+)
+.within(2.0, MOST_FOLDS as f64);
+
+const NETWORKS_PER_FOLD: OptionSpec =
+    OptionSpec { help: "number of networks per fold", ..ENSEMBLE_SIZE.within(1.0, MOST_MEMBERS as f64) };
+
 impl Options for Auto {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        see(
-            &Spec::word("auto", "preset", "how much is trained: fast, for a look; medium; best, for who can wait")
-                .basic(),
-            &mut self.preset,
-        );
-        see(
-            &Spec::new(
-                "auto",
-                "folds",
-                "N",
-                "parts of the rows, each held out once by networks that learn from the others",
-            )
-            .within(2.0, MOST_FOLDS as f64)
-            .automatic(BY_PRESET),
-            &mut self.folds,
-        );
-        see(
-            &Spec::new("Pool of networks", "members", "T", "networks for each fold")
-                .within(1.0, MOST_MEMBERS as f64)
-                .automatic(BY_PRESET),
-            &mut self.members,
-        );
-        see(&COMPONENTS, &mut self.components);
-        see(&ETA, &mut self.eta);
-        see(&SIGMA_MIN, &mut self.sigma_min);
-        see(&HIDDEN.automatic(BY_SIZE), &mut self.hidden);
-        see(&RESIDUAL.automatic(BY_SIZE), &mut self.residual);
-        see(&EMBEDDING.automatic(BY_SIZE), &mut self.embedding);
-        see(&NORMAL_SCORES, &mut self.normal_scores);
-        see(&BATCH.automatic(BY_SIZE), &mut self.batch);
-        see(&OPTIMISER.automatic(BY_SIZE), &mut self.optimiser);
-        see(&LEARNING_RATE.automatic(BY_SIZE), &mut self.learning_rate);
-        see(&STEPS.automatic(BY_SIZE), &mut self.steps);
-        see(&PATIENCE.automatic(BY_SIZE), &mut self.patience);
-        see(&DROPOUT.automatic(BY_SIZE), &mut self.dropout);
-        see(&WEIGHT_DECAY.automatic(BY_SIZE), &mut self.weight_decay);
-        see(&LSTM_HIDDEN, &mut self.lstm_hidden);
-        see(&LSTM_LAYERS, &mut self.lstm_layers);
+    option_list! {
+        preset: PRESET,
+        folds: FOLDS.automatic(BY_PRESET),
+        ensemble_size: NETWORKS_PER_FOLD.automatic(BY_PRESET),
+        components: COMPONENTS,
+        eta: ETA,
+        sigma_min: SIGMA_MIN,
+        hidden: HIDDEN.automatic(BY_SIZE),
+        residual: RESIDUAL.automatic(BY_SIZE),
+        embedding: EMBEDDING.automatic(BY_SIZE),
+        quantile_transform: QUANTILE_TRANSFORM,
+        batch_size: BATCH_SIZE.automatic(BY_SIZE),
+        optimiser: OPTIMISER.automatic(BY_SIZE),
+        learning_rate: LEARNING_RATE.automatic(BY_SIZE),
+        steps: STEPS.automatic(BY_SIZE),
+        patience: PATIENCE.automatic(BY_SIZE),
+        dropout: DROPOUT.automatic(BY_SIZE),
+        weight_decay: WEIGHT_DECAY.automatic(BY_SIZE),
+        lstm_hidden: LSTM_HIDDEN,
+        lstm_layers: LSTM_LAYERS,
+    }
+}
+
+impl MethodSettings for Auto {
+    fn name(&self) -> &'static str {
+        "auto"
+    }
+
+    /// Learns from the rows whose weight is not zero, and from their number everything that is left open follows.
+    fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
+        let counts = |row: &u32| data.sample_weights()[*row as usize] > 0.0;
+        let numbers: Vec<u32> = (0..data.len() as u32).filter(counts).collect();
+        let data = if numbers.len() == data.len() { data.clone() } else { Arc::new(data.select(&numbers)) };
+        let resolved = self.resolved(&data);
+        let work = if data.len() < LEAST_TRAINED {
+            Work::Constant { law: constant::law_of_all(&data, constant_sd(data.len())) }
+        } else {
+            Work::Folds(resolved.folds(data, numbers, seed))
+        };
+        Ok(Plan { method: resolved.into(), work })
+    }
+
+    fn makes(&self, kind: PredictorKind) -> bool {
+        kind != PredictorKind::Samplers
+    }
+
+    fn check_censored(&self) -> Result<()> {
+        check_eta_of_censored(self.name(), self.eta)
+    }
+
+    fn soft_clip(&self) -> Option<f64> {
+        Some(SOFT_CLIP)
+    }
+
+    fn quantile_transform(&self) -> bool {
+        self.quantile_transform
+    }
+
+    fn as_auto(&self) -> Option<&Auto> {
+        Some(self)
     }
 }
 
@@ -196,10 +239,10 @@ impl Auto {
         let NetworkSettings { hidden, residual, training, .. } = self.settings(&sizes);
         Self {
             folds: Some(self.folds.unwrap_or(sizes.folds).min(data.len() / LEAST_IN_FOLD).max(2)),
-            members: Some(self.members.unwrap_or(sizes.members)),
+            ensemble_size: Some(self.ensemble_size.unwrap_or(sizes.ensemble_size)),
             hidden: Some(hidden),
             residual: Some(residual),
-            batch: Some(training.batch),
+            batch_size: Some(training.batch_size),
             optimiser: Some(training.optimiser),
             learning_rate: Some(training.learning_rate),
             steps: training.steps,
@@ -210,24 +253,19 @@ impl Auto {
         }
     }
 
-    /// The limit of smooth clipping.
-    pub(super) fn soft_clip(&self) -> Option<f64> {
-        Some(SOFT_CLIP)
-    }
-
     /// What the networks have in common, where nobody says something else that of the sizes.
     fn settings(&self, sizes: &Sizes) -> NetworkSettings {
         let steps = self.steps.unwrap_or(sizes.steps);
         let training = TrainingConfig {
             steps: Some(steps),
             check_every: Some((steps / sizes.checks).max(1)),
-            batch: self.batch.unwrap_or(sizes.batch),
+            batch_size: self.batch_size.unwrap_or(sizes.batch_size),
             optimiser: self.optimiser.unwrap_or(sizes.optimiser),
             learning_rate: self.learning_rate.unwrap_or(sizes.learning_rate),
             schedule: Schedule::Cosine,
             patience: self.patience.unwrap_or(sizes.patience),
             select: Selection::Calibrated,
-            averaging: 0.0,
+            ema_decay: 0.0,
             dropout: self.dropout.unwrap_or(0.0),
             weight_decay: self.weight_decay.unwrap_or(0.0),
             ..TrainingConfig::default()
@@ -237,8 +275,8 @@ impl Auto {
             residual: self.residual.unwrap_or(true),
             activation: Activation::Silu,
             embedding: self.embedding,
-            soft_clip: self.soft_clip(),
-            normal_scores: self.normal_scores,
+            soft_clip: Some(SOFT_CLIP),
+            quantile_transform: self.quantile_transform,
             lstm_hidden: self.lstm_hidden,
             lstm_layers: self.lstm_layers,
             sigma_min: self.sigma_min,
@@ -253,24 +291,10 @@ impl Auto {
         MixtureNetwork { components: self.components, settings, ..MixtureNetwork::default() }
     }
 
-    /// Learns from the rows whose weight is not zero, and from their number everything that is left open follows.
-    pub(super) fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Plan {
-        let counts = |row: &u32| data.sample_weights()[*row as usize] > 0.0;
-        let numbers: Vec<u32> = (0..data.len() as u32).filter(counts).collect();
-        let data = if numbers.len() == data.len() { data.clone() } else { Arc::new(data.select(&numbers)) };
-        let resolved = self.resolved(&data);
-        let work = if data.len() < LEAST_TRAINED {
-            Work::Constant { law: constant::law_of_all(&data, constant_sd(data.len())) }
-        } else {
-            Work::Folds(resolved.folds(data, numbers, seed))
-        };
-        Plan { method: Method::Auto(resolved), work }
-    }
-
     /// The networks to train. For settings that are [`Auto::resolved`].
     fn folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
         let sizes = Sizes::of(&data, self.preset);
-        let (folds, members) = (self.folds.unwrap_or(sizes.folds), self.members.unwrap_or(sizes.members));
+        let (folds, members) = (self.folds.unwrap_or(sizes.folds), self.ensemble_size.unwrap_or(sizes.ensemble_size));
         // Members of a pool may be surer than they should be alone, and sds below a cell's width cannot be made wider by a factor: nothing
         // that a single network scores would choose the checkpoint that is best for the pool, so that of cells the last is kept.
         let cells = data.intervals().is_some() && !data.has_censored();
@@ -311,11 +335,11 @@ impl Auto {
 /// The trees of a pool.
 fn of_trees() -> NgBoost {
     NgBoost {
-        rounds: 600,
-        depth: 6,
+        n_estimators: 600,
+        max_depth: 6,
         learning_rate: 0.05,
-        rows_share: 0.8,
-        min_leaf: 5,
+        subsample: 0.8,
+        min_samples_leaf: 5,
         patience: 50,
         refit: false,
         ..NgBoost::default()
@@ -339,7 +363,7 @@ mod tests {
 
     /// The networks, and the rows that each fold holds out.
     fn planned(auto: &Auto, data: &Dataset, seed: u64) -> (Vec<NetworkJob>, Vec<Vec<u32>>) {
-        match auto.plan(&Arc::new(data.clone()), seed).work {
+        match auto.plan(&Arc::new(data.clone()), seed).unwrap().work {
             Work::Folds(Folds { networks, folds, .. }) => (networks, folds.into_iter().map(|fold| fold.rows).collect()),
             other => panic!("{other:?}"),
         }
@@ -348,7 +372,7 @@ mod tests {
     #[test]
     fn no_network_learns_from_the_rows_it_holds_out() {
         for (data, members) in [(data(103, false), 1), (data(90, true), 2), (data(11, false), 3)] {
-            let (jobs, folds) = planned(&Auto { members: Some(members), ..Auto::default() }, &data, 7);
+            let (jobs, folds) = planned(&Auto { ensemble_size: Some(members), ..Auto::default() }, &data, 7);
             assert_eq!(jobs.len(), folds.len() * members);
             let mut all = folds.concat();
             all.sort_unstable();
@@ -400,9 +424,9 @@ mod tests {
         assert_eq!([20_000, 80_000, 400_000].map(|rows| steps(rows, Preset::Medium)), [2500, 10_000, 25_000]);
         assert_eq!((steps(1000, Preset::Fast), steps(1000, Preset::Best)), (500, 3000));
         let few = resolved(20, Preset::Best);
-        assert_eq!((few.folds, few.members), (Some(6), Some(4)));
+        assert_eq!((few.folds, few.ensemble_size), (Some(6), Some(4)));
         let given = Auto { steps: Some(7), dropout: Some(0.3), ..Auto::default() };
         let large = given.resolved(&data(20_000, false));
-        assert_eq!((large.steps, large.dropout, large.batch), (Some(7), Some(0.3), Some(128)));
+        assert_eq!((large.steps, large.dropout, large.batch_size), (Some(7), Some(0.3), Some(128)));
     }
 }

@@ -1,11 +1,17 @@
-//! Responsible for beta-NLL: one Gaussian for each row, trained with a logarithmic score that does not give up on hard rows.
+//! Beta-NLL: one Gaussian per row, trained with the logarithmic score weighted by a power of the variance.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::NetworkSettings;
 use super::material::FoldData;
+use super::plan::Plan;
+use super::settings::{MethodSettings, plan_one_network};
+use super::{NetworkSettings, PredictorKind};
+use negmm_dist::Result;
+use negmm_nn::dataset::Dataset;
 use negmm_nn::net::GaussianHead;
-use negmm_nn::options::{Checked, Options, Refused, Slot, Spec};
+use negmm_nn::options::{OptionError, OptionResult, OptionSpec, Options, option_list};
 use negmm_nn::train::{NetworkJob, Objective};
 
 /// Largest variance, in units of the standardised target squared (the original's).
@@ -32,33 +38,52 @@ impl Default for BetaNll {
     }
 }
 
+const BETA: OptionSpec = OptionSpec::new(
+    "beta-nll",
+    "beta",
+    "BETA",
+    "exponent of the variance that weights each row's loss (0: plain NLL; 1: the mean is trained as with squared error)",
+)
+.within(0.0, 1.0);
+
 impl Options for BetaNll {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        see(
-            &Spec::new(
-                "beta-nll",
-                "beta",
-                "B",
-                "power of the variance that weighs each row in the loss: 0 is the plain logarithmic score, 1 learns the mean as squared error does",
-            )
-            .within(0.0, 1.0),
-            &mut self.beta,
-        );
-        self.settings.each(see);
+    option_list! {
+        beta: BETA,
+        ..settings
     }
 
-    fn fit_together(&self) -> Checked<()> {
+    fn check_combination(&self) -> OptionResult<()> {
         if self.settings.sigma_min >= 1.0 {
-            return Err(Refused::new("sigma-min", "below 1", self.settings.sigma_min));
+            return Err(OptionError::new("sigma-min", "below 1", self.settings.sigma_min));
         }
-        self.settings.fit_together()
+        self.settings.check_combination()
     }
 }
 
-impl BetaNll {
-    pub(super) fn job(&self, material: &FoldData, seed: u64) -> NetworkJob {
+impl MethodSettings for BetaNll {
+    fn name(&self) -> &'static str {
+        "beta-nll"
+    }
+
+    fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
+        Ok(plan_one_network(self, data, seed))
+    }
+
+    fn makes(&self, kind: PredictorKind) -> bool {
+        kind == PredictorKind::Networks
+    }
+
+    fn network(&self) -> Option<&NetworkSettings> {
+        Some(&self.settings)
+    }
+
+    fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
+        Some(&mut self.settings)
+    }
+
+    fn network_job(&self, material: &FoldData, seed: u64) -> Option<NetworkJob> {
         let floor = self.settings.sigma_min as f32;
         let head = GaussianHead { variance_floor: floor * floor, variance_ceiling: VARIANCE_CEILING };
-        self.settings.job(material, Objective::BetaNll { head, beta: self.beta as f32 }, seed)
+        Some(self.settings.job(material, Objective::BetaNll { head, beta: self.beta as f32 }, seed))
     }
 }

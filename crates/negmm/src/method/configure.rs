@@ -1,60 +1,46 @@
-//! Responsible for giving a method its settings by name: all together, checked once.
+//! Settings of a method by the names of options: set together, checked once.
 
 use super::Method;
 use negmm_dist::{Error, Result, near};
-use negmm_nn::options::{self, Checked, OptionInfo, Options, Refused, Slot, Spec};
+use negmm_nn::options::{self, OptionError, OptionInfo, OptionResult, OptionSpec, OptionValue, Options, current_name};
 
 /// The option that says what the members of an ensemble are, and so which other options it has.
 pub(super) const MEMBER: &str = "member";
 
 impl Options for Method {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        match self {
-            Self::Auto(method) => method.each(see),
-            Self::NeGmm(method) => method.each(see),
-            Self::Mdn(method) => method.each(see),
-            Self::BetaNll(method) => method.each(see),
-            Self::SampleNet(method) => method.each(see),
-            Self::Ensemble(method) => method.each(see),
-            Self::NgBoost(method) => method.each(see),
-            Self::Constant(method) => method.each(see),
-        }
+    fn for_each(&self, visit: &mut dyn FnMut(&OptionSpec, &dyn OptionValue)) {
+        self.settings().for_each(visit);
     }
 
-    fn fit_together(&self) -> Checked<()> {
-        match self {
-            Self::Auto(method) => method.fit_together(),
-            Self::NeGmm(method) => method.fit_together(),
-            Self::Mdn(method) => method.fit_together(),
-            Self::BetaNll(method) => method.fit_together(),
-            Self::SampleNet(method) => method.fit_together(),
-            Self::Ensemble(method) => method.fit_together(),
-            Self::NgBoost(method) => method.fit_together(),
-            Self::Constant(method) => method.fit_together(),
-        }
+    fn for_each_mut(&mut self, visit: &mut dyn FnMut(&OptionSpec, &mut dyn OptionValue)) {
+        self.settings_mut().for_each_mut(visit);
+    }
+
+    fn check_combination(&self) -> OptionResult<()> {
+        self.settings().check_combination()
     }
 }
 
 impl Method {
     /// Its options with their values.
     pub fn options(&self) -> Vec<OptionInfo> {
-        options::list(&mut self.clone())
+        options::list(self)
     }
 
-    /// Whether it has an option of that name.
+    /// Whether it has an option of that name, which may be a former one (see [`options::RENAMED`]).
     pub fn has(&self, option: &str) -> bool {
-        self.options().iter().any(|known| known.name == option)
+        options::has(self, option)
     }
 
-    /// Sets one option by its name on the command line. Says which methods have it when this one does not.
+    /// Sets one option by its name on the command line; former names (see [`options::RENAMED`]) are accepted too.
     ///
     /// # Errors
-    /// When it has no such option, or the value is not one of its or does not go with the other settings; then nothing changes.
+    /// When it has no such option, or the value is out of range or does not go with the other settings; then nothing changes.
     pub fn set(&mut self, option: &str, value: &str) -> Result<()> {
         Ok(self.configure(&[(option, value)])?)
     }
 
-    /// Sets options by their names on the command line, all together: their order tells nothing.
+    /// Sets options by their names on the command line, all together: their order does not matter.
     ///
     /// ```
     /// use negmm::Method;
@@ -69,7 +55,7 @@ impl Method {
     ///
     /// # Errors
     /// As [`Method::set`], for the setting that is to blame.
-    pub fn configure<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> Checked<()> {
+    pub fn configure<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> OptionResult<()> {
         let mut configured = self.clone();
         let known = configured.apply(settings)?;
         if let Some(at) = known.iter().position(|known| !known) {
@@ -83,7 +69,7 @@ impl Method {
     ///
     /// # Errors
     /// When a setting that it has is refused; then nothing changes.
-    pub fn configure_known<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> Checked<Vec<bool>> {
+    pub fn configure_known<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> OptionResult<Vec<bool>> {
         let mut configured = self.clone();
         let known = configured.apply(settings)?;
         *self = configured;
@@ -91,12 +77,12 @@ impl Method {
     }
 
     /// Reads the settings that it has, what its members are first, and checks all. Says which it has.
-    fn apply<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> Checked<Vec<bool>> {
+    fn apply<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> OptionResult<Vec<bool>> {
         let mut known = vec![false; settings.len()];
         for first in [true, false] {
             for (at, (option, value)) in settings.iter().enumerate() {
                 if (option.as_ref() == MEMBER) == first {
-                    known[at] = options::read(self, option.as_ref(), value.as_ref())?;
+                    known[at] = options::set(self, option.as_ref(), value.as_ref())?;
                 }
             }
         }
@@ -104,12 +90,16 @@ impl Method {
         Ok(known)
     }
 
-    /// Says which setting is out of range or does not go with the others, if one is or does not.
+    /// Checks the range of every option, and how the options go together.
+    ///
+    /// # Errors
+    /// When an option is out of range or does not go with the others.
     pub fn check(&self) -> Result<()> {
-        Ok(options::check(&mut self.clone())?)
+        Ok(options::check(self)?)
     }
 
-    fn lacks(&self, option: &str) -> Refused {
+    fn lacks(&self, option: &str) -> OptionError {
+        let option = current_name(option);
         let having: Vec<&str> =
             Self::all().iter().filter(|method| method.has(option)).map(|method| method.name()).collect();
         let error = Error::options(if having.is_empty() {
@@ -119,6 +109,6 @@ impl Method {
         } else {
             format!("method {} has no option {option:?}; methods that have it: {}", self.name(), having.join(", "))
         });
-        Refused { option: option.to_string(), error }
+        OptionError { option: option.to_string(), error }
     }
 }

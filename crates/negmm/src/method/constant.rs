@@ -1,10 +1,15 @@
-//! Responsible for the baseline that every table needs: the training targets' own mean and sd.
+//! The baseline: the training targets' own mean and sd, whatever the inputs.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use negmm_dist::Mixtures;
+use super::PredictorKind;
+use super::plan::{Plan, Work};
+use super::settings::MethodSettings;
+use negmm_dist::{Mixtures, Result};
 use negmm_nn::dataset::Dataset;
-use negmm_nn::options::{Options, Slot, Spec};
+use negmm_nn::options::{Options, option_list};
 
 /// The sd of targets that are all the same, in sds of the target.
 const LEAST_SD: f64 = 1e-3;
@@ -14,7 +19,25 @@ const LEAST_SD: f64 = 1e-3;
 pub struct Constant {}
 
 impl Options for Constant {
-    fn each(&mut self, _: &mut dyn FnMut(&Spec, &mut dyn Slot)) {}
+    option_list! {}
+}
+
+impl MethodSettings for Constant {
+    fn name(&self) -> &'static str {
+        "constant"
+    }
+
+    fn plan(&self, data: &Arc<Dataset>, _seed: u64) -> Result<Plan> {
+        Ok(Plan { method: (*self).into(), work: Work::Constant { law: law_of_all(data, 1.0) } })
+    }
+
+    fn makes(&self, kind: PredictorKind) -> bool {
+        kind == PredictorKind::Constant
+    }
+
+    fn is_baseline(&self) -> bool {
+        true
+    }
 }
 
 /// The distribution of the targets of all rows, as [`law`] has it; without atoms that is exactly what they were standardised by.

@@ -1,17 +1,18 @@
-//! Responsible for deep ensembles: several networks that differ in nothing but their random start, pooled.
+//! Deep ensembles: several networks that differ only in their random initialisation, pooled.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::material::FoldData;
-use super::plan::Work;
+use super::plan::{Plan, Work};
 use super::seed::member_seed;
-use super::{MEMBER, Mdn, Method};
+use super::settings::MethodSettings;
+use super::{MEMBER, Mdn, Method, NetworkSettings, PredictorKind};
 use crate::standardised::Pool;
 use negmm_dist::{Error, Result};
 use negmm_nn::dataset::Dataset;
-use negmm_nn::options::{Checked, Kind, Options, Slot, Spec, Word};
+use negmm_nn::options::{Choice, OptionResult, OptionSpec, OptionValue, Options, ValueKind, option_list};
 
 /// Members at most.
 const MOST_MEMBERS: usize = 1000;
@@ -28,8 +29,9 @@ const NEURAL: [&str; 4] = ["ne-gmm", "mdn", "beta-nll", "sample-net"];
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Ensemble {
-    /// T.
-    pub members: usize,
+    /// Number of networks; called `members` in files.
+    #[serde(rename = "members")]
+    pub ensemble_size: usize,
     /// What each member is.
     pub member: Box<Method>,
     /// How the members become one prediction.
@@ -40,71 +42,99 @@ impl Default for Ensemble {
     fn default() -> Self {
         let mut gaussian = Mdn::default();
         gaussian.network.components = 1;
-        Self { members: 5, member: Box::new(Method::Mdn(gaussian)), pool: Pool::Mixture }
+        Self { ensemble_size: 5, member: Box::new(Method::Mdn(gaussian)), pool: Pool::Mixture }
     }
 }
 
-impl Word for Pool {}
+impl Choice for Pool {}
+
+/// Number of networks: of an ensemble, and of each fold of `auto`.
+pub(super) const ENSEMBLE_SIZE: OptionSpec =
+    OptionSpec::new("Ensemble", "ensemble-size", "N", "number of networks in the ensemble")
+        .within(1.0, MOST_MEMBERS as f64);
+
+const MEMBER_METHOD: OptionSpec = OptionSpec::choice(
+    "Ensemble",
+    MEMBER,
+    "neural method of the ensemble's members; its options are options of the ensemble",
+);
+
+const POOL: OptionSpec = OptionSpec::choice(
+    "Ensemble",
+    "pool",
+    "how the members are combined: mixture (their equally weighted mixture), or gaussian (the Gaussian with its mean and variance)",
+);
 
 impl Options for Ensemble {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        see(
-            &Spec::new("Pool of networks", "members", "T", "networks of the ensemble").within(1.0, MOST_MEMBERS as f64),
-            &mut self.members,
-        );
-        see(
-            &Spec::word(
-                "Pool of networks",
-                MEMBER,
-                "neural method that each member is; its options are given beside this",
-            ),
-            &mut self.member,
-        );
-        see(
-            &Spec::word(
-                "Pool of networks",
-                "pool",
-                "what the members become: their exact mixture, or the Gaussian with its mean and variance",
-            ),
-            &mut self.pool,
-        );
-        self.member.each(see);
+    option_list! {
+        ensemble_size: ENSEMBLE_SIZE,
+        member: MEMBER_METHOD,
+        pool: POOL,
+        ..member
     }
 
-    fn fit_together(&self) -> Checked<()> {
-        self.member.fit_together()
+    fn check_combination(&self) -> OptionResult<()> {
+        self.member.check_combination()
     }
 }
 
-impl Slot for Box<Method> {
-    fn kind(&self) -> Kind {
-        Kind::Word(&NEURAL)
+impl OptionValue for Box<Method> {
+    fn kind(&self) -> ValueKind {
+        ValueKind::Choice(&NEURAL)
     }
 
     /// The method with its defaults; those for sequences stay.
-    fn read(&mut self, _: &Spec, text: &str) -> Result<()> {
-        let without_layers = self.network_settings().is_some_and(|settings| settings.hidden.is_empty());
+    fn parse(&mut self, _: &OptionSpec, text: &str) -> Result<()> {
+        let without_layers = self.settings().network().is_some_and(|network| network.hidden.is_empty());
         let method = neural(text.trim())?;
         **self = if without_layers { method.for_sequences() } else { method };
         Ok(())
     }
 
-    fn text(&self, _: &Spec) -> String {
+    fn text(&self, _: &OptionSpec) -> String {
         self.name().to_string()
     }
 
-    fn check(&self, _: &Spec) -> Result<()> {
+    fn check(&self, _: &OptionSpec) -> Result<()> {
         neural(self.name()).map(drop)
     }
 }
 
-impl Ensemble {
-    /// Members that hold out the same rows, so that the ensemble's held-out score means something.
-    pub(super) fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Work> {
-        let material = FoldData::split(data, self.member.validation(), seed);
-        let job = |member| self.member.network_job(&material, member_seed(seed, member));
-        let jobs = (0..self.members).map(job).collect::<Result<_>>()?;
-        Ok(Work::Networks { jobs, statistics: material.statistics, pool: self.pool })
+impl MethodSettings for Ensemble {
+    fn name(&self) -> &'static str {
+        "ensemble"
+    }
+
+    /// The members hold out the same rows, so that the ensemble's validation score is that of rows which no member has seen.
+    fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
+        let validation_fraction = self.network().map_or(0.0, |network| network.training.validation_fraction);
+        let material = FoldData::split(data, validation_fraction, seed);
+        let not_one_network = || Error::options(format!("{} is not one network", self.member.name()));
+        let job = |number| self.member.settings().network_job(&material, member_seed(seed, number));
+        let jobs = (0..self.ensemble_size).map(|number| job(number).ok_or_else(not_one_network));
+        let work =
+            Work::Networks { jobs: jobs.collect::<Result<_>>()?, statistics: material.statistics, pool: self.pool };
+        Ok(Plan { method: self.clone().into(), work })
+    }
+
+    fn makes(&self, kind: PredictorKind) -> bool {
+        self.member.makes(kind)
+    }
+
+    fn network(&self) -> Option<&NetworkSettings> {
+        self.member.settings().network()
+    }
+
+    fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
+        self.member.settings_mut().network_mut()
+    }
+
+    fn check_censored(&self) -> Result<()> {
+        self.member.settings().check_censored()
+    }
+
+    fn pool(&self) -> Pool {
+        self.pool
     }
 }
 

@@ -1,9 +1,17 @@
-//! Responsible for the mixture density network: NE-GMM with eta = 1.
+//! The mixture density network: NE-GMM with eta = 1.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::MixtureNetwork;
-use negmm_nn::options::{Checked, Options, Slot, Spec};
+use super::material::FoldData;
+use super::plan::Plan;
+use super::settings::{MethodSettings, plan_one_network};
+use super::{MixtureNetwork, NetworkSettings, PredictorKind};
+use negmm_dist::Result;
+use negmm_nn::dataset::Dataset;
+use negmm_nn::options::{OptionResult, Options, option_list};
+use negmm_nn::train::NetworkJob;
 
 /// A mixture density network (Bishop, 1994): a neural Gaussian mixture trained with the logarithmic score alone.
 /// Its settings are those of [`MixtureNetwork`].
@@ -15,11 +23,35 @@ pub struct Mdn {
 }
 
 impl Options for Mdn {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        self.network.each(see);
+    option_list! { ..network }
+
+    fn check_combination(&self) -> OptionResult<()> {
+        self.network.check_combination()
+    }
+}
+
+impl MethodSettings for Mdn {
+    fn name(&self) -> &'static str {
+        "mdn"
     }
 
-    fn fit_together(&self) -> Checked<()> {
-        self.network.fit_together()
+    fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
+        Ok(plan_one_network(self, data, seed))
+    }
+
+    fn makes(&self, kind: PredictorKind) -> bool {
+        kind == PredictorKind::Networks
+    }
+
+    fn network(&self) -> Option<&NetworkSettings> {
+        Some(&self.network.settings)
+    }
+
+    fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
+        Some(&mut self.network.settings)
+    }
+
+    fn network_job(&self, material: &FoldData, seed: u64) -> Option<NetworkJob> {
+        Some(self.network.job(material, 1.0, seed))
     }
 }

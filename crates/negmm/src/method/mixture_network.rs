@@ -6,7 +6,7 @@ use super::NetworkSettings;
 use super::material::FoldData;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};
-use negmm_nn::options::{Checked, Options, Refused, Slot, Spec};
+use negmm_nn::options::{OptionError, OptionResult, OptionSpec, Options, option_list};
 use negmm_nn::train::{NetworkJob, Objective};
 
 /// A bound counts in training where so many of the targets lie so near to it, in sds.
@@ -34,43 +34,41 @@ impl Default for MixtureNetwork {
     }
 }
 
-/// K.
-pub(super) const COMPONENTS: Spec =
-    Spec::new("Mixture", "components", "K", "components of the mixture").within(1.0, MOST_COMPONENTS as f64).basic();
+pub(super) const COMPONENTS: OptionSpec = OptionSpec::new("Mixture", "components", "K", "number of mixture components")
+    .within(1.0, MOST_COMPONENTS as f64)
+    .basic();
+
+const SIGMA_MAX: OptionSpec = OptionSpec::new(
+    "Mixture",
+    "sigma-max",
+    "SD",
+    "upper bound of a component's sd, in sds of the target; must be larger than sigma-min",
+)
+.within(1e-6, 1e6);
+
+const MEAN_BOUND: OptionSpec = OptionSpec::new(
+    "Mixture",
+    "mean-bound",
+    "SD",
+    "upper bound of the distance between a component's mean and the target's mean, in sds of the target",
+)
+.within(1e-6, 1e6);
 
 impl Options for MixtureNetwork {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        see(&COMPONENTS, &mut self.components);
-        see(
-            &Spec::new(
-                "Mixture",
-                "sigma-max",
-                "SD",
-                "largest sd of a component, in sds of the target; above sigma-min",
-            )
-            .within(1e-6, 1e6),
-            &mut self.sigma_max,
-        );
-        see(
-            &Spec::new(
-                "Mixture",
-                "mean-bound",
-                "SD",
-                "largest distance of a component's mean from the target's mean, in sds of the target",
-            )
-            .within(1e-6, 1e6),
-            &mut self.mean_bound,
-        );
-        self.settings.each(see);
+    option_list! {
+        components: COMPONENTS,
+        sigma_max: SIGMA_MAX,
+        mean_bound: MEAN_BOUND,
+        ..settings
     }
 
-    fn fit_together(&self) -> Checked<()> {
+    fn check_combination(&self) -> OptionResult<()> {
         match self.sigma_max {
             // As the network has them.
             Some(most) if most as f32 <= self.settings.sigma_min as f32 => {
-                Err(Refused::new("sigma-max", "larger than sigma-min", most))
+                Err(OptionError::new("sigma-max", "larger than sigma-min", most))
             }
-            _ => self.settings.fit_together(),
+            _ => self.settings.check_combination(),
         }
     }
 }

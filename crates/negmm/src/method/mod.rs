@@ -1,4 +1,4 @@
-//! Responsible for methods: plain configuration that turns a data set into jobs, and trained networks into a predictor.
+//! Methods: configuration that turns a data set into jobs, and trained networks into a predictor.
 
 mod auto;
 mod beta_nll;
@@ -14,11 +14,13 @@ mod mdn;
 mod mixture_network;
 mod ne_gmm;
 mod network_settings;
+mod ng_boost;
 mod plan;
 mod predictor;
 mod sample_net;
 mod sd_factor;
 mod seed;
+mod settings;
 mod sizes;
 mod stacking;
 
@@ -34,6 +36,7 @@ pub use mixture_network::MixtureNetwork;
 pub use ne_gmm::NeGmm;
 pub use network_settings::NetworkSettings;
 pub use plan::Plan;
+pub(crate) use predictor::PredictorKind;
 pub use predictor::{Member, Part, Predictor};
 pub use sample_net::SampleNet;
 
@@ -45,11 +48,9 @@ pub use sizes::Preset;
 pub(crate) use stacking::Stacking;
 
 use configure::MEMBER;
-use material::FoldData;
+use settings::MethodSettings;
 
 use negmm_dist::{Error, Result, near};
-use negmm_nn::ngboost::Score;
-use negmm_nn::train::NetworkJob;
 
 /// A way to learn a distribution for every row, with its settings.
 ///
@@ -115,113 +116,138 @@ impl Method {
         })
     }
 
-    /// Its name as people type it.
+    /// Its name on the command line and in files.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Auto(_) => "auto",
-            Self::NeGmm(_) => "ne-gmm",
-            Self::Mdn(_) => "mdn",
-            Self::BetaNll(_) => "beta-nll",
-            Self::SampleNet(_) => "sample-net",
-            Self::Ensemble(_) => "ensemble",
-            Self::NgBoost(_) => "ngboost",
-            Self::Constant(_) => "constant",
-        }
+        self.settings().name()
     }
 
     /// The same with the defaults for sequences: the LSTM's last state goes straight to the head, without hidden layers.
     #[must_use]
     pub fn for_sequences(mut self) -> Self {
-        if let Some(settings) = self.network_settings() {
-            settings.hidden = Vec::new();
+        if let Some(network) = self.settings_mut().network_mut() {
+            network.hidden = Vec::new();
         }
         self
     }
 
-    /// The settings of its networks, where it has some.
-    fn network_settings(&mut self) -> Option<&mut NetworkSettings> {
-        match self {
-            Self::NeGmm(method) => Some(&mut method.network.settings),
-            Self::Mdn(method) => Some(&mut method.network.settings),
-            Self::BetaNll(method) => Some(&mut method.settings),
-            Self::SampleNet(method) => Some(&mut method.settings),
-            Self::Ensemble(method) => method.member.network_settings(),
-            Self::Auto(_) | Self::NgBoost(_) | Self::Constant(_) => None,
-        }
-    }
-
     /// Whether it trains networks of one kind, so that it has the options of networks and their training.
     pub fn is_neural(&self) -> bool {
-        !matches!(self, Self::Auto(_) | Self::NgBoost(_) | Self::Constant(_))
+        self.settings().network().is_some()
     }
 
-    /// Rows it cannot do without.
+    /// The smallest number of rows that it can learn from.
     pub fn least_rows(&self) -> usize {
-        match self {
-            Self::Auto(_) | Self::Constant(_) | Self::NgBoost(_) => 1,
-            _ => 2,
-        }
+        if self.is_neural() { 2 } else { 1 }
     }
 
-    /// Whether it knows what to do with missing numbers, so that they are not filled for it.
+    /// Whether missing numbers are left to it, so that they are not imputed.
     pub fn keeps_missing(&self) -> bool {
-        matches!(self, Self::NgBoost(_))
+        self.settings().keeps_missing()
     }
 
-    /// The share of the rows that a network holds out.
-    fn validation(&self) -> f64 {
-        self.clone().network_settings().map_or(0.0, |settings| settings.training.validation)
-    }
-
-    /// The limit of smooth clipping, in standard deviations.
+    /// The limit of smooth clipping of numeric inputs, in sds.
     pub fn soft_clip(&self) -> Option<f64> {
+        self.settings().soft_clip()
+    }
+
+    /// Whether numeric inputs have a second copy, quantile-transformed to a normal distribution.
+    pub fn quantile_transform(&self) -> bool {
+        self.settings().quantile_transform()
+    }
+
+    /// The settings of `auto`, where it is that method.
+    pub fn as_auto(&self) -> Option<&Auto> {
+        self.settings().as_auto()
+    }
+
+    /// Whether it is the baseline that ignores the inputs.
+    pub fn is_baseline(&self) -> bool {
+        self.settings().is_baseline()
+    }
+
+    /// How the predictions of its networks are combined.
+    pub(crate) fn pool(&self) -> Pool {
+        self.settings().pool()
+    }
+
+    /// Whether its models, or parts of them, may have a predictor of that kind.
+    pub(crate) fn makes(&self, kind: PredictorKind) -> bool {
+        self.settings().makes(kind)
+    }
+
+    /// Its settings: here, and in [`Method::settings_mut`], is the only match over all methods.
+    fn settings(&self) -> &dyn MethodSettings {
         match self {
-            Self::Auto(method) => method.soft_clip(),
-            other => other.clone().network_settings().and_then(|settings| settings.soft_clip),
+            Self::Auto(settings) => settings,
+            Self::NeGmm(settings) => settings,
+            Self::Mdn(settings) => settings,
+            Self::BetaNll(settings) => settings,
+            Self::SampleNet(settings) => settings,
+            Self::Ensemble(settings) => settings,
+            Self::NgBoost(settings) => settings,
+            Self::Constant(settings) => settings,
         }
     }
 
-    /// Whether numbers have normal scores as a second copy.
-    pub fn normal_scores(&self) -> bool {
+    /// As [`Method::settings`], to be changed.
+    fn settings_mut(&mut self) -> &mut dyn MethodSettings {
         match self {
-            Self::Auto(method) => method.normal_scores,
-            other => other.clone().network_settings().is_some_and(|settings| settings.normal_scores),
+            Self::Auto(settings) => settings,
+            Self::NeGmm(settings) => settings,
+            Self::Mdn(settings) => settings,
+            Self::BetaNll(settings) => settings,
+            Self::SampleNet(settings) => settings,
+            Self::Ensemble(settings) => settings,
+            Self::NgBoost(settings) => settings,
+            Self::Constant(settings) => settings,
         }
     }
+}
 
-    /// Says why it cannot learn from censored targets, if it cannot: they have no energy score.
-    fn check_censored(&self) -> Result<()> {
-        let eta_0 = match self {
-            Self::NeGmm(method) => method.eta == 0.0,
-            Self::Auto(method) => method.eta == 0.0,
-            Self::Ensemble(method) => return method.member.check_censored(),
-            Self::SampleNet(_) => return Err(Error::options("sample-net cannot learn from censored targets")),
-            Self::NgBoost(settings) if settings.score != Score::Log => {
-                return Err(Error::options(
-                    "ngboost with the CRPS score cannot learn from censored targets; use score log",
-                ));
-            }
-            _ => false,
-        };
-        if eta_0 {
-            let name = self.name();
-            return Err(Error::options(format!(
-                "{name} with eta 0 cannot learn from censored targets; use a larger eta"
-            )));
-        }
-        Ok(())
+impl From<Auto> for Method {
+    fn from(settings: Auto) -> Self {
+        Self::Auto(settings)
     }
+}
 
-    /// One network to train, where the method is one of networks.
-    fn network_job(&self, material: &FoldData, seed: u64) -> Result<NetworkJob> {
-        match self {
-            Self::NeGmm(method) => Ok(method.network.job(material, method.eta, seed)),
-            Self::Mdn(method) => Ok(method.network.job(material, 1.0, seed)),
-            Self::BetaNll(method) => Ok(method.job(material, seed)),
-            Self::SampleNet(method) => Ok(method.job(material, seed)),
-            Self::Auto(_) | Self::Ensemble(_) | Self::NgBoost(_) | Self::Constant(_) => {
-                Err(Error::options(format!("{} is not one network", self.name())))
-            }
-        }
+impl From<NeGmm> for Method {
+    fn from(settings: NeGmm) -> Self {
+        Self::NeGmm(settings)
+    }
+}
+
+impl From<Mdn> for Method {
+    fn from(settings: Mdn) -> Self {
+        Self::Mdn(settings)
+    }
+}
+
+impl From<BetaNll> for Method {
+    fn from(settings: BetaNll) -> Self {
+        Self::BetaNll(settings)
+    }
+}
+
+impl From<SampleNet> for Method {
+    fn from(settings: SampleNet) -> Self {
+        Self::SampleNet(settings)
+    }
+}
+
+impl From<Ensemble> for Method {
+    fn from(settings: Ensemble) -> Self {
+        Self::Ensemble(settings)
+    }
+}
+
+impl From<NgBoost> for Method {
+    fn from(settings: NgBoost) -> Self {
+        Self::NgBoost(settings)
+    }
+}
+
+impl From<Constant> for Method {
+    fn from(settings: Constant) -> Self {
+        Self::Constant(settings)
     }
 }

@@ -1,15 +1,23 @@
-//! Responsible for NE-GMM, the paper's method.
+//! NE-GMM, the paper's method.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::MixtureNetwork;
-use negmm_nn::options::{Checked, Options, Slot, Spec};
+use super::material::FoldData;
+use super::plan::Plan;
+use super::settings::{MethodSettings, plan_one_network};
+use super::{MixtureNetwork, NetworkSettings, PredictorKind};
+use negmm_dist::{Error, Result};
+use negmm_nn::dataset::Dataset;
+use negmm_nn::options::{OptionResult, OptionSpec, Options, option_list};
+use negmm_nn::train::NetworkJob;
 
 /// A neural Gaussian mixture trained with eta · (logarithmic score) + (1 - eta) · (energy score).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct NeGmm {
-    /// Share of the logarithmic score.
+    /// Weight of the logarithmic score in the loss.
     pub eta: f64,
     /// The network and its training.
     #[serde(flatten)]
@@ -22,22 +30,61 @@ impl Default for NeGmm {
     }
 }
 
-/// Share of the logarithmic score.
-pub(super) const ETA: Spec = Spec::new(
+pub(super) const ETA: OptionSpec = OptionSpec::new(
     "Mixture",
     "eta",
-    "E",
-    "share of the logarithmic score in the loss, the rest is the energy score: 1 is an MDN, 0 the energy score alone",
+    "ETA",
+    "weight of the logarithmic score in the loss; the energy score has weight 1 - eta (1: an MDN; 0: energy score only)",
 )
 .within(0.0, 1.0);
 
 impl Options for NeGmm {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        see(&ETA, &mut self.eta);
-        self.network.each(see);
+    option_list! {
+        eta: ETA,
+        ..network
     }
 
-    fn fit_together(&self) -> Checked<()> {
-        self.network.fit_together()
+    fn check_combination(&self) -> OptionResult<()> {
+        self.network.check_combination()
     }
+}
+
+impl MethodSettings for NeGmm {
+    fn name(&self) -> &'static str {
+        "ne-gmm"
+    }
+
+    fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
+        Ok(plan_one_network(self, data, seed))
+    }
+
+    fn makes(&self, kind: PredictorKind) -> bool {
+        kind == PredictorKind::Networks
+    }
+
+    fn network(&self) -> Option<&NetworkSettings> {
+        Some(&self.network.settings)
+    }
+
+    fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
+        Some(&mut self.network.settings)
+    }
+
+    fn network_job(&self, material: &FoldData, seed: u64) -> Option<NetworkJob> {
+        Some(self.network.job(material, self.eta, seed))
+    }
+
+    fn check_censored(&self) -> Result<()> {
+        check_eta_of_censored(self.name(), self.eta)
+    }
+}
+
+/// Checks that there is a logarithmic score, the only one that censored targets have.
+pub(super) fn check_eta_of_censored(method: &str, eta: f64) -> Result<()> {
+    if eta == 0.0 {
+        return Err(Error::options(format!(
+            "{method} with eta 0 cannot learn from censored targets; use a larger eta"
+        )));
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::material::FoldData;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem};
-use negmm_nn::options::{Checked, Options, SIGMA_MIN, Slot, Spec};
+use negmm_nn::options::{OptionResult, OptionSpec, Options, SIGMA_MIN, option_list};
 use negmm_nn::train::{NetworkJob, Objective, TrainingConfig};
 
 /// Units in one hidden layer, and hidden layers, at most.
@@ -26,8 +26,10 @@ pub struct NetworkSettings {
     pub embedding: Option<f64>,
     /// Smooth clipping: sds within which numbers stay, see [`negmm_data::Encoder::soft_clipping`].
     pub soft_clip: Option<f64>,
-    /// Whether numbers have a second copy, see [`negmm_data::Encoder::adding_normal_scores`].
-    pub normal_scores: bool,
+    /// Whether numeric columns have a second copy, quantile-transformed to a normal distribution, see
+    /// [`negmm_data::Encoder::adding_normal_scores`].
+    #[serde(rename = "normal-scores")]
+    pub quantile_transform: bool,
     /// Units of each layer of the LSTM.
     pub lstm_hidden: usize,
     /// Layers of the LSTM.
@@ -47,7 +49,7 @@ impl Default for NetworkSettings {
             activation: Activation::Silu,
             embedding: None,
             soft_clip: None,
-            normal_scores: false,
+            quantile_transform: false,
             lstm_hidden: 64,
             lstm_layers: 2,
             sigma_min: 1e-3,
@@ -56,79 +58,72 @@ impl Default for NetworkSettings {
     }
 }
 
-/// Units of each hidden layer.
-pub(super) const HIDDEN: Spec = Spec::new(
+pub(super) const HIDDEN: OptionSpec = OptionSpec::new(
     "Network",
     "hidden",
     "UNITS",
-    "units of each hidden layer, such as 64,64; of a sequence those after the LSTM, none unless given",
+    "units of each hidden layer, such as 64,64; for sequences the layers after the LSTM (none unless given)",
 )
 .within(1.0, MOST_UNITS as f64)
-.units("units")
-.at_most(MOST_LAYERS, "layers")
+.unit("units")
+.max_items(MOST_LAYERS, "layers")
 .basic();
 
-/// Whether layers are residual.
-pub(super) const RESIDUAL: Spec = Spec::new(
+pub(super) const RESIDUAL: OptionSpec = OptionSpec::choice(
     "Network",
     "residual",
-    "BOOL",
-    "residual layers: each adds what the one before it gave, where both have as many units; helps with three and more",
+    "residual (skip) connections between hidden layers of equal width; help with three or more layers",
 );
 
-/// Periodic embedding.
-pub(super) const EMBEDDING: Spec = Spec::new(
+const ACTIVATION: OptionSpec = OptionSpec::choice("Network", "activation", "activation function of the hidden units");
+
+pub(super) const EMBEDDING: OptionSpec = OptionSpec::new(
     "Network",
     "embedding",
-    "F",
-    "periodic embedding of the numbers: sd of its frequencies at the start, low for smooth dependence; not for sequences",
+    "SD",
+    "periodic embedding of numeric inputs: sd of the initial frequencies, small for smooth functions; not for sequences",
 )
 .within(0.001, 100.0);
 
-/// Normal scores.
-pub(super) const NORMAL_SCORES: Spec = Spec::new(
+const SOFT_CLIP: OptionSpec = OptionSpec::new(
     "Network",
-    "normal-scores",
-    "BOOL",
-    "a second copy of every number, with the quantiles of a normal; may help where columns are skewed; not for sequences",
+    "soft-clip",
+    "SD",
+    "smooth clipping of numeric inputs to this many sds from their mean; not for sequences",
+)
+.within(0.1, 1000.0);
+
+pub(super) const QUANTILE_TRANSFORM: OptionSpec = OptionSpec::choice(
+    "Network",
+    "quantile-transform",
+    "adds a copy of every numeric input, quantile-transformed to a normal distribution; may help with skewed columns; not for sequences",
 );
 
-/// Units of each layer of the LSTM.
-pub(super) const LSTM_HIDDEN: Spec =
-    Spec::new("Network", "lstm-hidden", "UNITS", "units of each layer of the LSTM that reads a sequence")
+pub(super) const LSTM_HIDDEN: OptionSpec =
+    OptionSpec::new("Network", "lstm-hidden", "UNITS", "units of each LSTM layer; for sequences")
         .within(1.0, MOST_LSTM_UNITS as f64)
-        .units("units");
+        .unit("units");
 
-/// Layers of the LSTM.
-pub(super) const LSTM_LAYERS: Spec =
-    Spec::new("Network", "lstm-layers", "N", "layers of the LSTM that reads a sequence")
+pub(super) const LSTM_LAYERS: OptionSpec =
+    OptionSpec::new("Network", "lstm-layers", "N", "number of LSTM layers; for sequences")
         .within(1.0, MOST_LSTM_LAYERS as f64);
 
 impl Options for NetworkSettings {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        see(&HIDDEN, &mut self.hidden);
-        see(&RESIDUAL, &mut self.residual);
-        see(&Spec::word("Network", "activation", "activation of the hidden units"), &mut self.activation);
-        see(&EMBEDDING, &mut self.embedding);
-        see(
-            &Spec::new(
-                "Network",
-                "soft-clip",
-                "SD",
-                "smooth clipping: numbers stay within so many of their sds; not for sequences",
-            )
-            .within(0.1, 1000.0),
-            &mut self.soft_clip,
-        );
-        see(&NORMAL_SCORES, &mut self.normal_scores);
-        see(&LSTM_HIDDEN, &mut self.lstm_hidden);
-        see(&LSTM_LAYERS, &mut self.lstm_layers);
-        see(&SIGMA_MIN, &mut self.sigma_min);
-        self.training.each(see);
+    option_list! {
+        hidden: HIDDEN,
+        residual: RESIDUAL,
+        activation: ACTIVATION,
+        embedding: EMBEDDING,
+        soft_clip: SOFT_CLIP,
+        quantile_transform: QUANTILE_TRANSFORM,
+        lstm_hidden: LSTM_HIDDEN,
+        lstm_layers: LSTM_LAYERS,
+        sigma_min: SIGMA_MIN,
+        ..training
     }
 
-    fn fit_together(&self) -> Checked<()> {
-        self.training.fit_together()
+    fn check_combination(&self) -> OptionResult<()> {
+        self.training.check_combination()
     }
 }
 

@@ -1,11 +1,9 @@
-//! Responsible for planning: data, a method and a seed become jobs with nothing left to be decided, and the knowledge of what is
-//! to be made of them when they are trained.
+//! The plan of a fit: the jobs of a method, data and seed, with nothing left to be decided, and how their results become a model.
 
 use std::sync::Arc;
 
+use super::Method;
 use super::folds::Folds;
-use super::material::FoldData;
-use super::{Method, constant};
 use crate::standardised::Pool;
 use negmm_dist::{Mixtures, Result};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
@@ -40,24 +38,9 @@ impl Method {
     pub fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
         self.check()?;
         if data.has_censored() {
-            self.check_censored()?;
+            self.settings().check_censored()?;
         }
-        let own = |work| Plan { method: self.clone(), work };
-        Ok(match self {
-            Self::Auto(auto) => auto.plan(data, seed),
-            Self::NgBoost(settings) => {
-                let FoldData { data, train, validation, statistics } = FoldData::split(data, settings.validation, seed);
-                let job = TreesJob { settings: settings.clone(), data, train, validation, halves: 0, seed };
-                own(Work::Trees { job, statistics })
-            }
-            Self::Ensemble(ensemble) => own(ensemble.plan(data, seed)?),
-            Self::Constant(_) => own(Work::Constant { law: constant::law_of_all(data, 1.0) }),
-            Self::NeGmm(_) | Self::Mdn(_) | Self::BetaNll(_) | Self::SampleNet(_) => {
-                let material = FoldData::split(data, self.validation(), seed);
-                let jobs = vec![self.network_job(&material, seed)?];
-                own(Work::Networks { jobs, statistics: material.statistics, pool: Pool::Mixture })
-            }
-        })
+        self.settings().plan(data, seed)
     }
 }
 

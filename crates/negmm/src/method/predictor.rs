@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::accelerator::Accelerator;
 use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
@@ -52,6 +54,19 @@ pub enum Predictor {
         /// Two or more.
         parts: Vec<Part>,
     },
+}
+
+/// The kind of a predictor, as files name it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PredictorKind {
+    Constant,
+    /// Networks whose outputs are mixtures.
+    Networks,
+    /// Networks whose outputs are samples.
+    Samplers,
+    Trees,
+    Stack,
 }
 
 /// A part of a stack.

@@ -1,12 +1,18 @@
-//! Responsible for SampleNet: a network whose outputs are samples, trained with their energy score.
+//! SampleNet: a network whose outputs are samples, trained with their energy score.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::NetworkSettings;
 use super::material::FoldData;
+use super::plan::Plan;
+use super::settings::{MethodSettings, plan_one_network};
+use super::{NetworkSettings, PredictorKind};
+use negmm_dist::{Error, Result};
+use negmm_nn::dataset::Dataset;
 use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
 use negmm_nn::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
-use negmm_nn::options::{Checked, Options, Refused, Slot, Spec};
+use negmm_nn::options::{OptionError, OptionResult, OptionSpec, Options, option_list};
 use negmm_nn::train::{NetworkJob, Objective, Selection};
 
 /// Largest weight of the regulariser: far beyond it the energy score would be lost in rounding.
@@ -51,40 +57,64 @@ impl Default for SampleNet {
     }
 }
 
+const SAMPLES: OptionSpec = OptionSpec::new("sample-net", "samples", "M", "number of samples predicted per row")
+    .within(LEAST_SAMPLES as f64, MOST_SAMPLES as f64);
+
+const SINKHORN: OptionSpec = OptionSpec::new(
+    "sample-net",
+    "sinkhorn",
+    "WEIGHT",
+    "weight of the regulariser: Sinkhorn divergence between samples and prior; 0: off (training is many times slower with it)",
+)
+.within(0.0, MOST_SINKHORN);
+
+const PRIOR: OptionSpec = OptionSpec::choice("sample-net", "prior", "prior distribution of the Sinkhorn regulariser");
+
 impl Options for SampleNet {
-    fn each(&mut self, see: &mut dyn FnMut(&Spec, &mut dyn Slot)) {
-        see(
-            &Spec::new("sample-net", "samples", "M", "samples that are predicted for each row")
-                .within(LEAST_SAMPLES as f64, MOST_SAMPLES as f64),
-            &mut self.samples,
-        );
-        see(
-            &Spec::new(
-                "sample-net",
-                "sinkhorn",
-                "W",
-                "weight of the Sinkhorn divergence that draws the samples' shape towards the prior; 0: off (on, training is many times slower)",
-            )
-            .within(0.0, MOST_SINKHORN),
-            &mut self.sinkhorn,
-        );
-        see(&Spec::word("sample-net", "prior", "what the samples' shape is drawn towards"), &mut self.prior);
-        self.settings.each(see);
+    option_list! {
+        samples: SAMPLES,
+        sinkhorn: SINKHORN,
+        prior: PRIOR,
+        ..settings
     }
 
-    fn fit_together(&self) -> Checked<()> {
+    fn check_combination(&self) -> OptionResult<()> {
         if self.settings.training.select == Selection::Calibrated {
-            return Err(Refused::new("select", "nll or crps for samples", "\"calibrated\""));
+            return Err(OptionError::new("select", "nll or crps for samples", "\"calibrated\""));
         }
-        self.settings.fit_together()
+        self.settings.check_combination()
     }
 }
 
-impl SampleNet {
-    pub(super) fn job(&self, material: &FoldData, seed: u64) -> NetworkJob {
+impl MethodSettings for SampleNet {
+    fn name(&self) -> &'static str {
+        "sample-net"
+    }
+
+    fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
+        Ok(plan_one_network(self, data, seed))
+    }
+
+    fn makes(&self, kind: PredictorKind) -> bool {
+        kind == PredictorKind::Samplers
+    }
+
+    fn network(&self) -> Option<&NetworkSettings> {
+        Some(&self.settings)
+    }
+
+    fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
+        Some(&mut self.settings)
+    }
+
+    fn network_job(&self, material: &FoldData, seed: u64) -> Option<NetworkJob> {
         let head = SampleHead { samples: self.samples, sd_floor: self.settings.sigma_min as f32 };
         let sinkhorn = Sinkhorn { prior: self.prior, weight: self.sinkhorn as f32 };
         let sinkhorn = (self.sinkhorn > 0.0).then_some(sinkhorn);
-        self.settings.job(material, Objective::SampleEnergy { head, sinkhorn }, seed)
+        Some(self.settings.job(material, Objective::SampleEnergy { head, sinkhorn }, seed))
+    }
+
+    fn check_censored(&self) -> Result<()> {
+        Err(Error::options("sample-net cannot learn from censored targets"))
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use negmm_nn::dataset::Dataset;
-use negmm_nn::options::Word;
+use negmm_nn::options::Choice;
 use negmm_nn::train::Optimiser;
 
 /// From so many rows on there are more steps, and from so many on fewer networks, and steps of more rows.
@@ -30,20 +30,20 @@ pub enum Preset {
     Best,
 }
 
-impl Word for Preset {}
+impl Choice for Preset {}
 
 /// What follows from the data where nobody says something else.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) folds: usize,
     /// Networks of a fold.
-    pub(super) members: usize,
+    pub(super) ensemble_size: usize,
     /// Whether each fold has trees too.
     pub(super) trees: bool,
     pub(super) hidden: &'static [usize],
     /// Frequencies of the networks of a fold, in turn.
     pub(super) frequencies: &'static [f64],
-    pub(super) batch: usize,
+    pub(super) batch_size: usize,
     pub(super) optimiser: Optimiser,
     pub(super) learning_rate: f64,
     pub(super) steps: usize,
@@ -55,11 +55,11 @@ pub(super) struct Sizes {
 
 const SMALL: Sizes = Sizes {
     folds: 10,
-    members: 1,
+    ensemble_size: 1,
     trees: false,
     hidden: &[64; 4],
     frequencies: &[0.1, 0.5],
-    batch: 64,
+    batch_size: 64,
     optimiser: Optimiser::Muon,
     learning_rate: 0.012,
     steps: 1_500,
@@ -67,8 +67,8 @@ const SMALL: Sizes = Sizes {
     patience: 0,
 };
 const OF_MIDDLING: Sizes = Sizes { frequencies: &[0.5, 2.0], steps: 3_500, checks: 20, patience: 5, ..SMALL };
-const OF_LARGE: Sizes = Sizes { folds: 5, frequencies: &[2.0], batch: 128, steps: 2_500, ..OF_MIDDLING };
-const OF_WIDE: Sizes = Sizes { batch: 256, steps: 1_500, ..OF_LARGE };
+const OF_LARGE: Sizes = Sizes { folds: 5, frequencies: &[2.0], batch_size: 128, steps: 2_500, ..OF_MIDDLING };
+const OF_WIDE: Sizes = Sizes { batch_size: 256, steps: 1_500, ..OF_LARGE };
 const OF_HUGE: Sizes = Sizes { hidden: &[96; 4], ..OF_LARGE };
 const OF_SEQUENCE: Sizes =
     Sizes { hidden: &[], optimiser: Optimiser::Adam, learning_rate: 0.005, steps: 2_000, checks: 40, ..SMALL };
@@ -91,8 +91,8 @@ impl Sizes {
             Preset::Medium => medium,
             Preset::Best => {
                 let sequence = data.window().is_some();
-                let members = if sequence { 2 } else { 4 };
-                Self { folds: 10, members, trees: !sequence, steps: 2 * medium.steps, ..medium }
+                let ensemble_size = if sequence { 2 } else { 4 };
+                Self { folds: 10, ensemble_size, trees: !sequence, steps: 2 * medium.steps, ..medium }
             }
         }
     }

@@ -145,12 +145,12 @@ impl FitPlan {
         let baseline = model.encoder.target().baseline(model.without_support(baseline));
         let grid = model.encoder.target().grid;
         let (ours, theirs) = (held_out.scores(&held_out.predictions, grid)?, held_out.scores(&baseline, grid)?);
-        if !matches!(model.method, Method::Constant(_)) {
+        if !model.method.is_baseline() {
             warnings.extend(remarks(&held_out, [&ours.rows, &theirs.rows], model.encoder.target())?);
         }
         (model.record.validation, model.record.baseline) = (ours.metrics, theirs.metrics);
         // Steps of a series follow each other: what was is not as likely as what will be.
-        if extrapolates && matches!(model.method, Method::Auto(_)) {
+        if extrapolates && model.method.as_auto().is_some() {
             model.calibration = held_out.calibration(seed)?;
         }
         Ok(Fitted { model, warnings, held_out })

@@ -59,9 +59,9 @@ impl PreprocessingConfig {
         let alone = inputs.sequence.is_none();
         Self {
             soft_clip: method.soft_clip().filter(|_| alone),
-            normal_scores: alone && method.normal_scores(),
+            normal_scores: alone && method.quantile_transform(),
             keeps_missing: method.keeps_missing(),
-            guesses: matches!(method, Method::Auto(_)),
+            guesses: method.as_auto().is_some(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Member, Method, Part, Pool, Predictor};
+use crate::method::{Member, Method, Part, Predictor, PredictorKind};
 use negmm_dist::Mixtures;
 use negmm_dist::math::lanes::{Chunk, WIDTH};
 use negmm_nn::dataset::{STATISTICS, TargetEncoding};
@@ -16,7 +16,7 @@ use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
 /// What the tensors are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shape {
-    kind: Kind,
+    kind: PredictorKind,
     /// Of a constant that is normal around the target's mean its sd, in sds of the target: older files have it.
     #[serde(default, skip_serializing)]
     sd: Option<f64>,
@@ -40,20 +40,8 @@ pub(super) struct Shape {
     parts: Vec<Shape>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    Constant,
-    /// Networks whose outputs are mixtures.
-    Networks,
-    /// Networks whose outputs are samples.
-    Samplers,
-    Trees,
-    Stack,
-}
-
 impl Shape {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: PredictorKind) -> Self {
         Self {
             kind,
             sd: None,
@@ -73,12 +61,12 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
         Predictor::Constant { law } => {
             let parts = law.weights().iter().zip(law.means()).zip(law.sds());
             let law = parts.map(|((weight, mean), sd)| [*weight, *mean, *sd]).collect();
-            (Shape { law, ..Shape::new(Kind::Constant) }, Vec::new())
+            (Shape { law, ..Shape::new(PredictorKind::Constant) }, Vec::new())
         }
         Predictor::Networks { members, head, .. } => {
             let factors = members.iter().map(|member| member.sd_factor);
             let sd_factors = if factors.clone().all(|factor| factor == 1.0) { Vec::new() } else { factors.collect() };
-            let kind = if head.components().is_some() { Kind::Networks } else { Kind::Samplers };
+            let kind = if head.components().is_some() { PredictorKind::Networks } else { PredictorKind::Samplers };
             let (networks, mut tensors) = write_networks(members);
             tensors.extend(
                 members
@@ -91,10 +79,10 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
         Predictor::Trees { boosted, statistics } => {
             let mut tensors = write_trees(&boosted.to_parts());
             tensors.extend(write_statistics(TREES_LEVELS, statistics));
-            (Shape::new(Kind::Trees), tensors)
+            (Shape::new(PredictorKind::Trees), tensors)
         }
         Predictor::Stack { parts } => {
-            let mut shape = Shape::new(Kind::Stack);
+            let mut shape = Shape::new(PredictorKind::Stack);
             let mut all = Vec::new();
             for (number, part) in parts.iter().enumerate() {
                 let (part_shape, tensors) = write(&part.predictor);
@@ -115,22 +103,13 @@ pub(super) fn read(
     (features, levels): (usize, &[usize]),
     tensors: &Tensors<'_>,
 ) -> Result<Predictor, Flaw> {
-    let fits = match (shape.kind, method) {
-        (Kind::Constant, Method::Constant(_) | Method::Auto(_)) | (Kind::Trees, Method::NgBoost(_)) => true,
-        (Kind::Networks, method) => {
-            !matches!(method, Method::Constant(_) | Method::NgBoost(_)) && !predicts_samples(method)
-        }
-        (Kind::Samplers, method) => predicts_samples(method),
-        (Kind::Stack | Kind::Trees, Method::Auto(_)) => true,
-        _ => false,
-    };
-    if !fits {
+    if !method.makes(shape.kind) {
         return Err("what predicts is not of its method".into());
     }
     let Shape { kind, sd, law, networks, head, sd_factors, shares, parts } = shape;
     check_factors(&sd_factors)?;
     match (kind, head) {
-        (Kind::Constant, _) => {
+        (PredictorKind::Constant, _) => {
             let law = if law.is_empty() { vec![[1.0, 0.0, sd.unwrap_or(1.0)]] } else { law };
             let list = |at: usize| law.iter().map(|component| component[at]).collect::<Vec<f64>>();
             if law.iter().any(|[_, mean, sd]| mean.abs() > 1e9 || !(*sd == 0.0 || (1e-9..=1e9).contains(sd))) {
@@ -139,8 +118,8 @@ pub(super) fn read(
             let law = Mixtures::new(law.len(), list(0), list(1), list(2)).map_err(|error| error.to_string())?;
             Ok(Predictor::Constant { law })
         }
-        (Kind::Networks | Kind::Samplers, Some(head)) => {
-            if head.components().is_some() != (kind == Kind::Networks) {
+        (PredictorKind::Networks | PredictorKind::Samplers, Some(head)) => {
+            if head.components().is_some() != (kind == PredictorKind::Networks) {
                 return Err("its head is not of its kind".into());
             }
             head.check()?;
@@ -154,22 +133,21 @@ pub(super) fn read(
             for (number, member) in members.iter_mut().enumerate() {
                 member.statistics = read_statistics(tensors, &network_levels(number), levels)?.into();
             }
-            let pool = if let Method::Ensemble(ensemble) = method { ensemble.pool } else { Pool::Mixture };
-            Ok(Predictor::Networks { members, head, pool })
+            Ok(Predictor::Networks { members, head, pool: method.pool() })
         }
-        (Kind::Networks | Kind::Samplers, None) => Err("its networks have no head".into()),
-        (Kind::Trees, _) => {
+        (PredictorKind::Networks | PredictorKind::Samplers, None) => Err("its networks have no head".into()),
+        (PredictorKind::Trees, _) => {
             let parts = read_trees(tensors)?;
             let boosted = Boosted::from_parts(&parts, features).map_err(|error| error.to_string())?;
             let statistics = read_statistics(tensors, TREES_LEVELS, levels)?.into();
             Ok(Predictor::Trees { boosted, statistics })
         }
-        (Kind::Stack, _) => {
+        (PredictorKind::Stack, _) => {
             let sound = parts.len() >= 2
                 && shares.len() == parts.len()
                 && shares.iter().all(|share| (0.0..=1.0).contains(share))
                 && (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9
-                && parts.iter().all(|part| part.kind != Kind::Stack);
+                && parts.iter().all(|part| part.kind != PredictorKind::Stack);
             if !sound {
                 return Err("the parts of its stack are out of range".into());
             }
@@ -192,14 +170,6 @@ fn part_name(number: usize) -> String {
 fn check_factors(factors: &[f64]) -> Result<(), Flaw> {
     let sound = factors.iter().all(|factor| (1e-9..=1e9).contains(factor));
     if sound { Ok(()) } else { Err("an sd factor is out of range".into()) }
-}
-
-fn predicts_samples(method: &Method) -> bool {
-    match method {
-        Method::SampleNet(_) => true,
-        Method::Ensemble(ensemble) => predicts_samples(&ensemble.member),
-        _ => false,
-    }
 }
 
 fn write_networks(networks: &[Member]) -> (Vec<Network>, Vec<Tensor>) {

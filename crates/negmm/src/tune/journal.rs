@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::Shard;
 use negmm_dist::{Error, Result};
+use negmm_nn::options::current_name;
 
 /// The version of the journal's own form.
 const FORMAT: u64 = 1;
@@ -179,13 +180,15 @@ impl Journal {
             // Killed while it wrote the first line, if it is this search's.
             return if expected.as_bytes().starts_with(bytes) { Ok(0) } else { Err(not_a_journal()) };
         };
-        let found: Header = serde_json::from_slice(first).map_err(|error| not_a_journal().with_source(error))?;
+        let mut found: Header = serde_json::from_slice(first).map_err(|error| not_a_journal().with_source(error))?;
+        name_options_in_plan(&mut found.plan);
         self.header.check(&found)?;
         let mut length = first.len() + 1;
         let mut lines = lines.enumerate().peekable();
         while let Some((number, (end, text))) = lines.next() {
-            let entry: Entry = match serde_json::from_slice(text) {
-                Ok(entry) => checked(entry).map_err(|error| error.at_line(number as u64 + 2))?,
+            let entry: Entry = match serde_json::from_slice::<Entry>(text) {
+                Ok(entry) => checked(Entry { trial: with_current_names(&entry.trial), ..entry })
+                    .map_err(|error| error.at_line(number as u64 + 2))?,
                 // What a crash of the machine leaves at the end.
                 Err(_) if lines.peek().is_none() => break,
                 Err(error) => {
@@ -226,6 +229,35 @@ impl Journal {
         }
         Ok(file)
     }
+}
+
+/// Replaces former names of options by their current ones in the plan of a journal: those that are searched or changed, as pairs of a
+/// name and values, and those of fixed settings, as keys.
+fn name_options_in_plan(plan: &mut Map<String, Value>) {
+    let rename_pairs = |pairs: Option<&mut Value>| {
+        for pair in pairs.and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(Value::String(name)) = pair.get_mut(0) {
+                *name = current_name(name).to_string();
+            }
+        }
+    };
+    rename_pairs(plan.get_mut("grid").and_then(|grid| grid.get_mut("options")));
+    rename_pairs(plan.get_mut("changed"));
+    if let Some(Value::Object(settings)) = plan.get_mut("settings") {
+        *settings = std::mem::take(settings)
+            .into_iter()
+            .map(|(name, value)| (current_name(&name).to_string(), value))
+            .collect();
+    }
+}
+
+/// The name of a trial, which has settings as words `option=value`, with the current names of options.
+fn with_current_names(trial: &str) -> String {
+    let word = |word: &str| match word.split_once('=') {
+        Some((option, value)) => format!("{}={value}", current_name(option)),
+        None => word.to_string(),
+    };
+    trial.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn not_a_journal() -> Error {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::Method;
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
-use negmm_nn::options::{self, Kind};
+use negmm_nn::options::{self, ValueKind, current_name};
 
 /// Draws in a row that give nothing new before a space counts as used up.
 const MOST_REPEATS: usize = 1000;
@@ -28,7 +28,7 @@ pub enum Values {
 /// An option and its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dimension {
-    /// The option's name on the command line.
+    /// The option's name on the command line, which may be a former one (see [`options::RENAMED`]).
     pub option: String,
     /// What it may be.
     pub values: Values,
@@ -134,6 +134,9 @@ impl Space {
         if methods.is_empty() {
             return Err(Error::options("a search needs at least one method"));
         }
+        for dimension in &mut dimensions {
+            dimension.option = current_name(&dimension.option).to_string();
+        }
         // What members are comes before their options.
         dimensions.sort_by_key(|dimension| dimension.option != "member");
         dimensions.iter_mut().for_each(|dimension| dimension.widen(&methods));
@@ -150,7 +153,7 @@ impl Space {
             }
             for method in methods.iter().filter(|method| method.has(option)) {
                 for value in dimension.ends() {
-                    options::read(&mut method.clone(), option, &value)?;
+                    options::set(&mut method.clone(), option, &value)?;
                 }
             }
         }
@@ -168,9 +171,9 @@ impl Space {
             "samples=50,100,200",
             "weight-decay=1e-5..1e-1:log",
             "dropout=0,0.05,0.1",
-            "depth=2..6",
-            "min-leaf=1..20",
-            "rows-share=0.5,0.75,1",
+            "max-depth=2..6",
+            "min-samples-leaf=1..20",
+            "subsample=0.5,0.75,1",
         ];
         let dimensions = USUAL.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>>>()?;
         let wanted = |dimension: &Dimension| methods.iter().any(|method| method.has(&dimension.option));
@@ -256,7 +259,7 @@ impl Dimension {
     fn widen(&mut self, methods: &[Method]) {
         if let Values::Whole(low, high) = self.values {
             let mut known = methods.iter().flat_map(Method::options).filter(|option| option.name == self.option);
-            if known.all(|option| option.kind == Kind::Real) {
+            if known.all(|option| option.kind == ValueKind::Float) {
                 self.values = Values::Uniform(low as f64, high as f64);
             }
         }

@@ -7,7 +7,7 @@ mod schedule_free;
 use serde::{Deserialize, Serialize};
 
 use crate::net::{Network, Stem};
-use crate::options::Word;
+use crate::options::Choice;
 use adam::Adam;
 use muon::Muon;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
@@ -33,7 +33,7 @@ pub enum Optimiser {
     Muon,
 }
 
-impl Word for Optimiser {}
+impl Choice for Optimiser {}
 
 impl Optimiser {
     /// Multiplications of the matrix products that it makes in one step for a network.

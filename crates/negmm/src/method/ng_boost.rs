@@ -1,0 +1,41 @@
+//! NGBoost as a method.
+
+use std::sync::Arc;
+
+use super::material::FoldData;
+use super::plan::{Plan, Work};
+use super::settings::MethodSettings;
+use super::{NgBoost, PredictorKind};
+use negmm_dist::{Error, Result};
+use negmm_nn::dataset::Dataset;
+use negmm_nn::ngboost::Score;
+use negmm_nn::train::TreesJob;
+
+impl MethodSettings for NgBoost {
+    fn name(&self) -> &'static str {
+        "ngboost"
+    }
+
+    fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
+        let FoldData { data, train, validation, statistics } = FoldData::split(data, self.validation_fraction, seed);
+        let job = TreesJob { settings: self.clone(), data, train, validation, halves: 0, seed };
+        Ok(Plan { method: self.clone().into(), work: Work::Trees { job, statistics } })
+    }
+
+    fn makes(&self, kind: PredictorKind) -> bool {
+        kind == PredictorKind::Trees
+    }
+
+    fn check_censored(&self) -> Result<()> {
+        if self.score != Score::Log {
+            return Err(Error::options(
+                "ngboost with the CRPS score cannot learn from censored targets; use score log",
+            ));
+        }
+        Ok(())
+    }
+
+    fn keeps_missing(&self) -> bool {
+        true
+    }
+}
