@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use negmm::data::{Column, ColumnRoles, Sequence, TargetSpec};
-use negmm::options::Kind;
+use negmm::options::ValueKind;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Rng, Table, fit_with};
 
@@ -154,8 +154,8 @@ fn settings(method: &mut Method, rng: &mut Rng) -> Vec<(&'static str, String)> {
             "steps" => &["5", "20"],
             "hidden" => &["none", "1", "3", "17,5", "8,8,8"],
             "lstm-hidden" => &["1", "5"],
-            "members" => &["1", "2", "3"],
-            "rounds" => &["0", "1", "10"],
+            "ensemble-size" => &["1", "2", "3"],
+            "n-estimators" => &["0", "1", "10"],
             "samples" => &["1", "2", "20"],
             "components" => &["1", "2", "9"],
             "adversarial" | "snapshots" | "validation-every" => continue,
@@ -163,8 +163,8 @@ fn settings(method: &mut Method, rng: &mut Rng) -> Vec<(&'static str, String)> {
             _ => &VALUES,
         };
         let value = match option.kind {
-            Kind::Word(words) => words[rng.below(words.len())].to_string(),
-            Kind::Truth => ["true", "false"][rng.below(2)].to_string(),
+            ValueKind::Choice(words) => words[rng.below(words.len())].to_string(),
+            ValueKind::Bool => ["true", "false"][rng.below(2)].to_string(),
             _ => cheap[rng.below(cheap.len())].to_string(),
         };
         let mut tried = method.clone();

@@ -44,7 +44,7 @@ fn method(name: &str, options: &[(&str, &str)]) -> Method {
 /// The bytes of a small model of every kind.
 pub fn models() -> Vec<Vec<u8>> {
     const SHORT: [(&str, &str); 2] = [("epochs", "2"), ("hidden", "4")];
-    const AUTO: [(&str, &str); 3] = [("members", "1"), ("steps", "20"), ("hidden", "8")];
+    const AUTO: [(&str, &str); 3] = [("ensemble-size", "1"), ("steps", "20"), ("hidden", "8")];
     let short = |name: &str, more: &[(&str, &str)]| method(name, &[&SHORT[..], more].concat());
     let plain = ColumnRoles::default();
     let day = ColumnRoles { dates: vec![("day".into(), None)], ..ColumnRoles::default() };
@@ -57,8 +57,8 @@ pub fn models() -> Vec<Vec<u8>> {
         (short("mdn", &[]), "count", plain.clone()),
         (short("beta-nll", &[]), "y", ColumnRoles { outcome: bounded, ..ColumnRoles::default() }),
         (short("sample-net", &[("samples", "5")]), "y", plain.clone()),
-        (short("ensemble", &[("members", "2")]), "y", plain.clone()),
-        (method("ngboost", &[("rounds", "3")]), "y", plain.clone()),
+        (short("ensemble", &[("ensemble-size", "2")]), "y", plain.clone()),
+        (method("ngboost", &[("n-estimators", "3")]), "y", plain.clone()),
         (method("constant", &[]), "rain", plain.clone()),
         (method("auto", &AUTO), "rain", plain),
         (short("mdn", &[]), "y", ColumnRoles { outcome: censored, ..ColumnRoles::default() }),

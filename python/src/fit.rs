@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use negmm::Method;
-use negmm::options::{Kind, OptionInfo};
+use negmm::options::{OptionInfo, ValueKind};
 use negmm::train::{Callbacks, train};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -48,14 +48,14 @@ pub fn fit(
     Ok((Model::new(fitted.model), fitted.warnings))
 }
 
-/// Every method as JSON: its name, the table of its options, its settings as in model files, and the rows it cannot do without.
+/// Every method as JSON: its name, the table of its options, its settings, and the rows it cannot do without.
 #[pyfunction]
 pub fn methods() -> PyResult<String> {
     let all: Vec<_> = Method::all()
         .iter()
         .map(|method| {
             let options: Vec<_> = method.options().iter().map(self::described).collect();
-            json!({"name": method.name(), "options": options, "settings": method, "least_rows": method.least_rows()})
+            json!({"name": method.name(), "options": options, "settings": method.to_json(), "least_rows": method.least_rows()})
         })
         .collect();
     serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
@@ -64,19 +64,19 @@ pub fn methods() -> PyResult<String> {
 /// One option as JSON.
 fn described(option: &OptionInfo) -> Value {
     let (kind, words): (_, &[&str]) = match option.kind {
-        Kind::Whole => ("whole", &[]),
-        Kind::Real => ("real", &[]),
-        Kind::List => ("list", &[]),
-        Kind::Truth => ("truth", &[]),
-        Kind::Word(words) => ("word", words),
+        ValueKind::Integer => ("integer", &[]),
+        ValueKind::Float => ("float", &[]),
+        ValueKind::IntegerList => ("integer list", &[]),
+        ValueKind::Bool => ("bool", &[]),
+        ValueKind::Choice(words) => ("choice", words),
     };
     json!({
         "name": option.name,
         "kind": kind,
         "words": words,
-        "empty": option.empty,
+        "none_word": option.none_word,
         "range": option.range,
-        "meaning": option.meaning,
+        "help": option.help,
         "default": option.value,
     })
 }

@@ -56,7 +56,7 @@ pub fn fit_forecaster(
     let table = table.get().0.clone();
     let fitted = interruptible(py, threads, move |cancel| {
         let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
-        let Method::Auto(auto) = &method else { return Err(negmm::Error::options("forecasts are made by auto")) };
+        let Some(auto) = method.as_auto() else { return Err(negmm::Error::options("forecasts are made by auto")) };
         let (engine, watch) = (CpuEngine::new(threads), Callbacks { cancel, ..Callbacks::nothing() });
         let inputs = ColumnRoles { outcome, ..ColumnRoles::default() };
         let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);

@@ -277,7 +277,7 @@ impl Model {
         };
         let inputs: Vec<_> = encoder.inputs().iter().map(|input| json!([input.name, kind(&input.encoding)])).collect();
         let description = json!({
-            "method": self.0.method(),
+            "method": self.0.method().to_json(),
             "target": encoder.target().name,
             "support": encoder.target().support,
             "inputs": inputs,

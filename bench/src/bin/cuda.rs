@@ -150,7 +150,7 @@ fn main() {
     let names: Vec<String> = std::env::args().skip(1).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|other| other == name);
     let plain = TrainingConfig {
-        averaging: 0.0,
+        ema_decay: 0.0,
         schedule: Schedule::Constant,
         learning_rate: 1e-3,
         ..TrainingConfig::default()
@@ -170,7 +170,7 @@ fn main() {
         hidden: vec![256; 3],
         components: 10,
         networks: 10,
-        training: TrainingConfig { steps: Some(12_000), check_every: Some(500), batch: 256, ..plain.clone() },
+        training: TrainingConfig { steps: Some(12_000), check_every: Some(500), batch_size: 256, ..plain.clone() },
         embedded: false,
     };
     let auto = Form {
@@ -180,7 +180,7 @@ fn main() {
         training: TrainingConfig {
             steps: Some(1_500),
             check_every: Some(75),
-            batch: 256,
+            batch_size: 256,
             optimiser: Optimiser::Muon,
             learning_rate: 0.012,
             select: Selection::Calibrated,

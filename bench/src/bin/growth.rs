@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let settings = &program.asked(&["inspect".as_ref(), model.as_os_str()])?["method"];
             let setting = |name: &str| settings[name].as_f64().ok_or(format!("no {name} in the model"));
             let (steps, folds) = (setting("steps")?, setting("folds")?);
-            let passes = steps * setting("batch")? / (rows as f64 * (1.0 - 1.0 / folds));
+            let passes = steps * setting("batch-size")? / (rows as f64 * (1.0 - 1.0 / folds));
             let scores = program.asked(&["evaluate".as_ref(), model.as_os_str(), fresh.as_os_str()])?;
             let crps = scores["crps"].as_f64().ok_or("no CRPS")?;
             println!(

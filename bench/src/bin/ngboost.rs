@@ -14,7 +14,7 @@ use negmm::Table;
 use negmm::data::Column;
 use negmm::method::NgBoost;
 use negmm::method::ngboost::{Boosted, Columns};
-use negmm::options::read;
+use negmm::options::set;
 use negmm::train::Callbacks;
 
 /// One prediction is too short for the clock.
@@ -40,10 +40,10 @@ fn main() -> Outcome<()> {
     let folder = std::env::var("NEGMM_DATA").map_or(PathBuf::from("../shared/data"), PathBuf::from).join("uci");
     let mut settings = NgBoost::default();
     if !scores {
-        settings = NgBoost { rounds: 500, validation: 0.0, ..settings };
+        settings = NgBoost { n_estimators: 500, validation_fraction: 0.0, ..settings };
     }
     for (name, value) in &options {
-        if !read(&mut settings, name, value)? {
+        if !set(&mut settings, name, value)? {
             return Err(format!("there is no option {name}").into());
         }
     }

@@ -30,7 +30,7 @@ fn main() -> Result<(), String> {
     let (train, turns) = (options.get("--train", 2000)?, options.get("--turns", 7)?);
     let (name, epochs) = (options.text("--method").unwrap_or("ne-gmm"), options.text("--epochs").unwrap_or("100"));
     let mut method = Method::by_name(name).map_err(said)?;
-    let length = ["epochs", "rounds", "steps"].into_iter().find(|option| method.has(option)).unwrap_or("epochs");
+    let length = ["epochs", "n-estimators", "steps"].into_iter().find(|option| method.has(option)).unwrap_or("epochs");
     method.set(length, epochs).map_err(said)?;
 
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global().map_err(said)?;

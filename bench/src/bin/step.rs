@@ -253,11 +253,11 @@ impl Step {
             validation: vec![],
             course: TrainingConfig {
                 epochs,
-                batch: self.batch,
+                batch_size: self.batch,
                 optimiser: self.optimiser,
                 learning_rate: 1e-3,
                 schedule: Schedule::Constant,
-                averaging: 0.0,
+                ema_decay: 0.0,
                 ..TrainingConfig::default()
             }
             .course(rows),

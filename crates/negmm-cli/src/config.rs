@@ -97,7 +97,7 @@ impl FitConfig {
             Some(setting) => Method::by_name(&setting.text).map_err(|error| setting.blame(error))?,
             None => Method::default(),
         };
-        let forecasts = sequence.is_some() && matches!(method, Method::Auto(_)) && !levels;
+        let forecasts = sequence.is_some() && method.as_auto().is_some() && !levels;
         if let Some((name, _)) = told.first().filter(|_| !forecasts) {
             return Err(Error::options(match sequence {
                 None => format!("{name} is for sequences: say --sequence COL too"),

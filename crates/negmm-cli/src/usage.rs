@@ -103,7 +103,7 @@ mod tests {
             for option in method.options() {
                 let flag = fit.get_arguments().find(|argument| argument.get_long() == Some(option.name));
                 let help = flag.unwrap_or_else(|| panic!("no flag --{}", option.name)).get_help().unwrap().to_string();
-                let default = option.follows.unwrap_or(&option.value);
+                let default = option.chosen_by.unwrap_or(&option.value);
                 let (_, defaults) = help.rsplit_once('[').unwrap();
                 let name = if defaults.contains("neural") && method.is_neural() { "neural" } else { method.name() };
                 let said = |part: &str| {
@@ -123,7 +123,7 @@ mod tests {
         for flag in ["--output", "--target", "--method", "--preset", "--epochs", "--learning-rate"] {
             assert!(short.contains(flag), "{flag}\n{short}");
         }
-        for flag in ["--sinkhorn", "--lstm-layers", "--adversarial", "--rows-share"] {
+        for flag in ["--sinkhorn", "--lstm-layers", "--adversarial", "--subsample"] {
             assert!(long.contains(flag) && !short.contains(flag), "{flag}");
         }
         assert!(long.contains("[neural: 400]") && long.contains("ngboost: 0.2]"), "{long}");

@@ -247,7 +247,7 @@ fn the_order_of_settings_tells_nothing() {
         assert_eq!(folder.read("file"), folder.read("flags"));
     }
     let compare = ["compare", "ok.csv", "--target", "y", "--methods", "ensemble", "--folds", "2", "--json"];
-    let small = ["--set", "epochs=2", "--set", "members=2", "--set", "hidden=4"];
+    let small = ["--set", "epochs=2", "--set", "ensemble-size=2", "--set", "hidden=4"];
     let scores = |settings: [&str; 2]| {
         let more = ["--set", settings[0], "--set", settings[1]];
         let table = folder.done(&[&compare[..], &small, &more].concat()).json()["table"].clone();

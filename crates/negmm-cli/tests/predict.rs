@@ -84,7 +84,7 @@ fn components_of_a_pooled_gaussian_are_one() {
     let folder = Folder::new();
     folder.write("ok.csv", rows(60));
     for member in ["mdn", "sample-net"] {
-        let ensemble = ["--method", "ensemble", "--member", member, "--members", "2", "--pool", "gaussian"];
+        let ensemble = ["--method", "ensemble", "--member", member, "--ensemble-size", "2", "--pool", "gaussian"];
         folder.fit("ok.csv", "m", &ensemble);
         let text = folder.done(&["predict", "m", "ok.csv", "--components"]).text();
         assert_eq!(text.lines().next().unwrap(), "mean,sd,weight_1,mean_1,sd_1", "{member}");

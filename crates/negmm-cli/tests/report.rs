@@ -38,7 +38,7 @@ fn a_fit_explains_itself() {
     assert!(outcome.text().ends_with("\nsaved m and m.html\n"), "{}", outcome.text());
     let page = text(&folder, "m.html");
     assert!(page.contains("Scores are of the 9 rows in <bdi>ok.csv</bdi> that were held out in training"));
-    folder.fit("ok.csv", "m", &["--report", "m.html", "--validation", "0"]);
+    folder.fit("ok.csv", "m", &["--report", "m.html", "--validation-fraction", "0"]);
     assert!(text(&folder, "m.html").contains("<b>The model was trained on these rows</b>"));
     let json = folder.fit("ok.csv", "m", &["--report", "m.html", "--json"]).json();
     assert_eq!(json["report"], "m.html");

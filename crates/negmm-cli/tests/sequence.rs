@@ -72,8 +72,18 @@ fn a_config_file_says_the_same() {
 fn other_columns_join_and_hidden_layers_follow_the_lstm() {
     let folder = Folder::new();
     folder.write("s.csv", series(50));
-    let more =
-        ["--features", "price,volume", "--hidden", "5", "--method", "ensemble", "--members", "2", "--member", "mdn"];
+    let more = [
+        "--features",
+        "price,volume",
+        "--hidden",
+        "5",
+        "--method",
+        "ensemble",
+        "--ensemble-size",
+        "2",
+        "--member",
+        "mdn",
+    ];
     let fit: Vec<&str> = FIT.into_iter().filter(|word| !["--method", "ne-gmm"].contains(word)).collect();
     let text = folder.done(&[&fit[..], &more].concat()).text();
     assert!(text.contains("from 2 inputs over the 7 steps before it (14 features)"), "{text}");
@@ -95,9 +105,9 @@ fn comparing_goes_forward_in_time() {
         "--set",
         "lstm-hidden=4",
         "--set",
-        "rounds=5",
+        "n-estimators=5",
         "--set",
-        "members=2",
+        "ensemble-size=2",
     ];
     let text = folder.done(&[&compare[..], &few].concat()).text();
     assert!(text.contains("ngboost") && text.contains("2 splits"), "{text}");

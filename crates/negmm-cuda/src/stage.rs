@@ -167,7 +167,7 @@ mod tests {
             data: Arc::new(data),
             train: (0..batch as u32).collect(),
             validation: Vec::new(),
-            course: TrainingConfig { batch, ..TrainingConfig::default() }.course(batch),
+            course: TrainingConfig { batch_size: batch, ..TrainingConfig::default() }.course(batch),
             seed: 1,
         };
         Shape::of(&job, &job.start()).unwrap()

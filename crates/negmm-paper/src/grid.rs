@@ -1,5 +1,6 @@
 //! Responsible for the settings that the paper tries: its appendix, method by method.
 
+use negmm::options::current_name;
 use negmm::tune::{Configuration, Dimension, Space};
 use negmm::{Method, Result};
 use serde_json::{Map, Value, json};
@@ -56,7 +57,8 @@ pub(crate) fn combinations(mut method: Method, options: &[&str], overrides: &Ove
     method.configure_known(overrides)?;
     let dimensions = options.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>>>()?;
     let open = |dimension: &Dimension| {
-        method.has(&dimension.option) && !overrides.iter().any(|(option, _)| *option == dimension.option)
+        method.has(&dimension.option)
+            && !overrides.iter().any(|(option, _)| current_name(option) == current_name(&dimension.option))
     };
     let dimensions = dimensions.into_iter().filter(open).collect();
     Space::new(vec![method], dimensions)?.grid()
@@ -100,8 +102,8 @@ pub(crate) fn real_options(method: &str, effort: Effort) -> Vec<&'static str> {
     let own: &[&str] = match (method, effort) {
         ("beta-nll", Effort::Quick) => &["beta=0.5"],
         ("beta-nll", _) => &["beta=0,0.25,0.5,0.75,1"],
-        ("ensemble", Effort::Quick) => &["members=3"],
-        ("ensemble", _) => &["members=3,5,8"],
+        ("ensemble", Effort::Quick) => &["ensemble-size=3"],
+        ("ensemble", _) => &["ensemble-size=3,5,8"],
         ("sample-net", Effort::Full) => &["samples=50,100,200,300", "sinkhorn=0,0.5,1,5"],
         ("sample-net", _) => &["samples=100", "sinkhorn=0"],
         ("mdn", Effort::Quick) => &["components=5"],

@@ -27,7 +27,7 @@ fn find<'a>(report: &'a Report, method: &str, metric: &str, selection: Option<&s
 #[test]
 fn toys_have_every_method_metric_and_selection() {
     for toy in [Toy::Heteroscedastic, Toy::Bimodal] {
-        let plan = toy_plan(toy, &METHODS, &[("epochs", "30"), ("rounds", "50")]);
+        let plan = toy_plan(toy, &METHODS, &[("epochs", "30"), ("n-estimators", "50")]);
         let mut journal = Journal::in_memory();
         let report = plan.run(&mut journal, &RunOptions::quiet()).unwrap().unwrap();
         for method in METHODS {
@@ -73,7 +73,7 @@ fn uci_plan(sets: &[&str], methods: &[&str], protocol: uci::Protocol) -> uci::Pl
         protocol,
         splits: Some(2),
         effort: Effort::Quick,
-        overrides: vec![("epochs".into(), "5".into()), ("rounds".into(), "20".into())],
+        overrides: vec![("epochs".into(), "5".into()), ("n-estimators".into(), "20".into())],
         seed: 0,
     }
 }

@@ -26,7 +26,7 @@ fn train_elsewhere(job: &Job, watch: &Callbacks<'_>) -> Result<Trained> {
 
 fn main() -> Result<()> {
     let table = Toy::Bimodal.sample(200, &mut Rng::new(1, 0));
-    let mut method = Method::Ensemble(Ensemble { members: 3, ..Ensemble::default() });
+    let mut method = Method::Ensemble(Ensemble { ensemble_size: 3, ..Ensemble::default() });
     method.set("epochs", "20")?;
     let ours = fit_with(&table, "y", &method, &FitOptions::default().engine(&ThroughBytes))?.model;
     assert_eq!(ours.to_bytes()?, fit(&table, "y", &method)?.to_bytes()?);

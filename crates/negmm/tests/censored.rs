@@ -83,7 +83,10 @@ fn what_is_hidden_is_learnt_from_intervals() {
         method("ne-gmm", &network),
         method("beta-nll", &network[..2]),
         method("auto", &[("hidden", "24"), ("steps", "400"), ("folds", "3")]),
-        method("ngboost", &[("rounds", "1000"), ("learning-rate", "0.02"), ("depth", "1"), ("min-leaf", "100")]),
+        method(
+            "ngboost",
+            &[("n-estimators", "1000"), ("learning-rate", "0.02"), ("max-depth", "1"), ("min-samples-leaf", "100")],
+        ),
     ];
     for method in methods {
         let (data, lower, upper) = censored(1500, 7);

@@ -31,10 +31,10 @@ const QUICK: Settings<'static> = &[
     ("hidden", "8"),
     ("components", "3"),
     ("samples", "9"),
-    ("members", "2"),
-    ("rounds", "12"),
+    ("ensemble-size", "2"),
+    ("n-estimators", "12"),
     ("learning-rate", "0.02"),
-    ("rows-share", "0.8"),
+    ("subsample", "0.8"),
 ];
 
 /// One step an epoch on all rows, the last weights kept: what is learnt depends on the rows' numbers alone.
@@ -45,13 +45,13 @@ const WHOLE: Settings<'static> = &[
     ("hidden", "8"),
     ("components", "3"),
     ("samples", "9"),
-    ("members", "2"),
-    ("rounds", "30"),
+    ("ensemble-size", "2"),
+    ("n-estimators", "30"),
     ("learning-rate", "0.02"),
-    ("rows-share", "1"),
-    ("validation", "0"),
-    ("batch", "100000"),
-    ("averaging", "0"),
+    ("subsample", "1"),
+    ("validation-fraction", "0"),
+    ("batch-size", "100000"),
+    ("ema-decay", "0"),
     ("dropout", "0"),
 ];
 
@@ -63,10 +63,10 @@ const LEARNING: Settings<'static> = &[
     ("hidden", "16"),
     ("components", "2"),
     ("samples", "40"),
-    ("members", "2"),
-    ("rounds", "150"),
+    ("ensemble-size", "2"),
+    ("n-estimators", "150"),
     ("learning-rate", "0.02"),
-    ("batch", "64"),
+    ("batch-size", "64"),
 ];
 
 /// Sets the options that the method has.
@@ -267,7 +267,7 @@ fn a_seed_decides_everything_and_threads_nothing() {
         assert!(bytes == fit_seeded(&training, method, 7, 2).to_bytes().unwrap(), "{name}: two threads");
         // It also decides where weights start and which rows are drawn, not only which rows validate.
         let mut unvalidated = method.clone();
-        set_all(&mut unvalidated, &[("validation", "0")]);
+        set_all(&mut unvalidated, &[("validation-fraction", "0")]);
         for method in [method, &unvalidated] {
             // Predictions, because the file names its seed.
             let [one, other] =
@@ -523,7 +523,7 @@ fn learning_beats_not_learning() {
 fn who_stops_a_training_stops_it() {
     let training = table(200, 1);
     let long: Settings<'_> =
-        &[QUICK, &[("epochs", "3000"), ("rounds", "3000"), ("patience", "0"), ("members", "3")]].concat();
+        &[QUICK, &[("epochs", "3000"), ("n-estimators", "3000"), ("patience", "0"), ("ensemble-size", "3")]].concat();
     for_every_method(long, |name, method| {
         for at_once in [true, false] {
             let (cancel, calls) = (AtomicBool::new(at_once), AtomicUsize::new(0));
@@ -608,7 +608,9 @@ fn options_of(method: &Method) -> Vec<(String, String)> {
 fn an_option_belongs_to_the_methods_that_have_it() {
     let methods = Method::all();
     let names: BTreeSet<String> = methods.iter().flat_map(options_of).map(|(name, _)| name).collect();
-    assert!(["eta", "beta", "samples", "members", "rounds", "hidden"].iter().all(|name| names.contains(*name)));
+    assert!(
+        ["eta", "beta", "samples", "ensemble-size", "n-estimators", "hidden"].iter().all(|name| names.contains(*name))
+    );
     for_every_method(&[], |name, method| {
         let own = options_of(method);
         for option in &names {

@@ -162,7 +162,9 @@ fn models_are_the_same_wherever_their_jobs_are_trained() {
     let columns = toy.columns().map(|(name, column)| (name, column.clone()));
     let table = negmm::Table::new(columns.chain([("shop", shop)]).collect()).unwrap();
     for mut method in negmm::Method::all() {
-        for (option, value) in [("epochs", "3"), ("steps", "20"), ("rounds", "8"), ("members", "2"), ("samples", "9")] {
+        for (option, value) in
+            [("epochs", "3"), ("steps", "20"), ("n-estimators", "8"), ("ensemble-size", "2"), ("samples", "9")]
+        {
             if method.has(option) {
                 method.set(option, value).unwrap();
             }

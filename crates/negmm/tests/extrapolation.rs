@@ -8,8 +8,14 @@ use negmm_dist::math::rng::Rng;
 
 fn method(name: &str) -> Method {
     let mut method = Method::by_name(name).unwrap();
-    let quick =
-        [("folds", "3"), ("epochs", "60"), ("steps", "300"), ("hidden", "16"), ("rounds", "60"), ("members", "2")];
+    let quick = [
+        ("folds", "3"),
+        ("epochs", "60"),
+        ("steps", "300"),
+        ("hidden", "16"),
+        ("n-estimators", "60"),
+        ("ensemble-size", "2"),
+    ];
     for (option, value) in quick {
         if method.has(option) {
             method.set(option, value).unwrap();

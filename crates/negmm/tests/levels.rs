@@ -9,8 +9,14 @@ use negmm_dist::math::rng::Rng;
 
 fn method(name: &str) -> Method {
     let mut method = Method::by_name(name).unwrap();
-    let quick =
-        [("folds", "4"), ("epochs", "5"), ("steps", "200"), ("hidden", "16"), ("rounds", "30"), ("members", "2")];
+    let quick = [
+        ("folds", "4"),
+        ("epochs", "5"),
+        ("steps", "200"),
+        ("hidden", "16"),
+        ("n-estimators", "30"),
+        ("ensemble-size", "2"),
+    ];
     for (option, value) in quick {
         if method.has(option) {
             method.set(option, value).unwrap();
@@ -59,7 +65,7 @@ fn scores(model: &Model, table: &Table) -> Metrics {
 fn levels_that_tell_something_are_learnt() {
     for name in ["auto", "ngboost"] {
         let mut method = method(name);
-        let more = if name == "auto" { ("steps", "800") } else { ("rounds", "400") };
+        let more = if name == "auto" { ("steps", "800") } else { ("n-estimators", "400") };
         method.set(more.0, more.1).unwrap();
         // Of one draw of 600 held-out rows the score is uncertain by 3 %.
         let (mut held, mut found) = (0.0, 0.0);

@@ -112,7 +112,7 @@ fn what_is_loaded_predicts_the_same_bits() {
         method("constant", &[]),
         method("sample-net", &SAMPLES),
         method("sample-net", &[&SAMPLES[..], &[("sinkhorn", "0.1"), ("prior", "normal")]].concat()),
-        method("ensemble", &[&[("member", "sample-net"), ("members", "2")], &SAMPLES[..]].concat()),
+        method("ensemble", &[&[("member", "sample-net"), ("ensemble-size", "2")], &SAMPLES[..]].concat()),
     ] {
         let model = fit(&training, "y", &method).unwrap();
         let path = std::env::temp_dir().join(format!("negmm-{}-{}.model", std::process::id(), method.name()));

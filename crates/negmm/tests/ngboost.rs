@@ -10,7 +10,7 @@ use negmm::train::Callbacks;
 use negmm::{ErrorKind, Method, Result};
 
 fn settings() -> NgBoost {
-    NgBoost { rounds: 60, validation: 0.0, learning_rate: 0.1, ..NgBoost::default() }
+    NgBoost { n_estimators: 60, validation_fraction: 0.0, learning_rate: 0.1, ..NgBoost::default() }
 }
 
 /// Three features, the last with missing values and without effect; noise that grows with the second.
@@ -107,7 +107,7 @@ fn the_units_of_features_and_target_do_not_matter() {
 #[test]
 fn the_seed_decides() {
     let (columns, y) = problem(300, 5);
-    let settings = NgBoost { rows_share: 0.5, columns_share: 0.5, validation: 0.2, ..settings() };
+    let settings = NgBoost { subsample: 0.5, colsample: 0.5, validation_fraction: 0.2, ..settings() };
     let view = Columns::new(&columns, y.len()).unwrap();
     let fit = |seed| settings.fit(&view, &y, None, seed, &Callbacks::nothing()).unwrap();
     assert_eq!(fit(7), fit(7));
@@ -117,7 +117,7 @@ fn the_seed_decides() {
 #[test]
 fn early_stopping_predicts_with_the_best_round() {
     let (columns, y) = problem(150, 6);
-    let settings = NgBoost { rounds: 400, validation: 0.3, patience: 20, refit: false, ..settings() };
+    let settings = NgBoost { n_estimators: 400, validation_fraction: 0.3, patience: 20, refit: false, ..settings() };
     let model = fit(&settings, &columns, &y, None).unwrap();
     let scores: Vec<f64> = model.history.iter().map(|round| round.validation.unwrap()).collect();
     let best = (0..scores.len()).min_by(|a, b| scores[*a].total_cmp(&scores[*b])).unwrap();
@@ -180,7 +180,8 @@ fn odd_data_give_finite_predictions() {
     for (number, (columns, y)) in cases.iter().enumerate() {
         for (score, splits) in [(Score::Log, Splits::Exact), (Score::Crps, Splits::Histogram)] {
             for validation in [0.0, 0.3] {
-                let settings = NgBoost { rounds: 300, score, splits, validation, ..settings() };
+                let settings =
+                    NgBoost { n_estimators: 300, score, splits, validation_fraction: validation, ..settings() };
                 let model = fit(&settings, columns, y, None).unwrap();
                 let (means, sds) = model.predict(&Columns::new(columns, y.len()).unwrap()).unwrap();
                 assert!(means.iter().all(|mean| mean.is_finite()), "{number} {means:?}");
@@ -207,15 +208,15 @@ fn wrong_data_are_refused() {
     let model = fit(&settings(), &columns, &y, None).unwrap();
     assert!(model.predict(&Columns::new(&columns[..2], 10).unwrap()).is_err());
     for (option, value) in [
-        ("rounds", "0"),
-        ("depth", "0"),
-        ("depth", "13"),
+        ("n-estimators", "0"),
+        ("max-depth", "0"),
+        ("max-depth", "13"),
         ("learning-rate", "0"),
-        ("rows-share", "1.5"),
-        ("columns-share", "-1"),
-        ("min-leaf", "0"),
+        ("subsample", "1.5"),
+        ("colsample", "-1"),
+        ("min-samples-leaf", "0"),
         ("sigma-min", "0"),
-        ("validation", "1"),
+        ("validation-fraction", "1"),
     ] {
         let mut method = Method::NgBoost(settings());
         assert!(method.set(option, value).unwrap_err().to_string().starts_with(&format!("{option} must be ")));
@@ -231,7 +232,7 @@ fn wrong_data_are_refused() {
 #[test]
 fn arrays_that_are_no_model_are_refused() {
     let (columns, y) = problem(200, 9);
-    let model = fit(&NgBoost { rounds: 5, ..settings() }, &columns, &y, None).unwrap();
+    let model = fit(&NgBoost { n_estimators: 5, ..settings() }, &columns, &y, None).unwrap();
     let parts = model.to_parts();
     let back = Boosted::from_parts(&parts, 3).unwrap();
     assert_eq!((&back.rounds, back.start), (&model.rounds, model.start));

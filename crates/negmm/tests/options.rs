@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use negmm::Method;
-use negmm::options::Kind;
+use negmm::options::{RENAMED, ValueKind};
 
 /// `docs/options.md`.
 fn page() -> String {
     let mut text = String::from(
-        "# Options\n\nEvery method and its options, made from the methods' own lists by `NEGMM_BLESS=1 cargo test -p negmm --test all options`. \
-         On the command line `--eta 0.3`, in a config file `eta = 0.3`, for `compare` and `tune` `--set eta=0.3`, in Python `eta=0.3` \
-         (`learning_rate` for `learning-rate`).\n",
+        "# Options\n\n\
+         The options of every method. On the command line `--eta 0.3`, in a config file `eta = 0.3`, for `compare` and\n\
+         `tune` `--set eta=0.3`, in Python `eta=0.3` (`learning_rate` for `learning-rate`).\n\n\
+         This page is made from the methods' own lists: `NEGMM_BLESS=1 cargo test -p negmm --test all options`.\n",
     );
     for method in Method::all() {
         let _ = write!(text, "\n## {}\n\n", method.name());
@@ -20,14 +21,20 @@ fn page() -> String {
             text.push_str("It has no options.\n");
             continue;
         }
-        text.push_str("| option | default | range | meaning |\n|---|---|---|---|\n");
+        text.push_str("| option | default | range | description |\n|---|---|---|---|\n");
         for option in options {
-            let default = match option.follows {
-                Some(follows) => format!("{}: {follows}", option.value),
+            let default = match option.chosen_by {
+                Some(chosen_by) => format!("{}: {chosen_by}", option.value),
                 None => option.value,
             };
-            let _ = writeln!(text, "| `{}` | {default} | {} | {} |", option.name, option.range, option.meaning);
+            let _ = writeln!(text, "| `{}` | {default} | {} | {} |", option.name, option.range, option.help);
         }
+    }
+    text.push_str(
+        "\n## Former names\n\nStill accepted, with a notice that names the new one.\n\n| former | now |\n|---|---|\n",
+    );
+    for (former, current) in RENAMED {
+        let _ = writeln!(text, "| `{former}` | `{current}` |");
     }
     text
 }
@@ -54,8 +61,8 @@ fn a_default_is_a_value_of_its_option() {
             if option.name != "member" {
                 assert_eq!(same, method, "{}: {}", method.name(), option.name);
             }
-            assert!(!option.meaning.ends_with('.') && !option.meaning.is_empty(), "{}", option.name);
-            assert!(!matches!(option.kind, Kind::Word([])), "{}: no words", option.name);
+            assert!(!option.help.ends_with('.') && !option.help.is_empty(), "{}", option.name);
+            assert!(!matches!(option.kind, ValueKind::Choice([])), "{}: no words", option.name);
         }
     }
 }
@@ -74,11 +81,11 @@ fn the_order_of_settings_tells_nothing() {
         assert_eq!(one, other);
     }
     let mut ensemble = Method::by_name("ensemble").unwrap();
-    ensemble.configure(&[("eta", "0.25"), ("member", "ne-gmm"), ("members", "2")]).unwrap();
+    ensemble.configure(&[("eta", "0.25"), ("member", "ne-gmm"), ("ensemble-size", "2")]).unwrap();
     let value = |option: &str| ensemble.options().into_iter().find(|known| known.name == option).unwrap().value;
-    assert_eq!((value("member"), value("eta"), value("members")), ("ne-gmm".into(), "0.25".into(), "2".into()));
+    assert_eq!((value("member"), value("eta"), value("ensemble-size")), ("ne-gmm".into(), "0.25".into(), "2".into()));
     let mut known = Method::by_name("ensemble").unwrap();
-    let settings = [("eta", "0.25"), ("rounds", "9"), ("member", "ne-gmm"), ("members", "2")];
+    let settings = [("eta", "0.25"), ("n-estimators", "9"), ("member", "ne-gmm"), ("ensemble-size", "2")];
     assert_eq!(known.configure_known(&settings).unwrap(), [true, false, true, true]);
     assert_eq!(known, ensemble);
 }
@@ -130,5 +137,40 @@ fn settings_that_a_file_lacks_have_their_defaults() {
     for method in Method::all() {
         let bare = serde_json::json!({ "name": method.name() });
         assert_eq!(serde_json::from_value::<Method>(bare).unwrap(), method);
+    }
+}
+
+#[test]
+fn former_names_of_options_are_accepted() {
+    for (former, current) in RENAMED {
+        let (mut one, mut other) = (Method::all(), Method::all());
+        one.retain(|method| method.has(former));
+        other.retain(|method| method.has(current));
+        assert!(!one.is_empty() && one == other, "{former}");
+        for mut method in one {
+            let option = method.options().into_iter().find(|option| option.name == *current).unwrap();
+            let value = if option.kind == ValueKind::Bool { "true" } else { "1" };
+            let mut same = method.clone();
+            assert_eq!(method.set(former, value).is_ok(), same.set(current, value).is_ok());
+            assert_eq!(method, same, "{former}");
+            assert!(method.options().iter().all(|option| option.name != *former), "{former}");
+        }
+    }
+    let (option, message) = refusal("ngboost", &[("rows-share", "2")]);
+    assert_eq!((option.as_str(), message.as_str()), ("subsample", "subsample must be above 0 and at most 1, found 2"));
+    let (_, message) = refusal("constant", &[("rounds", "2")]);
+    assert_eq!(message, "method constant has no option \"n-estimators\"; methods that have it: ngboost");
+}
+
+#[test]
+fn files_have_the_former_names_and_json_for_people_the_current_ones() {
+    let method = Method::by_name("ensemble").unwrap();
+    let (stored, shown) = (serde_json::json!(method), method.to_json());
+    assert_eq!((&stored["members"], &shown["ensemble-size"]), (&5.into(), &5.into()));
+    assert_eq!((&stored["member"]["batch"], &shown["member"]["batch-size"]), (&32.into(), &32.into()));
+    for method in Method::all() {
+        let stored = serde_json::to_string(&method).unwrap();
+        assert!(RENAMED.iter().all(|(_, current)| !stored.contains(&format!("\"{current}\""))), "{stored}");
+        assert_eq!(serde_json::from_str::<Method>(&stored).unwrap(), method);
     }
 }

@@ -205,7 +205,7 @@ fn small_table() -> Table {
 fn an_ensemble_pools_samples_and_says_where_its_variance_is_from() {
     let mut ensemble = Method::by_name("ensemble").unwrap();
     for (option, value) in
-        [("member", "sample-net"), ("members", "3"), ("samples", "6"), ("epochs", "4"), ("hidden", "8")]
+        [("member", "sample-net"), ("ensemble-size", "3"), ("samples", "6"), ("epochs", "4"), ("hidden", "8")]
     {
         ensemble.set(option, value).unwrap();
     }

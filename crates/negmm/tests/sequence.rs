@@ -97,7 +97,7 @@ fn validation_rows_are_the_last_in_time() {
 fn the_future_does_not_change_earlier_predictions() {
     for name in ["ne-gmm", "ngboost"] {
         let table = wave(60, 1);
-        let epochs = if name == "ngboost" { &[("rounds", "20")][..] } else { &SMALL };
+        let epochs = if name == "ngboost" { &[("n-estimators", "20")][..] } else { &SMALL };
         let model = fit(&table, &method(name, epochs), &of("y", WINDOW), CpuEngine::new(1)).unwrap();
         let predictions = model.predict(&table).unwrap();
         assert_eq!(predictions.len(), 60 - WINDOW + 1, "one more than rows: the step after the last");
@@ -119,7 +119,7 @@ fn the_future_does_not_change_earlier_predictions() {
 #[test]
 fn the_same_bits_on_every_instruction_set_and_any_number_of_threads() {
     let table = wave(70, 1);
-    let options = [SMALL.as_slice(), &[("members", "3"), ("dropout", "0.2")]].concat();
+    let options = [SMALL.as_slice(), &[("ensemble-size", "3"), ("dropout", "0.2")]].concat();
     let method = method("ensemble", &options);
     let model = |engine| fit(&table, &method, &of("y", 5), engine).unwrap().to_bytes().unwrap();
     let first = model(CpuEngine::new(1));
@@ -134,7 +134,7 @@ fn what_is_loaded_predicts_the_same_bits() {
     for name in ["ne-gmm", "mdn", "beta-nll", "ensemble", "ngboost", "constant"] {
         let table = wave(60, 3);
         let mut method = Method::by_name(name).unwrap().for_sequences();
-        for (option, value) in SMALL.iter().chain(&[("rounds", "10"), ("members", "2"), ("hidden", "5")]) {
+        for (option, value) in SMALL.iter().chain(&[("n-estimators", "10"), ("ensemble-size", "2"), ("hidden", "5")]) {
             if method.has(option) {
                 method.set(option, value).unwrap();
             }
@@ -178,7 +178,7 @@ fn every_method_learns_a_wave_better_than_the_constant_and_than_persistence() {
             ("lstm-layers", "1"),
             ("epochs", "60"),
             ("learning-rate", "0.01"),
-            ("members", "2"),
+            ("ensemble-size", "2"),
         ];
         for (option, value) in options {
             if method.has(option) {
@@ -227,7 +227,7 @@ fn row_weights_and_missing_cells_of_other_columns() {
     let inputs = ColumnRoles { features: Some(vec!["volume".into()]), weight: Some("weight".into()), ..of("y", 4) };
     for name in ["ne-gmm", "ngboost"] {
         let mut method = method(name, &[]);
-        method.set(if name == "ngboost" { "rounds" } else { "epochs" }, "5").unwrap();
+        method.set(if name == "ngboost" { "n-estimators" } else { "epochs" }, "5").unwrap();
         let model = fit(&table, &method, &inputs, CpuEngine::new(1)).unwrap();
         assert_eq!(model.encoder().channels(), 3, "y, volume and its flag");
         assert!(model.predict(&table).unwrap().mean().iter().all(|mean| mean.is_finite()));

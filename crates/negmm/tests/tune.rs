@@ -230,9 +230,33 @@ fn a_grid_has_every_combination_once() {
 }
 
 #[test]
+fn a_journal_with_former_names_of_options_is_read() {
+    let folder = Folder::new();
+    let space = |option: &str| self::space(&["ngboost"], &[&format!("{option}=0.5,1")]).unwrap();
+    assert_eq!(space("rows-share").grid().unwrap(), space("subsample").grid().unwrap());
+    let plan = |options: Value, changed: &str, setting: &str| {
+        let plan =
+            json!({ "grid": options, "changed": [[changed, "2"]], "settings": { setting: "3" }, "validation": 1 });
+        plan.as_object().unwrap().clone()
+    };
+    let mut written = Journal::open(
+        &folder.0,
+        &plan(json!({ "options": [["rows-share", ["0.5", "1"]]] }), "rounds", "batch"),
+        Shard::WHOLE,
+    )
+    .unwrap();
+    let trial = "ngboost rows-share=0.5 depth=3, split 1";
+    written.append(Entry { trial: trial.into(), ..entry(1) }).unwrap();
+    drop(written);
+    let now = plan(json!({ "options": space("subsample").describe()["options"] }), "n-estimators", "batch-size");
+    let read = Journal::open(&folder.0, &now, Shard::WHOLE).unwrap();
+    assert!(read.get("ngboost subsample=0.5 max-depth=3, split 1").is_some());
+}
+
+#[test]
 fn draws_differ_and_repeat() {
     let space =
-        space(&["ne-gmm", "ngboost"], &["learning-rate=1e-4..1e-2:log", "components=2..16", "depth=2,3"]).unwrap();
+        space(&["ne-gmm", "ngboost"], &["learning-rate=1e-4..1e-2:log", "components=2..16", "max-depth=2,3"]).unwrap();
     let draws = space.draw(50, 7).unwrap();
     assert_eq!(draws.len(), 50);
     assert_eq!(draws, space.draw(50, 7).unwrap());
@@ -252,7 +276,7 @@ fn draws_differ_and_repeat() {
     assert!(of(0).filter(|eta| (0.0..1.0).contains(eta) && eta.fract() != 0.0).count() > 15);
     assert!(of(1).all(|components| components.fract() == 0.0));
     // Of a space with six points there are six draws.
-    let small = self::space(&["ngboost"], &["depth=2,3", "min-leaf=1,2,3"]).unwrap();
+    let small = self::space(&["ngboost"], &["max-depth=2,3", "min-samples-leaf=1,2,3"]).unwrap();
     assert_eq!(small.draw(50, 1).unwrap().len(), 6);
     for method in Method::all() {
         Space::usual(vec![method]).unwrap().draw(5, 1).unwrap();

@@ -4,7 +4,7 @@
 use clap::error::Error;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use negmm::Method;
-use negmm::options::{Kind, OptionInfo};
+use negmm::options::{OptionInfo, ValueKind};
 
 /// What help calls the neural methods together.
 const NEURAL: &str = "neural";
@@ -65,7 +65,9 @@ fn flags() -> Vec<Arg> {
             let same: Vec<&(&Method, OptionInfo)> = options.iter().filter(|(_, option)| option.name == *name).collect();
             let (_, option) = same[0];
             if option.group == group {
-                let none = same.iter().any(|(_, option)| option.empty == Some("none") || option.kind == Kind::List);
+                let none = same
+                    .iter()
+                    .any(|(_, option)| option.none_word == Some("none") || option.kind == ValueKind::IntegerList);
                 let value = format!("{}{}", option.value_name, if none { "|none" } else { "" });
                 let (meaning, defaults) = (meaning(&same), defaults(&same));
                 flags.push(
@@ -92,14 +94,14 @@ fn flag(name: &'static str, value: String, heading: &'static str) -> Arg {
 
 /// What an option means, for each method where they differ.
 fn meaning(same: &[&(&Method, OptionInfo)]) -> String {
-    let mut meanings = together(same, |option| option.meaning.to_string()).into_iter();
+    let mut meanings = together(same, |option| option.help.to_string()).into_iter();
     let first = meanings.next().map_or(String::new(), |(_, meaning)| capital(&meaning));
     meanings.fold(first, |text, (methods, meaning)| format!("{text}; {methods}: {meaning}"))
 }
 
 /// The default of an option for each method that has it.
 fn defaults(same: &[&(&Method, OptionInfo)]) -> String {
-    let defaults = together(same, |option| option.follows.map_or(option.value.clone(), str::to_string));
+    let defaults = together(same, |option| option.chosen_by.map_or(option.value.clone(), str::to_string));
     let defaults: Vec<String> =
         defaults.into_iter().map(|(methods, default)| format!("{methods}: {default}")).collect();
     format!("[{}]", defaults.join("; "))

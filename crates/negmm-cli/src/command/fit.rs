@@ -237,13 +237,13 @@ pub fn held_out_scores(model: &Model) -> Option<String> {
     let record = model.record();
     let (validation, baseline) = (record.validation.as_ref()?, record.baseline.as_ref()?);
     let rows = report::counted(record.validation_rows, "row");
-    let heading = match model.method() {
-        Method::Auto(auto) => format!(
+    let heading = match model.method().as_auto() {
+        Some(auto) => format!(
             "held-out scores, {rows}, each by {} of the {} (all together are usually better):",
-            auto.members.unwrap_or(1),
+            auto.ensemble_size.unwrap_or(1),
             report::counted(record.histories.len(), "network"),
         ),
-        _ => format!("scores on the {rows} that chose the weights (a little too good):"),
+        None => format!("scores on the {rows} that chose the weights (a little too good):"),
     };
     let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
     Some(format!("{heading}\n{scores}"))

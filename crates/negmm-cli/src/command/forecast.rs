@@ -35,7 +35,7 @@ pub fn train(
     engine: &Trainer,
     shared: &Shared,
 ) -> Result<FittedForecaster, Error> {
-    let Method::Auto(auto) = &config.method else { return Err(Error::options("forecasts are made by auto")) };
+    let Some(auto) = config.method.as_auto() else { return Err(Error::options("forecasts are made by auto")) };
     let plan = ForecastPlan::new(table, roles, auto, &config.inputs.outcome, config.seed)?;
     with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
@@ -277,7 +277,9 @@ pub fn compare(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let dates = arguments.date.as_deref().map_or(Vec::new(), input::dates);
     let roles = input::roles(column, given, arguments.features.as_deref().map_or(Vec::new(), input::names), &dates)?;
     let methods = config::methods(None, vec![Method::default()], &arguments.set, false)?;
-    let Some(Method::Auto(auto)) = methods.first() else { return Err(Error::options("forecasts are made by auto")) };
+    let Some(auto) = methods.first().and_then(Method::as_auto) else {
+        return Err(Error::options("forecasts are made by auto"));
+    };
     let (folds, seed) = (input::number("folds", &arguments.folds)?, input::number("seed", &arguments.seed)?);
     let (outcome, _) = input::outcome(arguments.target_flags.given())?;
     let engine = shared.engine(None)?;

@@ -49,7 +49,7 @@ pub fn object(loaded: &Loaded) -> Value {
     let encoder = model.encoder();
     let (epochs, best_epoch) = fit::epochs(model);
     json!({
-        "method": model.method(),
+        "method": model.method().to_json(),
         "target": encoder.target(),
         "inputs": encoder.inputs(),
         "features": encoder.feature_names(),

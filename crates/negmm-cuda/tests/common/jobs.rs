@@ -98,7 +98,7 @@ pub fn same(name: &str, found: &TrainedNetwork, expected: &TrainedNetwork) {
 /// One job for each head, loss and option.
 pub fn table() -> Vec<(&'static str, NetworkJob)> {
     let data = Arc::new(rows(200, 5));
-    let short = || TrainingConfig { epochs: 3, averaging: 0.0, ..TrainingConfig::default() };
+    let short = || TrainingConfig { epochs: 3, ema_decay: 0.0, ..TrainingConfig::default() };
     vec![
         ("hybrid, relu", job(&data, short(), |_| {})),
         (
@@ -122,8 +122,8 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
                 &data,
                 TrainingConfig {
                     epochs: 4,
-                    batch: 80,
-                    averaging: 0.9,
+                    batch_size: 80,
+                    ema_decay: 0.9,
                     dropout: 0.3,
                     weight_decay: 0.1,
                     ..TrainingConfig::default()
@@ -154,7 +154,7 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
                 TrainingConfig {
                     epochs: 4,
                     optimiser: Optimiser::Muon,
-                    batch: 70,
+                    batch_size: 70,
                     select: Selection::Calibrated,
                     ..TrainingConfig::default()
                 },
@@ -172,7 +172,7 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
                 TrainingConfig {
                     epochs: 3,
                     optimiser: Optimiser::Muon,
-                    batch: 100,
+                    batch_size: 100,
                     weight_decay: 0.05,
                     ..TrainingConfig::default()
                 },
@@ -196,20 +196,20 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
         ),
         (
             "adversarial, dropout, batch of 70",
-            job(&data, TrainingConfig { batch: 70, adversarial: 0.02, dropout: 0.2, ..short() }, |job| {
+            job(&data, TrainingConfig { batch_size: 70, adversarial: 0.02, dropout: 0.2, ..short() }, |job| {
                 job.network.hidden = vec![12, 9];
             }),
         ),
         (
             "samples, adversarial",
-            job(&data, TrainingConfig { batch: 100, adversarial: 0.01, ..short() }, |job| {
+            job(&data, TrainingConfig { batch_size: 100, adversarial: 0.01, ..short() }, |job| {
                 let head = SampleHead { samples: 20, sd_floor: 1e-3 };
                 job.objective = Objective::SampleEnergy { head, sinkhorn: None };
             }),
         ),
         (
             "samples",
-            job(&Arc::new(weighted(rows(200, 5))), TrainingConfig { batch: 70, ..short() }, |job| {
+            job(&Arc::new(weighted(rows(200, 5))), TrainingConfig { batch_size: 70, ..short() }, |job| {
                 let head = SampleHead { samples: 21, sd_floor: 1e-3 };
                 job.objective = Objective::SampleEnergy { head, sinkhorn: None };
             }),
@@ -244,7 +244,7 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             "too large for shared memory, adam",
             job(
                 &Arc::new(rows(300, 5)),
-                TrainingConfig { epochs: 2, batch: 200, ..TrainingConfig::default() },
+                TrainingConfig { epochs: 2, batch_size: 200, ..TrainingConfig::default() },
                 |job| {
                     job.network.hidden = vec![130, 130, 130];
                     job.objective = Objective::Hybrid { head: MixtureHead::new(10, 1e-3), eta: 0.5 };
@@ -257,7 +257,7 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
                 &Arc::new(rows(300, 5)),
                 TrainingConfig {
                     epochs: 2,
-                    batch: 200,
+                    batch_size: 200,
                     optimiser: Optimiser::Muon,
                     dropout: 0.1,
                     select: Selection::Calibrated,

@@ -133,7 +133,7 @@ pub(super) struct Chosen {
 
 /// Epochs or rounds from one look to the next.
 pub(super) fn every(method: &Method) -> usize {
-    if method.has("rounds") { EVERY_ROUNDS } else { EVERY_EPOCHS }
+    if method.has("n-estimators") { EVERY_ROUNDS } else { EVERY_EPOCHS }
 }
 
 /// Training, and looking.

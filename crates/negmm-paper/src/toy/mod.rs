@@ -31,14 +31,14 @@ use look::Chosen;
 pub(crate) const SETTINGS: [(&str, &str); 10] = [
     ("hidden", "50"),
     ("activation", "tanh"),
-    ("batch", "32"),
+    ("batch-size", "32"),
     ("epochs", "1500"),
     ("schedule", "constant"),
-    ("averaging", "0"),
+    ("ema-decay", "0"),
     ("patience", "0"),
-    ("validation", "0"),
-    ("rounds", "1000"),
-    ("members", "10"),
+    ("validation-fraction", "0"),
+    ("n-estimators", "1000"),
+    ("ensemble-size", "10"),
 ];
 
 /// What is to be run.
@@ -224,7 +224,7 @@ fn described(chosen: &[(&Configuration, Chosen)]) -> String {
     for (configuration, chosen) in chosen {
         let mut words: Vec<String> =
             configuration.settings.iter().map(|(option, value)| format!("{option}={value}")).collect();
-        words.extend(chosen.members.map(|members| format!("members={members}")));
+        words.extend(chosen.members.map(|members| format!("ensemble-size={members}")));
         let words = words.join(" ");
         match counts.iter_mut().find(|(known, _)| *known == words) {
             Some((_, count)) => *count += 1,

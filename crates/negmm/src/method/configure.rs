@@ -1,5 +1,7 @@
 //! Settings of a method by the names of options: set together, checked once.
 
+use serde_json::Value;
+
 use super::Method;
 use negmm_dist::{Error, Result, near};
 use negmm_nn::options::{self, OptionError, OptionInfo, OptionResult, OptionSpec, OptionValue, Options, current_name};
@@ -25,6 +27,16 @@ impl Method {
     /// Its options with their values.
     pub fn options(&self) -> Vec<OptionInfo> {
         options::list(self)
+    }
+
+    /// Its name and its settings as JSON, by the current names of options; files have former names of some.
+    pub fn to_json(&self) -> Value {
+        fn with_current_names(value: Value) -> Value {
+            let Value::Object(settings) = value else { return value };
+            let renamed = |(name, value): (String, Value)| (current_name(&name).to_string(), with_current_names(value));
+            Value::Object(settings.into_iter().map(renamed).collect())
+        }
+        with_current_names(serde_json::json!(self))
     }
 
     /// Whether it has an option of that name, which may be a former one (see [`options::RENAMED`]).

@@ -297,6 +297,7 @@ fn read_network(tensors: &Tensors<'_>, number: usize, network: &Network) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::method::Pool;
     use negmm_dist::math::rng::Rng;
     use negmm_nn::net::{Activation, Atom, Atoms, MixtureHead};
     use negmm_nn::tensors::to_bytes;

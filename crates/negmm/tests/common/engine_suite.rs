@@ -69,7 +69,7 @@ fn head(components: usize) -> MixtureHead {
 /// The weights themselves, at a constant rate: what the tests below reckon with.
 fn plain_training(epochs: usize) -> TrainingConfig {
     let plain =
-        TrainingConfig { schedule: Schedule::Constant, averaging: 0.0, patience: 0, ..TrainingConfig::default() };
+        TrainingConfig { schedule: Schedule::Constant, ema_decay: 0.0, patience: 0, ..TrainingConfig::default() };
     TrainingConfig { epochs, learning_rate: 0.01, ..plain }
 }
 
@@ -158,8 +158,8 @@ fn several(data: &Arc<Dataset>) -> Vec<NetworkJob> {
     let mut jobs = vec![
         base(1, TrainingConfig { epochs: 6, ..TrainingConfig::default() }),
         base(2, TrainingConfig { epochs: 3, dropout: 0.3, weight_decay: 0.1, ..TrainingConfig::default() }),
-        base(3, TrainingConfig { epochs: 9, patience: 2, batch: 7, ..plain_training(9) }),
-        base(4, TrainingConfig { epochs: 2, batch: 1000, select: Selection::Crps, ..TrainingConfig::default() }),
+        base(3, TrainingConfig { epochs: 9, patience: 2, batch_size: 7, ..plain_training(9) }),
+        base(4, TrainingConfig { epochs: 2, batch_size: 1000, select: Selection::Crps, ..TrainingConfig::default() }),
         base(5, plain_training(4)),
         base(
             6,
@@ -204,7 +204,7 @@ pub fn the_bits_are_those_of_the_reference_in_any_order(engine: &dyn Engine) {
 /// Trees go beside networks in the same batch.
 pub fn trees_are_boosted_beside_networks(engine: &dyn Engine) {
     let data = bimodal(120, 1);
-    let settings = NgBoost { rounds: 30, rows_share: 0.7, ..NgBoost::default() };
+    let settings = NgBoost { n_estimators: 30, subsample: 0.7, ..NgBoost::default() };
     let trees = TreesJob {
         settings,
         data: data.clone(),
@@ -297,7 +297,7 @@ pub fn history_says_what_was_computed(engine: &dyn Engine) {
     let data = bimodal(90, 6);
     for dropout in [0.0, 0.5] {
         // All rows in one step: the loss of the first epoch is that of the initial weights.
-        let training = TrainingConfig { batch: 1000, dropout, ..plain_training(7) };
+        let training = TrainingConfig { batch_size: 1000, dropout, ..plain_training(7) };
         let job = job(&data, 3, training);
         let trained = train(engine, &job);
         let first = &trained.history.epochs[0];
@@ -314,7 +314,7 @@ pub fn history_says_what_was_computed(engine: &dyn Engine) {
         assert!(trained.history.epochs.iter().all(|epoch| epoch.learning_rate == 0.01));
     }
     // With averaging, too.
-    let averaged = job(&data, 3, TrainingConfig { averaging: 0.9, ..plain_training(7) });
+    let averaged = job(&data, 3, TrainingConfig { ema_decay: 0.9, ..plain_training(7) });
     let trained = train(engine, &averaged);
     let nll = mean_score(&averaged, &trained.parameters, &averaged.validation, log::value);
     assert!((trained.history.epochs[trained.history.best_epoch].validation.unwrap().nll.unwrap() - nll).abs() < 1e-5);
@@ -386,7 +386,7 @@ pub fn a_step_that_is_not_finite_is_not_taken(engine: &dyn Engine) {
             let mut data = bimodal_rows(64, 9);
             data.push(&[0.1, 0.2], wrong);
             let data = Arc::new(data);
-            let training = TrainingConfig { batch: 8, ..plain_training(5) };
+            let training = TrainingConfig { batch_size: 8, ..plain_training(5) };
             // The energy score of f32::MAX just fits, or just does not: either is well.
             let is_wrong = !(wrong == f32::MAX && eta == 0.0);
             let base = NetworkJob {
@@ -467,7 +467,7 @@ fn places(layers: &[Layer]) -> Vec<(usize, bool)> {
 pub fn weight_decay_shrinks_weights_and_no_bias(engine: &dyn Engine) {
     let data = bimodal(64, 12);
     let with = |weight_decay: f64| {
-        let training = TrainingConfig { weight_decay, batch: 1000, learning_rate: 0.02, ..plain_training(1) };
+        let training = TrainingConfig { weight_decay, batch_size: 1000, learning_rate: 0.02, ..plain_training(1) };
         let job = NetworkJob { validation: vec![], ..job(&data, 1, training) };
         (places(&job.network.layers()), train(engine, &job).parameters)
     };
@@ -513,7 +513,7 @@ pub fn dropout_keeps_the_expected_sum(engine: &dyn Engine) {
     // Without a hidden layer there is nothing to switch off.
     let data = bimodal(100, 13);
     let with = |dropout: f64, hidden: &[usize]| {
-        let mut job = job(&data, 1, TrainingConfig { dropout, batch: 1000, ..plain_training(1) });
+        let mut job = job(&data, 1, TrainingConfig { dropout, batch_size: 1000, ..plain_training(1) });
         job.network.hidden = hidden.to_vec();
         train(engine, &job)
     };
@@ -573,7 +573,7 @@ pub fn averaging_by_hand(engine: &dyn Engine) {
     // average_t = keep average_(t-1) + (1 - keep) weights_t with keep = min(averaging, t / (t + 10)), from the initial weights.
     let data = bimodal(50, 14);
     let with = |epochs: usize, averaging: f64| {
-        let training = TrainingConfig { batch: 1000, averaging, ..plain_training(epochs) };
+        let training = TrainingConfig { batch_size: 1000, ema_decay: averaging, ..plain_training(epochs) };
         train(engine, &NetworkJob { validation: vec![], ..job(&data, 1, training) }).parameters
     };
     let mut average: Vec<f64> =
@@ -624,7 +624,8 @@ pub fn adversarial_inputs_raise_the_loss_a_little(engine: &dyn Engine) {
     let data = bimodal(90, 6);
     // All rows in one step: the loss of the first epoch is that of the initial weights.
     let first = |adversarial: f64| {
-        let trained = train(engine, &job(&data, 3, TrainingConfig { batch: 1000, adversarial, ..plain_training(2) }));
+        let trained =
+            train(engine, &job(&data, 3, TrainingConfig { batch_size: 1000, adversarial, ..plain_training(2) }));
         (trained.history.epochs[0].loss.unwrap(), bits(&trained.parameters))
     };
     let (plain, weights) = first(0.0);
