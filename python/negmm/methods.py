@@ -9,6 +9,7 @@ import numpy as np
 
 from negmm.parameters import described
 from negmm.regressor import ESTIMATORS, DistributionRegressor, model_in
+from negmm.renamed import accepting_former_names
 
 Activation = Literal["relu", "tanh", "silu"]
 Schedule = Literal["constant", "cosine", "warm-up"]
@@ -22,10 +23,10 @@ Class = TypeVar("Class", bound=type[DistributionRegressor])
 
 
 def _estimator(cls: Class) -> Class:
-    """Enters the class as its method's estimator and writes its parameters into its docstring."""
+    """Enters the class as its method's estimator, writes its parameters into its docstring, and accepts former names of them."""
     ESTIMATORS[cls.method] = cls
     cls.__doc__ = described(cls)
-    return cls
+    return accepting_former_names(cls)
 
 
 @_estimator
@@ -56,15 +57,15 @@ class AutoRegressor(DistributionRegressor):
         *,
         preset: Literal["fast", "medium", "best"] = "medium",
         folds: int | None = None,
-        members: int | None = None,
+        ensemble_size: int | None = None,
         components: int = 8,
         eta: float = 0.5,
         sigma_min: float = 0.001,
         hidden: Units | None = None,
         residual: bool | None = None,
         embedding: float | None = None,
-        normal_scores: bool = False,
-        batch: int | None = None,
+        quantile_transform: bool = False,
+        batch_size: int | None = None,
         optimiser: Optimiser | None = None,
         learning_rate: float | None = None,
         steps: int | None = None,
@@ -112,19 +113,19 @@ class NEGMMRegressor(DistributionRegressor):
         activation: Activation = "silu",
         embedding: float | None = None,
         soft_clip: float | None = None,
-        normal_scores: bool = False,
+        quantile_transform: bool = False,
         sigma_min: float = 0.001,
         epochs: int = 400,
         steps: int | None = None,
         check_every: int | None = None,
-        batch: int = 32,
+        batch_size: int = 32,
         optimiser: Optimiser = "adam",
         learning_rate: float = 0.005,
         schedule: Schedule = "cosine",
         patience: int = 0,
-        validation: float = 0.15,
+        validation_fraction: float = 0.15,
         select: Selection = "nll",
-        averaging: float = 0.99,
+        ema_decay: float = 0.99,
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         adversarial: float = 0.0,
@@ -167,19 +168,19 @@ class MDNRegressor(DistributionRegressor):
         activation: Activation = "silu",
         embedding: float | None = None,
         soft_clip: float | None = None,
-        normal_scores: bool = False,
+        quantile_transform: bool = False,
         sigma_min: float = 0.001,
         epochs: int = 400,
         steps: int | None = None,
         check_every: int | None = None,
-        batch: int = 32,
+        batch_size: int = 32,
         optimiser: Optimiser = "adam",
         learning_rate: float = 0.005,
         schedule: Schedule = "cosine",
         patience: int = 0,
-        validation: float = 0.15,
+        validation_fraction: float = 0.15,
         select: Selection = "nll",
-        averaging: float = 0.99,
+        ema_decay: float = 0.99,
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         adversarial: float = 0.0,
@@ -218,19 +219,19 @@ class BetaNLLRegressor(DistributionRegressor):
         activation: Activation = "silu",
         embedding: float | None = None,
         soft_clip: float | None = None,
-        normal_scores: bool = False,
+        quantile_transform: bool = False,
         sigma_min: float = 0.001,
         epochs: int = 400,
         steps: int | None = None,
         check_every: int | None = None,
-        batch: int = 32,
+        batch_size: int = 32,
         optimiser: Optimiser = "adam",
         learning_rate: float = 0.005,
         schedule: Schedule = "cosine",
         patience: int = 0,
-        validation: float = 0.15,
+        validation_fraction: float = 0.15,
         select: Selection = "nll",
-        averaging: float = 0.99,
+        ema_decay: float = 0.99,
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         adversarial: float = 0.0,
@@ -255,7 +256,7 @@ class EnsembleRegressor(DistributionRegressor):
     >>> import numpy as np
     >>> from negmm import EnsembleRegressor
     >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
-    >>> model = EnsembleRegressor(members=3, epochs=30).fit(x, np.sin(2 * x[:, 0]))
+    >>> model = EnsembleRegressor(ensemble_size=3, epochs=30).fit(x, np.sin(2 * x[:, 0]))
     >>> dist = model.predict_dist(x)
     >>> dist
     <Distribution of 200 rows: mixture of 3 Gaussians>
@@ -270,7 +271,7 @@ class EnsembleRegressor(DistributionRegressor):
         self,
         *,
         member: Neural | None = None,
-        members: int = 5,
+        ensemble_size: int = 5,
         pool: Literal["mixture", "gaussian"] = "mixture",
         eta: float | None = None,
         beta: float | None = None,
@@ -285,19 +286,19 @@ class EnsembleRegressor(DistributionRegressor):
         activation: Activation = "silu",
         embedding: float | None = None,
         soft_clip: float | None = None,
-        normal_scores: bool = False,
+        quantile_transform: bool = False,
         sigma_min: float = 0.001,
         epochs: int = 400,
         steps: int | None = None,
         check_every: int | None = None,
-        batch: int = 32,
+        batch_size: int = 32,
         optimiser: Optimiser = "adam",
         learning_rate: float = 0.005,
         schedule: Schedule = "cosine",
         patience: int = 0,
-        validation: float = 0.15,
+        validation_fraction: float = 0.15,
         select: Selection = "nll",
-        averaging: float = 0.99,
+        ema_decay: float = 0.99,
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         adversarial: float = 0.0,
@@ -320,7 +321,7 @@ class NGBoostRegressor(DistributionRegressor):
     >>> import numpy as np
     >>> from negmm import NGBoostRegressor
     >>> x = np.linspace(-2, 2, 200)[:, np.newaxis]
-    >>> model = NGBoostRegressor(rounds=100, learning_rate=0.05).fit(x, np.sin(2 * x[:, 0]))
+    >>> model = NGBoostRegressor(n_estimators=100, learning_rate=0.05).fit(x, np.sin(2 * x[:, 0]))
     >>> model.score(x, np.sin(2 * x[:, 0])) > 0.9
     True
     """
@@ -330,16 +331,16 @@ class NGBoostRegressor(DistributionRegressor):
     def __init__(
         self,
         *,
-        rounds: int = 2000,
-        depth: int = 3,
+        n_estimators: int = 2000,
+        max_depth: int = 3,
         learning_rate: float = 0.01,
         loss: Literal["log", "crps", "crps-original"] = "log",
-        rows_share: float = 1.0,
-        columns_share: float = 1.0,
-        min_leaf: int = 1,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        min_samples_leaf: int = 1,
         splits: Literal["auto", "exact", "histogram"] = "auto",
         sigma_min: float = 0.001,
-        validation: float = 0.2,
+        validation_fraction: float = 0.2,
         patience: int = 100,
         refit: bool = True,
         lower: float | None = None,
@@ -380,19 +381,19 @@ class SampleNetRegressor(DistributionRegressor):
         activation: Activation = "silu",
         embedding: float | None = None,
         soft_clip: float | None = None,
-        normal_scores: bool = False,
+        quantile_transform: bool = False,
         sigma_min: float = 0.001,
         epochs: int = 400,
         steps: int | None = None,
         check_every: int | None = None,
-        batch: int = 32,
+        batch_size: int = 32,
         optimiser: Optimiser = "adam",
         learning_rate: float = 0.005,
         schedule: Schedule = "cosine",
         patience: int = 0,
-        validation: float = 0.15,
+        validation_fraction: float = 0.15,
         select: Selection = "nll",
-        averaging: float = 0.99,
+        ema_decay: float = 0.99,
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         adversarial: float = 0.0,

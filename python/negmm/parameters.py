@@ -49,13 +49,13 @@ def described(cls: type) -> str:
 
 
 def _of_option(option: dict[str, Any]) -> tuple[str, str]:
-    """The type of an option and what it means."""
-    numbers = option["range"].removesuffix(f", or {option['empty']}")
+    """The type of an option and what it does."""
+    numbers = option["range"].removesuffix(f", or {option['none_word']}")
     kind = {
-        "whole": f"int, {numbers}",
-        "real": f"float, {numbers}",
-        "list": "int or tuple of int",
-        "truth": "bool",
-        "word": "{" + ", ".join(map(repr, option["words"])) + "}",
+        "integer": f"int, {numbers}",
+        "float": f"float, {numbers}",
+        "integer list": "int or tuple of int",
+        "bool": "bool",
+        "choice": "{" + ", ".join(map(repr, option["words"])) + "}",
     }[option["kind"]]
-    return kind, option["meaning"][0].upper() + option["meaning"][1:] + "."
+    return kind, option["help"][0].upper() + option["help"][1:] + "."

@@ -21,6 +21,7 @@ from negmm.executor import exchange_with
 from negmm.files import write_whole
 from negmm.messages import in_python_terms, option_of, warn
 from negmm.progress import progress
+from negmm.renamed import with_current_names
 from negmm.seed import seed_of
 from negmm.table import Streamed, has_text, is_frame, is_pandas, known_names, table
 from negmm.task import Dates, Task, task_of
@@ -28,7 +29,7 @@ from negmm.threads import threads_of
 
 Self = TypeVar("Self", bound="DistributionRegressor")
 
-#: What the core says about its methods: name, table of options, settings as in model files, least rows.
+#: What the core says about its methods: name, table of options, settings, least rows.
 METHODS: dict[str, dict[str, Any]] = {method["name"]: method for method in json.loads(_native.methods())}
 
 
@@ -67,6 +68,11 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """Keeps what ``__init__`` was given, untouched; a subclass keeps its further parameters itself."""
         for name in ESTIMATORS[self.method]._get_param_names():
             setattr(self, name, parameters[name])
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Sets parameters, as scikit-learn has it; former names are accepted with a warning."""
+        super().set_params(**with_current_names(params, self._get_param_names(), stacklevel=2))
+        return self
 
     def fit(
         self: Self,
@@ -460,6 +466,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = with_current_names(state, self._get_param_names())
         if isinstance(state.get("model_"), bytes):
             state = {**state, "model_": _native.Model.from_bytes(state["model_"])}
         super().__setstate__(state)

@@ -17,6 +17,7 @@ from negmm.messages import in_python_terms, option_of
 from negmm.methods import ConstantRegressor, NEGMMRegressor
 from negmm.progress import progress
 from negmm.regressor import ESTIMATORS, METHODS, DistributionRegressor, _text
+from negmm.renamed import with_current_names
 from negmm.task import Dates, Splitting
 from negmm.threads import threads_of
 
@@ -123,7 +124,7 @@ def compare(
     >>> import numpy as np
     >>> import negmm
     >>> x = np.linspace(-2, 2, 60)[:, np.newaxis]
-    >>> found = negmm.compare(x, x[:, 0] ** 2, [negmm.NGBoostRegressor(rounds=30), "constant"], folds=3)
+    >>> found = negmm.compare(x, x[:, 0] ** 2, [negmm.NGBoostRegressor(n_estimators=30), "constant"], folds=3)
     >>> found.best["crps"]
     'ngboost'
     """
@@ -203,14 +204,16 @@ def tune(
     >>> import numpy as np
     >>> import negmm
     >>> x = np.linspace(-2, 2, 60)[:, np.newaxis]
-    >>> found = negmm.tune(x, x[:, 0] ** 2, negmm.NGBoostRegressor(rounds=30), {"depth": [1, 3]}, folds=2)
-    >>> found.table["depth"].tolist(), found.best_params
-    ([3, 1], {'depth': 3})
+    >>> found = negmm.tune(x, x[:, 0] ** 2, negmm.NGBoostRegressor(n_estimators=30), {"max_depth": [1, 3]}, folds=2)
+    >>> found.table["max_depth"].tolist(), found.best_params
+    ([3, 1], {'max_depth': 3})
     """
     import pandas as pd
 
     named = _named(NEGMMRegressor() if method is None else method)
-    tries = [f"{option_of(name)}={_tried(name, values)}" for name, values in (space or {}).items()]
+    parameters = {name for estimator in named.values() for name in estimator.get_params(deep=False)}
+    tried = with_current_names(space or {}, parameters, stacklevel=2)
+    tries = [f"{option_of(name)}={_tried(name, values)}" for name, values in tried.items()]
     kept = None if journal is None else os.fspath(journal)
     wishes = Wishes(tries=tries, search=search, trials=trials, factor=factor, by=by, journal=kept)
     splitting = Splitting(folds=folds, repeats=repeats, test=test)
@@ -254,7 +257,7 @@ def tune(
 def usual_space(method: Methods) -> dict[str, Values]:
     """The settings of a method that most often matter, and what they may be: what :func:`tune` tries where nobody says it.
 
-    >>> usual_space("ngboost")["depth"]
+    >>> usual_space("ngboost")["max_depth"]
     (2, 6)
     """
     described = [_described(estimator) for estimator in _named(method).values()]
@@ -331,12 +334,12 @@ def _read(method: str, option: str, text: str) -> Any:
     """A setting as a parameter."""
     kinds = {known["name"]: known["kind"] for known in METHODS[method]["options"]}
     match kinds.get(option):
-        case "whole":
+        case "integer":
             return int(text) if text.isdigit() else None
-        case "real":
+        case "float":
             return None if text in ("none", "auto") else float(text)
-        case "list":
+        case "integer list":
             return tuple(int(part) for part in text.split(",")) if text != "none" else ()
-        case "truth":
+        case "bool":
             return text == "true"
     return text

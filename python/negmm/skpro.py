@@ -157,7 +157,7 @@ class NEGMMProbaRegressor(BaseProbaRegressor):
     >>> from negmm.skpro import NEGMMProbaRegressor
     >>> X = pd.DataFrame({"x": range(100)})
     >>> y = pd.DataFrame({"y": [0.5 * x for x in range(100)]})
-    >>> regressor = NEGMMProbaRegressor(NGBoostRegressor(rounds=100, learning_rate=0.1)).fit(X, y)
+    >>> regressor = NEGMMProbaRegressor(NGBoostRegressor(n_estimators=100, learning_rate=0.1)).fit(X, y)
     >>> regressor.predict_interval(X[:2], coverage=0.9).columns.to_list()
     [('y', 0.9, 'lower'), ('y', 0.9, 'upper')]
     """
@@ -191,7 +191,7 @@ class NEGMMProbaRegressor(BaseProbaRegressor):
         """Small estimators for skpro's own tests."""
         small = [
             NEGMMRegressor(components=2, hidden=(8,), epochs=10),
-            NGBoostRegressor(rounds=20),
+            NGBoostRegressor(n_estimators=20),
             SampleNetRegressor(samples=20, hidden=(8,), epochs=10),
         ]
         return [{"estimator": estimator} for estimator in small]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use negmm::Method;
-use negmm::options::{OptionInfo, ValueKind};
+use negmm::options::{OptionInfo, RENAMED, ValueKind};
 use negmm::train::{Callbacks, train};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -59,6 +59,12 @@ pub fn methods() -> PyResult<String> {
         })
         .collect();
     serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The options that have a new name: pairs of the former and the current one.
+#[pyfunction]
+pub fn renamed_options() -> Vec<(&'static str, &'static str)> {
+    RENAMED.to_vec()
 }
 
 /// One option as JSON.

@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use super::error::OptionError;
     #[pymodule_export]
-    use super::fit::{fit, methods};
+    use super::fit::{fit, methods, renamed_options};
     #[pymodule_export]
     use super::forecaster::{Forecaster, fit_forecaster};
     #[pymodule_export]

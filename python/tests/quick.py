@@ -10,13 +10,13 @@ from negmm.regressor import METHODS
 
 #: Enough to learn a line, in a few milliseconds.
 QUICK = {
-    "auto": {"preset": "fast", "folds": 2, "components": 2, "hidden": (16,), "batch": 16, "steps": 200},
+    "auto": {"preset": "fast", "folds": 2, "components": 2, "hidden": (16,), "batch_size": 16, "steps": 200},
     "ne-gmm": {"components": 2, "hidden": (16,), "epochs": 60, "learning_rate": 0.03},
     "mdn": {"components": 2, "hidden": (16,), "epochs": 60, "learning_rate": 0.03},
     "beta-nll": {"hidden": (16,), "epochs": 60, "learning_rate": 0.03},
     "sample-net": {"samples": 20, "hidden": (16,), "epochs": 60, "learning_rate": 0.03},
-    "ensemble": {"members": 2, "hidden": (16,), "epochs": 60, "learning_rate": 0.03},
-    "ngboost": {"rounds": 40, "learning_rate": 0.1, "rows_share": 0.8},
+    "ensemble": {"ensemble_size": 2, "hidden": (16,), "epochs": 60, "learning_rate": 0.03},
+    "ngboost": {"n_estimators": 40, "learning_rate": 0.1, "subsample": 0.8},
     "constant": {},
 }
 

@@ -21,7 +21,7 @@ def test_importances_are_of_rows_that_were_left_out():
     np.testing.assert_array_equal(negmm.importances(quick("ngboost"), frame, Y), found)
     # With noise as large as that of a tree that knows the rows by heart, an input that tells nothing is worth nothing.
     noise = np.random.default_rng(1).normal(size=300)
-    known = negmm.importances(quick("ngboost", rounds=300, depth=6, validation=0.0), X, noise)
+    known = negmm.importances(quick("ngboost", n_estimators=300, max_depth=6, validation_fraction=0.0), X, noise)
     assert np.abs(known).max() < 0.1
 
 

@@ -24,7 +24,7 @@ import negmm
 #: Far more than a test waits for.
 LONG = {
     "auto": {"steps": 1_000_000, "hidden": (256, 256)},
-    "ngboost": {"rounds": 10_000_000, "learning_rate": 1e-6, "patience": 0},
+    "ngboost": {"n_estimators": 10_000_000, "learning_rate": 1e-6, "patience": 0},
     None: {"epochs": 10_000_000},
 }
 
@@ -106,7 +106,7 @@ def test_a_program_ends_as_programs_do():
 def test_a_step_that_takes_seconds_is_not_waited_for():
     """One step on all rows of a wide network: the work ends by itself, later."""
     X, y = rows(60_000)
-    model = quick("ne-gmm", hidden=(1024, 1024), batch=60_000, validation=0, epochs=2, learning_rate=1e-4)
+    model = quick("ne-gmm", hidden=(1024, 1024), batch_size=60_000, validation_fraction=0, epochs=2, learning_rate=1e-4)
     with pressed_after(0.5) as pressed, pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert time.process_time() - pressed[0] < 1.0

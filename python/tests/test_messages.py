@@ -21,7 +21,7 @@ X, Y = rows()
         (quick("ne-gmm", learning_rate=-1), "learning_rate must be above 0"),
         (quick("auto", weight_decay=-1), "weight_decay must be"),
         (quick("ngboost", loss="brier"), 'loss must be one of log, crps, crps-original, found "brier"'),
-        (quick("ngboost", rows_share=2.0), "rows_share must be"),
+        (quick("ngboost", subsample=2.0), "subsample must be"),
         (quick("ne-gmm", n_jobs=0), "n_jobs must be a number other than 0"),
     ],
 )
@@ -70,15 +70,15 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
 class Own(negmm.NGBoostRegressor):
     """A subclass with fewer parameters, and one of its own."""
 
-    def __init__(self, *, rounds: int = 30, learning_rate: float = 0.1, team: str = "blue") -> None:
-        super().__init__(rounds=rounds, learning_rate=learning_rate)
+    def __init__(self, *, n_estimators: int = 30, learning_rate: float = 0.1, team: str = "blue") -> None:
+        super().__init__(n_estimators=n_estimators, learning_rate=learning_rate)
         self.team = team
 
 
 def test_subclasses_may_have_further_parameters(tmp_path):
     model = Own(team="red").fit(X, Y)
-    assert model.get_params() == {"rounds": 30, "learning_rate": 0.1, "team": "red"}
-    same = negmm.NGBoostRegressor(rounds=30, learning_rate=0.1).fit(X, Y)
+    assert model.get_params() == {"n_estimators": 30, "learning_rate": 0.1, "team": "red"}
+    same = negmm.NGBoostRegressor(n_estimators=30, learning_rate=0.1).fit(X, Y)
     assert model.model_.to_bytes() == same.model_.to_bytes()
     model.save(tmp_path / "own.negmm")
     loaded = Own.load(tmp_path / "own.negmm")

@@ -34,10 +34,10 @@ MODELS = [
     ("beta-nll", f"beta-nll {QUICK}", "plain", "--ignore when,until"),
     ("sample-net", f"sample-net --samples 30 {QUICK}", "plain", ""),
     ("sample-net-counts", f"sample-net --samples 30 {QUICK}", "counts", "--ignore when,until"),
-    ("ensemble", f"ensemble --members 3 {NETWORK}", "plain", ""),
-    ("ensemble-gaussian", f"ensemble --members 3 --pool gaussian {NETWORK}", "plain", ""),
-    ("ensemble-samples", f"ensemble --member sample-net --members 2 --samples 20 --pool gaussian {QUICK}", "plain", ""),
-    ("ngboost", "ngboost --rounds 60", "plain", ""),
+    ("ensemble", f"ensemble --ensemble-size 3 {NETWORK}", "plain", ""),
+    ("ensemble-gaussian", f"ensemble --ensemble-size 3 --pool gaussian {NETWORK}", "plain", ""),
+    ("ensemble-samples", f"ensemble --member sample-net --ensemble-size 2 --samples 20 --pool gaussian {QUICK}", "plain", ""),
+    ("ngboost", "ngboost --n-estimators 60", "plain", ""),
     ("constant", "constant", "rainy", ""),
     ("auto", f"auto {AUTO}", "plain", ""),
     ("auto-trees", "auto --preset best --folds 2 --steps 150 --hidden 24", "steps", "--features size,age,place,when"),
@@ -48,7 +48,7 @@ MODELS = [
     ("auto-between", f"auto {AUTO}", "share", "--lower 0 --upper 1"),
     ("grid-wide", f"mdn {NETWORK}", "tens", "--ignore when,until"),
     ("first-words", f"auto {AUTO}", "plain", "--features car,size"),
-    ("normal-scores", f"auto {AUTO} --normal-scores true", "plain", "--features size,age"),
+    ("quantile-transform", f"auto {AUTO} --quantile-transform true", "plain", "--features size,age"),
 ]
 
 
@@ -194,7 +194,7 @@ def test_a_graph_has_the_components_of_the_mixture(files):
     assert np.any(found["sds"] == 0)
 
 
-@pytest.mark.parametrize("options", ["ne-gmm --lstm-hidden 12 --lstm-layers 2 --components 2 --epochs 5", "ngboost --rounds 20"])
+@pytest.mark.parametrize("options", ["ne-gmm --lstm-hidden 12 --lstm-layers 2 --components 2 --epochs 5", "ngboost --n-estimators 20"])
 def test_windows_of_a_sequence(tmp_path, options):
     rng = np.random.default_rng(5)
     frame = pandas.DataFrame({"close": np.cumsum(rng.normal(0, 1, 400)).round(4), "volume": rng.gamma(2, 1, 400).round(4)})
@@ -230,6 +230,6 @@ def test_what_cannot_be_exported_is_named(files, tmp_path):
 
     frame = rows(60, 4)[["size", "age", "plain"]].rename(columns={"age": "mean"})
     frame.to_csv(tmp_path / "data.csv", index=False)
-    run("fit", tmp_path / "data.csv", "--target", "plain", "-o", tmp_path / "m.negmm", "--quiet", "--method", "ngboost", "--rounds", 5)
+    run("fit", tmp_path / "data.csv", "--target", "plain", "-o", tmp_path / "m.negmm", "--quiet", "--method", "ngboost", "--n-estimators", 5)
     assert 'column "mean"' in refused("export", tmp_path / "m.negmm", "-o", tmp_path / "m.onnx")
     assert "replace the model" in refused("export", tmp_path / "m.negmm", "-o", tmp_path / "m.negmm")

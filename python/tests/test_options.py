@@ -6,9 +6,11 @@ import inspect
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
 import pytest
 from quick import NAMES, quick, rows
 
+import negmm
 from negmm.methods import ESTIMATORS
 from negmm.parameters import OF_FITTING, option
 from negmm.regressor import METHODS, option_of
@@ -33,10 +35,10 @@ def options(name: str) -> set[str]:
 def value(option: dict[str, Any]) -> Any:
     """The core's default of an option."""
     text = option["default"]
-    if text == option["empty"]:
+    if text == option["none_word"]:
         return None
-    read = {"whole": int, "real": float, "truth": "true".__eq__, "word": str}
-    return tuple(map(int, text.split(","))) if option["kind"] == "list" else read[option["kind"]](text)
+    read = {"integer": int, "float": float, "bool": "true".__eq__, "choice": str}
+    return tuple(map(int, text.split(","))) if option["kind"] == "integer list" else read[option["kind"]](text)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,11 +60,11 @@ def test_the_kinds_of_parameters_are_the_cores(name):
         if key not in OF_FITTING:
             known = option(name, option_of(key))
             kinds = {
-                "whole": {int},
-                "real": {float},
-                "truth": {bool},
-                "list": {int, tuple[int, ...]},
-                "word": {Literal[tuple(known["words"])]},
+                "integer": {int},
+                "float": {float},
+                "bool": {bool},
+                "integer list": {int, tuple[int, ...]},
+                "choice": {Literal[tuple(known["words"])]},
             }[known["kind"]]
             hint = hints[key]
             found = set(get_args(hint)) if get_origin(hint) in (Union, UnionType) else {hint}
@@ -75,7 +77,7 @@ def test_the_defaults_train_the_cores_default_model(name):
     model = ESTIMATORS[name]()
     given = dict(model._options())
     assert all(value != "None" for value in given.values())
-    small = {key: value for key, value in quick(name).get_params().items() if key in ("epochs", "rounds", "steps")}
+    small = {key: value for key, value in quick(name).get_params().items() if key in ("epochs", "n_estimators", "steps")}
     fitted = model.set_params(**small).fit(X, y)
     expected = METHODS[name]["settings"] | {option_of(key): value for key, value in small.items()}
     if "member" in expected:
@@ -92,7 +94,7 @@ def test_the_defaults_train_the_cores_default_model(name):
 def test_every_parameter_is_described(name):
     cls = ESTIMATORS[name]
     for key, parameter in inspect.signature(cls).parameters.items():
-        meaning = OF_FITTING[key][1] if key in OF_FITTING else option(name, option_of(key))["meaning"]
+        meaning = OF_FITTING[key][1] if key in OF_FITTING else option(name, option_of(key))["help"]
         assert f"\n{key} : " in cls.__doc__ and meaning[1:] in cls.__doc__, key
         assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
         assert parameter.annotation is not inspect.Parameter.empty
@@ -117,7 +119,7 @@ def test_every_method_of_the_core_has_an_estimator():
         ({"learning_rate": -1}, "learning_rate must be above 0 and at most 1000, found -1"),
         ({"learning_rate": float("inf")}, "learning_rate must be above 0 and at most 1000, found inf"),
         ({"weight_decay": -1.0}, "weight_decay must be at least 0, found -1"),
-        ({"validation": 1.0}, "validation must be from 0 to 0.9, found 1"),
+        ({"validation_fraction": 1.0}, "validation_fraction must be from 0 to 0.9, found 1"),
         ({"dropout": 1}, "dropout must be at least 0 and below 1, found 1"),
         ({"hidden": 0}, "hidden must be from 1 to 16384 units, found 0"),
         ({"hidden": (100_000_000,)}, "hidden must be from 1 to 16384 units, found 100000000"),
@@ -125,7 +127,7 @@ def test_every_method_of_the_core_has_an_estimator():
         ({"activation": "step"}, 'activation must be one of relu, tanh, silu, found "step"'),
         ({"epochs": 0}, "epochs must be from 1 to 10000000, found 0"),
         ({"epochs": 10**30}, "epochs must be"),
-        ({"batch": 0}, "batch must be at least 1, found 0"),
+        ({"batch_size": 0}, "batch_size must be at least 1, found 0"),
         ({"random_state": -3}, "random_state must be from 0 to 2**64 - 1, found -3"),
         ({"random_state": 2**64}, "random_state must be from 0 to 2**64 - 1, found"),
         ({"random_state": "x"}, "'x' cannot be used to seed"),
@@ -147,3 +149,33 @@ def test_an_option_that_the_member_has_not_is_refused():
     with pytest.raises(ValueError, match="member must be a neural method"):
         quick("ensemble", member="ngboost").fit(X, y)
     assert repr(quick("ensemble", member="sample-net", samples=9).fit(X, y).predict_dist(X)).endswith("18 samples>")
+
+
+def test_former_names_are_accepted_with_a_warning():
+    with pytest.warns(FutureWarning, match="^rounds is now called n_estimators; the old name will be removed") as caught:
+        model = negmm.NGBoostRegressor(rounds=7, subsample=0.5)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert (model.n_estimators, model.subsample) == (7, 0.5) and "rounds" not in model.get_params()
+    with pytest.warns(FutureWarning, match="^depth is now called max_depth") as caught:
+        model.set_params(depth=2)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert model.max_depth == 2
+    with pytest.raises(TypeError, match="rounds is a former name of n_estimators, which is given too"):
+        negmm.NGBoostRegressor(rounds=7, n_estimators=7)
+    with pytest.raises(TypeError, match="batch_size|batch"):
+        negmm.NGBoostRegressor(batch=7)
+    X, y = rows(40)
+    with pytest.warns(FutureWarning, match="^depth is now called max_depth"):
+        found = negmm.tune(X, y, quick("ngboost"), {"depth": [1, 2]}, folds=2)
+    assert found.best_params.keys() == {"max_depth"}
+
+
+def test_estimators_that_were_pickled_with_former_names_are_read():
+    X, y = rows(40)
+    model = quick("ngboost").fit(X, y)
+    state = model.__getstate__()
+    state["rounds"], state["rows_share"] = state.pop("n_estimators"), state.pop("subsample")
+    same = negmm.NGBoostRegressor.__new__(negmm.NGBoostRegressor)
+    same.__setstate__(state)
+    assert same.get_params() == model.get_params() and "rounds" not in same.__dict__
+    np.testing.assert_array_equal(same.predict(X), model.predict(X))

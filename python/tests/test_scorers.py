@@ -34,8 +34,8 @@ def nothing_is_odd():
 @pytest.mark.parametrize("scoring", ["neg_crps", "neg_log_likelihood", metrics.neg_crps, metrics.neg_nll])
 def test_a_search_over_a_pipeline_finds_the_better_one(scoring):
     pipeline = make_pipeline(StandardScaler(), quick("ngboost"))
-    search = GridSearchCV(pipeline, {"ngboostregressor__rounds": [1, 40]}, cv=3, scoring=scoring).fit(X, Y)
-    assert search.best_params_ == {"ngboostregressor__rounds": 40}
+    search = GridSearchCV(pipeline, {"ngboostregressor__n_estimators": [1, 40]}, cv=3, scoring=scoring).fit(X, Y)
+    assert search.best_params_ == {"ngboostregressor__n_estimators": 40}
     worse, better = search.cv_results_["mean_test_score"]
     assert worse < better < 0 or scoring not in ("neg_crps", metrics.neg_crps)
     score = get_scorer(scoring) if isinstance(scoring, str) else scoring
@@ -54,7 +54,7 @@ def test_distributions_through_pipelines_and_searches():
     pipeline = make_pipeline(StandardScaler(), quick("ngboost")).fit(X, Y)
     expected = alone.predict_dist(StandardScaler().fit_transform(X))
     assert negmm.predict_dist(pipeline, X) == expected
-    search = GridSearchCV(make_pipeline(StandardScaler(), quick("ngboost")), {"ngboostregressor__depth": [3]}, cv=2)
+    search = GridSearchCV(make_pipeline(StandardScaler(), quick("ngboost")), {"ngboostregressor__max_depth": [3]}, cv=2)
     assert negmm.predict_dist(search.fit(X, Y), X) == expected
     with pytest.raises(AttributeError, match="StandardScaler predicts no distributions"):
         negmm.predict_dist(StandardScaler(), X)

@@ -108,10 +108,10 @@ def test_optuna_over_the_usual_space():
     space = {**negmm.usual_space("ngboost"), "loss": ["log", "crps"]}
 
     def objective(trial) -> float:
-        tried = negmm.NGBoostRegressor(rounds=20, **negmm.suggest(trial, space) | {"learning_rate": 0.1})
+        tried = negmm.NGBoostRegressor(n_estimators=20, **negmm.suggest(trial, space) | {"learning_rate": 0.1})
         return cross_val_score(tried, X, Y, cv=2, scoring="neg_crps").mean()
 
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(0))
     study.optimize(objective, n_trials=5)
     assert np.isfinite(study.best_value) and set(study.best_params) == set(space)
-    assert {type(trial.params["depth"]) for trial in study.trials} == {int}
+    assert {type(trial.params["max_depth"]) for trial in study.trials} == {int}

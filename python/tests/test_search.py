@@ -30,9 +30,9 @@ def test_a_comparison_is_that_of_the_command_line(tmp_path):
         "--seed",
         "5",
     ]
-    printed = run(*asked, "--set", "rounds=40", "--json")
+    printed = run(*asked, "--set", "n-estimators=40", "--json")
     found = negmm.compare(
-        data[["a", "b", "c"]], data["y"], [negmm.NGBoostRegressor(rounds=40), "constant"], folds=3, random_state=5
+        data[["a", "b", "c"]], data["y"], [negmm.NGBoostRegressor(n_estimators=40), "constant"], folds=3, random_state=5
     )
     for line in json.loads(printed)["table"]:
         if line["metric"] != "seconds":
@@ -42,11 +42,11 @@ def test_a_comparison_is_that_of_the_command_line(tmp_path):
 
 
 def test_names_splits_and_what_is_known_of_the_target():
-    named = {"one": quick("ngboost", rounds=1), "forty": quick("ngboost")}
+    named = {"one": quick("ngboost", n_estimators=1), "forty": quick("ngboost")}
     found = negmm.compare(X, Y, named, repeats=4, test=0.3)
     assert list(found.table.index) == ["one", "forty"] and len(found.scores) == 8
     assert found.best["crps"] == "forty"
-    twice = negmm.compare(X, Y, [quick("ngboost"), quick("ngboost", rounds=1)], folds=2)
+    twice = negmm.compare(X, Y, [quick("ngboost"), quick("ngboost", n_estimators=1)], folds=2)
     assert list(twice.table.index) == ["ngboost", "ngboost 2"]
     grouped = negmm.compare(X, Y, ["constant"], folds=3, groups=np.arange(120) % 3)
     assert len(grouped.scores) == 3
@@ -67,25 +67,25 @@ def test_censored_targets_have_their_scores():
 
 
 def test_a_search_goes_on_where_it_was(tmp_path):
-    space = {"depth": [1, 2, 3], "learning_rate": [0.05, 0.1]}
+    space = {"max_depth": [1, 2, 3], "learning_rate": [0.05, 0.1]}
     first = negmm.tune(X, Y, quick("ngboost"), space, folds=2, journal=tmp_path / "journal")
     kept = [path.read_bytes() for path in sorted((tmp_path / "journal").iterdir())]
     again = negmm.tune(X, Y, quick("ngboost"), space, folds=2, journal=tmp_path / "journal")
     assert [path.read_bytes() for path in sorted((tmp_path / "journal").iterdir())] == kept
     assert again.table.equals(first.table) and len(first.table) == 6
-    assert first.best_estimator.get_params()["rounds"] == quick("ngboost").rounds
+    assert first.best_estimator.get_params()["n_estimators"] == quick("ngboost").n_estimators
     with pytest.raises(ValueError):
-        negmm.tune(X, Y, quick("ngboost"), {"depth": [1]}, folds=2, journal=tmp_path / "journal")
+        negmm.tune(X, Y, quick("ngboost"), {"max_depth": [1]}, folds=2, journal=tmp_path / "journal")
 
 
 def test_ranges_halving_and_several_methods():
-    halved = negmm.tune(*rows(900), quick("ngboost"), {"depth": (1, 4)}, search="halving", trials=4, factor=2, folds=2)
+    halved = negmm.tune(*rows(900), quick("ngboost"), {"max_depth": (1, 4)}, search="halving", trials=4, factor=2, folds=2)
     assert halved.table["share"].iloc[0] == 1.0 > halved.table["share"].min()
     both = negmm.tune(X, Y, [quick("ngboost"), quick("ne-gmm")], {"hidden": [(4,), (8, 8)]}, folds=2, refit=False)
     assert set(both.table["method"]) == {"ngboost", "ne-gmm"}
     assert both.best_estimator.__sklearn_is_fitted__() is False
     with pytest.raises(ValueError, match="by must be one of nll, crps, rmse"):
-        negmm.tune(X, Y, quick("ngboost"), {"depth": [1]}, by="r2")
+        negmm.tune(X, Y, quick("ngboost"), {"max_depth": [1]}, by="r2")
     with pytest.raises(ValueError, match="there is no option"):
         negmm.tune(X, Y, quick("ngboost"), {"leaves": [1]})
     with pytest.raises(ValueError, match="a grid needs values"):

@@ -46,18 +46,18 @@ def test_scikit_learns_checks(estimator, check):
 
 #: One step an epoch on all rows, the last weights kept: what is learnt depends on the rows' numbers alone.
 WHOLE = {
-    "ne-gmm": {"validation": 0, "batch": 100_000, "averaging": 0},
-    "mdn": {"validation": 0, "batch": 100_000, "averaging": 0},
-    "beta-nll": {"validation": 0, "batch": 100_000, "averaging": 0},
-    "sample-net": {"validation": 0, "batch": 100_000, "averaging": 0, "epochs": 20},
-    "ensemble": {"validation": 0, "batch": 100_000, "averaging": 0},
-    "ngboost": {"validation": 0, "rows_share": 1.0},
+    "ne-gmm": {"validation_fraction": 0, "batch_size": 100_000, "ema_decay": 0},
+    "mdn": {"validation_fraction": 0, "batch_size": 100_000, "ema_decay": 0},
+    "beta-nll": {"validation_fraction": 0, "batch_size": 100_000, "ema_decay": 0},
+    "sample-net": {"validation_fraction": 0, "batch_size": 100_000, "ema_decay": 0, "epochs": 20},
+    "ensemble": {"validation_fraction": 0, "batch_size": 100_000, "ema_decay": 0},
+    "ngboost": {"validation_fraction": 0, "subsample": 1.0},
     "constant": {},
 }
 
 
 #: Before rounding adds up: one step of a network, trees that have no two equally good splits.
-BRIEF = {"ngboost": {"rounds": 5, "depth": 1}, "constant": {}}
+BRIEF = {"ngboost": {"n_estimators": 5, "max_depth": 1}, "constant": {}}
 
 
 @pytest.mark.parametrize("name", WHOLE)

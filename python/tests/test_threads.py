@@ -146,7 +146,7 @@ def test_means_of_many_rows_need_little_memory():
         import numpy as np
         import negmm
         X = np.random.default_rng(0).normal(size=(400_000, 3))
-        model = negmm.EnsembleRegressor(member="ne-gmm", members=5, components=8, epochs=1, hidden=(8,)).fit(X[:200], X[:200, 0])
+        model = negmm.EnsembleRegressor(member="ne-gmm", ensemble_size=5, components=8, epochs=1, hidden=(8,)).fit(X[:200], X[:200, 0])
         model.predict(X[:1000])
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         means, sds = model.predict(X, return_std=True)

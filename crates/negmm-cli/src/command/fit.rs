@@ -7,7 +7,7 @@ use negmm::method::{Member, Predictor};
 use negmm::model::{Fitted, plan};
 use negmm::net::{Head, Stem};
 use negmm::train::{Callbacks, Estimate, Job, Trained};
-use negmm::{Error, Method, Model, Table};
+use negmm::{Error, Model, Table};
 use negmm_report::{EvaluationSet, Report};
 use serde_json::json;
 
