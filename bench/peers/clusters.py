@@ -117,7 +117,7 @@ def score(arguments: argparse.Namespace) -> None:
     names = [f"x{column}" for column in range(INPUTS)]
     asked = {"interval": 0.9, "above": 1}
     folder = Path(tempfile.mkdtemp())
-    model = negmm.EnsembleRegressor(member="ne-gmm", members=5, epochs=20).fit(X, y)
+    model = negmm.EnsembleRegressor(member="ne-gmm", ensemble_size=5, epochs=20).fit(X, y)
     model.save(folder / "model.negmm")
     many = pd.DataFrame(rows(arguments.rows, seed=1)[0], columns=names).assign(
         id=np.arange(arguments.rows)

@@ -127,7 +127,7 @@ def wide(count: int) -> negmm.Distribution:
 LONG_QUESTIONS = {
     "crps": lambda: (wide(200_000), lambda dist: dist.crps(0.3)),
     "interval": lambda: (wide(120_000), lambda dist: dist.interval(0.9)),
-    "predict": lambda: (quick("ensemble", members=20, n_jobs=1).fit(*rows()), lambda model: model.predict(rows(800_000)[0])),
+    "predict": lambda: (quick("ensemble", ensemble_size=20, n_jobs=1).fit(*rows()), lambda model: model.predict(rows(800_000)[0])),
 }
 
 
