@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Responsible for the made data of this book: writes the CSV files beside it, always the same bytes."""
+"""The synthetic data of the user guide: writes the CSV files beside it, always the same bytes."""
 
 import csv
 import math

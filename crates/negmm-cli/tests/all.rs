@@ -1,7 +1,6 @@
 //! All tests of these files in one program, because one is compiled and linked much sooner than one for each.
 
 mod answers;
-mod book;
 mod censored;
 mod common;
 mod dates;
@@ -26,6 +25,7 @@ mod serve_forecast;
 mod serve_guaranteed;
 mod serve_observe;
 mod tune;
+mod user_guide;
 
 /// A file that is not in the list above would never run.
 #[test]

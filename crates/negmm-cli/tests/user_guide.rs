@@ -1,8 +1,9 @@
-//! The book (`docs/`): its commands run and print what the pages show, its links lead somewhere, and every page is among the contents.
+//! The user guide (`docs/`): its commands run and print what the pages show, and every page is in the table of contents.
 //!
-//! A block marked `sh` is run by bash, in a folder with the files of `docs/data`; the blocks of a page one after the other. Where a block marked
-//! `text` follows, it is what the commands print on standard output: a `…` there stands for anything, on a line of its own for any lines. `sh no-run`
-//! is for what installs something or takes hours. `NEGMM_BLESS=1 cargo test -p negmm-cli --test all book` writes what was printed into the pages.
+//! A block marked `sh` is run by bash, in a folder with the files of `docs/data`; the blocks of a page one after the
+//! other. A block marked `text` that follows is the expected standard output: a `…` stands for any text, on a line of
+//! its own for any lines. `sh no-run` marks commands that install something or take hours.
+//! `NEGMM_BLESS=1 cargo test -p negmm-cli --test all user_guide` writes the output into the pages.
 
 #![cfg(unix)]
 
@@ -13,7 +14,7 @@ use std::process::Command;
 
 use common::Folder;
 
-/// A fenced block: the lines between its fences, which it does not hold itself.
+/// A fenced block: its language and the lines between its fences.
 struct Block {
     language: String,
     lines: std::ops::Range<usize>,
@@ -36,36 +37,36 @@ fn lines(page: &Path) -> Vec<String> {
 
 fn blocks(lines: &[String]) -> Vec<Block> {
     let fences: Vec<usize> = (0..lines.len()).filter(|line| lines[*line].starts_with("```")).collect();
-    assert!(fences.len().is_multiple_of(2), "a block does not end");
+    assert!(fences.len().is_multiple_of(2), "a block without its closing fence");
     let block = |fences: &[usize]| Block { language: lines[fences[0]][3..].into(), lines: fences[0] + 1..fences[1] };
     fences.chunks(2).map(block).collect()
 }
 
-/// Whether `printed` is what `shown` says, where `…` is anything: alone any lines, within a line any part of it.
-fn is_shown(shown: &[String], printed: &[String]) -> bool {
+/// Whether `printed` matches `shown`, where `…` matches any lines, or within a line any text.
+fn matches(shown: &[String], printed: &[String]) -> bool {
     match (shown, printed) {
         ([], _) => printed.is_empty(),
-        ([first, rest @ ..], _) if first == "…" => (0..=printed.len()).any(|from| is_shown(rest, &printed[from..])),
-        ([first, rest @ ..], [line, more @ ..]) => is_line_shown(first, line) && is_shown(rest, more),
+        ([first, rest @ ..], _) if first == "…" => (0..=printed.len()).any(|from| matches(rest, &printed[from..])),
+        ([first, rest @ ..], [line, more @ ..]) => line_matches(first, line) && matches(rest, more),
         (_, []) => false,
     }
 }
 
-fn is_line_shown(shown: &str, printed: &str) -> bool {
+fn line_matches(shown: &str, printed: &str) -> bool {
     let Some((start, end)) = shown.split_once('…') else { return shown == printed };
     let Some(rest) = printed.strip_prefix(start) else { return false };
-    let mut places = rest.char_indices().map(|(place, _)| place).chain([rest.len()]);
-    places.any(|place| is_line_shown(end, &rest[place..]))
+    let mut offsets = rest.char_indices().map(|(offset, _)| offset).chain([rest.len()]);
+    offsets.any(|offset| line_matches(end, &rest[offset..]))
 }
 
-/// What commands print, by bash in `folder` with the built program.
-fn printed(folder: &Folder, commands: &str, place: &str) -> Vec<String> {
+/// The standard output of commands, run by bash in `folder` with the built program.
+fn printed(folder: &Folder, commands: &str, location: &str) -> Vec<String> {
     let program = Path::new(env!("CARGO_BIN_EXE_negmm")).parent().unwrap().to_str().unwrap();
     let path = format!("{program}:{}", std::env::var("PATH").unwrap());
     let mut bash = Command::new("bash");
     bash.args(["-euo", "pipefail", "-c", commands]).env("PATH", path).current_dir(folder.path(""));
     let output = bash.output().unwrap();
-    assert!(output.status.success(), "{place}:\n{commands}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{location}:\n{commands}\n{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_string).collect()
 }
 
@@ -83,12 +84,12 @@ fn commands_print_what_pages_show() {
             let here = |lines: &std::ops::Range<usize>| {
                 lines.start.saturating_add_signed(moved)..lines.end.saturating_add_signed(moved)
             };
-            let place = format!("{}, line {}", page.display(), block.lines.start);
-            let printed = printed(&folder, &text[here(&block.lines)].join("\n"), &place);
+            let location = format!("{}, line {}", page.display(), block.lines.start);
+            let printed = printed(&folder, &text[here(&block.lines)].join("\n"), &location);
             let Some(shown) = blocks.get(number + 1).filter(|next| next.language == "text") else { continue };
             let shown = here(&shown.lines);
-            if !is_shown(&text[shown.clone()], &printed) {
-                assert!(bless, "{place} prints\n{}", printed.join("\n"));
+            if !matches(&text[shown.clone()], &printed) {
+                assert!(bless, "{location} prints\n{}", printed.join("\n"));
                 moved += printed.len() as isize - shown.len() as isize;
                 text.splice(shown, printed);
             }
@@ -100,24 +101,19 @@ fn commands_print_what_pages_show() {
 }
 
 #[test]
-fn there_is_no_command_that_is_not_run() {
+fn every_command_is_run() {
     for page in files(&docs(), "md") {
         let text = lines(&page);
         for block in blocks(&text).into_iter().filter(|block| !block.language.starts_with("sh")) {
             let command = block.lines.clone().find(|line| text[*line].starts_with("negmm "));
             let line = command.map(|line| line + 1);
-            assert_eq!(line, None, "{}: a command that no test runs, in a block without the mark sh", page.display());
+            assert_eq!(line, None, "{}: a command in a block not marked sh", page.display());
         }
     }
 }
 
 #[test]
-fn links_lead_somewhere_and_every_page_is_among_the_contents() {
-    for page in files(&docs(), "md") {
-        for link in links(&page) {
-            assert!(page.parent().unwrap().join(&link).exists(), "{}: nothing is at {link}", page.display());
-        }
-    }
+fn every_page_is_in_the_contents() {
     let contents = links(&docs().join("README.md"));
     for page in files(&docs(), "md") {
         let name = page.file_name().unwrap().to_str().unwrap();
@@ -134,13 +130,13 @@ fn links(page: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_is_shown_is_told_from_what_is_not() {
+fn ellipses_match_any_text() {
     let lines = |text: &str| text.lines().map(str::to_string).collect::<Vec<_>>();
     let printed = lines("read 5 rows\na\nb\ntrained in 3.1 s");
     for shown in ["read 5 rows\na\nb\ntrained in 3.1 s", "…", "read … rows\n…\ntrained in … s", "…\nb\n…"] {
-        assert!(is_shown(&lines(shown), &printed), "{shown}");
+        assert!(matches(&lines(shown), &printed), "{shown}");
     }
     for shown in ["", "read 5 rows", "…\na", "read … row\n…", "read 5 rows\nb\n…"] {
-        assert!(!is_shown(&lines(shown), &printed), "{shown}");
+        assert!(!matches(&lines(shown), &printed), "{shown}");
     }
 }
