@@ -1,154 +1,279 @@
-//! Responsible for what options mean: config file and flags of `fit` together become a method, a target and inputs; what
-//! `compare` and `tune` are told becomes methods and splits.
-
-use std::collections::HashMap;
-use std::path::Path;
+//! What flags mean together: a target, column roles, methods and splits, checked against each other.
 
 use negmm::compare::Split;
-use negmm::data::{ColumnRoles, Dialect};
+use negmm::data::{ColumnRoles, Dialect, Sequence, TargetSpec};
 use negmm::forecast::SeriesSpec;
 use negmm::{Error, Method, Table};
 
-use crate::arguments::{DataFlags, Fit, MethodFlags, ReadingFlags, SequenceFlags, TargetFlags};
-use crate::{input, renamed};
+use crate::arguments::compare::SplitFlags;
+use crate::arguments::data::{DataFlags, ForecastFlags, SequenceFlags, SeriesFlags};
+use crate::arguments::file::{FileFlags, ReadingFlags};
+use crate::arguments::fit::FitOptions;
+use crate::arguments::given::Given;
+use crate::arguments::method::MethodFlags;
+use crate::arguments::values::{Assignment, Names};
+use crate::arguments::{Compare, Tune};
 
-/// The options that say how a file is written.
-const DIALECT: [&str; 6] = ["separator", "decimal", "missing", "memory", "text", "number"];
-/// Those that say something of the target and of which rows belong together.
-const TARGET: [&str; 6] = ["lower", "upper", "continuous", "censored", "target-upper", "group"];
+/// The look-back window where none is given.
+const WINDOW: usize = 30;
+/// Cross-validation folds where none are given.
+const FOLDS: usize = 5;
+/// Test fraction of random splits where none is given, of `compare` and of `tune`.
+const COMPARE_TEST: f64 = 0.1;
+const TUNE_TEST: f64 = 0.2;
+/// The method of `tune` where none is given: it trains one network for each fit, `auto` would train ten.
+const TUNED: &str = "ne-gmm";
 
-/// Those of forecasts alone.
-pub const FORECAST: [&str; 5] = ["time", "horizon", "series", "season", "known"];
+/// The training data of `fit`, `compare` and `tune`.
+#[derive(Debug)]
+pub struct DataConfig {
+    /// The target column.
+    pub target: String,
+    /// Column roles.
+    pub inputs: ColumnRoles,
+    /// What is forecast, where the model is a forecaster.
+    pub forecast: Option<SeriesSpec>,
+    /// The format of the file.
+    pub dialect: Dialect,
+    /// Random seed.
+    pub seed: u64,
+}
 
 /// What `fit` is to do.
 #[derive(Debug)]
 pub struct FitConfig {
-    /// The column to predict.
-    pub target: String,
-    /// Which columns are inputs.
-    pub inputs: ColumnRoles,
-    /// What is forecast, where rows are steps in time that `auto` forecasts.
-    pub forecast: Option<SeriesSpec>,
-    /// How the file is written.
-    pub dialect: Dialect,
-    /// Starts all random choices.
-    pub seed: u64,
-    /// Threads to use, where the file says so.
-    pub threads: Option<String>,
-    /// The method with its settings.
+    /// The training data.
+    pub data: DataConfig,
+    /// The method with its options.
     pub method: Method,
-    /// A sentence for every option that the file calls by its former name.
-    pub notices: Vec<String>,
-}
-
-impl Fit {
-    /// What it is to do.
-    pub fn config(&self) -> Result<FitConfig, Error> {
-        let of_data = (&self.data_flags, &self.target_flags, &self.sequence_flags);
-        FitConfig::new(self.config.as_deref(), of_data, &self.reading, &self.method)
-    }
 }
 
 impl FitConfig {
-    /// The config file first, then the flags, which win over it.
-    fn new(
-        file: Option<&Path>,
-        (data, target, sequence): (&DataFlags, &TargetFlags, &SequenceFlags),
-        reading: &ReadingFlags,
-        method: &MethodFlags,
-    ) -> Result<Self, Error> {
-        let mut settings = file.map_or(Ok(Vec::new()), read)?;
-        let notices: Vec<String> = settings.iter_mut().filter_map(|setting| setting.notice.take()).collect();
-        let of_data = data.given().chain(target.given()).chain(sequence.given());
-        for (name, text) in of_data.chain(reading.given()).chain(method.given()) {
-            settings.retain(|setting| setting.name != name);
-            settings.push(Setting { name: name.into(), text: text.into(), place: None, notice: None });
-        }
-        let take = |settings: &mut Vec<Setting>, name: &str| {
-            let at = settings.iter().position(|setting| setting.name == name)?;
-            Some(settings.remove(at))
+    /// From flags and config file.
+    ///
+    /// # Errors
+    /// When options are missing, out of range or contradict each other.
+    pub fn new(options: &FitOptions) -> Result<Self, Error> {
+        let mut method = options.method.method.clone().unwrap_or_default();
+        let (data, forecast) = (&options.data, &options.forecast);
+        let data = if method.as_auto().is_some() && data.is_forecast(forecast) {
+            data.of_forecaster(forecast)?
+        } else {
+            data.of_rows(forecast.series.first(), "made by auto without --levels and --window")?
         };
-        let column = take(&mut settings, "sequence").map(|setting| setting.text);
-        let target = take(&mut settings, "target")
-            .map(|setting| setting.text)
-            .or_else(|| column.clone())
-            .ok_or_else(|| Error::options("which column is to be predicted? Say --target COL"))?;
-        let features = take(&mut settings, "features").map(|setting| input::names(&setting.text));
-        let ignore = take(&mut settings, "ignore").map_or(Vec::new(), |setting| input::names(&setting.text));
-        let dates = take(&mut settings, "date").map_or(Vec::new(), |setting| input::dates(&setting.text));
-        let weight = take(&mut settings, "weight").map(|setting| setting.text);
-        let threads = take(&mut settings, "threads").map(|setting| setting.text);
-        let seed = match take(&mut settings, "seed") {
-            Some(setting) => input::number("seed", &setting.text).map_err(|error| setting.blame(error))?,
-            None => 0,
-        };
-        let mut take_all = |names: &[&'static str]| -> Vec<(&'static str, String)> {
-            names.iter().filter_map(|name| Some((*name, take(&mut settings, name)?.text))).collect()
-        };
-        let (dialect, outcome) = (take_all(&DIALECT), take_all(&TARGET));
-        let dialect = input::dialect_of(dialect.iter().map(|(name, text)| (*name, text.as_str())))?;
-        let (outcome, group) = input::outcome(outcome.iter().map(|(name, text)| (*name, text.as_str())))?;
-        let told = take_all(&FORECAST);
-        let window = take(&mut settings, "window");
-        let levels = take(&mut settings, "levels").is_some_and(|setting| setting.text == "true") || window.is_some();
-        let sequence = input::sequence(column, window.as_ref().map(|setting| setting.text.as_str()));
-        let sequence = sequence.map_err(|error| window.iter().fold(error, |error, setting| setting.blame(error)))?;
-        let mut method = match take(&mut settings, "method") {
-            Some(setting) => Method::by_name(&setting.text).map_err(|error| setting.blame(error))?,
-            None => Method::default(),
-        };
-        let forecasts = sequence.is_some() && method.as_auto().is_some() && !levels;
-        if let Some((name, _)) = told.first().filter(|_| !forecasts) {
-            return Err(Error::options(match sequence {
-                None => format!("{name} is for sequences: say --sequence COL too"),
-                Some(_) => format!("{name} is for forecasts, which auto makes without --levels and --window"),
-            }));
-        }
-        if sequence.is_some() && !forecasts {
+        if data.inputs.sequence.is_some() {
             method = method.for_sequences();
         }
-        let named: Vec<(&str, &str)> =
-            settings.iter().map(|setting| (setting.name.as_str(), setting.text.as_str())).collect();
-        method.configure(&named).map_err(|refused| {
-            let blamed = settings.iter().filter(|setting| setting.name == refused.option);
-            blamed.fold(refused.error, |error, setting| setting.blame(error))
-        })?;
-        if !forecasts {
-            let inputs = ColumnRoles { features, ignore, dates, weight, sequence, outcome, group };
-            return Ok(Self { target, inputs, forecast: None, dialect, seed, threads, method, notices });
-        }
-        let refused = [("ignore", !ignore.is_empty()), ("weight", weight.is_some()), ("group", group.is_some())];
-        if let Some((name, _)) = refused.iter().find(|(_, given)| *given) {
-            return Err(Error::options(format!("forecasts have no option {name}")));
-        }
-        let column = sequence.map_or(String::new(), |sequence| sequence.column);
-        if column != target {
-            return Err(Error::options(format!(
-                "forecasts are of the sequence {column:?} itself, not of {target:?}: leave out --target, or say --levels"
-            )));
-        }
-        let told = told.iter().map(|(name, text)| (*name, text.as_str()));
-        let forecast = Some(input::roles(column, told, features.unwrap_or_default(), &dates)?);
-        let inputs = ColumnRoles { outcome, ..ColumnRoles::default() };
-        Ok(Self { target, inputs, forecast, dialect, seed, threads, method, notices })
+        configure(&mut method, &options.method)?;
+        Ok(Self { data, method })
     }
 }
 
-/// The methods asked for by name (`otherwise` where nobody asks), with the options given for all.
-pub fn methods(
-    names: Option<&str>,
+/// What `compare` is to do.
+#[derive(Debug)]
+pub struct CompareConfig {
+    /// The data.
+    pub data: DataConfig,
+    /// The methods with their options; of forecasts `auto` alone.
+    pub methods: Vec<Method>,
+    /// Train/test splits.
+    pub splitting: Splitting,
+}
+
+impl CompareConfig {
+    /// From flags.
+    ///
+    /// # Errors
+    /// As [`FitConfig::new`].
+    pub fn new(compare: &Compare) -> Result<Self, Error> {
+        let (flags, forecast) = (&compare.data_flags, &compare.forecast);
+        let data = if compare.methods.is_none() && flags.is_forecast(forecast) {
+            flags.of_forecaster(forecast)?
+        } else {
+            flags.of_rows(forecast.series.first(), "compared without --methods, --levels and --window")?
+        };
+        let otherwise = if data.forecast.is_some() { vec![Method::default()] } else { Method::all() };
+        let methods = methods(compare.methods.as_ref(), otherwise, &compare.set, &data)?;
+        let splitting = Splitting::new(&compare.splits, &data, COMPARE_TEST)?;
+        Ok(Self { data, methods, splitting })
+    }
+}
+
+/// What `tune` is to do.
+#[derive(Debug)]
+pub struct TuneConfig {
+    /// The data.
+    pub data: DataConfig,
+    /// The methods with their fixed options.
+    pub methods: Vec<Method>,
+    /// Train/validation splits.
+    pub splitting: Splitting,
+}
+
+impl TuneConfig {
+    /// From flags.
+    ///
+    /// # Errors
+    /// As [`FitConfig::new`].
+    pub fn new(tune: &Tune) -> Result<Self, Error> {
+        let data = tune.data_flags.of_rows(None, "")?;
+        let methods = methods(tune.methods.as_ref(), vec![Method::by_name(TUNED)?], &tune.set, &data)?;
+        let splitting = Splitting::new(&tune.splits, &data, TUNE_TEST)?;
+        Ok(Self { data, methods, splitting })
+    }
+}
+
+impl DataFlags {
+    /// Whether a forecaster can be made: of a sequence, whose values are not modelled by an LSTM.
+    fn is_forecast(&self, forecast: &ForecastFlags) -> bool {
+        let SequenceFlags { sequence, window } = &self.sequence;
+        sequence.is_some() && window.is_none() && forecast.levels != Some(true)
+    }
+
+    /// The data of a model of rows or of windows. Flags of forecasts are refused: `otherwise` says when they would be made.
+    fn of_rows(&self, of_forecasts: Option<&str>, otherwise: &str) -> Result<DataConfig, Error> {
+        let (columns, rows) = (&self.columns, &self.columns.rows.flags);
+        let target = self.target()?;
+        let sequence = match (&self.sequence.sequence, self.sequence.window) {
+            (None, None) => None,
+            (None, Some(_)) => return Err(Error::options("--window is for sequences: add --sequence COL")),
+            (Some(column), window) => Some(Sequence { column: column.clone(), window: window.unwrap_or(WINDOW) }),
+        };
+        if let Some(name) = of_forecasts {
+            return Err(Error::options(match sequence {
+                None => format!("--{name} is for forecasts: add --sequence COL"),
+                Some(_) => format!("--{name} is for forecasts, which are {otherwise}"),
+            }));
+        }
+        let names = |names: &Option<Names>| names.as_ref().map(|names| names.0.clone());
+        let inputs = ColumnRoles {
+            features: names(&columns.features),
+            ignore: names(&rows.ignore).unwrap_or_default(),
+            dates: columns.date.clone().unwrap_or_default().0,
+            weight: rows.weight.clone(),
+            sequence,
+            outcome: self.outcome()?,
+            group: rows.group.clone(),
+        };
+        Ok(DataConfig { target, inputs, forecast: None, dialect: self.reading.dialect()?, seed: self.seed() })
+    }
+
+    /// The data of a forecaster.
+    fn of_forecaster(&self, forecast: &ForecastFlags) -> Result<DataConfig, Error> {
+        let target = self.target()?;
+        if let Some(name) = self.columns.rows.first() {
+            return Err(Error::options(format!("--{name} cannot be used with forecasts")));
+        }
+        let column = self.sequence.sequence.clone().unwrap_or_default();
+        if column != target {
+            return Err(Error::options(format!(
+                "forecasts are of the sequence {column:?} itself, not of {target:?}: leave out --target, or add --levels"
+            )));
+        }
+        let forecast = Some(self.roles(column, &forecast.series)?);
+        let inputs = ColumnRoles { outcome: self.outcome()?, ..ColumnRoles::default() };
+        Ok(DataConfig { target, inputs, forecast, dialect: self.reading.dialect()?, seed: self.seed() })
+    }
+
+    /// The target column: the sequence itself where no other is named.
+    fn target(&self) -> Result<String, Error> {
+        let target = self.columns.target.as_ref().or(self.sequence.sequence.as_ref());
+        target.cloned().ok_or_else(|| Error::options("which column should be predicted? Use --target COL"))
+    }
+
+    fn seed(&self) -> u64 {
+        self.columns.seed.unwrap_or(0)
+    }
+
+    /// What is known of the target.
+    fn outcome(&self) -> Result<TargetSpec, Error> {
+        let flags = &self.target;
+        let outcome = TargetSpec {
+            continuous: flags.continuous.unwrap_or(false),
+            lower: flags.lower,
+            upper: flags.upper,
+            censored: flags.censored.clone(),
+            upper_end: flags.target_upper.clone(),
+        };
+        outcome.check()?;
+        Ok(outcome)
+    }
+
+    /// What the columns are to a forecast of `target`.
+    fn roles(&self, target: String, series: &Given<SeriesFlags>) -> Result<SeriesSpec, Error> {
+        let SeriesFlags { time, horizon, series, season, known } = &series.flags;
+        let dates = self.columns.date.as_ref().map_or(&[][..], |dates| &dates.0);
+        let form = |time: &String| dates.iter().find(|(name, _)| name == time).and_then(|(_, form)| *form);
+        let mut past = self.columns.features.clone().unwrap_or_default().0;
+        past.retain(|name| *name != target);
+        let of_target = SeriesSpec::of(target);
+        let roles = SeriesSpec {
+            time_form: time.as_ref().and_then(form),
+            time: time.clone(),
+            series: series.clone(),
+            past,
+            known: known.clone().unwrap_or_default().0,
+            horizon: horizon.unwrap_or(of_target.horizon),
+            seasons: season.as_ref().map(|season| season.0.clone()),
+            ..of_target
+        };
+        roles.check()?;
+        Ok(roles)
+    }
+}
+
+impl ReadingFlags {
+    /// The format of the file and the types of its columns.
+    pub fn dialect(&self) -> Result<Dialect, Error> {
+        let names = |names: &Option<Names>| names.clone().unwrap_or_default().0;
+        let dialect = Dialect { text: names(&self.text), number: names(&self.number), ..self.file.dialect()? };
+        dialect.check()?;
+        Ok(dialect)
+    }
+}
+
+impl FileFlags {
+    /// The format of the file.
+    pub fn dialect(&self) -> Result<Dialect, Error> {
+        let dialect = Dialect {
+            separator: self.separator,
+            decimal: self.decimal,
+            missing: self.missing.clone().unwrap_or_default().0,
+            memory: self.memory,
+            ..Dialect::default()
+        };
+        dialect.check()?;
+        Ok(dialect)
+    }
+}
+
+/// Gives a method its options; an error names the line of the config file that it is about.
+fn configure(method: &mut Method, flags: &MethodFlags) -> Result<(), Error> {
+    let settings = flags.settings.iter().map(|setting| (setting.option.as_str(), setting.value.as_str()));
+    method.configure(&settings.collect::<Vec<_>>()).map_err(|refused| {
+        let blamed = flags.settings.iter().find(|setting| setting.option == refused.option);
+        match blamed.and_then(|setting| setting.place.clone()) {
+            Some(place) => refused.error.at(place),
+            None => refused.error,
+        }
+    })
+}
+
+/// The methods that are named, else `otherwise`, each with those of the options that it has.
+fn methods(
+    names: Option<&Names>,
     otherwise: Vec<Method>,
-    set: &[String],
-    sequence: bool,
+    set: &[Assignment],
+    data: &DataConfig,
 ) -> Result<Vec<Method>, Error> {
     let mut methods = match names {
-        Some(names) => input::names(names).iter().map(|name| Method::by_name(name)).collect::<Result<Vec<_>, _>>()?,
+        Some(Names(names)) => names.iter().map(|name| Method::by_name(name)).collect::<Result<Vec<_>, _>>()?,
         None => otherwise,
     };
-    if sequence {
+    if data.inputs.sequence.is_some() {
         methods = methods.into_iter().map(Method::for_sequences).collect();
     }
-    let settings = set.iter().map(|setting| self::setting(setting)).collect::<Result<Vec<_>, _>>()?;
+    let settings: Vec<(&str, &str)> = set.iter().map(|set| (set.option.as_str(), set.value.as_str())).collect();
     let mut used = vec![false; settings.len()];
     for method in &mut methods {
         let known = method.configure_known(&settings)?;
@@ -160,98 +285,40 @@ pub fn methods(
     Ok(methods)
 }
 
-/// `OPTION=VALUE`.
-pub fn setting(text: &str) -> Result<(&str, &str), Error> {
-    text.split_once('=').ok_or_else(|| Error::options(format!("set must be OPTION=VALUE, found {text:?}")))
+/// How rows are divided into training and test rows.
+#[derive(Clone, Copy, Debug)]
+pub enum Splitting {
+    /// Cross-validation with this many folds.
+    Folds(usize),
+    /// Random splits.
+    Random {
+        /// How many.
+        repeats: usize,
+        /// The fraction of test rows.
+        test: f64,
+    },
 }
 
-/// How rows are divided into those to learn from and those to score on.
-pub struct Splitting<'a> {
-    /// Parts of the rows.
-    pub folds: &'a str,
-    /// Random shares instead of parts.
-    pub repeats: Option<&'a str>,
-    /// Such a share.
-    pub test: &'a str,
-}
+impl Splitting {
+    /// From flags; `test` is the test fraction where none is given.
+    fn new(flags: &SplitFlags, data: &DataConfig, test: f64) -> Result<Self, Error> {
+        let Some(repeats) = flags.repeats else { return Ok(Self::Folds(flags.folds.unwrap_or(FOLDS))) };
+        if data.forecast.is_some() || data.inputs.sequence.is_some() {
+            return Err(Error::options("random splits of a sequence would train on the future: use --folds K"));
+        }
+        if data.inputs.group.is_some() {
+            return Err(Error::options("random splits would break up groups: use --folds K"));
+        }
+        Ok(Self::Random { repeats, test: flags.test.unwrap_or(test) })
+    }
 
-impl Splitting<'_> {
-    /// The splits of a table.
-    pub fn splits(&self, table: &Table, inputs: &ColumnRoles, seed: u64) -> Result<Vec<Split>, Error> {
-        match self.repeats {
-            Some(_) if inputs.sequence.is_some() => {
-                Err(Error::options("random rows of a sequence would be scored from their own future: say --folds K"))
-            }
-            None if inputs.sequence.is_some() => Split::expanding(table.rows(), input::number("folds", self.folds)?),
-            Some(_) if inputs.group.is_some() => {
-                Err(Error::options("random rows would tear groups apart: say --folds K"))
-            }
-            Some(repeats) => {
-                let share = self.test.parse().map_err(|_| Error::options("test must be a share between 0 and 1"))?;
-                Split::repeats(table.rows(), input::number("repeats", repeats)?, share, seed)
-            }
-            None => match &inputs.group {
-                Some(group) => Split::grouped_folds(&table.groups(group)?, input::number("folds", self.folds)?, seed),
-                None => Split::folds(table.rows(), input::number("folds", self.folds)?, seed),
-            },
+    /// The splits of a table: of a sequence each fold is preceded by its training rows, and groups stay whole.
+    pub fn splits(self, table: &Table, inputs: &ColumnRoles, seed: u64) -> Result<Vec<Split>, Error> {
+        match (self, &inputs.group) {
+            (Self::Random { repeats, test }, _) => Split::repeats(table.rows(), repeats, test, seed),
+            (Self::Folds(folds), _) if inputs.sequence.is_some() => Split::expanding(table.rows(), folds),
+            (Self::Folds(folds), Some(group)) => Split::grouped_folds(&table.groups(group)?, folds, seed),
+            (Self::Folds(folds), None) => Split::folds(table.rows(), folds, seed),
         }
     }
-}
-
-/// One option, and the file it is from.
-struct Setting {
-    name: String,
-    text: String,
-    place: Option<String>,
-    notice: Option<String>,
-}
-
-impl Setting {
-    fn blame(&self, error: Error) -> Error {
-        match &self.place {
-            Some(place) => error.at(place.clone()),
-            None => error,
-        }
-    }
-}
-
-/// The settings of a TOML file: `name = value`, where a value is text, a number, or a list of these.
-fn read(path: &Path) -> Result<Vec<Setting>, Error> {
-    let place = path.display().to_string();
-    // The command line named the file, so the command line is at fault.
-    let text = std::fs::read_to_string(path).map_err(|error| Error::options(Error::io(path, error).to_string()))?;
-    let line_of = |at: usize| format!("{place}, line {}", text[..at].matches('\n').count() + 1);
-    let malformed = |error: toml::de::Error| {
-        let message = format!("this is not valid TOML ({})", error.message().replace('\n', " "));
-        Error::options(message).at(line_of(error.span().map_or(0, |span| span.start)))
-    };
-    let lines = toml::de::DeTable::parse(&text).map_err(malformed)?;
-    let lines: HashMap<&str, String> =
-        lines.get_ref().keys().map(|key| (key.get_ref().as_ref(), line_of(key.span().start))).collect();
-    let table: toml::Table = text.parse().map_err(malformed)?;
-    let word = |name: &str, value: &toml::Value| match value {
-        toml::Value::String(text) => Ok(text.clone()),
-        toml::Value::Integer(number) => Ok(number.to_string()),
-        toml::Value::Float(number) => Ok(number.to_string()),
-        toml::Value::Boolean(truth) => Ok(truth.to_string()),
-        _ => Err(Error::options(format!("{name:?} must be text, a number, true, false, or a list of these"))
-            .at(lines[name].clone())),
-    };
-    let setting = |(name, value): (&String, &toml::Value)| {
-        let text = match value {
-            toml::Value::Array(items) => {
-                let words = items.iter().map(|item| word(name, item).map(|word| input::quoted_name(&word)));
-                words.collect::<Result<Vec<_>, _>>()?.join(",")
-            }
-            _ => word(name, value)?,
-        };
-        let (current, notice) = renamed::current(name);
-        let place = lines.get(name.as_str()).cloned();
-        if let Some(place) = place.as_ref().filter(|_| notice.is_some() && table.contains_key(current)) {
-            return Err(Error::options(format!("{name} is another name of {current}, which is given too")).at(place));
-        }
-        let notice = notice.map(|notice| place.iter().fold(notice, |notice, place| format!("{place}: {notice}")));
-        Ok(Setting { name: current.to_string(), text, place, notice })
-    };
-    table.iter().map(setting).collect()
 }

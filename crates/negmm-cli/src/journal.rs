@@ -1,4 +1,4 @@
-//! Responsible for the part of a search that runs here: its journal, its shard, the journals that join it.
+//! The part of a search that runs here: its shard, its journal, and the journals merged into it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,32 +6,31 @@ use negmm::Error;
 use negmm::tune::{Journal, Shard};
 use serde_json::{Map, Value};
 
-use crate::{arguments, input};
+use crate::arguments::tune::PartFlags;
 
-/// What was asked for.
+/// A shard of all trials, and the journals to merge.
 pub struct Part {
-    /// The part of all trials.
+    /// The shard that runs here.
     pub shard: Shard,
     merge: Vec<PathBuf>,
 }
 
 impl Part {
-    /// From what was typed.
-    pub fn new(part: &arguments::Part) -> Result<Self, Error> {
-        let shard = part.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
-        let merge = part.merge.as_deref().map_or(Vec::new(), input::names);
-        Ok(Self { shard, merge: merge.into_iter().map(PathBuf::from).collect() })
+    /// From flags.
+    pub fn new(part: &PartFlags) -> Self {
+        let merge = part.merge.clone().unwrap_or_default().0;
+        Self { shard: part.shard.unwrap_or(Shard::WHOLE), merge: merge.into_iter().map(PathBuf::from).collect() }
     }
 
-    /// Whether anything was asked for that needs a journal.
+    /// Whether a flag was given that needs a journal.
     #[cfg(feature = "paper")]
     pub fn needs_journal(&self) -> bool {
         self.shard != Shard::WHOLE || !self.merge.is_empty()
     }
 
-    /// Opens the journal, with all that joins it.
+    /// Opens the journal and merges others into it.
     pub fn open(&self, folder: &Path, plan: &Map<String, Value>) -> Result<Journal, Error> {
-        // Looked at before the journal is made: a slip of the keyboard should leave nothing behind.
+        // Checked before the journal is made, so that a misspelt name leaves nothing behind.
         if let Some(missing) = self.merge.iter().find(|folder| !folder.is_dir()) {
             return Err(Error::data("there is no such folder").in_file(missing));
         }

@@ -1,9 +1,10 @@
-//! What the program `negmm` does, for its `main` and for tests that call it many times.
+//! The program `negmm` as a library, for its `main` and for tests that call it many times.
 
 mod arguments;
 mod chart;
 mod command;
 mod config;
+mod config_file;
 mod engine;
 mod guarantees;
 mod input;
@@ -30,17 +31,17 @@ use arguments::Command;
 
 pub use command::inspect::{object as inspected, text as described};
 
-/// What a shell is told when the alarm is on.
+/// The exit code of an alarm.
 const ALARM: u8 = 3;
 
-/// Does what the command line says, and tells the shell how it went.
+/// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
     interrupt::watch();
     let typed: Vec<OsString> = std::env::args_os().collect();
     ExitCode::from(run_and_report(&typed))
 }
 
-/// Does what these words say and prints what went wrong; gives the exit code.
+/// Runs a command line, prints its error if there is one, and returns its exit code.
 fn run_and_report(typed: &[OsString]) -> u8 {
     run(typed).unwrap_or_else(|error| {
         say::failure(&error, usage::wants_json(typed));
@@ -48,39 +49,38 @@ fn run_and_report(typed: &[OsString]) -> u8 {
     })
 }
 
-/// What a run of the program gave.
+/// The outcome of a run of the program.
 #[derive(Debug)]
 pub struct Captured {
     /// Its exit code.
     pub code: u8,
-    /// What it printed to standard output.
+    /// Its standard output.
     pub out: Vec<u8>,
-    /// What it printed to standard error.
+    /// Its standard error.
     pub err: Vec<u8>,
 }
 
-/// Does what these words say as the program would, within this process, and keeps what it prints from this thread: for tests that
-/// call it many times. Signals are not listened to.
+/// Runs a command line within this process and captures what this thread prints, for tests that run many. Signals are ignored.
 pub fn run_captured(typed: &[OsString]) -> Captured {
     let (code, [out, err]) = say::captured(|| run_and_report(typed));
     Captured { code, out, err }
 }
 
-/// Whether these words are understood, a config file too; nothing is done.
+/// Parses a command line and the config file that it names, without running it.
 ///
 /// # Errors
 /// As [`run`].
 pub fn understand(typed: &[OsString]) -> Result<(), Error> {
     match usage::parse(typed)?.map(|arguments| arguments.command) {
-        Some(Command::Fit(fit)) => fit.config().map(drop),
+        Some(Command::Fit(fit)) => config::FitConfig::new(&fit.options).map(drop),
         _ => Ok(()),
     }
 }
 
-/// Does what these words say; the first is the name of the program. Gives the exit code.
+/// Runs a command line, whose first word is the name of the program, and returns its exit code.
 ///
 /// # Errors
-/// One for a person, with what kind of thing is at fault and where.
+/// One sentence for people, with the kind of error and where it is.
 pub fn run(typed: &[OsString]) -> Result<u8, Error> {
     let Some(arguments) = usage::parse(typed)? else { return Ok(0) };
     let shared = &arguments.shared;

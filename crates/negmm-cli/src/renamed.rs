@@ -26,13 +26,6 @@ pub fn current(name: &str) -> (&str, Option<String>) {
     }
 }
 
-/// `OPTION=VALUE` with the present name of the option, and a notice where it was the former one.
-pub fn assignment(text: &str) -> (String, Option<String>) {
-    let (option, value) = text.split_once('=').map_or((text, None), |(option, value)| (option, Some(value)));
-    let (option, notice) = current(option.trim());
-    (value.map_or(option.to_string(), |value| format!("{option}={value}")), notice)
-}
-
 /// Adds the former name of every flag as a hidden alias.
 pub fn with_former_names(command: Command) -> Command {
     with_aliases(command, &renamed().collect::<Vec<_>>())

@@ -1,87 +1,126 @@
-//! Responsible for what people are told about the command line: help, and one sentence about a command line that cannot be
-//! understood.
+//! Parsing of the command line: help, and one sentence about a command line that is refused.
 
+use std::error::Error as _;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory, FromArgMatches};
+use clap::{Command, CommandFactory};
 use negmm::Error;
 
 use crate::arguments::Arguments;
+use crate::arguments::values::Unexpected;
 use crate::renamed;
 use crate::say::{say, tell};
 
 /// Reads the command line; nothing where it asks for help or the version, which are printed here.
 pub fn parse(typed: &[OsString]) -> Result<Option<Arguments>, Error> {
-    let parsed = command().try_get_matches_from(typed).and_then(|matches| {
-        let mut arguments = Arguments::from_arg_matches(&matches)?;
-        arguments.notices = renamed::notices(&matches, typed);
-        for text in arguments.command.assignments_mut() {
-            let (current, notice) = renamed::assignment(text);
-            *text = current;
-            arguments.notices.extend(notice);
-        }
-        Ok(arguments)
-    });
-    let error = match parsed {
-        Ok(arguments) => return Ok(Some(arguments)),
+    let error = match command().try_get_matches_from(typed) {
+        Ok(matches) => return Arguments::new(&matches, typed).map(Some),
         Err(error) => error,
     };
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => say(error.render().to_string().trim_end()).map(|()| None),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             tell(error.render().to_string().trim_end());
-            Err(Error::options("the command line lacks a command; --help tells more"))
+            Err(Error::options("missing command; see --help"))
         }
-        _ => Err(Error::options(sentence(&error))),
+        _ => Err(refusal(error)),
     }
 }
 
-/// Whether the words ask for `--json`, also where they cannot be understood.
+/// Whether the words ask for `--json`, even if they are refused.
 pub fn wants_json(typed: &[OsString]) -> bool {
     typed.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
-/// The command line.
+/// The parser of the command line.
 pub fn command() -> Command {
     renamed::with_former_names(Arguments::command())
 }
 
-fn sentence(error: &clap::Error) -> String {
+/// One sentence about arguments that are refused.
+pub fn refusal(error: clap::Error) -> Error {
     let context = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => text.clone(),
-        Some(ContextValue::Strings(texts)) => texts.join(", "),
-        _ => String::new(),
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
     };
-    let near = |kind, typed: &str| match context(kind) {
-        // What begins with another letter is no slip of the finger.
-        name if !typed.is_empty() && name.chars().find(|c| *c != '-') == typed.chars().find(|c| *c != '-') => {
-            format!(" (did you mean {name}?)")
-        }
-        _ => String::new(),
-    };
-    let argument = context(ContextKind::InvalidArg);
+    let first = |kind| context(kind).into_iter().next().unwrap_or_default();
+    let argument = first(ContextKind::InvalidArg);
     let what = match error.kind() {
+        ErrorKind::ValueValidation => return Error::options(invalid_value(&error, &argument)),
+        ErrorKind::InvalidValue => match (first(ContextKind::InvalidValue), context(ContextKind::ValidValue)) {
+            (found, valid) if !found.is_empty() && !valid.is_empty() => {
+                return Error::options(format!("{} must be {}, found {found:?}", name(&argument), one_of(&valid)));
+            }
+            _ => format!("{argument} needs a value"),
+        },
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
-            format!("there is no option {argument}{}", near(ContextKind::SuggestedArg, &argument))
+            format!("there is no option {argument}{}", near(&first(ContextKind::SuggestedArg), &argument))
         }
-        ErrorKind::UnknownArgument => format!("{argument:?} is one argument too many"),
+        ErrorKind::UnknownArgument => format!("unexpected argument {argument:?}"),
         ErrorKind::InvalidSubcommand => {
-            let typed = context(ContextKind::InvalidSubcommand);
+            let typed = first(ContextKind::InvalidSubcommand);
             let program = command();
             let known = program.get_subcommands().map(Command::get_name);
             format!("there is no command {typed:?}{}", negmm::near::suggestion(&typed, known))
         }
-        ErrorKind::MissingRequiredArgument => format!("the command line lacks {argument}"),
-        ErrorKind::ArgumentConflict => format!("{argument} is given twice"),
-        ErrorKind::InvalidValue => format!("{argument} needs a value"),
+        ErrorKind::MissingRequiredArgument => match &context(ContextKind::InvalidArg)[..] {
+            [one] => format!("missing required argument {one}"),
+            many => format!("missing required arguments {}", many.join(", ")),
+        },
+        ErrorKind::ArgumentConflict => match &context(ContextKind::PriorArg)[..] {
+            [] => format!("{} cannot be used with other arguments", flag(&argument)),
+            [prior] if *prior == argument => format!("{} is given more than once", flag(&argument)),
+            prior => {
+                let prior: Vec<&str> = prior.iter().map(|prior| flag(prior)).collect();
+                format!("{} cannot be used with {}", flag(&argument), prior.join(", "))
+            }
+        },
         _ => {
             let text = error.to_string();
             let line = text.lines().next().unwrap_or_default();
             line.strip_prefix("error: ").unwrap_or(line).to_string()
         }
     };
-    format!("{what}; --help tells more")
+    Error::options(format!("{what}; see --help"))
+}
+
+/// What a value parser has against a value.
+fn invalid_value(error: &clap::Error, argument: &str) -> String {
+    match error.source() {
+        Some(source) if source.is::<Unexpected>() => format!("{} {source}", name(argument)),
+        Some(source) => source.to_string(),
+        None => format!("{} has an invalid value", name(argument)),
+    }
+}
+
+/// `--folds` of `--folds <K>`; the name of a positional argument stays.
+fn flag(argument: &str) -> &str {
+    argument.split([' ', '[', '=']).next().unwrap_or(argument)
+}
+
+/// `folds` of `--folds <K>`, as messages about values and config files call it.
+fn name(argument: &str) -> &str {
+    flag(argument).trim_start_matches('-')
+}
+
+/// `a, b or c`.
+fn one_of(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
+    }
+}
+
+/// A suggestion of the parser, where it begins with the same letter: it is too generous otherwise.
+fn near(suggested: &str, typed: &str) -> String {
+    let first = |text: &str| text.chars().find(|c| *c != '-');
+    match first(suggested) {
+        Some(letter) if first(typed) == Some(letter) => format!(" (did you mean {suggested}?)"),
+        _ => String::new(),
+    }
 }
 
 #[cfg(test)]

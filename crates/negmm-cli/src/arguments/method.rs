@@ -1,5 +1,4 @@
-//! Responsible for what can be typed after `fit` about methods: a flag for every option of every method, made from their own
-//! tables.
+//! The flags of methods: one for every option of every method, made from the methods' own tables.
 
 use clap::error::Error;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -8,26 +7,47 @@ use negmm::options::{OptionInfo, ValueKind};
 
 /// What help calls the neural methods together.
 const NEURAL: &str = "neural";
+/// The flag that names the method.
+const METHOD: &str = "method";
 
-/// The method and its settings, by name, as they were typed.
-#[derive(Debug, Default)]
-pub struct MethodFlags(Vec<(String, String)>);
+/// The method and its options, as they were typed.
+#[derive(Clone, Debug, Default)]
+pub struct MethodFlags {
+    /// The method.
+    pub method: Option<Method>,
+    /// Its options.
+    pub settings: Vec<MethodSetting>,
+}
 
-impl MethodFlags {
-    /// Every flag that was given: its name and its text.
-    pub fn given(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
-    }
+/// An option of a method, as it was typed.
+#[derive(Clone, Debug)]
+pub struct MethodSetting {
+    /// Its name.
+    pub option: String,
+    /// The text of its value, which the method reads.
+    pub value: String,
+    /// The file and line it is from, where it is from a config file.
+    pub place: Option<String>,
 }
 
 impl FromArgMatches for MethodFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let names = flags().into_iter().map(|flag| flag.get_id().to_string());
-        Ok(Self(names.filter_map(|name| Some((name.clone(), matches.get_one::<String>(&name)?.clone()))).collect()))
+        let mut flags = Self::default();
+        flags.update_from_arg_matches(matches)?;
+        Ok(flags)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        *self = Self::from_arg_matches(matches)?;
+        if let Some(method) = matches.get_one::<Method>(METHOD) {
+            self.method = Some(method.clone());
+        }
+        for flag in option_flags() {
+            let option = flag.get_id().as_str();
+            if let Some(value) = matches.get_one::<String>(option) {
+                self.settings.retain(|setting| setting.option != option);
+                self.settings.push(MethodSetting { option: option.into(), value: value.clone(), place: None });
+            }
+        }
         Ok(())
     }
 }
@@ -35,8 +55,8 @@ impl FromArgMatches for MethodFlags {
 impl Args for MethodFlags {
     fn augment_args(command: Command) -> Command {
         let neural: Vec<&str> = Method::all().iter().filter(|method| method.is_neural()).map(Method::name).collect();
-        command.args(flags()).after_help(format!(
-            "In brackets: the methods that have the option, with its default; {NEURAL}: {}.",
+        command.arg(method_flag()).args(option_flags()).after_help(format!(
+            "In brackets: the methods that have the option, and its default; {NEURAL} means {}.",
             neural.join(", ")
         ))
     }
@@ -46,17 +66,22 @@ impl Args for MethodFlags {
     }
 }
 
-/// `--method`, and every option of every method once, under its heading.
-fn flags() -> Vec<Arg> {
+/// `--method`.
+fn method_flag() -> Arg {
     let methods = Method::all();
     let names: Vec<&str> = methods.iter().map(Method::name).collect();
-    let about = format!("How to learn: {} [default: {}]", names.join(", "), Method::default().name());
-    let mut flags = vec![flag("method", "NAME".to_string(), "Method").help(about)];
+    let about = format!("Method: {} [default: {}]", names.join(", "), Method::default().name());
+    flag(METHOD, "NAME".to_string(), "Method").help(about).value_parser(Method::by_name)
+}
+
+/// Every option of every method once, under its heading.
+fn option_flags() -> Vec<Arg> {
+    let methods = Method::all();
     let options: Vec<(&Method, OptionInfo)> =
         methods.iter().flat_map(|method| method.options().into_iter().map(move |option| (method, option))).collect();
-    let mut groups: Vec<&str> = Vec::new();
+    let (mut flags, mut groups): (Vec<Arg>, Vec<&str>) = (Vec::new(), Vec::new());
     options.iter().for_each(|(_, option)| add(&mut groups, option.group));
-    // Neural methods have most options of a heading: theirs is the order.
+    // In the order of the neural methods, which have most of the options under a heading.
     let (neural, others): (Vec<_>, Vec<_>) = options.iter().partition(|(method, _)| method.is_neural());
     let mut names: Vec<&str> = Vec::new();
     neural.iter().chain(&others).for_each(|(_, option)| add(&mut names, option.name));
@@ -107,11 +132,11 @@ fn defaults(same: &[&(&Method, OptionInfo)]) -> String {
     format!("[{}]", defaults.join("; "))
 }
 
-/// What is said of an option by each method, those that say the same together.
-fn together(same: &[&(&Method, OptionInfo)], said: impl Fn(&OptionInfo) -> String) -> Vec<(String, String)> {
+/// A text about an option for each method; methods with the same text are named together.
+fn together(same: &[&(&Method, OptionInfo)], text: impl Fn(&OptionInfo) -> String) -> Vec<(String, String)> {
     let mut groups: Vec<(Vec<&Method>, String)> = Vec::new();
     for (method, option) in same {
-        let words = said(option);
+        let words = text(option);
         match groups.iter_mut().find(|(_, known)| *known == words) {
             Some((methods, _)) => methods.push(method),
             None => groups.push((vec![method], words)),

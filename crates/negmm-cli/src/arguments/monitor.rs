@@ -1,38 +1,48 @@
-//! Responsible for what can be typed after `negmm monitor`.
+//! The arguments of `negmm monitor`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::FileFlags;
+use super::file::FileFlags;
+use super::given::Given;
+use super::values::{number, whole};
 
 /// `negmm monitor`
 #[derive(Debug, Args)]
 pub struct Monitor {
     /// The model file
     pub model: PathBuf,
-    /// CSV file with inputs and what really happened, in the order of time, plain or gzip, or Parquet; - for standard input
+    /// CSV file with inputs and observed targets in time order, plain or gzip, or Parquet; - for standard input
     #[arg(long, value_name = "FILE")]
     pub data: String,
-    /// The probability of a false alarm, however long a calibrated model is watched
-    #[arg(long, value_name = "SHARE", default_value = "0.01", allow_hyphen_values = true)]
-    pub alpha: String,
-    /// How far off predictions may be without an alarm: moved by so many of their sds, too wide or too narrow by such a share
-    #[arg(long, value_name = "SHARE", default_value = "0", allow_hyphen_values = true)]
-    pub tolerance: String,
-    /// Go on from what this file says was seen before, where it is there, and write into it what is seen now
+    /// Significance level: the probability of a false alarm, however long a calibrated model is monitored
+    #[arg(long, value_name = "PROBABILITY", default_value = "0.01", allow_hyphen_values = true, value_parser = number)]
+    pub alpha: f64,
+    /// Miscalibration to tolerate: a shift by this many predicted sds, or predicted sds wrong by this fraction
+    #[arg(long, value_name = "FRACTION", default_value = "0", allow_hyphen_values = true, value_parser = number)]
+    pub tolerance: f64,
+    /// Resume from the state in this file, if it exists, and save the new state there
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Forecasters: watch the last N steps alone, the others are their past [default: all that have a past]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub last: Option<String>,
-    /// Draw the evidence into this SVG file too
+    /// Flags of forecasters.
+    #[command(flatten)]
+    pub forecaster: Given<RecentFlags>,
+    /// Also plot the evidence into this SVG file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
-    /// Starts the random places of targets that have a probability of their own
-    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
-    pub seed: String,
-    /// How the file is written.
+    /// Random seed of the randomised PIT, for targets with point probabilities
+    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true, value_parser = whole::<u64>)]
+    pub seed: u64,
+    /// The format of the file.
     #[command(flatten)]
     pub file: FileFlags,
+}
+
+/// Flags of `monitor` for forecasters.
+#[derive(Clone, Debug, Args)]
+pub struct RecentFlags {
+    /// Forecasters: monitor only the last N steps; earlier ones are history [default: all that have a history]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<usize>)]
+    pub last: Option<usize>,
 }

@@ -1,10 +1,14 @@
-//! Responsible for what can be typed after `negmm predict`, and for where forecasts start.
+//! The arguments of `negmm predict`, and the flags about forecast origins that it shares with `evaluate` and `report`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::FileFlags;
+use negmm::forecast::Aggregate;
+
+use super::file::FileFlags;
+use super::given::Given;
+use super::values::{Names, over, paths, whole};
 
 /// `negmm predict`
 #[derive(Debug, Args)]
@@ -52,35 +56,43 @@ pub struct Predict {
     #[arg(long)]
     pub components: bool,
     /// This many random draws: draw_1 …
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub draws: Option<String>,
-    /// Starts the random draws
-    #[arg(long, default_value = "0", value_name = "N", allow_hyphen_values = true)]
-    pub seed: String,
-    /// Columns of the data to carry over, as they stand; a name with a comma goes in quotes
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<usize>)]
+    pub draws: Option<usize>,
+    /// Random seed of the draws and sample paths
+    #[arg(long, default_value = "0", value_name = "N", allow_hyphen_values = true, value_parser = whole::<u64>)]
+    pub seed: u64,
+    /// Columns of the data to copy to the output unchanged; a name with a comma goes in quotes
     #[arg(long, value_name = "COL,…")]
-    pub keep: Option<String>,
-    /// Forecasts: this many joint paths through the steps ahead: path_1 …
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub paths: Option<String>,
-    /// Forecasts: answer for the sum, the max or the min over the steps ahead, by paths
-    #[arg(long, value_name = "WORD")]
-    pub over: Option<String>,
-    /// Which origins forecasts start from.
+    pub keep: Option<Names>,
+    /// Sample paths and aggregates of forecasters.
     #[command(flatten)]
-    pub origins: OriginFlags,
-    /// How the file is written.
+    pub futures: Given<FutureFlags>,
+    /// Forecast origins.
+    #[command(flatten)]
+    pub origins: Given<OriginFlags>,
+    /// The format of the file.
     #[command(flatten)]
     pub file: FileFlags,
 }
 
-/// Which origins forecasts start from, as it was typed.
-#[derive(Debug, Args)]
+/// Sample paths and aggregates of forecasters.
+#[derive(Clone, Debug, Args)]
+pub struct FutureFlags {
+    /// Forecasters: number of joint sample paths over the horizon: path_1 …
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = paths)]
+    pub paths: Option<usize>,
+    /// Forecasters: predict an aggregate over the horizon, sum, max or min, from sample paths
+    #[arg(long, value_name = "AGGREGATE", value_parser = over)]
+    pub over: Option<Aggregate>,
+}
+
+/// Forecast origins.
+#[derive(Clone, Debug, Args)]
 pub struct OriginFlags {
-    /// Forecasts: also start inside the data, so that the last N steps of each series are forecast from what came before them
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub last: Option<String>,
-    /// Forecasts: steps from one such start to the next [default: as many as are forecast]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub every: Option<String>,
+    /// Forecasters: backtest, with forecast origins inside the data, over the last N steps of each series
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<usize>)]
+    pub last: Option<usize>,
+    /// Forecasters: stride between such origins, in steps [default: the horizon]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<usize>)]
+    pub every: Option<usize>,
 }

@@ -30,7 +30,7 @@ const MOST_SAID: usize = 20;
 
 /// Runs it.
 pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
-    shared.threads(None)?;
+    shared.threads();
     let place = &calibrate.output;
     let written = Written { what: "model", place, option: "-o MODEL" };
     apart(shared.json, &[written], &[("data", Path::new(&calibrate.data))])?;
@@ -65,7 +65,7 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
 fn read(calibrate: &Calibrate, model: &Model, shared: &Shared) -> Result<Calibration, Error> {
     let columns = LabelColumns { by: calibrate.by.as_deref(), weight: calibrate.weight.as_deref() };
     let schema = columns.added_to(model.encoder().schema_with_target());
-    let mut stream = input::stream(&calibrate.data, &schema.in_dialect(&input::dialect(&calibrate.file)?)?)?;
+    let mut stream = input::stream(&calibrate.data, &schema.in_dialect(&calibrate.file.dialect()?)?)?;
     let (mut held, mut warnings, bar) = (CalibrationSet::default(), Warnings::default(), Bar::rows(shared));
     let mut without_target = WithoutTarget::new(model);
     let target = &model.encoder().target().name;

@@ -1,10 +1,9 @@
-//! Responsible for `negmm compare`: all methods on one file, the same splits for each, one table.
+//! `negmm compare`: methods cross-validated on the same splits of one file.
 
 use std::path::Path;
 use std::time::Instant;
 
 use negmm::compare::{CompareOptions, Comparison, Metric, compare};
-use negmm::data::ColumnRoles;
 use negmm::train::Callbacks;
 use negmm::{Error, Method};
 use negmm_draw::Style;
@@ -12,7 +11,7 @@ use serde_json::json;
 
 use crate::arguments::{Compare, Shared};
 use crate::command::forecast;
-use crate::config::{FORECAST, Splitting, methods};
+use crate::config::{CompareConfig, DataConfig, Splitting};
 use crate::output::Output;
 use crate::places::{Written, apart};
 use crate::progress::Bar;
@@ -21,49 +20,31 @@ use crate::{input, report};
 
 /// Runs it.
 pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
-    let flags = &arguments.sequence_flags;
-    if flags.sequence.is_some() && arguments.methods.is_none() && !flags.levels && flags.window.is_none() {
-        return forecast::compare(arguments, shared);
+    let CompareConfig { data, methods, splitting } = CompareConfig::new(arguments)?;
+    if let (Some(roles), Some(auto), Splitting::Folds(folds)) =
+        (&data.forecast, methods.first().and_then(Method::as_auto), splitting)
+    {
+        return forecast::compare(arguments, &data, (roles, auto), folds, shared);
     }
-    if let Some((name, _)) = flags.given().find(|(name, _)| FORECAST.contains(name)) {
-        return Err(Error::options(format!(
-            "{name} is for forecasts, which are compared without --methods and --levels"
-        )));
-    }
-    let sequence = input::sequence(flags.sequence.clone(), flags.window.as_deref())?;
-    let target = arguments.target.as_ref().or(flags.sequence.as_ref()).cloned().unwrap_or_default();
-    let methods = methods(arguments.methods.as_deref(), Method::all(), &arguments.set, sequence.is_some())?;
-    let seed = input::number("seed", &arguments.seed)?;
+    let DataConfig { target, inputs, seed, .. } = &data;
     if let Some(picture) = &arguments.svg {
         if picture == "-" {
-            return Err(Error::options("the picture of a comparison goes to a file: say --svg FILE"));
+            return Err(Error::options("--svg needs the name of a file, not -"));
         }
         let written = Written { what: "picture", place: picture, option: "--svg FILE" };
         apart(false, &[written], &[("data", Path::new(&arguments.data))])?;
     }
-    let engine = shared.engine(None)?;
-    let (outcome, group) = input::outcome(arguments.target_flags.given())?;
-    let inputs = ColumnRoles {
-        features: arguments.features.as_deref().map(input::names),
-        ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
-        dates: arguments.date.as_deref().map_or(Vec::new(), input::dates),
-        weight: arguments.weight.clone(),
-        sequence,
-        outcome,
-        group,
-    };
+    let engine = shared.trainer()?;
     let picture = arguments.svg.as_deref().map(Output::create).transpose()?;
-    let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;
-    let (table, sentences) = input::with_target(table, &target, &inputs)?;
+    let table = input::table(&arguments.data, &data.dialect)?;
+    let (table, sentences) = input::with_target(table, target, inputs)?;
     warn(shared.quiet, &sentences);
-    let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
-    let splits = splitting.splits(&table, &inputs, seed)?;
+    let splits = splitting.splits(&table, inputs, *seed)?;
     let bar = Bar::fits(shared, methods.len() * splits.len());
     let fitted = || bar.add(1);
-    let options =
-        CompareOptions { seed, inputs: &inputs, engine: &engine, watch: Callbacks::nothing(), fitted: &fitted };
+    let options = CompareOptions { seed: *seed, inputs, engine: &engine, watch: Callbacks::nothing(), fitted: &fitted };
     let start = Instant::now();
-    let comparison = compare(&table, &target, &methods, &splits, &options);
+    let comparison = compare(&table, target, &methods, &splits, &options);
     bar.clear();
     let (comparison, seconds) = (comparison?, start.elapsed().as_secs_f64());
     let name =
@@ -71,7 +52,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let name = name.split('.').next().unwrap_or_default().to_string();
     if let Some(mut picture) = picture {
         let names: Vec<String> = methods.iter().map(|method| method.name().to_string()).collect();
-        let figure = negmm_report::comparison(&format!("{name}: {}", target), &names, &comparison);
+        let figure = negmm_report::comparison(&format!("{name}: {target}"), &names, &comparison);
         picture.write(figure.svg(Style::File).as_bytes())?;
         picture.finish()?;
     }

@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::arguments::{Demo, Shared};
 use crate::command::fit;
-use crate::config::FitConfig;
+use crate::config::{DataConfig, FitConfig};
 use crate::output;
 use crate::say::{say, say_json, warn};
-use crate::{chart, input, report};
+use crate::{chart, report};
 
 /// Rows to score on, as in the paper.
 const TEST_ROWS: usize = 300;
@@ -27,9 +27,8 @@ const POINTS: usize = 150;
 
 /// Runs it.
 pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
-    let toy = Toy::by_name(&demo.toy)?;
-    let seed: u64 = input::number("seed", &demo.seed)?;
-    let engine = shared.engine(None)?;
+    let (toy, seed) = (demo.toy, demo.seed);
+    let engine = shared.trainer()?;
     let (rows, about) = match toy {
         Toy::Heteroscedastic => (720, "y = x sin x + noise that grows with x"),
         Toy::Bimodal => (1200, "y is near x³ (70 %) or near -x³ (30 %), with noise of sd 3"),
@@ -38,16 +37,8 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let (train, test) = (toy.sample(rows, &mut rng), toy.sample(TEST_ROWS, &mut rng));
     let method = Method::Auto(Auto { preset: Preset::Fast, ..Auto::default() });
     let (inputs, dialect) = (ColumnRoles::default(), Dialect::default());
-    let config = FitConfig {
-        target: "y".into(),
-        inputs,
-        forecast: None,
-        dialect,
-        seed,
-        threads: None,
-        method,
-        notices: Vec::new(),
-    };
+    let data = DataConfig { target: "y".into(), inputs, forecast: None, dialect, seed };
+    let config = FitConfig { data, method };
     if let Some(folder) = &demo.save {
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     }

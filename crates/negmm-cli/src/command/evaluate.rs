@@ -16,16 +16,15 @@ const CHUNK: usize = 16_384;
 
 /// Runs it.
 pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
-    shared.threads(None)?;
+    shared.threads();
     let model = match shared.accelerated(input::model(&evaluate.model, Some(&evaluate.data))?)? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::evaluate(&forecaster, evaluate, shared),
     };
-    let origins = &evaluate.origins;
-    input::no_forecast(&[("last", origins.last.is_some()), ("every", origins.every.is_some())])?;
+    input::no_forecast(evaluate.origins.first())?;
     let mut schema = model.encoder().schema_with_target();
     schema.columns.extend(evaluate.weight.iter().map(|name| (name.clone(), ColumnType::number())));
-    let mut stream = input::stream(&evaluate.data, &schema.in_dialect(&input::dialect(&evaluate.file)?)?)?;
+    let mut stream = input::stream(&evaluate.data, &schema.in_dialect(&evaluate.file.dialect()?)?)?;
     let grid = model.encoder().target().grid;
     let (mut tally, mut constant, mut warnings) =
         (MetricsAccumulator::new(grid), MetricsAccumulator::new(grid), Warnings::default());

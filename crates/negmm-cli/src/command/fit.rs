@@ -1,4 +1,4 @@
-//! Responsible for `negmm fit`: train on a file, say how good it is, save the model.
+//! `negmm fit`: trains a model on a file, scores it on held-out rows, and saves it.
 
 use std::path::Path;
 use std::time::Instant;
@@ -18,25 +18,25 @@ use crate::engine::Trainer;
 use crate::output::Output;
 use crate::places::{Written, apart};
 use crate::progress::Bar;
-use crate::say::{note, say, say_json, tell, warn};
+use crate::say::{say, say_json, tell, warn};
 use crate::{input, read_as, report};
 
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
-    let config = fit.config()?;
-    note(shared.quiet, &config.notices);
-    let engine = shared.engine(config.threads.as_deref())?;
+    let config = FitConfig::new(&fit.options)?;
+    let data = &config.data;
+    let engine = shared.trainer()?;
     let place = fit.output.display().to_string();
     keep_apart(fit, &place, shared)?;
-    // Opened first: a place that cannot be written to is better known before training than after.
+    // Opened first, so that a path that cannot be written fails before training.
     let mut output = Output::create(&place)?;
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
     let page = fit.report.as_deref().map(Output::create).transpose()?;
-    let table = input::table(&fit.data, &config.dialect)?;
+    let table = input::table(&fit.data, &data.dialect)?;
     let start = Instant::now();
-    if let Some(roles) = &config.forecast {
+    if let Some(roles) = &data.forecast {
         if held_out_file.is_some() || page.is_some() {
-            return Err(Error::options("a forecaster has no --held-out and no --report of its fit: see negmm report"));
+            return Err(Error::options("--held-out and --report are not available for forecasters: see negmm report"));
         }
         let fitted = forecast::train(&table, roles, &config, &engine, shared)?;
         warn(shared.quiet, &fitted.warnings);
@@ -44,7 +44,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
         output.finish()?;
         return forecast::said(&fitted.forecaster, table.rows(), start, &place, shared);
     }
-    let (table, sentences) = input::with_target(table, &config.target, &config.inputs)?;
+    let (table, sentences) = input::with_target(table, &data.target, &data.inputs)?;
     let fitted = train(&table, &config, &engine, shared)?;
     let seconds = start.elapsed().as_secs_f64();
     let model = &fitted.model;
@@ -56,7 +56,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     }
     output.finish()?;
     if let Some(mut page) = page {
-        let evaluation = EvaluationSet::of_training(&fitted, &table, config.inputs.weight.as_deref())?;
+        let evaluation = EvaluationSet::of_training(&fitted, &table, data.inputs.weight.as_deref())?;
         let report = Report::new(model, &evaluation, &super::report::source(&fit.data))?;
         page.write(report.html().as_bytes())?;
         page.finish()?;
@@ -75,7 +75,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "validation": record.validation,
             "baseline": record.baseline,
             "model": place,
-            "columns": read_as::json(model, &table, &config.inputs),
+            "columns": read_as::json(model, &table, &data.inputs),
         });
         if let Some(report) = &fit.report {
             answer["report"] = json!(report);
@@ -83,7 +83,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
         return say_json(&answer);
     }
     let summary =
-        format!("{}\n{}{}", summary(model), read_as::lines(model, &table, &config.inputs), trained(model, seconds));
+        format!("{}\n{}{}", summary(model), read_as::lines(model, &table, &data.inputs), trained(model, seconds));
     let mut places: Vec<&str> = vec![&place];
     places.extend(fit.held_out.as_deref());
     places.extend(fit.report.as_deref());
@@ -113,7 +113,8 @@ fn keep_apart(fit: &Fit, place: &str, shared: &Shared) -> Result<(), Error> {
 
 /// Trains with a progress bar that Ctrl-C stops.
 pub fn train(table: &Table, config: &FitConfig, engine: &Trainer, shared: &Shared) -> Result<Fitted, Error> {
-    let plan = plan(table, &config.target, &config.method, &config.inputs, config.seed)?;
+    let FitConfig { data, method } = config;
+    let plan = plan(table, &data.target, method, &data.inputs, data.seed)?;
     with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
 

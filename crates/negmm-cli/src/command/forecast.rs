@@ -4,26 +4,24 @@ use std::time::Instant;
 
 use negmm::compare::Summary;
 use negmm::conformal::{AdaptiveConformal, ConformalPredictor};
-use negmm::data::{ColumnRoles, PredictedRows};
-use negmm::forecast::{
-    Aggregate, FittedForecaster, ForecastPlan, Forecaster, Forecasts, SeriesSpec, StepScores, backtest,
-};
-use negmm::{Error, FitOptions, Method, Questions, Table};
+use negmm::data::PredictedRows;
+use negmm::forecast::{FittedForecaster, ForecastPlan, Forecaster, Forecasts, SeriesSpec, StepScores, backtest};
+use negmm::method::Auto;
+use negmm::{Error, FitOptions, Questions, Table};
 use serde_json::{Value, json};
 
+use crate::arguments::predict::FutureFlags;
 use crate::arguments::{Compare, Evaluate, Predict, Shared};
 use crate::command::fit::with_bar;
-use crate::config::{FORECAST, FitConfig};
+use crate::config::{DataConfig, FitConfig};
 use crate::engine::Trainer;
 use crate::predictions::{Form, Predicted, PredictionFile};
 use crate::progress::Bar;
 use crate::say::{say, say_json, tell, warn};
-use crate::{config, guarantees, input, report};
+use crate::{guarantees, input, report};
 
 /// Paths that sums, maxima and minima are found by, where nobody says how many.
 const PATHS: usize = 1_000;
-/// Paths at most.
-const MOST_PATHS: usize = 10_000;
 /// Steps ahead whose scores are printed, at most.
 const STEPS_SHOWN: usize = 12;
 
@@ -36,7 +34,7 @@ pub fn train(
     shared: &Shared,
 ) -> Result<FittedForecaster, Error> {
     let Some(auto) = config.method.as_auto() else { return Err(Error::options("forecasts are made by auto")) };
-    let plan = ForecastPlan::new(table, roles, auto, &config.inputs.outcome, config.seed)?;
+    let plan = ForecastPlan::new(table, roles, auto, &config.data.inputs.outcome, config.data.seed)?;
     with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
 
@@ -129,18 +127,14 @@ pub fn predict(
     questions: &Questions,
     shared: &Shared,
 ) -> Result<(), Error> {
-    let paths = predict.paths.as_deref().map(|text| input::number::<usize>("paths", text)).transpose()?;
-    if paths.is_some_and(|paths| !(1..=MOST_PATHS).contains(&paths)) {
-        return Err(Error::options(format!("paths must be from 1 to {MOST_PATHS}")));
-    }
-    let over = predict.over.as_deref().map(over).transpose()?;
+    let FutureFlags { paths, over } = predict.futures.flags;
     if questions.novelty || predict.keep.is_some() {
         return Err(Error::options("a forecaster's answers have neither novelty nor columns to keep"));
     }
-    let origins = input::origins(&predict.origins)?;
+    let origins = input::origins(&predict.origins.flags);
     let inside = origins.last.is_some() || origins.every.is_some();
     let form = Form::of(&predict.output, shared.json)?;
-    let table = input::table(&predict.data, &input::dialect(&predict.file)?)?;
+    let table = input::table(&predict.data, &predict.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;
     if questions.guaranteed && over.is_some() {
         return Err(Error::options("--guaranteed is for steps ahead, not for what they add up to"));
@@ -211,22 +205,13 @@ pub fn predict(
     Ok(())
 }
 
-fn over(word: &str) -> Result<Aggregate, Error> {
-    match word {
-        "sum" => Ok(Aggregate::Sum),
-        "max" => Ok(Aggregate::Max),
-        "min" => Ok(Aggregate::Min),
-        _ => Err(Error::options(format!("over must be sum, max or min, found {word:?}"))),
-    }
-}
-
 /// `evaluate`: origins roll forward through the data.
 pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     if evaluate.weight.is_some() {
-        return Err(Error::options("forecasts have no option weight"));
+        return Err(Error::options("--weight cannot be used with forecasts"));
     }
-    let origins = input::origins(&evaluate.origins)?;
-    let table = input::table(&evaluate.data, &input::dialect(&evaluate.file)?)?;
+    let origins = input::origins(&evaluate.origins.flags);
+    let table = input::table(&evaluate.data, &evaluate.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;
     warn(shared.quiet, &histories.warnings);
     let rolling = forecaster.rolling(&table, &histories, origins)?;
@@ -266,28 +251,19 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     say(&text)
 }
 
-/// `compare`: forecasters that are fitted again and again as time goes on, beside naive forecasts.
-pub fn compare(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
-    let flags = &arguments.sequence_flags;
-    let column = flags.sequence.clone().unwrap_or_default();
-    if arguments.repeats.is_some() {
-        return Err(Error::options("random rows of a sequence would be scored from their own future: say --folds K"));
-    }
-    let given = flags.given().filter(|(name, _)| FORECAST.contains(name));
-    let dates = arguments.date.as_deref().map_or(Vec::new(), input::dates);
-    let roles = input::roles(column, given, arguments.features.as_deref().map_or(Vec::new(), input::names), &dates)?;
-    let methods = config::methods(None, vec![Method::default()], &arguments.set, false)?;
-    let Some(auto) = methods.first().and_then(Method::as_auto) else {
-        return Err(Error::options("forecasts are made by auto"));
-    };
-    let (folds, seed) = (input::number("folds", &arguments.folds)?, input::number("seed", &arguments.seed)?);
-    let (outcome, _) = input::outcome(arguments.target_flags.given())?;
-    let engine = shared.engine(None)?;
-    let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;
-    let inputs = ColumnRoles { outcome, ..ColumnRoles::default() };
-    let options = FitOptions::default().seed(seed).engine(&engine).inputs(inputs);
+/// `compare`: a backtest of forecasters that are refitted as time goes on, beside naive forecasts.
+pub fn compare(
+    arguments: &Compare,
+    data: &DataConfig,
+    (roles, auto): (&SeriesSpec, &Auto),
+    folds: usize,
+    shared: &Shared,
+) -> Result<(), Error> {
+    let engine = shared.trainer()?;
+    let table = input::table(&arguments.data, &data.dialect)?;
+    let options = FitOptions::default().seed(data.seed).engine(&engine).inputs(data.inputs.clone());
     let begin = Instant::now();
-    let rolled = backtest(&table, &roles, auto, (folds, None), &options)?;
+    let rolled = backtest(&table, roles, auto, (folds, None), &options)?;
     let seconds = begin.elapsed().as_secs_f64();
     if shared.json {
         return say_json(&json!({"folds": rolled, "seconds": seconds}));

@@ -35,15 +35,9 @@ struct State {
 
 /// Runs it; says whether the alarm is on.
 pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Error> {
-    shared.threads(None)?;
-    let share = |name: &str, text: &str| {
-        text.trim().parse::<f64>().map_err(|_| Error::options(format!("{name} must be a number, found {text:?}")))
-    };
-    let watching = MonitorConfig {
-        alpha: share("alpha", &arguments.alpha)?,
-        tolerance: share("tolerance", &arguments.tolerance)?,
-        seed: input::number("seed", &arguments.seed)?,
-    };
+    shared.threads();
+    let arguments::Monitor { alpha, tolerance, seed, .. } = *arguments;
+    let watching = MonitorConfig { alpha, tolerance, seed };
     let new = Monitor::new(watching)?;
     let state = arguments.state.as_ref().map(|path| path.display().to_string());
     let picture = arguments.svg.as_deref().map(|place| Written { what: "picture", place, option: "--svg FILE" });
@@ -56,7 +50,7 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
     let mut seen = before.unwrap_or_else(|| State { target: subject.target.clone(), monitor: new, until: None });
     match &loaded {
         Loaded::Model(model) => {
-            input::no_forecast(&[("last", arguments.last.is_some())])?;
+            input::no_forecast(arguments.forecaster.first())?;
             see(&mut seen.monitor, arguments, model, shared)?;
         }
         Loaded::Forecaster(forecaster) => see_series(&mut seen, arguments, forecaster, shared)?,
@@ -130,7 +124,7 @@ fn before(path: &Path, target: &str, watching: MonitorConfig) -> Result<Option<S
 
 fn see(monitor: &mut Monitor, arguments: &arguments::Monitor, model: &Model, shared: &Shared) -> Result<(), Error> {
     let schema = model.encoder().schema_with_target();
-    let mut stream = input::stream(&arguments.data, &schema.in_dialect(&input::dialect(&arguments.file)?)?)?;
+    let mut stream = input::stream(&arguments.data, &schema.in_dialect(&arguments.file.dialect()?)?)?;
     let (mut warnings, bar, mut without_target) = (Warnings::default(), Bar::rows(shared), WithoutTarget::new(model));
     // A sequence is read whole: windows do not end where chunks do.
     let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
@@ -154,13 +148,13 @@ fn see_series(
     forecaster: &Forecaster,
     shared: &Shared,
 ) -> Result<(), Error> {
-    let last = arguments.last.as_deref().map(|text| input::number("last", text)).transpose()?;
+    let last = arguments.forecaster.flags.last;
     let clock = forecaster.recipe().clock;
     if arguments.state.is_some() && forecaster.recipe().roles.time.is_none() {
         let message = "--state needs a column of times (fit --time), so that no step of a series is seen twice";
         return Err(Error::options(message));
     }
-    let table = input::table(&arguments.data, &input::dialect(&arguments.file)?)?;
+    let table = input::table(&arguments.data, &arguments.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;
     let [series] = &histories.series[..] else {
         return Err(Error::data(format!(

@@ -1,8 +1,9 @@
-//! Responsible for `negmm paper`: runs the paper's experiments and sets the results beside its printed numbers.
+//! `negmm paper`: the paper's experiments, beside its published results.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::ValueEnum;
 use negmm::train::Engine;
 use negmm::tune::{Journal, RunOptions};
 use negmm::{Error, Method, Toy};
@@ -10,11 +11,13 @@ use negmm_draw::Style;
 use negmm_paper::{Effort, METHODS, Overrides, Report, finance, toy, uci};
 use serde_json::{Map, Value};
 
+use crate::arguments::paper::ExperimentName;
+use crate::arguments::values::Assignment;
 use crate::arguments::{Paper, Shared};
 use crate::output::write;
 use crate::progress::Bar;
 use crate::say::{say, say_json};
-use crate::{config, input, journal, report};
+use crate::{journal, report};
 
 /// Draws of a toy problem, and runs of a stock, as in the paper.
 const REPEATS: usize = 50;
@@ -29,30 +32,30 @@ enum Experiment {
 
 impl Experiment {
     fn new(arguments: &Paper) -> Result<Self, Error> {
-        let seed = input::number("seed", &arguments.seed)?;
+        let Paper { seed, repeats, splits, .. } = *arguments;
         let effort = match (arguments.quick, arguments.full) {
             (true, _) => Effort::Quick,
             (_, true) => Effort::Full,
             _ => Effort::Usual,
         };
         let overrides = overrides(arguments)?;
-        let sets = arguments.sets.as_deref().map(input::names);
-        let repeats = arguments.repeats.as_deref().map(|repeats| at_least_one("repeats", repeats)).transpose()?;
-        let splits = arguments.splits.as_deref().map(|splits| at_least_one("splits", splits)).transpose()?;
-        let none = |given: bool, option: &str| match given {
-            true => Err(Error::options(format!("{} has no --{option}", arguments.experiment))),
+        let sets = arguments.sets.as_ref().map(|sets| &sets.0[..]);
+        let only = |given: bool, flag: &str, experiments: &str| match given {
+            true => Err(Error::options(format!("--{flag} is for {experiments}"))),
             false => Ok(()),
         };
-        match arguments.experiment.as_str() {
-            "toy1" | "toy2" => {
-                none(sets.is_some(), "sets")?;
-                none(splits.is_some(), "splits")?;
-                let toy = Toy::by_name(&arguments.experiment)?;
-                let repeats = repeats.unwrap_or(REPEATS);
-                Ok(Self::Toy(toy::Plan { toy, repeats, methods: methods(arguments, &[])?, effort, overrides, seed }))
-            }
-            "uci" => {
-                none(repeats.is_some(), "repeats")?;
+        let toy = |toy| {
+            only(sets.is_some(), "sets", "uci and finance")?;
+            only(splits.is_some(), "splits", "uci")?;
+            let repeats = repeats.unwrap_or(REPEATS);
+            let overrides = overrides.clone();
+            Ok(Self::Toy(toy::Plan { toy, repeats, methods: methods(arguments, &[])?, effort, overrides, seed }))
+        };
+        match arguments.experiment {
+            ExperimentName::Toy1 => toy(Toy::Heteroscedastic),
+            ExperimentName::Toy2 => toy(Toy::Bimodal),
+            ExperimentName::Uci => {
+                only(repeats.is_some(), "repeats", "toy1, toy2 and finance")?;
                 let sets = match sets {
                     Some(names) => names.iter().map(|name| uci::Set::by_name(name)).collect::<Result<_, _>>()?,
                     None => uci::SETS.to_vec(),
@@ -61,8 +64,8 @@ impl Experiment {
                 let methods = methods(arguments, &["constant", "auto"])?;
                 Ok(Self::Uci(uci::Plan { sets, methods, protocol, splits, effort, overrides, seed }, data(arguments)?))
             }
-            "finance" => {
-                none(splits.is_some(), "splits")?;
+            ExperimentName::Finance => {
+                only(splits.is_some(), "splits", "uci")?;
                 let stocks = match sets {
                     Some(names) => names.iter().map(|name| finance::Stock::by_name(name)).collect::<Result<_, _>>()?,
                     None => finance::STOCKS.to_vec(),
@@ -70,9 +73,6 @@ impl Experiment {
                 let methods = methods(arguments, &["constant"])?;
                 let runs = repeats.unwrap_or(RUNS);
                 Ok(Self::Finance(finance::Plan { stocks, methods, runs, effort, overrides, seed }, data(arguments)?))
-            }
-            other => {
-                Err(Error::options(format!("there is no experiment {other:?}; there are toy1, toy2, uci and finance")))
             }
         }
     }
@@ -109,10 +109,10 @@ impl Experiment {
 /// Runs it.
 pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     let experiment = Experiment::new(arguments)?;
-    let part = journal::Part::new(&arguments.part)?;
-    let engine = shared.engine(None)?;
+    let part = journal::Part::new(&arguments.part);
+    let engine = shared.trainer()?;
     if part.needs_journal() && arguments.journal.is_none() {
-        return Err(Error::options("shards and journals to join need a journal of their own: say --journal DIR"));
+        return Err(Error::options("--shard and --merge need --journal DIR"));
     }
     let mut journal = match &arguments.journal {
         Some(folder) => part.open(folder, &experiment.identity())?,
@@ -137,7 +137,7 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     let mut json = report.json();
     json["seconds"] = seconds.into();
     if let Some(folder) = &arguments.output {
-        let name = &arguments.experiment;
+        let name = arguments.experiment.to_possible_value().map_or(String::new(), |name| name.get_name().to_string());
         let mut files = experiment.figures(&journal, &engine)?;
         files.push((format!("{name}.md"), report.markdown()));
         files.push((format!("{name}.csv"), report.csv()));
@@ -154,10 +154,10 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     say(&format!("{}, {seconds:.1} s\n\n{}\n\n{}", report.title, blocks.join("\n\n"), report.notes.join("\n")))
 }
 
-/// The methods asked for, else the paper's and `more`, those of them that there are.
+/// The methods that are named, else the paper's and those of `more` that exist.
 fn methods(arguments: &Paper, more: &[&str]) -> Result<Vec<String>, Error> {
     let names: Vec<String> = match &arguments.methods {
-        Some(names) => input::names(names),
+        Some(names) => names.0.clone(),
         None => {
             let all = Method::all();
             let there = |name: &&&str| all.iter().any(|method| method.name() == **name);
@@ -168,32 +168,24 @@ fn methods(arguments: &Paper, more: &[&str]) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The settings to be changed; each must be one of a method that is run.
+/// The overridden options; each must be one of some method.
 fn overrides(arguments: &Paper) -> Result<Overrides, Error> {
-    let read = |setting: &String| {
-        let (option, value) = config::setting(setting)?;
-        if !Method::all().iter().any(|method| method.has(option)) {
-            return Err(Error::options(format!("there is no option {option:?}")));
+    let read = |set: &Assignment| {
+        if !Method::all().iter().any(|method| method.has(&set.option)) {
+            return Err(Error::options(format!("there is no option {:?}", set.option)));
         }
-        Ok((option.to_string(), value.to_string()))
+        Ok((set.option.clone(), set.value.clone()))
     };
     arguments.set.iter().map(read).collect()
 }
 
-fn at_least_one(name: &str, text: &str) -> Result<usize, Error> {
-    match input::number(name, text)? {
-        0 => Err(Error::options(format!("{name} must be at least 1, found 0"))),
-        number => Ok(number),
-    }
-}
-
-/// Where the data are.
+/// The folder of the data sets.
 fn data(arguments: &Paper) -> Result<PathBuf, Error> {
     let named = arguments.data.clone().or_else(|| std::env::var_os("NEGMM_DATA").map(PathBuf::from));
-    let folder =
-        named.ok_or_else(|| Error::options("where are the data? Say --data DIR, a folder with uci/ and stocks/"))?;
+    let folder = named
+        .ok_or_else(|| Error::options("where are the data sets? Use --data DIR, a folder with uci/ and stocks/"))?;
     if !folder.is_dir() {
-        let message = "there is no such folder; say where the data are with --data";
+        let message = "there is no such folder; use --data DIR";
         return Err(Error::data(message).in_file(folder));
     }
     Ok(folder)

@@ -25,8 +25,8 @@ const CHUNK: usize = 4096;
 /// Runs it.
 pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let questions = questions(predict)?;
-    let keep = predict.keep.as_deref().map_or(Vec::new(), input::names);
-    shared.threads(None)?;
+    let keep = predict.keep.clone().unwrap_or_default().0;
+    shared.threads();
     let place = &predict.output;
     let form = Form::of(place, shared.json)?;
     let inputs = [("model", &*predict.model), ("data", Path::new(&predict.data))];
@@ -36,12 +36,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::predict(&forecaster, predict, &questions, shared),
     };
-    input::no_forecast(&[
-        ("paths", predict.paths.is_some()),
-        ("over", predict.over.is_some()),
-        ("last", predict.origins.last.is_some()),
-        ("every", predict.origins.every.is_some()),
-    ])?;
+    input::no_forecast(predict.futures.first().or(predict.origins.first()))?;
     let window = model.encoder().sequence().map(|sequence| sequence.window);
     let names = names(&questions, &keep, &model)?;
     let adapts = questions.guaranteed && window.is_some();
@@ -51,7 +46,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let kept = keep.len();
     schema.keep = keep;
     let schema = labels.added_to(schema);
-    let mut stream = input::stream(&predict.data, &schema.in_dialect(&input::dialect(&predict.file)?)?)?;
+    let mut stream = input::stream(&predict.data, &schema.in_dialect(&predict.file.dialect()?)?)?;
     let mut output = PredictionFile::create(place, form, names.clone())?;
     let bar = Bar::rows(shared);
     let mut warnings = Warnings::default();
@@ -123,7 +118,7 @@ fn read(stream: &mut RowStream, mut rows_before: u64, at_once: usize) -> Result<
 /// What was asked for.
 fn questions(predict: &Predict) -> Result<Questions, Error> {
     let questions = Questions {
-        draws: predict.draws.as_deref().map_or(Ok(0), |text| input::number("draws", text))?,
+        draws: predict.draws.unwrap_or(0),
         quantiles: levels("quantiles", predict.quantiles.as_deref())?,
         intervals: levels("interval", predict.interval.as_deref())?,
         regions: levels("region", predict.region.as_deref())?,
@@ -134,7 +129,7 @@ fn questions(predict: &Predict) -> Result<Questions, Error> {
         parts: predict.parts,
         novelty: predict.novelty,
         components: predict.components,
-        seed: input::number("seed", &predict.seed)?,
+        seed: predict.seed,
         guaranteed: predict.guaranteed,
     };
     questions.check()?;

@@ -17,7 +17,7 @@ use crate::{input, report as terminal};
 
 /// Runs it.
 pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
-    shared.threads(None)?;
+    shared.threads();
     let page = report.output.as_deref().map(|place| Written { what: "page", place, option: "-o FILE" });
     let inputs = [("data", Path::new(&report.data)), ("model", &*report.model)];
     apart(shared.json, page.as_slice(), &inputs)?;
@@ -31,8 +31,8 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
             (Report::new(model, &evaluation, &source(&report.data))?, evaluation.total(), evaluation.len())
         }
         Loaded::Forecaster(forecaster) => {
-            let table = input::table(&report.data, &input::dialect(&report.file)?)?;
-            let origins = input::origins(&report.origins)?;
+            let table = input::table(&report.data, &report.file.dialect()?)?;
+            let origins = input::origins(&report.origins.flags);
             (Report::of_forecaster(forecaster, &table, origins, &source(&report.data))?, table.rows(), table.rows())
         }
     };
@@ -85,7 +85,7 @@ fn evaluation_set(
     let weight = report.weight.as_deref();
     let mut schema = model.encoder().schema_with_target();
     schema.columns.extend(weight.map(|name| (name.to_string(), ColumnType::number())));
-    let mut stream = input::stream(&report.data, &schema.in_dialect(&input::dialect(&report.file)?)?)?;
+    let mut stream = input::stream(&report.data, &schema.in_dialect(&report.file.dialect()?)?)?;
     let mut warnings = Warnings::default();
     // A sequence is read whole: windows do not end where chunks do.
     if model.encoder().sequence().is_some() {

@@ -1,4 +1,4 @@
-//! Responsible for `negmm tune`: tries settings on one file, chooses by validation rows, saves the winner.
+//! `negmm tune`: hyperparameter search by cross-validation on one file; saves the best model.
 
 use std::path::Path;
 use std::time::Instant;
@@ -7,70 +7,47 @@ use negmm::compare::{Metric, Summary, Task};
 use negmm::data::ColumnRoles;
 use negmm::model::plan;
 use negmm::train::{Callbacks, Engine, train};
-use negmm::tune::{Candidate, Dimension, RunOptions, Search, Space, Strategy, choosers};
+use negmm::tune::{Candidate, RunOptions, Search, Space, Strategy, choosers};
 use negmm::{Error, Method, Table};
 use serde_json::{Value, json};
 
+use crate::arguments::tune::SearchName;
 use crate::arguments::{Shared, Tune};
-use crate::config::{Splitting, methods};
+use crate::config::{DataConfig, TuneConfig};
 use crate::output::{Output, write};
 use crate::places::{Written, apart};
 use crate::progress::Bar;
 use crate::say::{say, say_json, warn};
 use crate::{input, journal, report};
 
-/// What is tried where nobody says it: one network a fit, where the default method has ten.
-const METHOD: &str = "ne-gmm";
-/// Configurations that are drawn where nobody says how many.
+/// Configurations to draw where no number is given.
 const DRAWS: usize = 30;
 /// Lines of the ranking that are shown.
 const SHOWN: usize = 10;
 
 /// Runs it.
 pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
-    let sequence = input::sequence(arguments.sequence.clone(), arguments.window.as_deref())?;
-    let methods =
-        methods(arguments.methods.as_deref(), vec![Method::by_name(METHOD)?], &arguments.set, sequence.is_some())?;
+    let TuneConfig { data, methods, splitting } = TuneConfig::new(arguments)?;
+    let DataConfig { target, inputs, seed, .. } = &data;
     let space = space(arguments, methods)?;
     let strategy = strategy(arguments, &space)?;
-    let seed = input::number("seed", &arguments.seed)?;
-    let part = journal::Part::new(&arguments.part)?;
-    let engine = shared.engine(None)?;
-    let (outcome, group) = input::outcome(arguments.target_flags.given())?;
-    let inputs = ColumnRoles {
-        features: arguments.features.as_deref().map(input::names),
-        ignore: arguments.ignore.as_deref().map_or(Vec::new(), input::names),
-        dates: arguments.date.as_deref().map_or(Vec::new(), input::dates),
-        weight: arguments.weight.clone(),
-        sequence,
-        outcome,
-        group,
-    };
-    let by = chooser(&arguments.by, &inputs)?;
-    let splitting = Splitting { folds: &arguments.folds, repeats: arguments.repeats.as_deref(), test: &arguments.test };
-    let table = input::table(&arguments.data, &input::dialect_of(arguments.reading.given())?)?;
-    let (table, sentences) = input::with_target(table, &arguments.target, &inputs)?;
+    let part = journal::Part::new(&arguments.part);
+    let engine = shared.trainer()?;
+    let by = chooser(&arguments.by, inputs)?;
+    let table = input::table(&arguments.data, &data.dialect)?;
+    let (table, sentences) = input::with_target(table, target, inputs)?;
     warn(shared.quiet, &sentences);
-    // Columns that are not there are better known before there is a journal.
-    Task::new(&table, &arguments.target, &inputs)?;
-    let splits = splitting.splits(&table, &inputs, seed)?;
-    let search = Search {
-        table: &table,
-        target: &arguments.target,
-        inputs: &inputs,
-        space: &space,
-        strategy,
-        splits: &splits,
-        by,
-        seed,
-    };
+    // Checks the columns before there is a journal.
+    Task::new(&table, target, inputs)?;
+    let splits = splitting.splits(&table, inputs, *seed)?;
+    let search = Search { table: &table, target, inputs, space: &space, strategy, splits: &splits, by, seed: *seed };
     let folder = &arguments.journal;
     let model = arguments.output.clone().unwrap_or_else(|| folder.join("best.negmm")).display().to_string();
     let (trials, result_file) = (folder.join(part.shard.file_name()), folder.join("result.json"));
     let inputs = [("data", Path::new(&arguments.data)), ("journal", &trials), ("result", &result_file)];
     apart(shared.json, &[Written { what: "model", place: &model, option: "-o MODEL" }], &inputs)?;
     let mut journal = part.open(folder, &search.plan())?;
-    // A place that cannot be written to is better known before the search than after.
+    // Fails before the search if the path cannot be written.
     drop(Output::create(&model)?);
     let bar = Bar::trials(shared);
     let progress = |done: usize, of: usize| bar.at(done, of);
@@ -97,7 +74,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     say(&format!(
         "{}, target {:?}: {} on {}, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits, best {} first\nthe best, fitted to all rows: {model}",
         report::counted(table.rows(), "row"),
-        arguments.target,
+        target,
         report::counted(ranking.len(), "configuration"),
         report::counted(splits.len(), "split"),
         table_text(&ranking, search.scores()),
@@ -120,25 +97,22 @@ fn space(arguments: &Tune, methods: Vec<Method>) -> Result<Space, Error> {
     if arguments.tries.is_empty() {
         return Space::usual(methods);
     }
-    let dimensions = arguments.tries.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, _>>()?;
-    Space::new(methods, dimensions)
+    Space::new(methods, arguments.tries.iter().map(|trial| trial.dimension.clone()).collect())
 }
 
 fn strategy(arguments: &Tune, space: &Space) -> Result<Strategy, Error> {
-    let trials = arguments.trials.as_deref().map(|trials| input::number("trials", trials)).transpose()?;
-    let factor = input::number("factor", &arguments.factor)?;
-    if trials == Some(0) || factor < 2 {
-        return Err(Error::options("trials must be at least 1 and factor at least 2"));
+    let Tune { trials, factor, .. } = *arguments;
+    if factor < 2 {
+        return Err(Error::options(format!("factor must be at least 2, found {factor}")));
     }
-    let usual = if space.has_range() || trials.is_some() { "random" } else { "grid" };
-    match arguments.search.as_deref().unwrap_or(usual) {
-        "grid" if trials.is_some() => {
-            Err(Error::options("a grid has all combinations: trials is for random and halving"))
+    let usual = if space.has_range() || trials.is_some() { SearchName::Random } else { SearchName::Grid };
+    match arguments.search.unwrap_or(usual) {
+        SearchName::Grid if trials.is_some() => {
+            Err(Error::options("--trials cannot be used with --search grid, which tries all combinations"))
         }
-        "grid" => Ok(Strategy::Grid),
-        "random" => Ok(Strategy::Random { draws: trials.unwrap_or(DRAWS) }),
-        "halving" => Ok(Strategy::Halving { draws: trials.or(space.has_range().then_some(DRAWS)), factor }),
-        other => Err(Error::options(format!("search must be grid, random or halving, found {other:?}"))),
+        SearchName::Grid => Ok(Strategy::Grid),
+        SearchName::Random => Ok(Strategy::Random { draws: trials.unwrap_or(DRAWS) }),
+        SearchName::Halving => Ok(Strategy::Halving { draws: trials.or(space.has_range().then_some(DRAWS)), factor }),
     }
 }
 

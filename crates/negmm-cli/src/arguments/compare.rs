@@ -1,0 +1,45 @@
+//! The arguments of `negmm compare`, and the flags about splits that it shares with `tune`.
+
+use clap::Args;
+
+use super::data::{DataFlags, ForecastFlags};
+use super::values::{Assignment, Names, number, whole};
+
+/// `negmm compare`
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
+    pub data: String,
+    /// Methods to compare [default: all]
+    #[arg(long, value_name = "NAME,…")]
+    pub methods: Option<Names>,
+    /// Train/test splits.
+    #[command(flatten)]
+    pub splits: SplitFlags,
+    /// Also draw the scores into this SVG file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+    /// An option for every method that has it, such as epochs=100; repeatable
+    #[arg(long, value_name = "OPTION=VALUE")]
+    pub set: Vec<Assignment>,
+    /// The training data.
+    #[command(flatten)]
+    pub data_flags: DataFlags,
+    /// What is forecast.
+    #[command(flatten)]
+    pub forecast: ForecastFlags,
+}
+
+/// Train/test splits.
+#[derive(Clone, Debug, Args)]
+pub struct SplitFlags {
+    /// Cross-validation folds: each is scored once by models trained on the others [default: 5]
+    #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = whole::<usize>)]
+    pub folds: Option<usize>,
+    /// Random train/test splits instead of folds
+    #[arg(long, value_name = "N", conflicts_with = "folds", allow_hyphen_values = true, value_parser = whole::<usize>)]
+    pub repeats: Option<usize>,
+    /// Test fraction of each of the --repeats [default: 0.1; tune: 0.2]
+    #[arg(long, value_name = "FRACTION", allow_hyphen_values = true, value_parser = number)]
+    pub test: Option<f64>,
+}

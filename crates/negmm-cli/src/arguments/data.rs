@@ -1,0 +1,142 @@
+//! Flags about the training data, shared by `fit`, `compare` and `tune`.
+
+use clap::Args;
+
+use super::file::ReadingFlags;
+use super::given::Given;
+use super::values::{Dates, Names, Periods, number, whole, window};
+
+/// The training data: its columns, what is known of the target, time order and the format of the file.
+#[derive(Clone, Debug, Args)]
+pub struct DataFlags {
+    /// Columns and seed.
+    #[command(flatten)]
+    pub columns: ColumnFlags,
+    /// What is known of the target.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// Time order.
+    #[command(flatten)]
+    pub sequence: SequenceFlags,
+    /// The format of the file.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
+}
+
+/// Columns and seed.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub struct ColumnFlags {
+    /// Target column: the one to predict [default with --sequence: that column]
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub target: Option<String>,
+    /// Input columns [default: all but the target]
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
+    pub features: Option<Names>,
+    /// Date or time columns, each with an optional format: ymd, dmy, mdy, named, clock, seconds or milliseconds (since 1970), such
+    /// as when:dmy [default: text columns in which every cell is a date]
+    #[arg(long, value_name = "COL[:FORMAT],…", allow_hyphen_values = true)]
+    pub date: Option<Dates>,
+    /// Flags that forecasters do not have.
+    #[command(flatten)]
+    pub rows: Given<RowFlags>,
+    /// Random seed: the same seed gives the same model [default: 0]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<u64>)]
+    pub seed: Option<u64>,
+}
+
+/// Flags of models of independent rows, which forecasters do not have.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub struct RowFlags {
+    /// Columns to leave out of the inputs; a name with a comma goes in quotes
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
+    pub ignore: Option<Names>,
+    /// Sample-weight column; not an input
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub weight: Option<String>,
+    /// Group column, such as patient or machine: rows of a group are held out together; not an input
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub group: Option<String>,
+}
+
+/// What is known of the target.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Target")]
+pub struct TargetFlags {
+    /// Lower bound of the target
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = number)]
+    pub lower: Option<f64>,
+    /// Upper bound of the target
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = number)]
+    pub upper: Option<f64>,
+    /// Predict a density even if the target looks discrete or has values that many rows share
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
+    pub continuous: Option<bool>,
+    /// Censoring indicator: 1 = right-censored, 0 = observed
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub censored: Option<String>,
+    /// Upper-bound column for interval-censored targets, whose own column holds the lower bounds; empty = observed
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub target_upper: Option<String>,
+}
+
+/// Time order.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Time series")]
+pub struct SequenceFlags {
+    /// Rows are time steps, oldest first: forecast this column from its past
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub sequence: Option<String>,
+    /// Look-back window of the LSTM, in steps; implies --levels [default: 30]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true, value_parser = window)]
+    pub window: Option<usize>,
+}
+
+/// What is forecast, which `fit` and `compare` have.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Time series")]
+pub struct ForecastFlags {
+    /// The series.
+    #[command(flatten)]
+    pub series: Given<SeriesFlags>,
+    /// Model the values themselves with an LSTM, as in the paper; methods other than auto always do
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub levels: Option<bool>,
+}
+
+/// The series of a forecast.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Time series")]
+pub struct SeriesFlags {
+    /// Timestamp column: dates, times or increasing numbers
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub time: Option<String>,
+    /// Forecast horizon: steps ahead, each with its own distribution [default: 1]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<usize>)]
+    pub horizon: Option<usize>,
+    /// Series column: tells which of many series a row belongs to; one global model forecasts all
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub series: Option<String>,
+    /// Seasonal periods in steps, such as 24,168 [default: detected]
+    #[arg(long, value_name = "N,…", allow_hyphen_values = true)]
+    pub season: Option<Periods>,
+    /// Future covariates: columns known ahead, such as prices or holidays; --features are past covariates
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
+    pub known: Option<Names>,
+}

@@ -1,0 +1,44 @@
+//! The arguments of `negmm fit`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::data::{DataFlags, ForecastFlags};
+use super::method::MethodFlags;
+
+/// `negmm fit`
+#[derive(Debug, Args)]
+pub struct Fit {
+    /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
+    pub data: String,
+    /// The model file to write; - for standard output
+    #[arg(long, short, value_name = "MODEL")]
+    pub output: PathBuf,
+    /// Also write out-of-sample predictions of the held-out rows, as CSV
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub held_out: Option<String>,
+    /// TOML file that sets any of the options below by name (hidden = [64, 64]); flags take precedence
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Also write an HTML report with diagnostic plots, of the held-out rows where there are any
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+    /// What a config file may set too.
+    #[command(flatten)]
+    pub options: FitOptions,
+}
+
+/// The options of `fit` that a config file may set, too.
+#[derive(Clone, Debug, Args)]
+pub struct FitOptions {
+    /// The training data.
+    #[command(flatten)]
+    pub data: DataFlags,
+    /// What is forecast.
+    #[command(flatten)]
+    pub forecast: ForecastFlags,
+    /// The method and its options.
+    #[command(flatten)]
+    pub method: MethodFlags,
+}
