@@ -56,6 +56,7 @@ pub fn read(path: &Path) -> Result<ConfigFile, Error> {
     let (mut words, mut notices, mut named) = (Vec::new(), Vec::new(), HashMap::new());
     for (key, value) in &table {
         let place = &places[key];
+        let text = typed(key, value).map_err(|error| error.at(place))?;
         let (name, notice) = renamed::current(key);
         if notice.is_some() && table.contains_key(name) {
             return Err(Error::options(format!("{key} is the former name of {name}, which is given too")).at(place));
@@ -65,7 +66,7 @@ pub fn read(path: &Path) -> Result<ConfigFile, Error> {
             return Err(Error::options(format!("there is no option {key:?}{near}")).at(place));
         }
         notices.extend(notice.map(|notice| format!("{place}: {notice}")));
-        let word = format!("--{name}={}", typed(key, value).map_err(|error| error.at(place))?);
+        let word = format!("--{name}={text}");
         // Each alone first, so that the one that is refused can be named.
         ConfigFile::try_parse_from([&word]).map_err(|error| usage::refusal(error).at(place))?;
         words.push(word);

@@ -97,7 +97,8 @@ fn invalid_value(error: &clap::Error, argument: &str) -> String {
 
 /// `--folds` of `--folds <K>`; the name of a positional argument stays.
 fn flag(argument: &str) -> &str {
-    argument.split([' ', '[', '=']).next().unwrap_or(argument)
+    let end = argument.find([' ', '[', '=']).filter(|_| argument.starts_with('-'));
+    &argument[..end.unwrap_or(argument.len())]
 }
 
 /// `folds` of `--folds <K>`, as messages about values and config files call it.

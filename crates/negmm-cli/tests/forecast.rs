@@ -136,11 +136,11 @@ fn what_is_refused() {
     let fit = |more: &[&'static str]| [&["fit", "h.csv", "-o", "x.negmm"], more].concat();
     let horizon = "horizon must be from 1 to 1000, found 0";
     folder.refused(&fit(&["--sequence", "load", "--horizon", "0"]), 2, horizon);
-    let alone = "time is for sequences: say --sequence COL too";
+    let alone = "--time is for forecasts: add --sequence COL";
     folder.refused(&fit(&["--target", "load", "--time", "when"]), 2, alone);
-    let other = "horizon is for forecasts, which auto makes without --levels and --window";
+    let other = "--horizon is for forecasts, which are made by auto without --levels and --window";
     folder.refused(&fit(&["--sequence", "load", "--horizon", "2", "--method", "ne-gmm"]), 2, other);
-    folder.refused(&fit(&["--sequence", "load", "--weight", "price"]), 2, "forecasts have no option weight");
+    folder.refused(&fit(&["--sequence", "load", "--weight", "price"]), 2, "--weight cannot be used with forecasts");
     folder.refused(
         &fit(&["--sequence", "load", "--time", "load"]),
         2,
@@ -156,6 +156,6 @@ fn what_is_refused() {
         "over must be sum, max or min, found \"mean\"",
     );
     folder.done(&["fit", "h.csv", "--target", "load", "--preset", "fast", "--steps", "20", "-o", "rows.negmm"]);
-    let rows = "--paths is for forecasters, and the model is one of rows";
+    let rows = "--paths is for forecasters, and this model is not one";
     folder.refused(&["predict", "rows.negmm", "h.csv", "--paths", "3"], 2, rows);
 }

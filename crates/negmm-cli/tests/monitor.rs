@@ -157,6 +157,6 @@ fn what_cannot_be_watched_of_series_is_said() {
     model.refused(
         &["monitor", "ok.negmm", "--data", "ok.csv", "--last", "5"],
         2,
-        "--last is for forecasters, and the model is one of rows",
+        "--last is for forecasters, and this model is not one",
     );
 }

@@ -121,11 +121,7 @@ fn a_failure_is_an_object_for_programs() {
     let nothing = |error: &str, kind: &str| json!({ "error": error, "kind": kind, "file": null, "line": null, "row": null, "column": null });
     let both = nothing("the model and --json cannot both go to standard output: say -o MODEL", "options");
     expect(&fit(&["-o", "-", "--json"]), 2, both);
-    expect(
-        &["fti", "--json"],
-        2,
-        nothing("there is no command \"fti\" (did you mean fit?); --help tells more", "options"),
-    );
+    expect(&["fti", "--json"], 2, nothing("there is no command \"fti\" (did you mean fit?); see --help", "options"));
     let mut none = nothing("none: there is no such file or folder", "io");
     none["file"] = json!("none");
     expect(&["inspect", "none", "--json"], 1, none);
@@ -233,7 +229,7 @@ fn shells_and_man_are_served() {
         let script = folder.done(&["completions", shell]).text();
         assert!(script.contains(word) && script.contains("held-out"), "{script}");
     }
-    let message = "there is no shell \"csh\"; there are bash, elvish, fish, powershell, zsh";
+    let message = "<SHELL> must be bash, elvish, fish, powershell or zsh, found \"csh\"";
     folder.refused(&["completions", "csh"], 2, message);
     let page = folder.done(&["man"]).text();
     assert!(page.contains(".TH negmm 1") && page.contains("NEGMM FIT") && page.contains("\\-\\-held\\-out"), "{page}");

@@ -55,31 +55,19 @@ fn shards_join_to_the_same_table() {
 #[test]
 fn what_it_refuses() {
     let folder = Folder::new();
-    folder.refused(&["paper", "toy3"], 2, "there is no experiment \"toy3\"; there are toy1, toy2, uci and finance");
-    folder.refused(
-        &["paper", "uci", "--data", "nowhere"],
-        1,
-        "nowhere: there is no such folder; say where the data are with --data",
-    );
-    folder.refused(
-        &["paper", "finance", "--data", "nowhere"],
-        1,
-        "nowhere: there is no such folder; say where the data are with --data",
-    );
+    folder.refused(&["paper", "toy3"], 2, "<EXPERIMENT> must be toy1, toy2, uci or finance, found \"toy3\"");
+    folder.refused(&["paper", "uci", "--data", "nowhere"], 1, "nowhere: there is no such folder; use --data DIR");
+    folder.refused(&["paper", "finance", "--data", "nowhere"], 1, "nowhere: there is no such folder; use --data DIR");
     folder.refused(&["paper", "uci", "--sets", "iris", "--data", "."], 2, "there is no set \"iris\"; the sets are boston, concrete, energy, energy_cooling, kin8nm, naval, protein, superconductivity, wine_red, wine_white, yacht");
     folder.refused(
         &["paper", "uci", "--sets", "boston", "--data", "."],
         1,
         "./uci/boston.csv.gz: there is no such file or folder",
     );
-    folder.refused(&["paper", "toy1", "--splits", "3"], 2, "toy1 has no --splits");
+    folder.refused(&["paper", "toy1", "--splits", "3"], 2, "--splits is for uci");
     folder.refused(&["paper", "toy1", "--set", "volume=11"], 2, "there is no option \"volume\"");
     folder.refused(&["paper", "toy1", "--repeats", "0"], 2, "repeats must be at least 1, found 0");
-    folder.refused(
-        &["paper", "toy1", "--shard", "1/2"],
-        2,
-        "shards and journals to join need a journal of their own: say --journal DIR",
-    );
+    folder.refused(&["paper", "toy1", "--shard", "1/2"], 2, "--shard and --merge need --journal DIR");
     std::fs::create_dir(folder.path("uci")).unwrap();
     folder.write("uci/boston.csv.gz", common::gzip(b"a,b\n1,2\n3,4\n"));
     folder.refused(

@@ -195,22 +195,26 @@ fn methods_and_their_options() {
 fn command_lines_that_cannot_be_understood() {
     let folder = Folder::with_model();
     let refused = |arguments: &[&str], message: &str| {
-        folder.refused(arguments, 2, &format!("{message}; --help tells more"));
+        folder.refused(arguments, 2, &format!("{message}; see --help"));
     };
-    refused(&["fit", "ok.csv", "--target", "y"], "the command line lacks --output <MODEL>");
-    refused(&["fit", "--target", "y", "-o", "m"], "the command line lacks <DATA>");
+    refused(&["fit", "ok.csv", "--target", "y"], "missing required argument --output <MODEL>");
+    refused(&["fit", "--target", "y", "-o", "m"], "missing required argument <DATA>");
     refused(
         &["fit", "ok.csv", "-o", "m", "--component", "3"],
         "there is no option --component (did you mean --components?)",
     );
     refused(&["fit", "ok.csv", "-o", "m", "--nonsense", "3"], "there is no option --nonsense");
-    refused(&["fit", "ok.csv", "-o", "m", "--target", "y", "--target", "x"], "--target <COL> is given twice");
+    refused(&["fit", "ok.csv", "-o", "m", "--target", "y", "--target", "x"], "--target is given more than once");
+    let compare = ["compare", "ok.csv", "--target", "y", "--folds", "3", "--repeats", "2"];
+    refused(&compare, "--folds cannot be used with --repeats");
+    refused(&["inspect", "ok.negmm", "--engines"], "[MODEL] cannot be used with --engines");
+    refused(&["predict"], "missing required arguments <MODEL>, <DATA>");
     refused(&["fit", "ok.csv", "--target", "y", "-o", ""], "--output <MODEL> needs a value");
     refused(&["fit", "ok.csv", "-o"], "--output <MODEL> needs a value");
-    refused(&["inspect", "ok.negmm", "again"], "\"again\" is one argument too many");
+    refused(&["inspect", "ok.negmm", "again"], "unexpected argument \"again\"");
     refused(&["predit", "ok.negmm", "ok.csv"], "there is no command \"predit\" (did you mean predict?)");
     refused(&["frobnicate"], "there is no command \"frobnicate\"");
-    folder.refused(&["fit", "ok.csv", "-o", "m"], 2, "which column is to be predicted? Say --target COL");
+    folder.refused(&["fit", "ok.csv", "-o", "m"], 2, "which column should be predicted? Use --target COL");
     folder.refused(&["demo", "toy3"], 2, "there is no toy problem \"toy3\"; there are toy1 and toy2");
     refused(&["fti"], "there is no command \"fti\" (did you mean fit?)");
     folder.refused(
@@ -233,6 +237,16 @@ fn config_files() {
         ("epochs = 3\nepochs = 4\n", "line 2: this is not valid TOML (duplicate key)"),
         ("epochs = \"many\"\n", "line 1: epochs must be a number, found \"many\""),
         ("# long\nepochs = true\n", "line 2: epochs must be a number, found \"true\""),
+        ("epochs = 3\nepoks = 3\n", "line 2: there is no option \"epoks\" (did you mean epochs?)"),
+        ("\"seed=1\" = 3\n", "line 1: there is no option \"seed=1\" (did you mean seed?)"),
+        ("continuous = 3\n", "line 1: continuous must be true or false, found \"3\""),
+        ("seed = 1\nmemory = 0.5\n", "line 2: memory must be a whole number, at least 0, found \"0.5\""),
+        ("window = 0\n", "line 1: window must be from 1 to 10000, found 0"),
+        (
+            "method = \"mean\"\n",
+            "line 1: there is no method \"mean\"; the methods are auto, ne-gmm, mdn, beta-nll, sample-net, \
+          ensemble, ngboost, constant",
+        ),
         ("[training]\nepochs = 1\n", "line 1: \"training\" must be text, a number, true, false, or a list of these"),
         ("eta = 2\n", "line 1: eta must be from 0 to 1, found 2"),
         ("seed = -1\n", "line 1: seed must be a whole number, at least 0, found \"-1\""),

@@ -60,7 +60,7 @@ fn a_comparison_is_drawn() {
         "the picture would replace the data in ok.csv: say another --svg FILE",
     );
     let standard = [&compare[..], &["--svg", "-"]].concat();
-    folder.refused(&standard, 2, "the picture of a comparison goes to a file: say --svg FILE");
+    folder.refused(&standard, 2, "--svg needs the name of a file, not -");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn reports_that_cannot_be() {
     let folder = Folder::with_model();
     let page = ["-o", "r.html"];
     let report = |more: &[&'static str]| [&["report", "ok.negmm"], more].concat();
-    folder.refused(&report(&["ok.csv"]), 2, "the command line lacks --output <FILE>; --help tells more");
+    folder.refused(&report(&["ok.csv"]), 2, "missing required argument --output <FILE>; see --help");
     folder.refused(
         &report(&["ok.csv", "-o", "ok.csv"]),
         2,
@@ -92,7 +92,7 @@ fn reports_that_cannot_be() {
     folder.refused(
         &["fit", "ok.csv", "--target", "y", "-o", "m", "--report", "-"],
         2,
-        "the report of a fit goes to a file: say --report FILE",
+        "--report needs the name of a file, not -",
     );
     folder.refused(
         &["fit", "ok.csv", "--target", "y", "-o", "m", "--report", "m"],

@@ -112,7 +112,7 @@ fn comparing_goes_forward_in_time() {
     let text = folder.done(&[&compare[..], &few].concat()).text();
     assert!(text.contains("ngboost") && text.contains("2 splits"), "{text}");
     let repeats = [&compare[..], &["--repeats", "2"]].concat();
-    folder.refused(&repeats, 2, "random rows of a sequence would be scored from their own future: say --folds K");
+    folder.refused(&repeats, 2, "random splits of a sequence would train on the future: use --folds K");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn sequences_that_are_refused() {
     );
     let text = "s.csv, row 1, column \"day\": expected a number, found \"d0\"";
     folder.refused(&fit(&["--sequence", "day", "--window", "3"]), 1, text);
-    folder.refused(&fit(&["--window", "3"]), 2, "a window is one of a sequence: say --sequence COL too");
+    folder.refused(&fit(&["--window", "3"]), 2, "--window is for sequences: add --sequence COL");
     folder.refused(&fit(&["--sequence", "price", "--window", "0"]), 2, "window must be from 1 to 10000, found 0");
     let half = "window must be a whole number, at least 0, found \"1.5\"";
     folder.refused(&fit(&["--sequence", "price", "--window", "1.5"]), 2, half);

@@ -99,7 +99,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
 /// Refuses outputs of a fit that replace something, or each other.
 fn keep_apart(fit: &Fit, place: &str, shared: &Shared) -> Result<(), Error> {
     if fit.report.as_deref() == Some("-") {
-        return Err(Error::options("the report of a fit goes to a file: say --report FILE"));
+        return Err(Error::options("--report needs the name of a file, not -"));
     }
     let mut outputs = vec![Written { what: "model", place, option: "-o MODEL" }];
     let held_out = fit.held_out.as_deref();
