@@ -1,4 +1,4 @@
-//! Responsible for predicting on a device: which part of it a device does, and what becomes of a part when it fails.
+//! Accelerators: inference on a GPU, with fallback to the CPU where it cannot help or fails.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,154 +7,156 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use negmm::net::{Network, Parameters};
 use negmm::{Accelerator, Error, Mixtures, QuantileAccelerator, Result, TailQuantile};
 
-use crate::desk::{Desk, Desks};
-use crate::device::{Card, Device, Failure};
+use crate::device::{CudaDevice, Device, Failure};
 use crate::outputs::Pools;
 use crate::quantiles::Quantiles;
 use crate::shape::Shape;
-use crate::stage::Stage;
+use crate::stream::{StreamContext, StreamPool};
+use crate::tiling::Tiling;
 use crate::trainer::ENGINES;
 
-/// With `auto` this much is predicted on the processor first, in multiply-adds: about 20 seconds of a core, what is lost at most where
-/// a card would have been quicker from the start. A kernel may have to be compiled, which takes seconds.
-const WORTH_THE_WAY: f64 = 8e11;
-/// What looking for one quantile takes for each component, in multiply-adds of a network.
-const OF_COMPONENT: f64 = 1e4;
+/// With `auto`, multiply-adds that are predicted on the CPU before a GPU is used: about 20 core-seconds. Kernels may have to be compiled
+/// first, which takes seconds; this bounds the loss where the GPU would have been faster from the start.
+const MIN_OPERATIONS: f64 = 8e11;
+/// Cost of a quantile search per mixture component, in multiply-adds of a network.
+const OPERATIONS_PER_COMPONENT: f64 = 1e4;
 
-/// Who is told.
-type Tell = Box<dyn Fn(&str) + Sync + Send>;
+/// Receives one-line notices.
+type Notify = Box<dyn Fn(&str) + Sync + Send>;
 
-/// What helps to predict, by the name of an engine: nothing with `cpu`; a card with `cuda`; with `auto` a card where there is one that
-/// can be used, from the time on when that pays. A card that fails is told of; what it leaves to the processor is told once, where it was
-/// asked for by its name.
+/// The accelerator for an engine name: none for `cpu`; the first GPU for `cuda`; for `auto` the first usable GPU, once enough has been
+/// predicted to make it worthwhile. A failure of the GPU is notified; with `cuda` also, once, what the CPU predicts and why.
 ///
 /// # Errors
-/// When the name is none of them, or a card was asked for and there is none.
-pub fn accelerator(name: &str, tell: Tell) -> Result<Option<Arc<dyn Accelerator>>> {
+/// When the name is unknown, or `cuda` was requested and no usable GPU was found.
+pub fn accelerator(name: &str, notify: Notify) -> Result<Option<Arc<dyn Accelerator>>> {
     match name {
         "cpu" => Ok(None),
-        "cuda" => Ok(Some(Arc::new(OnDevice::new(Card::first()?, tell)))),
-        "auto" => Ok(Some(Arc::new(Deferred::new(tell)))),
+        "cuda" => Ok(Some(Arc::new(DeviceAccelerator::new(CudaDevice::first()?, notify)))),
+        "auto" => Ok(Some(Arc::new(LazyAccelerator::new(notify)))),
         _ => Err(Error::options(format!("engine must be one of {}, found {name:?}", ENGINES.join(", ")))),
     }
 }
 
-/// What helps to predict with the kernels on a processor.
+/// An accelerator that runs the kernels on the CPU, for tests.
 #[cfg(feature = "emulated")]
-pub fn emulated_accelerator(device: crate::Emulated, tell: Tell) -> Arc<dyn Accelerator> {
-    Arc::new(OnDevice::new(device, tell))
+pub fn emulated_accelerator(device: crate::EmulatedDevice, notify: Notify) -> Arc<dyn Accelerator> {
+    Arc::new(DeviceAccelerator::new(device, notify))
 }
 
-/// Runs networks over many rows and finds quantiles of many mixtures on a device, with the bits of the processor.
-struct OnDevice<D: Device> {
+/// Runs networks and quantile searches on a device, bit-identical to the CPU.
+struct DeviceAccelerator<D: Device> {
     device: D,
-    desks: Desks<D>,
+    streams: StreamPool<D>,
     pools: Pools<D>,
     quantiles: Quantiles<D>,
-    /// Whether the device failed: it is not asked again.
+    /// Whether the device has failed: it is then no longer used.
     failed: AtomicBool,
-    tell: Tell,
-    told: Mutex<BTreeSet<String>>,
+    notify: Notify,
+    notified: Mutex<BTreeSet<String>>,
 }
 
-impl<D: Device> OnDevice<D> {
-    fn new(device: D, tell: Tell) -> Self {
+impl<D: Device> DeviceAccelerator<D> {
+    fn new(device: D, notify: Notify) -> Self {
         Self {
             device,
-            desks: Desks::default(),
+            streams: StreamPool::default(),
             pools: Pools::default(),
             quantiles: Quantiles::default(),
             failed: AtomicBool::new(false),
-            tell,
-            told: Mutex::default(),
+            notify,
+            notified: Mutex::default(),
         }
     }
 
-    fn tell(&self, text: &str) {
-        if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(text.into()) {
-            (self.tell)(text);
+    /// Passes each distinct notice on once.
+    fn notify(&self, text: &str) {
+        if self.notified.lock().unwrap_or_else(PoisonError::into_inner).insert(text.into()) {
+            (self.notify)(text);
         }
     }
 
-    /// Some work at a desk, unless the device failed before.
-    fn work<T>(&self, work: impl FnOnce(&mut Desk<D>) -> std::result::Result<T, Failure>) -> Option<T> {
+    /// Runs `work` with a stream, unless the device has failed before.
+    fn run<T>(&self, work: impl FnOnce(&mut StreamContext<D>) -> std::result::Result<T, Failure>) -> Option<T> {
         if self.failed.load(Ordering::Relaxed) {
             return None;
         }
-        let worked = self.desks.at_one(&self.device, work);
-        worked
+        let result = self.streams.with_stream(&self.device, work);
+        result
             .map_err(|failure| {
-                // Others that were at work may fail otherwise; the first says it.
+                // Concurrent calls may fail too: only the first is reported.
                 if !self.failed.swap(true, Ordering::Relaxed) {
-                    self.tell(&format!("engine cuda: {failure}; the processor goes on"));
+                    self.notify(&format!("engine cuda: {failure}; continuing on the CPU"));
                 }
             })
             .ok()
     }
 }
 
-impl<D: Device + Send> QuantileAccelerator for OnDevice<D> {
+impl<D: Device + Send> QuantileAccelerator for DeviceAccelerator<D> {
     fn quantiles(&self, mixtures: &Mixtures, asked: &[TailQuantile]) -> Option<Vec<f64>> {
-        self.work(|desk| self.quantiles.find(&self.device, desk, mixtures, asked))
+        self.run(|context| self.quantiles.find(&self.device, context, mixtures, asked))
     }
 }
 
-impl<D: Device + Send> Accelerator for OnDevice<D> {
+impl<D: Device + Send> Accelerator for DeviceAccelerator<D> {
     fn outputs(&self, network: &Network, parameters: &[&Parameters], x: &[f32], stride: usize) -> Option<Vec<f32>> {
-        let possible = |shape: Shape| match Stage::is_possible(&shape, self.device.shared_memory()) {
+        let possible = |shape: Shape| match Tiling::fits(&shape, self.device.shared_memory()) {
             true => Ok(shape),
-            false => Err("a network as wide as this is predicted on the processor"),
+            false => Err("networks as wide as this one are predicted on the CPU"),
         };
         let shape = Shape::forward(network).and_then(possible);
-        let shape = shape.map_err(|reason| self.tell(&format!("engine cuda: {reason}"))).ok()?;
-        self.work(|desk| {
-            let pool = self.pools.find(&self.device, &desk.queue, &shape, parameters)?;
-            pool.outputs(&self.device, desk, x, stride)
+        let shape = shape.map_err(|reason| self.notify(&format!("engine cuda: {reason}"))).ok()?;
+        self.run(|context| {
+            let pool = self.pools.find(&self.device, &context.stream, &shape, parameters)?;
+            pool.outputs(&self.device, context, x, stride)
         })
     }
 }
 
-/// A card that is looked for when there was so much to do that one would have paid.
-struct Deferred {
-    /// Multiply-adds that were asked for.
-    asked: Mutex<f64>,
-    card: OnceLock<Option<OnDevice<Card>>>,
-    /// Who is told, until there is a card that tells.
-    tell: Mutex<Option<Tell>>,
+/// Opens the first GPU once enough has been predicted to make it worthwhile.
+struct LazyAccelerator {
+    /// Multiply-adds requested so far.
+    operations: Mutex<f64>,
+    cuda: OnceLock<Option<DeviceAccelerator<CudaDevice>>>,
+    /// Handed to the device when it is opened.
+    notify: Mutex<Option<Notify>>,
 }
 
-impl Deferred {
-    fn new(tell: Tell) -> Self {
-        Self { asked: Mutex::default(), card: OnceLock::new(), tell: Mutex::new(Some(tell)) }
+impl LazyAccelerator {
+    fn new(notify: Notify) -> Self {
+        Self { operations: Mutex::default(), cuda: OnceLock::new(), notify: Mutex::new(Some(notify)) }
     }
 
-    /// The card, where so much more makes it worth the way.
-    fn after(&self, more: f64) -> Option<&OnDevice<Card>> {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        *asked += more;
-        if *asked < WORTH_THE_WAY {
+    /// Adds to the operations so far; the GPU, if they have reached the threshold.
+    fn device_after(&self, more: f64) -> Option<&DeviceAccelerator<CudaDevice>> {
+        let mut operations = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
+        *operations += more;
+        if *operations < MIN_OPERATIONS {
             return None;
         }
-        drop(asked);
-        let found = || {
-            let tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-            Card::first().ok().map(|card| OnDevice::new(card, tell))
+        drop(operations);
+        let open = || {
+            let notify = self.notify.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+            CudaDevice::first().ok().map(|cuda| DeviceAccelerator::new(cuda, notify))
         };
-        self.card.get_or_init(found).as_ref()
+        self.cuda.get_or_init(open).as_ref()
     }
 }
 
-impl QuantileAccelerator for Deferred {
+impl QuantileAccelerator for LazyAccelerator {
     fn quantiles(&self, mixtures: &Mixtures, asked: &[TailQuantile]) -> Option<Vec<f64>> {
-        self.after((mixtures.weights().len() * asked.len()) as f64 * OF_COMPONENT)?.quantiles(mixtures, asked)
+        self.device_after((mixtures.weights().len() * asked.len()) as f64 * OPERATIONS_PER_COMPONENT)?
+            .quantiles(mixtures, asked)
     }
 }
 
-impl Accelerator for Deferred {
+impl Accelerator for LazyAccelerator {
     fn outputs(&self, network: &Network, parameters: &[&Parameters], x: &[f32], stride: usize) -> Option<Vec<f32>> {
-        // Nobody asked for a card by its name: what no kernel runs is not worth a word.
+        // With `auto` there is no notice of networks that no kernel supports.
         Shape::forward(network).ok()?;
         let rows = (x.len() / stride) as f64;
-        self.after(rows * (parameters.len() * network.parameters()) as f64)?.outputs(network, parameters, x, stride)
+        self.device_after(rows * (parameters.len() * network.parameters()) as f64)?
+            .outputs(network, parameters, x, stride)
     }
 }

@@ -1,104 +1,105 @@
-//! Responsible for the networks of one shape: they wait, are brought to the device, train side by side, and are handed back.
+//! A batch of networks of one shape: the queue of pending jobs, and the workers that upload, train and download them.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use negmm::Result;
-use negmm::train::{Callbacks, NetworkJob, Trained};
+use negmm::train::{NetworkJob, Trained, Callbacks};
 use negmm_nn::train::Start;
 
-use crate::course::{Told, check_cancelled};
 use crate::device::{Device, Failure};
+use crate::layout::Layout;
 use crate::record::{EpochRecord, list};
-use crate::room::Room;
 use crate::shape::Shape;
 use crate::source::Source;
-use crate::upload::{OnDevice, Stock};
+use crate::training_log::{TrainingLog, check_cancelled};
+use crate::upload::{DeviceJob, SharedBuffers};
 
-/// How long a launch should take: the host looks at progress so often.
-const LAUNCH: f64 = 0.05;
-/// Who plans jobs hands them over one after the other: so long nothing new must come before the first launch.
-const SETTLED: Duration = Duration::from_millis(4);
-/// Services of a batch of small networks: while the host looks at the networks of one, the multiprocessors have those of another.
-const SERVICES: usize = 2;
-/// How long to wait for memory that others will give back.
-const PATIENCE: Duration = Duration::from_millis(10);
-/// Epochs of a launch at most: as many have a place on the board.
-const HISTORY: usize = 256;
-/// Blocks of one network at most.
-const MOST_BLOCKS: usize = 32;
-/// Rows of a block at least: its weights are read for all of them.
-const LEAST_ROWS: usize = 8;
+/// Target duration of a kernel launch in seconds: the host polls progress and cancellation between launches.
+const LAUNCH_SECONDS: f64 = 0.05;
+/// Jobs arrive one by one: the first launch waits until none has arrived for this long.
+const SETTLE_TIME: Duration = Duration::from_millis(4);
+/// Workers of a batch of small networks: while the host handles the results of one, the GPU runs the launch of the other.
+const WORKERS: usize = 2;
+/// Time to wait before asking again for device memory that other jobs hold.
+const MEMORY_RETRY: Duration = Duration::from_millis(10);
+/// Maximal epochs per launch: the capacity of the epoch records of a network.
+const MAX_EPOCHS_PER_LAUNCH: usize = 256;
+/// Maximal thread blocks per network.
+const MAX_BLOCKS: usize = 32;
+/// Minimal rows per block: every block reads all weights, so fewer rows are not worth it.
+const MIN_ROWS_PER_BLOCK: usize = 8;
 
-/// A job that waits for the device.
-pub(crate) struct Waiting {
+/// A job that waits for the device. `number` is its number in the caller's queue.
+pub(crate) struct PendingJob {
     pub(crate) number: usize,
     pub(crate) job: NetworkJob,
     pub(crate) start: Start,
 }
 
-/// What becomes of a job.
+/// Result of a job.
 pub(crate) enum Outcome {
-    /// It was trained, or the caller asked to stop.
+    /// Trained, or cancelled by the caller.
     Done(usize, Result<Trained>),
-    /// The device failed: the processor trains it.
+    /// The device failed: the job is to be trained on the CPU.
     Failed(usize, NetworkJob, Failure),
 }
 
-/// Networks of one shape.
+/// Networks of one shape, trained by one kernel.
 pub(crate) struct Batch {
     pub(crate) shape: Shape,
-    pub(crate) room: Room,
-    waiting: Mutex<State>,
+    pub(crate) layout: Layout,
+    pending: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    jobs: VecDeque<Waiting>,
+    jobs: VecDeque<PendingJob>,
     closed: bool,
 }
 
-struct Running<D: Device> {
+/// A job that is on the device.
+struct RunningJob<D: Device> {
     number: usize,
     job: NetworkJob,
-    on_device: OnDevice<D>,
-    told: Told,
-    /// Epochs that nobody was told of yet.
-    news: Vec<EpochRecord>,
+    device_job: DeviceJob<D>,
+    log: TrainingLog,
+    /// Epochs not yet reported to the progress callback.
+    unreported: Vec<EpochRecord>,
 }
 
 impl Batch {
-    pub(crate) fn new(shape: Shape, room: Room) -> Self {
-        Self { shape, room, waiting: Mutex::default(), changed: Condvar::new() }
+    pub(crate) fn new(shape: Shape, layout: Layout) -> Self {
+        Self { shape, layout, pending: Mutex::default(), changed: Condvar::new() }
     }
 
-    fn locked(&self) -> MutexGuard<'_, State> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more job.
-    pub(crate) fn add(&self, waiting: Waiting) {
-        self.locked().jobs.push_back(waiting);
+    /// Adds a job.
+    pub(crate) fn add(&self, pending: PendingJob) {
+        self.lock().jobs.push_back(pending);
         self.changed.notify_all();
     }
 
-    /// No more jobs will come.
+    /// Marks the batch as complete: no more jobs will be added.
     pub(crate) fn close(&self) {
-        self.locked().closed = true;
+        self.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// Waits until jobs are there and no more come at once, or none will come: how many there are.
-    fn settled(&self) -> usize {
-        let mut state = self.locked();
+    /// Waits until jobs are pending and none has arrived for `SETTLE_TIME`, or the batch is closed. Returns the number of pending jobs.
+    fn wait_until_settled(&self) -> usize {
+        let mut state = self.lock();
         loop {
             let before = state.jobs.len();
             if state.closed {
                 return before;
             }
-            let patience = if before == 0 { Duration::from_secs(1) } else { SETTLED };
+            let patience = if before == 0 { Duration::from_secs(1) } else { SETTLE_TIME };
             let (again, timeout) = self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
             state = again;
             if timeout.timed_out() && before > 0 && state.jobs.len() == before {
@@ -107,66 +108,66 @@ impl Batch {
         }
     }
 
-    /// At most so many jobs that wait.
-    fn take(&self, most: usize) -> Vec<Waiting> {
-        let mut state = self.locked();
-        let count = most.min(state.jobs.len());
+    /// Takes up to `limit` pending jobs.
+    fn take(&self, limit: usize) -> Vec<PendingJob> {
+        let mut state = self.lock();
+        let count = limit.min(state.jobs.len());
         state.jobs.drain(..count).collect()
     }
 
-    /// The share of the jobs that wait of one service of so many, at most `most`.
-    fn take_share(&self, services: usize, most: usize) -> Vec<Waiting> {
-        let share = self.locked().jobs.len().div_ceil(services);
-        self.take(most.min(share))
+    /// Takes one worker's portion of the pending jobs, up to `limit`.
+    fn take_portion(&self, workers: usize, limit: usize) -> Vec<PendingJob> {
+        let portion = self.lock().jobs.len().div_ceil(workers);
+        self.take(limit.min(portion))
     }
 
-    /// Jobs that there was no room for wait again, before all others.
-    fn put_back(&self, jobs: Vec<Waiting>) {
-        let mut state = self.locked();
+    /// Returns jobs that did not fit in device memory to the front of the queue.
+    fn put_back(&self, jobs: Vec<PendingJob>) {
+        let mut state = self.lock();
         jobs.into_iter().rev().for_each(|job| state.jobs.push_front(job));
     }
 
-    /// Blocks of each of so many networks.
+    /// Blocks per network when this many networks train at once.
     fn blocks(&self, networks: usize, multiprocessors: usize) -> usize {
-        if self.room.shared {
+        if self.layout.shared {
             return 1;
         }
-        let useful = self.shape.rows.div_ceil(LEAST_ROWS);
-        (multiprocessors / networks.clamp(1, multiprocessors)).clamp(1, MOST_BLOCKS.min(useful))
+        let useful = self.shape.rows.div_ceil(MIN_ROWS_PER_BLOCK);
+        (multiprocessors / networks.clamp(1, multiprocessors)).clamp(1, MAX_BLOCKS.min(useful))
     }
 
-    /// Trains what comes, until nothing will.
-    pub(crate) fn serve<D: Device>(
+    /// Trains jobs as they arrive, until the batch is closed and empty.
+    pub(crate) fn train_all<D: Device>(
         &self,
         device: &D,
-        stock: &Stock<D>,
+        shared_buffers: &SharedBuffers<D>,
         watch: &Callbacks<'_>,
         outcome: &(dyn Fn(Outcome) + Sync),
     ) {
-        let networks = self.settled();
+        let networks = self.wait_until_settled();
         if networks == 0 {
             return;
         }
         let blocks = self.blocks(networks, device.multiprocessors());
-        let source = Source::new(&self.shape, &self.room, blocks, device.shared_memory());
+        let source = Source::new(&self.shape, &self.layout, blocks, device.shared_memory());
         let kernel = match device.kernel(&source) {
             Ok(kernel) => kernel,
             Err(failure) => return self.fail(&failure, outcome),
         };
-        let most = (device.multiprocessors() * device.resident(&kernel).max(1) / blocks).max(1);
-        // The blocks of one network wait for each other: they must all be there, and leave no room for a second service.
-        let services = if blocks > 1 { 1 } else { SERVICES };
-        let service = Service { batch: self, device, stock, watch, outcome, kernel, services, most };
-        // All desks before the first network: what it leaves of the memory is then for networks alone.
-        let desks: std::result::Result<Vec<_>, Failure> = (0..services).map(|_| service.desk()).collect();
-        let desks = match desks {
-            Ok(desks) => desks,
+        let max_networks = (device.multiprocessors() * device.resident(&kernel).max(1) / blocks).max(1);
+        // The blocks of one network synchronise with each other: all must be resident at once, which leaves no space for a second worker.
+        let workers = if blocks > 1 { 1 } else { WORKERS };
+        let worker = Worker { batch: self, device, shared_buffers, watch, outcome, kernel, workers, max_networks };
+        // Allocate the records of all workers before the first upload, which takes the remaining memory.
+        let all_streams: std::result::Result<Vec<_>, Failure> = (0..workers).map(|_| worker.streams()).collect();
+        let all_streams = match all_streams {
+            Ok(all_streams) => all_streams,
             Err(failure) => return self.fail(&failure, outcome),
         };
         std::thread::scope(|scope| {
-            for desk in desks {
+            for streams in all_streams {
                 scope.spawn(|| {
-                    if let Err(failure) = service.run(desk) {
+                    if let Err(failure) = worker.run(streams) {
                         self.fail(&failure, outcome);
                     }
                 });
@@ -174,57 +175,61 @@ impl Batch {
         });
     }
 
-    /// Everything that waits, or will, goes to the processor.
+    /// Fails all pending and future jobs of the batch, which then go to the CPU.
     fn fail(&self, failure: &Failure, outcome: &(dyn Fn(Outcome) + Sync)) {
         loop {
-            let waiting = self.take(usize::MAX);
-            if waiting.is_empty() && self.settled() == 0 {
+            let pending = self.take(usize::MAX);
+            if pending.is_empty() && self.wait_until_settled() == 0 {
                 return;
             }
-            for Waiting { number, job, .. } in waiting {
+            for PendingJob { number, job, .. } in pending {
                 outcome(Outcome::Failed(number, job, failure.clone()));
             }
         }
     }
 }
 
-/// Where one service works: its launches, its copies, and the board for the news of the launches.
-struct Desk<D: Device> {
-    queue: D::Queue,
-    copies: D::Queue,
-    board: D::Memory,
+/// The CUDA streams of a worker, for kernels and for copies, and the epoch records that its kernels write.
+struct WorkerStreams<D: Device> {
+    compute: D::Stream,
+    copy: D::Stream,
+    epoch_records: D::Memory,
 }
 
-/// A batch that has its kernel.
-struct Service<'a, D: Device> {
+/// Trains the jobs of a batch with its compiled kernel; one thread and one pair of streams for each `run`.
+struct Worker<'a, D: Device> {
     batch: &'a Batch,
     device: &'a D,
-    stock: &'a Stock<D>,
+    shared_buffers: &'a SharedBuffers<D>,
     watch: &'a Callbacks<'a>,
     outcome: &'a (dyn Fn(Outcome) + Sync),
     kernel: D::Kernel,
-    /// Services of the batch.
-    services: usize,
-    /// Networks of a service on the device at most.
-    most: usize,
+    /// Number of workers of the batch.
+    workers: usize,
+    /// Maximal networks of one worker on the device.
+    max_networks: usize,
 }
 
-impl<D: Device> Service<'_, D> {
-    fn desk(&self) -> std::result::Result<Desk<D>, Failure> {
-        let (queue, copies) = (self.device.queue()?, self.device.queue()?);
-        let board = self.device.memory(&copies, &[], self.most * HISTORY * size_of::<EpochRecord>())?;
-        Ok(Desk { queue, copies, board })
+impl<D: Device> Worker<'_, D> {
+    fn streams(&self) -> std::result::Result<WorkerStreams<D>, Failure> {
+        let (compute, copy) = (self.device.stream()?, self.device.stream()?);
+        let bytes = self.max_networks * MAX_EPOCHS_PER_LAUNCH * size_of::<EpochRecord>();
+        let epoch_records = self.device.memory(&copy, &[], bytes)?;
+        Ok(WorkerStreams { compute, copy, epoch_records })
     }
 
-    /// Launch after launch. While one runs, those who wait for what the last one brought are told.
-    fn run(&self, Desk { queue, copies, board }: Desk<D>) -> std::result::Result<(), Failure> {
-        let (mut running, mut finished): (Vec<Running<D>>, Vec<Running<D>>) = Default::default();
+    /// Launches kernels until the batch is done. While a kernel runs, the results of the launch before are reported.
+    fn run(
+        &self,
+        WorkerStreams { compute, copy, epoch_records }: WorkerStreams<D>,
+    ) -> std::result::Result<(), Failure> {
+        let (mut running, mut finished): (Vec<RunningJob<D>>, Vec<RunningJob<D>>) = Default::default();
         let mut epochs = 1;
         loop {
-            if running.is_empty() && finished.is_empty() && self.batch.settled() == 0 {
+            if running.is_empty() && finished.is_empty() && self.batch.wait_until_settled() == 0 {
                 return Ok(());
             }
-            self.admit(&mut running, &copies);
+            self.upload_pending(&mut running, &copy);
             if running.is_empty() && finished.is_empty() {
                 continue;
             }
@@ -235,45 +240,52 @@ impl<D: Device> Service<'_, D> {
                 continue;
             }
             let begin = Instant::now();
-            let looked = self.launch(&queue, &running, &board, epochs).and_then(|launch| {
-                self.tell(&mut running, &mut finished, &copies)?;
-                launch.map_or(Ok(()), |launch| self.device.wait(&queue, launch))?;
-                self.look(&queue, &mut running, &mut finished, &board, epochs)
+            let launched = self.launch(&compute, &running, &epoch_records, epochs).and_then(|launch| {
+                self.report(&mut running, &mut finished, &copy)?;
+                launch.map_or(Ok(()), |launch| self.device.wait(&compute, launch))?;
+                self.collect_records(&compute, &mut running, &mut finished, &epoch_records, epochs)
             });
-            if let Err(failure) = looked {
+            if let Err(failure) = launched {
                 for one in running.drain(..).chain(finished.drain(..)) {
                     (self.outcome)(Outcome::Failed(one.number, one.job, failure.clone()));
                 }
                 return Err(failure);
             }
             let seconds = begin.elapsed().as_secs_f64();
-            epochs = ((epochs as f64 * LAUNCH / seconds.max(1e-6)) as usize).clamp(1, (2 * epochs).min(HISTORY));
+            epochs = ((epochs as f64 * LAUNCH_SECONDS / seconds.max(1e-6)) as usize)
+                .clamp(1, (2 * epochs).min(MAX_EPOCHS_PER_LAUNCH));
         }
     }
 
-    /// Brings jobs that wait to the device, where there is room.
-    fn admit(&self, running: &mut Vec<Running<D>>, copies: &D::Queue) {
-        let mut waiting = self.batch.take_share(self.services, self.most.saturating_sub(running.len()));
-        if waiting.is_empty() {
+    /// Uploads pending jobs as far as they fit in device memory.
+    fn upload_pending(&self, running: &mut Vec<RunningJob<D>>, copy: &D::Stream) {
+        let mut pending = self.batch.take_portion(self.workers, self.max_networks.saturating_sub(running.len()));
+        if pending.is_empty() {
             return;
         }
-        let parts = (&self.batch.shape, &self.batch.room);
-        let left = match self.stock.upload(self.device, copies, &waiting, parts) {
-            Ok(on_device) => {
-                let left = waiting.split_off(on_device.len());
-                for (Waiting { number, job, .. }, on_device) in waiting.into_iter().zip(on_device) {
-                    running.push(Running { number, told: Told::new(&job), job, on_device, news: Vec::new() });
+        let parts = (&self.batch.shape, &self.batch.layout);
+        let left = match self.shared_buffers.upload(self.device, copy, &pending, parts) {
+            Ok(uploaded) => {
+                let left = pending.split_off(uploaded.len());
+                for (PendingJob { number, job, .. }, device_job) in pending.into_iter().zip(uploaded) {
+                    running.push(RunningJob {
+                        number,
+                        log: TrainingLog::new(&job),
+                        job,
+                        device_job,
+                        unreported: Vec::new(),
+                    });
                 }
-                // Others have the memory; they will give it back.
+                // Other workers hold the memory and will free it.
                 if running.is_empty() {
-                    std::thread::sleep(PATIENCE);
+                    std::thread::sleep(MEMORY_RETRY);
                 }
                 left
             }
             Err(failure) => {
-                let Waiting { number, job, .. } = waiting.remove(0);
+                let PendingJob { number, job, .. } = pending.remove(0);
                 (self.outcome)(Outcome::Failed(number, job, failure));
-                waiting
+                pending
             }
         };
         self.batch.put_back(left);
@@ -281,42 +293,42 @@ impl<D: Device> Service<'_, D> {
 
     fn launch(
         &self,
-        queue: &D::Queue,
-        running: &[Running<D>],
-        board: &D::Memory,
+        compute: &D::Stream,
+        running: &[RunningJob<D>],
+        epoch_records: &D::Memory,
         epochs: usize,
     ) -> std::result::Result<Option<D::Launch>, Failure> {
         if running.is_empty() {
             return Ok(None);
         }
-        let records: Vec<_> = running.iter().map(|one| one.on_device.record).collect();
-        self.device.launch(queue, &self.kernel, &records, board, epochs).map(Some)
+        let records: Vec<_> = running.iter().map(|one| one.device_job.record).collect();
+        self.device.launch(compute, &self.kernel, &records, epoch_records, epochs).map(Some)
     }
 
-    /// Tells of epochs, and hands back what is done.
-    fn tell(
+    /// Reports new epochs to the progress callback, and downloads finished networks.
+    fn report(
         &self,
-        running: &mut [Running<D>],
-        finished: &mut Vec<Running<D>>,
-        copies: &D::Queue,
+        running: &mut [RunningJob<D>],
+        finished: &mut Vec<RunningJob<D>>,
+        copy: &D::Stream,
     ) -> std::result::Result<(), Failure> {
-        let told = |one: &mut Running<D>| {
-            let Running { number, job, told, news, .. } = one;
-            news.drain(..).try_for_each(|record| told.tell(job, *number, &record, self.watch))
+        let report_epochs = |one: &mut RunningJob<D>| {
+            let RunningJob { number, job, log, unreported, .. } = one;
+            unreported.drain(..).try_for_each(|record| log.push(job, *number, &record, self.watch))
         };
         for one in running {
-            if told(one).is_err() {
-                // The next look at the watch ends them all.
+            if report_epochs(one).is_err() {
+                // Cancelled: the check before the next launch ends all jobs.
                 return Ok(());
             }
         }
         while let Some(mut one) = finished.pop() {
-            let trained = match told(&mut one) {
+            let trained = match report_epochs(&mut one) {
                 Err(error) => Err(error),
                 Ok(()) => {
-                    let Running { job, on_device, told, .. } = &mut one;
-                    let told = std::mem::replace(told, Told::new(job));
-                    match on_device.trained(self.device, copies, &self.batch.shape, job, told) {
+                    let RunningJob { job, device_job, log, .. } = &mut one;
+                    let log = std::mem::replace(log, TrainingLog::new(job));
+                    match device_job.trained(self.device, copy, &self.batch.shape, job, log) {
                         Ok(trained) => Ok(Trained::Network(trained)),
                         Err(failure) => {
                             (self.outcome)(Outcome::Failed(one.number, one.job, failure.clone()));
@@ -330,24 +342,24 @@ impl<D: Device> Service<'_, D> {
         Ok(())
     }
 
-    /// Takes the news from the board, and sets apart what is done.
-    fn look(
+    /// Reads the epoch records of the last launch, and moves finished jobs to `finished`.
+    fn collect_records(
         &self,
-        queue: &D::Queue,
-        running: &mut Vec<Running<D>>,
-        finished: &mut Vec<Running<D>>,
-        board: &D::Memory,
+        compute: &D::Stream,
+        running: &mut Vec<RunningJob<D>>,
+        finished: &mut Vec<RunningJob<D>>,
+        epoch_records: &D::Memory,
         epochs: usize,
     ) -> std::result::Result<(), Failure> {
         let count = running.len();
         let mut records = vec![0; epochs * count * size_of::<EpochRecord>()];
-        self.device.read(queue, board, 0, &mut records)?;
+        self.device.read(compute, epoch_records, 0, &mut records)?;
         let records: Vec<EpochRecord> = list(&records);
         for (at, mut one) in std::mem::take(running).into_iter().enumerate() {
             let mut last = false;
             for epoch in 0..epochs {
                 let record = records[epoch * count + at];
-                one.news.push(record);
+                one.unreported.push(record);
                 last = record.last != 0;
                 if last {
                     break;

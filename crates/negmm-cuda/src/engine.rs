@@ -1,57 +1,57 @@
-//! Responsible for the engine: which jobs a device trains, which the processor trains, and how both come back.
+//! The CUDA engine: distributes jobs between the device and the CPU, and collects their results.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
 use negmm::Result;
-use negmm::train::{Callbacks, CpuEngine, Engine, Estimate, Job, NetworkJob, Queue, Trained};
+use negmm::train::{CpuEngine, Engine, Estimate, Job, NetworkJob, Queue, Trained, Callbacks};
 use negmm_nn::train::Start;
 
-use crate::batch::{Batch, Outcome, Waiting};
-use crate::course::check_cancelled;
-use crate::device::{Card, Device};
-use crate::room::Room;
+use crate::batch::{Batch, Outcome, PendingJob};
+use crate::device::{CudaDevice, Device};
+use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::stage::Stage;
-use crate::upload::Stock;
+use crate::tiling::Tiling;
+use crate::training_log::check_cancelled;
+use crate::upload::SharedBuffers;
 
-/// Jobs on their way at most: those who need them plan no further ahead.
-const MOST_ON_THEIR_WAY: usize = 4096;
+/// Maximal jobs that are pending or running on the device; more are taken from the queue as these finish.
+const MAX_JOBS_IN_FLIGHT: usize = 4096;
 
-/// Trains networks on a device, and on the processor what no kernel trains: trees, some networks, and what a failing device leaves
-/// undone. The bits are those of [`CpuEngine`].
-pub struct CudaEngine<D = Card> {
+/// Trains networks on a device, and on the CPU all other jobs: trees, networks that no kernel supports, and those of a device that fails.
+/// Results are bit-identical to those of [`CpuEngine`].
+pub struct CudaEngine<D = CudaDevice> {
     device: D,
-    /// For what the device does not train.
-    pub processor: CpuEngine,
-    /// Told once what is trained elsewhere, and why.
-    pub tell: Box<dyn Fn(&str) + Sync + Send>,
-    /// Jobs of fewer core-seconds than this, about, are not worth the way.
-    pub least_seconds: f64,
+    /// Trains the jobs that do not go to the device.
+    pub cpu: CpuEngine,
+    /// Receives, once each, the reasons why jobs are trained on the CPU.
+    pub notify: Box<dyn Fn(&str) + Sync + Send>,
+    /// Jobs with a lower estimate of core-seconds are trained on the CPU.
+    pub min_seconds: f64,
 }
 
-impl CudaEngine<Card> {
-    /// On the first card of this machine.
+impl CudaEngine<CudaDevice> {
+    /// An engine on the first GPU of this machine.
     ///
     /// # Errors
-    /// When there is none that can be used; it says why.
+    /// When there is no usable GPU; the message says why.
     pub fn new(threads: usize) -> Result<Self> {
-        Ok(Self::on(Card::first()?, threads))
+        Ok(Self::with_device(CudaDevice::first()?, threads))
     }
 }
 
 #[cfg(feature = "emulated")]
-impl CudaEngine<crate::Emulated> {
-    /// With the kernels on a processor.
-    pub fn emulated(device: crate::Emulated) -> Self {
-        Self::on(device, 1)
+impl CudaEngine<crate::EmulatedDevice> {
+    /// An engine that runs the kernels on the CPU, for tests.
+    pub fn emulated(device: crate::EmulatedDevice) -> Self {
+        Self::with_device(device, 1)
     }
 }
 
 impl<D> CudaEngine<D> {
-    fn on(device: D, threads: usize) -> Self {
-        Self { device, processor: CpuEngine::new(threads), tell: Box::new(|_| {}), least_seconds: 0.0 }
+    fn with_device(device: D, threads: usize) -> Self {
+        Self { device, cpu: CpuEngine::new(threads), notify: Box::new(|_| {}), min_seconds: 0.0 }
     }
 
     /// The device.
@@ -62,16 +62,16 @@ impl<D> CudaEngine<D> {
 
 impl<D: Device> Engine for CudaEngine<D> {
     fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
-        let stock = Stock::default();
-        let shared = Shared { queue, watch, state: Mutex::default(), changed: Condvar::new() };
+        let shared_buffers = SharedBuffers::default();
+        let shared = RunState { queue, watch, state: Mutex::default(), changed: Condvar::new() };
         std::thread::scope(|scope| {
-            self.processor.run(&Rest { engine: self, shared: &shared, stock: &stock, scope }, watch);
+            self.cpu.run(&CpuQueue { engine: self, shared: &shared, shared_buffers: &shared_buffers, scope }, watch);
         });
     }
 }
 
-/// What all threads of a run share.
-struct Shared<'a> {
+/// State that all threads of a run share.
+struct RunState<'a> {
     queue: &'a dyn Queue,
     watch: &'a Callbacks<'a>,
     state: Mutex<State>,
@@ -82,145 +82,146 @@ struct Shared<'a> {
 struct State {
     batches: HashMap<String, Arc<Batch>>,
     outcomes: VecDeque<Outcome>,
-    told: BTreeSet<String>,
-    /// Jobs that a device has, or that wait for it.
-    on_their_way: usize,
-    /// Threads that ask for a job or have one that has not found its way yet.
-    asking: usize,
-    /// Whether there will be no more jobs.
+    notified: BTreeSet<String>,
+    /// Jobs that run on the device or are pending for it.
+    in_flight: usize,
+    /// Threads that are taking a job from the queue and have not dispatched it yet.
+    requesting: usize,
+    /// Whether the queue is exhausted.
     ended: bool,
 }
 
 impl State {
-    /// When no more jobs can come the devices are told so.
+    /// Closes all batches when no more jobs can arrive.
     fn close(&self) {
-        if self.ended && self.asking == 0 {
+        if self.ended && self.requesting == 0 {
             self.batches.values().for_each(|batch| batch.close());
         }
     }
 }
 
-impl Shared<'_> {
-    fn locked(&self) -> MutexGuard<'_, State> {
+impl RunState<'_> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread has asked; `ended` where there was nothing.
-    fn asked(&self, ended: bool) {
-        let mut state = self.locked();
-        state.asking -= 1;
+    /// A thread has taken and dispatched a job, or found the queue exhausted (`ended`).
+    fn finish_request(&self, ended: bool) {
+        let mut state = self.lock();
+        state.requesting -= 1;
         state.ended |= ended;
         state.close();
         self.changed.notify_all();
     }
 
     fn outcome(&self, outcome: Outcome) {
-        let mut state = self.locked();
+        let mut state = self.lock();
         state.outcomes.push_back(outcome);
-        state.on_their_way -= 1;
+        state.in_flight -= 1;
         self.changed.notify_all();
     }
 }
 
-/// What a thread of the processor does next.
+/// Next action of a CPU thread.
 enum Next {
     Outcome(Box<Outcome>),
-    Ask,
+    Take,
     End,
 }
 
-/// The queue as the processor's engine sees it: the jobs that no device trains. Its threads also plan, and finish what is trained.
-struct Rest<'scope, 'a: 'scope, D: Device> {
+/// The queue that the CPU engine sees: it passes device jobs on to their batches, and hands out the rest. The CPU threads also take jobs
+/// from the caller's queue and deliver finished networks to it.
+struct CpuQueue<'scope, 'a: 'scope, D: Device> {
     engine: &'a CudaEngine<D>,
-    shared: &'a Shared<'a>,
-    stock: &'a Stock<D>,
+    shared: &'a RunState<'a>,
+    shared_buffers: &'a SharedBuffers<D>,
     scope: &'scope Scope<'scope, 'a>,
 }
 
-impl<'scope, 'a, D: Device> Rest<'scope, 'a, D> {
-    fn what_next(&self) -> Next {
-        let mut state = self.shared.locked();
+impl<'scope, 'a, D: Device> CpuQueue<'scope, 'a, D> {
+    fn next_action(&self) -> Next {
+        let mut state = self.shared.lock();
         loop {
             if let Some(outcome) = state.outcomes.pop_front() {
                 return Next::Outcome(Box::new(outcome));
             }
-            if !state.ended && state.on_their_way < MOST_ON_THEIR_WAY {
-                state.asking += 1;
-                return Next::Ask;
+            if !state.ended && state.in_flight < MAX_JOBS_IN_FLIGHT {
+                state.requesting += 1;
+                return Next::Take;
             }
-            if state.ended && state.asking == 0 && state.on_their_way == 0 {
+            if state.ended && state.requesting == 0 && state.in_flight == 0 {
                 return Next::End;
             }
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn tell(&self, text: &str) {
-        if self.shared.locked().told.insert(text.into()) {
-            (self.engine.tell)(text);
+    fn notify(&self, text: &str) {
+        if self.shared.lock().notified.insert(text.into()) {
+            (self.engine.notify)(text);
         }
     }
 
-    /// Whether a job is worth the way to the device.
-    fn is_worth_it(&self, job: &Job) -> bool {
-        let least = self.engine.least_seconds;
-        least == 0.0 || Estimate::of(std::slice::from_ref(job)).seconds(1) >= least
+    /// Whether a job is long enough for the device.
+    fn pays_off(&self, job: &Job) -> bool {
+        let min = self.engine.min_seconds;
+        min == 0.0 || Estimate::of(std::slice::from_ref(job)).seconds(1) >= min
     }
 
-    /// Hands a job to the device; gives it back if the processor is to train it.
-    fn send(&self, number: usize, job: Job) -> Option<(usize, Job)> {
+    /// Submits a job to the device; returns it if the CPU is to train it.
+    fn submit(&self, number: usize, job: Job) -> Option<(usize, Job)> {
         if let Err(error) = check_cancelled(self.shared.watch) {
             self.shared.queue.done(number, Err(error));
             return None;
         }
-        if !self.is_worth_it(&job) {
+        if !self.pays_off(&job) {
             return Some((number, job));
         }
         let Job::Network(job) = job else { return Some((number, job)) };
         let start = job.start();
         let device = &self.engine.device;
-        let (shape, room) = match placed(&job, &start, device.shared_memory()) {
-            Ok(placed) => placed,
+        let (shape, layout) = match kernel_plan(&job, &start, device.shared_memory()) {
+            Ok(plan) => plan,
             Err(reason) => {
-                self.tell(&format!("engine cuda: {reason}"));
+                self.notify(&format!("engine cuda: {reason}"));
                 return Some((number, job.into()));
             }
         };
-        let key = shape.header(&room);
-        let mut state = self.shared.locked();
+        let key = shape.header(&layout);
+        let mut state = self.shared.lock();
         let batch = state.batches.entry(key).or_insert_with(|| {
-            let batch = Arc::new(Batch::new(shape, room));
-            let (stock, shared, served) = (self.stock, self.shared, batch.clone());
+            let batch = Arc::new(Batch::new(shape, layout));
+            let (shared_buffers, shared, worker_batch) = (self.shared_buffers, self.shared, batch.clone());
             self.scope.spawn(move || {
-                served.serve(device, stock, shared.watch, &|outcome| shared.outcome(outcome));
+                worker_batch.train_all(device, shared_buffers, shared.watch, &|outcome| shared.outcome(outcome));
             });
             batch
         });
-        batch.add(Waiting { number, job, start });
-        state.on_their_way += 1;
+        batch.add(PendingJob { number, job, start });
+        state.in_flight += 1;
         None
     }
 }
 
-impl<D: Device> Queue for Rest<'_, '_, D> {
+impl<D: Device> Queue for CpuQueue<'_, '_, D> {
     fn next(&self) -> Option<(usize, Job)> {
         loop {
-            match self.what_next() {
+            match self.next_action() {
                 Next::End => return None,
                 Next::Outcome(outcome) => match *outcome {
                     Outcome::Done(number, trained) => self.shared.queue.done(number, trained),
                     Outcome::Failed(number, job, failure) => {
-                        self.tell(&format!("engine cuda: {failure}; the processor goes on"));
+                        self.notify(&format!("engine cuda: {failure}; continuing on the CPU"));
                         return Some((number, job.into()));
                     }
                 },
-                Next::Ask => {
-                    let asked = self.shared.queue.next();
-                    let ended = asked.is_none();
-                    let rest = asked.and_then(|(number, job)| self.send(number, job));
-                    self.shared.asked(ended);
-                    if rest.is_some() {
-                        return rest;
+                Next::Take => {
+                    let taken = self.shared.queue.next();
+                    let ended = taken.is_none();
+                    let for_cpu = taken.and_then(|(number, job)| self.submit(number, job));
+                    self.shared.finish_request(ended);
+                    if for_cpu.is_some() {
+                        return for_cpu;
                     }
                 }
             }
@@ -236,12 +237,12 @@ impl<D: Device> Queue for Rest<'_, '_, D> {
     }
 }
 
-/// What a job's kernel is made for and where its numbers lie, with so many bytes of shared memory; or why no kernel trains it.
-fn placed(job: &NetworkJob, start: &Start, shared: usize) -> std::result::Result<(Shape, Room), &'static str> {
+/// Kernel shape and memory layout of a job with `shared` bytes of shared memory, or the reason why no kernel supports it.
+fn kernel_plan(job: &NetworkJob, start: &Start, shared: usize) -> std::result::Result<(Shape, Layout), &'static str> {
     let shape = Shape::of(job, start)?;
-    let room = Room::new(&shape, shared);
-    match room.shared || Stage::is_possible(&shape, shared) {
-        true => Ok((shape, room)),
-        false => Err("a network as wide as this is trained on the processor"),
+    let layout = Layout::new(&shape, shared);
+    match layout.shared || Tiling::fits(&shape, shared) {
+        true => Ok((shape, layout)),
+        false => Err("networks as wide as this one are trained on the CPU"),
     }
 }

@@ -1,33 +1,32 @@
-//! Trains networks on an NVIDIA card, many at once, and predicts with them, with the bits of the processor's engine.
+//! Training and inference of networks on NVIDIA GPUs, many networks at once, bit-identical to the CPU engine.
 //!
-//! The driver and the compiler of kernels (NVRTC) are loaded when they are asked for: nothing of CUDA is needed to build this crate or
-//! to run what contains it. A whole training lives on the card; the host looks at it from time to time. Kernels are made for the shape
-//! of a network and kept on disk. What no kernel does, and what a failing card leaves undone, is done by the processor: both give the
-//! same bits.
+//! The driver and the kernel compiler (NVRTC) are loaded at run time: CUDA is not needed to build this crate or to run programs that
+//! contain it. A job trains entirely on the GPU; the host polls it between launches. Kernels are compiled for the shape of a network and
+//! cached on disk. Jobs that no kernel supports, and those of a GPU that fails, run on the CPU with the same results.
 
 mod accelerator;
 mod batch;
+mod buffers;
 mod cache;
-mod course;
-mod desk;
 mod device;
 mod engine;
+mod layout;
 mod outputs;
-mod places;
 mod quantiles;
 mod record;
-mod room;
 mod shape;
 mod source;
-mod stage;
+mod stream;
+mod tiling;
 mod trainer;
+mod training_log;
 mod upload;
 
 pub use accelerator::accelerator;
 #[cfg(feature = "emulated")]
 pub use accelerator::emulated_accelerator;
-pub use device::Card;
+pub use device::CudaDevice;
 #[cfg(feature = "emulated")]
-pub use device::Emulated;
+pub use device::EmulatedDevice;
 pub use engine::CudaEngine;
 pub use trainer::{ENGINES, Trainer, engines};

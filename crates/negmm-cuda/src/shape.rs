@@ -1,4 +1,4 @@
-//! Responsible for what a kernel is made for: everything that is the same for the networks that one kernel trains.
+//! The shape of a kernel: all properties of a job that are compile-time constants, equal for all networks that share the kernel.
 
 use std::fmt::Write;
 
@@ -7,36 +7,36 @@ use negmm::train::{NetworkJob, Objective, Optimiser, SD_FACTORS, Selection};
 use negmm_nn::net::Layer;
 use negmm_nn::train::Start;
 
-use crate::room::Room;
+use crate::layout::Layout;
 
-/// Rows of a panel.
+/// Rows of a panel, the unit in which batches are padded and summed.
 pub(crate) const PANEL: usize = 32;
-/// Logarithmic and energy score, and the logarithmic score with each sd factor.
-pub(crate) const SUMS: usize = 2 + SD_FACTORS.len();
-/// Pairs of components are kept, not computed twice, up to so many components.
-const MOST_PAIRED: usize = 40;
-/// Steps at most: they are counted in 32 bits.
-const MOST_STEPS: usize = 1 << 31;
-/// Steps at most whose learning rates differ: each has a number in a table.
-const MOST_RATES: usize = 1 << 24;
+/// Validation sums: logarithmic score, energy score, and the logarithmic score with each sd factor.
+pub(crate) const SCORE_SUMS: usize = 2 + SD_FACTORS.len();
+/// Maximal components for which the terms of pairs are cached instead of computed twice.
+const MAX_CACHED_PAIRS: usize = 40;
+/// Maximal steps: they are counted in 32 bits.
+const MAX_STEPS: usize = 1 << 31;
+/// Maximal steps with a varying learning rate: each has an entry in a table.
+const MAX_RATES: usize = 1 << 24;
 
-/// One layer's place in the flat buffer of the device: rows of weights, the bias last, padded so that neighbouring rows begin in
-/// different banks of shared memory.
+/// A layer's weight matrix in the flat parameter buffer of the device: one row per output unit with the bias last, padded against bank
+/// conflicts in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Matrix {
-    /// Units that it reads and gives.
+    /// Input and output units.
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
     /// Floats from row to row.
     pub(crate) stride: usize,
-    /// Where it begins, here and in the library's buffer, and the library's stride.
+    /// Offset on the device and in the library's buffer, and the library's stride.
     pub(crate) start: usize,
     pub(crate) host_start: usize,
     pub(crate) host_stride: usize,
     pub(crate) residual: bool,
 }
 
-/// What the outputs mean.
+/// The head: how outputs are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadKind {
     Mixture { components: usize, atoms: usize, mean_bound: bool, ceiling: bool, bounds: bool },
@@ -44,7 +44,7 @@ pub(crate) enum HeadKind {
     Samples { samples: usize },
 }
 
-/// What a kernel is made for.
+/// Compile-time properties of a kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) network: Network,
@@ -61,7 +61,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Of a job, or why no kernel trains it.
+    /// The shape of a job, or the reason why no kernel supports it.
     pub(crate) fn of(job: &NetworkJob, start: &Start) -> Result<Self, &'static str> {
         let (network, course) = (&job.network, &job.course);
         let head = match job.objective {
@@ -74,21 +74,22 @@ impl Shape {
             },
             Objective::BetaNll { .. } => HeadKind::Gaussian,
             Objective::SampleEnergy { sinkhorn: Some(_), .. } => {
-                return Err("samples with a Sinkhorn regulariser are trained on the processor");
+                return Err("samples with a Sinkhorn regulariser are trained on the CPU");
             }
             Objective::SampleEnergy { .. } if course.select == Selection::Calibrated => {
-                return Err("samples that a calibrated score chooses are trained on the processor");
+                return Err("samples selected by a calibrated score are trained on the CPU");
             }
             Objective::SampleEnergy { head, .. } => HeadKind::Samples { samples: head.samples },
+            _ => return Err("networks with this loss are trained on the CPU"),
         };
         if let Some(Stem::Lstm(_)) = network.stem {
-            return Err("sequences are trained on the processor");
+            return Err("sequence models are trained on the CPU");
         }
         let table = course.schedule != negmm::train::Schedule::Constant;
-        if course.steps >= MOST_STEPS || (table && course.steps > MOST_RATES) {
-            return Err("so many steps are trained on the processor");
+        if course.steps >= MAX_STEPS || (table && course.steps > MAX_RATES) {
+            return Err("jobs with this many steps are trained on the CPU");
         }
-        // Rows that were moved stand beside those that were not, panel by panel.
+        // Adversarial training: every panel is followed by its perturbed copy.
         let times = if start.adversarial_steps.is_empty() { 1 } else { 2 };
         Ok(Self {
             matrices: matrices(network),
@@ -105,15 +106,15 @@ impl Shape {
         })
     }
 
-    /// Of a network whose rows only go forward, or why no kernel runs it.
+    /// The shape of a network for inference, or the reason why no kernel supports it.
     pub(crate) fn forward(network: &Network) -> Result<Self, &'static str> {
         if let Some(Stem::Lstm(_)) = network.stem {
-            return Err("sequences are predicted on the processor");
+            return Err("sequence models are predicted on the CPU");
         }
         Ok(Self {
             matrices: matrices(network),
             network: network.clone(),
-            // Raw outputs mean nothing yet.
+            // Inference returns raw outputs, whatever the head.
             head: HeadKind::Samples { samples: network.outputs },
             optimiser: Optimiser::Adam,
             rows: PANEL,
@@ -126,23 +127,23 @@ impl Shape {
         })
     }
 
-    /// Floats of the flat buffer.
+    /// Floats of the flat parameter buffer.
     pub(crate) fn parameters(&self) -> usize {
         self.matrices.last().map_or(0, |matrix| matrix.start + matrix.outputs * matrix.stride)
     }
 
-    /// Floats that the optimiser remembers, beside an average.
-    pub(crate) fn memory(&self) -> usize {
+    /// Floats of the optimizer state, without averaged weights.
+    pub(crate) fn optimizer_state_floats(&self) -> usize {
         self.parameters() * if self.optimiser == Optimiser::Muon { 3 } else { 2 }
     }
 
-    /// Floats from one unit's rows to the next's.
+    /// Floats from one unit's rows to the next unit's.
     pub(crate) fn row_stride(&self) -> usize {
         self.rows + 4
     }
 
-    /// Gaussians and atoms.
-    pub(crate) fn every(&self) -> usize {
+    /// Mixture terms: Gaussians and atoms.
+    pub(crate) fn terms(&self) -> usize {
         match self.head {
             HeadKind::Mixture { components, atoms, .. } => components + atoms,
             HeadKind::Gaussian => 1,
@@ -150,46 +151,48 @@ impl Shape {
         }
     }
 
-    /// Whether pairs of components are kept: shared memory has better use, more networks at once.
-    pub(crate) fn pairs(&self, shared: bool) -> bool {
-        !shared && (2..=MOST_PAIRED).contains(&self.every())
+    /// Whether terms of component pairs are cached. Not in shared memory, which is better used for more networks at once.
+    pub(crate) fn caches_pairs(&self, shared: bool) -> bool {
+        !shared && (2..=MAX_CACHED_PAIRS).contains(&self.terms())
     }
 
-    /// Floats of the stem's parameters, laid out as the library has them.
+    /// Floats of the stem's parameters, which have the library's layout.
     pub(crate) fn stem_floats(&self) -> usize {
         self.matrices[0].start
     }
 
-    /// The numbers of the library's buffer, laid out for the device.
+    /// Converts parameters from the library's layout to the device's.
     pub(crate) fn to_device(&self, host: &[f32]) -> Vec<f32> {
         let mut device = vec![0.0; self.parameters()];
         device[..self.stem_floats()].copy_from_slice(&host[..self.stem_floats()]);
-        self.each_row(|here, there, count| device[here..here + count].copy_from_slice(&host[there..there + count]));
+        self.each_row(|to, from, count| device[to..to + count].copy_from_slice(&host[from..from + count]));
         device
     }
 
-    /// The numbers of the device's buffer, laid out for the library.
+    /// Converts parameters from the device's layout to the library's.
     pub(crate) fn to_host(&self, device: &[f32]) -> Vec<f32> {
         let last = self.matrices.last().map_or(0, |matrix| matrix.host_start + matrix.outputs * matrix.host_stride);
         let mut host = vec![0.0; last];
         host[..self.stem_floats()].copy_from_slice(&device[..self.stem_floats()]);
-        self.each_row(|here, there, count| host[there..there + count].copy_from_slice(&device[here..here + count]));
+        self.each_row(|from, to, count| host[to..to + count].copy_from_slice(&device[from..from + count]));
         host
     }
 
+    /// act(offset on the device, offset in the library's buffer, length) for every row of every matrix.
     fn each_row(&self, mut act: impl FnMut(usize, usize, usize)) {
         for matrix in &self.matrices {
             for row in 0..matrix.outputs {
-                let (here, there) = (matrix.start + row * matrix.stride, matrix.host_start + row * matrix.host_stride);
-                act(here, there, matrix.inputs + 1);
+                let (device_at, host_at) =
+                    (matrix.start + row * matrix.stride, matrix.host_start + row * matrix.host_stride);
+                act(device_at, host_at, matrix.inputs + 1);
             }
         }
     }
 
-    /// The kernel's constants.
-    pub(crate) fn header(&self, room: &Room) -> String {
+    /// Constants of the kernel source.
+    pub(crate) fn header(&self, layout: &Layout) -> String {
         let mut text = String::new();
-        let mut number = |name: &str, value: usize| writeln!(text, "#define {name} {value}").unwrap_or(());
+        let mut define = |name: &str, value: usize| writeln!(text, "#define {name} {value}").unwrap_or(());
         let (components, atoms, mean_bound, ceiling, bounds) = match self.head {
             HeadKind::Mixture { components, atoms, mean_bound, ceiling, bounds } => {
                 (components, atoms, mean_bound, ceiling, bounds)
@@ -238,15 +241,15 @@ impl Shape {
             ("BOUNDS", bounds.into()),
             ("INTERVALS", self.intervals.into()),
             ("CALIBRATED", self.calibrated.into()),
-            ("PAIRS", self.pairs(room.shared).into()),
+            ("CACHED_PAIRS", self.caches_pairs(layout.shared).into()),
             ("ACTIVATION", activation),
-            ("OPTIMISER", optimiser),
+            ("OPTIMIZER", optimiser),
             ("ADVERSARIAL", self.adversarial.into()),
             ("DROPOUT", self.dropout.into()),
-            ("SUMS", SUMS),
-            ("FACTORS", SD_FACTORS.len()),
+            ("SCORE_SUMS", SCORE_SUMS),
+            ("SD_FACTORS", SD_FACTORS.len()),
         ] {
-            number(name, value);
+            define(name, value);
         }
         let starts = |draws: &[usize]| -> Vec<usize> {
             draws.iter().scan(0, |sum, draws| Some(std::mem::replace(sum, *sum + draws))).collect()
@@ -262,10 +265,10 @@ impl Shape {
         text += &table("EMBEDDED_INPUTS", &embedded.iter().map(|input| input.input).collect::<Vec<_>>());
         text += &floats("EMBEDDED_LOWS", &embedded.iter().map(|input| input.low).collect::<Vec<_>>());
         text += &floats("EMBEDDED_HIGHS", &embedded.iter().map(|input| input.high).collect::<Vec<_>>());
-        text += &floats("FACTOR_CURVES", &SD_FACTORS.map(|factor| -0.5 / (factor * factor)));
-        text += &floats("FACTOR_CONSTANTS", &SD_FACTORS.map(|factor| HALF_LN_2_PI + libm::logf(factor)));
-        text += &floats("FACTOR_INVERSES", &SD_FACTORS.map(|factor| 1.0 / factor));
-        text += &room.header();
+        text += &floats("SD_FACTOR_EXPONENTS", &SD_FACTORS.map(|factor| -0.5 / (factor * factor)));
+        text += &floats("SD_FACTOR_CONSTANTS", &SD_FACTORS.map(|factor| HALF_LN_2_PI + libm::logf(factor)));
+        text += &floats("SD_FACTOR_INVERSES", &SD_FACTORS.map(|factor| 1.0 / factor));
+        text += &layout.header();
         text
     }
 }
@@ -294,7 +297,7 @@ fn matrices(network: &Network) -> Vec<Matrix> {
     layers.iter().map(matrix).collect()
 }
 
-/// A list as a function of its places, which a compiler can fold.
+/// A list as a constexpr function of the index, which the compiler can fold.
 pub(crate) fn table(name: &str, list: &[usize]) -> String {
     function("int", name, list.iter().map(usize::to_string))
 }

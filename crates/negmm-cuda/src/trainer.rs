@@ -1,52 +1,51 @@
-//! Responsible for the choice of an engine by its name, as programs offer it.
+//! Training engines by name: `auto`, `cpu`, `cuda`.
 
 use negmm::train::{Callbacks, CpuEngine, Engine, Queue};
 use negmm::{Error, Result};
 
-use crate::{Card, CudaEngine};
+use crate::{CudaDevice, CudaEngine};
 
-/// With `auto` a network of fewer core-seconds than this, about, stays on the processor: kernels must be compiled for its shape once,
-/// which takes seconds.
-const WORTH_THE_WAY: f64 = 5.0;
+/// With `auto`, estimated core-seconds below which a network is trained on the CPU: compiling the kernel of a shape takes seconds.
+const MIN_CORE_SECONDS: f64 = 5.0;
 
 /// The names that [`Trainer::new`] takes.
 pub const ENGINES: [&str; 3] = ["auto", "cpu", "cuda"];
 
-/// The engine that was asked for.
+/// A training engine, chosen by name.
 pub enum Trainer {
-    /// Processors.
+    /// The CPU.
     Cpu(CpuEngine),
-    /// A card, and processors for what it does not train.
+    /// A GPU, and the CPU for jobs that it does not train.
     Cuda(Box<CudaEngine>),
 }
 
 impl Trainer {
-    /// `cpu`; `cuda`; or `auto`, which is a card where there is one that can be used and a network is worth the way, else processors.
-    /// What a card leaves to processors is told once, where it was asked for by its name.
+    /// The engine of that name. `auto` trains on the first usable GPU what takes long enough to be worth it, all else on the CPU. With
+    /// `cuda`, `notify` receives, once each, the reasons why jobs are trained on the CPU.
     ///
     /// # Errors
-    /// When the name is none of them, or a card was asked for and there is none.
-    pub fn new(name: &str, threads: usize, tell: Box<dyn Fn(&str) + Sync + Send>) -> Result<Self> {
+    /// When the name is unknown, or `cuda` was requested and no usable GPU was found.
+    pub fn new(name: &str, threads: usize, notify: Box<dyn Fn(&str) + Sync + Send>) -> Result<Self> {
         match name {
             "cpu" => Ok(Self::Cpu(CpuEngine::new(threads))),
             "cuda" => {
                 let mut engine = CudaEngine::new(threads)?;
-                engine.tell = tell;
+                engine.notify = notify;
                 Ok(Self::Cuda(Box::new(engine)))
             }
             "auto" => Ok(CudaEngine::new(threads).map_or(Self::Cpu(CpuEngine::new(threads)), |mut engine| {
-                engine.least_seconds = WORTH_THE_WAY;
+                engine.min_seconds = MIN_CORE_SECONDS;
                 Self::Cuda(Box::new(engine))
             })),
             _ => Err(Error::options(format!("engine must be one of {}, found {name:?}", ENGINES.join(", ")))),
         }
     }
 
-    /// Threads of the processor, 0 for all cores.
+    /// CPU threads, 0 for all cores.
     pub fn threads(&self) -> usize {
         match self {
             Self::Cpu(engine) => engine.threads,
-            Self::Cuda(engine) => engine.processor.threads,
+            Self::Cuda(engine) => engine.cpu.threads,
         }
     }
 }
@@ -60,9 +59,9 @@ impl Engine for Trainer {
     }
 }
 
-/// Every engine, and what it has or why it cannot be used.
+/// Every engine with a description of its hardware, or the reason why it cannot be used.
 pub fn engines() -> [(&'static str, Result<String>); 2] {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let isa = format!("{:?}", negmm::train::Isa::best()).to_lowercase();
-    [("cpu", Ok(format!("{cores} cores, {isa}"))), ("cuda", Card::first().map(|card| card.describe()))]
+    [("cpu", Ok(format!("{cores} cores, {isa}"))), ("cuda", CudaDevice::first().map(|device| device.describe()))]
 }

@@ -1,4 +1,4 @@
-//! Responsible for bringing a training to a device and what it leaves behind back.
+//! Upload of training jobs to the device and download of trained networks.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,250 +7,260 @@ use negmm::data::Dataset;
 use negmm::net::Parameters;
 use negmm::train::{NetworkJob, Objective, Optimiser, Schedule, Selection, TrainedNetwork};
 
-use crate::batch::Waiting;
-use crate::course::Told;
+use crate::batch::PendingJob;
+use crate::buffers::{BufferOffsets, UploadBuffer, ZeroedRegion, device_bytes};
 use crate::device::{Device, Failure};
-use crate::places::{Pack, Places, Zeros, needed};
+use crate::layout::Layout;
 use crate::record::{JobRecord, bytes, list};
-use crate::room::Room;
 use crate::shape::Shape;
+use crate::training_log::TrainingLog;
 
-/// Rows and tables that trainings share, on the device as long as one of them needs them.
-pub(crate) struct Stock<D: Device> {
+/// Data rows and learning-rate tables that jobs share; they stay on the device while a job uses them.
+pub(crate) struct SharedBuffers<D: Device> {
     data: Mutex<HashMap<usize, Weak<Rows<D>>>>,
-    rates: Mutex<Rates<D>>,
-    /// Whoever asks how much memory is free takes it before the next one asks.
-    taking: Mutex<()>,
-    /// One for each training on the device.
-    counted: Arc<()>,
+    rate_factors: Mutex<RateTables<D>>,
+    /// Held from asking for the free memory until it is allocated.
+    allocation: Mutex<()>,
+    /// Reference-counted by every job on the device.
+    live_jobs: Arc<()>,
 }
 
-impl<D: Device> Default for Stock<D> {
+impl<D: Device> Default for SharedBuffers<D> {
     fn default() -> Self {
-        Self { data: Mutex::default(), rates: Mutex::default(), taking: Mutex::default(), counted: Arc::default() }
+        Self {
+            data: Mutex::default(),
+            rate_factors: Mutex::default(),
+            allocation: Mutex::default(),
+            live_jobs: Arc::default(),
+        }
     }
 }
 
-/// One part in so many of the free memory is left alone: others take from it too.
-const SPARED: usize = 8;
+/// One eighth of the free memory is left to other allocations.
+const SPARE_DIVISOR: usize = 8;
 
-/// The factors of every step, by schedule and steps.
-type Rates<D> = HashMap<(Schedule, usize), Weak<<D as Device>::Memory>>;
+/// Learning-rate factors of every step, by schedule and number of steps.
+type RateTables<D> = HashMap<(Schedule, usize), Weak<<D as Device>::Memory>>;
 
-/// All rows of a data set: x, y, sample weights, and the ends of intervals.
+/// All rows of a data set: x, y, sample weights, lower and upper interval bounds.
 struct Rows<D: Device> {
     memory: D::Memory,
-    starts: [usize; 5],
-    /// Whether a row counts for more or less than another.
+    offsets: [usize; 5],
+    /// Whether sample weights differ from 1.
     weighted: bool,
-    /// Keeps its address from being another's.
+    /// The cache key is its address, which must not be reused while the rows are cached.
     _data: Arc<Dataset>,
 }
 
-/// What a training shares with others: its rows, and the factors of its steps where they differ.
-type Shared<D> = (Arc<Rows<D>>, Option<Arc<<D as Device>::Memory>>);
+/// Shared buffers of a job: its rows, and its learning-rate factors unless the rate is constant.
+type SharedOf<D> = (Arc<Rows<D>>, Option<Arc<<D as Device>::Memory>>);
 
-/// A training on the device.
-pub(crate) struct OnDevice<D: Device> {
+/// A job in device memory.
+pub(crate) struct DeviceJob<D: Device> {
     pub(crate) record: JobRecord,
-    /// That of all trainings that came with it.
+    /// The allocation of all jobs that were uploaded together.
     memory: Arc<D::Memory>,
-    places: Places,
+    offsets: BufferOffsets,
     _rows: Arc<Rows<D>>,
-    _rates: Option<Arc<D::Memory>>,
-    _counted: Arc<()>,
+    _rate_factors: Option<Arc<D::Memory>>,
+    _live_job: Arc<()>,
 }
 
-impl<D: Device> Stock<D> {
-    fn rows(&self, device: &D, queue: &D::Queue, data: &Arc<Dataset>) -> Result<Arc<Rows<D>>, Failure> {
-        let mut known = self.data.lock().unwrap_or_else(PoisonError::into_inner);
+impl<D: Device> SharedBuffers<D> {
+    fn rows(&self, device: &D, stream: &D::Stream, data: &Arc<Dataset>) -> Result<Arc<Rows<D>>, Failure> {
+        let mut cached = self.data.lock().unwrap_or_else(PoisonError::into_inner);
         let key = Arc::as_ptr(data) as usize;
-        if let Some(rows) = known.get(&key).and_then(Weak::upgrade) {
+        if let Some(rows) = cached.get(&key).and_then(Weak::upgrade) {
             return Ok(rows);
         }
-        known.retain(|_, rows| rows.strong_count() > 0);
-        let mut pack = Pack::default();
+        cached.retain(|_, rows| rows.strong_count() > 0);
+        let mut pack = UploadBuffer::default();
         let ends = data.intervals().map(|intervals| [intervals.lower(), intervals.upper()]).unwrap_or_default();
-        let lists = [data.x(), data.y(), data.sample_weights(), ends[0], ends[1]];
-        let starts = lists.map(|list| pack.put(bytes(list)));
-        let memory = device.memory(queue, &pack.content, pack.content.len())?;
+        let arrays = [data.x(), data.y(), data.sample_weights(), ends[0], ends[1]];
+        let offsets = arrays.map(|array| pack.append(bytes(array)));
+        let memory = device.memory(stream, &pack.content, pack.content.len())?;
         let weighted = data.sample_weights().iter().any(|weight| *weight != 1.0);
-        let rows = Arc::new(Rows { memory, starts, weighted, _data: data.clone() });
-        known.insert(key, Arc::downgrade(&rows));
+        let rows = Arc::new(Rows { memory, offsets, weighted, _data: data.clone() });
+        cached.insert(key, Arc::downgrade(&rows));
         Ok(rows)
     }
 
-    fn rates(
+    fn rate_factors(
         &self,
         device: &D,
-        queue: &D::Queue,
+        stream: &D::Stream,
         schedule: Schedule,
         steps: usize,
     ) -> Result<Option<Arc<D::Memory>>, Failure> {
         if schedule == Schedule::Constant {
             return Ok(None);
         }
-        let mut known = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rates) = known.get(&(schedule, steps)).and_then(Weak::upgrade) {
-            return Ok(Some(rates));
+        let mut cached = self.rate_factors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rate_factors) = cached.get(&(schedule, steps)).and_then(Weak::upgrade) {
+            return Ok(Some(rate_factors));
         }
-        known.retain(|_, rates| rates.strong_count() > 0);
+        cached.retain(|_, rate_factors| rate_factors.strong_count() > 0);
         let factors: Vec<f64> = (0..steps).map(|step| schedule.factor(step, steps)).collect();
-        let rates = Arc::new(device.memory(queue, bytes(&factors), 0)?);
-        known.insert((schedule, steps), Arc::downgrade(&rates));
-        Ok(Some(rates))
+        let rate_factors = Arc::new(device.memory(stream, bytes(&factors), 0)?);
+        cached.insert((schedule, steps), Arc::downgrade(&rate_factors));
+        Ok(Some(rate_factors))
     }
 
-    /// Brings trainings to the device: the first of those that wait, as many as there is memory for, with one copy. It fails when there
-    /// is not enough for the first one and no other training has any.
+    /// Uploads the first pending jobs, as many as fit in device memory, with one copy. Fails when the first one does not fit although no
+    /// other job holds memory.
     pub(crate) fn upload(
         &self,
         device: &D,
-        queue: &D::Queue,
-        waiting: &[Waiting],
-        parts: (&Shape, &Room),
-    ) -> Result<Vec<OnDevice<D>>, Failure> {
-        let _alone = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
-        // Before the memory is looked at: a training that ends meanwhile may have had what is missing.
-        let idle = Arc::strong_count(&self.counted) == 1;
-        let mut lists: Vec<Shared<D>> = Vec::with_capacity(waiting.len());
-        for Waiting { job, .. } in waiting {
-            let rows = self.rows(device, queue, &job.data)?;
-            lists.push((rows, self.rates(device, queue, job.course.schedule, job.course.steps)?));
+        stream: &D::Stream,
+        waiting: &[PendingJob],
+        spec: (&Shape, &Layout),
+    ) -> Result<Vec<DeviceJob<D>>, Failure> {
+        let _alone = self.allocation.lock().unwrap_or_else(PoisonError::into_inner);
+        // Checked before the free memory: a job that ends in between may have held what is missing.
+        let idle = Arc::strong_count(&self.live_jobs) == 1;
+        let mut shared: Vec<SharedOf<D>> = Vec::with_capacity(waiting.len());
+        for PendingJob { job, .. } in waiting {
+            let rows = self.rows(device, stream, &job.data)?;
+            shared.push((rows, self.rate_factors(device, stream, job.course.schedule, job.course.steps)?));
         }
-        let mut left = device.free_memory()? / SPARED * (SPARED - 1);
-        let fits = |one: &&Waiting| {
-            let bytes = needed::<D>(&one.job, parts);
+        let mut left = device.free_memory()? / SPARE_DIVISOR * (SPARE_DIVISOR - 1);
+        let fits = |one: &&PendingJob| {
+            let bytes = device_bytes::<D>(&one.job, spec);
             let fits = bytes <= left;
             left = left.saturating_sub(bytes);
             fits
         };
         let count = waiting.iter().take_while(fits).count();
         if count == 0 && idle {
-            let megabytes = needed::<D>(&waiting[0].job, parts) / 1_000_000;
-            return Err(format!("a network takes {megabytes} MB of the card's memory, more than it has"));
+            let megabytes = device_bytes::<D>(&waiting[0].job, spec) / 1_000_000;
+            return Err(format!("a network needs {megabytes} MB of GPU memory, more than is available"));
         }
         if count == 0 {
             return Ok(Vec::new());
         }
         let waiting = &waiting[..count];
-        let mut pack = Pack::default();
-        let mut places: Vec<Places> = waiting.iter().map(|one| Places::of_contents(one, parts.0, &mut pack)).collect();
-        let mut end = Zeros { end: pack.content.len() };
-        for (places, one) in places.iter_mut().zip(waiting) {
-            places.add_zeros::<D>(&one.job, parts, &mut end);
+        let mut pack = UploadBuffer::default();
+        let mut offsets: Vec<BufferOffsets> =
+            waiting.iter().map(|one| BufferOffsets::of_uploads(one, spec.0, &mut pack)).collect();
+        let mut end = ZeroedRegion { end: pack.content.len() };
+        for (offsets, one) in offsets.iter_mut().zip(waiting) {
+            offsets.add_zeroed::<D>(&one.job, spec, &mut end);
         }
-        let memory = Arc::new(device.memory(queue, &pack.content, end.end)?);
-        let on_device = |((one, places), (rows, rates)): ((&Waiting, Places), Shared<D>)| OnDevice {
-            record: record(one, &places, D::address(&memory), &rows, rates.as_deref()),
-            memory: memory.clone(),
-            places,
-            _rows: rows,
-            _rates: rates,
-            _counted: self.counted.clone(),
-        };
-        Ok(waiting.iter().zip(places).zip(lists).map(on_device).collect())
+        let memory = Arc::new(device.memory(stream, &pack.content, end.end)?);
+        let device_job =
+            |((one, offsets), (rows, rate_factors)): ((&PendingJob, BufferOffsets), SharedOf<D>)| DeviceJob {
+                record: record(one, &offsets, D::address(&memory), &rows, rate_factors.as_deref()),
+                memory: memory.clone(),
+                offsets,
+                _rows: rows,
+                _rate_factors: rate_factors,
+                _live_job: self.live_jobs.clone(),
+            };
+        Ok(waiting.iter().zip(offsets).zip(shared).map(device_job).collect())
     }
 }
 
-/// What the kernels are told of a training whose lists begin so far from `memory`.
+/// The kernel's description of a job whose buffers start at the device address `memory`.
 fn record<D: Device>(
-    Waiting { job, start, .. }: &Waiting,
-    places: &Places,
+    PendingJob { job, start, .. }: &PendingJob,
+    offsets: &BufferOffsets,
     memory: u64,
     rows: &Rows<D>,
-    rates: Option<&D::Memory>,
+    rate_factors: Option<&D::Memory>,
 ) -> JobRecord {
-    let at = |place: usize| memory + place as u64;
-    let [x, y, sample_weights, lower, upper] = rows.starts.map(|start| D::address(&rows.memory) + start as u64);
-    let (course, scored, share) = (&job.course, Scored::new(job), job.course.dropout as f32);
+    let device_address = |offset: usize| memory + offset as u64;
+    let [x, y, sample_weights, lower, upper] = rows.offsets.map(|offset| D::address(&rows.memory) + offset as u64);
+    let (course, scored_rows, dropout_rate) = (&job.course, ValidationWeights::new(job), job.course.dropout as f32);
     JobRecord {
         x,
         y,
         sample_weights,
         lower,
         upper,
-        order: at(places.order),
-        lists: at(places.lists),
-        validation: at(places.validation),
-        factors: rates.map_or(0, D::address),
-        weights: at(places.weights),
-        memory: at(places.memory),
-        averaged: at(places.averaged),
-        kept: at(places.kept),
-        half_kept: at(places.half_kept),
-        snapshots: at(places.snapshots),
-        room: at(places.room),
-        moves: at(places.moves),
-        state: at(places.state),
-        arrived: at(places.arrived),
+        order: device_address(offsets.order),
+        shuffle_lists: device_address(offsets.shuffle_lists),
+        validation: device_address(offsets.validation),
+        rate_factors: rate_factors.map_or(0, D::address),
+        weights: device_address(offsets.weights),
+        optimizer_state: device_address(offsets.optimizer_state),
+        averaged_weights: device_address(offsets.averaged_weights),
+        best_weights: device_address(offsets.best_weights),
+        half_best_weights: device_address(offsets.half_best_weights),
+        snapshots: device_address(offsets.snapshots),
+        workspace: device_address(offsets.workspace),
+        adversarial_steps: device_address(offsets.adversarial_steps),
+        state: device_address(offsets.state),
+        barrier: device_address(offsets.barrier),
         order_stream: start.order.start(),
         dropout_stream: start.dropout.start(),
         objective_stream: start.objective.start(),
         learning_rate: course.learning_rate,
-        averaging: course.averaging,
+        ema_decay: course.averaging,
         weight_decay: course.weight_decay,
-        totals: scored.totals,
-        uncensored: scored.uncensored,
-        shares: scored.shares,
+        totals: scored_rows.totals,
+        uncensored: scored_rows.uncensored,
+        half_weights: scored_rows.half_weights,
         stride: job.data.stride() as u32,
-        train: job.train.len() as u32,
+        train_rows: job.train.len() as u32,
         validation_rows: job.validation.len() as u32,
-        halves: scored.halves as u32,
+        half_split: scored_rows.half_split as u32,
         steps: course.steps as u32,
         epoch: course.epoch as u32,
         batch: course.batch as u32,
         patience: course.patience.min(u32::MAX as usize) as u32,
         snapshot_every: course.snapshots.min(u32::MAX as usize) as u32,
-        whole: course.whole_batches.into(),
+        whole_batches: course.whole_batches.into(),
         keeps_last: course.keeps_last.into(),
-        select: selected(course.select),
+        select: selection_code(course.select),
         weighted: rows.weighted.into(),
-        dropout_cut: (share * 65536.0) as u32,
-        dropout_keep: 1.0 / (1.0 - share),
-        averages: (course.averaging > 0.0 || course.optimiser == Optimiser::ScheduleFree).into(),
+        dropout_threshold: (dropout_rate * 65536.0) as u32,
+        dropout_scale: 1.0 / (1.0 - dropout_rate),
+        has_average: (course.averaging > 0.0 || course.optimiser == Optimiser::ScheduleFree).into(),
         ..head_record(&job.objective)
     }
 }
 
-impl<D: Device> OnDevice<D> {
-    /// What the training leaves behind.
+impl<D: Device> DeviceJob<D> {
+    /// Downloads the trained network.
     pub(crate) fn trained(
         &self,
         device: &D,
-        queue: &D::Queue,
+        stream: &D::Stream,
         shape: &Shape,
         job: &NetworkJob,
-        told: Told,
+        log: TrainingLog,
     ) -> Result<TrainedNetwork, Failure> {
         let read = |from: usize, number: usize| -> Result<Parameters, Failure> {
             let mut numbers = vec![0; shape.parameters() * size_of::<f32>()];
-            device.read(queue, &self.memory, from + number * numbers.len(), &mut numbers)?;
+            device.read(stream, &self.memory, from + number * numbers.len(), &mut numbers)?;
             Parameters::from_numbers(&shape.to_host(&list(&numbers))).map_err(|error| error.to_string())
         };
-        let Places { kept, half_kept, snapshots, .. } = self.places;
-        let every = job.course.snapshots;
-        let taken = told.epochs().checked_div(every).unwrap_or(0);
+        let BufferOffsets { best_weights, half_best_weights, snapshots, .. } = self.offsets;
+        let taken = log.epochs().checked_div(job.course.snapshots).unwrap_or(0);
         Ok(TrainedNetwork {
-            parameters: read(kept, 0)?,
+            parameters: read(best_weights, 0)?,
             snapshots: (0..taken).map(|number| read(snapshots, number)).collect::<Result<_, _>>()?,
-            // Each half is predicted by what the other chose.
-            crossed: if self.record.halves > 0 { Some([read(half_kept, 1)?, read(half_kept, 0)?]) } else { None },
-            history: told.history(),
+            // Cross-fitting: each half is predicted with the checkpoint that the other half selected.
+            crossed: match self.record.half_split {
+                0 => None,
+                _ => Some([read(half_best_weights, 1)?, read(half_best_weights, 0)?]),
+            },
+            history: log.history(),
         })
     }
 }
 
-/// The validation rows of a job: where their second half begins (0: nowhere), and what the rows of each half weigh.
+/// Total weights of a job's validation rows, or of both halves of them in cross-fitting.
 #[derive(Default)]
-struct Scored {
-    halves: usize,
+struct ValidationWeights {
+    /// Where the second half begins; 0 without cross-fitting.
+    half_split: usize,
     totals: [f64; 2],
     uncensored: [f64; 2],
-    shares: [f64; 2],
+    half_weights: [f64; 2],
 }
 
-impl Scored {
+impl ValidationWeights {
     fn new(job: &NetworkJob) -> Self {
         let (data, rows) = (&job.data, &job.validation[..]);
         let weight = |row: &u32| f64::from(data.sample_weights()[*row as usize]);
@@ -264,16 +274,16 @@ impl Scored {
         };
         let all = total(rows);
         Self {
-            halves,
+            half_split: halves,
             totals: sets.map(total),
             uncensored: sets.map(uncensored),
-            shares: sets.map(|rows| total(rows) / all),
+            half_weights: sets.map(|rows| total(rows) / all),
         }
     }
 }
 
-/// As the kernels call it.
-fn selected(select: Selection) -> u32 {
+/// The kernel's code of a selection score.
+fn selection_code(select: Selection) -> u32 {
     match select {
         Selection::Crps => 1,
         Selection::Calibrated => 2,
@@ -281,7 +291,7 @@ fn selected(select: Selection) -> u32 {
     }
 }
 
-/// What the kernels are told of the head.
+/// The fields of the job record that describe the head; all others are zero.
 fn head_record(objective: &Objective) -> JobRecord {
     let mut record = JobRecord::default();
     match objective {
@@ -291,8 +301,8 @@ fn head_record(objective: &Objective) -> JobRecord {
             record.mean_bound = head.mean_bound.unwrap_or(0.0);
             record.spread_bound = head.sd_ceiling.map_or(0.0, |ceiling| ceiling - head.sd_floor);
             record.bounds = head.bounds.ends().unwrap_or_default();
-            for (place, atom) in record.atoms.iter_mut().zip(head.atoms.list()) {
-                *place = atom.place;
+            for (value, atom) in record.atoms.iter_mut().zip(head.atoms.list()) {
+                *value = atom.place;
             }
         }
         Objective::BetaNll { head, beta } => {

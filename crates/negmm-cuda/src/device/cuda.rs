@@ -1,4 +1,4 @@
-//! Responsible for an NVIDIA card: driver and compiler are loaded when they are asked for.
+//! An NVIDIA GPU. The driver and NVRTC are loaded at run time.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::cache;
 use crate::record::{JobRecord, bytes};
 use crate::source::Source;
 
-/// The oldest cards that kernels are written for (Volta): independent threads, f32 arithmetic as the standard has it.
-const LEAST_CAPABILITY: (i32, i32) = (7, 0);
+/// Minimal compute capability (Volta): independent thread scheduling, IEEE f32 arithmetic.
+const MIN_CAPABILITY: (i32, i32) = (7, 0);
 
-/// A card of this machine.
+/// A GPU of this machine.
 #[derive(Debug)]
-pub struct Card {
+pub struct CudaDevice {
     context: Arc<CudaContext>,
     name: String,
     capability: (i32, i32),
@@ -36,7 +36,7 @@ pub struct Kernel {
     shared: usize,
 }
 
-/// What the driver says went wrong.
+/// Formats a driver error.
 fn failed(what: &str) -> impl Fn(DriverError) -> Failure {
     move |error| {
         let words = error.error_string().map(|words| words.to_string_lossy().into_owned());
@@ -44,38 +44,38 @@ fn failed(what: &str) -> impl Fn(DriverError) -> Failure {
     }
 }
 
-impl Card {
-    /// The first card.
+impl CudaDevice {
+    /// The first GPU.
     ///
     /// # Errors
-    /// When there is no driver, no card, none that is new enough, or no compiler of kernels; it says which.
+    /// When there is no driver, no GPU, no NVRTC, or the GPU is too old; the message says which.
     pub fn first() -> Result<Self> {
-        Self::found().map_err(|failure| Error::options(format!("engine cuda: {failure}")))
+        Self::open_first().map_err(|failure| Error::options(format!("engine cuda: {failure}")))
     }
 
-    fn found() -> std::result::Result<Self, Failure> {
-        // SAFETY: looks for libraries by their names; nothing of them is called.
+    fn open_first() -> std::result::Result<Self, Failure> {
+        // SAFETY: looks for libraries by name; calls nothing in them.
         let (driver, compiler) = unsafe { (cudarc::driver::sys::is_culib_present(), nvrtc_sys::is_culib_present()) };
         if !driver {
-            return Err("there is no NVIDIA driver (libcuda) on this machine".into());
+            return Err("no NVIDIA driver (libcuda) was found".into());
         }
-        let cards = CudaContext::device_count().map_err(failed("asking the driver for cards"))?;
-        if cards < 1 {
-            return Err("the NVIDIA driver finds no card".into());
+        let devices = CudaContext::device_count().map_err(failed("querying the number of GPUs"))?;
+        if devices < 1 {
+            return Err("the NVIDIA driver found no GPU".into());
         }
         if !compiler {
-            return Err("there is a card, but not the compiler of kernels (libnvrtc, a part of CUDA)".into());
+            return Err("there is a GPU, but no kernel compiler (libnvrtc, part of the CUDA toolkit)".into());
         }
-        let context = CudaContext::new(0).map_err(failed("opening the card"))?;
-        // SAFETY: every memory is used by the thread and stream that allocated it until it is synchronised, as `launch` and `read` do.
+        let context = CudaContext::new(0).map_err(failed("opening the GPU"))?;
+        // SAFETY: every allocation is used only on the stream that made it until that stream is synchronised, as `write` and `wait` do.
         unsafe { context.disable_event_tracking() };
-        let attribute = |which| context.attribute(which).map_err(failed("asking the card"));
-        let capability = context.compute_capability().map_err(failed("asking the card"))?;
-        let name = context.name().map_err(failed("asking the card"))?;
-        if capability < LEAST_CAPABILITY {
+        let attribute = |which| context.attribute(which).map_err(failed("querying the GPU"));
+        let capability = context.compute_capability().map_err(failed("querying the GPU"))?;
+        let name = context.name().map_err(failed("querying the GPU"))?;
+        if capability < MIN_CAPABILITY {
             return Err(format!(
                 "{name} has compute capability {}.{}, and {}.{} is needed",
-                capability.0, capability.1, LEAST_CAPABILITY.0, LEAST_CAPABILITY.1
+                capability.0, capability.1, MIN_CAPABILITY.0, MIN_CAPABILITY.1
             ));
         }
         let shared = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
@@ -89,7 +89,7 @@ impl Card {
         })
     }
 
-    /// Its name, compute capability, multiprocessors and memory, in words.
+    /// Name, compute capability, multiprocessors and memory.
     pub fn describe(&self) -> String {
         let gigabytes = self.context.total_mem().unwrap_or(0) as f64 / 1e9;
         let (major, minor) = self.capability;
@@ -99,7 +99,7 @@ impl Card {
         )
     }
 
-    /// The machine code of a source for this card.
+    /// Machine code of a kernel for this GPU, from the cache or compiled.
     fn compiled(&self, source: &Source) -> std::result::Result<Vec<u8>, Failure> {
         let architecture = format!("--gpu-architecture=sm_{}{}", self.capability.0, self.capability.1);
         let options =
@@ -109,12 +109,12 @@ impl Card {
             return Ok(kernel);
         }
         let kernel = compile(&source.text, &options)?;
-        cache::keep(&name, &kernel);
+        cache::store(&name, &kernel);
         Ok(kernel)
     }
 }
 
-/// Machine code by NVRTC.
+/// Compiles to machine code with NVRTC.
 fn compile(text: &str, options: &[&str]) -> std::result::Result<Vec<u8>, Failure> {
     let text = CString::new(text).map_err(|error| error.to_string())?;
     let words = |error: nvrtc::NvrtcError| format!("compiling a kernel failed: {:?}", error.0);
@@ -138,13 +138,13 @@ fn compile(text: &str, options: &[&str]) -> std::result::Result<Vec<u8>, Failure
     }
 }
 
-impl Device for Card {
+impl Device for CudaDevice {
     type Memory = CudaSlice<u8>;
     type Kernel = Kernel;
-    type Queue = Arc<CudaStream>;
-    /// The records.
+    type Stream = Arc<CudaStream>;
+    /// The uploaded job records.
     type Launch = CudaSlice<u8>;
-    const ROOM_IN_MEMORY: bool = false;
+    const WORKSPACE_IN_GLOBAL_MEMORY: bool = false;
 
     fn shared_memory(&self) -> usize {
         self.shared_memory
@@ -154,7 +154,7 @@ impl Device for Card {
         self.multiprocessors
     }
 
-    fn queue(&self) -> std::result::Result<Self::Queue, Failure> {
+    fn stream(&self) -> std::result::Result<Self::Stream, Failure> {
         self.context.new_stream().map_err(failed("opening a stream"))
     }
 
@@ -163,7 +163,7 @@ impl Device for Card {
         let module = self.context.load_module(Ptx::from_binary(code)).map_err(failed("loading a kernel"))?;
         let function = module.load_function(source.entry).map_err(failed("loading a kernel"))?;
         let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        function.set_attribute(attribute, source.shared as i32).map_err(failed("asking for shared memory"))?;
+        function.set_attribute(attribute, source.shared as i32).map_err(failed("requesting shared memory"))?;
         Ok(Kernel { function, blocks: source.blocks, threads: source.threads, shared: source.shared })
     }
 
@@ -174,30 +174,35 @@ impl Device for Card {
     }
 
     fn free_memory(&self) -> std::result::Result<usize, Failure> {
-        let (free, _) = self.context.mem_get_info().map_err(failed("asking for the card's memory"))?;
+        let (free, _) = self.context.mem_get_info().map_err(failed("querying GPU memory"))?;
         Ok(free)
     }
 
-    fn memory(&self, queue: &Self::Queue, content: &[u8], bytes: usize) -> std::result::Result<CudaSlice<u8>, Failure> {
+    fn memory(
+        &self,
+        stream: &Self::Stream,
+        content: &[u8],
+        bytes: usize,
+    ) -> std::result::Result<CudaSlice<u8>, Failure> {
         let bytes = bytes.max(content.len()).max(1);
-        let mut memory = queue.alloc_zeros::<u8>(bytes).map_err(failed("taking memory of the card"))?;
-        self.write(queue, &mut memory, content)?;
+        let mut memory = stream.alloc_zeros::<u8>(bytes).map_err(failed("allocating GPU memory"))?;
+        self.write(stream, &mut memory, content)?;
         Ok(memory)
     }
 
     fn write(
         &self,
-        queue: &Self::Queue,
+        stream: &Self::Stream,
         memory: &mut CudaSlice<u8>,
         content: &[u8],
     ) -> std::result::Result<(), Failure> {
         if !content.is_empty() {
-            queue
+            stream
                 .memcpy_htod(content, &mut memory.slice_mut(..content.len()))
-                .map_err(failed("copying to the card"))?;
+                .map_err(failed("copying to the GPU"))?;
         }
-        // Others read it on streams of their own.
-        queue.synchronize().map_err(failed("copying to the card"))
+        // Other streams read it.
+        stream.synchronize().map_err(failed("copying to the GPU"))
     }
 
     fn address(memory: &CudaSlice<u8>) -> u64 {
@@ -206,43 +211,43 @@ impl Device for Card {
 
     fn read(
         &self,
-        queue: &Self::Queue,
+        stream: &Self::Stream,
         memory: &CudaSlice<u8>,
         from: usize,
         bytes: &mut [u8],
     ) -> std::result::Result<(), Failure> {
         let part = memory.slice(from..from + bytes.len());
-        queue.memcpy_dtoh(&part, bytes).map_err(failed("copying from the card"))?;
-        queue.synchronize().map_err(failed("copying from the card"))
+        stream.memcpy_dtoh(&part, bytes).map_err(failed("copying from the GPU"))?;
+        stream.synchronize().map_err(failed("copying from the GPU"))
     }
 
     fn launch(
         &self,
-        queue: &Self::Queue,
+        stream: &Self::Stream,
         kernel: &Kernel,
         jobs: &[JobRecord],
-        board: &CudaSlice<u8>,
+        epoch_records: &CudaSlice<u8>,
         epochs: usize,
     ) -> std::result::Result<CudaSlice<u8>, Failure> {
-        let records = self.memory(queue, bytes(jobs), 0)?;
+        let records = self.memory(stream, bytes(jobs), 0)?;
         let config = LaunchConfig {
             grid_dim: ((jobs.len() * kernel.blocks) as u32, 1, 1),
             block_dim: (kernel.threads as u32, 1, 1),
             shared_mem_bytes: kernel.shared as u32,
         };
         let epochs = epochs as i32;
-        let mut launch = queue.launch_builder(&kernel.function);
-        launch.arg(&records).arg(board).arg(&epochs);
-        // SAFETY: the records are what the kernel expects, and their addresses those of memory that outlives the launch.
+        let mut launch = stream.launch_builder(&kernel.function);
+        launch.arg(&records).arg(epoch_records).arg(&epochs);
+        // SAFETY: the records have the kernel's layout, and point to memory that outlives the launch.
         let launched =
             unsafe { if kernel.blocks > 1 { launch.launch_cooperative(config) } else { launch.launch(config) } };
-        launched.map_err(failed("starting a kernel"))?;
+        launched.map_err(failed("launching a kernel"))?;
         Ok(records)
     }
 
     fn run(
         &self,
-        queue: &Self::Queue,
+        stream: &Self::Stream,
         kernel: &Kernel,
         record: u64,
         blocks: usize,
@@ -252,14 +257,14 @@ impl Device for Card {
             block_dim: (kernel.threads as u32, 1, 1),
             shared_mem_bytes: kernel.shared as u32,
         };
-        let mut launch = queue.launch_builder(&kernel.function);
+        let mut launch = stream.launch_builder(&kernel.function);
         launch.arg(&record);
-        // SAFETY: at the address is the record that the kernel expects, and its addresses are those of memory that outlives the launch.
-        unsafe { launch.launch(config) }.map_err(failed("starting a kernel"))?;
-        queue.synchronize().map_err(failed("a kernel"))
+        // SAFETY: the record has the kernel's layout, and points to memory that outlives the launch.
+        unsafe { launch.launch(config) }.map_err(failed("launching a kernel"))?;
+        stream.synchronize().map_err(failed("running a kernel"))
     }
 
-    fn wait(&self, queue: &Self::Queue, _: CudaSlice<u8>) -> std::result::Result<(), Failure> {
-        queue.synchronize().map_err(failed("a kernel"))
+    fn wait(&self, stream: &Self::Stream, _: CudaSlice<u8>) -> std::result::Result<(), Failure> {
+        stream.synchronize().map_err(failed("running a kernel"))
     }
 }

@@ -1,5 +1,5 @@
-//! Responsible for running kernels on the processor, a thread for each block: the same source, compiled by the system's C++
-//! compiler. It is slow, and shows whether the bits are right where there is no card.
+//! Emulation of a GPU on the CPU, one thread per block: the same kernel source, compiled by the system's C++ compiler. Slow; for tests of
+//! bit-identical results on machines without a GPU.
 
 use std::cell::UnsafeCell;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use libloading::Library;
 use super::{Device, Failure};
 use crate::record::{EpochRecord, JobRecord};
 use crate::source::Source;
-use crate::stage::LEAST_SHARED;
+use crate::tiling::MIN_SHARED_MEMORY;
 
 const FLAGS: [&str; 10] = [
     "-std=c++17",
@@ -27,41 +27,41 @@ const FLAGS: [&str; 10] = [
     "-w",
 ];
 
-/// A part of a file's name that no other thread has at that time.
+/// A file name part that is unique among running threads and processes.
 fn unique() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A processor that behaves like a card.
+/// An emulated GPU.
 #[derive(Debug)]
-pub struct Emulated {
-    /// Where compiled kernels are kept.
+pub struct EmulatedDevice {
+    /// Directory of compiled kernels.
     folder: PathBuf,
-    /// Whether the items of every phase are done last to first.
-    pub turned_around: bool,
-    /// Bytes of shared memory that it says it has.
+    /// Whether the work items of every phase run in reverse order, to reveal races.
+    pub reverse_items: bool,
+    /// Shared memory per block in bytes, as reported to the engine.
     pub shared_memory: usize,
-    /// As many blocks can share a network.
+    /// Number of multiprocessors, as reported: limits the blocks per network.
     pub multiprocessors: usize,
-    /// Bytes of memory that it says it has.
+    /// Total memory in bytes, as reported.
     pub memory: usize,
-    taken: Arc<AtomicUsize>,
-    /// After so many launches it is as if it were taken away.
+    allocated: Arc<AtomicUsize>,
+    /// Launches until the device fails.
     pub launches_left: AtomicUsize,
 }
 
-impl Emulated {
-    /// With a folder for compiled kernels, which may be there from before; nothing without a C++ compiler.
-    pub fn new(folder: &Path, turned_around: bool) -> Option<Self> {
+impl EmulatedDevice {
+    /// A device that caches compiled kernels in `folder`; none without a C++ compiler.
+    pub fn new(folder: &Path, reverse_items: bool) -> Option<Self> {
         Command::new("c++").arg("--version").output().ok().filter(|output| output.status.success())?;
         Some(Self {
             folder: folder.into(),
-            turned_around,
+            reverse_items,
             shared_memory: 227 * 1024,
             multiprocessors: 1,
             memory: usize::MAX,
-            taken: Arc::default(),
+            allocated: Arc::default(),
             launches_left: usize::MAX.into(),
         })
     }
@@ -69,7 +69,7 @@ impl Emulated {
     fn count_launch(&self) -> Result<(), Failure> {
         let fewer = |left: usize| left.checked_sub(1);
         let counted = self.launches_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
-        counted.map(|_| ()).map_err(|_| "the card is gone".into())
+        counted.map(|_| ()).map_err(|_| "the GPU is gone".into())
     }
 
     fn library(&self, source: &Source) -> Result<PathBuf, Failure> {
@@ -95,12 +95,12 @@ impl Emulated {
 type Run = unsafe extern "C" fn(*const u8, i32, i32);
 type Train = unsafe extern "C" fn(*const JobRecord, i32, *mut EpochRecord, i32, i32);
 
-/// Numbers aligned as vectors need them.
+/// 64 bytes, aligned for vector loads.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct Line([u8; 64]);
 
-/// Memory that kernels write to; it is counted.
+/// Emulated device memory; its size is counted.
 pub struct Memory(Vec<UnsafeCell<Line>>, Arc<AtomicUsize>);
 
 impl Drop for Memory {
@@ -109,16 +109,16 @@ impl Drop for Memory {
     }
 }
 
-// SAFETY: it is written to by kernels alone, during `launch`, and each belongs to one job or is only read.
+// SAFETY: written only by kernels during `launch`; each allocation belongs to one job or is read-only.
 unsafe impl Sync for Memory {}
 
-impl Device for Emulated {
+impl Device for EmulatedDevice {
     type Memory = Memory;
-    /// The library and the name of its function.
+    /// The shared library and its entry point.
     type Kernel = (Library, &'static str);
-    type Queue = ();
+    type Stream = ();
     type Launch = ();
-    const ROOM_IN_MEMORY: bool = true;
+    const WORKSPACE_IN_GLOBAL_MEMORY: bool = true;
 
     fn shared_memory(&self) -> usize {
         self.shared_memory
@@ -128,16 +128,16 @@ impl Device for Emulated {
         self.multiprocessors
     }
 
-    fn queue(&self) -> Result<(), Failure> {
+    fn stream(&self) -> Result<(), Failure> {
         Ok(())
     }
 
     fn kernel(&self, source: &Source) -> Result<Self::Kernel, Failure> {
-        if source.shared > self.shared_memory.max(LEAST_SHARED) {
-            return Err("asking for shared memory failed".into());
+        if source.shared > self.shared_memory.max(MIN_SHARED_MEMORY) {
+            return Err("requesting shared memory failed".into());
         }
         let path = self.library(source)?;
-        // SAFETY: the library was just compiled from the kernels of this crate and runs nothing when it is loaded.
+        // SAFETY: the library was compiled from the kernels of this crate and runs nothing when it is loaded.
         let library = unsafe { Library::new(path) }.map_err(|error| error.to_string())?;
         Ok((library, source.entry))
     }
@@ -147,7 +147,7 @@ impl Device for Emulated {
     }
 
     fn free_memory(&self) -> Result<usize, Failure> {
-        Ok(self.memory.saturating_sub(self.taken.load(Ordering::Relaxed)))
+        Ok(self.memory.saturating_sub(self.allocated.load(Ordering::Relaxed)))
     }
 
     fn memory(&self, _: &(), content: &[u8], bytes: usize) -> Result<Memory, Failure> {
@@ -160,10 +160,10 @@ impl Device for Emulated {
             UnsafeCell::new(line)
         };
         if lines * 64 > self.free_memory()? {
-            return Err("taking memory of the card failed".into());
+            return Err("allocating GPU memory failed".into());
         }
-        self.taken.fetch_add(lines * 64, Ordering::Relaxed);
-        Ok(Memory((0..lines).map(line).collect(), self.taken.clone()))
+        self.allocated.fetch_add(lines * 64, Ordering::Relaxed);
+        Ok(Memory((0..lines).map(line).collect(), self.allocated.clone()))
     }
 
     fn write(&self, _: &(), memory: &mut Memory, content: &[u8]) -> Result<(), Failure> {
@@ -179,7 +179,7 @@ impl Device for Emulated {
     }
 
     fn read(&self, _: &(), memory: &Memory, from: usize, bytes: &mut [u8]) -> Result<(), Failure> {
-        // SAFETY: kernels write to the memory only during `launch`, which has returned; the range is checked.
+        // SAFETY: kernels write only during `launch`, which has returned; the range is checked.
         unsafe {
             assert!(from + bytes.len() <= memory.0.len() * 64);
             std::ptr::copy_nonoverlapping(memory.0.as_ptr().cast::<u8>().add(from), bytes.as_mut_ptr(), bytes.len());
@@ -192,25 +192,25 @@ impl Device for Emulated {
         _: &(),
         (library, entry): &Self::Kernel,
         jobs: &[JobRecord],
-        board: &Memory,
+        epoch_records: &Memory,
         epochs: usize,
     ) -> Result<(), Failure> {
         self.count_launch()?;
-        // SAFETY: `train` has this type, the records' addresses are those of memory that outlives the call, and the board has room.
+        // SAFETY: `train` has this type, the records point to memory that outlives the call, and `epoch_records` is large enough.
         unsafe {
             let train = library.get::<Train>(entry.as_bytes()).map_err(|error| error.to_string())?;
-            let board = Self::address(board) as *mut EpochRecord;
-            train(jobs.as_ptr(), jobs.len() as i32, board, epochs as i32, self.turned_around.into());
+            let epoch_records = Self::address(epoch_records) as *mut EpochRecord;
+            train(jobs.as_ptr(), jobs.len() as i32, epoch_records, epochs as i32, self.reverse_items.into());
         }
         Ok(())
     }
 
     fn run(&self, _: &(), (library, entry): &Self::Kernel, record: u64, blocks: usize) -> Result<(), Failure> {
         self.count_launch()?;
-        // SAFETY: the function has this type, and the record's address and those in it are those of memory that outlives the call.
+        // SAFETY: the function has this type, and the record and its pointers address memory that outlives the call.
         unsafe {
             let run = library.get::<Run>(entry.as_bytes()).map_err(|error| error.to_string())?;
-            run(record as *const u8, blocks as i32, self.turned_around.into());
+            run(record as *const u8, blocks as i32, self.reverse_items.into());
         }
         Ok(())
     }

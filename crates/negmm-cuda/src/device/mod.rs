@@ -1,73 +1,77 @@
-//! Responsible for what an engine needs of a device: memory, kernels, launches.
+//! The device interface of engine and accelerator: memory, streams, kernels, launches.
 
 mod cuda;
 #[cfg(feature = "emulated")]
 mod emulated;
 
-pub use cuda::Card;
+pub use cuda::CudaDevice;
 #[cfg(feature = "emulated")]
-pub use emulated::Emulated;
+pub use emulated::EmulatedDevice;
 
 use crate::record::JobRecord;
 use crate::source::Source;
 
-/// What went wrong on a device, in words.
+/// Message of a device failure.
 pub(crate) type Failure = String;
 
-/// Something that trains networks and predicts by kernels.
+/// A device that runs kernels: a GPU, or its emulation on the CPU.
 pub(crate) trait Device: Sync {
-    /// Memory of the device; freed with it.
+    /// An allocation of device memory, freed on drop.
     type Memory: Send + Sync;
     /// A compiled kernel.
     type Kernel: Send + Sync;
-    /// Launches that wait for each other, and for no others.
-    type Queue: Send;
+    /// A CUDA stream: its launches and copies run in order.
+    type Stream: Send;
 
-    /// What a launch needs as long as it runs.
+    /// Resources that a launch needs while it runs.
     type Launch;
 
-    /// Whether every room is in the device's memory, those that would be shared memory too.
-    const ROOM_IN_MEMORY: bool;
+    /// Whether workspaces always lie in global memory, also those laid out for shared memory (emulation).
+    const WORKSPACE_IN_GLOBAL_MEMORY: bool;
 
-    /// Bytes of shared memory that a block may have, and multiprocessors.
+    /// Shared memory per block in bytes.
     fn shared_memory(&self) -> usize;
+
+    /// Number of multiprocessors.
     fn multiprocessors(&self) -> usize;
 
-    fn queue(&self) -> Result<Self::Queue, Failure>;
+    /// Creates a stream.
+    fn stream(&self) -> Result<Self::Stream, Failure>;
 
-    /// Compiles a kernel, or finds it compiled.
+    /// Compiles a kernel, or loads it from the cache.
     fn kernel(&self, source: &Source) -> Result<Self::Kernel, Failure>;
 
-    /// Blocks of a kernel that one multiprocessor has at once.
+    /// Resident blocks of a kernel per multiprocessor.
     fn resident(&self, kernel: &Self::Kernel) -> usize;
 
-    /// Bytes of memory that nobody has taken.
+    /// Free device memory in bytes.
     fn free_memory(&self) -> Result<usize, Failure>;
 
-    /// Memory of so many bytes, all zero but for `content` at the beginning.
-    fn memory(&self, queue: &Self::Queue, content: &[u8], bytes: usize) -> Result<Self::Memory, Failure>;
+    /// Allocates `bytes` bytes, `content` at the beginning and zeros after it.
+    fn memory(&self, stream: &Self::Stream, content: &[u8], bytes: usize) -> Result<Self::Memory, Failure>;
 
-    /// Writes bytes at its beginning.
-    fn write(&self, queue: &Self::Queue, memory: &mut Self::Memory, content: &[u8]) -> Result<(), Failure>;
+    /// Writes `content` at the beginning of an allocation.
+    fn write(&self, stream: &Self::Stream, memory: &mut Self::Memory, content: &[u8]) -> Result<(), Failure>;
 
+    /// Device address of an allocation.
     fn address(memory: &Self::Memory) -> u64;
 
-    /// Reads bytes from a place on.
-    fn read(&self, queue: &Self::Queue, memory: &Self::Memory, from: usize, bytes: &mut [u8]) -> Result<(), Failure>;
+    /// Reads bytes, starting at offset `from`.
+    fn read(&self, stream: &Self::Stream, memory: &Self::Memory, from: usize, bytes: &mut [u8]) -> Result<(), Failure>;
 
-    /// Starts to train every job for at most so many epochs. Of epoch e of job j place e · jobs + j of `board` will tell.
+    /// Starts to train every job for at most `epochs` epochs. Epoch e of job j is written to element e · jobs + j of `epoch_records`.
     fn launch(
         &self,
-        queue: &Self::Queue,
+        stream: &Self::Stream,
         kernel: &Self::Kernel,
         jobs: &[JobRecord],
-        board: &Self::Memory,
+        epoch_records: &Self::Memory,
         epochs: usize,
     ) -> Result<Self::Launch, Failure>;
 
-    /// Runs so many blocks of a kernel, which is told the address of a record, and waits until they are done.
-    fn run(&self, queue: &Self::Queue, kernel: &Self::Kernel, record: u64, blocks: usize) -> Result<(), Failure>;
+    /// Runs a kernel with `blocks` blocks and the address of its arguments, and waits until it is done.
+    fn run(&self, stream: &Self::Stream, kernel: &Self::Kernel, record: u64, blocks: usize) -> Result<(), Failure>;
 
-    /// Waits until it is done.
-    fn wait(&self, queue: &Self::Queue, launch: Self::Launch) -> Result<(), Failure>;
+    /// Waits for a launch.
+    fn wait(&self, stream: &Self::Stream, launch: Self::Launch) -> Result<(), Failure>;
 }

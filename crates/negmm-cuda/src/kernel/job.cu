@@ -1,89 +1,90 @@
-// What a training is told and what it remembers, laid out as the host has it, and where a step keeps its numbers.
+// Job description, training state and per-epoch record, laid out as in `record.rs`, and the team's view of its workspace.
 
-// What a training remembers from launch to launch, and what the threads of a step tell each other.
+// Training state that persists across launches, and scalars that the threads of a step share.
 struct State {
-  double powers[2];
-  double rate, rate_squares;
-  double losses;
-  double best;
-  double half_best[2];
-  double sums[2][SUMS];
+  double beta_powers[2];
+  double rate, sum_squared_rates;
+  double loss_sum;
+  double best_score;
+  double half_best_scores[2];
+  double sums[2][SCORE_SUMS];
   u64 passes;
-  u32 step, epoch, best_epoch, done;
-  u32 given, turned;
-  u32 taken_ever, taken, skipped, bad;
-  float share, size, correction, keep, shrink, reserved;
+  u32 step, epoch, best_epoch, finished;
+  u32 consumed, order_buffer;
+  u32 total_steps, steps_taken, steps_skipped, nonfinite;
+  float row_weight, step_size, correction, average_decay, decay_factor, reserved;
 };
 
-// What is known of an epoch.
+// Losses, step counts and validation scores of one epoch, read by the host.
 struct Epoch {
-  double losses, nll, crps, calibrated;
-  u32 taken, skipped, sound, has_crps, last, reserved;
+  double loss_sum, nll, crps, calibrated;
+  u32 steps_taken, steps_skipped, finite, has_crps, last, reserved;
 };
 
+// One network to train: device pointers and hyperparameters.
 struct Job {
   const float *x, *y, *sample_weights, *lower, *upper;
-  u32 *order, *lists;
+  u32 *order, *shuffle_lists;
   const u32* validation;
-  const double* factors;
-  float *weights, *memory, *averaged, *kept, *half_kept, *snapshots, *room;
-  const float* moves;
+  const double* rate_factors;
+  float *weights, *optimizer_state, *averaged_weights, *best_weights, *half_best_weights, *snapshots, *workspace;
+  const float* adversarial_steps;
   State* state;
-  u64* arrived;
+  u64* barrier;
   u64 order_stream, dropout_stream, objective_stream;
-  double learning_rate, averaging, weight_decay, totals[2], uncensored[2], shares[2];
-  u32 stride, train, validation_rows, halves;
+  double learning_rate, ema_decay, weight_decay, totals[2], uncensored[2], half_weights[2];
+  u32 stride, train_rows, validation_rows, half_split;
   u32 steps, epoch, batch, patience;
-  u32 snapshot_every, whole, keeps_last, select;
-  u32 weighted, dropout_cut, averages;
-  float dropout_keep, eta, beta, floor, mean_bound, spread_bound, ceiling, atoms[4], bounds[2];
+  u32 snapshot_every, whole_batches, keeps_last, select;
+  u32 weighted, dropout_threshold, has_average;
+  float dropout_scale, eta, beta, floor, mean_bound, spread_bound, ceiling, atoms[4], bounds[2];
 };
 
-// Rows of a panel, and floats from one unit to the next.
+// Rows of a panel, and floats from one unit's rows to the next unit's (buffers are units x rows).
 #define PANEL 32
-#define LAST LAYERS
+#define LAST_LEVEL LAYERS
 #define ROW_STRIDE (ROWS + 4)
-#define EVERY (COMPONENTS + ATOMS)
+#define TERMS (COMPONENTS + ATOMS)
 
-// Where number `k` of a row lies.
-DEVICE int place(int k, int row) { return k * ROW_STRIDE + row; }
+// Offset of unit or component `k` of a row.
+DEVICE int element(int k, int row) { return k * ROW_STRIDE + row; }
 
-// Rows of a batch that a block has at a time.
+// A range of batch rows that one block processes at a time.
 struct Rows { int first, end; };
 
-// act(rows) for all rows of this block, as many at a time as it takes.
-template <class Act> DEVICE void each_tile(int rows, Act act) {
-  const int end = least(rows, (block() + 1) * OWN_ROWS);
+// act(rows) for all rows of this block, at most TILE_ROWS at a time.
+template <class Act> DEVICE void for_each_tile(int rows, Act act) {
+  const int end = min_int(rows, (block() + 1) * BLOCK_ROWS);
 #pragma unroll 1
-  for (int first = block() * OWN_ROWS; first < end; first += TILE_ROWS) act(Rows{first, least(end, first + TILE_ROWS)});
+  for (int first = block() * BLOCK_ROWS; first < end; first += TILE_ROWS) act(Rows{first, min_int(end, first + TILE_ROWS)});
 }
 
-// act(number, row) for so many numbers of each row.
-template <class Act> DEVICE void each_row(int count, Rows rows, Act act) {
-  each_here(count * TILE_ROWS, [&](int item) {
+// act(k, row) for k in 0..count and every row.
+template <class Act> DEVICE void for_each_row(int count, Rows rows, Act act) {
+  for_each_in_block(count * TILE_ROWS, [&](int item) {
     int row = rows.first + item % TILE_ROWS;
     if (row < rows.end) act(item / TILE_ROWS, row);
   });
 }
 
-// The team's view of its job.
+// The job of a team and the buffers of its workspace.
 struct Team {
   const Job* job;
-  float* room_in_memory;
+  float* global_workspace;
 
-#if SHARED && defined(__CUDACC_RTC__)
-  DEVICE float* room() const { return (float*)shared_memory; }
+#if SHARED_WORKSPACE && defined(__CUDACC_RTC__)
+  DEVICE float* workspace() const { return (float*)shared_memory; }
 #else
-  DEVICE float* room() const { return room_in_memory; }
+  DEVICE float* workspace() const { return global_workspace; }
 #endif
 
-  DEVICE State* state() const { return (State*)(room() + STATE); }
-  DEVICE float* weights() const { return SHARED ? room() + WEIGHT_AREA : job->weights; }
-  DEVICE void sync() const { sync_team(job->arrived); }
-  DEVICE float* values(int level) const { return room() + VALUES(level); }
-  // Slopes until the deltas take their place.
-  DEVICE float* deltas(int level) const { return room() + DELTAS(level); }
-  DEVICE float* direct(int level) const { return room() + DIRECT(level); }
-  DEVICE float* gradient() const { return room() + GRADIENT; }
-  DEVICE float* area(long start) const { return room() + start; }
+  DEVICE State* state() const { return (State*)(workspace() + STATE); }
+  DEVICE float* weights() const { return SHARED_WORKSPACE ? workspace() + SHARED_WEIGHTS : job->weights; }
+  DEVICE void sync() const { sync_team(job->barrier); }
+  DEVICE float* activations(int level) const { return workspace() + ACTIVATIONS(level); }
+  // Holds activation derivatives after the forward pass; the backward pass overwrites them with the deltas.
+  DEVICE float* deltas(int level) const { return workspace() + DELTAS(level); }
+  DEVICE float* skip_deltas(int level) const { return workspace() + SKIP_DELTAS(level); }
+  DEVICE float* gradient() const { return workspace() + GRADIENT; }
+  DEVICE float* buffer(long start) const { return workspace() + start; }
 };

@@ -1,57 +1,60 @@
-// The raw outputs of networks of one shape for many rows, forward only. A block has one panel of rows of one network: its levels take
-// turns in shared memory, weights stream through it, and nothing but the outputs goes to memory.
+// Inference kernel: raw outputs of networks of one shape for many rows. A block runs one panel of rows through one network: activations are
+// double-buffered in shared memory, weights stream through it, and only the outputs are written to global memory.
 
-// What a launch is told: rows of `stride` floats, the weights of the networks one after the other, and where outputs go, networks x
-// panels x outputs x panel.
-struct Asked {
+// Arguments of a launch: rows of `stride` floats, the weights of all networks one after the other, and the outputs (networks x panels x
+// outputs x rows of a panel).
+struct Request {
   const float *x, *weights;
   float* outputs;
   u32 stride, rows;
 };
 
-// Rows of a panel, as many as pass through the layers at a time; x and outputs are those of the panel.
+// Forward pass of one tile of rows; `x` and `outputs` begin at the panel.
 DEVICE void outputs_of_rows(const float* x, u32 stride, const float* weights, Rows rows, float* outputs) {
   auto input = [&](int number, int row) { return x[row * stride + number]; };
-  auto first = [&](int unit, int row, float value) { operand(0)[(row - rows.first) * OPERAND_STRIDE + unit] = value; };
-  each_row(INPUTS, rows, [&](int number, int row) { first(number, row, input(number, row)); });
-  each_embedded(weights, rows, input, first);
+  auto store_input = [&](int unit, int row, float value) { operand(0)[(row - rows.first) * OPERAND_STRIDE + unit] = value; };
+  for_each_row(INPUTS, rows, [&](int number, int row) { store_input(number, row, input(number, row)); });
+  for_each_embedded(weights, rows, input, store_input);
   sync_block();
 #pragma unroll 1
   for (int layer = 0; layer < LAYERS; ++layer) {
-    const float *matrix = weights + STARTS(layer), *before = operand(layer);
+    const float *matrix = weights + STARTS(layer), *level_input = operand(layer);
     float* next = operand(layer + 1);
-    const int apart = STRIDES(layer), inner = UNITS(layer);
+    const int matrix_stride = STRIDES(layer), inner = UNITS(layer);
     auto bias = [&](int unit, int, float& number) {
-      number = far1(matrix + unit * apart + inner);
+      number = load_global1(matrix + unit * matrix_stride + inner);
       return 0.0f;
     };
     if (layer + 1 == LAYERS) {
-      own_product<true, LAST_UNITS, LAST_ROWS, WARPS / 2>(matrix, apart, UNITS(layer + 1), inner, before, rows, bias,
+      block_product<true, LAST_UNITS_PER_THREAD, LAST_ROWS_PER_THREAD, WARPS / 2>(
+        matrix, matrix_stride, UNITS(layer + 1), inner, level_input, rows, bias,
         [&](int unit, int row, float sum, float number) { outputs[unit * PANEL + row] = sum + number; });
       break;
     }
-    own_product<true, 4, OWN_ROWS_OF_THREAD, WARPS_ALONG_UNITS>(matrix, apart, UNITS(layer + 1), inner, before, rows, bias,
+    block_product<true, 4, ROWS_PER_THREAD, WARPS_ALONG_UNITS>(matrix, matrix_stride, UNITS(layer + 1), inner, level_input, rows, bias,
       [&](int unit, int row, float sum, float number) {
       int at = (row - rows.first) * OPERAND_STRIDE + unit;
-      float slope, value = activate(sum + number, slope);
-      next[at] = RESIDUAL(layer) ? before[at] + value : value;
+      float derivative, value = activate(sum + number, derivative);
+      next[at] = RESIDUAL(layer) ? level_input[at] + value : value;
     });
   }
 }
 
-// Panel `item` of all networks' panels.
-DEVICE void outputs_of_panel(const Asked& asked, u32 item) {
-  const u32 panels = (asked.rows + PANEL - 1) / PANEL, first = item % panels * PANEL;
-  const float *x = asked.x + (u64)first * asked.stride, *weights = asked.weights + (u64)(item / panels) * PARAMETERS;
-  float* outputs = asked.outputs + (u64)item * UNITS(LAST) * PANEL;
-  each_tile(least(PANEL, (int)(asked.rows - first)), [&](Rows rows) { outputs_of_rows(x, asked.stride, weights, rows, outputs); });
+// Panel `item` of networks x panels.
+DEVICE void outputs_of_panel(const Request& request, u32 item) {
+  const u32 panels = (request.rows + PANEL - 1) / PANEL, first = item % panels * PANEL;
+  const float *x = request.x + (u64)first * request.stride, *weights = request.weights + (u64)(item / panels) * PARAMETERS;
+  float* outputs = request.outputs + (u64)item * UNITS(LAST_LEVEL) * PANEL;
+  for_each_tile(min_int(PANEL, (int)(request.rows - first)), [&](Rows rows) { outputs_of_rows(x, request.stride, weights, rows, outputs); });
 }
 
 #ifdef __CUDACC_RTC__
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) outputs(const Asked* asked) { outputs_of_panel(*asked, blockIdx.x); }
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) outputs(const Request* request) {
+  outputs_of_panel(*request, blockIdx.x);
+}
 #else
-extern "C" __attribute__((visibility("default"))) void outputs(const Asked* asked, int blocks, int turned_around) {
-  reversed = turned_around;
-  in_turn(0, blocks, 1, [&](int number) { outputs_of_panel(*asked, (u32)number); });
+extern "C" __attribute__((visibility("default"))) void outputs(const Request* request, int blocks, int reverse_items) {
+  reversed = reverse_items;
+  serial_for(0, blocks, 1, [&](int number) { outputs_of_panel(*request, (u32)number); });
 }
 #endif

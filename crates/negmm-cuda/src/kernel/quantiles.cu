@@ -1,5 +1,5 @@
-// Exact quantiles of Gaussian mixtures on the whole line, in doubles: the library's search, a thread for each quantile. Nothing is
-// fused; e^x and ln(1 + x) are those of libm (FreeBSD's msun), so that the bits are the library's.
+// Quantiles of unbounded Gaussian mixtures in f64, one thread per quantile: the CPU library's search, bit for bit. No fused
+// multiply-adds; exp and log1p are those of FreeBSD's msun, as in Rust's libm.
 
 #ifdef __CUDACC_RTC__
 DEVICE double bits_to_double(u64 bits) { return __longlong_as_double((long long)bits); }
@@ -14,14 +14,14 @@ DEVICE u64 double_to_bits(double x) { u64 bits; std::memcpy(&bits, &x, 8); retur
 #define EPSILON 2.220446049250313e-16
 #define LN_2_HIGH 6.93147180369123816490e-01
 #define LN_2_LOW 1.90821492927058770002e-10
-// As in the library's mixture/quantile.rs.
+// Constants of the CPU library's quantile search.
 #define PROBABILITY_TOLERANCE (64.0 * EPSILON)
 #define DISTANCE_TOLERANCE 1e-12
-#define MOST_STEPS 2200
-#define NOTHING_BEYOND 39.0
+#define MAX_STEPS 2200
+#define TAIL_CUTOFF 39.0
 
-// e^x for x up to 0.
-DEVICE double exponential(double x) {
+// exp(x) for x <= 0.
+DEVICE double exp_nonpositive(double x) {
   u32 high = (u32)(double_to_bits(x) >> 32) & 0x7fffffffu;
   if (x < -745.13321910194110842) return 0.0;
   double hi = x, lo = 0.0;
@@ -39,7 +39,7 @@ DEVICE double exponential(double x) {
              square * (-1.65339022054652515390e-06 + square * 4.13813679705723846039e-08))));
   double y = 1.0 + (x * c / (2.0 - c) - lo + hi);
   if (k == 0) return y;
-  // Towards 0 in two steps, of which only the last one rounds.
+  // Subnormal results are scaled in two steps, so that only the last one rounds.
   if (k < -1022) {
     y = y * bits_to_double((u64)(1023 - 969) << 52);
     k += 969;
@@ -47,8 +47,8 @@ DEVICE double exponential(double x) {
   return y * bits_to_double((u64)(1023 + k) << 52);
 }
 
-// ln(1 + x).
-DEVICE double logarithm_after_1(double x) {
+// log(1 + x).
+DEVICE double log1p_double(double x) {
   u64 bits = double_to_bits(x);
   u32 high = (u32)(bits >> 32);
   int k = 1;
@@ -87,8 +87,8 @@ template <int N> DEVICE double polynomial(double x, const double (&coefficients)
   return sum;
 }
 
-// Mills' ratio for x from 0 to 1e7.
-DEVICE double mills(double x) {
+// Mills' ratio for x in [0, 1e7].
+DEVICE double mills_ratio(double x) {
   return polynomial(x, {1.2533141373155003, 2.157925638770891, 1.834909986775203, 0.9988347644867525, 0.3824002792574154,
                         0.10719821543185261, 0.02227228942368047, 0.003393808225469459, 0.00036480624757564436, 2.5202874410883456e-05,
                         8.634926542553868e-07}) /
@@ -97,52 +97,54 @@ DEVICE double mills(double x) {
                         8.634926542553868e-07});
 }
 
-// A quantile of `sign` times the variable, from its lower end; z is that of a standard normal variable.
+// The quantile of `sign` times the variable with `mass` below it; z is the standard normal quantile. A sign of -1 addresses the upper tail.
 struct Quantile { double mass, sign, z; };
 
-// What a launch is told: weights, means and sds, rows x components, and where quantiles go, asked x rows.
-struct Asked {
+// Arguments of a launch: weights, means and sds (rows x components), and the results (quantiles x rows).
+struct Request {
   const double *weights, *means, *sds;
   const Quantile* quantiles;
-  double* found;
+  double* results;
   u32 rows, components, count, reserved;
 };
 
-// One mixture.
+// The mixture of one row.
 struct Mixture {
   const double *weights, *means, *sds;
   int components;
 
-  // F(x) - mass of `sign` times the variable, and its density.
+  // F(x) - mass and the density at x, of `sign` times the variable.
   DEVICE double excess(double x, double mass, double sign, double& density) const {
-    double whole = -mass, tails = 0.0;
+    double cdf = -mass, tails = 0.0;
     density = 0.0;
 #pragma unroll 1
     for (int k = 0; k < components; ++k) {
       double weight = weights[k];
       if (!(weight > 0.0)) continue;
-      double sd = sds[k], z = (x - sign * means[k]) / sd, size = fabs(z);
-      if (z > 0.0 || z != z) whole = whole + weight;
-      if (size < NOTHING_BEYOND) {
-        double bell = weight * (0.3989422804014327 * exponential(-0.5 * z * z)), tail = bell * mills(size);
+      double sd = sds[k], z = (x - sign * means[k]) / sd, magnitude = fabs(z);
+      if (z > 0.0 || z != z) cdf = cdf + weight;
+      if (magnitude < TAIL_CUTOFF) {
+        double weighted_density = weight * (0.3989422804014327 * exp_nonpositive(-0.5 * z * z));
+        double tail = weighted_density * mills_ratio(magnitude);
         tails = tails + (z > 0.0 ? -tail : tail);
-        density = density + bell / sd;
+        density = density + weighted_density / sd;
       }
     }
-    return whole + tails;
+    return cdf + tails;
   }
 };
 
 DEVICE double clamped(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
-DEVICE double search(const Mixture& mixture, const Quantile& asked) {
-  const double mass = asked.mass, sign = asked.sign;
+// Newton's method on log F, safeguarded by bisection of a bracket.
+DEVICE double find_quantile(const Mixture& mixture, const Quantile& request) {
+  const double mass = request.mass, sign = request.sign;
   double low = INFINITE, high = -INFINITE, start = 0.0, scale = 0.0, last_step = INFINITE;
 #pragma unroll 1
   for (int k = 0; k < mixture.components; ++k) {
     double weight = mixture.weights[k];
     if (!(weight > 0.0)) continue;
-    double sd = mixture.sds[k], component = clamped(sign * mixture.means[k] + sd * asked.z, -LARGEST, LARGEST);
+    double sd = mixture.sds[k], component = clamped(sign * mixture.means[k] + sd * request.z, -LARGEST, LARGEST);
     low = component < low ? component : low;
     high = component > high ? component : high;
     start = start + weight * component;
@@ -150,14 +152,14 @@ DEVICE double search(const Mixture& mixture, const Quantile& asked) {
   }
   double x = clamped(start, low, high);
 #pragma unroll 1
-  for (int step_number = 0; step_number < MOST_STEPS && low < high; ++step_number) {
-    double density, excess = mixture.excess(x, mass, sign, density), size = fabs(excess);
-    if (excess == 0.0 || (size <= PROBABILITY_TOLERANCE * mass && size <= DISTANCE_TOLERANCE * scale * density)) break;
+  for (int step_number = 0; step_number < MAX_STEPS && low < high; ++step_number) {
+    double density, excess = mixture.excess(x, mass, sign, density), magnitude = fabs(excess);
+    if (excess == 0.0 || (magnitude <= PROBABILITY_TOLERANCE * mass && magnitude <= DISTANCE_TOLERANCE * scale * density)) break;
     if (excess > 0.0)
       high = x;
     else
       low = x;
-    double step = logarithm_after_1(excess / mass) * ((mass + excess) / density), newton = x - step, length = fabs(step);
+    double step = log1p_double(excess / mass) * ((mass + excess) / density), newton = x - step, length = fabs(step);
     if (length <= EPSILON * fabs(x)) {
       x = clamped(newton, low, high);
       break;
@@ -174,22 +176,22 @@ DEVICE double search(const Mixture& mixture, const Quantile& asked) {
   return x;
 }
 
-// Quantile `item` of all, row after row of the first that is asked for, then of the next.
-DEVICE void quantile(const Asked& asked, u64 item) {
-  if (item >= (u64)asked.rows * asked.count) return;
-  u64 start = item % asked.rows * asked.components;
-  const Quantile one = asked.quantiles[item / asked.rows];
-  double x = search({asked.weights + start, asked.means + start, asked.sds + start, (int)asked.components}, one);
-  asked.found[item] = one.sign > 0.0 ? x : -x;
+// Result `item` of quantiles x rows.
+DEVICE void quantile(const Request& request, u64 item) {
+  if (item >= (u64)request.rows * request.count) return;
+  u64 start = item % request.rows * request.components;
+  const Quantile one = request.quantiles[item / request.rows];
+  double x = find_quantile({request.weights + start, request.means + start, request.sds + start, (int)request.components}, one);
+  request.results[item] = one.sign > 0.0 ? x : -x;
 }
 
 #ifdef __CUDACC_RTC__
-extern "C" __global__ void __launch_bounds__(THREADS) quantiles(const Asked* asked) {
-  quantile(*asked, (u64)blockIdx.x * THREADS + threadIdx.x);
+extern "C" __global__ void __launch_bounds__(THREADS) quantiles(const Request* request) {
+  quantile(*request, (u64)blockIdx.x * THREADS + threadIdx.x);
 }
 #else
-extern "C" __attribute__((visibility("default"))) void quantiles(const Asked* asked, int blocks, int turned_around) {
-  reversed = turned_around;
-  in_turn(0, blocks * THREADS, 1, [&](int item) { quantile(*asked, (u64)item); });
+extern "C" __attribute__((visibility("default"))) void quantiles(const Request* request, int blocks, int reverse_items) {
+  reversed = reverse_items;
+  serial_for(0, blocks * THREADS, 1, [&](int item) { quantile(*request, (u64)item); });
 }
 #endif

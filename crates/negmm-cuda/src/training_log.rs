@@ -1,32 +1,32 @@
-//! Responsible for the record of a training that runs on a device, as the processor's engine would have written it.
+//! Training log of a job on the device, rebuilt from epoch records: the same history and progress as on the CPU.
 
-use negmm::train::{Callbacks, Epoch, History, NetworkJob, Progress, Selection, Validation};
+use negmm::train::{Epoch, History, NetworkJob, Progress, Selection, Validation, Callbacks};
 use negmm::{Error, Result};
 use negmm_nn::train::EarlyStopping;
 
 use crate::record::EpochRecord;
 
-/// What is known of a training so far.
-pub(crate) struct Told {
+/// History and early-stopping state of a job.
+pub(crate) struct TrainingLog {
     history: History,
     stopping: EarlyStopping,
 }
 
-impl Told {
+impl TrainingLog {
     pub(crate) fn new(job: &NetworkJob) -> Self {
         Self { history: History::default(), stopping: EarlyStopping::new(job.course.patience) }
     }
 
-    /// Epochs that were told.
+    /// Epochs logged so far.
     pub(crate) fn epochs(&self) -> usize {
         self.history.epochs.len()
     }
 
-    /// Takes in an epoch, and tells who watches.
+    /// Logs an epoch and calls the progress callback.
     ///
     /// # Errors
-    /// When the caller asks to stop.
-    pub(crate) fn tell(
+    /// When training was cancelled.
+    pub(crate) fn push(
         &mut self,
         job: &NetworkJob,
         number: usize,
@@ -37,16 +37,16 @@ impl Told {
         let course = &job.course;
         let (epoch, epochs) = (self.epochs(), course.epochs());
         let last_step = course.steps.min((epoch + 1) * course.epoch) - 1;
-        let validation = (record.sound != 0).then(|| Validation {
+        let validation = (record.finite != 0).then(|| Validation {
             nll: Some(record.nll),
             crps: (record.has_crps != 0).then_some(record.crps),
             calibrated: (course.select == Selection::Calibrated).then_some(record.calibrated),
         });
         self.history.epochs.push(Epoch {
-            loss: (record.taken > 0).then(|| record.losses / f64::from(record.taken)),
+            loss: (record.steps_taken > 0).then(|| record.loss_sum / f64::from(record.steps_taken)),
             validation,
             learning_rate: course.learning_rate * course.schedule.factor(last_step, course.steps),
-            skipped: record.skipped as usize,
+            skipped: record.steps_skipped as usize,
         });
         if job.validation.is_empty() || course.keeps_last {
             self.stopping.improves(epoch, -(epoch as f64));
@@ -60,13 +60,13 @@ impl Told {
         Ok(())
     }
 
-    /// All epochs.
+    /// The complete history.
     pub(crate) fn history(self) -> History {
         History { best_epoch: self.stopping.best_epoch(), ..self.history }
     }
 }
 
-/// Fails where the caller asked to stop.
+/// An error when training was cancelled.
 pub(crate) fn check_cancelled(watch: &Callbacks<'_>) -> Result<()> {
     if watch.cancel.load(std::sync::atomic::Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
 }

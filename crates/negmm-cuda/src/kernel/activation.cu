@@ -1,21 +1,21 @@
-// What happens between layers: activation and dropout.
+// Activation functions with their derivatives, and dropout.
 
-DEVICE float activate(float z, float& slope) {
+DEVICE float activate(float z, float& derivative) {
 #if ACTIVATION == 0
-  slope = z > 0.0f ? 1.0f : 0.0f;
-  return larger(z, 0.0f);
+  derivative = z > 0.0f ? 1.0f : 0.0f;
+  return max_float(z, 0.0f);
 #elif ACTIVATION == 1
-  float value = tangent(z);
-  slope = neg_mul_add(value, value, 1.0f);
+  float value = tanh_float(z);
+  derivative = neg_mul_add(value, value, 1.0f);
   return value;
 #else
   float gate = sigmoid(z), value = z * gate;
-  slope = fmaf(1.0f - gate, value, gate);
+  derivative = fmaf(1.0f - gate, value, gate);
   return value;
 #endif
 }
 
-// Four neighbouring rows of a unit's factors, from one draw; `number` counts the draws of a panel.
+// One 64-bit random number with the dropout bits of four neighbouring rows of a unit; `number` is its index within the panel.
 DEVICE u64 dropout_bits(const Team& team, int row, int number) {
   int panel = row / PANEL, part = panel / PART_PANELS;
   u64 start = draw(team.job->dropout_stream, (u64)team.state()->step * PARTS + part);
@@ -24,5 +24,5 @@ DEVICE u64 dropout_bits(const Team& team, int row, int number) {
 }
 
 DEVICE float dropout_factor(const Team& team, u64 bits, int lane) {
-  return (u32)(bits >> (16 * lane) & 0xffff) >= team.job->dropout_cut ? team.job->dropout_keep : 0.0f;
+  return (u32)(bits >> (16 * lane) & 0xffff) >= team.job->dropout_threshold ? team.job->dropout_scale : 0.0f;
 }
