@@ -80,7 +80,6 @@ impl Shape {
                 return Err("samples selected by a calibrated score are trained on the CPU");
             }
             Objective::SampleEnergy { head, .. } => HeadKind::Samples { samples: head.samples },
-            _ => return Err("networks with this loss are trained on the CPU"),
         };
         if let Some(Stem::Lstm(_)) = network.stem {
             return Err("sequence models are trained on the CPU");

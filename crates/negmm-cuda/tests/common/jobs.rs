@@ -1,4 +1,4 @@
-//! One job for each head, loss and option, and what it means that two engines give the same.
+//! Training jobs that cover every head, loss and option, and the comparison of their results.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ fn rows(count: usize, features: usize) -> Dataset {
     data
 }
 
-/// Rows that count for more or less.
+/// Adds sample weights.
 fn weighted(data: Dataset) -> Dataset {
     let weights: Vec<f64> = (0..data.len()).map(|row| 0.25 * (row % 7) as f64).collect();
     data.with_sample_weights(&weights)
 }
 
-/// Some targets are values, some cells of a grid, some at least or at most a value, some at an atom.
+/// Adds interval targets: exact values, grid cells, left- and right-censored values, and values at an atom.
 fn intervals(mut data: Dataset) -> Dataset {
     data.push(&[0.0; 5], 0.25);
     data.push(&[0.5; 5], -0.5);
@@ -95,7 +95,7 @@ pub fn same(name: &str, found: &TrainedNetwork, expected: &TrainedNetwork) {
     assert_eq!(crossed(found), crossed(expected), "{name}");
 }
 
-/// One job for each head, loss and option.
+/// Jobs that cover every head, loss and option.
 pub fn table() -> Vec<(&'static str, NetworkJob)> {
     let data = Arc::new(rows(200, 5));
     let short = || TrainingConfig { epochs: 3, ema_decay: 0.0, ..TrainingConfig::default() };
@@ -222,7 +222,7 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             }),
         ),
         (
-            "more components than pairs are kept for",
+            "too many components for cached pairs",
             job(&data, short(), |job| {
                 job.objective = Objective::Hybrid { head: MixtureHead::new(42, 1e-2), eta: 0.3 };
             }),

@@ -1,4 +1,4 @@
-//! What several test files use.
+//! Helpers shared by the test files.
 
 #![allow(dead_code, unused_macros)]
 
@@ -12,10 +12,9 @@ pub mod predictors;
 
 use std::path::Path;
 
-use negmm_cuda::Emulated;
+use negmm_cuda::EmulatedDevice;
 
-/// A device whose kernels are compiled for the processor, where there is a C++ compiler; its items are done first to last, or last
-/// to first where `turned_around`.
-pub fn emulated(turned_around: bool) -> Option<Emulated> {
-    external::tool("C++ compiler", Emulated::new(Path::new(env!("CARGO_TARGET_TMPDIR")), turned_around))
+/// An emulated device, where there is a C++ compiler; with `reverse_items` its work items run last to first, which reveals races.
+pub fn emulated(reverse_items: bool) -> Option<EmulatedDevice> {
+    external::tool("C++ compiler", EmulatedDevice::new(Path::new(env!("CARGO_TARGET_TMPDIR")), reverse_items))
 }

@@ -1,5 +1,4 @@
-//! Pools of networks with every head, stem and activation, hostile mixtures, and what it means that an accelerator gives the bits of
-//! the processor.
+//! Pools of networks with every head, stem and activation, difficult mixtures, and the comparison of an accelerator with the CPU.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +12,7 @@ use negmm::net::{
 use negmm::train::Isa;
 use negmm::{Accelerator, Method, Mixtures, Predictions, QuantileAccelerator, Questions, Rng, TailQuantile, Toy, fit};
 
-/// Counts what an accelerator does, and does not let it leave anything to the processor.
+/// Counts the calls of an accelerator, and fails where it leaves one to the CPU.
 pub struct Counted {
     pub inner: Arc<dyn Accelerator>,
     pub outputs: AtomicUsize,
@@ -69,7 +68,7 @@ fn pool(head: Head, mut network: Network, members: usize) -> Predictor {
     network.outputs = head.outputs();
     let member = |seed: usize| {
         let mut rng = Rng::new(3, seed as u64);
-        // Of another scale, so that tails of activations and heads are met.
+        // Larger weights than the initial ones, to reach the tails of activations and heads.
         let numbers: Vec<f32> = Parameters::from(network.initial_parameters(&mut rng))
             .numbers()
             .iter()
@@ -107,7 +106,7 @@ pub fn table() -> Vec<(&'static str, Predictor)> {
     ]
 }
 
-/// Members that one launch cannot run together.
+/// Members of two shapes, which need separate launches.
 fn two_shapes(head: Head) -> Predictor {
     let shapes = [(&[9][..], 2), (&[12, 12], 1), (&[9], 1)];
     let pools = shapes.map(|(hidden, members)| pool(head, network(hidden, Activation::Tanh, false), members));
@@ -115,7 +114,7 @@ fn two_shapes(head: Head) -> Predictor {
     Predictor::Networks { members, head, pool: Pool::Mixture }
 }
 
-/// Pools that go to the device in portions: of rows, or of what a launch may leave behind.
+/// Pools that take several launches, because of the rows or the outputs.
 pub fn large_table() -> Vec<(&'static str, Predictor, usize)> {
     let mixture = |components| Head::Mixture(MixtureHead::new(components, 1e-3));
     vec![
@@ -124,29 +123,29 @@ pub fn large_table() -> Vec<(&'static str, Predictor, usize)> {
     ]
 }
 
-/// A pool whose networks take more shared memory than cards have.
+/// A pool whose networks need more shared memory than any GPU has.
 #[allow(dead_code)]
 pub fn too_wide() -> Predictor {
     pool(Head::Mixture(MixtureHead::new(2000, 1e-3)), network(&[1], Activation::Relu, false), 1)
 }
 
-/// An accelerator gives the bits of the processor for every pool and so many rows.
+/// Compares an accelerator with the CPU for every pool and several numbers of rows.
 pub fn same_outputs(accelerator: &Arc<dyn Accelerator>, sizes: &[usize]) {
     for (name, predictor) in table() {
         sizes.iter().for_each(|count| same(accelerator, name, &predictor, *count));
     }
 }
 
-/// An accelerator gives the bits of the processor for a pool and so many rows.
+/// Compares an accelerator with the CPU for a pool and `count` rows.
 pub fn same(accelerator: &Arc<dyn Accelerator>, name: &str, predictor: &Predictor, count: usize) {
     let data = rows(count);
     let counted = Counted::new(accelerator.clone());
     let start = std::time::Instant::now();
     let found = predictor.predict_on(Some(&*counted), &data, Isa::best()).unwrap();
     println!("{name}, {count} rows: {:.3} s", start.elapsed().as_secs_f64());
-    // A few rows are not worth the way.
-    let (went, few) = (counted.outputs.load(Ordering::Relaxed), count <= 8);
-    assert!(if few { went == 0 } else { went > 0 }, "{name}, {count} rows: {went}");
+    // A few rows are not sent to the accelerator.
+    let (calls, few) = (counted.outputs.load(Ordering::Relaxed), count <= 8);
+    assert!(if few { calls == 0 } else { calls > 0 }, "{name}, {count} rows: {calls}");
     let expected = predictor.predict(&data, Isa::best()).unwrap();
     assert!(bits(found) == bits(expected), "{name}, {count} rows");
 }
@@ -161,7 +160,7 @@ fn bits(predictions: Standardised) -> Vec<u64> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
 
-/// Mixtures of all kinds: far modes, tiny and huge sds, weights of 0, heaps of the same component, and plain ones.
+/// Difficult mixtures: distant modes, tiny and huge sds, weights of 0, repeated components; and ordinary ones.
 pub fn hostile(components: usize) -> Mixtures {
     let mut rng = Rng::new(11, components as u64);
     let (mut weights, mut means, mut sds) = (Vec::new(), Vec::new(), Vec::new());
@@ -188,7 +187,7 @@ pub fn hostile(components: usize) -> Mixtures {
     Mixtures::new(components, weights, means, sds).unwrap()
 }
 
-/// An accelerator finds the quantiles of the processor.
+/// Compares the quantiles of an accelerator with those of the CPU.
 pub fn same_quantiles(accelerator: &Arc<dyn Accelerator>) {
     for components in [1, 2, 7, 80] {
         let predictions = Predictions::from(hostile(components));
@@ -208,7 +207,7 @@ pub fn same_quantiles(accelerator: &Arc<dyn Accelerator>) {
     }
 }
 
-/// A model of `auto` gives the same predictions and answers, all the way through.
+/// Compares the predictions of a whole model with and without an accelerator.
 pub fn same_model(accelerator: &Arc<dyn Accelerator>) {
     let table = Toy::Bimodal.sample(300, &mut Rng::new(1, 0));
     let mut method = Method::default();
@@ -231,7 +230,7 @@ pub fn same_model(accelerator: &Arc<dyn Accelerator>) {
     for name in expected.names() {
         assert_eq!(found.column(name), expected.column(name), "{name}");
     }
-    // The levels of all questions go there together.
+    // All levels are requested in one call.
     assert!(counted.outputs.load(Ordering::Relaxed) > 0);
     assert_eq!(counted.quantiles.load(Ordering::Relaxed), 1);
 }

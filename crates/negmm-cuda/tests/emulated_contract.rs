@@ -1,4 +1,4 @@
-//! The engine keeps the contract of engines, with its kernels compiled for a processor.
+//! The CUDA engine keeps the engine contract, with emulated kernels.
 
 #[macro_use]
 mod common;

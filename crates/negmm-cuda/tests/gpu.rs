@@ -1,4 +1,4 @@
-//! A card gives the bits of the processor's engine and keeps the contract of engines. Without a card there is nothing to see.
+//! Training and inference on a GPU are bit-identical to the CPU, and the engine keeps the engine contract. Skipped without a GPU.
 
 #[macro_use]
 mod common;
@@ -8,19 +8,19 @@ use common::predictors;
 use negmm::train::CpuEngine;
 use negmm_cuda::CudaEngine;
 
-/// A sanitizer has time for one job in so many.
+/// Every how many jobs one is run: a sanitizer is too slow for all.
 fn every() -> usize {
     std::env::var("NEGMM_BITS").ok().and_then(|every| every.parse().ok()).unwrap_or(1)
 }
 
 #[test]
-fn bits_are_those_of_the_processor() {
+fn training_is_bit_identical_to_the_cpu() {
     let mut engine = match CudaEngine::new(0) {
         Ok(engine) => engine,
         Err(error) => return println!("skipped: {error}"),
     };
     println!("{}", engine.device().describe());
-    engine.tell = Box::new(|text| panic!("{text}"));
+    engine.notify = Box::new(|text| panic!("{text}"));
     for (name, job) in table().into_iter().step_by(every()) {
         let start = std::time::Instant::now();
         let found = train(&engine, &job);
@@ -30,9 +30,9 @@ fn bits_are_those_of_the_processor() {
 }
 
 #[test]
-fn predictions_are_those_of_the_processor() {
+fn inference_is_bit_identical_to_the_cpu() {
     let accelerator = match negmm_cuda::accelerator("cuda", Box::new(|text| panic!("{text}"))) {
-        Ok(accelerator) => accelerator.expect("a card"),
+        Ok(accelerator) => accelerator.expect("an accelerator"),
         Err(error) => return println!("skipped: {error}"),
     };
     predictors::same_outputs(&accelerator, if every() > 1 { &[33] } else { &[9, 31, 33, 1000, 40_000] });
