@@ -65,8 +65,8 @@ NOINLINE void gather(Team team, const u32* list, int count, Rows rows, float row
 DEVICE void perturb_inputs(const Team& team, Rows rows) {
   for_each_row(INPUTS, rows, [&](int input, int row) {
     if (row % (2 * PANEL) < PANEL) return;
-    float delta = team.deltas(0)[position(input, row - PANEL)], step = team.job->adversarial_steps[input];
-    float* value = INPUT_ROWS + position(input, row);
+    float delta = team.deltas(0)[element(input, row - PANEL)], step = team.job->adversarial_steps[input];
+    float* value = INPUT_ROWS + element(input, row);
     *value = *value + (delta > 0.0f ? step : 0.0f) - (delta < 0.0f ? step : 0.0f);
   });
   sync_block();
