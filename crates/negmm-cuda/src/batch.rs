@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use negmm::Result;
-use negmm::train::{NetworkJob, Trained, Callbacks};
+use negmm::train::{Callbacks, NetworkJob, Trained};
 use negmm_nn::train::Start;
 
 use crate::device::{Device, Failure};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
 use negmm::Result;
-use negmm::train::{CpuEngine, Engine, Estimate, Job, NetworkJob, Queue, Trained, Callbacks};
+use negmm::train::{Callbacks, CpuEngine, Engine, Estimate, Job, NetworkJob, Queue, Trained};
 use negmm_nn::train::Start;
 
 use crate::batch::{Batch, Outcome, PendingJob};

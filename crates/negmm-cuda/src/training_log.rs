@@ -1,6 +1,6 @@
 //! Training log of a job on the device, rebuilt from epoch records: the same history and progress as on the CPU.
 
-use negmm::train::{Epoch, History, NetworkJob, Progress, Selection, Validation, Callbacks};
+use negmm::train::{Callbacks, Epoch, History, NetworkJob, Progress, Selection, Validation};
 use negmm::{Error, Result};
 use negmm_nn::train::EarlyStopping;
 
