@@ -145,7 +145,7 @@ fn main() {
         println!("{error}");
         std::process::exit(1)
     });
-    engine.tell = Box::new(|text| println!("{text}"));
+    engine.notify = Box::new(|text| println!("{text}"));
     println!("{}", engine.device().describe());
     let names: Vec<String> = std::env::args().skip(1).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|other| other == name);
