@@ -1,13 +1,13 @@
-//! Responsible for one number of a table: ours, its spread, the paper's, and which of them is better.
+//! One result of an experiment: our mean and sd, the published number, and how they compare.
 
 use negmm::compare::Summary;
 use serde_json::{Value, json};
 
-use crate::{Printed, Scores};
+use crate::{Published, Scores};
 
-/// How ours compares with the paper's.
+/// How our number compares with the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum Comparison {
     /// Better by more than two standard errors.
     Better,
     /// Within two standard errors.
@@ -16,8 +16,8 @@ pub enum Mark {
     Worse,
 }
 
-impl Mark {
-    /// One sign.
+impl Comparison {
+    /// As one character.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Better => "+",
@@ -26,8 +26,8 @@ impl Mark {
         }
     }
 
-    /// One word.
-    pub fn word(self) -> &'static str {
+    /// Its name.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Better => "better",
             Self::Equal => "equal",
@@ -36,25 +36,25 @@ impl Mark {
     }
 }
 
-/// One number of a table.
+/// One result.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The data set, stock or toy problem.
     pub data: String,
     /// The method.
     pub method: String,
-    /// What is measured.
+    /// The metric.
     pub metric: &'static str,
-    /// What chose the settings, where that is not the same for the whole table.
+    /// What selected the settings, where that differs within a table.
     pub selection: Option<&'static str>,
-    /// Ours.
+    /// Our result.
     pub ours: Summary,
-    /// The paper's.
-    pub paper: Option<Printed>,
+    /// The published result.
+    pub paper: Option<Published>,
 }
 
 impl Entry {
-    /// Of one number a repeat, beside what `experiment` of the paper prints.
+    /// The result of one number per repeat, with the published number of the paper's `experiment`.
     pub fn new(
         experiment: &str,
         data: &str,
@@ -63,11 +63,11 @@ impl Entry {
         selection: Option<&'static str>,
         numbers: &[f64],
     ) -> Self {
-        let paper = Printed::find(experiment, data, method, metric);
+        let paper = Published::find(experiment, data, method, metric);
         Self { data: data.into(), method: method.into(), metric, selection, ours: Summary::of(numbers), paper }
     }
 
-    /// All scores of one method on one data set and the seconds of its fits, one fit a repeat; nothing where there is none.
+    /// All scores of one method on one data set and the seconds of its fits, one fit per repeat; empty without fits.
     pub fn of_fits(experiment: &str, data: &str, method: &str, fits: &[(Scores, f64)]) -> Vec<Self> {
         if fits.is_empty() {
             return Vec::new();
@@ -81,9 +81,9 @@ impl Entry {
         entries
     }
 
-    /// How ours compares: coverage by its distance from 95 %, a width (which means something only beside a coverage) not at
-    /// all, everything else by less being better. The paper's own spread is not counted, so equal is harder to reach.
-    pub fn mark(&self) -> Option<Mark> {
+    /// How our number compares: coverage by its distance from 95 %, a width (which only has a meaning at a coverage) not at all, all
+    /// others by lower is better. The published standard deviation is not used, so equality is a strict criterion.
+    pub fn comparison(&self) -> Option<Comparison> {
         let paper = self.paper?.mean;
         let margin = 2.0 * self.ours.se;
         let (ours, paper) = match self.metric {
@@ -92,15 +92,15 @@ impl Entry {
             _ => (self.ours.mean, paper),
         };
         Some(if (ours - paper).abs() <= margin {
-            Mark::Equal
+            Comparison::Equal
         } else if ours < paper {
-            Mark::Better
+            Comparison::Better
         } else {
-            Mark::Worse
+            Comparison::Worse
         })
     }
 
-    /// As a machine reads it.
+    /// As JSON.
     pub fn json(&self) -> Value {
         json!({
             "data": self.data,
@@ -113,7 +113,7 @@ impl Entry {
             "repeats": self.ours.repeats,
             "paper": self.paper.map(|paper| paper.mean),
             "paper_spread": self.paper.and_then(|paper| paper.spread),
-            "mark": self.mark().map(Mark::word),
+            "mark": self.comparison().map(Comparison::name),
         })
     }
 }
@@ -122,19 +122,19 @@ impl Entry {
 mod tests {
     use super::*;
 
-    fn mark(metric: &'static str, numbers: &[f64]) -> Option<Mark> {
-        Entry::new("uci", "boston", "ne-gmm", metric, None, numbers).mark()
+    fn compare(metric: &'static str, numbers: &[f64]) -> Option<Comparison> {
+        Entry::new("uci", "boston", "ne-gmm", metric, None, numbers).comparison()
     }
 
     #[test]
-    fn marks_follow_two_standard_errors() {
-        // Printed: RMSE 2.556, coverage 0.921, width 1.045.
-        assert_eq!(mark("rmse", &[2.0, 2.2, 2.4]), Some(Mark::Better));
-        assert_eq!(mark("rmse", &[2.4, 2.6, 2.8]), Some(Mark::Equal));
-        assert_eq!(mark("rmse", &[3.0, 3.1, 3.2]), Some(Mark::Worse));
-        assert_eq!(mark("picp", &[0.98, 0.98]), Some(Mark::Worse));
-        assert_eq!(mark("picp", &[0.96, 0.96]), Some(Mark::Better));
-        assert_eq!(mark("mpiw_standardised", &[1.0]), None);
-        assert_eq!(mark("crps", &[1.0]), None);
+    fn equal_means_within_two_standard_errors() {
+        // Published: RMSE 2.556, coverage 0.921, width 1.045.
+        assert_eq!(compare("rmse", &[2.0, 2.2, 2.4]), Some(Comparison::Better));
+        assert_eq!(compare("rmse", &[2.4, 2.6, 2.8]), Some(Comparison::Equal));
+        assert_eq!(compare("rmse", &[3.0, 3.1, 3.2]), Some(Comparison::Worse));
+        assert_eq!(compare("picp", &[0.98, 0.98]), Some(Comparison::Worse));
+        assert_eq!(compare("picp", &[0.96, 0.96]), Some(Comparison::Better));
+        assert_eq!(compare("mpiw_standardised", &[1.0]), None);
+        assert_eq!(compare("crps", &[1.0]), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Responsible for the settings that the paper tries: its appendix, method by method.
+//! The hyperparameter grids of the paper's appendix.
 
 use negmm::options::current_name;
 use negmm::tune::{Configuration, Dimension, Space};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 /// The paper's six methods, in the order of its tables.
 pub const METHODS: [&str; 6] = ["beta-nll", "ensemble", "ngboost", "sample-net", "mdn", "ne-gmm"];
 
-/// How much of the paper's grids is tried.
+/// How much of the paper's grids is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// One or two settings a method.
+    /// One or two settings per method.
     Quick,
     /// All of them, but for SampleNet only samples = 100 without the Sinkhorn regulariser, whose cost grows with the square
     /// of the samples.
@@ -31,10 +31,10 @@ impl Effort {
     }
 }
 
-/// Settings that somebody wants to be other than the paper's, for every method that has them.
+/// Settings that replace the paper's, for every method that has them.
 pub type Overrides = Vec<(String, String)>;
 
-/// All that an experiment's results depend on beside the names of its trials.
+/// Everything that results depend on except the names of the trials; identifies a journal.
 pub(crate) fn identity<'a, V: Into<Value>>(
     experiment: &str,
     settings: impl IntoIterator<Item = (&'a str, V)>,
@@ -56,15 +56,15 @@ pub(crate) fn identity<'a, V: Into<Value>>(
 pub(crate) fn combinations(mut method: Method, options: &[&str], overrides: &Overrides) -> Result<Vec<Configuration>> {
     method.configure_known(overrides)?;
     let dimensions = options.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>>>()?;
-    let open = |dimension: &Dimension| {
+    let searched = |dimension: &Dimension| {
         method.has(&dimension.option)
             && !overrides.iter().any(|(option, _)| current_name(option) == current_name(&dimension.option))
     };
-    let dimensions = dimensions.into_iter().filter(open).collect();
+    let dimensions = dimensions.into_iter().filter(searched).collect();
     Space::new(vec![method], dimensions)?.grid()
 }
 
-/// The method of that name with these settings, those that it has.
+/// The method of that name, with those of the settings that it has.
 pub(crate) fn method(name: &str, settings: &[(&str, impl AsRef<str>)]) -> Result<Method> {
     let mut method = Method::by_name(name)?;
     let settings: Vec<(&str, &str)> = settings.iter().map(|(option, value)| (*option, value.as_ref())).collect();
@@ -72,8 +72,8 @@ pub(crate) fn method(name: &str, settings: &[(&str, impl AsRef<str>)]) -> Result
     Ok(method)
 }
 
-/// What a method tries on the toy problems, beside when it stops. The members of the ensemble are tried together: the
-/// largest ensemble has all smaller ones in it.
+/// The grid of a method on the toy problems; the epoch is selected too. Ensemble sizes are not in it: the largest ensemble contains
+/// all smaller ones.
 pub(crate) fn toy_options(method: &str, effort: Effort) -> Vec<&'static str> {
     let rate = match effort {
         Effort::Quick => "learning-rate=0.01",
@@ -91,10 +91,10 @@ pub(crate) fn toy_options(method: &str, effort: Effort) -> Vec<&'static str> {
     std::iter::once(rate).chain(own.iter().copied()).collect()
 }
 
-/// What a method tries on the UCI sets and the stocks.
+/// The grid of a method on the UCI sets and the stocks.
 pub(crate) fn real_options(method: &str, effort: Effort) -> Vec<&'static str> {
     let rate = match (method, effort) {
-        // The smaller rates would need more rounds than there are.
+        // Lower rates would need more boosting rounds.
         ("ngboost", Effort::Quick) => "learning-rate=0.01",
         (_, Effort::Quick) => "learning-rate=0.001,0.005",
         _ => "learning-rate=0.0001,0.0005,0.001,0.005,0.01",
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn the_grids_have_the_appendix_sizes() {
         let toy = METHODS.map(|name| count(name, &toy_options(name, Effort::Full)));
-        // The ensemble's four sizes come with one training each.
+        // One training gives the ensemble's four sizes.
         assert_eq!(toy, [15, 3, 3, 60, 3, 12]);
         let real = METHODS.map(|name| count(name, &real_options(name, Effort::Full)));
         assert_eq!(real, [25, 15, 5, 80, 15, 60]);

@@ -1,61 +1,61 @@
-//! Responsible for what an experiment gives: entries beside the paper's, further tables, and all of it as text.
+//! The report of an experiment: our results and the published ones as Markdown, CSV and JSON.
 
 use std::fmt::Write as _;
 
 use negmm::compare::Summary;
 use serde_json::{Value, json};
 
-use crate::{Entry, Mark};
+use crate::{Comparison, Entry};
 
-/// A table that has nothing of the paper beside it, or has it in its own cells.
+/// A table of text cells.
 #[derive(Clone, Debug, Default)]
-pub struct Block {
-    /// What it shows.
+pub struct ResultTable {
+    /// Its title.
     pub title: String,
-    /// The heading first.
-    pub lines: Vec<Vec<String>>,
+    /// The rows, the header first.
+    pub rows: Vec<Vec<String>>,
 }
 
-/// What an experiment gives.
+/// The report of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// What was run.
+    /// Its title.
     pub title: String,
-    /// Ours and the paper's.
+    /// Our results and the published ones.
     pub entries: Vec<Entry>,
     /// Further tables.
-    pub blocks: Vec<Block>,
-    /// Sentences about how to read it.
+    pub tables: Vec<ResultTable>,
+    /// Notes on how to read it.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// All tables as lines of cells: one for each data set, a line a method, a column a metric (and selection), with the paper's
-    /// beside ours.
-    pub fn tables(&self) -> Vec<Block> {
-        let mut blocks: Vec<Block> =
+    /// All tables: one for each data set, with a row per method and a column per metric (and selection) and published metric; then the
+    /// further ones.
+    pub fn all_tables(&self) -> Vec<ResultTable> {
+        let mut all: Vec<ResultTable> =
             distinct(self.entries.iter().map(|entry| &entry.data)).into_iter().map(|data| self.pivot(data)).collect();
-        blocks.extend(self.blocks.iter().cloned());
-        blocks
+        all.extend(self.tables.iter().cloned());
+        all
     }
 
-    fn pivot(&self, data: &str) -> Block {
+    fn pivot(&self, data: &str) -> ResultTable {
         let entries: Vec<&Entry> = self.entries.iter().filter(|entry| entry.data == data).collect();
         let metrics = distinct(entries.iter().map(|entry| &entry.metric));
         let mut columns = Vec::new();
-        let mut heading = vec![String::new()];
+        let mut header = vec![String::new()];
         for metric in metrics {
             let of_metric = || entries.iter().filter(move |entry| entry.metric == *metric);
             for selection in distinct(of_metric().map(|entry| &entry.selection)) {
                 columns.push((*metric, *selection, false));
-                heading.push(selection.map_or(metric.to_string(), |selection| format!("{metric}, {selection}")));
+                header.push(selection.map_or(metric.to_string(), |selection| format!("{metric}, {selection}")));
             }
             if of_metric().any(|entry| entry.paper.is_some()) {
                 columns.push((*metric, None, true));
-                heading.push("paper".into());
+                header.push("paper".into());
             }
         }
-        let mut lines = vec![heading];
+        let mut rows = vec![header];
         for method in distinct(entries.iter().map(|entry| &entry.method)) {
             let cell = |(metric, selection, paper): &(&str, Option<&str>, bool)| {
                 let fits = |entry: &&&Entry| {
@@ -63,7 +63,9 @@ impl Report {
                 };
                 let Some(entry) = entries.iter().find(fits) else { return "-".into() };
                 match (paper, entry.paper) {
-                    (false, _) => format!("{} {}", spread(&entry.ours), entry.mark().map_or(" ", Mark::sign)),
+                    (false, _) => {
+                        format!("{} {}", mean_and_sd(&entry.ours), entry.comparison().map_or(" ", Comparison::sign))
+                    }
                     (true, Some(paper)) => match paper.spread {
                         Some(spread) => format!("{} ± {spread}", paper.mean),
                         None => paper.mean.to_string(),
@@ -71,22 +73,22 @@ impl Report {
                     (true, None) => "-".into(),
                 }
             };
-            lines.push(std::iter::once(method.clone()).chain(columns.iter().map(cell)).collect());
+            rows.push(std::iter::once(method.clone()).chain(columns.iter().map(cell)).collect());
         }
         let repeats = entries.iter().map(|entry| entry.ours.repeats).max().unwrap_or(0);
-        Block { title: format!("{data}, {repeats} repeats"), lines }
+        ResultTable { title: format!("{data}, {repeats} repeats"), rows }
     }
 
     /// As Markdown.
     pub fn markdown(&self) -> String {
         let mut text = format!("# {}\n", self.title);
-        for block in self.tables() {
-            let _ = write!(text, "\n## {}\n\n", block.title);
-            for (at, line) in block.lines.iter().enumerate() {
-                let cells: Vec<&str> = line.iter().map(|cell| cell.trim()).collect();
+        for table in self.all_tables() {
+            let _ = write!(text, "\n## {}\n\n", table.title);
+            for (at, row) in table.rows.iter().enumerate() {
+                let cells: Vec<&str> = row.iter().map(|cell| cell.trim()).collect();
                 let _ = writeln!(text, "| {} |", cells.join(" | "));
                 if at == 0 {
-                    let _ = writeln!(text, "|{}", "---|".repeat(line.len()));
+                    let _ = writeln!(text, "|{}", "---|".repeat(row.len()));
                 }
             }
         }
@@ -115,26 +117,26 @@ impl Report {
                 ours.repeats,
                 shown(entry.paper.map(|paper| paper.mean)),
                 shown(entry.paper.and_then(|paper| paper.spread)),
-                entry.mark().map_or("", Mark::word),
+                entry.comparison().map_or("", Comparison::name),
             );
         }
         text
     }
 
-    /// As a machine reads it, without the time it took.
+    /// As JSON, without the running time.
     pub fn json(&self) -> Value {
-        let blocks: Vec<Value> =
-            self.blocks.iter().map(|block| json!({ "title": block.title, "lines": block.lines })).collect();
+        let tables: Vec<Value> =
+            self.tables.iter().map(|table| json!({ "title": table.title, "lines": table.rows })).collect();
         json!({
             "title": self.title,
             "table": self.entries.iter().map(Entry::json).collect::<Vec<_>>(),
-            "further": blocks,
+            "further": tables,
             "notes": self.notes,
         })
     }
 }
 
-/// Each once, in the order of their first.
+/// Distinct items, in the order of first occurrence.
 fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut list: Vec<T> = Vec::new();
     for item in items {
@@ -145,13 +147,13 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     list
 }
 
-/// A mean with its sd, which has as many decimals.
-pub(crate) fn spread(summary: &Summary) -> String {
+/// Mean ± sd, with the same decimals.
+pub(crate) fn mean_and_sd(summary: &Summary) -> String {
     let Summary { mean, sd, .. } = *summary;
     format!("{} ± {sd:.*}", number(mean), decimals(mean))
 }
 
-/// Digits of a table.
+/// A number with the decimals of a table.
 fn number(x: f64) -> String {
     format!("{x:.*}", decimals(x))
 }
@@ -167,14 +169,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_has_every_entry() {
+    fn every_format_has_every_entry() {
         let entries = vec![
             Entry::new("toy1", "toy1", "ne-gmm", "m", Some("oracle"), &[0.2, 0.3]),
             Entry::new("toy1", "toy1", "ne-gmm", "m", Some("validation"), &[0.4, 0.46]),
             Entry::new("toy1", "toy1", "constant", "m", Some("oracle"), &[4.0, 4.2]),
         ];
-        let block = Block { title: "more".into(), lines: vec![vec!["a".into()], vec!["1".into()]] };
-        let report = Report { title: "Toys".into(), entries, blocks: vec![block], notes: vec!["A note.".into()] };
+        let table = ResultTable { title: "more".into(), rows: vec![vec!["a".into()], vec!["1".into()]] };
+        let report = Report { title: "Toys".into(), entries, tables: vec![table], notes: vec!["A note.".into()] };
         assert_eq!(
             report.markdown(),
             "# Toys\n\n## toy1, 2 repeats\n\n|  | m, oracle | m, validation | paper |\n|---|---|---|---|\n\

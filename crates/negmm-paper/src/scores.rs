@@ -1,4 +1,4 @@
-//! Responsible for the scores that the paper's tables have.
+//! The scores of the paper's tables.
 
 use negmm::compare::{Metric, Score};
 use negmm::{Predictions, Result};
@@ -14,9 +14,9 @@ pub struct Scores {
     pub rmse: f64,
     /// Logarithmic score.
     pub nll: f64,
-    /// Energy score.
+    /// Continuous ranked probability score.
     pub crps: f64,
-    /// Share of targets in the 95 % interval.
+    /// Coverage of the 95 % interval.
     pub picp: f64,
     /// Mean width of that interval.
     pub mpiw: f64,
@@ -46,7 +46,7 @@ impl Scores {
         })
     }
 
-    /// From what a comparison measured.
+    /// From the scores of a comparison.
     pub fn from_score(score: &Score, scale: f64) -> Self {
         let mpiw = score.get(Metric::Width);
         Self {
@@ -59,7 +59,7 @@ impl Scores {
         }
     }
 
-    /// One of them, in the order of [`Scores::METRICS`].
+    /// The score of that name, one of [`Scores::METRICS`].
     pub fn get(&self, metric: &str) -> f64 {
         match metric {
             "rmse" => self.rmse,

@@ -1,4 +1,4 @@
-//! The experiments with tiny settings: everything that must be in a report is there, from a journal as well as from a run.
+//! The experiments with tiny settings: reports are complete, from a run and from a journal.
 
 #[path = "../../negmm/tests/common/external.rs"]
 mod external;
@@ -6,7 +6,7 @@ mod external;
 use negmm::Toy;
 use negmm::train::CpuEngine;
 use negmm::tune::{Journal, RunOptions};
-use negmm_paper::{Effort, Entry, METHODS, Mark, Report, toy, uci};
+use negmm_paper::{Comparison, Effort, Entry, METHODS, Report, toy, uci};
 
 fn toy_plan(toy: Toy, methods: &[&str], overrides: &[(&str, &str)]) -> toy::Plan {
     toy::Plan {
@@ -41,7 +41,7 @@ fn toys_have_every_method_metric_and_selection() {
                 assert_eq!(entry("s_misprint").is_some(), toy == Toy::Bimodal);
             }
         }
-        // The same again from the journal, without a single fit; a figure a selection and the curves.
+        // The same from the journal, without a fit; a figure per selection, and the learning curves.
         let again = plan.run(&mut journal, &RunOptions::quiet()).unwrap().unwrap();
         assert_eq!(again.csv(), report.csv());
         let figures = plan.figures(&journal, CpuEngine::all_cores()).unwrap();
@@ -54,7 +54,7 @@ fn toys_have_every_method_metric_and_selection() {
 }
 
 #[test]
-fn the_oracle_is_better_at_what_it_looks_at_and_training_pays() {
+fn the_oracle_is_better_by_its_criterion_and_training_reduces_errors() {
     let run = |epochs| {
         let plan = toy_plan(Toy::Heteroscedastic, &["ne-gmm"], &[("epochs", epochs)]);
         plan.run(&mut Journal::in_memory(), &RunOptions::quiet()).unwrap().unwrap()
@@ -63,7 +63,7 @@ fn the_oracle_is_better_at_what_it_looks_at_and_training_pays() {
     let m = |report: &Report, selection| find(report, "ne-gmm", "m", Some(selection)).unwrap().ours.mean;
     assert!(m(&short, "oracle") > 3.0 && m(&long, "oracle") < 0.6, "{} {}", m(&short, "oracle"), m(&long, "oracle"));
     assert!(m(&long, "oracle") <= m(&long, "validation") + 0.1);
-    assert_eq!(find(&short, "ne-gmm", "m", Some("oracle")).unwrap().mark(), Some(Mark::Worse));
+    assert_eq!(find(&short, "ne-gmm", "m", Some("oracle")).unwrap().comparison(), Some(Comparison::Worse));
 }
 
 fn uci_plan(sets: &[&str], methods: &[&str], protocol: uci::Protocol) -> uci::Plan {
@@ -91,9 +91,9 @@ fn uci_has_every_method_under_both_protocols() {
                 for metric in ["rmse", "nll", "crps", "picp", "mpiw", "mpiw_standardised", "seconds"] {
                     let fits = |entry: &&Entry| entry.data == set && entry.method == *method && entry.metric == metric;
                     let entry = report.entries.iter().find(fits).unwrap_or_else(|| panic!("{set} {method} {metric}"));
-                    let printed =
+                    let published =
                         *method != "constant" && set != "energy_cooling" && !["crps", "mpiw"].contains(&metric);
-                    assert_eq!(entry.paper.is_some(), printed, "{set} {method} {metric}");
+                    assert_eq!(entry.paper.is_some(), published, "{set} {method} {metric}");
                     assert!(entry.ours.mean.is_finite());
                 }
             }
@@ -104,16 +104,16 @@ fn uci_has_every_method_under_both_protocols() {
 }
 
 #[test]
-fn the_wine_sets_say_what_the_floor_decides() {
+fn the_wine_sets_have_a_table_of_sd_floors() {
     let Some(data) = external::data("") else { return };
     let plan = uci_plan(&["wine_red"], &["ne-gmm"], uci::Protocol::Paper);
     let report = plan.run(&data, &mut Journal::in_memory(), &RunOptions::quiet()).unwrap().unwrap();
-    let block = report.blocks.iter().find(|block| block.title.contains("floor")).unwrap();
-    assert_eq!(block.lines.len(), 4);
+    let table = report.tables.iter().find(|table| table.title.contains("floor")).unwrap();
+    assert_eq!(table.rows.len(), 4);
 }
 
 #[test]
-fn standard_splits_are_the_files_and_the_papers_are_drawn() {
+fn standard_splits_are_from_files_and_the_papers_are_random() {
     let Some(data) = external::data("") else { return };
     let boston = uci::Set::by_name("boston").unwrap();
     let rows = boston.read(&data).unwrap().rows();

@@ -1,4 +1,4 @@
-//! The stocks as the paper describes them: its nine figures of risk, its periods, and a forecast that needs no model.
+//! The stocks of the paper: its measures of risk, its periods, and the persistence baseline.
 
 #[path = "../../negmm/tests/common/external.rs"]
 mod external;
@@ -10,10 +10,10 @@ use negmm_paper::{Effort, Report};
 #[test]
 fn the_volatility_table_is_the_papers() {
     let Some(data) = external::data("") else { return };
-    let printed = [["0.0203", "0.3216", "0.4460"], ["0.0522", "0.8284", "0.8347"], ["0.1248", "1.9807", "0.8832"]];
-    for (stock, printed) in STOCKS.iter().zip(printed) {
+    let published = [["0.0203", "0.3216", "0.4460"], ["0.0522", "0.8284", "0.8347"], ["0.1248", "1.9807", "0.8832"]];
+    for (stock, published) in STOCKS.iter().zip(published) {
         let Volatility { daily, annual, drawdown } = stock.read(&data).unwrap().volatility();
-        assert_eq!([daily, annual, drawdown].map(|figure| format!("{figure:.4}")), printed, "{}", stock.name);
+        assert_eq!([daily, annual, drawdown].map(|figure| format!("{figure:.4}")), published, "{}", stock.name);
     }
 }
 
@@ -49,10 +49,10 @@ fn persistence_beats_the_constant_by_far() {
         assert!(score("persistence", "rmse") < 0.4 * score("constant", "rmse"), "{}", stock.name);
         assert!(score("persistence", "crps") < 0.4 * score("constant", "crps"), "{}", stock.name);
     }
-    // Tomorrow is today: the error is the root mean square of the changes.
+    // The error of persistence is the root mean square of the changes.
     let prices = STOCKS[0].read(&data).unwrap();
     let close = &prices.close()[900..];
     let squares: f64 = close.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
     assert!((mean(&report, "goog", "persistence", "rmse") - (squares / 127.0).sqrt()).abs() < 1e-12);
-    assert_eq!(report.blocks[0].lines[1], ["goog", "0.0203", "0.0203", "0.3216", "0.3216", "0.4460", "0.4460"]);
+    assert_eq!(report.tables[0].rows[1], ["goog", "0.0203", "0.0203", "0.3216", "0.3216", "0.4460", "0.4460"]);
 }

@@ -149,9 +149,9 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     if shared.json {
         return say_json(&json);
     }
-    let blocks: Vec<String> =
-        report.tables().iter().map(|block| format!("{}\n{}", block.title, report::table(&block.lines))).collect();
-    say(&format!("{}, {seconds:.1} s\n\n{}\n\n{}", report.title, blocks.join("\n\n"), report.notes.join("\n")))
+    let tables: Vec<String> =
+        report.all_tables().iter().map(|table| format!("{}\n{}", table.title, report::table(&table.rows))).collect();
+    say(&format!("{}, {seconds:.1} s\n\n{}\n\n{}", report.title, tables.join("\n\n"), report.notes.join("\n")))
 }
 
 /// The methods that are named, else the paper's and those of `more` that exist.

@@ -1,10 +1,10 @@
-//! Responsible for the paper's trend plots: closing prices over time, with the line between training and test.
+//! The paper's trend plots: closing prices over time, with the end of the training period.
 
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 
 use super::{Prices, Stock};
 
-/// One panel a stock.
+/// One panel per stock.
 pub(super) fn trends(stocks: &[Stock], prices: &[Prices]) -> Figure {
     let figure = Figure::new(
         "Closing prices of the stocks",
@@ -23,7 +23,11 @@ fn trend(stock: &Stock, prices: &Prices) -> Panel {
         .title(stock.name.to_uppercase())
         .with(Mark::line(&days, close).ink(Ink::Blue).width(1.2).name("closing price"))
         .with(
-            Mark::upright_rule(first_test as f64 - 0.5).ink(Ink::Orange).width(1.2).dashed().name("from here on: test"),
+            Mark::upright_rule(first_test as f64 - 0.5)
+                .ink(Ink::Orange)
+                .width(1.2)
+                .dashed()
+                .name("start of the test period"),
         )
 }
 

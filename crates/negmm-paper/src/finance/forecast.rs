@@ -1,4 +1,4 @@
-//! Responsible for what this program forecasts by default: `auto` on scaled changes.
+//! The default forecaster of negmm: `auto` on scaled changes.
 
 use negmm::data::{Column, Table};
 use negmm::forecast::{BacktestOrigins, SeriesSpec, fit_forecaster};
@@ -8,10 +8,10 @@ use negmm::{FitOptions, Predictions, Result};
 use super::Prices;
 use crate::Effort;
 
-/// Steps of the networks where only a look is wanted.
+/// Training steps of the quick effort.
 const QUICK_STEPS: usize = 100;
 
-/// For each test day the forecast from the days before it, by what learnt from the training period.
+/// One-step forecasts of the test days, by a forecaster trained on the training period.
 pub(super) fn predictions(prices: &Prices, effort: Effort, seed: u64) -> Result<Predictions> {
     let close = prices.close();
     let days = prices.split.train.len();

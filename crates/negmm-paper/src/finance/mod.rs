@@ -1,8 +1,8 @@
-//! Responsible for the financial experiments: tomorrow's closing price of three stocks from the last thirty, with an LSTM.
+//! The financial experiments: one-day-ahead closing prices of three stocks from the last thirty, with an LSTM.
 //!
-//! Every setting of a method is fitted once; the one with the smallest RMSE on the last tenth of the training period is
-//! fitted ten times from different seeds. Rows that every forecaster will ask for stand beside the paper's methods: persistence
-//! (tomorrow is today, give or take past changes), constant, GARCH(1,1) with Student's law, and what this program forecasts by default.
+//! Every setting of a method is fitted once; the one with the lowest RMSE on the last tenth of the training period is
+//! fitted ten times with different seeds. Baselines are reported beside the paper's methods: persistence, constant, GARCH(1,1) with
+//! Student's t innovations, and the default forecaster of negmm.
 
 mod figure;
 mod forecast;
@@ -24,17 +24,17 @@ use serde_json::{Map, Value, json};
 pub use stock::{Prices, STOCKS, Stock, Volatility};
 
 use crate::grid::{combinations, identity, method, real_options};
-use crate::select::smallest;
-use crate::{Block, Effort, Entry, Overrides, Report, Scores};
+use crate::select::min_by_score;
+use crate::{Effort, Entry, Overrides, Report, ResultTable, Scores};
 
-/// Days that a forecast looks back.
+/// The window of a forecast, in days.
 const WINDOW: usize = 30;
 
-/// The paper's volatility table: daily, a year, largest drawdown.
-const PRINTED_VOLATILITY: [(&str, [f64; 3]); 3] =
+/// The paper's volatility table: daily, annual, maximum drawdown.
+const PUBLISHED_VOLATILITY: [(&str, [f64; 3]); 3] =
     [("goog", [0.0203, 0.3216, 0.4460]), ("rcl", [0.0522, 0.8284, 0.8347]), ("gme", [0.1248, 1.9807, 0.8832])];
 
-/// What the paper fixes (two layers) and what it leaves open.
+/// The settings of the paper (two layers), and our choices where it has none.
 const SETTINGS: [(&str, &str); 12] = [
     ("lstm-layers", "2"),
     ("lstm-hidden", "64"),
@@ -50,20 +50,20 @@ const SETTINGS: [(&str, &str); 12] = [
     ("hidden", "none"),
 ];
 
-/// What is to be run.
+/// The configuration of the experiment.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Stocks.
     pub stocks: Vec<Stock>,
     /// Methods, by name.
     pub methods: Vec<String>,
-    /// Fits of the chosen setting.
+    /// Fits of the selected setting.
     pub runs: usize,
-    /// How much of the grids.
+    /// How much of the grids is searched.
     pub effort: Effort,
-    /// Settings that are not the paper's.
+    /// Settings that replace the paper's.
     pub overrides: Overrides,
-    /// Starts all random choices.
+    /// Random seed.
     pub seed: u64,
 }
 
@@ -75,21 +75,21 @@ struct Fit {
     configuration: Configuration,
 }
 
-/// What a fit gives.
+/// The result of a fit.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Outcome {
+struct FitResult {
     /// RMSE of the last tenth of the training period.
     validation: Option<f64>,
     test: Scores,
 }
 
 impl Plan {
-    /// All that results depend on beside the trials' names.
+    /// Everything that results depend on except the names of the trials.
     pub fn identity(&self) -> Map<String, Value> {
         identity("finance", SETTINGS, &self.overrides, self.seed)
     }
 
-    /// Runs what is not in the journal yet; nothing when trials of other shards are missing.
+    /// Runs the trials that are not in the journal; `None` when trials of other shards are missing.
     pub fn run(&self, data: &Path, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Report>> {
         let prices: Vec<Prices> = self.stocks.iter().map(|stock| stock.read(data)).collect::<Result<_>>()?;
         let sequence = Some(Sequence { column: "close".into(), window: WINDOW });
@@ -120,7 +120,7 @@ impl Plan {
         self.report(&prices, &again, journal).map(Some)
     }
 
-    /// The pictures, by the name of their file.
+    /// The figures, by the name of their file.
     pub fn figures(&self, data: &Path) -> Result<Vec<(String, Figure)>> {
         let prices: Vec<Prices> = self.stocks.iter().map(|stock| stock.read(data)).collect::<Result<_>>()?;
         Ok(vec![("finance-trends".into(), figure::trends(&self.stocks, &prices))])
@@ -131,7 +131,7 @@ impl Plan {
         Trial { name, work: fit }
     }
 
-    /// The settings of a method that are tried.
+    /// The grid of a method.
     fn configurations(&self, name: &str) -> Result<Vec<Configuration>> {
         let mut options = real_options(name, self.effort);
         if name != "constant" {
@@ -147,24 +147,25 @@ impl Plan {
         Ok(task.undertake(method, &prices.split, seed)?.map(|scored| {
             let (score, model) = scored?;
             let validation = model.record().validation.as_ref().map(|metrics| metrics.rmse);
-            Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
+            Ok(json!(FitResult { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
         }))
     }
 
-    /// The setting with the smallest validation RMSE.
+    /// The setting with the lowest validation RMSE.
     fn best(&self, stock: usize, name: &str, tried: &[Trial<Fit>], journal: &Journal) -> Option<Fit> {
         let mine =
             tried.iter().filter(|trial| trial.work.stock == stock && trial.work.configuration.method.name() == name);
         let score = |trial: &&Trial<Fit>| {
-            let outcome = journal.get(&trial.name).map(|entry| serde_json::from_value::<Outcome>(entry.result.clone()));
+            let outcome =
+                journal.get(&trial.name).map(|entry| serde_json::from_value::<FitResult>(entry.result.clone()));
             outcome.and_then(|outcome| outcome.ok()?.validation).unwrap_or(f64::INFINITY)
         };
-        smallest(mine, score).map(|trial| trial.work.clone())
+        min_by_score(mine, score).map(|trial| trial.work.clone())
     }
 
     fn report(&self, prices: &[Prices], again: &[Trial<Fit>], journal: &Journal) -> Result<Report> {
         let mut entries = Vec::new();
-        let mut chosen = vec![["", "method", "chosen setting"].map(str::to_string).to_vec()];
+        let mut selected = vec![["", "method", "selected setting"].map(str::to_string).to_vec()];
         for (at, stock) in self.stocks.iter().enumerate() {
             for name in &self.methods {
                 let mine = again
@@ -173,49 +174,49 @@ impl Plan {
                 let mut outcomes = Vec::new();
                 for trial in mine {
                     let Some(entry) = journal.get(&trial.name) else { continue };
-                    let Ok(outcome) = serde_json::from_value::<Outcome>(entry.result.clone()) else { continue };
+                    let Ok(outcome) = serde_json::from_value::<FitResult>(entry.result.clone()) else { continue };
                     outcomes.push((outcome.test, entry.seconds));
                     if trial.work.run == 0 {
-                        chosen.push(vec![stock.name.into(), name.clone(), trial.work.configuration.to_string()]);
+                        selected.push(vec![stock.name.into(), name.clone(), trial.work.configuration.to_string()]);
                     }
                 }
                 entries.extend(Entry::of_fits("finance", stock.name, name, &outcomes));
             }
-            let rivals = [
+            let baselines = [
                 ("persistence", persistence::predictions(&prices[at])?),
                 ("garch-t", garch::predictions(&prices[at])?),
                 ("forecast", forecast::predictions(&prices[at], self.effort, self.seed)?),
             ];
-            for (name, predictions) in rivals {
+            for (name, predictions) in baselines {
                 entries.extend(Entry::of_fits("finance", stock.name, name, &[(prices[at].scores(&predictions)?, 0.0)]));
             }
         }
         Ok(Report {
-            title: format!("finance, {} grid, {} runs of the chosen setting", self.effort.name(), self.runs),
+            title: format!("finance, {} grid, {} runs of the selected setting", self.effort.name(), self.runs),
             entries,
-            blocks: vec![self.volatility(prices), Block { title: "what was chosen by the validation RMSE".into(), lines: chosen }],
+            tables: vec![self.volatility(prices), ResultTable { title: "settings selected by the validation RMSE".into(), rows: selected }],
             notes: vec![
                 "mean ± sd over runs (the paper's ± is a standard error); + better than the paper, = within two of our standard errors, - worse".into(),
-                "persistence: tomorrow's price is today's, with the sd of the daily changes of the training period".into(),
-                "garch-t: GARCH(1,1) of daily changes with Student's law; forecast: what `negmm fit --sequence close` learns from the training period".into(),
+                "persistence: the price of the day before, with the sd of the daily changes in training".into(),
+                "garch-t: GARCH(1,1) of daily changes with Student's t innovations; forecast: `negmm fit --sequence close` on the training period".into(),
                 "the paper does not say where GME's test period ends; 2022-12-30 is the end that gives its volatility table".into(),
             ],
         })
     }
 
-    fn volatility(&self, prices: &[Prices]) -> Block {
-        let heading = ["", "daily sd", "paper", "annual", "paper", "largest drawdown", "paper"];
-        let mut lines = vec![heading.map(str::to_string).to_vec()];
+    fn volatility(&self, prices: &[Prices]) -> ResultTable {
+        let header = ["", "daily sd", "paper", "annual", "paper", "maximum drawdown", "paper"];
+        let mut rows = vec![header.map(str::to_string).to_vec()];
         for (stock, prices) in self.stocks.iter().zip(prices) {
             let Volatility { daily, annual, drawdown } = prices.volatility();
-            let printed = PRINTED_VOLATILITY.iter().find(|(name, _)| *name == stock.name);
-            let mut line = vec![stock.name.to_string()];
+            let published = PUBLISHED_VOLATILITY.iter().find(|(name, _)| *name == stock.name);
+            let mut row = vec![stock.name.to_string()];
             for (at, ours) in [daily, annual, drawdown].into_iter().enumerate() {
-                line.push(format!("{ours:.4}"));
-                line.push(printed.map_or("-".into(), |(_, printed)| format!("{:.4}", printed[at])));
+                row.push(format!("{ours:.4}"));
+                row.push(published.map_or("-".into(), |(_, published)| format!("{:.4}", published[at])));
             }
-            lines.push(line);
+            rows.push(row);
         }
-        Block { title: "volatility".into(), lines }
+        ResultTable { title: "volatility".into(), rows }
     }
 }

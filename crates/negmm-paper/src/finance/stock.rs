@@ -1,4 +1,4 @@
-//! Responsible for the three stocks: their files, the paper's periods, and how volatile they were.
+//! The three stocks: their files, the paper's periods, their volatility.
 
 use std::path::Path;
 
@@ -36,20 +36,20 @@ pub struct Prices {
     pub table: Table,
     /// The dates of its rows.
     pub dates: Vec<String>,
-    /// Days to learn from and days to forecast.
+    /// Training days and test days.
     pub split: Split,
     /// The closing price of the trading day before the period.
     before: Option<f64>,
 }
 
-/// The paper's three figures of risk.
+/// The paper's three measures of risk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Volatility {
     /// Standard deviation of daily returns, divided by n - 1.
     pub daily: f64,
-    /// The same a year.
+    /// The same, annualised.
     pub annual: f64,
-    /// The largest loss from a peak.
+    /// The maximum drawdown.
     pub drawdown: f64,
 }
 
@@ -102,7 +102,7 @@ impl Prices {
         }
     }
 
-    /// Of the whole period, its first return from the day before it: the convention that gives the paper's table.
+    /// Of the whole period, with the first return from the day before it: the convention that reproduces the paper's table.
     pub fn volatility(&self) -> Volatility {
         let close: Vec<f64> = self.before.into_iter().chain(self.close().iter().copied()).collect();
         let returns: Vec<f64> = close.windows(2).map(|pair| pair[1] / pair[0] - 1.0).collect();

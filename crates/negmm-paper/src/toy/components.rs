@@ -1,5 +1,5 @@
-//! Responsible for matching the components of a predicted mixture to the true ones: once for a whole curve, since where
-//! components cross, a match at each x would exchange them.
+//! Errors of mixture components, matched to the true ones once for all rows: where components cross, a match at each x would
+//! exchange them.
 
 use negmm::Mixtures;
 
@@ -7,13 +7,13 @@ use negmm::Mixtures;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ComponentErrors {
     pub(super) weight: f64,
-    /// With the weights of each row in the order of their size, which needs no match.
+    /// With the weights of each row sorted, which needs no matching.
     pub(super) weight_sorted: f64,
     pub(super) mean: f64,
     pub(super) sd: f64,
 }
 
-/// Errors of mixtures with as many components as the truth, matched in the order that has the smallest error of the means.
+/// Errors of mixtures with as many components as the truth, matched by the permutation with the lowest error of the means.
 pub(super) fn errors(predicted: &Mixtures, truth: &Mixtures) -> Option<ComponentErrors> {
     let count = truth.components();
     if predicted.components() != count || predicted.len() != truth.len() || count < 2 {
@@ -26,7 +26,7 @@ pub(super) fn errors(predicted: &Mixtures, truth: &Mixtures) -> Option<Component
         ours.chunks(count).zip(theirs.chunks(count)).map(row).sum::<f64>() / theirs.len() as f64
     };
     let of_means = |order: &Vec<usize>| squared(order, predicted.means(), truth.means());
-    let best = orders(count).into_iter().min_by(|a, b| of_means(a).total_cmp(&of_means(b)))?;
+    let best = permutations(count).into_iter().min_by(|a, b| of_means(a).total_cmp(&of_means(b)))?;
     let sorted = |weights: &[f64]| -> Vec<f64> {
         let row = |row: &[f64]| {
             let mut row = row.to_vec();
@@ -44,22 +44,22 @@ pub(super) fn errors(predicted: &Mixtures, truth: &Mixtures) -> Option<Component
     })
 }
 
-/// All orders of 0 .. `count`.
-fn orders(count: usize) -> Vec<Vec<usize>> {
-    let mut orders = vec![Vec::new()];
+/// All permutations of 0 .. `count`.
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    let mut permutations = vec![Vec::new()];
     for item in 0..count {
-        orders = orders
+        permutations = permutations
             .into_iter()
             .flat_map(|order: Vec<usize>| {
-                (0..=order.len()).map(move |place| {
+                (0..=order.len()).map(move |position| {
                     let mut order = order.clone();
-                    order.insert(place, item);
+                    order.insert(position, item);
                     order
                 })
             })
             .collect();
     }
-    orders
+    permutations
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
     use negmm::Toy;
 
     #[test]
-    fn exchanged_components_are_matched_for_the_whole_curve() {
+    fn exchanged_components_are_matched_for_all_rows() {
         let x = [-3.0, -1.0, 0.1, 2.0];
         let truth = Toy::Bimodal.truth(&x);
         let swap = |list: &[f64]| list.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect::<Vec<_>>();
@@ -77,7 +77,7 @@ mod tests {
             errors(&swapped, &truth),
             Some(ComponentErrors { weight: 0.0, weight_sorted: 0.0, mean: 0.0, sd: 0.0 })
         );
-        // Exchanged at one x only: that row counts as wrong.
+        // Exchanged at one x only: an error of that row.
         let mut means = truth.means().to_vec();
         means.swap(2, 3);
         let one = Mixtures::new(2, truth.weights().to_vec(), means, truth.sds().to_vec()).unwrap();
@@ -88,9 +88,9 @@ mod tests {
     }
 
     #[test]
-    fn one_component_has_nothing_to_match() {
+    fn one_component_is_not_matched() {
         let truth = Toy::Heteroscedastic.truth(&[1.0]);
         assert_eq!(errors(&truth, &truth), None);
-        assert_eq!(orders(3).len(), 6);
+        assert_eq!(permutations(3).len(), 6);
     }
 }

@@ -1,4 +1,4 @@
-//! Responsible for the paper's Figures 1 and 2: what each method predicts over x, beside the truth.
+//! The paper's Figures 1 and 2: the predictive distribution of each method over x, and the truth.
 
 use negmm::data::{Column, ColumnRoles, Dataset};
 use negmm::train::{Callbacks, Engine};
@@ -6,12 +6,12 @@ use negmm::tune::{Configuration, Journal};
 use negmm::{Encoder, Predictions, Result, Table, Toy};
 use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
 
-use super::look::Chosen;
+use super::checkpoints::{Checkpoint, TrainingPath};
 use super::problem::{Problem, Units, column};
-use super::snapshots::{Path, Place};
-use super::{Plan, Selection, look};
+use super::selection::Selected;
+use super::{Plan, Selection, selection};
 
-/// Columns and rows of the picture of a density, and points of a line.
+/// Columns and rows of the heat map, and points of a line.
 const COLUMNS: usize = 160;
 const ROWS: usize = 120;
 /// Observations that are shown.
@@ -19,9 +19,9 @@ const POINTS: usize = 250;
 /// The coverage of the band.
 const COVERAGE: f64 = 0.95;
 
-/// One panel a method: the first repeat, with the setting and the epoch that `selection` chose.
+/// One panel per method: the first repeat, with the setting and the epoch of `selection`.
 pub(super) fn predictive(plan: &Plan, journal: &Journal, selection: Selection, engine: &dyn Engine) -> Result<Figure> {
-    let problem = Problem::draw(plan.toy, 0, plan.seed);
+    let problem = Problem::sample(plan.toy, 0, plan.seed);
     let trials = plan.trials()?;
     let mut figure = Figure::new(
         format!("{}: predictive distributions", plan.toy.name()),
@@ -30,8 +30,8 @@ pub(super) fn predictive(plan: &Plan, journal: &Journal, selection: Selection, e
     .columns(3)
     .panel_size(400.0, 280.0);
     for name in &plan.methods {
-        let Some((configuration, chosen)) = plan.chosen(name, 0, selection, &trials, journal) else { continue };
-        figure = figure.panel(panel(plan, &problem, (configuration, &chosen), engine)?);
+        let Some((configuration, selected)) = plan.selected(name, 0, selection, &trials, journal) else { continue };
+        figure = figure.panel(panel(plan, &problem, (configuration, &selected), engine)?);
     }
     Ok(figure)
 }
@@ -39,13 +39,13 @@ pub(super) fn predictive(plan: &Plan, journal: &Journal, selection: Selection, e
 fn panel(
     plan: &Plan,
     problem: &Problem,
-    (configuration, chosen): (&Configuration, &Chosen),
+    (configuration, selected): (&Configuration, &Selected),
     engine: &dyn Engine,
 ) -> Result<Panel> {
     let toy = plan.toy;
     let (low, high) = toy.range();
     let x: Vec<f64> = (0..COLUMNS).map(|at| low + (high - low) * (at as f64 + 0.5) / COLUMNS as f64).collect();
-    let predictions = again(plan, problem, (configuration, chosen), &x, engine)?;
+    let predictions = retrain(plan, problem, (configuration, selected), &x, engine)?;
     let (data_x, data_y) = (column(problem.train(), "x"), column(problem.train(), "y"));
     let shown = POINTS.min(data_x.len());
     let range = match toy {
@@ -62,7 +62,7 @@ fn panel(
     panel = panel
         .with(Mark::points(&data_x[..shown], &data_y[..shown]).ink(Ink::Muted).opacity(0.45).width(2.5).name("data"))
         .with(Mark::band(&x, &lower, &upper).ink(Ink::Sky).opacity(0.3).name("95 % interval"));
-    // Of two branches the components are the truth worth seeing; else the mean and its interval.
+    // With two branches the true components are shown, else the true interval.
     let components = truth.components();
     if components > 1 {
         for component in 0..components {
@@ -81,32 +81,33 @@ fn panel(
         .with(Mark::line(&x, &predictions.mean()).ink(Ink::Orange).name("predicted mean")))
 }
 
-/// Trains the chosen setting once more and predicts at `x` from where it was chosen.
-fn again(
+/// Trains the selected setting again and predicts at `x` with the selected checkpoint.
+fn retrain(
     plan: &Plan,
     problem: &Problem,
-    (configuration, chosen): (&Configuration, &Chosen),
+    (configuration, selected): (&Configuration, &Selected),
     x: &[f64],
     engine: &dyn Engine,
 ) -> Result<Predictions> {
     let encoded = problem.encoded(Units::Standardised)?;
     let method = &configuration.method;
-    let path = Path::undertake(method, &encoded.train, plan.fit_seed(0), look::every(method))?;
+    let path =
+        TrainingPath::undertake(method, &encoded.train, plan.fit_seed(0), selection::checkpoint_interval(method))?;
     let path = path.run(engine, &Callbacks::nothing())?;
     let grid = Table::new(vec![("x", Column::Numbers(x.to_vec()))])?;
     let encoder = Encoder::fit(problem.train(), "y", &ColumnRoles::default())?;
     let data: Dataset = encoder.encode_features(&grid)?.0;
-    Ok(encoded.unscaled(path.predict(Place { at: chosen.at, members: chosen.members }, &data)?))
+    Ok(encoded.unscaled(path.predict(Checkpoint { at: selected.at, members: selected.members }, &data)?))
 }
 
-/// Every column against its own highest density, so that wide distributions stay visible beside narrow ones.
+/// A heat map with each column scaled by its maximum, so that wide distributions stay visible beside narrow ones.
 fn density(predictions: &Predictions, x: (f64, f64), y: (f64, f64)) -> Mark {
     let step = (y.1 - y.0) / ROWS as f64;
     let mut values = Vec::with_capacity(COLUMNS * ROWS);
     for row in predictions.rows() {
         let densities: Vec<f64> = (0..ROWS).map(|at| row.pdf(y.0 + (at as f64 + 0.5) * step)).collect();
-        let most = densities.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        values.extend(densities.into_iter().map(|density| density / most));
+        let highest = densities.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        values.extend(densities.into_iter().map(|density| density / highest));
     }
     Mark::heat(x, y, COLUMNS, values)
 }

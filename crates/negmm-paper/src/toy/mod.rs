@@ -1,16 +1,16 @@
-//! Responsible for the paper's toy experiments: how well each method recovers a distribution that is known.
+//! The paper's toy experiments: how well each method recovers a known distribution.
 //!
 //! Each repeat draws training rows, a fifth as many validation rows and 300 test inputs. Every setting of a method is trained
-//! once, its weights are looked at after every few epochs, and for each repeat the setting *and* the moment to stop are chosen
-//! twice: by the truth at the validation inputs ([`Selection::Oracle`], the paper's way), and by the CRPS of the
-//! validation rows ([`Selection::Validation`], which needs no truth). What is reported is the error at the test inputs.
+//! once, checkpoints are evaluated every few epochs, and for each repeat the setting *and* the checkpoint are selected twice: by the
+//! truth at the validation inputs ([`Selection::Oracle`], as in the paper), and by the CRPS of the validation rows
+//! ([`Selection::Validation`], which needs no truth). The errors at the test inputs are reported.
 
+mod checkpoints;
 mod components;
-mod curve;
 mod figure;
-mod look;
+mod learning_curves;
 mod problem;
-mod snapshots;
+mod selection;
 
 use negmm::train::Engine;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
@@ -18,16 +18,17 @@ use negmm::{Result, Toy};
 use negmm_draw::Figure;
 use serde_json::{Map, Value, json};
 
-pub use look::{Errors, Selection};
+pub use checkpoints::TrainingPath;
 pub use problem::Problem;
-pub use snapshots::Path;
+pub use selection::{Errors, Selection};
 
 use crate::grid::{combinations, identity, method, toy_options};
-use crate::select::smallest;
-use crate::{Block, Effort, Entry, Overrides, Report};
-use look::Chosen;
+use crate::select::min_by_score;
+use crate::{Effort, Entry, Overrides, Report, ResultTable};
+use learning_curves::LearningCurves;
+use selection::Selected;
 
-/// What the paper fixes, and what it leaves open: no schedule, no averaging, all rows of the training set in every epoch.
+/// The settings of the paper, and our choices where it has none: no schedule, no averaging of weights, no rows held out.
 pub(crate) const SETTINGS: [(&str, &str); 10] = [
     ("hidden", "50"),
     ("activation", "tanh"),
@@ -41,56 +42,57 @@ pub(crate) const SETTINGS: [(&str, &str); 10] = [
     ("ensemble-size", "10"),
 ];
 
-/// What is to be run.
+/// The configuration of the experiment.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Which problem.
+    /// The problem.
     pub toy: Toy,
-    /// Draws of the data.
+    /// Samples of the data.
     pub repeats: usize,
     /// Methods, by name.
     pub methods: Vec<String>,
-    /// How much of the grids.
+    /// How much of the grids is searched.
     pub effort: Effort,
-    /// Settings that are not the paper's.
+    /// Settings that replace the paper's.
     pub overrides: Overrides,
-    /// Starts all random choices.
+    /// Random seed.
     pub seed: u64,
 }
 
-/// One training.
+/// One fit.
 struct Fit {
     repeat: usize,
     configuration: Configuration,
 }
 
 impl Plan {
-    /// All that results depend on beside the trials' names.
+    /// Everything that results depend on except the names of the trials.
     pub fn identity(&self) -> Map<String, Value> {
         identity(self.toy.name(), SETTINGS, &self.overrides, self.seed)
     }
 
-    /// Runs what is not in the journal yet; nothing when trials of other shards are missing.
+    /// Runs the trials that are not in the journal; `None` when trials of other shards are missing.
     pub fn run(&self, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Report>> {
         let trials = self.trials()?;
-        let curves = curve::Curves::of(self);
-        let learn = |fit: &Fit| {
-            let problem = Problem::draw(self.toy, fit.repeat, self.seed);
-            let looks = look::over(problem, &fit.configuration.method, self.fit_seed(fit.repeat))?;
-            Ok(looks.map(|looks| Ok(json!(look::choose(&looks?)))))
+        let curves = LearningCurves::of(self);
+        let fit = |fit: &Fit| {
+            let problem = Problem::sample(self.toy, fit.repeat, self.seed);
+            let evaluations =
+                selection::evaluate_checkpoints(problem, &fit.configuration.method, self.fit_seed(fit.repeat))?;
+            Ok(evaluations.map(|evaluations| Ok(json!(selection::select(&evaluations?)))))
         };
-        let complete = run(&trials, journal, options, &learn)?;
+        let complete = run(&trials, journal, options, &fit)?;
         let complete = curves.run(journal, options)? && complete;
         if !complete {
             return Ok(None);
         }
         let mut report = self.report(&trials, journal)?;
-        report.blocks.extend(curves.block(journal));
+        report.tables.extend(curves.table(journal));
         Ok(Some(report))
     }
 
-    /// The pictures, by the name of their file: of the first repeat what each method predicts, and the curves over epochs. For
-    /// a journal that has all results.
+    /// The figures, by the name of their file: the predictions of each method in the first repeat, and the learning curves. The journal
+    /// must have all results.
     pub fn figures(&self, journal: &Journal, engine: &dyn Engine) -> Result<Vec<(String, Figure)>> {
         let mut figures = Vec::new();
         for selection in Selection::ALL {
@@ -98,7 +100,7 @@ impl Plan {
             figures.push((name, figure::predictive(self, journal, selection, engine)?));
         }
         figures.extend(
-            curve::Curves::of(self).figure(journal).map(|figure| (format!("{}-epochs", self.toy.name()), figure)),
+            LearningCurves::of(self).figure(journal).map(|figure| (format!("{}-epochs", self.toy.name()), figure)),
         );
         Ok(figures)
     }
@@ -117,7 +119,7 @@ impl Plan {
         Ok(trials)
     }
 
-    /// The settings of a method that are tried.
+    /// The grid of a method.
     fn configurations(&self, name: &str) -> Result<Vec<Configuration>> {
         let mut method = method(name, &SETTINGS)?;
         if matches!(name, "ne-gmm" | "mdn") {
@@ -133,29 +135,29 @@ impl Plan {
     fn report(&self, trials: &[Trial<Fit>], journal: &Journal) -> Result<Report> {
         let name = self.toy.name();
         let mut entries = Vec::new();
-        let mut where_chosen = vec![vec!["".to_string(), "oracle".into(), "validation".into()]];
+        let mut selected_settings = vec![vec!["".to_string(), "oracle".into(), "validation".into()]];
         for method in &self.methods {
-            let mut cell = vec![method.clone()];
+            let mut row = vec![method.clone()];
             for selection in Selection::ALL {
-                let chosen: Vec<(&Configuration, Chosen)> = (0..self.repeats)
-                    .filter_map(|repeat| self.chosen(method, repeat, selection, trials, journal))
+                let selected: Vec<(&Configuration, Selected)> = (0..self.repeats)
+                    .filter_map(|repeat| self.selected(method, repeat, selection, trials, journal))
                     .collect();
                 for metric in Errors::METRICS {
                     let numbers: Option<Vec<f64>> =
-                        chosen.iter().map(|(_, chosen)| chosen.errors.get(metric)).collect();
+                        selected.iter().map(|(_, selected)| selected.errors.get(metric)).collect();
                     if let Some(numbers) = numbers.filter(|numbers| !numbers.is_empty()) {
                         entries.push(Entry::new(name, name, method, metric, Some(selection.name()), &numbers));
                     }
                 }
-                cell.push(described(&chosen));
+                row.push(summary(&selected));
             }
-            where_chosen.push(cell);
+            selected_settings.push(row);
         }
-        // All metrics of both selections side by side.
-        let place = |metric: &str| Errors::METRICS.iter().position(|other| *other == metric);
-        entries.sort_by_key(|entry| place(entry.metric));
+        // Sorted by metric, with both selections side by side.
+        let position = |metric: &str| Errors::METRICS.iter().position(|other| *other == metric);
+        entries.sort_by_key(|entry| position(entry.metric));
         let mut notes = vec![
-            "oracle: settings and epoch of each repeat chosen by the true m and s at the validation inputs, as in the paper; \
+            "oracle: settings and epoch of each repeat selected by the true m and s at the validation inputs, as in the paper; \
              validation: by the CRPS of the validation rows, which needs no truth"
                 .to_string(),
             "mean ± sd over repeats; + better than the paper, = within two of our standard errors, - worse".into(),
@@ -167,9 +169,9 @@ impl Plan {
         }
         if self.toy == Toy::Bimodal {
             notes.push(
-                "s by the right variance 9 + 0.84 x⁶; s_misprint against the printed 9 + 0.138 x⁶; components are matched to the truth \
+                "s by the correct variance 9 + 0.84 x⁶; s_misprint against the printed 9 + 0.138 x⁶; components are matched to the truth \
                  once for a whole curve, and weight_sorted compares the smaller weight with 0.3 and the larger with 0.7 at each x, \
-                 whichever branch has it (probably the paper's way)"
+                 whichever branch has it (probably as in the paper)"
                     .into(),
             );
         }
@@ -180,23 +182,23 @@ impl Plan {
                 self.effort.name()
             ),
             entries,
-            blocks: vec![Block {
-                title: "what was chosen (median epoch or round, most frequent setting)".into(),
-                lines: where_chosen,
+            tables: vec![ResultTable {
+                title: "selected settings (median epoch or round, most frequent setting)".into(),
+                rows: selected_settings,
             }],
             notes,
         })
     }
 
-    /// The best of one method in one repeat.
-    fn chosen<'a>(
+    /// The best result of one method in one repeat.
+    fn selected<'a>(
         &self,
         method: &str,
         repeat: usize,
         selection: Selection,
         trials: &'a [Trial<Fit>],
         journal: &Journal,
-    ) -> Option<(&'a Configuration, Chosen)> {
+    ) -> Option<(&'a Configuration, Selected)> {
         let mine = trials
             .iter()
             .filter(|trial| trial.work.repeat == repeat && trial.work.configuration.method.name() == method);
@@ -204,11 +206,11 @@ impl Plan {
             let result = journal.get(&trial.name)?.result.get(selection.name())?;
             Some((&trial.work.configuration, serde_json::from_value(result.clone()).ok()?))
         });
-        smallest(results, |(_, chosen): &(&Configuration, Chosen)| chosen.score)
+        min_by_score(results, |(_, selected): &(&Configuration, Selected)| selected.score)
     }
 }
 
-/// As many components as the truth has.
+/// The number of components of the truth.
 fn components(toy: Toy) -> &'static str {
     match toy {
         Toy::Heteroscedastic => "1",
@@ -216,24 +218,24 @@ fn components(toy: Toy) -> &'static str {
     }
 }
 
-/// What was chosen, in few words.
-fn described(chosen: &[(&Configuration, Chosen)]) -> String {
-    let mut at: Vec<usize> = chosen.iter().map(|(_, chosen)| chosen.at).collect();
+/// The selected epochs and settings, as text.
+fn summary(selected: &[(&Configuration, Selected)]) -> String {
+    let mut at: Vec<usize> = selected.iter().map(|(_, selected)| selected.at).collect();
     at.sort_unstable();
     let mut counts: Vec<(String, usize)> = Vec::new();
-    for (configuration, chosen) in chosen {
-        let mut words: Vec<String> =
+    for (configuration, selected) in selected {
+        let mut settings: Vec<String> =
             configuration.settings.iter().map(|(option, value)| format!("{option}={value}")).collect();
-        words.extend(chosen.members.map(|members| format!("ensemble-size={members}")));
-        let words = words.join(" ");
-        match counts.iter_mut().find(|(known, _)| *known == words) {
+        settings.extend(selected.members.map(|members| format!("ensemble-size={members}")));
+        let settings = settings.join(" ");
+        match counts.iter_mut().find(|(known, _)| *known == settings) {
             Some((_, count)) => *count += 1,
-            None => counts.push((words, 1)),
+            None => counts.push((settings, 1)),
         }
     }
     let most = counts.iter().max_by_key(|(_, count)| *count);
     match (most, at.get(at.len() / 2)) {
-        (Some((words, count)), Some(at)) => format!("{at}; {words} ({count} of {})", chosen.len()),
+        (Some((settings, count)), Some(at)) => format!("{at}; {settings} ({count} of {})", selected.len()),
         _ => "-".into(),
     }
 }

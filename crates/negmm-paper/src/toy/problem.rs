@@ -1,4 +1,4 @@
-//! Responsible for one draw of a toy problem: rows to learn from, rows to choose by, inputs to be judged at, and the truth.
+//! One sample of a toy problem: training rows, validation rows, test inputs, and the truth.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use negmm::data::{Column, ColumnRoles, Dataset};
 use negmm::method::Standardised;
 use negmm::{Encoder, Predictions, Result, Table, Toy};
 
-/// Validation rows for each training row.
+/// Validation rows per training row.
 const VALIDATION: f64 = 0.2;
 /// Test inputs.
 const TEST: usize = 300;
-/// The streams of the seed that draw the rows of repeats start here.
+/// The first random stream of the repeats.
 const STREAM: u64 = 5000;
 
-/// One draw.
+/// One sample.
 #[derive(Clone, Debug)]
 pub struct Problem {
     toy: Toy,
@@ -23,16 +23,16 @@ pub struct Problem {
     test: Table,
 }
 
-/// How the numbers reach the networks.
+/// The units of inputs and targets in training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Units {
     /// Inputs and targets with mean 0 and sd 1.
     Standardised,
-    /// As they are drawn.
+    /// As sampled.
     Raw,
 }
 
-/// Encoded rows, and how predictions come back.
+/// Encoded rows, and the scale of the target.
 pub(super) struct Encoded {
     pub(super) train: Arc<Dataset>,
     pub(super) validation: Dataset,
@@ -42,15 +42,15 @@ pub(super) struct Encoded {
 }
 
 impl Encoded {
-    /// In the target's own unit.
+    /// Predictions in the unit of the target.
     pub(super) fn unscaled(&self, predictions: Standardised) -> Predictions {
         predictions.in_unit(self.shift, self.scale)
     }
 }
 
 impl Problem {
-    /// The draw of a repeat.
-    pub fn draw(toy: Toy, repeat: usize, seed: u64) -> Self {
+    /// The sample of a repeat.
+    pub fn sample(toy: Toy, repeat: usize, seed: u64) -> Self {
         let rows = match toy {
             Toy::Heteroscedastic => 600,
             Toy::Bimodal => 1000,
@@ -61,22 +61,22 @@ impl Problem {
         Self { toy, train, validation, test: toy.sample(TEST, rng) }
     }
 
-    /// Which problem.
+    /// The problem.
     pub fn toy(&self) -> Toy {
         self.toy
     }
 
-    /// The rows to learn from.
+    /// The training rows.
     pub fn train(&self) -> &Table {
         &self.train
     }
 
-    /// The inputs and targets to choose by.
+    /// Inputs and targets of the validation rows.
     pub(super) fn validation(&self) -> (&[f64], &[f64]) {
         (column(&self.validation, "x"), column(&self.validation, "y"))
     }
 
-    /// The inputs to be judged at.
+    /// The test inputs.
     pub(super) fn test_inputs(&self) -> &[f64] {
         column(&self.test, "x")
     }

@@ -1,10 +1,10 @@
-//! Responsible for the UCI experiments: every method with every setting on every split, the best setting of each split by its
-//! validation rows, and its scores on the test rows.
+//! The UCI experiments: every setting of every method on every split, the best setting of each split by its validation rows, and its
+//! scores on the test rows.
 //!
-//! A split's training rows are divided 80 to 20 once more: the larger part trains, the smaller one stops the training and
-//! chooses the setting. Nothing is trained again on both.
+//! The training rows of a split are divided 80 to 20 again: the larger part trains, the smaller one is for early stopping and selection
+//! of the setting. There is no refit on both.
 
-mod floor;
+mod sd_floor;
 mod sets;
 
 use std::path::Path;
@@ -20,16 +20,16 @@ use serde_json::{Map, Value, json};
 pub use sets::{SETS, Set};
 
 use crate::grid::{combinations, identity, method, real_options};
-use crate::report::spread;
-use crate::select::smallest;
-use crate::{Block, Effort, Entry, METHODS, Overrides, Printed, Report, Scores};
+use crate::report::mean_and_sd;
+use crate::select::min_by_score;
+use crate::{Effort, Entry, METHODS, Overrides, Published, Report, ResultTable, Scores};
 
-/// How data are divided and settings chosen.
+/// How data are split and settings selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// The paper's: 80 to 20 at random, chosen by the validation rows' RMSE.
+    /// The paper's: 80 to 20 at random, selected by the validation RMSE.
     Paper,
-    /// The benchmark's: the fixed 90 to 10 splits, chosen by the validation rows' NLL.
+    /// The benchmark's: the fixed 90 to 10 splits, selected by the validation NLL.
     Standard,
 }
 
@@ -52,26 +52,26 @@ impl Protocol {
     }
 }
 
-/// What is to be run.
+/// The configuration of the experiment.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Data sets.
     pub sets: Vec<Set>,
     /// Methods, by name.
     pub methods: Vec<String>,
-    /// How data are divided and settings chosen.
+    /// How data are split and settings selected.
     pub protocol: Protocol,
     /// Splits of a set at most; `None`: as many as the effort has.
     pub splits: Option<usize>,
-    /// How much of the grids.
+    /// How much of the grids is searched.
     pub effort: Effort,
-    /// Settings that are not the paper's.
+    /// Settings that replace the paper's.
     pub overrides: Overrides,
-    /// Starts all random choices.
+    /// Random seed.
     pub seed: u64,
 }
 
-/// A set in memory.
+/// A data set in memory.
 struct Loaded {
     set: Set,
     table: Table,
@@ -92,17 +92,17 @@ struct Fit {
     configuration: Configuration,
 }
 
-/// What a fit gives.
+/// The result of a fit.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Outcome {
-    /// RMSE and NLL of the rows that were set aside; `None` for a method that sets none aside.
+struct FitResult {
+    /// RMSE and NLL of the validation rows; `None` for a method without.
     validation: Option<(f64, f64)>,
     test: Scores,
 }
 
-/// The training that every network gets: the paper's network, batch and epochs, and what it leaves open.
+/// The settings of every network: the paper's architecture, batch size and epochs, and our choices where it has none.
 fn settings(effort: Effort, rows: usize) -> Vec<(&'static str, String)> {
-    // The quick effort takes so many steps at most.
+    // Training steps of the quick effort, at most.
     const QUICK_STEPS: usize = 60_000;
     let steps = (rows / 40).max(1);
     let epochs = if effort == Effort::Quick { (QUICK_STEPS / steps).clamp(10, 2000) } else { 2000 };
@@ -122,7 +122,7 @@ fn settings(effort: Effort, rows: usize) -> Vec<(&'static str, String)> {
 }
 
 impl Plan {
-    /// All that results depend on beside the trials' names.
+    /// Everything that results depend on except the names of the trials.
     pub fn identity(&self) -> Map<String, Value> {
         let mut identity = identity("uci", settings(self.effort, 1000), &self.overrides, self.seed);
         identity.insert("protocol".into(), json!(self.protocol.name()));
@@ -130,7 +130,7 @@ impl Plan {
         identity
     }
 
-    /// Runs what is not in the journal yet; nothing when trials of other shards are missing.
+    /// Runs the trials that are not in the journal; `None` when trials of other shards are missing.
     pub fn run(&self, data: &Path, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Report>> {
         let loaded = self.load(data)?;
         let mut trials = Vec::new();
@@ -140,7 +140,7 @@ impl Plan {
         for set in order {
             for name in &self.methods {
                 let configurations = self.configurations(name, &loaded[set])?;
-                // Fits of one split share the rows that they learn from while they are under way.
+                // Concurrent fits of one split share its encoded rows.
                 for split in 0..loaded[set].splits.len() {
                     for configuration in &configurations {
                         let name = format!("{}, split {}, {configuration}", loaded[set].set.name, split + 1);
@@ -151,14 +151,14 @@ impl Plan {
         }
         let tasks = loaded.iter().map(Loaded::task).collect::<Result<Vec<_>>>()?;
         let complete = run(&trials, journal, options, &|fit| self.fit(&tasks[fit.set], &loaded[fit.set], fit))?;
-        let floors = floor::Floors::of(self, &loaded);
+        let floors = sd_floor::SdFloors::of(self, &loaded);
         let complete = floors.run(&tasks, journal, options)? && complete;
         if !complete {
             return Ok(None);
         }
         let mut report = self.report(&loaded, &trials, journal);
-        report.blocks.push(self.hindsight(&loaded, &trials, journal));
-        report.blocks.extend(floors.block(journal));
+        report.tables.push(self.oracle(&loaded, &trials, journal));
+        report.tables.extend(floors.table(journal));
         Ok(Some(report))
     }
 
@@ -166,22 +166,22 @@ impl Plan {
         let read = |set: &Set| {
             let table = set.read(data)?;
             let mut splits = set.splits(data, table.rows(), self.protocol, self.seed)?;
-            let most = match (self.splits, self.effort, set.small) {
+            let count = match (self.splits, self.effort, set.small) {
                 (Some(splits), _, _) => splits,
                 (None, Effort::Quick, true) => 10,
                 (None, Effort::Quick, false) => 3,
                 _ => usize::MAX,
             };
-            splits.truncate(most);
+            splits.truncate(count);
             Ok(Loaded { set: *set, table, inputs: set.inputs(), splits })
         };
         self.sets.iter().map(read).collect()
     }
 
-    /// The settings of a method that are tried.
+    /// The grid of a method.
     fn configurations(&self, name: &str, loaded: &Loaded) -> Result<Vec<Configuration>> {
         if name == "auto" {
-            // As options that are tried, so that the trial's name has them.
+            // As dimensions of the grid, so that they are in the name of the trial.
             let quick: &[&str] = match (self.effort, loaded.set.small) {
                 (Effort::Quick, true) => &["preset=fast"],
                 (Effort::Quick, false) => &["preset=fast", "steps=2000"],
@@ -198,90 +198,90 @@ impl Plan {
         Ok(task.undertake(&fit.configuration.method, &loaded.splits[fit.split], seed)?.map(|scored| {
             let (score, model) = scored?;
             let validation = model.record().validation.as_ref().map(|metrics| (metrics.rmse, metrics.nll));
-            Ok(json!(Outcome { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
+            Ok(json!(FitResult { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
         }))
     }
 
-    /// What each setting of a method gave on one split, and the seconds of its fit.
-    fn outcomes(
+    /// The results of each setting of a method on one split, and the seconds of its fit.
+    fn results(
         &self,
         set: usize,
         name: &str,
         split: usize,
         trials: &[Trial<Fit>],
         journal: &Journal,
-    ) -> Vec<(Outcome, f64)> {
+    ) -> Vec<(FitResult, f64)> {
         let mine = trials.iter().filter(|Trial { work, .. }| {
             work.set == set && work.split == split && work.configuration.method.name() == name
         });
         let read = |trial: &Trial<Fit>| {
             let entry = journal.get(&trial.name)?;
-            Some((serde_json::from_value::<Outcome>(entry.result.clone()).ok()?, entry.seconds))
+            Some((serde_json::from_value::<FitResult>(entry.result.clone()).ok()?, entry.seconds))
         };
         mine.filter_map(read).collect()
     }
 
-    /// For each method the RMSE of the chosen settings beside that of the best settings in hindsight, which no choice could beat.
-    fn hindsight(&self, loaded: &[Loaded], trials: &[Trial<Fit>], journal: &Journal) -> Block {
-        let mut lines = vec![["", "method", "chosen", "in hindsight", "paper"].map(str::to_string).to_vec()];
+    /// For each method the RMSE of the selected settings, and of those selected by the test rows, which is a lower bound.
+    fn oracle(&self, loaded: &[Loaded], trials: &[Trial<Fit>], journal: &Journal) -> ResultTable {
+        let mut rows = vec![["", "method", "selected", "oracle", "paper"].map(str::to_string).to_vec()];
         for (at, Loaded { set, splits, .. }) in loaded.iter().enumerate() {
             for name in self.methods.iter().filter(|name| METHODS.contains(&name.as_str())) {
-                let (mut chosen, mut best) = (Vec::new(), Vec::new());
+                let (mut selected, mut best) = (Vec::new(), Vec::new());
                 for split in 0..splits.len() {
-                    let outcomes = self.outcomes(at, name, split, trials, journal);
+                    let results = self.results(at, name, split, trials, journal);
                     best.extend(
-                        smallest(&outcomes, |(outcome, _)| outcome.test.rmse).map(|(outcome, _)| outcome.test.rmse),
+                        min_by_score(&results, |(result, _)| result.test.rmse).map(|(result, _)| result.test.rmse),
                     );
-                    chosen.extend(self.chosen(outcomes).map(|(scores, _)| scores.rmse));
+                    selected.extend(self.selected(results).map(|(scores, _)| scores.rmse));
                 }
-                let cell = |numbers: &[f64]| spread(&Summary::of(numbers));
+                let cell = |numbers: &[f64]| mean_and_sd(&Summary::of(numbers));
                 let paper =
-                    Printed::find("uci", set.name, name, "rmse").map_or("-".into(), |paper| paper.mean.to_string());
-                lines.push(vec![set.name.into(), name.clone(), cell(&chosen), cell(&best), paper]);
+                    Published::find("uci", set.name, name, "rmse").map_or("-".into(), |paper| paper.mean.to_string());
+                rows.push(vec![set.name.into(), name.clone(), cell(&selected), cell(&best), paper]);
             }
         }
-        let title = "RMSE of the settings chosen by validation rows, and of the best of each split by its test rows, which nobody can know";
-        Block { title: title.into(), lines }
+        let title = "RMSE of the settings selected by validation rows, and by the test rows of each split (oracle)";
+        ResultTable { title: title.into(), rows }
     }
 
-    /// The best of one method on one split by its validation rows, and the seconds of its fit.
-    fn chosen(&self, outcomes: Vec<(Outcome, f64)>) -> Option<(Scores, f64)> {
-        let score = |(outcome, _): &(Outcome, f64)| match (outcome.validation, self.protocol) {
+    /// The best result of one method on one split by its validation rows, and the seconds of its fit.
+    fn selected(&self, results: Vec<(FitResult, f64)>) -> Option<(Scores, f64)> {
+        let score = |(result, _): &(FitResult, f64)| match (result.validation, self.protocol) {
             (Some((rmse, _)), Protocol::Paper) => rmse,
             (Some((_, nll)), Protocol::Standard) => nll,
             (None, _) => f64::INFINITY,
         };
-        smallest(outcomes, score).map(|(outcome, seconds)| (outcome.test, seconds))
+        min_by_score(results, score).map(|(result, seconds)| (result.test, seconds))
     }
 
     fn report(&self, loaded: &[Loaded], trials: &[Trial<Fit>], journal: &Journal) -> Report {
         let mut entries = Vec::new();
-        // For each method the chosen fits of the two loads.
+        // For each method the selected fits of the two loads.
         let mut both: Vec<Vec<Vec<(Scores, f64)>>> = vec![Vec::new(); self.methods.len()];
         for (at, Loaded { set, splits, .. }) in loaded.iter().enumerate() {
             for (number, name) in self.methods.iter().enumerate() {
-                let chosen: Vec<(Scores, f64)> = (0..splits.len())
-                    .filter_map(|split| self.chosen(self.outcomes(at, name, split, trials, journal)))
+                let selected: Vec<(Scores, f64)> = (0..splits.len())
+                    .filter_map(|split| self.selected(self.results(at, name, split, trials, journal)))
                     .collect();
-                entries.extend(Entry::of_fits("uci", set.name, name, &chosen));
+                entries.extend(Entry::of_fits("uci", set.name, name, &selected));
                 if set.name.starts_with("energy") {
-                    both[number].push(chosen);
+                    both[number].push(selected);
                 }
             }
         }
         for (name, targets) in self.methods.iter().zip(&both) {
             if let [heating, cooling] = &targets[..] {
-                let pairs: Vec<(Scores, f64)> = heating.iter().zip(cooling).map(|(a, b)| together(a, b)).collect();
-                // Beside what the paper prints for energy.
+                let pairs: Vec<(Scores, f64)> = heating.iter().zip(cooling).map(|(a, b)| combined(a, b)).collect();
+                // Compared with the published results of energy.
                 let both = Entry::of_fits("uci", "energy", name, &pairs).into_iter();
                 entries.extend(both.map(|entry| Entry { data: "energy_both".into(), ..entry }));
             }
         }
-        let chosen_by = if self.protocol == Protocol::Paper { "RMSE" } else { "NLL" };
+        let criterion = if self.protocol == Protocol::Paper { "RMSE" } else { "NLL" };
         let mut notes = vec![
-            format!("protocol {}, {} grid; the setting of each split chosen by the {chosen_by} of its validation rows", self.protocol.name(), self.effort.name()),
+            format!("protocol {}, {} grid; the setting of each split selected by the {criterion} of its validation rows", self.protocol.name(), self.effort.name()),
             "mean ± sd over splits; + better than the paper, = within two of our standard errors, - worse; picp by its distance from 0.95; the paper's mpiw is in sds of the target".into(),
-            "seconds are those of one fit of the chosen setting, with its scoring, on one core beside others".into(),
+            "seconds: one fit of the selected setting and its scoring, on one core beside others".into(),
         ];
         if entries.iter().any(|entry| entry.data == "energy_both") {
             notes.push("energy is the heating load; energy_both has both loads as independent targets: RMSE, CRPS, coverage and width averaged over them, NLL summed".into());
@@ -295,12 +295,12 @@ impl Plan {
                 "sample-net: samples = 100 without the Sinkhorn regulariser (--full has the paper's grid)".into(),
             );
         }
-        Report { title: format!("uci, protocol {}", self.protocol.name()), entries, blocks: Vec::new(), notes }
+        Report { title: format!("uci, protocol {}", self.protocol.name()), entries, tables: Vec::new(), notes }
     }
 }
 
 /// Two independent targets as one: as in the beta-NLL code, squared errors are averaged over targets and NLL summed.
-fn together((a, s): &(Scores, f64), (b, t): &(Scores, f64)) -> (Scores, f64) {
+fn combined((a, s): &(Scores, f64), (b, t): &(Scores, f64)) -> (Scores, f64) {
     let half = |metric: fn(&Scores) -> f64| 0.5 * (metric(a) + metric(b));
     let scores = Scores {
         rmse: (0.5 * (a.rmse * a.rmse + b.rmse * b.rmse)).sqrt(),

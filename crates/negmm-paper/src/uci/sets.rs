@@ -1,4 +1,4 @@
-//! Responsible for the ten data sets: their files, targets, columns to leave out, and splits.
+//! The ten UCI data sets: files, targets, ignored columns and splits.
 
 use std::io::Read;
 use std::path::Path;
@@ -9,7 +9,7 @@ use negmm::{Error, Result, Table};
 
 use super::Protocol;
 
-/// A data set and what is predicted.
+/// A data set and its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Set {
     /// Its name in tables.
@@ -20,7 +20,7 @@ pub struct Set {
     ignore: Option<&'static str>,
     /// Train-test splits at most.
     pub splits: usize,
-    /// Whether it is small enough for many splits in little time.
+    /// Whether many splits take little time.
     pub small: bool,
 }
 
@@ -64,7 +64,7 @@ impl Set {
 
     /// The columns that are inputs.
     pub fn inputs(&self) -> ColumnRoles {
-        // The paper knows densities alone.
+        // The paper predicts densities only.
         let outcome = TargetSpec { continuous: true, ..TargetSpec::default() };
         let ignore = self.ignore.iter().map(|name| name.to_string()).collect();
         ColumnRoles { ignore, outcome, ..ColumnRoles::default() }

@@ -1,6 +1,6 @@
-//! Responsible for the numbers that the paper prints.
+//! The published results of the paper.
 
-/// The paper's tables, by the experiment and the metric they are of. The finance and UCI widths are in units of the
+/// The paper's tables, by experiment and metric. The finance and UCI widths are in units of the
 /// standardised target.
 const TABLES: [(&str, &str, &str); 12] = [
     ("toy1", "", include_str!("../tables/toy1_rmse.csv")),
@@ -17,19 +17,19 @@ const TABLES: [(&str, &str, &str); 12] = [
     ("finance", "seconds", include_str!("../tables/finance_seconds.csv")),
 ];
 
-/// A printed number.
+/// A published number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Printed {
+pub struct Published {
     /// The mean over repeats.
     pub mean: f64,
-    /// What stands behind the ±, where something does.
+    /// The number after the ±, where there is one.
     pub spread: Option<f64>,
 }
 
-impl Printed {
-    /// What the paper prints for a method (by the name it has here) and a metric; `data` is the data set, or the toy problem.
+impl Published {
+    /// The published number of a method (by its name in negmm) and a metric; `data` is the data set or the toy problem.
     pub fn find(experiment: &str, data: &str, method: &str, metric: &str) -> Option<Self> {
-        // Of a toy problem there is one table, and a row of it is a metric.
+        // A toy problem has one table, with a row for each metric.
         let (table, row) = match experiment {
             "toy1" | "toy2" => ("", if metric.starts_with("weight") { "pi" } else { metric }),
             _ => (metric, data),
@@ -47,9 +47,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printed_numbers_are_found() {
-        let mean =
-            |experiment, data, method, metric| Printed::find(experiment, data, method, metric).map(|found| found.mean);
+    fn published_numbers_are_found() {
+        let mean = |experiment, data, method, metric| {
+            Published::find(experiment, data, method, metric).map(|found| found.mean)
+        };
         assert_eq!(mean("toy1", "toy1", "ne-gmm", "m"), Some(0.428));
         assert_eq!(mean("toy2", "toy2", "mdn", "weight"), Some(0.382));
         assert_eq!(mean("toy2", "toy2", "ngboost", "weight"), None);
@@ -57,8 +58,8 @@ mod tests {
         assert_eq!(mean("uci", "kin8nm", "ne-gmm", "nll"), Some(-1.026));
         assert_eq!(mean("uci", "boston", "constant", "rmse"), None);
         assert_eq!(mean("uci", "boston", "ne-gmm", "crps"), None);
-        assert_eq!(Printed::find("finance", "rcl", "mdn", "seconds"), Some(Printed { mean: 67.0, spread: None }));
-        assert_eq!(Printed::find("finance", "goog", "ne-gmm", "mpiw_standardised").unwrap().spread, Some(0.014));
+        assert_eq!(Published::find("finance", "rcl", "mdn", "seconds"), Some(Published { mean: 67.0, spread: None }));
+        assert_eq!(Published::find("finance", "goog", "ne-gmm", "mpiw_standardised").unwrap().spread, Some(0.014));
     }
 
     #[test]

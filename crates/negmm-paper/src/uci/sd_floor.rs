@@ -1,33 +1,33 @@
-//! Responsible for what the floor of the sds decides: on the wine sets, whose targets are whole numbers, a mixture can put a
-//! narrow component on each, and its NLL is then a matter of how narrow it may be.
+//! The effect of the lower bound of the sds (`sigma-min`) on the wine sets: their targets are whole numbers, a mixture can put a narrow
+//! component on each, and its NLL then depends on the smallest sd allowed.
 
 use negmm::Result;
 use negmm::tune::{Journal, RunOptions, Trial, run};
 
 use super::{Fit, Loaded, Plan, Scores};
 use crate::grid::{combinations, method};
-use crate::report::spread;
+use crate::report::mean_and_sd;
 use crate::uci::settings;
-use crate::{Block, Effort};
+use crate::{Effort, ResultTable};
 use negmm::compare::{Summary, Task};
 
 /// Smallest sds, in sds of the target.
 const FLOORS: &str = "sigma-min=0.01,0.001,0.0001";
-/// Splits that are looked at, at most.
+/// Splits, at most.
 const SPLITS: usize = 5;
 
 /// NE-GMM with one setting and several floors.
-pub(super) struct Floors<'a> {
+pub(super) struct SdFloors<'a> {
     plan: &'a Plan,
     loaded: &'a [Loaded],
     trials: Vec<Trial<Fit>>,
 }
 
-impl<'a> Floors<'a> {
+impl<'a> SdFloors<'a> {
     pub(super) fn of(plan: &'a Plan, loaded: &'a [Loaded]) -> Self {
         let mut floors = Self { plan, loaded, trials: Vec::new() };
         if plan.methods.iter().any(|name| name == "ne-gmm") {
-            // The settings are known to be right, so there is nothing to complain about.
+            // The settings are constants, so this cannot fail.
             floors.trials = floors.list().unwrap_or_default();
         }
         floors
@@ -53,27 +53,27 @@ impl<'a> Floors<'a> {
         run(&self.trials, journal, options, &|fit| self.plan.fit(&tasks[fit.set], &self.loaded[fit.set], fit))
     }
 
-    pub(super) fn block(&self, journal: &Journal) -> Option<Block> {
-        let mut lines = vec![["", "sigma-min", "nll", "crps", "rmse"].map(str::to_string).to_vec()];
+    pub(super) fn table(&self, journal: &Journal) -> Option<ResultTable> {
+        let mut rows = vec![["", "sigma-min", "nll", "crps", "rmse"].map(str::to_string).to_vec()];
         let mut groups: Vec<(usize, String, Vec<Scores>)> = Vec::new();
         for trial in &self.trials {
-            let outcome: super::Outcome = serde_json::from_value(journal.get(&trial.name)?.result.clone()).ok()?;
+            let result: super::FitResult = serde_json::from_value(journal.get(&trial.name)?.result.clone()).ok()?;
             let floor = trial.work.configuration.settings.iter().find(|(option, _)| option == "sigma-min")?.1.clone();
             match groups.iter_mut().find(|(set, known, _)| *set == trial.work.set && *known == floor) {
-                Some((_, _, scores)) => scores.push(outcome.test),
-                None => groups.push((trial.work.set, floor, vec![outcome.test])),
+                Some((_, _, scores)) => scores.push(result.test),
+                None => groups.push((trial.work.set, floor, vec![result.test])),
             }
         }
         for (set, floor, scores) in &groups {
             let cell = |metric: &str| {
-                spread(&Summary::of(&scores.iter().map(|scores| scores.get(metric)).collect::<Vec<_>>()))
+                mean_and_sd(&Summary::of(&scores.iter().map(|scores| scores.get(metric)).collect::<Vec<_>>()))
             };
-            lines.push(vec![self.loaded[*set].set.name.into(), floor.clone(), cell("nll"), cell("crps"), cell("rmse")]);
+            rows.push(vec![self.loaded[*set].set.name.into(), floor.clone(), cell("nll"), cell("crps"), cell("rmse")]);
         }
         let title = format!(
-            "what the floor of the sds decides: ne-gmm, K = 8, eta = 0.5, rate 0.005{}",
+            "effect of the floor of the sds (sigma-min): ne-gmm, K = 8, eta = 0.5, rate 0.005{}",
             if self.plan.effort == Effort::Quick { ", quick" } else { "" }
         );
-        (!groups.is_empty()).then_some(Block { title, lines })
+        (!groups.is_empty()).then_some(ResultTable { title, rows })
     }
 }

@@ -1,20 +1,20 @@
-//! Responsible for looking at a training from place to place: its errors against the truth, and the place to be chosen.
+//! Evaluation of checkpoints against the truth, and the selection of one.
 
 use negmm::train::JobGroup;
 use negmm::{Method, Predictions, Result, Toy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::checkpoints::{Checkpoint, TrainingPath};
 use super::components;
 use super::problem::{Problem, Units};
-use super::snapshots::{Path, Place};
-use crate::select::smallest;
+use crate::select::min_by_score;
 
-/// Epochs, and rounds, from one look to the next.
-const EVERY_EPOCHS: usize = 10;
-const EVERY_ROUNDS: usize = 25;
+/// Epochs, or boosting rounds, between checkpoints.
+const EPOCH_INTERVAL: usize = 10;
+const ROUND_INTERVAL: usize = 25;
 
-/// What chooses.
+/// The criterion of selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
     /// The root of the mean squared error of m and s, at the validation inputs: it needs the truth.
@@ -43,11 +43,11 @@ pub struct Errors {
     pub m: f64,
     /// Of the sd s(x).
     pub s: f64,
-    /// Of the sd, against the variance that the paper misprints.
+    /// Of the sd, against the variance misprinted in the paper.
     pub s_misprint: Option<f64>,
     /// Of the components' weights.
     pub weight: Option<f64>,
-    /// Of the weights in the order of their size at each x.
+    /// Of the weights, sorted at each x.
     pub weight_sorted: Option<f64>,
     /// Of the components' means.
     pub component_mean: Option<f64>,
@@ -60,7 +60,7 @@ impl Errors {
     pub const METRICS: [&'static str; 7] =
         ["m", "s", "weight", "weight_sorted", "component_mean", "component_sd", "s_misprint"];
 
-    /// One of them.
+    /// The error of that name.
     pub fn get(&self, metric: &str) -> Option<f64> {
         match metric {
             "m" => Some(self.m),
@@ -109,18 +109,18 @@ fn rmse(ours: &[f64], theirs: impl Iterator<Item = f64>) -> f64 {
     (squares / ours.len() as f64).sqrt()
 }
 
-/// One place of a training.
-pub(super) struct Look {
-    place: Place,
+/// The evaluation of one checkpoint.
+pub(super) struct Evaluation {
+    checkpoint: Checkpoint,
     oracle: f64,
     validation: f64,
     errors: Errors,
 }
 
-/// The place that a selection takes, and what it is worth.
+/// The checkpoint that a selection takes, and its errors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Chosen {
-    /// What chose, the less the better.
+pub(super) struct Selected {
+    /// The criterion, lower is better.
     pub(super) score: f64,
     /// Epochs or rounds.
     pub(super) at: usize,
@@ -131,49 +131,58 @@ pub(super) struct Chosen {
     pub(super) errors: Errors,
 }
 
-/// Epochs or rounds from one look to the next.
-pub(super) fn every(method: &Method) -> usize {
-    if method.has("n-estimators") { EVERY_ROUNDS } else { EVERY_EPOCHS }
+/// Epochs or rounds between checkpoints.
+pub(super) fn checkpoint_interval(method: &Method) -> usize {
+    if method.has("n-estimators") { ROUND_INTERVAL } else { EPOCH_INTERVAL }
 }
 
-/// Training, and looking.
-pub(super) fn over(problem: Problem, method: &Method, seed: u64) -> Result<JobGroup<'static, Vec<Look>>> {
+/// Trains, and evaluates every checkpoint.
+pub(super) fn evaluate_checkpoints(
+    problem: Problem,
+    method: &Method,
+    seed: u64,
+) -> Result<JobGroup<'static, Vec<Evaluation>>> {
     let encoded = problem.encoded(Units::Standardised)?;
-    let path = Path::undertake(method, &encoded.train, seed, every(method))?;
+    let path = TrainingPath::undertake(method, &encoded.train, seed, checkpoint_interval(method))?;
     Ok(path.map(move |path| {
         let path = path?;
-        path.places().into_iter().map(|place| look(&problem, &encoded, &path, place)).collect()
+        path.checkpoints().into_iter().map(|checkpoint| evaluate(&problem, &encoded, &path, checkpoint)).collect()
     }))
 }
 
-fn look(problem: &Problem, encoded: &super::problem::Encoded, path: &Path, place: Place) -> Result<Look> {
+fn evaluate(
+    problem: &Problem,
+    encoded: &super::problem::Encoded,
+    path: &TrainingPath,
+    checkpoint: Checkpoint,
+) -> Result<Evaluation> {
     let toy = problem.toy();
     let (x, y) = problem.validation();
-    let held = encoded.unscaled(path.predict(place, &encoded.validation)?);
-    let (m, s) = moment_errors(toy, &held, x);
-    let crps = held.crps(y)?;
-    let test = encoded.unscaled(path.predict(place, &encoded.test)?);
-    Ok(Look {
-        place,
+    let validation = encoded.unscaled(path.predict(checkpoint, &encoded.validation)?);
+    let (m, s) = moment_errors(toy, &validation, x);
+    let crps = validation.crps(y)?;
+    let test = encoded.unscaled(path.predict(checkpoint, &encoded.test)?);
+    Ok(Evaluation {
+        checkpoint,
         oracle: (0.5 * (m * m + s * s)).sqrt(),
         validation: crps.iter().sum::<f64>() / crps.len() as f64,
         errors: Errors::of(toy, &test, problem.test_inputs()),
     })
 }
 
-/// What each selection takes.
-pub(super) fn choose(looks: &[Look]) -> Value {
-    let mut chosen = Map::new();
+/// The checkpoint of each selection, as JSON.
+pub(super) fn select(evaluations: &[Evaluation]) -> Value {
+    let mut selected = Map::new();
     for selection in Selection::ALL {
-        let score = |look: &Look| match selection {
-            Selection::Oracle => look.oracle,
-            Selection::Validation => look.validation,
+        let score = |evaluation: &Evaluation| match selection {
+            Selection::Oracle => evaluation.oracle,
+            Selection::Validation => evaluation.validation,
         };
-        if let Some(best) = smallest(looks, |look| score(look)) {
-            let Place { at, members } = best.place;
-            let best = Chosen { score: score(best), at, members, errors: best.errors };
-            chosen.insert(selection.name().into(), json!(best));
+        if let Some(best) = min_by_score(evaluations, |evaluation| score(evaluation)) {
+            let Checkpoint { at, members } = best.checkpoint;
+            let best = Selected { score: score(best), at, members, errors: best.errors };
+            selected.insert(selection.name().into(), json!(best));
         }
     }
-    Value::Object(chosen)
+    Value::Object(selected)
 }
