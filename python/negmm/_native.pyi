@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negmm.executor import Exchange
+from negmm.messages import Details
 from negmm.scoring import Asked
 from negmm.search import Wishes
 from negmm.task import Splitting, Task
@@ -15,9 +16,6 @@ _Described = tuple[str, list[tuple[str, str]]]
 _Progress = Callable[[int, int, float], None]
 _Numbers = NDArray[np.float64]
 _Column = tuple[str, NDArray[Any] | list[str | None] | tuple[NDArray[np.int64], list[str]] | Any]
-
-class OptionError(ValueError):
-    """An option of a method is at fault, by its name on the command line."""
 
 @final
 class Table:
@@ -119,7 +117,7 @@ class Rows:
 
 def fit_forecaster(
     table: Table, columns: dict[str, Any], options: list[tuple[str, str]], *, seed: int, threads: int
-) -> tuple[Forecaster, list[str]]: ...
+) -> tuple[Forecaster, list[Details]]: ...
 def fit(
     task: Task,
     described: _Described,
@@ -128,7 +126,7 @@ def fit(
     exchange: Exchange | None,
     progress: _Progress | None,
     engine: str,
-) -> tuple[Model, list[str]]: ...
+) -> tuple[Model, list[Details]]: ...
 def train(rows: Rows, job: bytes, *, threads: int) -> bytes: ...
 def compare(
     task: Task,

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from negmm import _native
 from negmm.distribution import Distribution
 from negmm.files import write_whole
-from negmm.messages import in_python_terms, option_of, warn
+from negmm.messages import python_errors, option_of, warn
 from negmm.seed import seed_of
 from negmm.table import Streamed, is_frame, is_pandas, table
 from negmm.threads import threads_of
@@ -143,7 +143,7 @@ class Forecaster(BaseEstimator):
         }
         given = {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
         options = [(option_of(name), _text(value)) for name, value in given.items()]
-        with in_python_terms(df):
+        with python_errors(df):
             self.model_, sentences = _native.fit_forecaster(
                 rows, columns, options, seed=seed_of(self.random_state), threads=threads_of(self.n_jobs)
             )
@@ -181,7 +181,7 @@ class Forecaster(BaseEstimator):
         rows = self._table(df)
         _, frame = self._predicted(df)
         threads = threads_of(self.n_jobs)
-        with in_python_terms(df):
+        with python_errors(df):
             values = self.model_.paths(rows, count=int(paths), seed=seed_of(random_state), threads=threads)
         named = pandas.DataFrame(values.reshape(-1, paths), columns=[f"path_{path + 1}" for path in range(paths)])
         return pandas.concat([frame, named], axis=1)
@@ -191,7 +191,7 @@ class Forecaster(BaseEstimator):
         pandas frame: the forecaster's over all steps, those of naive forecasts, and the forecaster's at each step ahead."""
         import pandas
 
-        with in_python_terms(df):
+        with python_errors(df):
             text = self.model_.rolling(self._table(df), last=last, every=every, threads=threads_of(self.n_jobs))
         rolling = json.loads(text)
         return pandas.DataFrame(rolling["scores"] + rolling["steps"])
@@ -242,7 +242,7 @@ class Forecaster(BaseEstimator):
         import pandas
 
         rows, threads = self._table(df), threads_of(self.n_jobs)
-        with in_python_terms(df):
+        with python_errors(df):
             predictions, series, times, origins, steps = self.model_.predict(
                 rows, last=last, every=every, threads=threads
             )

@@ -1,76 +1,123 @@
-"""Responsible for what the core says, in Python's terms: parameters by their names here, rows from 0 and by their labels."""
+"""Errors and warnings of the library in Python's words: parameters for options, rows from 0 and by their labels."""
 
 from __future__ import annotations
 
 import json
-import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
-
-from negmm import _native
+from typing import Any, TypedDict
 
 #: Options that have another name here, because estimators have a method of theirs.
 RENAMED = {"loss": "score"}
-#: What the core says of the command line, and what is meant here.
-PHRASES = {
-    r"name its column by the option group": "give its labels as groups",
-    r"by the option (\w+) (\S+) and (\w+) (\S+)$": r"by \1=\2 and \3=\4",
-    r"by the option (\w+) (\S+)$": r"by \1=\2",
-    r"--date COL:(\w+)": r"dates={column: '\1'}",
-    r"--date COL:FORM": "dates={column: form}",
-    r"unless the option continuous is set": "unless continuous=True",
-    r"--decimal \. or --decimal ,": "decimal=. or decimal=, where it is read",
-}
-
-_OPTIONS = {option["name"] for method in json.loads(_native.methods()) for option in method["options"]}
-_HYPHENS = re.compile(r"\b(" + "|".join(sorted(name for name in _OPTIONS if "-" in name)) + r")\b")
+#: Options of columns that are an argument of another kind here.
+COLUMNS = {"group": "pass their labels as groups", "series": "name their column by id_col"}
 
 
 class DataWarning(UserWarning):
-    """Something odd about the data that is no error: a column that tells nothing, a category never seen in training."""
+    """Something odd about the data that is no error: a column without information, a category never seen in training."""
+
+
+class Details(TypedDict):
+    """An error or a warning of the library."""
+
+    file: str | None
+    row: int | None
+    column: str | None
+    #: From the outside in; the flag marks the row.
+    location: list[tuple[bool, str]]
+    #: The option at fault, of which the message is a predicate.
+    option: str | None
+    message: str
+    #: Each with its ``kind``, as ``negmm::Hint`` is serialised.
+    hints: list[dict[str, Any]]
 
 
 def option_of(parameter: str) -> str:
-    """The name of a parameter on the command line."""
+    """The library's name of a parameter."""
     return RENAMED.get(parameter, parameter.replace("_", "-"))
 
 
-def parameters_in(message: str) -> str:
-    """A message with the names that options have here.
+def parameter_of(option: str) -> str:
+    """The name of an option here.
 
-    >>> parameters_in("learning-rate must be above 0, found -1")
-    'learning_rate must be above 0, found -1'
+    >>> parameter_of("learning-rate"), parameter_of("score")
+    ('learning_rate', 'loss')
     """
-    message = _HYPHENS.sub(lambda found: found.group().replace("-", "_"), message)
-    return re.sub(r"^score\b", "loss", spoken(message))
+    return next((parameter for parameter, other in RENAMED.items() if other == option), option.replace("-", "_"))
 
 
-def spoken(sentence: str) -> str:
-    """A sentence without the words of the command line."""
-    for phrase, meant in PHRASES.items():
-        sentence = re.sub(phrase, meant, sentence)
-    return sentence
+def worded(details: Details, labels: Any = None) -> str:
+    """The text of an error or a warning; ``labels`` has one label for each row, where rows have labels."""
+    parts = []
+    for is_row, text in details["location"]:
+        row = details["row"]
+        known = is_row and labels is not None and row is not None and row < len(labels)
+        parts.append(f"{text} (index {labels[row]!r})" if known else text)
+    sentence = f"{', '.join(parts)}: " if parts else ""
+    if details["option"] is not None:
+        sentence += f"{parameter_of(details['option'])} "
+    sentence += details["message"]
+    remarks = [hint for hint in details["hints"] if hint["kind"] in ("similar_option", "related_option")]
+    advice = [hint for hint in details["hints"] if hint not in remarks]
+    sentence += "".join(f" ({_hint(remark)})" for remark in remarks)
+    return sentence + ("; " + " or ".join(map(_hint, advice)) if advice else "")
+
+
+def _hint(hint: dict[str, Any]) -> str:
+    match hint:
+        case {"kind": "when", "case": case, "hint": advice}:
+            return f"{case}, {_hint(advice)}"
+        case {"kind": "set_options", "settings": settings}:
+            return "pass " + " and ".join(_argument(option, value) for option, value in settings)
+        case {"kind": "choose_value", "option": option, "values": values}:
+            return "pass " + " or ".join(_argument(option, value) for value in values)
+        case {"kind": "raise_option", "option": option}:
+            return f"raise {parameter_of(option)}"
+        case {"kind": "name_column", "option": option}:
+            return COLUMNS.get(option, f"name a column by {parameter_of(option)}")
+        case {"kind": "date_format", "column": column, "formats": []}:
+            return f"pass dates={{{column!r}: format}}"
+        case {"kind": "date_format", "column": column, "formats": formats}:
+            return "pass " + " or ".join(f"dates={{{column!r}: {format!r}}}" for format in formats)
+        case {"kind": "calibrate"}:
+            return "call calibrate with rows that it was not fitted to"
+        case {"kind": "similar_option", "option": option}:
+            return f"did you mean {parameter_of(option)}?"
+        case {"kind": "related_option", "option": option}:
+            return f"see {parameter_of(option)}"
+    raise NotImplementedError(f"a hint of the kind {hint['kind']!r}")
+
+
+def _argument(option: str, value: str) -> str:
+    """An argument as it is typed.
+
+    >>> _argument("lower", "0"), _argument("continuous", "true"), _argument("decimal", ",")
+    ('lower=0', 'continuous=True', 'decimal=","')
+    """
+    if value in ("true", "false"):
+        return f"{parameter_of(option)}={value.capitalize()}"
+    try:
+        float(value)
+    except ValueError:
+        value = json.dumps(value)
+    return f"{parameter_of(option)}={value}"
 
 
 @contextmanager
-def in_python_terms(X: Any = None) -> Iterator[None]:
-    """What the core refuses is a ValueError that speaks of parameters, and of rows by their labels where ``X`` has labels."""
+def python_errors(X: Any = None) -> Iterator[None]:
+    """Words errors of the library for Python, with rows by their labels where ``X`` has labels."""
     try:
         yield
-    except _native.OptionError as error:
-        raise ValueError(parameters_in(str(error))) from None
     except ValueError as error:
-        row, labels = getattr(error, "row", None), getattr(X, "index", None)
-        if not (row is None or labels is None or type(labels).__name__ == "RangeIndex" or row >= len(labels)):
-            error.args = (str(error).replace(f"row {row}", f"row {row} (index {labels[row]!r})", 1),)
-        if type(error) is ValueError and len(error.args) == 1:
-            error.args = (spoken(str(error)),)
+        if (details := getattr(error, "details", None)) is not None:
+            labels = getattr(X, "index", None)
+            error.args = (worded(details, None if type(labels).__name__ == "RangeIndex" else labels),)
         raise
 
 
-def warn(sentences: list[str]) -> None:
-    """Warns whoever called a method of an estimator."""
-    for sentence in sentences:
-        warnings.warn(spoken(sentence), DataWarning, stacklevel=3)
+def warn(found: Sequence[Details | str]) -> None:
+    """Warns the caller of a method of an estimator."""
+    for warning in found:
+        sentence = warning if isinstance(warning, str) else worded(warning)
+        warnings.warn(sentence, DataWarning, stacklevel=3)

@@ -19,7 +19,7 @@ from negmm.averages import one_a_row
 from negmm.distribution import Distribution
 from negmm.executor import exchange_with
 from negmm.files import write_whole
-from negmm.messages import in_python_terms, option_of, warn
+from negmm.messages import python_errors, option_of, warn
 from negmm.progress import progress
 from negmm.renamed import with_current_names
 from negmm.seed import seed_of
@@ -145,7 +145,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         engine: str,
     ) -> list[str]:
         """Fits, and gives sentences about the data."""
-        with in_python_terms(X):
+        with python_errors(X):
             task = self._task(X, y, sample_weight, groups, dates)
             described = (self.method, self._options())
             with exchange_with(executor, self.n_jobs) as exchange, progress(self.verbose, "fit", "networks") as bar:
@@ -187,7 +187,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         self, X: Any, return_std: bool = False
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The mean of each row's distribution, and with ``return_std`` its standard deviation too."""
-        with in_python_terms(X):
+        with python_errors(X):
             rows = self._rows(X)
             means, sds, oddities = self.model_.moments(rows, sds=bool(return_std), threads=self._threads())
         warn(oddities)
@@ -195,7 +195,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
 
     def predict_dist(self, X: Any) -> Distribution:
         """The predicted distribution of each row: see :class:`negmm.Distribution`."""
-        with in_python_terms(X):
+        with python_errors(X):
             rows = self._rows(X)
             predictions, oddities = self.model_.predict(rows, threads=self._threads())
         warn(oddities)
@@ -274,7 +274,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         -------
         The estimator itself; :meth:`guarantee` says what its sets hold.
         """
-        with in_python_terms(X):
+        with python_errors(X):
             rows = self._rows(X)
             self.model_ = self.model_.calibrated(
                 rows,
@@ -288,7 +288,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
     def guarantee(self, coverage: float = 0.9, *, region: bool = False) -> str | dict[str, str]:
         """What guaranteed intervals (or regions) of a coverage hold, in words; of groups a sentence for each."""
         check_is_fitted(self)
-        with in_python_terms():
+        with python_errors():
             guarantees = self.model_.guarantees(region, float(coverage))
         return guarantees[0][1] if len(guarantees) == 1 and not guarantees[0][0] else dict(guarantees)
 
@@ -300,7 +300,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         by: ArrayLike | None,
         sample_weight: ArrayLike | None,
     ) -> NDArray[np.float64]:
-        with in_python_terms():
+        with python_errors():
             return self.model_.outside(
                 region, float(coverage), len(distribution), by=_words(by), weights=_listed(sample_weight)
             )
@@ -323,7 +323,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         0 inside all ranges; else the largest distance beyond the smallest or largest number of training, in standard
         deviations of that input. A category that training had not seen counts as 1.
         """
-        with in_python_terms(X):
+        with python_errors(X):
             distances, inputs = self.model_.novelty(self._rows(X))
         return distances, np.array(inputs, dtype=object)
 

@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from negmm import _native
-from negmm.messages import in_python_terms
+from negmm.messages import python_errors
 from negmm.regressor import DistributionRegressor
 from negmm.threads import threads_of
 
@@ -105,7 +105,7 @@ class Answers:
         )
         self._n_jobs = n_jobs
         self.keep = list(keep)
-        with in_python_terms():
+        with python_errors():
             self.names = self._model.names(self._asked)
         twice = sorted(set(self.keep) & set(self.names))
         if twice:
@@ -118,7 +118,7 @@ class Answers:
         if missing:
             raise ValueError(f"expected the columns {self._inputs}, found none called {', '.join(missing)}")
         kept = [batch.column(name) for name in self.keep]
-        with in_python_terms():
+        with python_errors():
             rows = _native.Table.of_stream(batch.select(self._inputs))
             columns = self._model.answers(rows, self._asked, threads=threads_of(self._n_jobs))
         return type(batch).from_arrays([*kept, *map(pa.array, columns)], names=[*self.keep, *self.names])

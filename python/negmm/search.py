@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict
 
 from negmm import _native
 from negmm.executor import exchange_with
-from negmm.messages import in_python_terms, option_of
+from negmm.messages import python_errors, option_of
 from negmm.methods import ConstantRegressor, NEGMMRegressor
 from negmm.progress import progress
 from negmm.regressor import ESTIMATORS, METHODS, DistributionRegressor, _text
@@ -133,7 +133,7 @@ def compare(
     named = _named(list(METHODS) if methods is None else methods)
     splitting = Splitting(folds=folds, repeats=repeats, test=test)
     learner = ConstantRegressor(**_target_of(named.values()), random_state=random_state)
-    with in_python_terms(X):
+    with python_errors(X):
         task = learner._task(X, y, sample_weight, groups, dates)
         described = [_described(estimator) for estimator in named.values()]
         with exchange_with(executor, n_jobs) as exchange, progress(verbose, "compare", "fits") as bar:
@@ -219,7 +219,7 @@ def tune(
     splitting = Splitting(folds=folds, repeats=repeats, test=test)
     target = _target_of(named.values())
     learner = ConstantRegressor(**target, random_state=random_state)
-    with in_python_terms(X):
+    with python_errors(X):
         task = learner._task(X, y, sample_weight, groups, dates)
         described = [_described(estimator) for estimator in named.values()]
         with exchange_with(executor, n_jobs) as exchange, progress(verbose, "tune", "fits") as bar:

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::error::raised_by_table;
+use crate::error::exception;
 
 /// The stream of an object.
 fn stream(object: &Bound<'_, PyAny>) -> PyResult<FFI_ArrowArrayStream> {
@@ -27,13 +27,13 @@ pub fn table(object: &Bound<'_, PyAny>) -> PyResult<negmm::Table> {
     let batches = RecordBatchStreamReader::try_new(stream(object)?).map_err(refused)?;
     // A producer may need the interpreter's lock in a thread of its own.
     let schema = batches.schema();
-    object.py().detach(|| negmm::Table::of_arrow(&schema, batches)).map_err(raised_by_table)
+    object.py().detach(|| negmm::Table::of_arrow(&schema, batches)).map_err(exception)
 }
 
 /// The column called `name` of an object that streams arrays.
 pub fn column(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(Column, Option<ColumnType>)> {
     let arrays = ArrayStreamReader::try_new(stream(object)?).map_err(refused)?;
-    let mut column = ArrowColumn::new(name, arrays.field().data_type()).map_err(raised_by_table)?;
+    let mut column = ArrowColumn::new(name, arrays.field().data_type()).map_err(exception)?;
     object
         .py()
         .detach(|| {
@@ -42,5 +42,5 @@ pub fn column(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(Column, Option
             }
             Ok(column.finish())
         })
-        .map_err(raised_by_table)
+        .map_err(exception)
 }

@@ -6,7 +6,7 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::error::raised;
+use crate::error::exception;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 
@@ -19,7 +19,7 @@ fn rows(
 ) -> PyResult<(CensoredTargets, Option<Vec<f64>>)> {
     let list = |numbers: &Numbers<'_>| numbers.as_array().to_vec();
     let (known, weights) = (CensoredTargets { lower: list(lower), upper: list(upper) }, weights.as_ref().map(list));
-    known.check(count, weights.as_deref()).map_err(raised)?;
+    known.check(count, weights.as_deref()).map_err(exception)?;
     Ok((known, weights))
 }
 
@@ -53,5 +53,5 @@ pub fn integrated_brier(
     }
     let (places, survival) = (places.as_array().to_vec(), survival.as_array());
     let at = |row: usize, place: usize| survival[[row, place]];
-    censored::integrated_brier(&known, weights.as_deref(), &places, at).map_err(raised)
+    censored::integrated_brier(&known, weights.as_deref(), &places, at).map_err(exception)
 }

@@ -1,36 +1,68 @@
-//! Responsible for what Python raises when the core refuses: the core's sentence, in the class that Python expects.
+//! Errors and warnings of the library for Python: exceptions with structured details, which `negmm/messages.py` words.
 
-use negmm::{Error, ErrorKind};
+use negmm::{Error, ErrorKind, Hint, Location, LocationPart, Warning, Wording};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
 
-pyo3::create_exception!(
-    negmm._native,
-    OptionError,
-    PyValueError,
-    "An option of a method is at fault, by its name on the command line."
-);
+/// Rows from 0 and options as parameters: the text of an exception that nothing words further.
+struct Parameters;
 
-/// The exception for an error of the core.
-pub fn raised(error: Error) -> PyErr {
-    let message = error.to_string();
-    match error.kind() {
-        ErrorKind::Io => PyOSError::new_err(message),
-        ErrorKind::Cancelled => PyKeyboardInterrupt::new_err(message),
-        ErrorKind::Options => OptionError::new_err(message),
-        _ => PyValueError::new_err(message),
+impl Wording for Parameters {
+    fn first_row(&self) -> u64 {
+        0
+    }
+
+    fn option(&self, name: &str) -> String {
+        name.replace('-', "_")
     }
 }
 
-/// The same for an error about a table, whose rows the core counts from 1 and Python from 0; the exception knows its `row`, where
-/// there is one.
-pub fn raised_by_table(error: Error) -> PyErr {
-    let error = error.counting_from_zero();
-    let row = error.place().row();
-    let raised = raised(error);
-    if let Some(row) = row {
-        // Without it the message still says which row.
-        Python::attach(|py| raised.value(py).setattr("row", row).unwrap_or_default());
-    }
-    raised
+/// The exception for an error of the library. It has the attributes `file`, `row` (from 0), `column`, `option` and `hints`, and
+/// `details` with all of them.
+pub fn exception(error: Error) -> PyErr {
+    let message = error.worded(&Parameters);
+    let exception = match error.kind() {
+        ErrorKind::Io => PyOSError::new_err(message),
+        ErrorKind::Cancelled => PyKeyboardInterrupt::new_err(message),
+        _ => PyValueError::new_err(message),
+    };
+    let attach = |py: Python<'_>| -> PyResult<()> {
+        let details = details(py, error.location(), error.option_name(), error.message(), error.hints())?;
+        let value = exception.value(py);
+        for name in ["file", "row", "column", "option", "hints"] {
+            value.setattr(name, details.get_item(name)?)?;
+        }
+        value.setattr("details", details)
+    };
+    // Without them the message still says all.
+    Python::attach(|py| attach(py).unwrap_or_default());
+    exception
+}
+
+/// Warnings of the library as dicts, the same as the `details` of exceptions.
+pub fn warnings<'py>(py: Python<'py>, warnings: &[Warning]) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let one = |warning: &Warning| details(py, warning.location(), None, warning.message(), warning.hints());
+    warnings.iter().map(one).collect()
+}
+
+fn details<'py>(
+    py: Python<'py>,
+    location: &Location,
+    option: Option<&str>,
+    message: &str,
+    hints: &[Hint],
+) -> PyResult<Bound<'py, PyDict>> {
+    let part = |part: &LocationPart| (matches!(part, LocationPart::Row(_)), part.worded(&Parameters));
+    let details = json!({
+        "file": location.file(),
+        "row": location.row(),
+        "column": location.column(),
+        "location": location.parts().map(part).collect::<Vec<_>>(),
+        "option": option,
+        "message": message,
+        "hints": hints,
+    });
+    Ok(py.import("json")?.call_method1("loads", (details.to_string(),))?.cast_into()?)
 }

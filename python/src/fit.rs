@@ -7,15 +7,17 @@ use negmm::options::{OptionInfo, RENAMED, ValueKind};
 use negmm::train::{Callbacks, train};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
+use crate::error::{exception, warnings};
 use crate::following::Following;
 use crate::model::Model;
 use crate::outside::Trainer;
 use crate::task::{Described, Task, method};
 use crate::threads::followed;
 
-/// Fits a method to a task; `exchange` takes jobs elsewhere, and `progress` is told how far it is. Gives the model and sentences about
+/// Fits a method to a task; `exchange` takes jobs elsewhere, and `progress` is told how far it is. Gives the model and warnings about
 /// the data.
 #[pyfunction]
 #[pyo3(signature = (task, described, *, threads, exchange, progress, engine))]
@@ -27,13 +29,13 @@ pub fn fit(
     exchange: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     engine: String,
-) -> PyResult<(Model, Vec<String>)> {
+) -> PyResult<(Model, Vec<Py<PyDict>>)> {
     let (learning, chosen) = (task.learning()?, method(&described)?);
     let following = Arc::new(Following::default());
     let heard = following.clone();
     let look = |py: Python<'_>| following.tell(py, progress.as_ref());
     let fitted = followed(py, threads, look, move |cancel| {
-        let trainer = Trainer::new(exchange, &engine, threads).map_err(crate::error::raised_by_table)?;
+        let trainer = Trainer::new(exchange, &engine, threads).map_err(exception)?;
         let fit = || {
             let table = learning.table()?;
             let plan = negmm::model::plan(&table, &learning.target, &chosen, &learning.inputs, learning.seed)?;
@@ -45,7 +47,8 @@ pub fn fit(
         trainer.outcome(fitted)
     })??;
     following.tell(py, progress.as_ref())?;
-    Ok((Model::new(fitted.model), fitted.warnings))
+    let warnings = warnings(py, &fitted.warnings)?.into_iter().map(Bound::unbind).collect();
+    Ok((Model::new(fitted.model), warnings))
 }
 
 /// Every method as JSON: its name, the table of its options, its settings, and the rows it cannot do without.

@@ -10,10 +10,10 @@ use negmm::forecast::{BacktestOrigins, ForecastPoint, Forecasts, SeriesSpec};
 use negmm::train::{Callbacks, CpuEngine};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
-use crate::error::{raised, raised_by_table};
+use crate::error::{exception, warnings};
 use crate::predictions::Predictions;
 use crate::table::Table;
 use crate::threads::interruptible;
@@ -37,7 +37,7 @@ pub struct Columns {
     upper: Option<f64>,
 }
 
-/// Fits a forecaster of the series in `table` by `auto` with these options. Gives it and sentences about the data.
+/// Fits a forecaster of the series in `table` by `auto` with these options. Gives it and warnings about the data.
 #[pyfunction]
 #[pyo3(signature = (table, columns, options, *, seed, threads))]
 pub fn fit_forecaster(
@@ -47,9 +47,9 @@ pub fn fit_forecaster(
     options: Vec<(String, String)>,
     seed: u64,
     threads: usize,
-) -> PyResult<(Forecaster, Vec<String>)> {
+) -> PyResult<(Forecaster, Vec<Py<PyDict>>)> {
     let mut method = Method::default();
-    method.configure(&options).map_err(|refused| raised(refused.into()))?;
+    method.configure(&options).map_err(|refused| exception(refused.into()))?;
     let Columns { target, time, series, past, known, horizon, seasons, lower, upper } = columns;
     let roles = SeriesSpec { time, series, past, known, horizon, seasons, ..SeriesSpec::of(target) };
     let outcome = TargetSpec { lower, upper, ..TargetSpec::default() };
@@ -62,8 +62,9 @@ pub fn fit_forecaster(
         let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);
         negmm::forecast::fit_forecaster(&table, &roles, auto, &options)
     })?;
-    let fitted = fitted.map_err(raised_by_table)?;
-    Ok((Forecaster(Arc::new(fitted.forecaster)), fitted.warnings))
+    let fitted = fitted.map_err(exception)?;
+    let warnings = warnings(py, &fitted.warnings)?.into_iter().map(Bound::unbind).collect();
+    Ok((Forecaster(Arc::new(fitted.forecaster)), warnings))
 }
 
 /// One number for each place.
@@ -109,13 +110,13 @@ impl Forecaster {
     /// Reads the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: Cow<'_, [u8]>) -> PyResult<Self> {
-        let forecaster = py.detach(|| negmm::forecast::Forecaster::from_bytes(&bytes)).map_err(raised)?;
+        let forecaster = py.detach(|| negmm::forecast::Forecaster::from_bytes(&bytes)).map_err(exception)?;
         Ok(Self(Arc::new(forecaster)))
     }
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.0.to_bytes()).map_err(raised)?;
+        let bytes = py.detach(|| self.0.to_bytes()).map_err(exception)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -136,7 +137,7 @@ impl Forecaster {
         let (forecaster, table) = (self.0.clone(), table.get().0.clone());
         let origins = (last.is_some() || every.is_some()).then_some(BacktestOrigins { last, every });
         let answered = interruptible(py, threads, move |_| Self::answered(&forecaster, &table, origins))?;
-        let Answered { forecasts, names, times, origins } = answered.map_err(raised_by_table)?;
+        let Answered { forecasts, names, times, origins } = answered.map_err(exception)?;
         let steps: Vec<i64> = forecasts.places.iter().map(|place| place.ahead as i64).collect();
         let (times, origins, steps) = (times.into_pyarray(py), origins.into_pyarray(py), steps.into_pyarray(py));
         Ok((Predictions::new(forecasts.predictions), names, times, origins, steps))
@@ -157,7 +158,7 @@ impl Forecaster {
             let answered = Self::answered(&forecaster, &table, None)?;
             forecaster.paths(&answered.forecasts, count, seed)
         })?;
-        Ok(paths.map_err(raised_by_table)?.into_pyarray(py))
+        Ok(paths.map_err(exception)?.into_pyarray(py))
     }
 
     /// Scores of the forecasts of the last steps beside those of naive forecasts, as JSON.
@@ -176,7 +177,7 @@ impl Forecaster {
             let histories = forecaster.histories(&table)?;
             forecaster.rolling(&table, &histories, BacktestOrigins { last, every })
         })?;
-        Ok(json!(rolling.map_err(raised_by_table)?).to_string())
+        Ok(json!(rolling.map_err(exception)?).to_string())
     }
 
     /// What the forecaster is, as JSON.

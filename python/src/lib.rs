@@ -25,8 +25,6 @@ mod _native {
     #[pymodule_export]
     use super::censored::{concordance, integrated_brier};
     #[pymodule_export]
-    use super::error::OptionError;
-    #[pymodule_export]
     use super::fit::{fit, methods, renamed_options};
     #[pymodule_export]
     use super::forecaster::{Forecaster, fit_forecaster};

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
 
-use crate::error::{raised, raised_by_table};
+use crate::error::exception;
 use crate::predictions::Predictions;
 use crate::table::Table;
 use crate::threads::interruptible;
@@ -116,18 +116,18 @@ impl Model {
     /// Reads the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: Cow<'_, [u8]>) -> PyResult<Self> {
-        py.detach(|| negmm::Model::from_bytes(&bytes)).map(Self::new).map_err(raised)
+        py.detach(|| negmm::Model::from_bytes(&bytes)).map(Self::new).map_err(exception)
     }
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.0.to_bytes()).map_err(raised)?;
+        let bytes = py.detach(|| self.0.to_bytes()).map_err(exception)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// The bytes of an ONNX graph that predicts the same.
     fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| negmm_onnx::export(&self.0)).map_err(raised)?;
+        let bytes = py.detach(|| negmm_onnx::export(&self.0)).map_err(exception)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -145,7 +145,7 @@ impl Model {
     ) -> PyResult<(Predictions, Vec<String>)> {
         let (model, table) = (self.0.clone(), table.get().0.clone());
         let predicted = interruptible(py, threads, move |_| model.predict_with_warnings(&table))?;
-        let (predictions, warnings) = predicted.map_err(raised_by_table)?;
+        let (predictions, warnings) = predicted.map_err(exception)?;
         Ok((Predictions::new(predictions), warnings.sentences()))
     }
 
@@ -168,13 +168,13 @@ impl Model {
             })?;
             Ok((means, spread, warnings.sentences()))
         })?;
-        let (means, sds, warnings) = moments.map_err(raised_by_table)?;
+        let (means, sds, warnings) = moments.map_err(exception)?;
         Ok((means.into_pyarray(py), sds.map(|sds| sds.into_pyarray(py)), warnings))
     }
 
     /// The names of the columns that answer questions.
     fn names(&self, questions: Questions) -> PyResult<Vec<String>> {
-        questions.read().and_then(|questions| questions.names(&self.0)).map_err(raised)
+        questions.read().and_then(|questions| questions.names(&self.0)).map_err(exception)
     }
 
     /// The columns that answer questions about each row: arrays of numbers, lists of text.
@@ -187,7 +187,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let (model, table) = (self.0.clone(), table.get().0.clone());
-        let questions = questions.read().map_err(raised)?;
+        let questions = questions.read().map_err(exception)?;
         let answered = interruptible(py, threads, move |cancel| {
             let column = |name: &String| match name.as_str() {
                 "novelty_input" => Answered::Words(Vec::new()),
@@ -208,7 +208,7 @@ impl Model {
             Answered::Numbers(numbers) => Ok(numbers.into_pyarray(py).into_any()),
             Answered::Words(words) => words.into_pyobject(py),
         };
-        answered.map_err(raised_by_table)?.into_iter().map(object).collect()
+        answered.map_err(exception)?.into_iter().map(object).collect()
     }
 
     /// The model with guaranteed sets, by rows that it has not seen: their targets, and the name of the column of groups (or of weights)
@@ -233,7 +233,7 @@ impl Model {
             let calibration = rows.calibration(grouped.then_some("by"), weighted.then_some("sample_weight"))?;
             Ok(negmm::Model::clone(&model).calibrated(calibration))
         })?;
-        calibrated.map(Self::new).map_err(raised_by_table)
+        calibrated.map(Self::new).map_err(exception)
     }
 
     /// The probability by the model itself that guaranteed sets of so many rows leave outside: of regions, or of central intervals.
@@ -248,13 +248,13 @@ impl Model {
         weights: Option<Vec<f64>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let labels = Labels { groups: by.unwrap_or_default(), weights: weights.unwrap_or_default() };
-        let calibration = self.0.known_calibration().map_err(raised)?;
-        Ok(calibration.outside(sets(regions), coverage, rows, &labels).map_err(raised)?.into_pyarray(py))
+        let calibration = self.0.known_calibration().map_err(exception)?;
+        Ok(calibration.outside(sets(regions), coverage, rows, &labels).map_err(exception)?.into_pyarray(py))
     }
 
     /// What guaranteed sets of a coverage hold, a sentence for each group.
     fn guarantees(&self, regions: bool, coverage: f64) -> PyResult<Vec<(String, String)>> {
-        let calibration = self.0.known_calibration().map_err(raised)?;
+        let calibration = self.0.known_calibration().map_err(exception)?;
         let guarantees = calibration.guarantees(sets(regions), coverage).into_iter();
         Ok(guarantees.map(|(group, guarantee)| (group.to_string(), guarantee.to_string())).collect())
     }
@@ -262,7 +262,7 @@ impl Model {
     /// For each row how many sds it lies outside the ranges of training, and by which input.
     fn novelty<'py>(&self, py: Python<'py>, table: &Bound<'py, Table>) -> PyResult<Novelty<'py>> {
         let table = &table.get().0;
-        let novelty = py.detach(|| self.0.novelty(table)).map_err(raised_by_table)?;
+        let novelty = py.detach(|| self.0.novelty(table)).map_err(exception)?;
         let inputs = novelty.inputs().into_iter().map(|input| input.map(String::from)).collect();
         Ok((novelty.distances().into_pyarray(py), inputs))
     }

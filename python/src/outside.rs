@@ -9,7 +9,7 @@ use negmm::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::raised;
+use crate::error::exception;
 use crate::threads::interruptible;
 
 /// The rows that jobs learn from.
@@ -21,7 +21,7 @@ impl Rows {
     /// Reads the bytes that an executor was given to keep.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        py.detach(|| Dataset::from_bytes(bytes)).map(|data| Self(Arc::new(data))).map_err(raised)
+        py.detach(|| Dataset::from_bytes(bytes)).map(|data| Self(Arc::new(data))).map_err(exception)
     }
 }
 
@@ -40,7 +40,7 @@ pub fn train<'py>(
         let watch = Callbacks { cancel, ..Callbacks::nothing() };
         negmm::train::train(&CpuEngine::new(threads), &[job], &watch).remove(0)?.to_bytes()
     })?;
-    Ok(PyBytes::new(py, &trained.map_err(raised)?))
+    Ok(PyBytes::new(py, &trained.map_err(exception)?))
 }
 
 /// What trains: threads here, or whatever Python's exchange hands jobs to.
@@ -92,7 +92,7 @@ impl Trainer {
         {
             return Err(error);
         }
-        result.map_err(crate::error::raised_by_table)
+        result.map_err(crate::error::exception)
     }
 }
 
@@ -138,9 +138,9 @@ fn exchanged(exchange: &Py<PyAny>, queue: &dyn Queue, watch: &Callbacks<'_>) -> 
 }
 
 fn send(exchange: &Py<PyAny>, number: usize, job: &Job) -> PyResult<()> {
-    let (rows, bytes) = (format!("{:016x}", job.data().fingerprint()), job.to_bytes().map_err(raised)?);
+    let (rows, bytes) = (format!("{:016x}", job.data().fingerprint()), job.to_bytes().map_err(exception)?);
     if Python::attach(|py| exchange.call_method1(py, "lacks", (&rows,))?.is_truthy(py))? {
-        let packed = job.data().to_bytes().map_err(raised)?;
+        let packed = job.data().to_bytes().map_err(exception)?;
         Python::attach(|py| exchange.call_method1(py, "keep", (&rows, PyBytes::new(py, &packed))).map(drop))?;
     }
     Python::attach(|py| exchange.call_method1(py, "send", (number, &rows, PyBytes::new(py, &bytes))).map(drop))

@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
-use crate::error::raised;
+use crate::error::exception;
 use crate::threads::interruptible;
 
 /// A predicted distribution for each row.
@@ -85,7 +85,7 @@ impl Predictions {
             return Err(PyValueError::new_err(message));
         }
         let list = |array: &PyReadonlyArray2<'_, f64>| array.as_array().iter().copied().collect::<Vec<f64>>();
-        let mixtures = Mixtures::new(components, list(&weights), list(&means), list(&sds)).map_err(raised)?;
+        let mixtures = Mixtures::new(components, list(&weights), list(&means), list(&sds)).map_err(exception)?;
         let predictions = negmm::Predictions::from(mixtures);
         Ok(Self::new(if members.is_empty() { predictions } else { predictions.of_members_of(members) }))
     }
@@ -99,12 +99,12 @@ impl Predictions {
         between: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let values = samples.as_array().iter().copied().collect();
-        let sets = SampleSets::new(samples.shape()[1], values, sd_floor).map_err(raised)?;
+        let sets = SampleSets::new(samples.shape()[1], values, sd_floor).map_err(exception)?;
         let predictions = negmm::Predictions::from(sets);
         match between {
             None => Ok(Self::new(predictions)),
             Some(between) => {
-                predictions.with_between_members(members, between.as_array().to_vec()).map(Self::new).map_err(raised)
+                predictions.with_between_members(members, between.as_array().to_vec()).map(Self::new).map_err(exception)
             }
         }
     }
@@ -113,7 +113,7 @@ impl Predictions {
     #[pyo3(signature = (lower, upper, step, origin))]
     fn with_support(&self, lower: Option<f64>, upper: Option<f64>, step: Option<f64>, origin: f64) -> PyResult<Self> {
         let support = Support { lower, upper, step, origin };
-        negmm::Predictions::clone(&self.0).with_support(support).map(Self::new).map_err(raised)
+        negmm::Predictions::clone(&self.0).with_support(support).map(Self::new).map_err(exception)
     }
 
     /// Lower and upper bound, step and origin of the support.
@@ -252,7 +252,7 @@ impl Predictions {
             let ends: Vec<f64> = region.intervals().iter().flat_map(|(lower, upper)| [*lower, *upper]).collect();
             in_rows(py, ends, region.intervals().len(), 2)
         };
-        regions.map_err(raised)?.into_iter().map(matrix).collect()
+        regions.map_err(exception)?.into_iter().map(matrix).collect()
     }
 
     /// Lower and upper ends of the central intervals that leave so much probability outside.
@@ -267,7 +267,7 @@ impl Predictions {
         let intervals = self.asked(py, threads, move |predictions| {
             predictions.each_with(&outside, |row, outside| row.interval_leaving(outside))
         })?;
-        let (lower, upper): (Vec<f64>, Vec<f64>) = intervals.map_err(raised)?.into_iter().unzip();
+        let (lower, upper): (Vec<f64>, Vec<f64>) = intervals.map_err(exception)?.into_iter().unzip();
         Ok((lower.into_pyarray(py), upper.into_pyarray(py)))
     }
 

@@ -10,7 +10,7 @@ use negmm::{Error, Method};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::error::raised;
+use crate::error::exception;
 use crate::following::Following;
 use crate::outside::Trainer;
 use crate::task::{Described, Splitting, Task, method};
@@ -37,7 +37,7 @@ pub fn compare(
     let heard = following.clone();
     let look = |py: Python<'_>| following.tell(py, progress.as_ref());
     let comparison = followed(py, threads, look, move |cancel| {
-        let trainer = Trainer::new(exchange, &engine, threads).map_err(crate::error::raised_by_table)?;
+        let trainer = Trainer::new(exchange, &engine, threads).map_err(crate::error::exception)?;
         let run = || {
             let table = learning.table()?;
             let splits = splitting.splits(&table, &learning)?;
@@ -116,7 +116,7 @@ impl Wishes {
 #[pyfunction]
 pub fn usual_space(methods: Vec<Described>) -> PyResult<String> {
     let methods = methods.iter().map(method).collect::<PyResult<Vec<Method>>>()?;
-    Ok(Space::usual(methods).map_err(raised)?.describe().to_string())
+    Ok(Space::usual(methods).map_err(exception)?.describe().to_string())
 }
 
 /// Tries settings of methods: all of them, the best first, as JSON.
@@ -135,18 +135,18 @@ pub fn tune(
     engine: String,
 ) -> PyResult<String> {
     let learning = task.learning()?;
-    let space = wishes.space(methods.iter().map(method).collect::<PyResult<_>>()?).map_err(raised)?;
-    let strategy = wishes.strategy(&space).map_err(raised)?;
+    let space = wishes.space(methods.iter().map(method).collect::<PyResult<_>>()?).map_err(exception)?;
+    let strategy = wishes.strategy(&space).map_err(exception)?;
     let known = choosers(&learning.inputs);
     let by = known.iter().copied().find(|metric| metric.name() == wishes.by).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|metric| metric.name()).collect();
-        raised(Error::options(format!("by must be one of {}, found {:?}", names.join(", "), wishes.by)))
+        exception(Error::options(format!("by must be one of {}, found {:?}", names.join(", "), wishes.by)))
     })?;
     let following = Arc::new(Following::default());
     let heard = following.clone();
     let look = |py: Python<'_>| following.tell(py, progress.as_ref());
     let ranking = followed(py, threads, look, move |cancel| {
-        let trainer = Trainer::new(exchange, &engine, threads).map_err(crate::error::raised_by_table)?;
+        let trainer = Trainer::new(exchange, &engine, threads).map_err(crate::error::exception)?;
         let run = || {
             let table = learning.table()?;
             let splits = splitting.splits(&table, &learning)?;

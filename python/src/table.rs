@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::arrow;
-use crate::error::raised_by_table;
+use crate::error::exception;
 
 /// Rows that are copied at a time: a block of a few hundred columns stays in the cache while it is turned into columns.
 const BLOCK: usize = 512;
@@ -65,7 +65,7 @@ impl Table {
     fn renamed_with(&self, names: Vec<String>, columns: Named<'_>) -> PyResult<Self> {
         let more = Self::of(typed(columns)?)?;
         let more = Arc::unwrap_or_clone(more.0);
-        self.0.renamed_with(names, more).map(|table| Self(Arc::new(table))).map_err(raised_by_table)
+        self.0.renamed_with(names, more).map(|table| Self(Arc::new(table))).map_err(exception)
     }
 
     /// The names of the columns.
@@ -87,7 +87,7 @@ impl Table {
             readings.extend(reading.map(|reading| (name.clone(), reading)));
             named.push((name, column));
         }
-        let table = negmm::Table::new(named).map_err(raised_by_table)?;
+        let table = negmm::Table::new(named).map_err(exception)?;
         let table = readings.into_iter().fold(table, |table, (name, reading)| table.with_reading(&name, reading));
         Ok(Self(Arc::new(table)))
     }

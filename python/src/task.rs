@@ -7,7 +7,7 @@ use negmm::compare::Split;
 use negmm::data::{ColumnRoles, Dialect, TargetSpec};
 use pyo3::prelude::*;
 
-use crate::error::raised;
+use crate::error::exception;
 use crate::table::Table;
 
 /// What is to be learnt: `target` from all other columns of `table` but `weight` and `group`. Text is understood as that of a CSV file,
@@ -44,7 +44,7 @@ impl Task {
         let form = |form: Option<String>| form.map(|form| form.parse()).transpose();
         let dates = dates.into_iter().map(|(name, word)| Ok((name, form(word)?))).collect::<negmm::Result<_>>();
         let outcome = TargetSpec { lower, upper, continuous, censored, upper_end };
-        let inputs = ColumnRoles { weight, group, dates: dates.map_err(raised)?, outcome, ..ColumnRoles::default() };
+        let inputs = ColumnRoles { weight, group, dates: dates.map_err(exception)?, outcome, ..ColumnRoles::default() };
         Ok(Learning { table: table.get().0.clone(), target, inputs, seed })
     }
 }
@@ -61,8 +61,8 @@ pub type Described = (String, Vec<(String, String)>);
 
 /// The method that is so described.
 pub fn method((name, options): &Described) -> PyResult<Method> {
-    let mut method = Method::by_name(name).map_err(raised)?;
-    method.configure(options).map_err(|refused| raised(refused.into()))?;
+    let mut method = Method::by_name(name).map_err(exception)?;
+    method.configure(options).map_err(|refused| exception(refused.into()))?;
     Ok(method)
 }
 

@@ -34,7 +34,7 @@ def test_regions_are_exact():
 
 def test_calibrated_sets_hold_what_they_say():
     model = fitted()
-    with pytest.raises(ValueError, match="the model has no guaranteed sets"):
+    with pytest.raises(ValueError, match="no conformal sets; call calibrate with rows that it was not fitted to"):
         model.predict_interval([[0.0]], 0.9, guaranteed=True)
     assert model.calibrate(*rows(400, 1)) is model
     assert model.guarantee(0.9).startswith("at least 90 % on average; for this model at least 88 % with 90 % confidence")

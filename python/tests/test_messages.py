@@ -1,4 +1,4 @@
-"""What the core refuses is said in Python's terms, and subclasses, folders and copies are as people expect them."""
+"""Errors and warnings of the library in Python's words; subclasses, folders and copies."""
 
 from __future__ import annotations
 
@@ -31,6 +31,31 @@ def test_parameters_have_their_names(model, message):
     assert str(caught.value).startswith(message)
 
 
+def test_errors_have_their_structure():
+    with pytest.raises(ValueError) as caught:
+        quick("ne-gmm", sigma_min=0.5, sigma_max=0.25).fit(X, Y)
+    assert str(caught.value) == "sigma_max must be larger than 0.5, found 0.25 (see sigma_min)"
+    assert type(caught.value) is ValueError
+    assert caught.value.option == "sigma-max"
+    assert caught.value.hints == [{"kind": "related_option", "option": "sigma-min"}]
+    wrong = X.copy()
+    wrong[7, 1] = np.inf
+    with pytest.raises(ValueError) as caught:
+        quick("ngboost").fit(wrong, Y)
+    assert (caught.value.row, caught.value.column, caught.value.file) == (7, "x1", None)
+    assert (caught.value.option, caught.value.hints) == (None, [])
+
+
+def test_dates_that_are_not_clear_name_the_parameter():
+    days = pd.DataFrame({"when": [f"{1 + row % 12:02}/{1 + row % 7:02}/2019" for row in range(len(Y))], "x": Y})
+    with pytest.raises(ValueError) as caught:
+        quick("ngboost").fit(days, Y)
+    assert str(caught.value).endswith("; pass dates={'when': 'dmy'} or dates={'when': 'mdy'}")
+    numbers = pd.DataFrame({"when": np.arange(len(Y)) + 0.5, "x": Y})
+    with pytest.raises(ValueError, match=r"; pass dates=\{'when': 'seconds'\} or dates=\{'when': 'milliseconds'\}$"):
+        quick("ngboost").fit(numbers, Y, dates=["when"])
+
+
 def test_rows_are_counted_from_0_and_have_labels():
     wrong = X.copy()
     wrong[7, 1] = np.inf
@@ -51,12 +76,28 @@ def test_rows_are_counted_from_0_and_have_labels():
         quick("ngboost").fit(X, Y, sample_weight=weights)
 
 
-def test_advice_names_parameters():
+def test_hints_name_parameters():
     repeated = np.tile(rows(30)[0], (4, 2))
-    with pytest.warns(negmm.DataWarning, match="give its labels as groups"):
+    with pytest.warns(negmm.DataWarning, match="batch together, pass their labels as groups$"):
         quick("ngboost").fit(repeated, Y)
-    with pytest.warns(negmm.DataWarning, match="say so by lower=0$"):
+    with pytest.warns(negmm.DataWarning, match="if none can be there, pass lower=0$"):
         quick("ngboost").fit(X, np.exp(2 * Y))
+    censored = np.array(list(zip(Y > 0, Y, strict=True)), dtype=[("event", bool), ("time", float)])
+    with pytest.raises(ValueError, match='; pass loss="log"$'):
+        quick("ngboost", loss="crps").fit(X, censored)
+
+
+def test_warnings_count_rows_from_0():
+    far = X.copy()
+    far[7, 1] = 1e30
+    with pytest.warns(negmm.DataWarning, match='^row 7, column "x1": 1e30 is so far from all other rows'):
+        quick("ngboost").fit(far, Y)
+
+
+def test_series_that_are_mixed_name_their_column():
+    frame = pd.DataFrame({"ds": [0, 1, 1, 2], "y": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(ValueError, match="occurs twice; if there are several series, name their column by id_col$"):
+        negmm.Forecaster(1).fit(frame)
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

@@ -23,7 +23,7 @@ pub fn watch() {
 /// Starts listening.
 #[cfg(not(unix))]
 pub fn watch() {
-    let _ = ctrlc::set_handler(|| stop(i32::from(negmm::ErrorKind::Cancelled.exit_code())));
+    let _ = ctrlc::set_handler(|| stop(i32::from(crate::wording::exit_code(negmm::ErrorKind::Cancelled))));
 }
 
 /// Whether somebody else listens.

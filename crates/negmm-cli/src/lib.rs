@@ -21,6 +21,7 @@ mod report;
 mod say;
 mod usage;
 mod without_target;
+mod wording;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -45,7 +46,7 @@ pub fn main() -> ExitCode {
 fn run_and_report(typed: &[OsString]) -> u8 {
     run(typed).unwrap_or_else(|error| {
         say::failure(&error, usage::wants_json(typed));
-        error.kind().exit_code()
+        wording::exit_code(error.kind())
     })
 }
 

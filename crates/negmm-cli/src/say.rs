@@ -6,9 +6,11 @@ use std::cell::RefCell;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use negmm::Error;
+use negmm::{Error, Warning, Wording};
 use serde::Serialize;
 use serde_json::json;
+
+use crate::wording::Flags;
 
 thread_local! {
     /// What this thread prints to standard output and standard error while it is captured.
@@ -93,22 +95,30 @@ pub fn note(quiet: bool, sentences: &[String]) {
     }
 }
 
+/// Prints the warnings of the library.
+pub fn print_warnings(quiet: bool, warnings: &[Warning]) {
+    let sentences: Vec<String> = warnings.iter().map(|warning| warning.worded(&Flags)).collect();
+    warn(quiet, &sentences);
+}
+
 /// Prints what went wrong, for programs too where they listen.
 pub fn failure(error: &Error, json: bool) {
     if json {
-        let place = error.place();
+        let location = error.location();
         let object = json!({
-            "error": error.to_string(),
+            "error": error.worded(&Flags),
             "kind": format!("{:?}", error.kind()).to_lowercase(),
-            "file": place.file(),
-            "line": place.line(),
-            "row": place.row(),
-            "column": place.column(),
+            "file": location.file(),
+            "line": location.line(),
+            "row": location.row().map(|row| row + Flags.first_row()),
+            "column": location.column(),
+            "option": error.option_name(),
+            "hints": error.hints(),
         });
         // Where standard output is what failed, standard error tells it.
         let _ = Stream::Out.line(&object.to_string());
     }
-    tell(&format!("error: {error}"));
+    tell(&format!("error: {}", error.worded(&Flags)));
 }
 
 /// That standard output failed; a reader that has gone away ends the program quietly.

@@ -50,7 +50,7 @@ fn outliers() {
         folder.write("d.csv", data);
         let outcome = folder.fit("d.csv", "m", &[]);
         let warning = format!(
-            "warning: row 60, column \"{name}\": 1e30 is so far from all other rows that they look the same beside it\n"
+            "warning: row 60, column \"{name}\": 1e30 is so far from all other rows that they hardly differ beside it\n"
         );
         assert!(outcome.err.starts_with(&warning), "{}", outcome.err);
         let text = folder.done(&["predict", "m", "d.csv", "--interval", "0.9"]).text();

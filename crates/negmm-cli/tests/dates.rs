@@ -60,7 +60,7 @@ fn the_option_says_what_the_column_does_not() {
         (1..=12).map(|day| format!("{day:02}/{:02}/2019,{},{day}\n", 13 - day, 20_190_100 + day)).collect();
     folder.write("f.csv", format!("when,number,y\n{rows}"));
     let fit = ["fit", "f.csv", "--target", "y", "-o", "m", "--epochs", "1", "--method", "ne-gmm"];
-    let message = "f.csv, column \"when\": \"01/12/2019\" may be dmy or mdy, and no cell of the column decides: say which with --date COL:dmy or COL:mdy";
+    let message = "f.csv, column \"when\": \"01/12/2019\" may be dmy or mdy, and no cell of the column decides; use --date when:dmy or --date when:mdy";
     folder.refused(&fit, 2, message);
     folder.refused(
         &[&fit[..], &["--date", "wen:dmy"]].concat(),

@@ -71,7 +71,7 @@ fn calibrated_sets_are_guaranteed_and_say_so() {
     folder.refused(
         &guaranteed,
         1,
-        "the model has no guaranteed sets: make it one that has with `negmm calibrate`, from rows that it has not seen",
+        "the model is not calibrated, so it has no conformal sets; use `negmm calibrate` with rows that the model was not fitted to",
     );
     let said = folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "safe.negmm"]).text();
     assert!(said.starts_with("ne-gmm for \"y\", calibrated by 400 rows that it must not have seen\n"), "{said}");

@@ -186,7 +186,7 @@ fn methods_and_their_options() {
         folder.refused(
             &fit(&["--method", method, flag, value]),
             2,
-            &format!("method {method} has no option \"{option}\"; methods that have it: {}", having(option)),
+            &format!("{option} is not an option of {method}; methods that have it: {}", having(option)),
         );
     }
 }
@@ -232,7 +232,7 @@ fn config_files() {
     let fit = ["fit", "ok.csv", "--target", "y", "-o", "m", "--config", "c.toml", "--method", "ne-gmm"];
     folder.refused(&fit, 2, "c.toml: there is no such file or folder");
     for (text, message) in [
-        ("epochs = 3\nbogus = 3\n", "line 2: there is no option \"bogus\""),
+        ("epochs = 3\nbogus = 3\n", "line 2: bogus is not an option of any method"),
         ("epochs = 3\n\nhidden = = 4\n", "line 3: this is not valid TOML (extra `=`, expected nothing)"),
         ("epochs = 3\nepochs = 4\n", "line 2: this is not valid TOML (duplicate key)"),
         ("epochs = \"many\"\n", "line 1: epochs must be a number, found \"many\""),
@@ -252,7 +252,7 @@ fn config_files() {
         ("seed = -1\n", "line 1: seed must be a whole number, at least 0, found \"-1\""),
         (
             "sigma-min = 0.5\nepochs = 3\nsigma-max = 0.25\n",
-            "line 3: sigma-max must be larger than sigma-min, found 0.25",
+            "line 3: sigma-max must be larger than 0.5, found 0.25 (see sigma-min)",
         ),
     ] {
         folder.write("c.toml", text);

@@ -62,7 +62,7 @@ fn they_are_those_of_predict() {
 fn a_model_without_them_says_what_to_do() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &[]);
-    server.csv(&format!("/invocations?{QUERY}"), NEW).refused(400, "negmm calibrate");
+    server.csv(&format!("/invocations?{QUERY}"), NEW).refused(400, "calibrate the model with rows");
 }
 
 #[test]

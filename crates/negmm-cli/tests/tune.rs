@@ -137,7 +137,7 @@ fn what_it_refuses() {
         "shard must be i/n with i from 1 to n, such as 2/4, found \"3/2\"",
     );
     folder.refused(&search("j", &["--merge", "none"]), 1, "none: there is no such folder");
-    folder.refused(&search("j", &["--try", "beta=1"]), 2, "there is no option \"beta\" of ne-gmm");
+    folder.refused(&search("j", &["--try", "beta=1"]), 2, "beta is not an option of ne-gmm");
     let tune = |data, target| ["tune", data, "--target", target, "--journal", "j", "--try", "eta=0,1"];
     folder.refused(&tune("none.csv", "y"), 1, "none.csv: there is no such file or folder");
     let missing = folder.run(&tune("data.csv", "z"));

@@ -34,7 +34,7 @@ pub fn accelerator(name: &str, notify: Notify) -> Result<Option<Arc<dyn Accelera
         "cpu" => Ok(None),
         "cuda" => Ok(Some(Arc::new(DeviceAccelerator::new(CudaDevice::first()?, notify)))),
         "auto" => Ok(Some(Arc::new(LazyAccelerator::new(notify)))),
-        _ => Err(Error::options(format!("engine must be one of {}, found {name:?}", ENGINES.join(", ")))),
+        _ => Err(Error::option("engine", format!("must be one of {}, found {name:?}", ENGINES.join(", ")))),
     }
 }
 

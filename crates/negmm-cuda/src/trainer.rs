@@ -37,7 +37,7 @@ impl Trainer {
                 engine.min_seconds = MIN_CORE_SECONDS;
                 Self::Cuda(Box::new(engine))
             })),
-            _ => Err(Error::options(format!("engine must be one of {}, found {name:?}", ENGINES.join(", ")))),
+            _ => Err(Error::option("engine", format!("must be one of {}, found {name:?}", ENGINES.join(", ")))),
         }
     }
 

@@ -80,7 +80,7 @@ impl ColumnRoles {
         if told.is_none() && self.sequence_column() == Some(name) {
             return Ok(None);
         }
-        form_of(column, told).map_err(|error| table.blame(error.in_column(name)))
+        form_of(name, column, told).map_err(|error| table.blame(error.in_column(name)))
     }
 
     /// Columns that are neither inputs nor the target: the weight, the group, and what says something of the target.

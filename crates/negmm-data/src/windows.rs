@@ -38,7 +38,7 @@ impl Sequence {
     /// Says what is out of range, if something is.
     pub fn check(&self) -> Result<()> {
         if !(1..=MOST_WINDOW).contains(&self.window) {
-            return Err(Error::options(format!("window must be from 1 to {MOST_WINDOW}, found {}", self.window)));
+            return Err(Error::option("window", format!("must be from 1 to {MOST_WINDOW}, found {}", self.window)));
         }
         Ok(())
     }

@@ -1,11 +1,12 @@
-//! Responsible for what went wrong: one opaque [`Error`] whose message says what was expected, what was found and where,
-//! and which keeps its kind, place and source.
+//! The error type of the library: an opaque [`Error`] with kind, location, option at fault, message, hints and source.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::place::{Part, Place};
+use crate::Hint;
+use crate::location::{Location, LocationPart};
+use crate::wording::{Neutral, Wording, sentence};
 
 /// The result of everything in this library that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -26,29 +27,16 @@ pub enum ErrorKind {
     Cancelled,
 }
 
-impl ErrorKind {
-    /// What a program that fails with it tells the shell.
-    ///
-    /// | code | kind |
-    /// |---|---|
-    /// | 2 | the command line is at fault: [`ErrorKind::Options`] |
-    /// | 130 | stopped by Ctrl-C, as shells count it: [`ErrorKind::Cancelled`] |
-    /// | 1 | everything else |
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Options => 2,
-            Self::Cancelled => 130,
-            Self::Data | Self::Model | Self::Io => 1,
-        }
-    }
-}
-
-/// An error with one message for a person; [`ErrorKind`], [`Place`] and source are for programs.
+/// An error. Its message says what was expected and what was found; kind, location, option, hints and source are structured.
+///
+/// `Display` gives a neutral sentence; [`Error::worded`] gives one in the words of a front end.
 #[derive(Clone)]
 pub struct Error {
     kind: ErrorKind,
-    place: Place,
+    location: Location,
+    option: Option<String>,
     message: String,
+    hints: Vec<Hint>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -68,6 +56,11 @@ impl Error {
         Self::new(ErrorKind::Options, message)
     }
 
+    /// The option `name` is at fault. The message is a predicate: `must be above 0, found -1`.
+    pub fn option(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { option: Some(name.into()), ..Self::options(message) }
+    }
+
     /// The caller asked to stop.
     pub fn cancelled() -> Self {
         Self::new(ErrorKind::Cancelled, "stopped before the end")
@@ -84,7 +77,8 @@ impl Error {
     }
 
     fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, place: Place::default(), message: message.into(), source: None }
+        let message = message.into();
+        Self { kind, location: Location::default(), option: None, message, hints: Vec::new(), source: None }
     }
 
     /// Keeps the error that this one comes from. The message already says what a person should know of it.
@@ -94,45 +88,45 @@ impl Error {
         self
     }
 
-    /// Says in which file it happened, in front of what was said so far.
+    /// Adds a hint.
     #[must_use]
-    pub fn in_file(self, path: impl AsRef<Path>) -> Self {
-        self.within(Part::File(path.as_ref().display().to_string()))
-    }
-
-    /// Says on which line, in front of what was said so far.
-    #[must_use]
-    pub fn at_line(self, line: u64) -> Self {
-        self.within(Part::Line(line))
-    }
-
-    /// Says in which row, in front of what was said so far.
-    #[must_use]
-    pub fn at_row(self, row: u64) -> Self {
-        self.within(Part::Row(row))
-    }
-
-    /// Says in which column, in front of what was said so far.
-    #[must_use]
-    pub fn in_column(self, name: impl Into<String>) -> Self {
-        self.within(Part::Column(name.into()))
-    }
-
-    /// Says a place that is no file, line, row or column (a node of a tree), in front of what was said so far.
-    #[must_use]
-    pub fn at(self, place: impl Into<String>) -> Self {
-        self.within(Part::Other(place.into()))
-    }
-
-    /// The same for a caller who counts the rows of tables from 0.
-    #[must_use]
-    pub fn counting_from_zero(mut self) -> Self {
-        self.place.count_from_zero();
+    pub fn with_hint(mut self, hint: Hint) -> Self {
+        self.hints.push(hint);
         self
     }
 
-    fn within(mut self, part: Part) -> Self {
-        self.place.within(part);
+    /// Adds the file in front of the location so far.
+    #[must_use]
+    pub fn in_file(self, path: impl AsRef<Path>) -> Self {
+        self.within(LocationPart::File(path.as_ref().display().to_string()))
+    }
+
+    /// Adds the line, from 1, in front of the location so far.
+    #[must_use]
+    pub fn at_line(self, line: u64) -> Self {
+        self.within(LocationPart::Line(line))
+    }
+
+    /// Adds the row, from 0, in front of the location so far.
+    #[must_use]
+    pub fn at_row(self, row: u64) -> Self {
+        self.within(LocationPart::Row(row))
+    }
+
+    /// Adds the column in front of the location so far.
+    #[must_use]
+    pub fn in_column(self, name: impl Into<String>) -> Self {
+        self.within(LocationPart::Column(name.into()))
+    }
+
+    /// Adds a location that is no file, line, row or column (a node of a tree) in front of the location so far.
+    #[must_use]
+    pub fn at(self, location: impl Into<String>) -> Self {
+        self.within(LocationPart::Other(location.into()))
+    }
+
+    fn within(mut self, part: LocationPart) -> Self {
+        self.location.push_outer(part);
         self
     }
 
@@ -142,12 +136,32 @@ impl Error {
     }
 
     /// Where it happened.
-    pub fn place(&self) -> &Place {
-        &self.place
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// The option at fault, where it is one.
+    pub fn option_name(&self) -> Option<&str> {
+        self.option.as_deref()
+    }
+
+    /// The sentence without location and hints; where [`Error::option_name`] is known, a predicate of that option.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What may help.
+    pub fn hints(&self) -> &[Hint] {
+        &self.hints
+    }
+
+    /// The whole text in the words of a front end.
+    pub fn worded(&self, wording: &dyn Wording) -> String {
+        sentence(wording, &self.location, self.option.as_deref(), &self.message, &self.hints)
     }
 }
 
-/// What the system said, in plain words and without its number.
+/// The message of the operating system in plain words, without its number.
 fn plain(error: &std::io::Error) -> String {
     use std::io::ErrorKind;
     let known = match error.kind() {
@@ -169,10 +183,7 @@ fn plain(error: &std::io::Error) -> String {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.place.is_empty() {
-            return f.write_str(&self.message);
-        }
-        write!(f, "{}: {}", self.place, self.message)
+        f.write_str(&self.worded(&Neutral))
     }
 }
 
@@ -191,10 +202,11 @@ impl std::error::Error for Error {
     }
 }
 
-/// Errors are equal when they say the same; their sources cannot be compared.
+/// Errors are equal when all parts but their sources are: sources cannot be compared.
 impl PartialEq for Error {
     fn eq(&self, other: &Self) -> bool {
-        (self.kind, &self.place, &self.message) == (other.kind, &other.place, &other.message)
+        let parts = |error: &Self| (error.kind, error.location.clone(), error.option.clone(), error.hints.clone());
+        self.message == other.message && parts(self) == parts(other)
     }
 }
 
@@ -207,20 +219,54 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_read_from_the_outside_in() {
+    fn locations_read_from_the_outside_in() {
         let wrong = || Error::data("wrong");
         assert_eq!(wrong().in_file("a\u{1b}[31m.csv").to_string(), "a\\u{1b}[31m.csv: wrong");
-        let cell = wrong().in_column("a\nb").at_line(7).at_row(5).in_file("f.csv");
+        let cell = wrong().in_column("a\nb").at_line(7).at_row(4).in_file("f.csv");
         assert_eq!(cell.to_string(), "f.csv, row 5 (line 7), column \"a\\nb\": wrong");
-        let place = cell.place();
-        assert_eq!((place.file(), place.line(), place.row()), (Some("f.csv"), Some(7), Some(5)));
-        assert_eq!(place.column(), Some("a\nb"));
+        let location = cell.location();
+        assert_eq!((location.file(), location.line(), location.row()), (Some("f.csv"), Some(7), Some(4)));
+        assert_eq!(location.column(), Some("a\nb"));
         assert_eq!(wrong().at_line(3).in_file("t.toml").to_string(), "t.toml, line 3: wrong");
         assert_eq!(wrong().at("column 2").at_line(1).at("header").to_string(), "header (line 1), column 2: wrong");
         assert_eq!(wrong().at("node 3").at("tree 7").to_string(), "tree 7, node 3: wrong");
         assert_eq!(wrong().to_string(), "wrong");
-        assert_eq!(cell.clone().counting_from_zero().to_string(), "f.csv, row 4 (line 7), column \"a\\nb\": wrong");
-        assert!(wrong().place().is_empty());
+        assert!(wrong().location().is_empty());
+    }
+
+    #[test]
+    fn a_front_end_words_rows_options_and_hints() {
+        struct Parameters;
+        impl Wording for Parameters {
+            fn first_row(&self) -> u64 {
+                0
+            }
+
+            fn option(&self, name: &str) -> String {
+                name.replace('-', "_")
+            }
+
+            fn hint(&self, hint: &Hint) -> String {
+                match hint {
+                    Hint::SetOptions { settings } => format!("pass {}={:?}", settings[0].0, settings[0].1),
+                    Hint::RelatedOption { option } => format!("see {}", self.option(option)),
+                    other => other.to_string(),
+                }
+            }
+        }
+        let option = Error::option("sigma-max", "must be larger than 1, found 0.5")
+            .with_hint(Hint::RelatedOption { option: "sigma-min" })
+            .at_row(4);
+        assert_eq!(option.to_string(), "row 5: sigma-max must be larger than 1, found 0.5 (see sigma-min)");
+        let worded = option.worded(&Parameters);
+        assert_eq!(worded, "row 4: sigma_max must be larger than 1, found 0.5 (see sigma_min)");
+        assert_eq!((option.option_name(), option.hints().len()), (Some("sigma-max"), 1));
+        let hints = [Hint::set("decimal", ","), Hint::Calibrate];
+        let two = hints.into_iter().fold(Error::data("unclear"), Error::with_hint);
+        let calibrate = "or calibrate the model with rows that it was not fitted to";
+        assert_eq!(two.to_string(), format!("unclear; set decimal to , {calibrate}"));
+        assert_eq!(two.worded(&Parameters), format!("unclear; pass decimal=\",\" {calibrate}"));
+        assert_ne!(two, Error::data("unclear"));
     }
 
     #[test]
@@ -230,11 +276,5 @@ mod tests {
         let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
         assert_eq!(source.map(std::io::Error::kind), Some(std::io::ErrorKind::PermissionDenied));
         assert!(Error::data("wrong").source().is_none());
-    }
-
-    #[test]
-    fn shells_are_told_what_is_at_fault() {
-        let kinds = [ErrorKind::Data, ErrorKind::Model, ErrorKind::Io, ErrorKind::Options, ErrorKind::Cancelled];
-        assert_eq!(kinds.map(ErrorKind::exit_code), [1, 1, 1, 2, 130]);
     }
 }

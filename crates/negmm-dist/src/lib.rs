@@ -7,7 +7,9 @@ pub mod accelerator;
 pub mod censored;
 mod error;
 mod grid;
+mod hint;
 pub mod known;
+mod location;
 #[doc(hidden)]
 pub mod math;
 pub mod metrics;
@@ -15,7 +17,6 @@ pub mod mixture;
 #[doc(hidden)]
 pub mod near;
 pub mod novelty;
-mod place;
 pub mod predictive;
 #[doc(hidden)]
 pub mod quote;
@@ -26,18 +27,23 @@ pub mod score;
 #[doc(hidden)]
 pub mod streams;
 pub mod support;
+mod warning;
 #[doc(hidden)]
 pub mod weights;
+mod wording;
 
 pub use accelerator::QuantileAccelerator;
 pub use error::{Error, ErrorKind, Result};
+pub use hint::Hint;
 pub use known::CensoredTargets;
+pub use location::{Location, LocationPart};
 pub use math::rng::Rng;
 pub use metrics::Metrics;
 pub use mixture::{Mixture, Mixtures, TailQuantile};
 pub use novelty::Novelty;
-pub use place::Place;
 pub use predictive::Predictions;
 pub use region::HighestDensityRegion;
 pub use row::{DistributionKind, DistributionRef};
 pub use support::Support;
+pub use warning::Warning;
+pub use wording::Wording;

@@ -73,7 +73,7 @@ fn facts(forecaster: &Forecaster, histories: &Histories, source: &str) -> Vec<St
         percent(forecaster.share()),
         percent(1.0 - forecaster.share()),
     ));
-    facts.extend(histories.warnings.iter().map(|warning| format!("Note: {}.", html(warning))));
+    facts.extend(histories.warnings.iter().map(|warning| format!("Note: {}.", html(&warning.to_string()))));
     facts
 }
 

@@ -2,8 +2,17 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use negmm::ErrorKind;
+use negmm::{ErrorKind, Wording};
 use serde_json::json;
+
+/// The wording of the server: rows of a request count from 0.
+struct Requests;
+
+impl Wording for Requests {
+    fn first_row(&self) -> u64 {
+        0
+    }
+}
 
 /// An error response.
 #[derive(Debug)]
@@ -45,10 +54,10 @@ impl Failure {
 
 impl From<negmm::Error> for Failure {
     fn from(error: negmm::Error) -> Self {
-        let error = error.counting_from_zero();
+        let message = error.worded(&Requests);
         match error.kind() {
-            ErrorKind::Data | ErrorKind::Options => Self::bad(error.to_string()),
-            _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+            ErrorKind::Data | ErrorKind::Options => Self::bad(message),
+            _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, message),
         }
     }
 }

@@ -63,13 +63,16 @@ impl Limits {
             ("max-connections", self.connections),
         ];
         if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
-            return Err(negmm::Error::options(format!("{name} must be at least 1, found 0")));
+            return Err(negmm::Error::option(*name, "must be at least 1, found 0"));
         }
         if self.time.is_zero() || self.time >= self.drain {
             let (time, drain) = (self.time.as_secs_f64(), self.drain.as_secs_f64());
-            return Err(negmm::Error::options(format!(
-                "timeout must be above 0 and below drain, so that every request is answered: found {time} and {drain} seconds"
-            )));
+            return Err(negmm::Error::option(
+                "timeout",
+                format!(
+                    "must be above 0 and below drain, so that every request is answered: found {time} and {drain} seconds"
+                ),
+            ));
         }
         Ok(())
     }

@@ -39,7 +39,10 @@ impl Split {
     /// Each row is scored once, in one of `folds` parts.
     pub fn folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<Self>> {
         if folds < 2 || folds > rows {
-            return Err(Error::options(format!("folds must be from 2 to the number of rows ({rows}), found {folds}")));
+            return Err(Error::option(
+                "folds",
+                format!("must be from 2 to the number of rows ({rows}), found {folds}"),
+            ));
         }
         let parts = k_folds(rows, folds, &mut Rng::new(seed, streams::SPLITS));
         Ok(Self::of_parts(rows, parts))
@@ -53,9 +56,10 @@ impl Split {
         let rows = groups.len();
         let count = groups.iter().collect::<HashSet<_>>().len();
         if folds < 2 || folds > count {
-            return Err(Error::options(format!(
-                "folds must be from 2 to the number of groups ({count}), found {folds}"
-            )));
+            return Err(Error::option(
+                "folds",
+                format!("must be from 2 to the number of groups ({count}), found {folds}"),
+            ));
         }
         let parts = grouped_folds(groups, folds, &mut Rng::new(seed, streams::SPLITS));
         Ok(Self::of_parts(rows, parts))
@@ -65,7 +69,7 @@ impl Split {
     /// learnt from all blocks before it, so nothing looks into the future.
     pub fn expanding(rows: usize, folds: usize) -> Result<Vec<Self>> {
         if folds == 0 || folds >= rows {
-            return Err(Error::options(format!("folds must be from 1 to the rows ({rows}) but one, found {folds}")));
+            return Err(Error::option("folds", format!("must be from 1 to the rows ({rows}) but one, found {folds}")));
         }
         let fold = |block: Range<usize>| Self { train: (0..block.start).collect(), test: block.collect() };
         Ok(blocks(rows, folds + 1).into_iter().skip(1).map(fold).collect())
@@ -74,8 +78,9 @@ impl Split {
     /// `repeats` times another random share of the rows is scored.
     pub fn repeats(rows: usize, repeats: usize, share: f64, seed: u64) -> Result<Vec<Self>> {
         if repeats == 0 || !(share > 0.0 && share < 1.0) || rows < 2 {
-            return Err(Error::options(
-                "repeats must be at least 1, with a test share between 0 and 1 of 2 rows or more",
+            return Err(Error::option(
+                "repeats",
+                "must be at least 1, with a test share between 0 and 1 of 2 rows or more",
             ));
         }
         let draw = |repeat: usize| {

@@ -97,7 +97,8 @@ fn noise_is_no_better_than_the_constant_and_no_worse() {
             let constant = Metrics::of(&model.baseline(4000), &y).unwrap();
             differences.push(model.record().validation.as_ref().unwrap().nll - scores.nll);
             losses.push(scores.nll - constant.nll);
-            said += usize::from(warnings.iter().any(|warning| warning.contains("no better than the constant")));
+            said +=
+                usize::from(warnings.iter().any(|warning| warning.message().contains("no better than the constant")));
         }
         let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
         let (difference, loss) = (mean(&differences), mean(&losses));

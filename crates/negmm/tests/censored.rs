@@ -48,7 +48,7 @@ fn methods_of_the_energy_score_alone_refuse_censored_targets() {
     assert!(refused(method("auto", &[("eta", "0")])).contains("eta 0"));
     assert_eq!(
         refused(method("ngboost", &[("score", "crps")])),
-        "ngboost with the CRPS score cannot learn from censored targets; use score log"
+        "ngboost with the CRPS score cannot learn from censored targets; set score to log"
     );
     assert!(method("mdn", &[]).plan(&data, 1).is_ok());
     // Cells are no trouble to anybody.

@@ -284,13 +284,13 @@ fn the_place_of_a_bad_cell_can_be_asked_for() {
     let wanted = schema(&[("the age", Kind::Number)], &[]);
     let error = stream(text, &wanted).unwrap().next_chunk(9).unwrap_err();
     assert_eq!(error.to_string(), r#"people.csv, row 2 (line 4), column "the age": expected a number, found "x\ny""#);
-    let place = error.place();
-    assert_eq!((place.file(), place.line(), place.row()), (Some("people.csv"), Some(4), Some(2)));
-    assert_eq!(place.column(), Some("the age"));
+    let location = error.location();
+    assert_eq!((location.file(), location.line(), location.row()), (Some("people.csv"), Some(4), Some(1)));
+    assert_eq!(location.column(), Some("the age"));
 
     let cut = &gzip(text.repeat(100).as_bytes())[..30];
     let error = read(cut).unwrap_err();
-    assert_eq!((error.place().file(), error.place().row()), (Some("people.csv"), None));
+    assert_eq!((error.location().file(), error.location().row()), (Some("people.csv"), None));
     assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()), "{error:?}");
 }
 

@@ -210,10 +210,7 @@ fn the_decimal_mark_is_decided_by_the_whole_file() {
     );
     assert_eq!(values("a,b\n\"1,234\",7\n"), [1234.0, 7.0], "a comma that separates cells is no decimal mark");
     let error = read("a;b\n1,234;7\n").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "hostile.csv, column \"a\": \"1,234\" may be 1234 or 1.234: say --decimal . or --decimal ,"
-    );
+    assert_eq!(error.to_string(), "hostile.csv, column \"a\": \"1,234\" may be 1234 or 1.234; set decimal to . or ,");
     let with = |decimal| Dialect { decimal: Some(decimal), ..Dialect::default() };
     assert_eq!(columns(&read_with("a;b\n1,234;1.234\n", &with(',')).unwrap()), [1.234, 1234.0]);
     assert_eq!(columns(&read_with("a;b\n1,234;1.234\n", &with('.')).unwrap()), [1234.0, 1.234]);

@@ -251,7 +251,7 @@ fn columns_that_do_not_decide_and_the_option_that_does() {
         let inputs = ColumnRoles { dates: vec![("when".into(), form)], ..ColumnRoles::default() };
         Encoder::fit(&table(text), "y", &inputs)
     };
-    let complaint = "f.csv, column \"when\": \"01/02/2012\" may be dmy or mdy, and no cell of the column decides: say which with --date COL:dmy or COL:mdy";
+    let complaint = "f.csv, column \"when\": \"01/02/2012\" may be dmy or mdy, and no cell of the column decides; set the date format of \"when\" to dmy or mdy";
     assert_eq!(Encoder::fit(&table(text), "y", &ColumnRoles::default()).unwrap_err().to_string(), complaint);
     assert_eq!(told(text, None).unwrap_err().to_string(), complaint);
     // An input that is not used need not decide.

@@ -90,7 +90,10 @@ fn a_random_walk_is_not_forecast_worse_than_its_last_value() {
     let (first, eighth) = (&rolling.steps[0], &rolling.steps[7]);
     let ratio = eighth.width95 / first.width95;
     assert!((2.0..4.0).contains(&ratio), "widths grow as the root of the steps: {ratio}");
-    assert!(warnings.iter().all(|warning| warning.starts_with("no better than the naive forecast")), "{warnings:?}");
+    assert!(
+        warnings.iter().all(|warning| warning.message().starts_with("no better than the naive forecast")),
+        "{warnings:?}"
+    );
 }
 
 #[test]
@@ -237,7 +240,7 @@ fn gaps_and_missing_values_are_said_and_filled() {
     let histories = Histories::read(&data, &roles, None).unwrap();
     assert_eq!((histories.series[0].len(), histories.clock), (240, Frequency::Seconds { step: day }));
     assert_eq!(
-        histories.warnings,
+        histories.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
             "the time steps (every day) have gaps in 2 places, 3 steps in all: they are taken as missing",
             "1 of the sequence \"y\" are missing: the value before stands in their place, and none of them is learnt from"
@@ -263,7 +266,7 @@ fn hostile_series() {
     );
     assert_eq!(
         complaint(&with_times(vec![1.0, 2.0, 2.0]), &timed),
-        "row 3, column \"t\": the time 2 occurs twice: if the file holds many series, say --series COL"
+        "row 3, column \"t\": the time 2 occurs twice; if there are several series, name a column as series"
     );
     assert_eq!(
         complaint(&with_times(vec![1.0, f64::NAN]), &timed),
@@ -285,7 +288,7 @@ fn hostile_series() {
     assert_eq!(future.predictions.len(), 6);
     let sds = future.predictions.sd();
     assert!(sds.windows(2).all(|pair| pair[1] >= 0.5 * pair[0]) && sds[0] > 0.3, "{sds:?}");
-    assert!(warnings.iter().any(|warning| warning.contains("too few to learn from")), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.message().contains("too few to learn from")), "{warnings:?}");
     let huge = "row 1, column \"y\": the number 1e300 is too large to forecast: at most 1e150";
     assert_eq!(complaint(&table(vec![1e300, -1e300, 1e300]), &roles), huge);
     for hostile in [[1e149, -1e149, 1e149, 2e148], [1e-300, 2e-300, 0.0, 1e-300]] {
@@ -303,5 +306,5 @@ fn a_word_that_is_taken_as_missing_is_named() {
     let table = Table::read_from(text.as_bytes(), "series").unwrap();
     let histories = Histories::read(&table, &SeriesSpec::of("y"), None).unwrap();
     let starts = "1 of the sequence \"y\" are missing (\"abc\" among them): ";
-    assert!(histories.warnings[0].starts_with(starts), "{}", histories.warnings[0]);
+    assert!(histories.warnings[0].message().starts_with(starts), "{}", histories.warnings[0]);
 }

@@ -512,7 +512,8 @@ fn fit_anyway(rows: &Table, name: &str) -> (Model, Predictions, Vec<String>) {
     assert!(predictions.samples().is_none_or(|sets| sets.values().iter().all(|sample| sample.is_finite())));
     let loaded = Model::from_bytes(&fitted.model.to_bytes().unwrap()).unwrap();
     assert_eq!(bits(&loaded.predict(rows).unwrap()), bits(&predictions));
-    (fitted.model, predictions, fitted.warnings)
+    let warnings = fitted.warnings.iter().map(ToString::to_string).collect();
+    (fitted.model, predictions, warnings)
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn the_setting_that_is_to_blame_is_named() {
     let (option, message) = refusal("ne-gmm", &[("epochs", "5"), ("sigma-max", "0.5"), ("sigma-min", "0.7")]);
     assert_eq!(
         (option.as_str(), message.as_str()),
-        ("sigma-max", "sigma-max must be larger than sigma-min, found 0.5")
+        ("sigma-max", "sigma-max must be larger than 0.5, found 0.5 (see sigma-min)")
     );
     let (option, message) = refusal("ne-gmm", &[("epochs", "5"), ("embedding", "1000")]);
     assert_eq!(

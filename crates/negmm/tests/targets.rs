@@ -104,7 +104,7 @@ fn answers_are_those_of_the_truth() {
         let truth: Vec<f64> = fresh.iter().map(|x| draw(*x, &mut rng)).collect();
         let inputs = ColumnRoles { outcome: outcome.clone(), ..ColumnRoles::default() };
         let Fitted { model, warnings, .. } = fitted(&table(&x, y.clone()), inputs);
-        assert!(warnings.iter().all(|warning| !warning.contains("lies")), "{name}: {warnings:?}");
+        assert!(warnings.iter().all(|warning| !warning.message().contains("lies")), "{name}: {warnings:?}");
         let predictions = model.predict(&table(&fresh, truth.clone())).unwrap();
         let error = sd(&y) * (1.0 / ROWS as f64 + 1.0 / FRESH as f64).sqrt();
         let bias = mean(&predictions.mean()) - mean(&truth);

@@ -18,7 +18,7 @@ use crate::engine::Trainer;
 use crate::output::Output;
 use crate::places::{Written, apart};
 use crate::progress::Bar;
-use crate::say::{say, say_json, tell, warn};
+use crate::say::{print_warnings, say, say_json, tell, warn};
 use crate::{input, read_as, report};
 
 /// Runs it.
@@ -39,7 +39,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             return Err(Error::options("--held-out and --report are not available for forecasters: see negmm report"));
         }
         let fitted = forecast::train(&table, roles, &config, &engine, shared)?;
-        warn(shared.quiet, &fitted.warnings);
+        print_warnings(shared.quiet, &fitted.warnings);
         output.write(&fitted.forecaster.to_bytes()?)?;
         output.finish()?;
         return forecast::said(&fitted.forecaster, table.rows(), start, &place, shared);
@@ -48,7 +48,8 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let fitted = train(&table, &config, &engine, shared)?;
     let seconds = start.elapsed().as_secs_f64();
     let model = &fitted.model;
-    warn(shared.quiet, &[&sentences[..], &fitted.warnings].concat());
+    warn(shared.quiet, &sentences);
+    print_warnings(shared.quiet, &fitted.warnings);
     output.write(&model.to_bytes()?)?;
     if let Some(mut file) = held_out_file {
         file.write(held_out::csv(&fitted.held_out, &table)?.as_bytes())?;

@@ -17,7 +17,7 @@ use crate::config::{DataConfig, FitConfig};
 use crate::engine::Trainer;
 use crate::predictions::{Form, Predicted, PredictionFile};
 use crate::progress::Bar;
-use crate::say::{say, say_json, tell, warn};
+use crate::say::{print_warnings, say, say_json, tell};
 use crate::{guarantees, input, report};
 
 /// Paths that sums, maxima and minima are found by, where nobody says how many.
@@ -195,7 +195,7 @@ pub fn predict(
         return Err(Error::data("no series is long enough to start a forecast from"));
     };
     file.finish()?;
-    warn(shared.quiet, &histories.warnings);
+    print_warnings(shared.quiet, &histories.warnings);
     if let Some(adaptive) = &adaptive {
         guarantees::tell(shared.quiet, &guarantees::of_sequence(adaptive, questions)?);
     }
@@ -213,7 +213,7 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     let origins = input::origins(&evaluate.origins.flags);
     let table = input::table(&evaluate.data, &evaluate.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;
-    warn(shared.quiet, &histories.warnings);
+    print_warnings(shared.quiet, &histories.warnings);
     let rolling = forecaster.rolling(&table, &histories, origins)?;
     if shared.json {
         return say_json(&rolling);

@@ -17,7 +17,7 @@ use crate::input;
 use crate::output::write;
 use crate::places::{Written, apart};
 use crate::progress::Bar;
-use crate::say::{say, say_json, warn};
+use crate::say::{print_warnings, say, say_json, warn};
 use crate::without_target::WithoutTarget;
 
 /// Rows read at once.
@@ -164,7 +164,7 @@ fn see_series(
     };
     let is_new = |place: &ForecastPoint| seen.until.is_none_or(|until| series.time(place.step(), clock) > until);
     let places: Vec<ForecastPoint> = forecaster.next_steps(&histories, last).into_iter().filter(is_new).collect();
-    warn(shared.quiet, &histories.warnings);
+    print_warnings(shared.quiet, &histories.warnings);
     let Some(end) = places.last() else {
         warn(shared.quiet, &["no step is new: nothing was seen".to_string()]);
         return Ok(());

@@ -17,7 +17,7 @@ use crate::config::{DataConfig, TuneConfig};
 use crate::output::{Output, write};
 use crate::places::{Written, apart};
 use crate::progress::Bar;
-use crate::say::{say, say_json, warn};
+use crate::say::{print_warnings, say, say_json, warn};
 use crate::{input, journal, report};
 
 /// Configurations to draw where no number is given.
@@ -128,7 +128,7 @@ fn save_winner(
     let plan = plan(table, search.target, method, search.inputs, search.seed)?;
     let trained = train(engine, &plan.jobs(), &Callbacks::nothing());
     let fitted = plan.finish(trained)?;
-    warn(shared.quiet, &fitted.warnings);
+    print_warnings(shared.quiet, &fitted.warnings);
     write(place, &fitted.model.to_bytes()?)
 }
 

@@ -40,10 +40,10 @@ impl Dialect {
         if let Some(separator) =
             self.separator.filter(|separator| !separator.is_ascii() || "\"\r\n".contains(*separator))
         {
-            return Err(Error::options(format!("separator must be a character such as , or ;, found {separator:?}")));
+            return Err(Error::option("separator", format!("must be a character such as , or ;, found {separator:?}")));
         }
         if let Some(decimal) = self.decimal.filter(|decimal| !matches!(decimal, '.' | ',')) {
-            return Err(Error::options(format!("decimal must be . or , found {decimal:?}")));
+            return Err(Error::option("decimal", format!("must be . or , found {decimal:?}")));
         }
         if let Some(twice) = self.text.iter().find(|name| self.number.contains(name)) {
             return Err(Error::options(format!("column {twice:?} cannot be both text and number")));

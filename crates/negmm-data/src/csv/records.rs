@@ -149,7 +149,7 @@ impl<R: Read> Records<R> {
 
     /// Says that `error` is about the row read last.
     fn blame_row(&self, error: Error) -> Error {
-        error.at_line(self.line()).at_row(self.rows as u64).in_file(&self.name)
+        error.at_line(self.line()).at_row((self.rows as u64).saturating_sub(1)).in_file(&self.name)
     }
 
     /// Says that `error` is about a cell of the row read last.

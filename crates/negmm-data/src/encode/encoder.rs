@@ -17,7 +17,7 @@ use crate::{
 };
 use negmm_dist::quote::quoted;
 use negmm_dist::{CensoredTargets, Novelty};
-use negmm_dist::{Error, Result};
+use negmm_dist::{Error, Result, Warning};
 use negmm_nn::dataset::{CategoricalColumn, Dataset, STATISTICS};
 
 /// How a table becomes a [`Dataset`], learnt from the training table and kept in the model.
@@ -104,7 +104,7 @@ impl Encoder {
     }
 
     /// Sentences about what a person should know of the training table: columns that tell nothing, rows that stand alone.
-    pub fn oddities(&self, table: &Table) -> Vec<String> {
+    pub fn oddities(&self, table: &Table) -> Vec<Warning> {
         oddities(table, &self.inputs, &self.target)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::target::moments::mean_and_sd;
 use crate::{Column, Input, Table, Target};
+use negmm_dist::Warning;
 use negmm_dist::quote::quoted;
 
 /// A row stands alone when all other rows together make less than this share of a column's variance.
@@ -12,15 +13,15 @@ const NAMED_COLUMNS: usize = 5;
 /// Texts of cells that a warning quotes.
 const SHOWN_TEXTS: usize = 3;
 
-/// Sentences about what a person should know of the training data: columns that tell nothing, rows that stand alone.
-pub(crate) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<String> {
+/// Warnings about training data: columns without information, rows that dwarf all others.
+pub(crate) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<Warning> {
     let unused = inputs.iter().filter(|input| input.encoding.features() == 0).map(|input| input.name.as_str());
     let is_missing = |name: &&str| match table.column(name) {
         Some(Column::Numbers(numbers) | Column::Times(numbers)) => numbers.iter().all(|number| number.is_nan()),
         _ => false,
     };
     let (missing, constant): (Vec<&str>, Vec<&str>) = unused.partition(is_missing);
-    let mut sentences = Vec::new();
+    let mut warnings = Vec::new();
     for (names, why) in [(missing, "missing in every row"), (constant, "the same in every row")] {
         if names.is_empty() {
             continue;
@@ -30,32 +31,29 @@ pub(crate) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<
             named.push_str(&format!(" and {} more", names.len() - NAMED_COLUMNS));
         }
         let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
-        sentences.push(format!("{columns} {named} {are} {why} and not used"));
+        warnings.push(Warning::new(format!("{columns} {named} {are} {why} and not used")));
     }
     let also = (!inputs.iter().any(|input| input.name == target.name)).then_some(&target.name);
     for name in inputs.iter().map(|input| &input.name).chain(also) {
-        sentences.extend(odd_cells(table, name));
+        warnings.extend(odd_cells(table, name));
         let Some(Ok(numbers)) = table.numbers(name) else { continue };
         if let Some(row) = overshadowing_row(&numbers) {
-            sentences.push(format!(
-                "row {}, column {}: {:e} is so far from all other rows that they look the same beside it",
-                row + 1,
-                quoted(name),
-                numbers[row]
-            ));
+            let message = format!("{:e} is so far from all other rows that they hardly differ beside it", numbers[row]);
+            warnings.push(Warning::new(message).in_column(name).at_row(table.row_in_file(row) as u64));
         }
     }
-    sentences
+    warnings
 }
 
 /// The cells of a column of numbers that are none and count as missing.
-fn odd_cells(table: &Table, name: &str) -> Option<String> {
+fn odd_cells(table: &Table, name: &str) -> Option<Warning> {
     let odd = &table.reading(name)?.odd;
     let total: u64 = odd.iter().map(|(_, count)| count).sum();
     let shown: Vec<String> = odd.iter().take(SHOWN_TEXTS).map(|(cell, n)| format!("{} ({n})", quoted(cell))).collect();
     let more = if odd.len() > shown.len() { " …" } else { "" };
     let are = if total == 1 { "cell is no number and counts" } else { "cells are no numbers and count" };
-    (total > 0).then(|| format!("column {}: {total} {are} as missing: {}{more}", quoted(name), shown.join(", ")))
+    let message = format!("{total} {are} as missing: {}{more}", shown.join(", "));
+    (total > 0).then(|| Warning::new(message).in_column(name))
 }
 
 /// The row beside which all others, though not the same, hardly vary.

@@ -6,7 +6,7 @@ use crate::infer::{
     CellReader, CellType, Inference, Levels, MissingWords, NumberForm, TypeHint, TypedColumn, is_mark_in_text,
 };
 use crate::{Column, ColumnType, Dialect, MISSING};
-use negmm_dist::{Error, Result};
+use negmm_dist::{Error, Hint, Result};
 
 /// What is said of a table's columns, and what is decided by it.
 pub(crate) struct TypeInference<'a> {
@@ -150,7 +150,8 @@ fn resolved(verdict: Inference, decimal: Option<char>, separator: u8) -> Result<
             (None, Some(cell)) => {
                 let [a, b] = [&point, &comma].map(|form| form.read(&cell).unwrap_or(f64::NAN));
                 let cell = negmm_dist::quote::quoted(&cell);
-                Err(Error::data(format!("{cell} may be {a} or {b}: say --decimal . or --decimal ,")))
+                let marks = Hint::ChooseValue { option: "decimal", values: vec![".".into(), ",".into()] };
+                Err(Error::data(format!("{cell} may be {a} or {b}")).with_hint(marks))
             }
         },
         other => Ok(other),

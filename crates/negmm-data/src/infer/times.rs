@@ -4,38 +4,41 @@ use std::borrow::Cow;
 
 use crate::{Column, MISSING, TimeForm};
 use negmm_dist::quote::quoted;
-use negmm_dist::{Error, Result};
+use negmm_dist::{Error, Hint, Result};
 
 /// The form of the times of a column: none where it holds none. `told` says that it holds times, and perhaps in which form.
-pub(crate) fn form_of(column: &Column, told: Option<Option<TimeForm>>) -> Result<Option<TimeForm>> {
+pub(crate) fn form_of(name: &str, column: &Column, told: Option<Option<TimeForm>>) -> Result<Option<TimeForm>> {
     if let Some(Some(form)) = told {
         return Ok(Some(form));
     }
+    let date_format = |formats: &[TimeForm]| Hint::DateFormat {
+        column: name.to_string(),
+        formats: formats.iter().map(|format| format.word()).collect(),
+    };
     match column {
         Column::Times(_) => Ok(Some(TimeForm::default())),
         Column::Numbers(numbers) if told.is_some() => {
             let odd = numbers.iter().find(|number| !number.is_nan() && TimeForm::Ymd.read_number(**number).is_none());
             match odd {
                 None => Ok(Some(TimeForm::Ymd)),
-                Some(number) => Err(Error::options(format!(
-                    "{number} is not a date such as 20121231 or 201212: where these are seconds or milliseconds since 1970, say so with --date COL:seconds or COL:milliseconds"
-                ))),
+                Some(number) => Err(Error::options(format!("{number} is not a date such as 20121231 or 201212"))
+                    .with_hint(date_format(&[TimeForm::Seconds, TimeForm::Milliseconds]))),
             }
         }
         Column::Numbers(_) => Ok(None),
         Column::Text { levels, .. } => match TimeForm::decide(levels.iter().map(String::as_str)) {
-            Ok(None) if told.is_some() => Err(Error::options(
-                "not all cells are dates of one form: say which with --date COL:FORM, and its first odd cell is named",
-            )),
+            Ok(None) if told.is_some() => {
+                Err(Error::options("not all cells are dates of one format").with_hint(date_format(&[])))
+            }
             Ok(form) => Ok(form),
             Err(ambiguous) => {
                 let words: Vec<&str> = ambiguous.forms.iter().map(|form| form.word()).collect();
                 Err(Error::options(format!(
-                    "{} may be {}, and no cell of the column decides: say which with --date COL:{}",
+                    "{} may be {}, and no cell of the column decides",
                     quoted(&ambiguous.cell),
-                    words.join(" or "),
-                    words.join(" or COL:")
-                )))
+                    words.join(" or ")
+                ))
+                .with_hint(date_format(&ambiguous.forms)))
             }
         },
     }

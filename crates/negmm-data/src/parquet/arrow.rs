@@ -111,7 +111,7 @@ impl ArrowColumn {
                             _ => not_finite(&numbers[before + row].to_string()),
                         };
                         let error = error.in_column(&self.name);
-                        Err(error.at_row((self.before + before + row) as u64 + 1))
+                        Err(error.at_row((self.before + before + row) as u64))
                     }
                     None => Ok(()),
                 }

@@ -164,9 +164,9 @@ impl ParquetStream {
         let mut columns = Vec::with_capacity(builders.len());
         for (builder, Wanted { name: column_name, reading, .. }) in builders.into_iter().zip(&self.columns) {
             let (column, _) = builder.finish();
-            let read = column.read_as(reading).map_err(|(row, error)| {
-                error.in_column(column_name).at_row((before + row) as u64 + 1).in_file(&name)
-            })?;
+            let read = column
+                .read_as(reading)
+                .map_err(|(row, error)| error.in_column(column_name).at_row((before + row) as u64).in_file(&name))?;
             warnings.count_odd(column_name, read.1);
             columns.push((column_name.clone(), read.0.into_owned()));
         }

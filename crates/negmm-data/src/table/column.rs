@@ -106,7 +106,7 @@ impl Column {
         match self {
             Self::Numbers(numbers) | Self::Times(numbers) => {
                 match numbers.iter().position(|number| number.is_infinite()) {
-                    Some(row) => Err(not_finite(&numbers[row].to_string()).at_row(row as u64 + 1)),
+                    Some(row) => Err(not_finite(&numbers[row].to_string()).at_row(row as u64)),
                     None => Ok(()),
                 }
             }
@@ -118,7 +118,7 @@ impl Column {
                 match codes.iter().position(|code| *code != MISSING && *code as usize >= levels.len()) {
                     Some(row) => {
                         Err(Error::data(format!("expected one of {} levels, found code {}", levels.len(), codes[row]))
-                            .at_row(row as u64 + 1))
+                            .at_row(row as u64))
                     }
                     None => Ok(()),
                 }

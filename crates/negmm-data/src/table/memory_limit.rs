@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 
 use crate::csv::source::read_error;
-use negmm_dist::{Error, Result};
+use negmm_dist::{Error, Hint, Result};
 
 const GIGABYTE: u64 = 1 << 30;
 /// Where the machine does not say how much memory it has, it has so much.
@@ -18,11 +18,11 @@ pub(crate) fn read_all(reader: impl Read, name: &str, most: Option<u64>) -> Resu
     read.map_err(|error| read_error(name, error))?;
     if bytes.len() as u64 > room {
         let found = match most {
-            Some(gigabytes) => format!("{gigabytes} GB, as memory says"),
-            None => format!("{:.1} GB, half of this machine's memory", room as f64 / GIGABYTE as f64),
+            Some(gigabytes) => format!("{gigabytes} GB"),
+            None => format!("{:.1} GB (half of this machine's memory)", room as f64 / GIGABYTE as f64),
         };
-        let message = format!("the file, unpacked, is larger than {found}; memory says how many GB it may be");
-        return Err(Error::data(message).in_file(name));
+        let error = Error::data(format!("the file is larger than {found} unpacked"));
+        return Err(error.with_hint(Hint::RaiseOption { option: "memory" }).in_file(name));
     }
     Ok(bytes)
 }
@@ -49,10 +49,7 @@ mod tests {
     fn what_is_larger_than_the_room_is_refused() {
         assert_eq!(read_all(&b"abc"[..], "f", None).unwrap(), b"abc");
         let error = read_all(&b"abc"[..], "f.csv", Some(0)).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "f.csv: the file, unpacked, is larger than 0 GB, as memory says; memory says how many GB it may be"
-        );
+        assert_eq!(error, "f.csv: the file is larger than 0 GB unpacked; raise memory");
         assert_eq!(total("MemTotal:       2048 kB\nMemFree: 1 kB\n"), Some(2 << 20));
         assert!(memory() > 0);
     }

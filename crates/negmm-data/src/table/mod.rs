@@ -25,7 +25,7 @@ use crate::infer::{times, understood};
 
 use negmm_dist::quote::quoted;
 
-use negmm_dist::{Error, Result};
+use negmm_dist::{Error, Hint, Result};
 
 /// Named columns of equal length.
 #[derive(Clone, Debug, Default)]
@@ -220,7 +220,7 @@ impl Table {
     /// When each row is, by the column called `name`: seconds since 1970 where it holds dates (the flag), else its numbers.
     pub fn times(&self, name: &str, form: Option<TimeForm>) -> Result<(Vec<f64>, bool)> {
         let column = self.column(name).ok_or_else(|| self.blame(Error::options(self.absent(&[name]))))?;
-        let form = times::form_of(column, form.map(Some)).map_err(|error| self.blame(error.in_column(name)))?;
+        let form = times::form_of(name, column, form.map(Some)).map_err(|error| self.blame(error.in_column(name)))?;
         match (form, column) {
             (Some(form), _) => {
                 let seconds = times::seconds(column, form).map_err(|(row, error)| self.blame_cell(error, row, name))?;
@@ -228,9 +228,9 @@ impl Table {
             }
             (None, Column::Numbers(numbers)) => Ok((numbers.clone(), false)),
             (None, _) => {
-                let message =
-                    "expected dates and times, or numbers: if these are dates, say which form by --date COL:FORM";
-                Err(self.blame(Error::options(message).in_column(name)))
+                let hint = Hint::DateFormat { column: name.to_string(), formats: Vec::new() };
+                let error = Error::options("expected dates and times, or numbers").with_hint(hint);
+                Err(self.blame(error.in_column(name)))
             }
         }
     }
@@ -327,7 +327,7 @@ impl Table {
         self
     }
 
-    fn row_in_file(&self, row: usize) -> usize {
+    pub(super) fn row_in_file(&self, row: usize) -> usize {
         match &self.origin {
             Origin::From(before) => before + row,
             Origin::Selected(rows) => rows[row],
@@ -341,7 +341,7 @@ impl Table {
 
     /// Says that `error` is about a cell of this table.
     pub fn blame_cell(&self, error: Error, row: usize, column: &str) -> Error {
-        self.blame(error.in_column(column).at_row(self.row_in_file(row) as u64 + 1))
+        self.blame(error.in_column(column).at_row(self.row_in_file(row) as u64))
     }
 }
 

@@ -164,7 +164,7 @@ impl Target {
         }
         for (value, share) in self.atoms.iter().flat_map(|atoms| atoms.values.iter().zip(&atoms.shares)) {
             words.push(format!(
-                "{:.1} % of the targets are {}, which has a probability of its own (unless the option continuous is set)",
+                "{:.1} % of the targets are {}: a point probability, unless the target is declared continuous",
                 100.0 * share,
                 short(*value)
             ));

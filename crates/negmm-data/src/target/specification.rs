@@ -53,7 +53,7 @@ impl TargetSpec {
         }
         match (self.lower, self.upper) {
             (Some(lower), Some(upper)) if lower >= upper => {
-                Err(Error::options(format!("lower must be below upper, found {lower} and {upper}")))
+                Err(Error::option("lower", format!("must be below upper, found {lower} and {upper}")))
             }
             _ => Ok(()),
         }

@@ -115,10 +115,10 @@ impl Lstm {
         ];
         for (name, value, most) in fields {
             if value == 0 {
-                return Err(Error::options(format!("{name} must be at least 1, found {value}")));
+                return Err(Error::option(name, format!("must be at least 1, found {value}")));
             }
             if value > most {
-                return Err(Error::options(format!("{name} must be at most {most}, found {value}")));
+                return Err(Error::option(name, format!("must be at most {most}, found {value}")));
             }
         }
         if self.traced().is_none_or(|numbers| numbers > MOST_TRACED) {

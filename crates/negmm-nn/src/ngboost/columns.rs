@@ -24,7 +24,9 @@ impl<'a> Columns<'a> {
                 return Err(at(Error::data(format!("expected {rows} rows, found {}", column.len()))));
             }
             if let Some(row) = column.iter().position(|x| x.is_infinite()) {
-                return Err(at(Error::data(format!("expected a finite number in row {row}, found {}", column[row]))));
+                return Err(at(
+                    Error::data(format!("expected a finite number, found {}", column[row])).at_row(row as u64)
+                ));
             }
         }
         Ok(Self { columns: columns.iter().map(Vec::as_slice).collect(), rows })

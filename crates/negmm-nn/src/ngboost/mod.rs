@@ -298,14 +298,16 @@ fn check_targets(columns: &Columns<'_>, y: &[f64], weights: Option<&[f64]>) -> R
         )));
     }
     if let Some(row) = y.iter().position(|y| y.is_nan() || y.abs() >= LARGEST) {
-        return Err(Error::data(format!("expected a target below 1e100 in row {row}, found {}", y[row])));
+        return Err(Error::data(format!("expected a target below 1e100, found {}", y[row])).at_row(row as u64));
     }
     let Some(weights) = weights else { return Ok(()) };
     if weights.len() != y.len() {
         return Err(Error::data(format!("expected {} weights, found {}", y.len(), weights.len())));
     }
     if let Some(row) = weights.iter().position(|weight| !(*weight >= 0.0 && *weight < LARGEST)) {
-        return Err(Error::data(format!("expected a weight from 0 to 1e100 in row {row}, found {}", weights[row])));
+        return Err(
+            Error::data(format!("expected a weight from 0 to 1e100, found {}", weights[row])).at_row(row as u64)
+        );
     }
     if weights.iter().all(|weight| *weight == 0.0) {
         return Err(Error::data("expected a positive weight, found only 0"));

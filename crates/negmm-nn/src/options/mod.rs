@@ -13,7 +13,7 @@ mod value;
 
 use std::fmt;
 
-use negmm_dist::{Error, Result};
+use negmm_dist::{Error, Hint, Result};
 
 pub use crate::option_list;
 pub use range::Range;
@@ -80,8 +80,14 @@ pub struct OptionError {
 impl OptionError {
     /// The value of `option` must be in `range`.
     pub fn new(option: &str, range: &str, found: impl fmt::Display) -> Self {
-        let error = Error::options(format!("{option} must be {range}, found {found}"));
+        let error = Error::option(option, format!("must be {range}, found {found}"));
         Self { option: option.to_string(), error }
+    }
+
+    /// Adds a hint to the error.
+    #[must_use]
+    pub fn with_hint(self, hint: Hint) -> Self {
+        Self { error: self.error.with_hint(hint), ..self }
     }
 }
 

@@ -195,7 +195,7 @@ impl<T: Choice> OptionValue for T {
 fn number<T: FromStr>(spec: &OptionSpec, text: &str) -> Result<T> {
     text.trim().parse().map_err(|_| {
         let kind = if text.trim().parse::<f64>().is_ok() { "a whole number, at least 0" } else { "a number" };
-        Error::options(format!("{} must be {kind}, found {text:?}", spec.name))
+        Error::option(spec.name, format!("must be {kind}, found {text:?}"))
     })
 }
 

@@ -106,7 +106,7 @@ impl fmt::Display for Guarantee {
             CoverageGuarantee::Cross => write!(
                 f,
                 "about {asked}, by {rows} that were predicted out of fold: seen in simulations, not proven, because the pool of all folds \
-                 predicts (of sets by each fold's own models cross-conformal prediction proves about {}; negmm calibrate proves {asked})",
+                 predicts (of sets by each fold's own models cross-conformal prediction proves about {}; rows that the model was not fitted to prove {asked})",
                 percent((2.0 * self.coverage - 1.0).max(0.0))
             ),
             CoverageGuarantee::WholeLine { needed } => {

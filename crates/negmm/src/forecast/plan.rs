@@ -14,7 +14,7 @@ use crate::method::{Auto, LEAST_TRAINED, Method, Preset};
 use crate::model::{FitPlan, Fitted, HeldOut, plan};
 use negmm_data::{Column, ColumnRoles, Table, TargetSpec};
 use negmm_dist::quote::quoted;
-use negmm_dist::{Error, Predictions, Result, Support};
+use negmm_dist::{Error, Predictions, Result, Support, Warning};
 use negmm_nn::train::{Job, Trained, train};
 
 /// Parts of time, each held out once, which is twice as many blocks. One step ahead there are half as many from so many rows on, with two
@@ -43,7 +43,7 @@ pub struct FittedForecaster {
     /// The forecaster.
     pub forecaster: Forecaster,
     /// Sentences about the data that the caller should pass on.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Everything that fitting a forecaster needs but the training itself.
@@ -56,7 +56,7 @@ pub struct ForecastPlan {
     frames: Vec<Frame>,
     changes: Vec<f64>,
     outcome: TargetSpec,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 /// Fits a forecaster in one call: plan, train, finish. `auto` says how much is trained.
@@ -112,10 +112,10 @@ impl ForecastPlan {
         let method = Method::Auto(sized(auto, places.len(), roles.horizon));
         let learning = plan(&Table::new(columns)?, CHANGE, &method, &inputs, seed)?.without_extrapolation();
         if places.len() < LEAST_TRAINED {
-            warnings.push(format!(
+            warnings.push(Warning::new(format!(
                 "{} steps are too few to learn from: forecasts are the naive ones, as wide as changes were",
                 places.len()
-            ));
+            )));
         }
         Ok(Self { learning, recipe, series, places, frames, changes, outcome: outcome.clone(), warnings })
     }
@@ -171,12 +171,12 @@ impl ForecastPlan {
         }
         let forecaster = Forecaster::new(recipe, model, rest);
         if let Some(best) = forecaster.best_rival().filter(|best| best.crps <= forecaster.scores()[0].crps) {
-            warnings.push(format!(
+            warnings.push(Warning::new(format!(
                 "no better than the naive forecast {:?} on steps that were held out: CRPS {:.4} against {:.4}",
                 best.name,
                 forecaster.scores()[0].crps,
                 best.crps
-            ));
+            )));
         }
         Ok(FittedForecaster { forecaster, warnings })
     }

@@ -67,7 +67,7 @@ impl SeriesSpec {
     /// Says what is out of range, if something is.
     pub fn check(&self) -> Result<()> {
         if !(1..=MOST_HORIZON).contains(&self.horizon) {
-            return Err(Error::options(format!("horizon must be from 1 to {MOST_HORIZON}, found {}", self.horizon)));
+            return Err(Error::option("horizon", format!("must be from 1 to {MOST_HORIZON}, found {}", self.horizon)));
         }
         let seasons = self.seasons.iter().flatten();
         if let Some(season) = seasons.clone().find(|season| !(2..=MOST_SEASON).contains(*season)) {

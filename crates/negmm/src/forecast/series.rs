@@ -6,7 +6,7 @@ use super::{ForecastPoint, Frequency, SeriesSpec, seasons};
 use negmm_data::infer::datetime::iso;
 use negmm_data::{Column, MISSING, Table};
 use negmm_dist::quote::quoted;
-use negmm_dist::{Error, Result};
+use negmm_dist::{Error, Hint, Result, Warning};
 
 /// Cells that are no number are named, so many at most.
 const NAMED: usize = 3;
@@ -41,7 +41,7 @@ pub struct Histories {
     /// How steps follow one another.
     pub clock: Frequency,
     /// What should be said: gaps, missing targets.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Histories {
@@ -107,22 +107,22 @@ impl Histories {
         let mut warnings = Vec::new();
         if gaps > 0 {
             let places = if gaps == 1 { "place".into() } else { format!("{gaps} places") };
-            warnings.push(format!(
+            warnings.push(Warning::new(format!(
                 "the time steps ({}) have gaps in {}, {absent} steps in all: they are taken as missing",
                 clock.words(),
                 if gaps == 1 { format!("one {places}") } else { places }
-            ));
+            )));
         }
         if missing > absent {
             let odd: Vec<String> = table
                 .reading(&roles.target)
                 .map_or(Vec::new(), |read| read.odd.iter().take(NAMED).map(|(cell, _)| quoted(cell)).collect());
             let odd = if odd.is_empty() { String::new() } else { format!(" ({} among them)", odd.join(", ")) };
-            warnings.push(format!(
+            warnings.push(Warning::new(format!(
                 "{} of the sequence {} are missing{odd}: the value before stands in their place, and none of them is learnt from",
                 missing - absent,
                 quoted(&roles.target)
-            ));
+            )));
         }
         Ok(Self { series, clock, warnings })
     }
@@ -223,17 +223,16 @@ fn check_times(table: &Table, name: &str, groups: &[(String, Vec<usize>)], times
             return Err(table.blame_cell(Error::data("the time of a step is missing"), *row, name));
         }
         if let Some(pair) = rows.windows(2).find(|pair| times[pair[1]] <= times[pair[0]]) {
-            let what = match times[pair[1]] == times[pair[0]] {
-                true => {
-                    format!("the time {} occurs twice: if the file holds many series, say --series COL", text(pair[1]))
-                }
-                false => format!(
+            let error = match times[pair[1]] == times[pair[0]] {
+                true => Error::data(format!("the time {} occurs twice", text(pair[1])))
+                    .with_hint(Hint::NameColumn { option: "series" }.when("if there are several series")),
+                false => Error::data(format!(
                     "the time {} comes after {}: sort the rows by time, the oldest first",
                     text(pair[1]),
                     text(pair[0])
-                ),
+                )),
             };
-            return Err(table.blame_cell(Error::data(what), pair[1], name));
+            return Err(table.blame_cell(error, pair[1], name));
         }
     }
     Ok(())

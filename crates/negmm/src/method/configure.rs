@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Method;
-use negmm_dist::{Error, Result, near};
+use negmm_dist::{Error, Hint, Result, near};
 use negmm_nn::options::{self, OptionError, OptionInfo, OptionResult, OptionSpec, OptionValue, Options, current_name};
 
 /// The option that says what the members of an ensemble are, and so which other options it has.
@@ -61,7 +61,7 @@ impl Method {
     /// method.configure(&[("eta", "0.5"), ("sigma-max", "0.0005"), ("sigma-min", "0.0001"), ("member", "ne-gmm")])?;
     /// let refused = method.configure(&[("epochs", "5"), ("sigma-max", "0.00001")]).unwrap_err();
     /// assert_eq!(refused.option, "sigma-max");
-    /// assert_eq!(refused.error.to_string(), "sigma-max must be larger than sigma-min, found 0.00001");
+    /// assert_eq!(refused.error.to_string(), "sigma-max must be larger than 0.0001, found 0.00001 (see sigma-min)");
     /// # Ok::<(), negmm::Error>(())
     /// ```
     ///
@@ -114,13 +114,15 @@ impl Method {
         let option = current_name(option);
         let having: Vec<&str> =
             Self::all().iter().filter(|method| method.has(option)).map(|method| method.name()).collect();
-        let error = Error::options(if having.is_empty() {
+        let error = if having.is_empty() {
             let methods = Self::all();
             let known: Vec<&str> = methods.iter().flat_map(|method| method.options()).map(|known| known.name).collect();
-            format!("there is no option {option:?}{}", near::suggestion(option, known))
+            let similar = near::nearest(option, known).map(|name| Hint::SimilarOption { option: name.to_string() });
+            similar.into_iter().fold(Error::option(option, "is not an option of any method"), Error::with_hint)
         } else {
-            format!("method {} has no option {option:?}; methods that have it: {}", self.name(), having.join(", "))
-        });
+            let message = format!("is not an option of {}; methods that have it: {}", self.name(), having.join(", "));
+            Error::option(option, message)
+        };
         OptionError { option: option.to_string(), error }
     }
 }

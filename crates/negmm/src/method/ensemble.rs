@@ -144,5 +144,5 @@ fn neural(name: &str) -> Result<Method> {
     if NEURAL.contains(&name) {
         return Ok(method);
     }
-    Err(Error::options(format!("member must be a neural method ({}), found {name:?}", NEURAL.join(", "))))
+    Err(Error::option("member", format!("must be a neural method ({}), found {name:?}", NEURAL.join(", "))))
 }

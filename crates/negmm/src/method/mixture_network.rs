@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
 use super::material::FoldData;
+use negmm_dist::Hint;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};
 use negmm_nn::options::{OptionError, OptionResult, OptionSpec, Options, option_list};
@@ -66,7 +67,8 @@ impl Options for MixtureNetwork {
         match self.sigma_max {
             // As the network has them.
             Some(most) if most as f32 <= self.settings.sigma_min as f32 => {
-                Err(OptionError::new("sigma-max", "larger than sigma-min", most))
+                let refused = OptionError::new("sigma-max", &format!("larger than {}", self.settings.sigma_min), most);
+                Err(refused.with_hint(Hint::RelatedOption { option: "sigma-min" }))
             }
             _ => self.settings.check_combination(),
         }

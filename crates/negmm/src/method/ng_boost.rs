@@ -6,7 +6,7 @@ use super::material::FoldData;
 use super::plan::{Plan, Work};
 use super::settings::MethodSettings;
 use super::{NgBoost, PredictorKind};
-use negmm_dist::{Error, Result};
+use negmm_dist::{Error, Hint, Result};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::ngboost::Score;
 use negmm_nn::train::TreesJob;
@@ -28,9 +28,8 @@ impl MethodSettings for NgBoost {
 
     fn check_censored(&self) -> Result<()> {
         if self.score != Score::Log {
-            return Err(Error::options(
-                "ngboost with the CRPS score cannot learn from censored targets; use score log",
-            ));
+            let error = Error::options("ngboost with the CRPS score cannot learn from censored targets");
+            return Err(error.with_hint(Hint::set("score", "log")));
         }
         Ok(())
     }

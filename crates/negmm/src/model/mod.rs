@@ -26,7 +26,7 @@ use crate::questions::novelty_is_not_known;
 use negmm_data::{Encoder, Extrapolation, Table, Warnings};
 use negmm_dist::Novelty;
 use negmm_dist::math::lanes::Isa;
-use negmm_dist::{Error, Predictions, Result};
+use negmm_dist::{Error, Hint, Predictions, Result};
 use negmm_nn::dataset::Dataset;
 
 /// Rows whose distributions are held at once by [`Model::predict_in_batches`]: a few megabytes, and work for many threads.
@@ -192,9 +192,7 @@ impl Model {
     /// When there is none.
     pub fn known_calibration(&self) -> Result<&Calibration> {
         self.calibration.as_ref().ok_or_else(|| {
-            Error::model(
-                "the model has no guaranteed sets: make it one that has with `negmm calibrate`, from rows that it has not seen",
-            )
+            Error::model("the model is not calibrated, so it has no conformal sets").with_hint(Hint::Calibrate)
         })
     }
 

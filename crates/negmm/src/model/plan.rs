@@ -12,7 +12,7 @@ use negmm_data::{ColumnRoles, Table};
 use negmm_dist::CensoredTargets;
 use negmm_dist::metrics::Metrics;
 use negmm_dist::weights::weight_of;
-use negmm_dist::{Error, Predictions, Result, Rng, streams};
+use negmm_dist::{Error, Predictions, Result, Rng, Warning, streams};
 use negmm_nn::train::{Job, Trained};
 
 /// Rows of a calibration by what was predicted out of fold: more would make it slower, and hardly more exact.
@@ -35,7 +35,7 @@ pub struct Fitted {
     /// The model.
     pub model: Model,
     /// Sentences about the data that the caller should pass on.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// What is said of rows by what has not learnt from them. Of `auto` these are all rows, or the last third of a sequence.
     pub held_out: HeldOut,
 }
@@ -119,7 +119,7 @@ impl FitPlan {
         let FitOutput { method, predictor, histories, out_of_fold } = learning.finish(trained)?;
         let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
         if skipped > 0 {
-            warnings.push(format!("{skipped} training steps were not finite and were not taken"));
+            warnings.push(Warning::new(format!("{skipped} training steps were not finite and were not taken")));
         }
         let record = Record {
             version: env!("CARGO_PKG_VERSION").into(),

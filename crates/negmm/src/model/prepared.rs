@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::Method;
 use negmm_data::{ColumnRoles, Encoder, PredictedRows, Table};
-use negmm_dist::CensoredTargets;
-use negmm_dist::Result;
+use negmm_dist::{CensoredTargets, Hint, Result, Warning};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::dataset::split::repeated;
 
@@ -39,7 +38,7 @@ pub(crate) struct EncodedTable {
     pub(super) known: Option<CensoredTargets>,
     /// How much each counts, where that differs.
     pub(super) weights: Option<Vec<f64>>,
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// What fits that are under way learn from.
@@ -77,16 +76,18 @@ impl EncodedTable {
         let mut warnings = encoder.oddities(table);
         let guessed = table.rows() == 1 && manner.guesses;
         if guessed {
-            warnings.push("a single row says nothing of the spread: the sd is a guess, the target's own size".into());
-        }
-        if encoder.target().constant && !guessed {
-            warnings.push(format!(
-                "the target {target:?} is {} in every row: every prediction will be that, with a tiny sd",
-                encoder.target().mean
+            warnings.push(Warning::new(
+                "a single row says nothing of the spread: the sd is a guess, the target's own size",
             ));
         }
+        if encoder.target().constant && !guessed {
+            warnings.push(Warning::new(format!(
+                "the target {target:?} is {} in every row: every prediction will be that, with a tiny sd",
+                encoder.target().mean
+            )));
+        }
         if encoder.features() == 0 {
-            warnings.push("no input column varies: every row will get the same prediction".into());
+            warnings.push(Warning::new("no input column varies: every row will get the same prediction"));
         }
         let weights = encoder.sample_weights(table, inputs.weight.as_deref())?.map(|weights| weights.into_owned());
         let (mut data, _) = encoder.encode(table)?;
@@ -103,11 +104,10 @@ impl EncodedTable {
             // Fewer inputs are the same by chance.
             let repeats = repeated(&data.equal_inputs());
             if repeats > FEW_REPEATS {
-                warnings.push(format!(
-                    "{:.0} % of the rows have the inputs of another row: if rows of one person, machine or batch are alike, name its column \
-                     by the option group, and they are held out together",
-                    100.0 * repeats
-                ));
+                let message = format!("{:.0} % of the rows have the inputs of another row", 100.0 * repeats);
+                let hint = Hint::NameColumn { option: "group" }
+                    .when("to hold out rows of one person, machine or batch together");
+                warnings.push(Warning::new(message).with_hint(hint));
             }
         }
         let (rows, predicted) = (table.rows(), encoder.predicted_rows(table.rows()));

@@ -64,10 +64,10 @@ impl MonitorConfig {
     /// When something is.
     pub fn check(&self) -> Result<()> {
         if !(self.alpha > 0.0 && self.alpha < 1.0) {
-            return Err(Error::options(format!("alpha must lie strictly between 0 and 1, found {}", self.alpha)));
+            return Err(Error::option("alpha", format!("must lie strictly between 0 and 1, found {}", self.alpha)));
         }
         if !(0.0..=0.5).contains(&self.tolerance) {
-            return Err(Error::options(format!("tolerance must lie between 0 and 0.5, found {}", self.tolerance)));
+            return Err(Error::option("tolerance", format!("must lie between 0 and 0.5, found {}", self.tolerance)));
         }
         Ok(())
     }

@@ -40,8 +40,9 @@ impl FromStr for Shard {
             let shard = Self { part: part.trim().parse().ok()?, of: of.trim().parse().ok()? };
             (1..=shard.of).contains(&shard.part).then_some(shard)
         };
-        read()
-            .ok_or_else(|| Error::options(format!("shard must be i/n with i from 1 to n, such as 2/4, found {text:?}")))
+        read().ok_or_else(|| {
+            Error::option("shard", format!("must be i/n with i from 1 to n, such as 2/4, found {text:?}"))
+        })
     }
 }
 

@@ -41,7 +41,7 @@ impl Dimension {
         let (option, values) = text
             .split_once('=')
             .filter(|(option, values)| !option.trim().is_empty() && !values.trim().is_empty())
-            .ok_or_else(|| Error::options(format!("try must be OPTION=VALUES, found {text:?}")))?;
+            .ok_or_else(|| Error::option("try", format!("must be OPTION=VALUES, found {text:?}")))?;
         let values = match values.split_once("..") {
             Some((low, rest)) => range(low.trim(), rest.trim()).ok_or_else(|| {
                 Error::options(format!("expected a range such as 0..1, 2..16 or 1e-4..1e-2:log, found {text:?}"))
@@ -144,12 +144,12 @@ impl Space {
         for dimension in &dimensions {
             let option = dimension.option.as_str();
             if seen.contains(&option) {
-                return Err(Error::options(format!("the option {option:?} is to be tried twice")));
+                return Err(Error::option(option, "is to be tried twice"));
             }
             seen.push(option);
             if !methods.iter().any(|method| method.has(option)) {
                 let names: Vec<&str> = methods.iter().map(Method::name).collect();
-                return Err(Error::options(format!("there is no option {option:?} of {}", names.join(", "))));
+                return Err(Error::option(option, format!("is not an option of {}", names.join(", "))));
             }
             for method in methods.iter().filter(|method| method.has(option)) {
                 for value in dimension.ends() {
