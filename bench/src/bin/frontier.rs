@@ -14,7 +14,7 @@ use std::error::Error;
 use negmm_bench::options::Options;
 use negmm_bench::results::{self, Line, Outcome, Score};
 use negmm_bench::sets::Set;
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel, Style};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel, Style};
 
 /// Powers of ten that the axis of seconds may show.
 const POWERS: std::ops::RangeInclusive<i32> = -2..=4;
@@ -119,9 +119,9 @@ fn svg(points: &[Point], sets: usize) -> String {
         // A note in the right part of a panel ends at its place, others begin there.
         let aside = if x > first + 0.58 * (last - first) { x - 0.05 } else { x + 0.05 };
         let ours = ["auto", "ne-gmm"].iter().any(|own| point.method.starts_with(own));
-        let ink = if ours { Ink::Blue } else { Ink::Muted };
+        let colour = if ours { Colour::Blue } else { Colour::Muted };
         let name = point.method.replace("auto:preset=", "negmm ").replace("auto", "negmm medium");
-        [Mark::points(&[x], &[y]).ink(ink).width(8.0), Mark::note(aside, words, name).ink(Ink::Text)]
+        [Mark::points(&[x], &[y]).colour(colour).width(8.0), Mark::annotation(aside, words, name).colour(Colour::Text)]
     });
     let description =
         format!("CRPS beside the best method's, geometric mean over {sets} sets, against seconds of one core.");

@@ -1,11 +1,11 @@
-//! Responsible for axes: what they are called, which values they span, where their ticks are.
+//! Axes: label, range and ticks.
 
 use crate::tick::{Ticks, ticks};
 
-/// Room beyond the outermost values, as a share of their range.
+/// The margin beyond the outermost values, as a fraction of their range.
 const MARGIN: f64 = 0.04;
 
-/// An axis: its label, and where they are given its range and ticks.
+/// An axis: its label, and optionally its range and ticks.
 #[derive(Clone, Debug, Default)]
 pub struct Axis {
     pub(crate) label: String,
@@ -16,94 +16,94 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Numbers; the range is that of the marks, and a little more.
+    /// A numeric axis; its range is that of the marks with a margin.
     pub fn new(label: impl Into<String>) -> Self {
         Self { label: label.into(), ..Self::default() }
     }
 
-    /// Words at 0, 1, 2 …
-    pub fn words(label: impl Into<String>, words: &[String]) -> Self {
-        let marks = words.iter().enumerate().map(|(at, word)| (at as f64, word.clone())).collect();
-        Self { marks: Some(marks), range: Some((-0.5, words.len().max(1) as f64 - 0.5)), ..Self::new(label) }
+    /// A categorical axis, with the categories at 0, 1, 2 …
+    pub fn categories(label: impl Into<String>, names: &[String]) -> Self {
+        let marks = names.iter().enumerate().map(|(at, name)| (at as f64, name.clone())).collect();
+        Self { marks: Some(marks), range: Some((-0.5, names.len().max(1) as f64 - 0.5)), ..Self::new(label) }
     }
 
-    /// Exactly from `low` to `high`; ticks at the ends if they are round. High may be the smaller one: it turns the axis around.
+    /// Sets the range. With `low` above `high` the axis is reversed.
     #[must_use]
     pub fn range(mut self, low: f64, high: f64) -> Self {
         self.range = Some((low, high)).filter(|_| low.is_finite() && high.is_finite());
         self
     }
 
-    /// At least as far as `value`.
+    /// Extends the range to `value`.
     #[must_use]
     pub fn include(mut self, value: f64) -> Self {
         self.includes.push(value);
         self
     }
 
-    /// These ticks: where, and what they say.
+    /// Sets the ticks: values and labels.
     #[must_use]
     pub fn ticks(mut self, marks: Vec<(f64, String)>) -> Self {
         self.marks = Some(marks);
         self
     }
 
-    /// Shares, shown as per cent.
+    /// Labels fractions as percentages.
     #[must_use]
     pub fn percent(mut self) -> Self {
         self.percent = true;
         self
     }
 
-    /// Over a range of pixels, given the values of the marks.
+    /// The scale, for these values of the marks.
     pub(crate) fn scale(&self, values: impl Iterator<Item = f64>) -> Scale {
         let given = self.range.map(|(a, b)| (a.min(b), a.max(b), a > b));
-        let (low, high, turned) = given.unwrap_or_else(|| {
+        let (low, high, reversed) = given.unwrap_or_else(|| {
             let all = values.chain(self.includes.iter().copied()).filter(|value| value.is_finite());
             let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
             if low > high {
                 return (0.0, 1.0, false);
             }
             let margin = (high * MARGIN - low * MARGIN).min(f64::MAX * MARGIN);
-            // An axis that is asked to reach a value, and whose marks do not pass it, ends there.
+            // An included value that no mark exceeds is an end of the axis, without a margin.
             let ends = |end: f64| self.includes.contains(&end);
             let (below, above) = (if ends(low) { 0.0 } else { margin }, if ends(high) { 0.0 } else { margin });
             (low - below, high + above, false)
         });
-        // Within what can be computed with, and wide enough to tell numbers apart.
+        // Within the range of f64, and wide enough to distinguish numbers.
         let (low, high) = (low.clamp(-1e300, 1e300), high.clamp(-1e300, 1e300));
-        let least = (low.abs().max(high.abs()) * 1e-11).max(1e-290);
-        let (low, high) = if high - low >= least {
+        let min_width = (low.abs().max(high.abs()) * 1e-11).max(1e-290);
+        let (low, high) = if high - low >= min_width {
             (low, high)
         } else {
-            let half = if low == 0.0 && high == 0.0 { 1.0 } else { (0.1 * low.abs().max(high.abs())).max(least) };
-            // Numbers that are all the same need no digits; numbers that differ a little do.
-            let half = if low == high { half } else { least };
+            let half = if low == 0.0 && high == 0.0 { 1.0 } else { (0.1 * low.abs().max(high.abs())).max(min_width) };
+            // Equal numbers get a wide range; numbers that differ a little a narrow one.
+            let half = if low == high { half } else { min_width };
             (low - half, high + half)
         };
-        Scale { low, high, turned }
+        Scale { low, high, reversed }
     }
 
-    /// Ticks over a scale, about `most` of them.
-    pub(crate) fn marks(&self, scale: &Scale, most: usize) -> Ticks {
+    /// The ticks of a scale, about `count`.
+    pub(crate) fn marks(&self, scale: &Scale, count: usize) -> Ticks {
         if let Some(marks) = &self.marks {
             let inside = marks.iter().filter(|(at, _)| scale.low <= *at && *at <= scale.high);
             return Ticks { marks: inside.cloned().collect(), unit: String::new() };
         }
         if self.percent {
-            let mut ticks = ticks(100.0 * scale.low, 100.0 * scale.high, most);
+            let mut ticks = ticks(100.0 * scale.low, 100.0 * scale.high, count);
             ticks.marks.iter_mut().for_each(|(at, label)| (*at, *label) = (*at / 100.0, format!("{label} %")));
             return ticks;
         }
-        ticks(scale.low, scale.high, most)
+        ticks(scale.low, scale.high, count)
     }
 
-    /// Whether the ticks are words.
-    pub(crate) fn has_words(&self) -> bool {
+    /// Whether the ticks are given.
+    pub(crate) fn is_categorical(&self) -> bool {
         self.marks.is_some()
     }
 
-    /// The label with what the ticks leave to it.
+    /// The label with the unit of the ticks.
     pub(crate) fn label_with(&self, unit: &str) -> String {
         match (self.label.as_str(), unit) {
             (label, "") => label.to_string(),
@@ -114,19 +114,19 @@ impl Axis {
     }
 }
 
-/// Values to shares of the axis.
+/// A linear scale from values to positions on the axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub low: f64,
     pub high: f64,
-    turned: bool,
+    reversed: bool,
 }
 
 impl Scale {
-    /// Where `value` is: 0 at the start of the axis, 1 at its end.
-    pub fn share(&self, value: f64) -> f64 {
-        let share = (value - self.low) / (self.high - self.low);
-        if self.turned { 1.0 - share } else { share }
+    /// The position of `value`: 0 at the start of the axis, 1 at its end.
+    pub fn fraction(&self, value: f64) -> f64 {
+        let fraction = (value - self.low) / (self.high - self.low);
+        if self.reversed { 1.0 - fraction } else { fraction }
     }
 }
 
@@ -146,9 +146,9 @@ mod tests {
         near(scale(Axis::new(""), &[5.0, 5.0]), 4.5, 5.5);
         near(scale(Axis::new(""), &[0.0]), -1.0, 1.0);
         near(scale(Axis::new("").range(0.0, 2.0), &[50.0]), 0.0, 2.0);
-        let turned = scale(Axis::new("").range(2.0, 0.0), &[]);
-        assert_eq!((turned.share(0.0), turned.share(2.0)), (1.0, 0.0));
+        let reversed = scale(Axis::new("").range(2.0, 0.0), &[]);
+        assert_eq!((reversed.fraction(0.0), reversed.fraction(2.0)), (1.0, 0.0));
         let wide = scale(Axis::new(""), &[f64::MIN, f64::MAX]);
-        assert_eq!(wide.share(0.0), 0.5);
+        assert_eq!(wide.fraction(0.0), 0.5);
     }
 }

@@ -1,12 +1,12 @@
-//! Responsible for figures: one panel or several in one SVG, with words for those who cannot see it.
+//! Figures: one panel or several in one SVG, with a text alternative.
 
 use crate::svg::{Svg, coordinate, escaped, shortened};
-use crate::{Ink, Panel, Style};
+use crate::{Colour, Panel, Style};
 
-/// Size of a panel unless another is asked for.
+/// The default size of a panel.
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 280.0;
-/// Room between panels.
+/// The gap between panels.
 const GAP: f64 = 16.0;
 
 /// A figure.
@@ -26,21 +26,21 @@ impl Figure {
         Self { title, description, columns: usize::MAX, size: (WIDTH, HEIGHT), panels: Vec::new() }
     }
 
-    /// With one more panel.
+    /// Adds a panel.
     #[must_use]
     pub fn panel(mut self, panel: Panel) -> Self {
         self.panels.push(panel);
         self
     }
 
-    /// With at most so many panels side by side; all of them unless this is said.
+    /// Sets the number of panels side by side, at most; all by default.
     #[must_use]
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = columns.max(1);
         self
     }
 
-    /// With panels of this size; 400 × 280 unless this is said.
+    /// Sets the size of panels; 400 × 280 by default.
     #[must_use]
     pub fn panel_size(mut self, width: f64, height: f64) -> Self {
         self.size = (width, height);
@@ -52,7 +52,7 @@ impl Figure {
         &self.title
     }
 
-    /// What it shows, in words.
+    /// Its description.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -64,18 +64,18 @@ impl Figure {
         let total = |count: usize, size: f64| count as f64 * size + (count - 1) as f64 * GAP;
         let (width, height) = (total(columns, self.size.0), total(rows, self.size.1));
         let (w, h) = (coordinate(width), coordinate(height));
-        // A text alternative is read aloud: nobody listens to ten thousand letters.
+        // A text alternative is read aloud and must be short.
         let (title, description) =
             (escaped(&shortened(&self.title, 1.0, 150.0)), escaped(&shortened(&self.description, 1.0, 800.0)));
         let mut svg = Svg { text: String::new(), style };
         svg.push(&format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" role=\"img\" aria-label=\"{title}. {description}\""));
         match style {
-            // A page has its own letters and ground, and a title would pop up under every pointer.
+            // A page has its own font and background, and a title would be shown as a tooltip.
             Style::Page => svg.push(">\n"),
             Style::File => {
                 svg.push(" font-family=\"Helvetica, Arial, sans-serif\">\n");
                 svg.push(&format!("<title>{title}</title>\n<desc>{description}</desc>\n"));
-                svg.fill(&format!("M0 0H{w}V{h}H0Z"), Ink::Paper, "");
+                svg.fill(&format!("M0 0H{w}V{h}H0Z"), Colour::Paper, "");
             }
         }
         for (number, panel) in self.panels.iter().enumerate() {

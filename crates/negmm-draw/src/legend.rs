@@ -1,6 +1,6 @@
-//! Responsible for legends: the names of marks with a sample of each, in as many lines as they need.
+//! Legends: the names of marks with a sample of each.
 
-use crate::Ink;
+use crate::Colour;
 use crate::mark::{Mark, Shape};
 use crate::svg::{Anchor, Font, Svg, coordinate, shortened, text_width};
 
@@ -10,14 +10,14 @@ const GAP: f64 = 14.0;
 /// Height of a line.
 pub(crate) const LINE: f64 = 17.0;
 
-/// An entry and where it stands.
+/// An entry and its position.
 pub(crate) struct Entry<'a> {
     mark: &'a Mark,
     name: String,
     at: (f64, f64),
 }
 
-/// The entries in lines of at most `width`, and how many lines they take.
+/// The entries in lines of at most `width`, and the number of lines.
 pub(crate) fn lay_out(marks: &[Mark], width: f64) -> (Vec<Entry<'_>>, usize) {
     let mut entries: Vec<Entry> = Vec::new();
     let (mut x, mut line) = (0.0, 0usize);
@@ -26,12 +26,12 @@ pub(crate) fn lay_out(marks: &[Mark], width: f64) -> (Vec<Entry<'_>>, usize) {
             continue;
         }
         let name = shortened(&mark.name, SIZE, (width - SAMPLE - 5.0).max(20.0));
-        let room = SAMPLE + 5.0 + text_width(&name, SIZE);
-        if x > 0.0 && x + room > width {
+        let entry_width = SAMPLE + 5.0 + text_width(&name, SIZE);
+        if x > 0.0 && x + entry_width > width {
             (x, line) = (0.0, line + 1);
         }
         entries.push(Entry { mark, name, at: (x, line as f64 * LINE) });
-        x += room + GAP;
+        x += entry_width + GAP;
     }
     let lines = if entries.is_empty() { 0 } else { line + 1 };
     (entries, lines)
@@ -47,22 +47,22 @@ pub(crate) fn draw(svg: &mut Svg, entries: &[Entry<'_>], at: (f64, f64)) {
         if mark.dashed {
             more.push_str(" stroke-dasharray=\"5 4\"");
         }
-        let block = |share: f64, width: f64| {
-            let start = coordinate(left + share * SAMPLE);
+        let block = |offset: f64, width: f64| {
+            let start = coordinate(left + offset * SAMPLE);
             format!("M{start} {}h{}v10h-{}z", coordinate(middle - 5.0), coordinate(width), coordinate(width))
         };
         match &mark.shape {
             Shape::Line { .. } | Shape::Rule { .. } => {
-                svg.stroke(&format!("M{x} {y}H{end}"), mark.ink, mark.width.max(1.5), &more)
+                svg.stroke(&format!("M{x} {y}H{end}"), mark.colour, mark.width.max(1.5), &more)
             }
             Shape::Ranges { .. } => {
-                svg.stroke(&format!("M{x} {y}H{end}"), mark.ink, mark.width.max(2.0), &more);
+                svg.stroke(&format!("M{x} {y}H{end}"), mark.colour, mark.width.max(2.0), &more);
             }
             Shape::Points { .. } => {
                 let d = format!("M{} {y}h0", coordinate(left + 0.5 * SAMPLE));
-                svg.stroke(&d, mark.ink, mark.width.max(5.0), " stroke-linecap=\"round\"");
+                svg.stroke(&d, mark.colour, mark.width.max(5.0), " stroke-linecap=\"round\"");
             }
-            Shape::Band { .. } | Shape::Bars { .. } => svg.fill(&block(0.0, SAMPLE), mark.ink, &more),
+            Shape::Band { .. } | Shape::Bars { .. } => svg.fill(&block(0.0, SAMPLE), mark.colour, &more),
             Shape::Heat { .. } => {
                 let colour = crate::png::COLOUR;
                 for (step, opacity) in [0.15, 0.4, 0.7, 1.0].into_iter().enumerate() {
@@ -73,8 +73,8 @@ pub(crate) fn draw(svg: &mut Svg, entries: &[Entry<'_>], at: (f64, f64)) {
                     ));
                 }
             }
-            Shape::Note { .. } => {}
+            Shape::Annotation { .. } => {}
         }
-        svg.write((left + SAMPLE + 5.0, middle + 4.0), name, Font::new(SIZE, Ink::Text, Anchor::Start));
+        svg.write((left + SAMPLE + 5.0, middle + 4.0), name, Font::new(SIZE, Colour::Text, Anchor::Start));
     }
 }

@@ -1,16 +1,16 @@
-//! Responsible for heat maps as PNG images in the text of an SVG: one colour, seen through where the values are small, so that
-//! the same image lies well on white and on dark ground.
+//! Heat maps as PNG images inside an SVG: one colour with the value as opacity, so that the same image suits light and dark
+//! backgrounds.
 
 use std::io::Write;
 
 use flate2::{Compression, write::ZlibEncoder};
 
-/// The colour of full density: a blue that stands out from white and from dark.
+/// The colour of full density: a blue with contrast on white and on dark.
 pub(crate) const COLOUR: [u8; 3] = [0x1b, 0x7b, 0xc9];
-/// Shades: enough for eyes, few enough to pack well.
+/// Levels of opacity: enough for the eye, few enough to compress well.
 const SHADES: usize = 64;
 
-/// A PNG of `columns` × `rows` pixels as a data URI. `values` from 0 to 1, column after column, each from the bottom to the top.
+/// A PNG of `columns` × `rows` pixels as a data URI. `values` from 0 to 1, column by column, each from bottom to top.
 pub(crate) fn data_uri(columns: usize, rows: usize, values: &[f64]) -> String {
     format!("data:image/png;base64,{}", base64(&encode(columns, rows, values)))
 }

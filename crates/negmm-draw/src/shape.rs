@@ -1,18 +1,18 @@
-//! Responsible for drawing marks: from values to paths.
+//! Drawing of marks: from values to SVG paths.
 
 use std::fmt::Write;
 
 use crate::axis::Scale;
-use crate::mark::{Mark, Shape, Way};
+use crate::mark::{Mark, Orientation, Shape};
 use crate::png;
 use crate::svg::{Anchor, Font, Svg, coordinate, shortened};
 
-/// Size of the letters of a note.
-const NOTE_SIZE: f64 = 11.0;
-/// Room between two bars of a histogram.
+/// Font size of annotations.
+const ANNOTATION_SIZE: f64 = 11.0;
+/// The gap between bars.
 const GAP: f64 = 1.0;
 
-/// From values to places in a rectangle of `width` × `height`, whose corner is 0, 0.
+/// The mapping of values to coordinates in a rectangle of `width` × `height` at the origin.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame {
     pub x: Scale,
@@ -23,26 +23,26 @@ pub(crate) struct Frame {
 
 impl Frame {
     fn x(&self, value: f64) -> f64 {
-        self.x.share(value) * self.width
+        self.x.fraction(value) * self.width
     }
 
     fn y(&self, value: f64) -> f64 {
-        (1.0 - self.y.share(value)) * self.height
+        (1.0 - self.y.fraction(value)) * self.height
     }
 
-    /// Whether a point lies inside, or a hair outside.
-    fn holds(&self, x: f64, y: f64) -> bool {
-        let inside = |share: f64| (-1e-6..=1.0 + 1e-6).contains(&share);
-        inside(self.x.share(x)) && inside(self.y.share(y))
+    /// Whether a point lies inside, up to rounding.
+    fn contains(&self, x: f64, y: f64) -> bool {
+        let inside = |fraction: f64| (-1e-6..=1.0 + 1e-6).contains(&fraction);
+        inside(self.x.fraction(x)) && inside(self.y.fraction(y))
     }
 
-    /// `x y` as paths have it; none for what is not finite.
+    /// `x y` for a path; `None` where it is not finite.
     fn point(&self, x: f64, y: f64) -> Option<String> {
-        let place = (self.x(x), self.y(y));
-        // Far outside the panel is as good as outside it.
-        let held = |at: f64, most: f64| coordinate(at.clamp(-4.0 * most, 5.0 * most));
-        (place.0.is_finite() && place.1.is_finite())
-            .then(|| format!("{} {}", held(place.0, self.width), held(place.1, self.height)))
+        let position = (self.x(x), self.y(y));
+        // Coordinates far outside the panel are clamped.
+        let clamped = |at: f64, size: f64| coordinate(at.clamp(-4.0 * size, 5.0 * size));
+        (position.0.is_finite() && position.1.is_finite())
+            .then(|| format!("{} {}", clamped(position.0, self.width), clamped(position.1, self.height)))
     }
 }
 
@@ -59,44 +59,46 @@ pub(crate) fn draw(svg: &mut Svg, frame: &Frame, mark: &Mark) {
         Shape::Line { x, y } => {
             more.push_str(" stroke-linejoin=\"round\"");
             let points = x.iter().zip(y).map(|(x, y)| frame.point(*x, *y));
-            svg.stroke(&polyline(points), mark.ink, mark.width, &more);
+            svg.stroke(&polyline(points), mark.colour, mark.width, &more);
         }
-        Shape::Band { x, lower, upper } => svg.fill(&band(frame, x, lower, upper), mark.ink, &more),
+        Shape::Band { x, lower, upper } => svg.fill(&band(frame, x, lower, upper), mark.colour, &more),
         Shape::Points { x, y } => {
             more.push_str(" stroke-linecap=\"round\"");
-            let inside = |(x, y): &(&f64, &f64)| frame.holds(**x, **y);
+            let inside = |(x, y): &(&f64, &f64)| frame.contains(**x, **y);
             let points = x.iter().zip(y).filter(inside).filter_map(|(x, y)| frame.point(*x, *y));
             let d: String = points.map(|point| format!("M{point}h0")).collect();
-            svg.stroke(&d, mark.ink, mark.width, &more);
+            svg.stroke(&d, mark.colour, mark.width, &more);
         }
-        Shape::Bars { boxes, way } => {
-            let d: String = boxes.iter().filter_map(|bar| rectangle(frame, bar, *way)).collect();
-            svg.fill(&d, mark.ink, &more);
+        Shape::Bars { boxes, orientation } => {
+            let d: String = boxes.iter().filter_map(|bar| rectangle(frame, bar, *orientation)).collect();
+            svg.fill(&d, mark.colour, &more);
         }
-        Shape::Ranges { at, lower, upper, way } => {
+        Shape::Ranges { at, lower, upper, orientation } => {
             let ends = at.iter().zip(lower.iter().zip(upper));
-            let range = |(at, (lower, upper)): (&f64, (&f64, &f64))| match way {
-                Way::Upright => Some(format!("M{}L{}", frame.point(*at, *lower)?, frame.point(*at, *upper)?)),
-                Way::Lying => Some(format!("M{}L{}", frame.point(*lower, *at)?, frame.point(*upper, *at)?)),
+            let range = |(at, (lower, upper)): (&f64, (&f64, &f64))| match orientation {
+                Orientation::Vertical => Some(format!("M{}L{}", frame.point(*at, *lower)?, frame.point(*at, *upper)?)),
+                Orientation::Horizontal => {
+                    Some(format!("M{}L{}", frame.point(*lower, *at)?, frame.point(*upper, *at)?))
+                }
             };
-            svg.stroke(&ends.filter_map(range).collect::<String>(), mark.ink, mark.width, &more);
+            svg.stroke(&ends.filter_map(range).collect::<String>(), mark.colour, mark.width, &more);
         }
-        Shape::Rule { at, way } => {
-            let d = match way {
-                Way::Upright => format!("M{} 0V{}", coordinate(frame.x(*at)), coordinate(frame.height)),
-                Way::Lying => format!("M0 {}H{}", coordinate(frame.y(*at)), coordinate(frame.width)),
+        Shape::Rule { at, orientation } => {
+            let d = match orientation {
+                Orientation::Vertical => format!("M{} 0V{}", coordinate(frame.x(*at)), coordinate(frame.height)),
+                Orientation::Horizontal => format!("M0 {}H{}", coordinate(frame.y(*at)), coordinate(frame.width)),
             };
-            svg.stroke(&d, mark.ink, mark.width, &more);
+            svg.stroke(&d, mark.colour, mark.width, &more);
         }
-        Shape::Note { x, y, text } => {
+        Shape::Annotation { x, y, text } => {
             let at = (frame.x(*x), frame.y(*y));
             if at.0.is_finite() && at.1.is_finite() {
                 let right = at.0 > 0.6 * frame.width;
                 let anchor = if right { Anchor::End } else { Anchor::Start };
-                let room = if right { at.0 - 8.0 } else { frame.width - at.0 - 8.0 };
-                let place = (if right { at.0 - 5.0 } else { at.0 + 5.0 }, at.1.clamp(12.0, frame.height - 4.0));
-                let font = Font { outlined: true, ..Font::new(NOTE_SIZE, mark.ink, anchor) };
-                svg.write(place, &shortened(text, NOTE_SIZE, room), font);
+                let max_width = if right { at.0 - 8.0 } else { frame.width - at.0 - 8.0 };
+                let position = (if right { at.0 - 5.0 } else { at.0 + 5.0 }, at.1.clamp(12.0, frame.height - 4.0));
+                let font = Font { outlined: true, ..Font::new(ANNOTATION_SIZE, mark.colour, anchor) };
+                svg.write(position, &shortened(text, ANNOTATION_SIZE, max_width), font);
             }
         }
         Shape::Heat { x, y, columns, values } => {
@@ -129,26 +131,26 @@ fn polyline(points: impl Iterator<Item = Option<String>>) -> String {
     d
 }
 
-/// One closed path for each stretch without a gap: along the upper line, back along the lower.
+/// One closed path for each section without a gap: along the upper line, back along the lower.
 fn band(frame: &Frame, x: &[f64], lower: &[f64], upper: &[f64]) -> String {
     let ends = x.iter().zip(lower.iter().zip(upper));
     let ends: Vec<Option<(String, String)>> =
         ends.map(|(x, (lower, upper))| Some((frame.point(*x, *lower)?, frame.point(*x, *upper)?))).collect();
     let mut d = String::new();
-    for stretch in ends.split(Option::is_none).filter(|stretch| stretch.len() > 1) {
-        let tops = stretch.iter().flatten().map(|(_, upper)| upper.as_str());
-        let bottoms = stretch.iter().rev().flatten().map(|(lower, _)| lower.as_str());
+    for section in ends.split(Option::is_none).filter(|section| section.len() > 1) {
+        let tops = section.iter().flatten().map(|(_, upper)| upper.as_str());
+        let bottoms = section.iter().rev().flatten().map(|(lower, _)| lower.as_str());
         let outline: Vec<&str> = tops.chain(bottoms).collect();
         let _ = write!(d, "M{}Z", outline.join("L"));
     }
     d
 }
 
-fn rectangle(frame: &Frame, bar: &[f64; 4], way: Way) -> Option<String> {
+fn rectangle(frame: &Frame, bar: &[f64; 4], orientation: Orientation) -> Option<String> {
     let [start, end, from, to] = *bar;
-    let corners = match way {
-        Way::Upright => [frame.x(start), frame.x(end), frame.y(from), frame.y(to)],
-        Way::Lying => [frame.x(from), frame.x(to), frame.y(start), frame.y(end)],
+    let corners = match orientation {
+        Orientation::Vertical => [frame.x(start), frame.x(end), frame.y(from), frame.y(to)],
+        Orientation::Horizontal => [frame.x(from), frame.x(to), frame.y(start), frame.y(end)],
     };
     if !corners.iter().all(|corner| corner.is_finite()) {
         return None;
@@ -156,9 +158,9 @@ fn rectangle(frame: &Frame, bar: &[f64; 4], way: Way) -> Option<String> {
     let [a, b, c, d] = corners;
     let (mut left, mut right, mut top, mut bottom) = (a.min(b), a.max(b), c.min(d), c.max(d));
     // A gap between neighbours, where there is room for one.
-    match way {
-        Way::Upright if right - left > 4.0 * GAP => (left, right) = (left + 0.5 * GAP, right - 0.5 * GAP),
-        Way::Lying if bottom - top > 4.0 * GAP => (top, bottom) = (top + 0.5 * GAP, bottom - 0.5 * GAP),
+    match orientation {
+        Orientation::Vertical if right - left > 4.0 * GAP => (left, right) = (left + 0.5 * GAP, right - 0.5 * GAP),
+        Orientation::Horizontal if bottom - top > 4.0 * GAP => (top, bottom) = (top + 0.5 * GAP, bottom - 0.5 * GAP),
         _ => {}
     }
     let (left, right) = (left.max(-frame.width), right.min(2.0 * frame.width));

@@ -1,16 +1,16 @@
-//! Responsible for SVG as text: elements, coordinates, and words that can neither break out of it nor out of their place.
+//! SVG as text: elements, coordinates, and text that is escaped and shortened.
 
 use std::fmt::Write;
 
-use crate::{Ink, Style};
+use crate::{Colour, Style};
 
-/// An SVG that is being written.
+/// A writer of SVG.
 pub(crate) struct Svg {
     pub text: String,
     pub style: Style,
 }
 
-/// How a text stands at its point.
+/// The anchor of a text.
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
     Start,
@@ -18,22 +18,22 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A text's look.
+/// The font of a text.
 #[derive(Clone, Copy)]
 pub(crate) struct Font {
     pub size: f64,
-    pub ink: Ink,
+    pub colour: Colour,
     pub bold: bool,
     pub anchor: Anchor,
-    /// Degrees.
-    pub turn: f64,
-    /// With the ground around its letters, so that lines behind them do not disturb.
+    /// In degrees.
+    pub rotation: f64,
+    /// With an outline in the background colour, which separates it from lines behind.
     pub outlined: bool,
 }
 
 impl Font {
-    pub fn new(size: f64, ink: Ink, anchor: Anchor) -> Self {
-        Self { size, ink, bold: false, anchor, turn: 0.0, outlined: false }
+    pub fn new(size: f64, colour: Colour, anchor: Anchor) -> Self {
+        Self { size, colour, bold: false, anchor, rotation: 0.0, outlined: false }
     }
 }
 
@@ -42,8 +42,8 @@ impl Svg {
         self.text.push_str(text);
     }
 
-    pub fn colour(&self, ink: Ink) -> String {
-        ink.colour(self.style)
+    pub fn css(&self, colour: Colour) -> String {
+        colour.css(self.style)
     }
 
     pub fn write(&mut self, at: (f64, f64), text: &str, font: Font) {
@@ -57,27 +57,27 @@ impl Svg {
             Anchor::End => " text-anchor=\"end\"",
         };
         let bold = if font.bold { " font-weight=\"600\"" } else { "" };
-        let turn = match font.turn {
+        let rotation = match font.rotation {
             0.0 => String::new(),
-            turn => format!(" transform=\"rotate({} {x} {y})\"", coordinate(turn)),
+            degrees => format!(" transform=\"rotate({} {x} {y})\"", coordinate(degrees)),
         };
         let outline = if font.outlined {
-            format!(" stroke=\"{}\" stroke-width=\"3\" paint-order=\"stroke\"", self.colour(Ink::Paper))
+            format!(" stroke=\"{}\" stroke-width=\"3\" paint-order=\"stroke\"", self.css(Colour::Paper))
         } else {
             String::new()
         };
-        let (size, fill) = (coordinate(font.size), self.colour(font.ink));
+        let (size, fill) = (coordinate(font.size), self.css(font.colour));
         let _ = writeln!(
             self.text,
-            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{fill}\"{anchor}{bold}{turn}{outline}>{}</text>",
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{fill}\"{anchor}{bold}{rotation}{outline}>{}</text>",
             isolated(text)
         );
     }
 
-    /// A path with nothing inside: `d` as SVG has it.
-    pub fn stroke(&mut self, d: &str, ink: Ink, width: f64, more: &str) {
+    /// A stroked path; `d` is its SVG data.
+    pub fn stroke(&mut self, d: &str, colour: Colour, width: f64, more: &str) {
         if !d.is_empty() {
-            let (colour, width) = (self.colour(ink), coordinate(width));
+            let (colour, width) = (self.css(colour), coordinate(width));
             let _ = writeln!(
                 self.text,
                 "<path d=\"{d}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"{more}/>"
@@ -86,15 +86,15 @@ impl Svg {
     }
 
     /// A filled path.
-    pub fn fill(&mut self, d: &str, ink: Ink, more: &str) {
+    pub fn fill(&mut self, d: &str, colour: Colour, more: &str) {
         if !d.is_empty() {
-            let colour = self.colour(ink);
+            let colour = self.css(colour);
             let _ = writeln!(self.text, "<path d=\"{d}\" fill=\"{colour}\"{more}/>");
         }
     }
 }
 
-/// A tenth of a unit is finer than eyes are.
+/// A coordinate with one decimal.
 pub(crate) fn coordinate(x: f64) -> String {
     let tenths = (x.clamp(-1e6, 1e6) * 10.0).round() as i64;
     let (sign, tenths) = (if tenths < 0 { "-" } else { "" }, tenths.abs());
@@ -104,7 +104,7 @@ pub(crate) fn coordinate(x: f64) -> String {
     }
 }
 
-/// Text for any place in HTML, XML and their attributes. Control characters, which XML does not allow, become �.
+/// Text escaped for HTML, XML and their attributes. Control characters, which XML does not allow, become �.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -123,16 +123,15 @@ pub fn escaped(text: &str) -> String {
     safe
 }
 
-/// Escaped, and a text that runs from right to left, or turns the direction, keeps that to itself.
+/// Escaped text; text with another direction is isolated.
 fn isolated(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{590}'..='\u{8ff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}');
+    let bidirectional = |c: char| matches!(c, '\u{590}'..='\u{8ff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}');
     let text = text.chars().filter(|c| !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'));
     let text: String = text.collect();
-    if text.contains(turns) { format!("\u{2068}{}\u{2069}", escaped(&text)) } else { escaped(&text) }
+    if text.contains(bidirectional) { format!("\u{2068}{}\u{2069}", escaped(&text)) } else { escaped(&text) }
 }
 
-/// Width of a text in units of SVG, near enough to lay things out: the widths of DejaVu Sans, among the widest of
-/// the letters that a reader may have.
+/// The approximate width of a text, for layout: by the widths of DejaVu Sans, one of the widest common fonts.
 pub fn text_width(text: &str, size: f64) -> f64 {
     size * text.chars().map(letter_width).sum::<f64>()
 }
@@ -149,23 +148,23 @@ fn letter_width(letter: char) -> f64 {
     }
 }
 
-/// The text, cut with … where it is wider than `room`.
-pub fn shortened(text: &str, size: f64, room: f64) -> String {
+/// The text, shortened with … where it is wider than `max_width`.
+pub fn shortened(text: &str, size: f64, max_width: f64) -> String {
     let mut width = 0.0;
     let whole = text.chars().all(|letter| {
         width += size * letter_width(letter);
-        width <= room
+        width <= max_width
     });
     if whole {
         return text.to_string();
     }
-    let mut left = room - size * letter_width('…');
+    let mut left = max_width - size * letter_width('…');
     let fits = |letter: &char| {
         left -= size * letter_width(*letter);
         left >= 0.0
     };
     let start: String = text.chars().take_while(fits).collect();
-    // A letter without its joined marks is better than half a family of emoji.
+    // Does not end within a joined sequence of emoji.
     format!("{}…", start.trim_end_matches(['\u{200d}', '\u{fe0f}', ' ']))
 }
 
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn text_stays_text() {
+    fn text_is_escaped() {
         assert_eq!(
             escaped("<script>alert('\"&')</script>\u{0}\n"),
             "&lt;script&gt;alert(&#39;&quot;&amp;&#39;)&lt;/script&gt;\u{fffd} "
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_cut() {
+    fn long_text_is_shortened() {
         let long = "x".repeat(10_000);
         let short = shortened(&long, 12.0, 100.0);
         assert!(short.ends_with('…') && text_width(&short, 12.0) <= 100.0 && short.chars().count() > 8, "{short}");

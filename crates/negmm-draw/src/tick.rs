@@ -1,25 +1,25 @@
-//! Responsible for ticks: round values with labels that are exact, short and tell neighbours apart.
+//! Ticks: round values with exact, short and distinct labels.
 //!
-//! All decimals are made from whole numbers, so they are the same on every machine.
+//! Decimals are formatted from integers, so they are the same on every machine.
 
-/// Labels longer than this many digits are given as differences from a base instead.
-const MOST_DIGITS: u32 = 6;
+/// Labels with more digits than this become differences from a base.
+const MAX_DIGITS: u32 = 6;
 
 /// Ticks of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ticks {
     /// Values and their labels.
     pub marks: Vec<(f64, String)>,
-    /// What the label of the axis has to add: a power of ten, or the base that labels are differences from.
+    /// What the axis label must add: a power of ten, or the base of differences.
     pub unit: String,
 }
 
-/// Ticks between `low` and `high`: about `most`, at multiples of 1, 2 or 5 times a power of ten.
-pub(crate) fn ticks(low: f64, high: f64, most: usize) -> Ticks {
+/// About `count` ticks between `low` and `high`, at multiples of 1, 2 or 5 times a power of ten.
+pub(crate) fn ticks(low: f64, high: f64, count: usize) -> Ticks {
     let span = high - low;
-    let (mut factor, mut exponent) = (1i64, exponent_of(span / most.max(1) as f64));
+    let (mut factor, mut exponent) = (1i64, exponent_of(span / count.max(1) as f64));
     for larger in [2, 5, 10] {
-        if span / step(factor, exponent) <= most.max(1) as f64 {
+        if span / step(factor, exponent) <= count.max(1) as f64 {
             break;
         }
         factor = larger;
@@ -28,14 +28,14 @@ pub(crate) fn ticks(low: f64, high: f64, most: usize) -> Ticks {
         (factor, exponent) = (1, exponent + 1);
     }
     let width = step(factor, exponent);
-    // A hair of room for the ends.
+    // A tolerance for rounding at the ends.
     let (first, last) = ((low / width - 1e-9).ceil(), (high / width + 1e-9).floor());
     if !(first.is_finite() && last.is_finite() && first.abs() < 9e14 && last.abs() < 9e14) {
         return Ticks { marks: Vec::new(), unit: String::new() };
     }
     let counts: Vec<i64> = (first as i64..=last as i64).map(|k| k * factor).collect();
     let largest = counts.iter().map(|count| count.abs()).max().unwrap_or(0);
-    let base = if largest.checked_ilog10().unwrap_or(0) >= MOST_DIGITS { counts[0] } else { 0 };
+    let base = if largest.checked_ilog10().unwrap_or(0) >= MAX_DIGITS { counts[0] } else { 0 };
     let shown = counts.iter().map(|count| (count - base).abs()).max().unwrap_or(0);
     let size = shown.checked_ilog10().unwrap_or(0) as i32 + exponent;
     let power = if (-3..6).contains(&size) { 0 } else { size.div_euclid(3) * 3 };
@@ -47,7 +47,7 @@ pub(crate) fn ticks(low: f64, high: f64, most: usize) -> Ticks {
         unit.push(format!("in {}", power_of_ten(power)));
     }
     let value = |count: i64| if exponent >= 0 { count as f64 * ten(exponent) } else { count as f64 / ten(-exponent) };
-    // Years have four digits and no comma; where one label needs some, all have them.
+    // Four-digit labels (years) have no commas; with longer ones all have them.
     let label = |count: &i64| match decimal(count - base, exponent - power) {
         text if size - power < 4 => text.replace(',', ""),
         text => text,
@@ -60,12 +60,12 @@ fn step(factor: i64, exponent: i32) -> f64 {
     if exponent >= 0 { factor as f64 * ten(exponent) } else { factor as f64 / ten(-exponent) }
 }
 
-/// 10^exponent, the nearest number to it; infinite beyond all numbers.
+/// 10^exponent, correctly rounded; infinite on overflow.
 fn ten(exponent: i32) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(f64::INFINITY)
 }
 
-/// The power of ten that x begins with.
+/// The decimal exponent of x.
 fn exponent_of(x: f64) -> i32 {
     let text = format!("{x:e}");
     text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
@@ -94,7 +94,7 @@ fn base_label(count: i64, exponent: i32) -> String {
     format!("{first}{point}{rest} × {}", power_of_ten(power))
 }
 
-/// count · 10^exponent, with commas between thousands.
+/// count · 10^exponent, with thousands separators.
 fn decimal(count: i64, exponent: i32) -> String {
     let sign = if count < 0 { "−" } else { "" };
     let mut digits = count.unsigned_abs().to_string();
@@ -116,7 +116,7 @@ fn decimal(count: i64, exponent: i32) -> String {
     if part.is_empty() { format!("{sign}{grouped}") } else { format!("{sign}{grouped}.{part}") }
 }
 
-/// A number for people, to `digits` significant digits: `1,235`, `0.01235`, `1.235 × 10⁻⁹`.
+/// A number for display, with `digits` significant digits: `1,235`, `0.01235`, `1.235 × 10⁻⁹`.
 pub fn number(x: f64, digits: usize) -> String {
     if !x.is_finite() {
         return if x.is_nan() {
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_range_far_from_zero_is_told_by_differences() {
+    fn a_narrow_range_far_from_zero_is_labelled_by_differences() {
         let (labels, unit) = labels(1_000_000.05, 1_000_000.25);
         assert_eq!(labels, ["0.00", "0.05", "0.10", "0.15", "0.20"]);
         assert_eq!(unit, "− 1,000,000.05");
     }
 
     #[test]
-    fn numbers_for_people() {
+    fn numbers_for_display() {
         let cases = [(1234.56, "1,235"), (0.012345, "0.01235"), (-2.5, "−2.500"), (1e-9, "1.000 × 10⁻⁹"), (0.0, "0")];
         for (x, text) in cases {
             assert_eq!(number(x, 4), text);

@@ -1,7 +1,7 @@
-//! Figures as they were last looked at: each is drawn again and compared byte by byte with its file under `snapshots/`.
-//! After a change that is meant, run with `NEGMM_BLESS=1`, look at the files, and commit them.
+//! Snapshot tests: each figure is compared byte by byte with its file under `snapshots/`. After an intended change run with
+//! `NEGMM_BLESS=1`, review the files and commit them.
 
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel, Style};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel, Style};
 use std::path::Path;
 
 #[track_caller]
@@ -53,10 +53,10 @@ fn a_density_over_x_with_data_mean_and_bands() {
     let panel = Panel::new(Axis::new("x").range(-3.0, 3.0), Axis::new("y").range(-10.0, 10.0))
         .title("Predictive density")
         .with(Mark::heat((-3.0, 3.0), (-10.0, 10.0), columns, heat).name("density"))
-        .with(Mark::line(&x, &shifted(-2.0)).ink(Ink::Orange).width(1.0).dashed().name("95 % interval"))
-        .with(Mark::line(&x, &shifted(2.0)).ink(Ink::Orange).width(1.0).dashed().name("95 % interval"))
-        .with(Mark::line(&x, &mean).ink(Ink::Orange).name("mean"))
-        .with(Mark::points(&x, &shifted(0.7)).ink(Ink::Text).opacity(0.6).width(3.0).name("data"));
+        .with(Mark::line(&x, &shifted(-2.0)).colour(Colour::Orange).width(1.0).dashed().name("95 % interval"))
+        .with(Mark::line(&x, &shifted(2.0)).colour(Colour::Orange).width(1.0).dashed().name("95 % interval"))
+        .with(Mark::line(&x, &mean).colour(Colour::Orange).name("mean"))
+        .with(Mark::points(&x, &shifted(0.7)).colour(Colour::Text).opacity(0.6).width(3.0).name("data"));
     matches_snapshot("density", &Figure::new("Density", "A parabola with noise.").panel(panel));
 }
 
@@ -66,12 +66,12 @@ fn a_time_series_with_bands_and_a_split_line() {
     let y: Vec<f64> = t.iter().map(|t| 1000.0 + 40.0 * bump((t - 120.0) / 60.0) + (t * 0.618).fract()).collect();
     let moved = |by: f64| y.iter().map(|y| y + by).collect::<Vec<_>>();
     let panel = Panel::new(Axis::new("day"), Axis::new("price"))
-        .with(Mark::band(&t, &moved(-8.0), &moved(8.0)).ink(Ink::Sky).opacity(0.3).name("95 % interval"))
-        .with(Mark::band(&t, &moved(-3.0), &moved(3.0)).ink(Ink::Sky).opacity(0.5).name("50 % interval"))
-        .with(Mark::line(&t, &moved(0.2)).ink(Ink::Text).width(1.0).name("observed"))
-        .with(Mark::line(&t, &y).ink(Ink::Blue).name("mean"))
-        .with(Mark::upright_rule(300.0).ink(Ink::Muted).width(1.0).dashed())
-        .with(Mark::note(300.0, 1045.0, "test"));
+        .with(Mark::band(&t, &moved(-8.0), &moved(8.0)).colour(Colour::Sky).opacity(0.3).name("95 % interval"))
+        .with(Mark::band(&t, &moved(-3.0), &moved(3.0)).colour(Colour::Sky).opacity(0.5).name("50 % interval"))
+        .with(Mark::line(&t, &moved(0.2)).colour(Colour::Text).width(1.0).name("observed"))
+        .with(Mark::line(&t, &y).colour(Colour::Blue).name("mean"))
+        .with(Mark::vertical_rule(300.0).colour(Colour::Muted).width(1.0).dashed())
+        .with(Mark::annotation(300.0, 1045.0, "test"));
     let figure = Figure::new("Time series", "A price over 400 days.").panel_size(720.0, 280.0).panel(panel);
     matches_snapshot("time", &figure);
 }
@@ -80,23 +80,24 @@ fn a_time_series_with_bands_and_a_split_line() {
 fn bars_ranges_and_words_in_several_panels() {
     let words = ["ne-gmm", "mdn", "a method with quite a long name", "constant"].map(String::from);
     let at = grid(0.0, 3.0, 4);
-    let scores = Panel::new(Axis::new("CRPS, less is better").include(0.0), Axis::words("", &words).range(3.5, -0.5))
-        .title("Scores")
-        .with(Mark::lying_bars(&[0.0; 4], &[1.0, 1.2, 1.5, 2.4]).ink(Ink::Sky))
-        .with(Mark::lying_ranges(&at, &[0.9, 1.1, 1.3, 2.3], &[1.1, 1.3, 1.7, 2.5]).ink(Ink::Text));
+    let scores =
+        Panel::new(Axis::new("CRPS, less is better").include(0.0), Axis::categories("", &words).range(3.5, -0.5))
+            .title("Scores")
+            .with(Mark::horizontal_bars(&[0.0; 4], &[1.0, 1.2, 1.5, 2.4]).colour(Colour::Sky))
+            .with(Mark::horizontal_ranges(&at, &[0.9, 1.1, 1.3, 2.3], &[1.1, 1.3, 1.7, 2.5]).colour(Colour::Text));
     let heights = [3.0, 5.0, 9.0, 4.0, 2.0];
     let histogram = Panel::new(Axis::new("width").range(0.0, 1.0), Axis::new("rows").include(0.0))
         .title("Histogram")
-        .with(Mark::histogram(&grid(0.0, 1.0, 6), &heights).ink(Ink::Blue).name("rows"))
-        .with(Mark::lying_rule(4.6).ink(Ink::Orange).dashed().name("expected"));
-    let upright = Panel::new(Axis::words("city", &words), Axis::new("share").percent().range(0.0, 1.0))
-        .with(Mark::bars(&[0.0; 4], &[0.2, 0.4, 0.6, 0.8]).ink(Ink::Blue).name("within"))
-        .with(Mark::bars(&[0.2, 0.4, 0.6, 0.8], &[1.0; 4]).ink(Ink::Orange).name("between"));
+        .with(Mark::histogram(&grid(0.0, 1.0, 6), &heights).colour(Colour::Blue).name("rows"))
+        .with(Mark::horizontal_rule(4.6).colour(Colour::Orange).dashed().name("expected"));
+    let categorical = Panel::new(Axis::categories("city", &words), Axis::new("share").percent().range(0.0, 1.0))
+        .with(Mark::bars(&[0.0; 4], &[0.2, 0.4, 0.6, 0.8]).colour(Colour::Blue).name("within"))
+        .with(Mark::bars(&[0.2, 0.4, 0.6, 0.8], &[1.0; 4]).colour(Colour::Orange).name("between"));
     let gaps = Panel::new(Axis::new("x"), Axis::new("y"))
         .with(Mark::line(&[0.0, 1.0, f64::NAN, 3.0, 4.0], &[1e-7, 2e-7, 0.0, 3e-7, 1e-7]))
-        .with(Mark::band(&[0.0, 1.0, 2.0, 3.0], &[0.0; 4], &[1e-7, f64::INFINITY, 1e-7, 2e-7]).ink(Ink::Green));
+        .with(Mark::band(&[0.0, 1.0, 2.0, 3.0], &[0.0; 4], &[1e-7, f64::INFINITY, 1e-7, 2e-7]).colour(Colour::Green));
     let figure = Figure::new("Panels", "Four panels.").columns(2).panel_size(360.0, 240.0);
-    matches_snapshot("panels", &figure.panel(scores).panel(histogram).panel(upright).panel(gaps));
+    matches_snapshot("panels", &figure.panel(scores).panel(histogram).panel(categorical).panel(gaps));
 }
 
 #[test]
@@ -104,10 +105,10 @@ fn odd_words_stay_words() {
     let script = "</text><script>alert(1)</script>";
     let words =
         [script.to_string(), "\"quotes\" & 'ticks'".into(), "😀 emoji".into(), "שלום עולם".into(), "x".repeat(10_000)];
-    let panel = Panel::new(Axis::words(script, &words), Axis::new("y".repeat(10_000)))
+    let panel = Panel::new(Axis::categories(script, &words), Axis::new("y".repeat(10_000)))
         .title(script)
         .with(Mark::bars(&[0.0; 5], &[1.0, 2.0, 3.0, 2.0, 1.0]).name(script))
-        .with(Mark::note(1.0, 2.5, script));
+        .with(Mark::annotation(1.0, 2.5, script));
     let figure = Figure::new(script, script).panel(panel);
     assert!(!figure.svg(Style::Page).contains("<script"));
     matches_snapshot("words", &figure);

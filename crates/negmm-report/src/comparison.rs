@@ -1,7 +1,7 @@
 //! The plot of a comparison: the scores of every method with their standard errors.
 
 use negmm::compare::{Comparison, Metric};
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use crate::text::num;
 
@@ -50,20 +50,25 @@ fn panel(methods: &[String], comparison: &Comparison, metric: Metric) -> Panel {
         }
         _ => Axis::new(label),
     };
-    let mut panel = Panel::new(x, Axis::words("", methods).range(methods.len() as f64 - 0.5, -0.5)).title(title);
+    let mut panel = Panel::new(x, Axis::categories("", methods).range(methods.len() as f64 - 0.5, -0.5)).title(title);
     if metric == Metric::Coverage {
-        panel = panel.with(Mark::upright_rule(0.95).ink(Ink::Orange).width(1.0).dashed().name("nominal"));
+        panel = panel.with(Mark::vertical_rule(0.95).colour(Colour::Orange).width(1.0).dashed().name("nominal"));
     }
     panel = panel
-        .with(Mark::lying_ranges(&positions, &lower, &upper).ink(Ink::Blue).width(2.0).name("mean ± standard error"))
-        .with(Mark::points(&means, &positions).ink(Ink::Blue).width(7.0));
+        .with(
+            Mark::horizontal_ranges(&positions, &lower, &upper)
+                .colour(Colour::Blue)
+                .width(2.0)
+                .name("mean ± standard error"),
+        )
+        .with(Mark::points(&means, &positions).colour(Colour::Blue).width(7.0));
     if let Some(far) = far.filter(|_| !matches!(metric, Metric::Coverage | Metric::Seconds)) {
-        panel = panel.with(Mark::note(high, far as f64, format!("{} →", num(means[far]))));
+        panel = panel.with(Mark::annotation(high, far as f64, format!("{} →", num(means[far]))));
     }
     match comparison.best(metric).filter(|_| metric != Metric::Seconds) {
         Some(best) => panel.with(
             Mark::points(&means[best..=best], &positions[best..=best])
-                .ink(Ink::Orange)
+                .colour(Colour::Orange)
                 .width(9.0)
                 .name("significantly best"),
         ),

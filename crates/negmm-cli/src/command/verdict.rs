@@ -1,7 +1,7 @@
 //! Responsible for what a watch says to a person: its verdict in words, and the course of the evidence as a picture.
 
 use negmm::monitor::{Monitor, Verdict};
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use crate::report::{count, counted, number};
 
@@ -65,10 +65,10 @@ pub fn figure(monitor: &Monitor) -> Figure {
     let (rows, logs): (Vec<f64>, Vec<f64>) =
         monitor.course().iter().map(|(rows, log)| (*rows as f64, log / std::f64::consts::LN_10)).unzip();
     let mut panel = Panel::new(Axis::new("rows"), Axis::new("evidence (powers of ten)"))
-        .with(Mark::line(&rows, &logs).ink(Ink::Blue).name("evidence against calibration"))
-        .with(Mark::lying_rule(-verdict.alpha.log10()).ink(Ink::Text).dashed().name("alarm"));
+        .with(Mark::line(&rows, &logs).colour(Colour::Blue).name("evidence against calibration"))
+        .with(Mark::horizontal_rule(-verdict.alpha.log10()).colour(Colour::Text).dashed().name("alarm"));
     if let Some(alarm) = verdict.alarm {
-        panel = panel.with(Mark::upright_rule(alarm.since as f64).ink(Ink::Text).dashed().name("since"));
+        panel = panel.with(Mark::vertical_rule(alarm.since as f64).colour(Colour::Text).dashed().name("since"));
     }
     let words = if verdict.alarm.is_some() { "the alarm is on" } else { "no alarm" };
     Figure::new("Is the model calibrated?", format!("{}: {words}.", counted(verdict.rows as usize, "row"))).panel(panel)

@@ -1,6 +1,6 @@
 //! The paper's trend plots: closing prices over time, with the end of the training period.
 
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Prices, Stock};
 
@@ -21,10 +21,10 @@ fn trend(stock: &Stock, prices: &Prices) -> Panel {
     let first_test = prices.split.train.len();
     Panel::new(Axis::new("").ticks(quarters(&prices.dates)), Axis::new("closing price, USD"))
         .title(stock.name.to_uppercase())
-        .with(Mark::line(&days, close).ink(Ink::Blue).width(1.2).name("closing price"))
+        .with(Mark::line(&days, close).colour(Colour::Blue).width(1.2).name("closing price"))
         .with(
-            Mark::upright_rule(first_test as f64 - 0.5)
-                .ink(Ink::Orange)
+            Mark::vertical_rule(first_test as f64 - 0.5)
+                .colour(Colour::Orange)
                 .width(1.2)
                 .dashed()
                 .name("start of the test period"),

@@ -4,7 +4,7 @@ use negmm::data::{Column, ColumnRoles, Dataset};
 use negmm::train::{Callbacks, Engine};
 use negmm::tune::{Configuration, Journal};
 use negmm::{Encoder, Predictions, Result, Table, Toy};
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::checkpoints::{Checkpoint, TrainingPath};
 use super::problem::{Problem, Units, column};
@@ -60,25 +60,32 @@ fn panel(
     }
     let (lower, upper) = predictions.interval(COVERAGE)?;
     panel = panel
-        .with(Mark::points(&data_x[..shown], &data_y[..shown]).ink(Ink::Muted).opacity(0.45).width(2.5).name("data"))
-        .with(Mark::band(&x, &lower, &upper).ink(Ink::Sky).opacity(0.3).name("95 % interval"));
+        .with(
+            Mark::points(&data_x[..shown], &data_y[..shown])
+                .colour(Colour::Muted)
+                .opacity(0.45)
+                .width(2.5)
+                .name("data"),
+        )
+        .with(Mark::band(&x, &lower, &upper).colour(Colour::Sky).opacity(0.3).name("95 % interval"));
     // With two branches the true components are shown, else the true interval.
     let components = truth.components();
     if components > 1 {
         for component in 0..components {
             let line: Vec<f64> = truth.means().iter().skip(component).step_by(components).copied().collect();
-            panel = panel.with(Mark::line(&x, &line).ink(Ink::Green).width(1.2).dashed().name("true components"));
+            panel = panel.with(Mark::line(&x, &line).colour(Colour::Green).width(1.2).dashed().name("true components"));
         }
     } else {
         for level in [0.5 - 0.5 * COVERAGE, 0.5 + 0.5 * COVERAGE] {
             let line: Vec<f64> = truth.rows().map(|row| row.quantile(level)).collect();
-            panel = panel.with(Mark::line(&x, &line).ink(Ink::Green).width(1.0).dashed().name("true 95 % interval"));
+            panel =
+                panel.with(Mark::line(&x, &line).colour(Colour::Green).width(1.0).dashed().name("true 95 % interval"));
         }
     }
     let mean: Vec<f64> = truth.rows().map(|row| row.mean()).collect();
     Ok(panel
-        .with(Mark::line(&x, &mean).ink(Ink::Green).name("true mean"))
-        .with(Mark::line(&x, &predictions.mean()).ink(Ink::Orange).name("predicted mean")))
+        .with(Mark::line(&x, &mean).colour(Colour::Green).name("true mean"))
+        .with(Mark::line(&x, &predictions.mean()).colour(Colour::Orange).name("predicted mean")))
 }
 
 /// Trains the selected setting again and predicts at `x` with the selected checkpoint.

@@ -5,7 +5,7 @@ use negmm::Result;
 use negmm::compare::Summary;
 use negmm::train::JobGroup;
 use negmm::tune::{Journal, RunOptions, Trial, run};
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 use serde_json::{Value, json};
 
 use super::problem::{Problem, Units};
@@ -137,7 +137,7 @@ impl<'a> LearningCurves<'a> {
                     let mean = |epoch: &usize| Summary::of(&self.errors_at(journal, units, eta, metric, *epoch)).mean;
                     let y: Vec<f64> = epochs.iter().map(mean).collect();
                     let name = if eta == "1" { "η = 1 (MDN)".into() } else { format!("η = {eta}") };
-                    panel = panel.with(Mark::line(&x, &y).ink(Ink::series(at)).name(name));
+                    panel = panel.with(Mark::line(&x, &y).colour(Colour::series(at)).name(name));
                 }
                 figure = figure.panel(panel);
             }

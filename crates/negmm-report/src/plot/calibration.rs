@@ -1,7 +1,7 @@
 //! Calibration plots: PIT histogram, coverage, coverage by interval width.
 
 use negmm::metrics::PIT_BINS;
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable};
 use crate::diagnostics::{COVERAGE, Diagnostics};
@@ -45,11 +45,11 @@ fn pit(evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Plot {
         Axis::new("predicted probability below the target (PIT)").range(0.0, 1.0),
         Axis::new("fraction of rows").percent().include(0.0),
     )
-    .with(Mark::histogram(&edges, &frequencies).ink(Ink::Sky).name("rows"))
-    .with(Mark::band(&[0.0, 1.0], &[low; 2], &[high; 2]).ink(Ink::Orange).opacity(0.12))
-    .with(Mark::lying_rule(low).ink(Ink::Orange).width(1.0).name("95 % band"))
-    .with(Mark::lying_rule(high).ink(Ink::Orange).width(1.0).name("95 % band"))
-    .with(Mark::lying_rule(expected).ink(Ink::Orange).dashed().name("expected"));
+    .with(Mark::histogram(&edges, &frequencies).colour(Colour::Sky).name("rows"))
+    .with(Mark::band(&[0.0, 1.0], &[low; 2], &[high; 2]).colour(Colour::Orange).opacity(0.12))
+    .with(Mark::horizontal_rule(low).colour(Colour::Orange).width(1.0).name("95 % band"))
+    .with(Mark::horizontal_rule(high).colour(Colour::Orange).width(1.0).name("95 % band"))
+    .with(Mark::horizontal_rule(expected).colour(Colour::Orange).dashed().name("expected"));
     Plot {
         name: "pit".into(),
         caption: "Flat: calibrated. U-shaped: too narrow. Hump-shaped: too wide. Sloped: biased. \
@@ -82,9 +82,9 @@ fn coverage(evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Plot {
         Axis::new("nominal coverage").percent().range(0.0, 1.0),
         Axis::new("observed coverage").percent().range(0.0, 1.0),
     )
-    .with(Mark::band(&nominal, &lower, &upper).ink(Ink::Orange).opacity(0.25).name("95 % band, if calibrated"))
-    .with(Mark::line(&[0.0, 1.0], &[0.0, 1.0]).ink(Ink::Orange).width(1.0).dashed().name("calibrated"))
-    .with(Mark::line(&nominal, &observed).ink(Ink::Blue).width(2.0).name("model"));
+    .with(Mark::band(&nominal, &lower, &upper).colour(Colour::Orange).opacity(0.25).name("95 % band, if calibrated"))
+    .with(Mark::line(&[0.0, 1.0], &[0.0, 1.0]).colour(Colour::Orange).width(1.0).dashed().name("calibrated"))
+    .with(Mark::line(&nominal, &observed).colour(Colour::Blue).width(2.0).name("model"));
     Plot {
         name: "coverage".into(),
         caption:
@@ -131,9 +131,9 @@ fn by_width(evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Plot {
         group_axis(groups.len()),
         Axis::new("coverage of the 90 % interval").percent().include(1.0).include(0.5),
     )
-    .with(Mark::lying_rule(COVERAGE).ink(Ink::Orange).dashed().name("90 %"))
-    .with(Mark::ranges(&positions, &lower, &upper).ink(Ink::Blue).width(2.0).name("95 % confidence interval"))
-    .with(Mark::points(&positions, &coverages).ink(Ink::Blue).width(7.0).name("observed"));
+    .with(Mark::horizontal_rule(COVERAGE).colour(Colour::Orange).dashed().name("90 %"))
+    .with(Mark::ranges(&positions, &lower, &upper).colour(Colour::Blue).width(2.0).name("95 % confidence interval"))
+    .with(Mark::points(&positions, &coverages).colour(Colour::Blue).width(7.0).name("observed"));
     Plot {
         name: "coverage-by-width".into(),
         caption: format!(

@@ -1,7 +1,7 @@
 //! Plots of predicted against observed targets, and of intervals over rows or time.
 
 use negmm::{Model, Result};
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable, evenly_spaced};
 use crate::diagnostics::{COVERAGE, Diagnostics};
@@ -36,15 +36,15 @@ fn observed(evaluation: &EvaluationSet, diagnostics: &Diagnostics, target: &str)
         vec![count(evaluation.numbers[*at]), num(evaluation.y[*at]), num(row.mean), num(row.lower), num(row.upper)]
     }));
     let panel = Panel::new(Axis::new("predicted mean"), Axis::new(format!("observed {target}")))
-        .with(Mark::ranges(&mean, &lower, &upper).ink(Ink::Sky).opacity(0.45).width(1.5).name("90 % interval"))
+        .with(Mark::ranges(&mean, &lower, &upper).colour(Colour::Sky).opacity(0.45).width(1.5).name("90 % interval"))
         .with(
             Mark::line(&[range.0, range.1], &[range.0, range.1])
-                .ink(Ink::Muted)
+                .colour(Colour::Muted)
                 .width(1.0)
                 .dashed()
                 .name("observed = predicted"),
         )
-        .with(Mark::points(&mean, &y).ink(Ink::Blue).width(3.0).name("rows"));
+        .with(Mark::points(&mean, &y).colour(Colour::Blue).width(3.0).name("rows"));
     Plot {
         name: "observed".into(),
         caption:
@@ -131,20 +131,29 @@ impl IntervalPlot {
         let panel = if self.x.len() > 1 {
             panel
                 .with(
-                    Mark::band(&self.x, &self.outer.0, &self.outer.1).ink(Ink::Sky).opacity(0.35).name("90 % interval"),
+                    Mark::band(&self.x, &self.outer.0, &self.outer.1)
+                        .colour(Colour::Sky)
+                        .opacity(0.35)
+                        .name("90 % interval"),
                 )
                 .with(
-                    Mark::band(&self.x, &self.inner.0, &self.inner.1).ink(Ink::Sky).opacity(0.6).name("50 % interval"),
+                    Mark::band(&self.x, &self.inner.0, &self.inner.1)
+                        .colour(Colour::Sky)
+                        .opacity(0.6)
+                        .name("50 % interval"),
                 )
-                .with(Mark::line(&self.x, &self.mean).ink(Ink::Blue).name("mean"))
+                .with(Mark::line(&self.x, &self.mean).colour(Colour::Blue).name("mean"))
         } else {
             panel
                 .with(
-                    Mark::ranges(&self.x, &self.outer.0, &self.outer.1).ink(Ink::Sky).width(6.0).name("90 % interval"),
+                    Mark::ranges(&self.x, &self.outer.0, &self.outer.1)
+                        .colour(Colour::Sky)
+                        .width(6.0)
+                        .name("90 % interval"),
                 )
-                .with(Mark::points(&self.x, &self.mean).ink(Ink::Blue).width(6.0).name("mean"))
+                .with(Mark::points(&self.x, &self.mean).colour(Colour::Blue).width(6.0).name("mean"))
         };
-        panel.with(observed.ink(Ink::Text).name("observed"))
+        panel.with(observed.colour(Colour::Text).name("observed"))
     }
 
     fn table(&self, x: &str) -> TextTable {

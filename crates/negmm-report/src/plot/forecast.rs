@@ -1,7 +1,7 @@
 //! Plots of forecasts: fan charts, scores and calibration by horizon, seasonality.
 
 use negmm::forecast::{Backtest, Forecaster, Forecasts, Histories, STEP_PIT_BINS, Series, StepScores};
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable, evenly_spaced};
 use crate::text::{count, name, num, percent};
@@ -53,14 +53,14 @@ fn fan(forecaster: &Forecaster, series: &Series, future: &Forecasts, rows: &[usi
     let mut panel = Panel::new(Axis::new(axis), Axis::new(&target));
     for (coverage, opacity) in BANDS {
         if let Ok((lower, upper)) = predictions.interval(coverage) {
-            let band = Mark::band(&x, &with_last(lower), &with_last(upper)).ink(Ink::Blue).opacity(opacity);
+            let band = Mark::band(&x, &with_last(lower), &with_last(upper)).colour(Colour::Blue).opacity(opacity);
             panel = panel.with(band.name(format!("{} interval", percent(coverage))));
         }
     }
     let median = predictions.quantile(0.5).unwrap_or_default();
     panel = panel
-        .with(Mark::line(&x, &with_last(median.clone())).ink(Ink::Blue).width(1.8).name("median"))
-        .with(Mark::line(&past, &series.values[first..]).ink(Ink::Text).width(1.2).name("past"));
+        .with(Mark::line(&x, &with_last(median.clone())).colour(Colour::Blue).width(1.8).name("median"))
+        .with(Mark::line(&past, &series.values[first..]).colour(Colour::Text).width(1.2).name("past"));
     let interval = predictions.interval(0.95).unwrap_or_default();
     let table = TextTable::new(["step", "median", "95 % from", "to"]).filled((0..rows.len()).map(|step| {
         let at = |list: &[f64]| list.get(step).copied().map_or(String::new(), num);
@@ -88,10 +88,10 @@ pub fn by_step(rolling: &Backtest) -> Vec<Plot> {
         .filled((0..x.len()).map(|at| vec![num(x[at]), num(crps[at]), percent(coverage[at]), num(width[at])]));
     let description = format!("From {} at the first step to {} at the last.", num(crps[0]), num(crps[crps.len() - 1]));
     let scores = Panel::new(Axis::new("steps ahead"), Axis::new("CRPS").include(0.0))
-        .with(Mark::line(&x, &crps).ink(Ink::Blue).width(1.8).name("forecast"));
+        .with(Mark::line(&x, &crps).colour(Colour::Blue).width(1.8).name("forecast"));
     let covered = Panel::new(Axis::new("steps ahead"), Axis::new("coverage").percent().range(0.0, 1.0))
-        .with(Mark::lying_rule(0.95).ink(Ink::Muted).dashed())
-        .with(Mark::line(&x, &coverage).ink(Ink::Blue).width(1.8).name("coverage of the 95 % interval"));
+        .with(Mark::horizontal_rule(0.95).colour(Colour::Muted).dashed())
+        .with(Mark::line(&x, &coverage).colour(Colour::Blue).width(1.8).name("coverage of the 95 % interval"));
     vec![
         Plot {
             name: "crps-by-step".into(),
@@ -126,8 +126,8 @@ pub fn pit(rolling: &Backtest) -> Plot {
         ]);
         let panel = Panel::new(Axis::new("PIT").range(0.0, 1.0), Axis::new("fraction").percent().include(0.0))
             .title(format!("{step} ahead"))
-            .with(Mark::histogram(&edges, frequencies).ink(Ink::Blue))
-            .with(Mark::lying_rule(1.0 / STEP_PIT_BINS as f64).ink(Ink::Muted).dashed());
+            .with(Mark::histogram(&edges, frequencies).colour(Colour::Blue))
+            .with(Mark::horizontal_rule(1.0 / STEP_PIT_BINS as f64).colour(Colour::Muted).dashed());
         figure = figure.panel(panel);
     }
     Plot {
@@ -154,9 +154,9 @@ pub fn seasons(forecaster: &Forecaster, histories: &Histories) -> Option<Plot> {
         format!("Seasonal periods found: {} steps.", periods.join(" and "))
     };
     let mut panel = Panel::new(Axis::new("lag (steps)"), Axis::new("autocorrelation of changes").include(0.0))
-        .with(Mark::line(&x, &correlation[1..]).ink(Ink::Blue).width(1.4).name("autocorrelation"));
+        .with(Mark::line(&x, &correlation[1..]).colour(Colour::Blue).width(1.4).name("autocorrelation"));
     for season in seasons.iter().filter(|season| **season < correlation.len()) {
-        panel = panel.with(Mark::upright_rule(*season as f64).ink(Ink::Orange).dashed());
+        panel = panel.with(Mark::vertical_rule(*season as f64).colour(Colour::Orange).dashed());
     }
     let table = TextTable::new(["lag (steps)", "autocorrelation"])
         .filled((1..correlation.len()).map(|lag| vec![count(lag), num(correlation[lag])]));

@@ -1,7 +1,7 @@
 //! Plots of the permutation importance and of the effects of the inputs.
 
 use negmm::{Model, Result};
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable, evenly_spaced};
 use crate::evaluation_set::EvaluationSet;
@@ -44,9 +44,9 @@ fn importance_plot(importance: &[Importance]) -> Plot {
     shown.iter().zip(&names).for_each(|(input, name)| table.push([name.clone(), num(input.crps_increase)]));
     let panel = Panel::new(
         Axis::new("increase of the CRPS").include(0.0),
-        Axis::words("", &names).range(names.len() as f64 - 0.5, -0.5),
+        Axis::categories("", &names).range(names.len() as f64 - 0.5, -0.5),
     )
-    .with(Mark::lying_bars(&vec![0.0; increases.len()], &increases).ink(Ink::Blue));
+    .with(Mark::horizontal_bars(&vec![0.0; increases.len()], &increases).colour(Colour::Blue));
     let more = importance.len() - shown.len();
     let rest = if more > 0 { format!(" The other {} matter less.", count(more)) } else { String::new() };
     Plot {
@@ -91,10 +91,22 @@ fn effect_plot(effect: &InputEffect, target: &str, number: usize, others: bool) 
             let ends = (effect.x[0] - half, effect.x[effect.x.len() - 1] + half);
             Panel::new(Axis::new(&axis).range(ends.0, ends.1), y_axis)
                 .with(Mark::heat(ends, (low, high), effect.x.len(), effect.heat.clone()).name(measure))
-                .with(Mark::points(&x, &y).ink(Ink::Text).opacity(0.45).width(2.2).name("rows"))
-                .with(Mark::line(&effect.x, &effect.lower).ink(Ink::Orange).width(1.2).dashed().name("90 % interval"))
-                .with(Mark::line(&effect.x, &effect.upper).ink(Ink::Orange).width(1.2).dashed().name("90 % interval"))
-                .with(Mark::line(&effect.x, &effect.mean).ink(Ink::Orange).width(1.8).name("mean"))
+                .with(Mark::points(&x, &y).colour(Colour::Text).opacity(0.45).width(2.2).name("rows"))
+                .with(
+                    Mark::line(&effect.x, &effect.lower)
+                        .colour(Colour::Orange)
+                        .width(1.2)
+                        .dashed()
+                        .name("90 % interval"),
+                )
+                .with(
+                    Mark::line(&effect.x, &effect.upper)
+                        .colour(Colour::Orange)
+                        .width(1.2)
+                        .dashed()
+                        .name("90 % interval"),
+                )
+                .with(Mark::line(&effect.x, &effect.mean).colour(Colour::Orange).width(1.8).name("mean"))
         }
         Some(categories) => {
             let categories: Vec<String> = categories.iter().map(|category| name(category)).collect();
@@ -108,16 +120,16 @@ fn effect_plot(effect: &InputEffect, target: &str, number: usize, others: bool) 
             // Jitter keeps the rows of a category apart.
             let jittered = |(at, x): (usize, &f64)| x + ((at as f64 * 0.618_033_988_749).fract() - 0.5) * 0.5;
             let x: Vec<f64> = x.iter().enumerate().map(jittered).collect();
-            Panel::new(Axis::words(&input, &categories), y_axis)
+            Panel::new(Axis::categories(&input, &categories), y_axis)
                 .with(Mark::heat(ends, (low, high), categories.len() * CATEGORY_PIXELS, heat).name(measure))
-                .with(Mark::points(&x, &y).ink(Ink::Text).opacity(0.45).width(2.2).name("rows"))
+                .with(Mark::points(&x, &y).colour(Colour::Text).opacity(0.45).width(2.2).name("rows"))
                 .with(
                     Mark::ranges(&effect.x, &effect.lower, &effect.upper)
-                        .ink(Ink::Orange)
+                        .colour(Colour::Orange)
                         .width(2.0)
                         .name("90 % interval"),
                 )
-                .with(Mark::points(&effect.x, &effect.mean).ink(Ink::Orange).width(7.0).name("mean"))
+                .with(Mark::points(&effect.x, &effect.mean).colour(Colour::Orange).width(7.0).name("mean"))
         }
     };
     Plot {

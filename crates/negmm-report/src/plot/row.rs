@@ -1,7 +1,7 @@
 //! The plot of one row: its density or probabilities, its components, its interval and the observed target.
 
 use negmm::{DistributionKind, DistributionRef, Mixture};
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable};
 use crate::diagnostics::RowDiagnostics;
@@ -126,8 +126,8 @@ fn panel(row: DistributionRef<'_>, diagnostics: &RowDiagnostics, y: f64, target:
         (DistributionKind::Samples(samples), None) => histogram(panel, samples.values, diagnostics, low, high),
     };
     panel
-        .with(Mark::upright_rule(diagnostics.mean).ink(Ink::Blue).width(1.0).dashed().name("mean"))
-        .with(Mark::upright_rule(y).ink(Ink::Orange).width(2.0).name("observed"))
+        .with(Mark::vertical_rule(diagnostics.mean).colour(Colour::Blue).width(1.0).dashed().name("mean"))
+        .with(Mark::vertical_rule(y).colour(Colour::Orange).width(2.0).name("observed"))
 }
 
 /// A bar for each value of a discrete distribution.
@@ -136,7 +136,7 @@ fn bars(panel: Panel, row: DistributionRef<'_>, diagnostics: &RowDiagnostics, ce
     let first = cells.iter().take(1).map(|(value, _)| value - half);
     let edges: Vec<f64> = first.chain(cells.iter().map(|(value, _)| value + half)).collect();
     let heights: Vec<f64> = cells.iter().map(|(_, mass)| *mass).collect();
-    let bars = Mark::histogram(&edges, &heights).ink(Ink::Sky).name("probability");
+    let bars = Mark::histogram(&edges, &heights).colour(Colour::Sky).name("probability");
     panel.with(bars).with(interval_band(diagnostics, &heights))
 }
 
@@ -155,7 +155,7 @@ fn curve(
     let density = |x: &[f64]| x.iter().map(|x| at(*x)).collect::<Vec<f64>>();
     let zeros = vec![0.0; inside.len()];
     let band = Mark::band(&inside, &zeros, &density(&inside));
-    let mut panel = panel.with(band.ink(Ink::Sky).opacity(0.4).name("90 % interval"));
+    let mut panel = panel.with(band.colour(Colour::Sky).opacity(0.4).name("90 % interval"));
     let visible = |k: &usize| mixture.weights[*k] >= MIN_WEIGHT && mixture.sds[*k] > 0.0;
     let mut heaviest: Vec<usize> = (0..mixture.weights.len()).filter(visible).collect();
     heaviest.sort_by(|a, b| mixture.weights[*b].total_cmp(&mixture.weights[*a]));
@@ -164,11 +164,12 @@ fn curve(
         let factor = |x: f64| if mixture.pdf(x) > 0.0 { at(x) / mixture.pdf(x) } else { 0.0 };
         for k in heaviest.into_iter().take(MAX_COMPONENTS) {
             let component: Vec<f64> = x.iter().map(|x| mixture.component_pdf(k, *x) * factor(*x)).collect();
-            panel = panel.with(Mark::line(&x, &component).ink(Ink::Purple).width(1.0).dashed().name("components"));
+            panel =
+                panel.with(Mark::line(&x, &component).colour(Colour::Purple).width(1.0).dashed().name("components"));
         }
     }
     let heights = density(&x);
-    panel = panel.with(Mark::line(&x, &heights).ink(Ink::Blue).width(2.0).name("density"));
+    panel = panel.with(Mark::line(&x, &heights).colour(Colour::Blue).width(2.0).name("density"));
     let atoms: Vec<(f64, f64)> = atoms(row).into_iter().filter(|(value, _)| low < *value && *value < high).collect();
     // Probabilities have another scale than densities: the most probable atom is drawn a little higher than the density, so that its
     // label is above the curve.
@@ -176,8 +177,8 @@ fn curve(
     let largest = atoms.iter().map(|(_, mass)| *mass).fold(f64::MIN_POSITIVE, f64::max);
     for (value, mass) in atoms {
         let top = 1.1 * highest * mass / largest;
-        let spike = Mark::ranges(&[value], &[0.0], &[top]).ink(Ink::Blue).width(3.0).name("point probability");
-        panel = panel.with(spike).with(Mark::note(value, top, percent(mass)));
+        let spike = Mark::ranges(&[value], &[0.0], &[top]).colour(Colour::Blue).width(3.0).name("point probability");
+        panel = panel.with(spike).with(Mark::annotation(value, top, percent(mass)));
     }
     panel
 }
@@ -191,7 +192,7 @@ fn histogram(panel: Panel, samples: &[f64], diagnostics: &RowDiagnostics, low: f
         let bar = ((value - low) / step) as usize;
         heights[bar.min(BARS - 1)] += 1.0 / (samples.len() as f64 * step);
     }
-    let bars = Mark::histogram(&edges, &heights).ink(Ink::Sky).name("samples");
+    let bars = Mark::histogram(&edges, &heights).colour(Colour::Sky).name("samples");
     panel.with(bars).with(interval_band(diagnostics, &heights))
 }
 
@@ -199,7 +200,7 @@ fn histogram(panel: Panel, samples: &[f64], diagnostics: &RowDiagnostics, low: f
 fn interval_band(diagnostics: &RowDiagnostics, heights: &[f64]) -> Mark {
     let top = heights.iter().copied().fold(0.0, f64::max);
     let band = Mark::band(&[diagnostics.lower, diagnostics.upper], &[0.0; 2], &[0.04 * top; 2]);
-    band.ink(Ink::Text).opacity(0.8).name("90 % interval")
+    band.colour(Colour::Text).opacity(0.8).name("90 % interval")
 }
 
 #[cfg(test)]

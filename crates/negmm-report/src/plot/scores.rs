@@ -2,7 +2,7 @@
 
 use negmm::censored::Censored;
 use negmm::{Metrics, Model};
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable};
 use crate::diagnostics::Diagnostics;
@@ -81,8 +81,8 @@ pub fn scores(diagnostics: &Diagnostics) -> Plot {
     let labels: Vec<String> =
         names.iter().zip(skills).map(|(name, skill)| format!("{name} {}", percent(skill))).collect();
     let x = Axis::new("skill score").percent().include(0.0).include(1.0);
-    let panel = Panel::new(x, Axis::words("", &labels).range(2.5, -0.5))
-        .with(Mark::lying_bars(&[0.0; 3], &skills).ink(Ink::Blue));
+    let panel = Panel::new(x, Axis::categories("", &labels).range(2.5, -0.5))
+        .with(Mark::horizontal_bars(&[0.0; 3], &skills).colour(Colour::Blue));
     Plot {
         name: "scores".into(),
         caption: "The relative improvement over the constant baseline, which predicts the same distribution for every row: 100 % is \

@@ -1,7 +1,7 @@
 //! Plots of sharpness: interval widths, and the decomposition of the predicted variance.
 
 use negmm::Model;
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::calibration::group_axis;
 use super::{Plot, TextTable};
@@ -74,11 +74,11 @@ fn widths(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics) 
         Axis::new(format!("width of the 90 % interval of {}", name(&model.encoder().target().name))).include(0.0),
         Axis::new("fraction of rows").percent().include(0.0),
     )
-    .with(Mark::histogram(&edges, &heights).ink(Ink::Blue).name("rows"));
+    .with(Mark::histogram(&edges, &heights).colour(Colour::Blue).name("rows"));
     let panel = if same || constant > 3.0 * high {
         panel
     } else {
-        panel.with(Mark::upright_rule(constant).ink(Ink::Orange).dashed().name("constant baseline"))
+        panel.with(Mark::vertical_rule(constant).colour(Colour::Orange).dashed().name("constant baseline"))
     };
     Plot {
         name: "widths".into(),
@@ -131,8 +131,8 @@ fn decomposition(
     }
     let panel =
         Panel::new(group_axis(fractions.len()), Axis::new("fraction of the variance").percent().range(0.0, 1.0))
-            .with(Mark::bars(&vec![0.0; fractions.len()], &rest).ink(Ink::Sky).name(texts.rest))
-            .with(Mark::bars(&rest, &vec![1.0; fractions.len()]).ink(Ink::Orange).name(texts.part));
+            .with(Mark::bars(&vec![0.0; fractions.len()], &rest).colour(Colour::Sky).name(texts.rest))
+            .with(Mark::bars(&rest, &vec![1.0; fractions.len()]).colour(Colour::Orange).name(texts.part));
     Plot {
         name: texts.name.into(),
         caption: texts.caption.into(),

@@ -1,7 +1,7 @@
 //! The survival plot of censored targets: mean predicted survival and the Kaplan-Meier estimate.
 
 use negmm::censored::KaplanMeier;
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable, evenly_spaced};
 use crate::evaluation_set::EvaluationSet;
@@ -39,8 +39,8 @@ pub fn survival(evaluation: &EvaluationSet, target: &str) -> Option<Plot> {
     );
     let (x, y) = steps(&observed, first, last);
     let panel = Panel::new(Axis::new(target), Axis::new("survival").percent().range(0.0, 1.0))
-        .with(Mark::line(&x, &y).ink(Ink::Orange).width(1.5).name("observed (Kaplan-Meier)"))
-        .with(Mark::line(&points, &predicted).ink(Ink::Blue).width(2.0).name("predicted, mean of all rows"));
+        .with(Mark::line(&x, &y).colour(Colour::Orange).width(1.5).name("observed (Kaplan-Meier)"))
+        .with(Mark::line(&points, &predicted).colour(Colour::Blue).width(2.0).name("predicted, mean of all rows"));
     Some(Plot {
         name: "survival".into(),
         caption: "The fraction of targets above every value: the Kaplan-Meier estimate from all rows, censored ones included, and the \

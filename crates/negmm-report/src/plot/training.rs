@@ -2,7 +2,7 @@
 
 use negmm::Model;
 use negmm::train::{Epoch, History};
-use negmm_draw::{Axis, Figure, Ink, Mark, Panel};
+use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable, evenly_spaced};
 use crate::text::{count, counted, num};
@@ -71,14 +71,14 @@ impl Curve<'_> {
             let shown = evenly_spaced(history.epochs.len(), POINTS);
             let x: Vec<f64> = shown.iter().map(|at| (at + 1) as f64).collect();
             let y: Vec<f64> = shown.iter().map(|at| value(&history.epochs[*at])).collect();
-            panel = panel.with(Mark::line(&x, &y).ink(Ink::Blue).width(width).opacity(opacity).name(legend));
+            panel = panel.with(Mark::line(&x, &y).colour(Colour::Blue).width(width).opacity(opacity).name(legend));
         }
         let best = |history: &&&History| {
             let epoch = history.epochs.get(history.best_epoch)?;
             Some(((history.best_epoch + 1) as f64, value(epoch)))
         };
         let (x, y): (Vec<f64>, Vec<f64>) = histories.iter().take(LINES).filter_map(|history| best(&history)).unzip();
-        panel = panel.with(Mark::points(&x, &y).ink(Ink::Orange).width(7.0).name("best"));
+        panel = panel.with(Mark::points(&x, &y).colour(Colour::Orange).width(7.0).name("best"));
         let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
         let table = TextTable::new(["network", step, self.label, ""]).filled(histories.iter().enumerate().flat_map(
             |(network, history)| {

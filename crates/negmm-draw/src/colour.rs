@@ -1,26 +1,25 @@
-//! Responsible for colours: few, named by what they are, told apart also by colour-blind eyes (Okabe and Ito's palette), each
-//! with a value for white paper and one for a dark page.
+//! The colours: Okabe and Ito's palette, which is safe for colour-blind readers, each for light and dark backgrounds.
 
 /// Where a figure is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// In a file of its own, on white paper: plain colours.
+    /// In a file of its own, on white.
     File,
-    /// Inside a page that defines [`page_colours`]: light or dark as the reader has it.
+    /// Inside a page with the style sheet [`page_colours`], light or dark.
     Page,
 }
 
 /// A colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Ink {
-    /// Letters, and marks as strong as letters.
+pub enum Colour {
+    /// Text.
     Text,
-    /// Labels of ticks and notes.
+    /// Tick labels and annotations.
     Muted,
-    /// Lines that guide the eye.
+    /// Grid lines.
     Grid,
-    /// The ground.
+    /// The background.
     Paper,
     Blue,
     Orange,
@@ -31,7 +30,7 @@ pub enum Ink {
     Grey,
 }
 
-impl Ink {
+impl Colour {
     const ALL: [Self; 11] = [
         Self::Text,
         Self::Muted,
@@ -51,7 +50,7 @@ impl Ink {
         [Self::Blue, Self::Orange, Self::Green, Self::Purple, Self::Amber, Self::Sky, Self::Grey][n % 7]
     }
 
-    /// Name, on white, on dark.
+    /// Name, value on white, value on dark.
     fn values(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Text => ("text", "#1a1f26", "#e8eaed"),
@@ -68,8 +67,8 @@ impl Ink {
         }
     }
 
-    /// As SVG and CSS have it.
-    pub fn colour(self, style: Style) -> String {
+    /// As text for SVG and CSS.
+    pub fn css(self, style: Style) -> String {
         let (name, light, _) = self.values();
         match style {
             Style::File => light.into(),
@@ -78,14 +77,14 @@ impl Ink {
     }
 }
 
-/// The style sheet that a page with figures of [`Style::Page`] needs: light, or dark where the reader prefers it. Paper is light.
+/// The style sheet for figures of [`Style::Page`]: dark where the reader prefers it, always light in print.
 pub fn page_colours() -> String {
     let list = |dark: bool| {
-        let colour = |ink: &Ink| {
-            let (name, light, night) = ink.values();
+        let colour = |colour: &Colour| {
+            let (name, light, night) = colour.values();
             format!("--{name}:{}", if dark { night } else { light })
         };
-        Ink::ALL.iter().map(colour).collect::<Vec<_>>().join(";")
+        Colour::ALL.iter().map(colour).collect::<Vec<_>>().join(";")
     };
     format!(
         ":root{{color-scheme:light dark;{}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{}}}}}\n",
@@ -102,8 +101,8 @@ mod tests {
     fn contrast(a: &str, b: &str) -> f64 {
         let luminance = |hex: &str| {
             let part = |at: usize| {
-                let share = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
-                if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+                let value = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
+                if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
             };
             0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
         };
@@ -112,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn letters_and_lines_stand_out_from_their_ground() {
-        let (_, paper, night) = Ink::Paper.values();
-        for ink in Ink::ALL {
-            let (name, light, dark) = ink.values();
-            let least = match ink {
-                Ink::Text | Ink::Muted => 4.5,
-                // Fills and helping lines, never alone.
-                Ink::Grid | Ink::Paper | Ink::Sky => continue,
+    fn text_and_lines_have_enough_contrast() {
+        let (_, paper, night) = Colour::Paper.values();
+        for colour in Colour::ALL {
+            let (name, light, dark) = colour.values();
+            let least = match colour {
+                Colour::Text | Colour::Muted => 4.5,
+                // Fills and grid lines.
+                Colour::Grid | Colour::Paper | Colour::Sky => continue,
                 _ => 3.0,
             };
             assert!(contrast(light, paper) >= least, "{name} on white: {}", contrast(light, paper));
