@@ -29,7 +29,7 @@ pub struct Features {
 
 enum Piece {
     /// rows × some features, floats.
-    CensoredTargets(Value),
+    Features(Value),
     /// rows: the number of a level; the features are what a member learnt of it.
     Categories(Value),
 }
@@ -104,7 +104,7 @@ impl Features {
         let mut parts = Vec::new();
         for piece in &self.pieces {
             parts.push(match piece {
-                Piece::CensoredTargets(value) => value.clone(),
+                Piece::Features(value) => value.clone(),
                 Piece::Categories(codes) => {
                     let learnt = columns.next().map_or(&[][..], |column| &column[..]);
                     // The last is that of a level that nothing is known of.
@@ -146,7 +146,7 @@ fn column(graph: &mut Graph, input: &Input) -> Value {
 fn note(input: &Input) -> Json {
     let holds = match &input.encoding {
         Encoding::Text(_) => "text; \"\" is missing",
-        Encoding::Time(encoding) if encoding.form == TimeForm::Frequency => "seconds since midnight; NaN is missing",
+        Encoding::Time(encoding) if encoding.form == TimeForm::TimeOfDay => "seconds since midnight; NaN is missing",
         Encoding::Time(_) => "seconds since 1970-01-01; NaN is missing",
         _ => "numbers; NaN is missing",
     };
@@ -241,13 +241,13 @@ impl Numbers {
         let is_missing = graph.op("IsNaN", &[column]);
         let instead = graph.number(self.missing);
         let number = graph.op("Where", &[&is_missing, &instead, numbers]);
-        Piece::CensoredTargets(graph.cast(&number, Type::Float))
+        Piece::Features(graph.cast(&number, Type::Float))
     }
 }
 
 fn missing_flag(graph: &mut Graph, column: &Value) -> Piece {
     let is_missing = graph.op("IsNaN", &[column]);
-    Piece::CensoredTargets(graph.cast(&is_missing, Type::Float))
+    Piece::Features(graph.cast(&is_missing, Type::Float))
 }
 
 /// The score of the first knot and the rise over each stretch between two, as far as a number has come in it.
@@ -284,7 +284,7 @@ fn text(graph: &mut Graph, encoding: &TextEncoding, column: &Value) -> Result<Ve
         let known = levels.iter().cloned().chain([String::new()]).collect::<Vec<_>>();
         let codes = codes(graph, column, &known);
         let table = graph.floats(&[levels.len() + 2, flags], &table);
-        pieces.push(Piece::CensoredTargets(graph.gather(&table, &codes, 0)));
+        pieces.push(Piece::Features(graph.gather(&table, &codes, 0)));
     }
     for levels in statistics {
         pieces.push(Piece::Categories(level_codes(graph, levels, column)?));

@@ -75,7 +75,7 @@ fn categories(text: &negmm::data::TextEncoding) -> Vec<&str> {
 /// A time in the format of the training file.
 fn format_time(form: TimeForm, seconds: f64) -> Json {
     match form {
-        TimeForm::Frequency => json!(clock(seconds)),
+        TimeForm::TimeOfDay => json!(clock(seconds)),
         TimeForm::Seconds => json!(seconds),
         TimeForm::Milliseconds => json!(seconds * 1000.0),
         _ => json!(iso(seconds)),

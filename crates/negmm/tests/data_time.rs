@@ -49,16 +49,18 @@ fn every_form_of_a_date() {
         (TimeForm::Named, "2Oct2012", SECOND_OF_OCTOBER),
         (TimeForm::Named, "Oct 2012", SECOND_OF_OCTOBER - DAY),
         (TimeForm::Named, "Tue, 02 Oct 2012 09:00:00 GMT", nine),
-        (TimeForm::Frequency, "09:30", 9.5 * 3600.0),
-        (TimeForm::Frequency, "9:30 pm", 21.5 * 3600.0),
-        (TimeForm::Frequency, "12:05 a.m.", 300.0),
-        (TimeForm::Frequency, "9 PM", 21.0 * 3600.0),
-        (TimeForm::Frequency, "23:59:59.5", DAY - 0.5),
+        (TimeForm::TimeOfDay, "09:30", 9.5 * 3600.0),
+        (TimeForm::TimeOfDay, "9:30 pm", 21.5 * 3600.0),
+        (TimeForm::TimeOfDay, "12:05 a.m.", 300.0),
+        (TimeForm::TimeOfDay, "9 PM", 21.0 * 3600.0),
+        (TimeForm::TimeOfDay, "23:59:59.5", DAY - 0.5),
         (TimeForm::Seconds, "1349168400", nine),
         (TimeForm::Milliseconds, "1349168400500", nine + 0.5),
     ];
     for (form, text, seconds) in cases {
         assert_eq!(form.read(text), Some(*seconds), "{text}");
+        // Model files have the format by its word.
+        assert_eq!(serde_json::to_value(form).unwrap(), form.word());
         let told_only =
             ["20121002", "201210"].contains(text) || matches!(form, TimeForm::Seconds | TimeForm::Milliseconds);
         if !told_only && decided_or_ambiguous(text) != *form {
@@ -139,7 +141,7 @@ fn times_are_written_as_they_are_read() {
         assert_eq!(iso(TimeForm::Ymd.read(text).unwrap()), text);
     }
     assert_eq!(
-        ["09:30", "23:59:59.5", "00:00"].map(|text| clock(TimeForm::Frequency.read(text).unwrap())),
+        ["09:30", "23:59:59.5", "00:00"].map(|text| clock(TimeForm::TimeOfDay.read(text).unwrap())),
         ["09:30", "23:59:59.5", "00:00"]
     );
 }

@@ -153,7 +153,7 @@ fn describe(input: &Input) -> String {
         Encoding::Time(_) if encoding.features() == 0 => "constant, not used".into(),
         Encoding::Time(TimeEncoding { form, seconds, parts }) => {
             let mean =
-                if *form == TimeForm::Frequency { clock(seconds.mean.round()) } else { iso(seconds.mean.round()) };
+                if *form == TimeForm::TimeOfDay { clock(seconds.mean.round()) } else { iso(seconds.mean.round()) };
             let parts: String = parts.iter().map(|part| format!(", {}", part_name(part))).collect();
             let missing = if seconds.missing_flag { ", with missing cells" } else { "" };
             format!("time ({form}), mean {mean}, sd {}{parts}{missing}", duration(seconds.sd))

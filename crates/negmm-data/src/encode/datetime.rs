@@ -120,7 +120,7 @@ impl TimeEncoding {
             if times_of_day.len() < 2 {
                 times_of_day.insert((seconds - whole * DAY).to_bits());
             }
-            if form == TimeForm::Frequency {
+            if form == TimeForm::TimeOfDay {
                 continue;
             }
             let date = Date::of_days(whole as i64);

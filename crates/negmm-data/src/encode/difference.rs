@@ -35,7 +35,7 @@ impl TimeDifference {
         for (at, (to, form)) in times.iter().enumerate() {
             for (from, other) in &times[..at] {
                 // A time of day and a date have nothing between them.
-                if (*form == TimeForm::Frequency) != (*other == TimeForm::Frequency) {
+                if (*form == TimeForm::TimeOfDay) != (*other == TimeForm::TimeOfDay) {
                     continue;
                 }
                 let numbers = between(table, (from, *other), (to, *form))?;

@@ -48,7 +48,8 @@ pub enum TimeForm {
     /// With the month's English name: `2 Oct 2012`, `October 2, 2012`, `02-Oct-12`, `Oct 2012`.
     Named,
     /// The time of day alone: `09:30`, `9:30:15 pm`.
-    Frequency,
+    #[serde(rename = "clock")]
+    TimeOfDay,
     /// Numbers: seconds since 1970. Only where one says so.
     Seconds,
     /// Numbers: milliseconds since 1970. Only where one says so.
@@ -66,7 +67,7 @@ pub struct Ambiguous {
 
 impl TimeForm {
     const ALL: [Self; 7] =
-        [Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::Frequency, Self::Seconds, Self::Milliseconds];
+        [Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::TimeOfDay, Self::Seconds, Self::Milliseconds];
 
     /// The form that fits all of these different cells of a column; none where one of them is no time (or there is none), and
     /// where all of them are plain numbers.
@@ -74,7 +75,7 @@ impl TimeForm {
     /// # Errors
     /// When day and month can change places in all of them.
     pub fn decide<'a>(levels: impl Iterator<Item = &'a str>) -> std::result::Result<Option<Self>, Ambiguous> {
-        let mut fitting = vec![Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::Frequency];
+        let mut fitting = vec![Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::TimeOfDay];
         let mut first = None;
         for level in levels {
             if level.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -99,7 +100,7 @@ impl TimeForm {
         match self {
             Self::Seconds => text.parse().ok().filter(|seconds: &f64| seconds.is_finite()),
             Self::Milliseconds => Some(Self::Seconds.read(text)? / 1000.0),
-            Self::Frequency => {
+            Self::TimeOfDay => {
                 let mut cursor = Cursor::new(text);
                 let seconds = time_of_day(&mut cursor)?;
                 cursor.is_at_end().then_some(seconds)
@@ -137,7 +138,7 @@ impl TimeForm {
             Self::Dmy => "31/12/2012 23:50",
             Self::Mdy => "12/31/2012 23:50",
             Self::Named => "31 Dec 2012 23:50",
-            Self::Frequency => "23:50",
+            Self::TimeOfDay => "23:50",
             Self::Seconds => "1356997800",
             Self::Milliseconds => "1356997800000",
         }
@@ -150,7 +151,7 @@ impl TimeForm {
             Self::Dmy => "dmy",
             Self::Mdy => "mdy",
             Self::Named => "named",
-            Self::Frequency => "clock",
+            Self::TimeOfDay => "clock",
             Self::Seconds => "seconds",
             Self::Milliseconds => "milliseconds",
         }
