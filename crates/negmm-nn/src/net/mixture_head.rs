@@ -87,7 +87,7 @@ impl MixtureHead {
 
     /// Atoms with the shares of rows that have them, the rest in equal weights; means at the target's mean and sds of 1, the target's
     /// own: the start is the constant predictor, and no component is lost before it has learnt.
-    pub(crate) fn initial_biases(&self) -> Vec<f32> {
+    pub fn initial_biases(&self) -> Vec<f32> {
         /// ln(e - 1), where softplus is 1.
         const SOFTPLUS_1: f32 = 0.541_324_85;
         let mut biases = vec![0.0; self.components];
@@ -182,35 +182,5 @@ fn bounded<L: Lanes>(x: L, bound: Option<f32>) -> (L, L) {
             let share = tanh(x * L::splat(1.0 / bound));
             (share * L::splat(bound), share.neg_mul_add(share, one))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Atom, Head};
-    use super::*;
-
-    fn head(atoms: Atoms) -> Head {
-        Head::Mixture(MixtureHead { atoms, ..MixtureHead::new(2, 1e-3) })
-    }
-
-    #[test]
-    fn a_head_without_atoms_is_written_as_ever() {
-        const TEXT: &str = r#"{"kind":"mixture","components":2,"sd_floor":0.001,"sd_ceiling":null,"mean_bound":null}"#;
-        assert_eq!(serde_json::to_string(&head(Atoms::NONE)).unwrap(), TEXT);
-        assert_eq!(serde_json::from_str::<Head>(TEXT).unwrap(), head(Atoms::NONE));
-    }
-
-    #[test]
-    fn atoms_come_back_bit_by_bit_and_are_checked() {
-        let atom = |place: f32| Atom { place, share: 0.1 };
-        let places = [1.0 / 3.0, -0.1, 7.7e-5, 1e9];
-        let whole = head(Atoms::new(places.map(atom)));
-        let text = serde_json::to_string(&whole).unwrap();
-        assert_eq!(serde_json::from_str::<Head>(&text).unwrap(), whole);
-        assert_eq!((whole.check(), whole.outputs(), whole.components()), (Ok(()), 10, Some(6)));
-        assert!(serde_json::from_str::<Head>(&text.replace("[{", r#"[{"place":2.0,"share":0.0},{"#)).is_err());
-        assert!(head(Atoms::new([atom(0.5), atom(0.5)])).check().is_err());
-        assert!(head(Atoms::new([atom(f32::NAN)])).check().is_err());
     }
 }

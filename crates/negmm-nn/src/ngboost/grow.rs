@@ -32,13 +32,15 @@ pub(super) enum Finder {
 }
 
 /// A tree, and for each of its splits the feature and by how much it lowers the weighted sum of squares.
-pub(super) struct Grown {
+pub struct Grown {
+    /// The tree.
     pub tree: Tree,
+    /// By how much each split lowered the sum of squares: feature and gain.
     pub gains: Vec<(u32, f64)>,
 }
 
 /// Grows trees on the same columns, round after round.
-pub(super) struct Grower<'a> {
+pub struct Grower<'a> {
     columns: &'a Columns<'a>,
     finder: Finder,
     depth: usize,
@@ -56,6 +58,7 @@ struct Growing {
 }
 
 impl<'a> Grower<'a> {
+    /// For trees of these columns.
     pub fn new(
         columns: &'a Columns<'a>,
         weight: Option<&[f64]>,
@@ -174,6 +177,3 @@ impl Growing {
         Grown { tree: Tree { nodes: self.nodes }, gains: self.gains }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -9,18 +9,22 @@ use super::grow::{Level, Rows};
 use super::split::Total;
 
 /// Bins for values; rows without a value have the next one.
-const BINS: usize = 255;
-const MISSING: u8 = 255;
+pub const BINS: usize = 255;
+/// The bin of missing values.
+pub const MISSING: u8 = 255;
 /// Bins of a column in a histogram.
 const STRIDE: usize = BINS + 1;
 
 /// One column in bins.
-struct Binned {
-    bin: Vec<u8>,
-    /// The smallest and the largest value in each bin.
-    lower: Vec<f32>,
-    upper: Vec<f32>,
-    missing: bool,
+pub struct Binned {
+    /// The bin of each row.
+    pub bin: Vec<u8>,
+    /// The smallest value in each bin.
+    pub lower: Vec<f32>,
+    /// The largest value in each bin.
+    pub upper: Vec<f32>,
+    /// Whether values are missing.
+    pub missing: bool,
 }
 
 /// All columns in bins, and the histograms of the last level.
@@ -145,7 +149,8 @@ impl Histogram {
 }
 
 impl Binned {
-    fn new(column: &[f32], weight: Option<&[f64]>) -> Self {
+    /// Of a column whose rows count by their weights.
+    pub fn new(column: &[f32], weight: Option<&[f64]>) -> Self {
         let (mut order, missing): (Vec<u32>, Vec<u32>) =
             (0..column.len() as u32).partition(|&row| !column[row as usize].is_nan());
         order.sort_by(|&a, &b| column[a as usize].total_cmp(&column[b as usize]));
@@ -171,37 +176,5 @@ impl Binned {
             below += weight(at);
         }
         Self { bin, lower, upper, missing: !missing.is_empty() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use negmm_dist::math::rng::Rng;
-
-    #[test]
-    fn bins_are_ordered_even_and_keep_equal_values_together() {
-        let mut rng = Rng::new(1, 0);
-        for (rows, levels) in [(1, 1), (10, 3), (5000, 255), (5000, 256), (20_000, 1_000_000)] {
-            let column: Vec<f32> = (0..rows).map(|_| rng.below(levels) as f32).collect();
-            let binned = Binned::new(&column, None);
-            assert!(binned.lower.len() <= BINS && !binned.missing);
-            assert!(binned.lower.iter().zip(&binned.upper).all(|(lower, upper)| lower <= upper));
-            assert!(binned.upper.iter().zip(&binned.lower[1..]).all(|(upper, next)| upper < next));
-            let mut counts = vec![0; BINS];
-            for (&x, &bin) in column.iter().zip(&binned.bin) {
-                assert!(binned.lower[bin as usize] <= x && x <= binned.upper[bin as usize]);
-                counts[bin as usize] += 1;
-            }
-            if levels <= BINS {
-                assert_eq!(binned.lower, binned.upper);
-            }
-            if levels == 1_000_000 {
-                assert!(counts.iter().all(|count| (60..=100).contains(count)), "{counts:?}");
-            }
-        }
-        let missing = Binned::new(&[f32::NAN, 1.0, f32::NAN], None);
-        assert_eq!((missing.bin, missing.missing, missing.lower), (vec![MISSING, 0, MISSING], true, vec![1.0]));
-        assert!(Binned::new(&[f32::NAN], None).lower.is_empty() && Binned::new(&[], None).lower.is_empty());
     }
 }

@@ -23,6 +23,15 @@ pub use score::Score;
 pub use tensors::{read_trees, write_trees};
 pub use tree::{Node, Tree};
 
+// For the tests of this crate.
+#[doc(hidden)]
+pub use {
+    boost::line_search,
+    grow::{Grower, Grown},
+    histogram::{BINS, Binned, MISSING},
+    score::{interval_natural_gradient, interval_value},
+};
+
 use crate::dataset::split::holdout;
 use crate::options::{self, Choice, OptionSpec, Options, PATIENCE, SIGMA_MIN, VALIDATION_FRACTION, option_list};
 use crate::watch::Callbacks;

@@ -17,7 +17,7 @@ pub struct Node {
 
 impl Node {
     /// A node without children that predicts `value`.
-    pub(super) fn leaf(value: f32) -> Self {
+    pub fn leaf(value: f32) -> Self {
         Self { feature: 0, number: value, child: 0, missing_right: false }
     }
 
@@ -37,7 +37,8 @@ impl Node {
 /// A regression tree; its nodes are numbered level by level, the root is 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    pub(super) nodes: Vec<Node>,
+    /// The root first.
+    pub nodes: Vec<Node>,
 }
 
 /// Rows that a tree visits together.
@@ -54,7 +55,7 @@ impl Tree {
 
     /// Finds the leaves of the rows from `first` on, as many as `leaves` is long (at most [`BLOCK`]).
     #[inline(always)]
-    pub(super) fn leaves(&self, columns: &Columns<'_>, first: usize, leaves: &mut [u32]) {
+    pub fn leaves(&self, columns: &Columns<'_>, first: usize, leaves: &mut [u32]) {
         leaves.fill(0);
         if self.nodes.len() / 2 > MOST_VISITED_SPLITS {
             return self.walk(columns, first, leaves);
@@ -76,7 +77,8 @@ impl Tree {
         }
     }
 
-    fn walk(&self, columns: &Columns<'_>, first: usize, leaves: &mut [u32]) {
+    /// As [`Tree::leaves`], row by row from the root to a leaf.
+    pub fn walk(&self, columns: &Columns<'_>, first: usize, leaves: &mut [u32]) {
         for (at, leaf) in leaves.iter_mut().enumerate() {
             let mut node = &self.nodes[0];
             while !node.is_leaf() {
@@ -85,38 +87,5 @@ impl Tree {
                 node = &self.nodes[next as usize];
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use negmm_dist::math::rng::Rng;
-
-    #[test]
-    fn visiting_all_splits_and_walking_find_the_same_leaves() {
-        let mut rng = Rng::new(1, 0);
-        let split = |feature, number, child, missing_right| Node { feature, number, child, missing_right };
-        let tree = Tree {
-            nodes: vec![
-                split(0, 0.5, 1, true),
-                split(1, 0.3, 3, false),
-                split(0, 0.75, 5, false),
-                Node::leaf(1.0),
-                split(1, 0.6, 7, true),
-                Node::leaf(2.0),
-                Node::leaf(3.0),
-                Node::leaf(4.0),
-                Node::leaf(5.0),
-            ],
-        };
-        let mut draw = || if rng.below(5) == 0 { f32::NAN } else { rng.uniform() as f32 };
-        let columns: Vec<Vec<f32>> = (0..2).map(|_| (0..300).map(|_| draw()).collect()).collect();
-        let columns = Columns::new(&columns, 300).unwrap();
-        let (mut visited, mut walked) = ([0; 200], [0; 200]);
-        tree.leaves(&columns, 50, &mut visited);
-        tree.walk(&columns, 50, &mut walked);
-        assert_eq!(visited, walked);
-        assert!((3..9).filter(|leaf| *leaf != 4).all(|leaf| walked.contains(&leaf)));
     }
 }

@@ -35,5 +35,12 @@ pub use training::{BATCH_SIZE, DROPOUT, LEARNING_RATE, OPTIMISER, STEPS, WEIGHT_
 // How a training runs, for engines of this repository that run one by themselves.
 pub use {batches::Batches, course::Trainer, course::TrainingLoop, start::Start, stopping::EarlyStopping};
 
+// For the tests of this crate.
+#[doc(hidden)]
+pub use {
+    cpu::CpuTrainer,
+    optimiser::{Decay, OptimiserState},
+};
+
 pub use crate::watch::{Callbacks, Progress};
 pub use negmm_dist::math::lanes::Isa;

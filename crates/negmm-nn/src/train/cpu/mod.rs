@@ -11,7 +11,7 @@ use crate::threads;
 use crate::watch::Callbacks;
 use negmm_dist::Result;
 use negmm_dist::math::lanes::{Isa, Kernel, Lanes};
-use trainer::CpuTrainer;
+pub use trainer::CpuTrainer;
 pub(super) use trainer::part_of;
 pub(super) use trainer::parts;
 
@@ -77,8 +77,3 @@ impl Kernel for Run<'_> {
         self.0.run(trainer)
     }
 }
-
-#[cfg(test)]
-mod gradient_tests;
-#[cfg(test)]
-mod stem_tests;

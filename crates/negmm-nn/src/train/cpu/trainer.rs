@@ -28,9 +28,10 @@ pub(in crate::train) fn parts(batch: usize) -> usize {
 }
 
 /// Parameters and everything that changes them, with one instruction set.
-pub(super) struct CpuTrainer<'a, L> {
+pub struct CpuTrainer<'a, L> {
     job: &'a NetworkJob,
-    pub(super) parameters: Vec<Chunk>,
+    /// The weights and biases.
+    pub parameters: Vec<Chunk>,
     /// The running average of the parameters; empty without averaging.
     averaged: Vec<Chunk>,
     parts: Vec<Part>,
@@ -142,7 +143,8 @@ impl Kernel for Scored<'_> {
 }
 
 impl<'a, L: Lanes> CpuTrainer<'a, L> {
-    pub(super) fn new(job: &'a NetworkJob) -> Self {
+    /// At the start of a job.
+    pub fn new(job: &'a NetworkJob) -> Self {
         let parameters = job.initial_parameters();
         let course = &job.course;
         let averages = course.averaging > 0.0 && course.optimiser != Optimiser::ScheduleFree;
@@ -164,7 +166,7 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
 
     /// The mean loss of `rows`; leaves its gradient in the first part.
     #[inline(always)]
-    pub(super) fn differentiate(&mut self, rows: &[u32]) -> f32 {
+    pub fn differentiate(&mut self, rows: &[u32]) -> f32 {
         let number = self.begun;
         self.begun += 1;
         let Self { job, parts, parameters, adversarial_steps, dropout, objective, .. } = self;
@@ -191,8 +193,7 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
     }
 
     /// The gradient of the last step.
-    #[cfg(test)]
-    pub(super) fn gradient(&self) -> &[Chunk] {
+    pub fn gradient(&self) -> &[Chunk] {
         &self.parts[0].gradient
     }
 }

@@ -8,7 +8,7 @@ const BETA_1: f64 = 0.9;
 
 /// The optimiser's memory, laid out like the weights.
 #[derive(Clone, Debug)]
-pub(in crate::train) struct Adam {
+pub struct Adam {
     first: Vec<Chunk>,
     second: Vec<Chunk>,
     /// The decays to the power of the steps taken.

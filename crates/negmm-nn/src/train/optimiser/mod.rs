@@ -47,14 +47,18 @@ impl Optimiser {
 
 /// An optimiser's memory, laid out like the weights.
 #[derive(Clone, Debug)]
-pub(super) enum OptimiserState {
+pub enum OptimiserState {
+    /// Of Adam.
     Adam(Adam),
+    /// Of schedule-free Adam.
     ScheduleFree(ScheduleFree),
+    /// Of Muon.
     Muon(Muon),
 }
 
 impl OptimiserState {
-    pub(super) fn new(optimiser: Optimiser, network: &Network, parameters: &[Chunk]) -> Self {
+    /// Before the first step.
+    pub fn new(optimiser: Optimiser, network: &Network, parameters: &[Chunk]) -> Self {
         match optimiser {
             Optimiser::Adam => Self::Adam(Adam::new(parameters.len())),
             Optimiser::ScheduleFree => Self::ScheduleFree(ScheduleFree::new(parameters)),
@@ -64,13 +68,7 @@ impl OptimiserState {
 
     /// One step; `gradient` may be changed.
     #[inline(always)]
-    pub(super) fn step<L: Lanes>(
-        &mut self,
-        parameters: &mut [Chunk],
-        gradient: &mut [Chunk],
-        rate: f64,
-        decay: Decay<'_>,
-    ) {
+    pub fn step<L: Lanes>(&mut self, parameters: &mut [Chunk], gradient: &mut [Chunk], rate: f64, decay: Decay<'_>) {
         match self {
             Self::Adam(adam) => adam.step::<L>(parameters, gradient, rate),
             Self::ScheduleFree(schedule_free) => return schedule_free.step::<L>(parameters, gradient, rate, decay),
@@ -80,7 +78,7 @@ impl OptimiserState {
     }
 
     /// The average of the steps that predicts, where the optimiser has one.
-    pub(super) fn average(&self) -> Option<&[Chunk]> {
+    pub fn average(&self) -> Option<&[Chunk]> {
         match self {
             Self::ScheduleFree(schedule_free) => Some(schedule_free.average()),
             Self::Adam(_) | Self::Muon(_) => None,
@@ -90,10 +88,11 @@ impl OptimiserState {
 
 /// Decoupled weight decay of one step: the weights of a network, but no biases, times a factor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Decay<'a> {
-    pub(super) network: &'a Network,
+pub struct Decay<'a> {
+    /// Whose weights decay.
+    pub network: &'a Network,
     /// 1 - rate · decay.
-    pub(super) factor: f32,
+    pub factor: f32,
 }
 
 impl Decay<'_> {
@@ -136,6 +135,3 @@ pub(super) fn all_finite<L: Lanes>(chunks: &[Chunk]) -> bool {
     }
     sum.sum() == 0.0
 }
-
-#[cfg(test)]
-mod tests;

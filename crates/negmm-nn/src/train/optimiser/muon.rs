@@ -27,7 +27,7 @@ const LEAST_NORM: f32 = 1e-20;
 
 /// What Muon and Adam remember.
 #[derive(Clone, Debug)]
-pub(in crate::train) struct Muon {
+pub struct Muon {
     adam: Adam,
     matrices: Vec<Matrix>,
 }

@@ -15,7 +15,7 @@ const BETA_1: f64 = 0.9;
 
 /// z, x and the second moment; y is the weights.
 #[derive(Clone, Debug)]
-pub(in crate::train) struct ScheduleFree {
+pub struct ScheduleFree {
     steps: Vec<Chunk>,
     average: Vec<Chunk>,
     second: Vec<Chunk>,

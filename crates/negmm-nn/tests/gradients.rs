@@ -3,11 +3,6 @@
 
 use std::sync::Arc;
 
-use super::trainer::CpuTrainer;
-use crate::dataset::Dataset;
-use crate::loss::sinkhorn::{Prior, Sinkhorn, SinkhornScratch};
-use crate::net::{Activation, Atom, Atoms, Bounds, GaussianHead, MixtureHead, Network, SampleHead};
-use crate::train::{NetworkJob, Objective, TrainingConfig};
 use negmm_dist::math::counter::Counter;
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use negmm_dist::math::rng::Rng;
@@ -15,12 +10,17 @@ use negmm_dist::mixture::Mixture;
 use negmm_dist::score::sinkhorn;
 use negmm_dist::score::{energy, hybrid, interval, log, sample_energy};
 use negmm_dist::streams;
+use negmm_nn::dataset::Dataset;
+use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn, SinkhornScratch};
+use negmm_nn::net::{Activation, Atom, Atoms, Bounds, GaussianHead, MixtureHead, Network, SampleHead};
+use negmm_nn::train::CpuTrainer;
+use negmm_nn::train::{NetworkJob, Objective, TrainingConfig};
 
 /// The loss and gradient of a step on `rows`, without the step.
-pub(super) struct Differentiate<'a> {
-    pub(super) job: &'a NetworkJob,
-    pub(super) weights: &'a [Chunk],
-    pub(super) rows: &'a [u32],
+pub struct Differentiate<'a> {
+    pub job: &'a NetworkJob,
+    pub weights: &'a [Chunk],
+    pub rows: &'a [u32],
 }
 
 impl Kernel for Differentiate<'_> {
@@ -46,7 +46,7 @@ struct Reference {
 
 impl Reference {
     fn new(job: &NetworkJob, weights: &[Chunk]) -> Self {
-        let row = |layer: &crate::net::Layer, output: usize| {
+        let row = |layer: &negmm_nn::net::Layer, output: usize| {
             let start = (layer.start + output * layer.stride) * WIDTH;
             floats(weights)[start..=start + layer.inputs].iter().map(|w| f64::from(*w)).collect()
         };

@@ -1,7 +1,7 @@
 //! Trees against every split tried one by one.
 
-use super::*;
 use negmm_dist::math::rng::Rng;
+use negmm_nn::ngboost::{Columns, Grower, Node};
 
 /// Feature, threshold, where missing values go.
 type Split = (usize, f32, bool);

@@ -1,8 +1,9 @@
 //! Optimisers against plain f64 forms and against what their authors' programs give for the same gradients.
 
-use super::{Decay, Optimiser, OptimiserState};
-use crate::net::{Activation, Network};
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
+use negmm_nn::net::{Activation, Network};
+use negmm_nn::train::Optimiser;
+use negmm_nn::train::{Decay, OptimiserState};
 
 /// Gradient number `at` of step `step`.
 fn gradient(step: usize, at: usize) -> f64 {

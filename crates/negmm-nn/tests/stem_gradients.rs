@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use super::gradient_tests::Differentiate;
-use super::trainer::CpuTrainer;
-use crate::dataset::Dataset;
-use crate::net::{Activation, EmbeddedInput, Lstm, MixtureHead, Network, Periodic, Stem};
-use crate::train::course::Trainer;
-use crate::train::{Job, NetworkJob, Objective, TrainingConfig};
+use crate::gradients::Differentiate;
+
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::mixture::Mixture;
 use negmm_dist::score::hybrid;
+use negmm_nn::dataset::Dataset;
+use negmm_nn::net::{Activation, EmbeddedInput, Lstm, MixtureHead, Network, Periodic, Stem};
+use negmm_nn::train::CpuTrainer;
+use negmm_nn::train::{Job, NetworkJob, Objective, Trainer, TrainingConfig};
 
 const SD_FLOOR: f32 = 1e-3;
 const ETA: f32 = 0.5;

@@ -1,0 +1,32 @@
+//! The tests of this crate in one program. They use its public items, some of them hidden from its documentation, instead of
+//! standing in its modules: the kernels take long to compile, and unit tests would have them compiled a second time.
+
+mod beta_nll;
+mod dataset;
+mod dataset_bytes;
+mod early_stopping;
+mod gradients;
+mod grow;
+mod histogram;
+mod line_search;
+mod mixture_head;
+mod ngboost_score;
+mod optimiser;
+mod sample_energy;
+mod schedule;
+mod small_batch;
+mod split;
+mod stem_gradients;
+mod target_encoding;
+mod tree;
+
+/// A file that is not in the list above would never run.
+#[test]
+fn every_file_is_in_the_list() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let Some(name) = name.strip_suffix(".rs").filter(|name| *name != "all") else { continue };
+        assert!(include_str!("all.rs").contains(&format!("mod {name};")), "{name}.rs is not in the list");
+    }
+}
