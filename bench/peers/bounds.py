@@ -1,5 +1,5 @@
-"""A positive target as it is, bounded below by 0 (`--lower 0`), and as its logarithm, by the program: CRPS (99 quantiles, the same for all three)
-and NLL in the target's own unit on the splits that `quality --export FOLDER` wrote, beside those without a bound.
+"""A positive target unbounded, bounded below by 0 (`--lower 0`), and log-transformed: CRPS (99 quantiles for all three) and NLL in the
+target's unit, on the splits that `quality --export FOLDER` wrote.
 
     bounds.py NEGMM FOLDER [--sets a,b] [--splits N] [--preset NAME]
 
@@ -77,8 +77,8 @@ for name in arguments.sets.split(","):
         print(f"| {name} | has targets that are not positive |")
         continue
     for split, known in enumerate(splits[: arguments.splits]):
-        held = set(known["test"])
-        train, test = ([row for at, row in enumerate(rows) if (at in held) == which] for which in (False, True))
+        test_rows = set(known["test"])
+        train, test = ([row for at, row in enumerate(rows) if (at in test_rows) == which] for which in (False, True))
         with tempfile.TemporaryDirectory() as work:
             found = [scores(way, header, train, test, work) for way in WAYS]
         first = found[0]

@@ -1,4 +1,4 @@
-"""Times training over executors and predictions where the data is, and says whether the bytes and the numbers are those of one machine.
+"""Distributed training over executors and distributed prediction: times, and whether the results equal those of one machine.
 
     python clusters.py train             # seconds and bytes of a fit: here, by processes, Dask and Ray; a worker killed in one run of each
     python clusters.py score --program negmm [--rows 1000000]       # Spark, Dask and Ray beside `negmm predict`
@@ -99,10 +99,10 @@ def train(arguments: argparse.Namespace) -> None:
                     pid = victim()
                     threading.Timer(0.3 * alone, os.kill, (pid, signal.SIGKILL)).start()
                 found, seconds = fitted(arguments.steps, executor)
-                said = ", one killed" if killed else ""
+                note = ", one killed" if killed else ""
                 same = "yes" if found == expected else "NO"
                 print(
-                    f"| {name} | {workers}{said} | {seconds:.1f} | {alone / seconds:.2f} | {same} |",
+                    f"| {name} | {workers}{note} | {seconds:.1f} | {alone / seconds:.2f} | {same} |",
                     flush=True,
                 )
 
@@ -115,7 +115,7 @@ def score(arguments: argparse.Namespace) -> None:
 
     X, y = rows(ROWS)
     names = [f"x{column}" for column in range(INPUTS)]
-    asked = {"interval": 0.9, "above": 1}
+    query = {"interval": 0.9, "above": 1}
     folder = Path(tempfile.mkdtemp())
     model = negmm.EnsembleRegressor(member="ne-gmm", ensemble_size=5, epochs=20).fit(X, y)
     model.save(folder / "model.negmm")
@@ -144,7 +144,7 @@ def score(arguments: argparse.Namespace) -> None:
     )
     print(f"| negmm predict | {seconds:.1f} | |", flush=True)
     for name, engine in {"Spark": _spark, "Dask": _dask, "Ray Data": _ray}.items():
-        found, seconds = engine(model, folder / "rows.parquet", asked)
+        found, seconds = engine(model, folder / "rows.parquet", query)
         found = found.sort_values("id")
         columns = ["mean", "sd", "lower_0.9", "upper_0.9", "p_above_1"]
         same = all(
@@ -153,7 +153,7 @@ def score(arguments: argparse.Namespace) -> None:
         print(f"| {name} | {seconds:.1f} | {'yes' if same else 'NO'} |", flush=True)
 
 
-def _spark(model, path, asked):
+def _spark(model, path, query):
     from pyspark.sql import SparkSession
 
     from negmm import spark
@@ -170,13 +170,13 @@ def _spark(model, path, asked):
     session.sparkContext.setLogLevel("ERROR")
     frame = session.read.parquet(str(path))
     start = time.perf_counter()
-    found = spark.predict(model, frame, **asked, keep=["id"]).toPandas()
+    found = spark.predict(model, frame, **query, keep=["id"]).toPandas()
     seconds = time.perf_counter() - start
     session.stop()
     return found, seconds
 
 
-def _dask(model, path, asked):
+def _dask(model, path, query):
     import dask.dataframe
     from distributed import Client
 
@@ -185,11 +185,11 @@ def _dask(model, path, asked):
     with Client(n_workers=2, threads_per_worker=1, dashboard_address=None):
         frame = dask.dataframe.read_parquet(path, split_row_groups=True)
         start = time.perf_counter()
-        found = adapter.predict(model, frame, **asked, keep=["id"]).compute()
+        found = adapter.predict(model, frame, **query, keep=["id"]).compute()
         return found, time.perf_counter() - start
 
 
-def _ray(model, path, asked):
+def _ray(model, path, query):
     import ray
 
     from negmm import ray as adapter
@@ -197,7 +197,7 @@ def _ray(model, path, asked):
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     dataset = ray.data.read_parquet(str(path))
     start = time.perf_counter()
-    found = adapter.predict(model, dataset, **asked, keep=["id"]).to_pandas()
+    found = adapter.predict(model, dataset, **query, keep=["id"]).to_pandas()
     seconds = time.perf_counter() - start
     ray.shutdown()
     return found, seconds

@@ -1,4 +1,4 @@
-"""NE-GMM on a card with JAX: jit, a scan over whole epochs, vmap over networks. Prints steps a second of the forms that
+"""NE-GMM on a GPU with JAX: jit, a scan over whole epochs, vmap over networks. Prints steps per second of the workloads that
 `bench/src/bin/cuda.rs` measures: 1,000 small networks and 10 large ones.
 
     python cuda_jax.py

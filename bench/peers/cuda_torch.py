@@ -1,4 +1,4 @@
-"""NE-GMM on a card with PyTorch as most people write it: eager, one network after the other. Prints steps a second of the forms that
+"""NE-GMM on a GPU with plain PyTorch: eager, one network after the other. Prints steps per second of the workloads that
 `bench/src/bin/cuda.rs` measures.
 
     python cuda_torch.py

@@ -66,8 +66,8 @@ def make_weights(sizes, seed=2):
     return layers
 
 
-def make_waves(inputs, frequency, seed=5):
-    """Frequencies, phases and mixes of each input's 16 waves: its periodic embedding, as negmm starts it."""
+def make_embedding(inputs, frequency, seed=5):
+    """Frequencies, phases and output weights of each input's periodic embedding with 16 frequencies, initialised as in negmm."""
     rng = np.random.default_rng(seed)
     w = rng.standard_normal((inputs, 16)) * frequency
     b = rng.uniform(-np.pi, np.pi, (inputs, 16))
@@ -77,9 +77,9 @@ def make_waves(inputs, frequency, seed=5):
 
 # ---- model and loss ---------------------------------------------------------
 
-def embed(waves, x, low, high):
-    """Every number and three mixes of its 16 waves; outside its range the waves stay at its edge."""
-    w, b, c, d = waves
+def embed(embedding, x, low, high):
+    """Every input and the three outputs of its periodic embedding, clamped to its range."""
+    w, b, c, d = embedding
     seen = jnp.clip(x, low, high)[:, :, None]
     mixes = jnp.einsum("nik,ikm->nim", jnp.cos(2 * np.pi * seen * w + b), c) + d
     return jnp.concatenate([x, mixes.reshape(len(x), -1)], axis=1)
@@ -195,7 +195,7 @@ def make_train(x, y, batch, loss_of):
 
 
 def time_step(run, steps, seconds):
-    """Least microseconds of processor time a step over repeats of `run`: at least 5 of them."""
+    """Minimal CPU microseconds per step over at least 5 repeats of `run`."""
     best, repeats, end = float("inf"), 0, time.perf_counter() + seconds
     while repeats < 5 or time.perf_counter() < end:
         start = time.process_time()
@@ -239,8 +239,8 @@ def main():
     activation = ACTIVATIONS[a.activation]
     x, y = (jnp.asarray(v) for v in make_data(a.rows, a.inputs))
     first = 4 * a.inputs if a.embedding else a.inputs
-    waves = make_waves(a.inputs, a.embedding) if a.embedding else None
-    params = tree_map(jnp.asarray, (waves, make_weights([first, *hidden, 3 * a.components])))
+    embedding = make_embedding(a.inputs, a.embedding) if a.embedding else None
+    params = tree_map(jnp.asarray, (embedding, make_weights([first, *hidden, 3 * a.components])))
     low, high = x.min(0), x.max(0)
     layers = lambda params: params
     if a.form == "tuned":  # Adam on one flat vector: a tenth faster there, slower in "plain"
@@ -249,8 +249,8 @@ def main():
     fresh = (params, zeros, zeros, jnp.int32(0))
 
     def loss_of(params, x, y):
-        waves, dense = layers(params)
-        x = x if waves is None else embed(waves, x, low, high)
+        embedding, dense = layers(params)
+        x = x if embedding is None else embed(embedding, x, low, high)
         return FORMS[a.form](network(dense, x, activation), y)[0]
 
     full_loss = jax.jit(loss_of)

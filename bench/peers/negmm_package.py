@@ -1,4 +1,4 @@
-"""The Python package on the job of the bench `python_package`: reads questions, says how many seconds of the processor each took.
+"""The Python side of the benchmark `python_package`: reads requests, prints the CPU seconds of each.
 
 Arguments: folder with the data, rows, features, rows to train with, method, the name of its length, its length.
 """

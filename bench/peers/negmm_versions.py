@@ -1,9 +1,9 @@
-"""Two versions of the Python package beside each other, each in processes of its own: the CRPS of mixtures, and the memory of means.
+"""Comparison of two versions of the Python package, each in its own processes: time of the CRPS of mixtures, memory of predictions.
 
     pip install --no-deps --target OLD negmm-….whl
     python negmm_versions.py OLD
 
-Prints a table in Markdown: processor seconds of the CRPS of 100,000 mixtures of 40 components (the least of five), its mean, and by how
+Prints a table in Markdown: CPU seconds of the CRPS of 100,000 mixtures of 40 components (the least of five), its mean, and by how
 many megabytes ``predict`` of a million rows of an ensemble with 40 components raises the peak.
 """
 

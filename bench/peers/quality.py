@@ -32,7 +32,7 @@ Sets with text are for catboost (its own categories), lightgbm-quantiles, realml
 them out. All get dates as parts: seconds since 1970, year, month, day, day of the week, hour, minute, and the seconds
 between two dates.
 
-Seconds are processor time of the fit and of predicting the test rows.
+Seconds are CPU time of the fit and of predicting the test rows.
 """
 
 import argparse
@@ -190,7 +190,7 @@ PATIENCE = 50
 # The levels of lightgbm-quantiles.
 LEVELS = np.linspace(0.025, 0.975, 21)
 
-# Each peer fits on the training rows and returns what predicts a distribution from test inputs. x: a frame whose columns are
+# Each peer fits on the training rows and returns a function from test inputs to a distribution. x: a frame whose columns are
 # numbers or categories, or an array for those that want numbers.
 
 
@@ -211,7 +211,7 @@ def python_ngboost(x, y, seed):
 
 
 def held_out(y, seed):
-    """Rows to learn from, and a tenth to stop by."""
+    """Training rows, and a tenth for early stopping."""
     rows = np.random.default_rng(seed).permutation(len(y))
     return rows[len(y) // 10 :], rows[: len(y) // 10]
 
@@ -325,7 +325,7 @@ def quantile_forest(x, y, seed):
 
     def predict(x):
         x = encoder.transform(as_text(x))
-        # With its default of one training row kept for each leaf, a row's weight is the share of trees that lead to it.
+        # With its default of one training row kept for each leaf, a row's weight is the fraction of trees that lead to it.
         points, weights = [], []
         for counts in model.proximity_counts(x, return_sorted=False):
             rows, count = np.array(list(counts)).T
@@ -425,7 +425,7 @@ def torch_ensemble(x, y, seed):
     return predict
 
 
-# What fits, what it imports (before any fit, so that no fit's time has it), and whether it takes categories.
+# Fit function, modules to import before any fit (not timed), and whether it accepts categories.
 PEERS = {
     "python-ngboost": (python_ngboost, ["ngboost"], False),
     "catboost": (catboost, ["catboost"], True),
@@ -536,7 +536,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("results")
-    parser.add_argument("--sets", help="all in the folder unless told")
+    parser.add_argument("--sets", help="default: all in the folder")
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--splits", type=int, default=20, help="at most so many")
     parser.add_argument("--jobs", type=int, default=1, help="fits at once")
@@ -553,7 +553,7 @@ def main():
     if os.path.exists(arguments.results):
         with open(arguments.results) as file:
             done = {(line["set"], line["method"], line["split"]) for line in map(json.loads, file)}
-    # Processes start from this one's memory, which has not computed anything.
+    # Worker processes fork from this one before it has computed anything.
     context = multiprocessing.get_context("fork")
     too_slow = set()
     for name in names:

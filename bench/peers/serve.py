@@ -3,11 +3,11 @@ core, and wrk on another.
 
     python serve.py PROGRAM MODEL DATA [--seconds 4] [--rounds 5] [--mlflow PYTHON]
 
-All three run from the start and are asked in turn, round after round, so that what else the machine does meets all of them; what is
-printed are medians over the rounds, with the lowest and the highest, and the medians of ratios within a round. How much of the processor
-a request takes does not depend on what else runs, as times do.
+All three run from the start and get requests in turn, round by round, so that other load on the machine affects all of them. Prints
+medians over the rounds with minimum and maximum, and medians of ratios within a round. CPU time per request does not depend on other
+load, as latencies do.
 
-PROGRAM is negmm, MODEL a model file and DATA a CSV file with rows for it, of which the first is asked for: mean, sd and a central
+PROGRAM is negmm, MODEL a model file and DATA a CSV file with rows for it, of which the first is sent: mean, sd and a central
 interval of 90 %. The package's extras of this script are in fastapi, uvicorn and onnxruntime; MLflow may live in another interpreter.
 wrk (https://github.com/wg/wrk) must be installed.
 """
@@ -56,7 +56,7 @@ def wait_for(url: str, process: subprocess.Popen) -> None:
 
 
 def load(url: str, body: bytes, connections: int, seconds: int, folder: pathlib.Path) -> dict[str, float]:
-    """What wrk measures: requests a second, and percentiles of the time of one."""
+    """Measures with wrk: requests per second and latency percentiles."""
     (folder / "body").write_bytes(body)
     script = folder / "post.lua"
     script.write_text(
@@ -73,7 +73,7 @@ def load(url: str, body: bytes, connections: int, seconds: int, folder: pathlib.
 
 
 def used(process: subprocess.Popen) -> float:
-    """Seconds of the processor that a server and what it started have used."""
+    """CPU seconds of a server and its children."""
     ticks = 0
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -86,7 +86,7 @@ def used(process: subprocess.Popen) -> float:
 
 
 def spread(values: list[float], digits: int) -> str:
-    """The median, with the lowest and the highest."""
+    """Median (minimum, maximum)."""
     low, middle, high = (f"{value:.{digits}f}" for value in (min(values), statistics.median(values), max(values)))
     return f"{middle} ({low} to {high})"
 
@@ -215,11 +215,11 @@ def main() -> None:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGTERM) if name.startswith("MLflow") else process.terminate()
                 process.wait(30)
-    print("\n| server | connections | requests/s | p50 ms | p99 ms | processor ms a request | errors |\n|---|---|---|---|---|---|---|")
+    print("\n| server | connections | requests/s | p50 ms | p99 ms | CPU ms a request | errors |\n|---|---|---|---|---|---|---|")
     for (name, connections), list_of in found.items():
         cells = [spread([one[what] for one in list_of], digits) for what, digits in (("rps", 0), ("p50", 2), ("p99", 2), ("cpu", 3))]
         print(f"| {name} | {connections} | {' | '.join(cells)} | {sum(one['errors'] for one in list_of)} |")
-    print("\n| beside | connections | times the requests/s | share of its p99 | share of its processor time |\n|---|---|---|---|---|")
+    print("\n| beside | connections | times the requests/s | ratio of p99 | ratio of CPU time |\n|---|---|---|---|---|")
     for (name, connections), list_of in found.items():
         if name == "negmm serve":
             continue

@@ -1,9 +1,9 @@
-"""A server with more to do than it can: 503 for what is too much, an answer for the rest, memory that stays, and an orderly end.
+"""Overload test of the server: 503 for excess requests, answers for the rest, bounded memory, graceful shutdown.
 
     python serve_overload.py PROGRAM MODEL DATA [--seconds 20] [--requests 16] [--clients 160]
 
-As many clients as are said ask at once, ten for each request that the server lets in, each for 200 rows of DATA; in the last second the
-server is told to stop. Prints what was answered, the percentiles of what was accepted, and the server's memory at the start and the end.
+`--clients` clients send requests of 200 rows of DATA at once, ten times as many as the server admits (`--requests`); in the last second
+the server gets a signal to stop. Prints counts of responses, latency percentiles of accepted requests, and the server's memory at start and end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def memory(process: subprocess.Popen) -> float:
 
 
 class Client:
-    """Asks again and again over one connection, and notes what came of it."""
+    """Sends requests over one connection and records the responses."""
 
     def __init__(self, port: int, request: bytes) -> None:
         self.port, self.request = port, request
@@ -63,7 +63,7 @@ class Client:
                 if self.found[-1][0] == 503:
                     await asyncio.sleep(0.02)
             except (OSError, asyncio.IncompleteReadError):
-                # An answer that ends in its middle is lost; a silent end may be that of a connection which was idle to the server.
+                # A truncated response is lost; a clean close may be that of a connection that the server considered idle.
                 self.cut += head is not None
                 self.closed += head is None
                 writer = None
@@ -85,7 +85,7 @@ async def overload(port: int, request: bytes, clients: int, seconds: float, proc
     statuses = collections.Counter(status for client in everybody for status, _ in client.found)
     accepted = sorted(took for client in everybody for status, took in client.found if status == 200)
     print("statuses", dict(statuses))
-    at = lambda share: 1000 * accepted[int(share * (len(accepted) - 1))]  # noqa: E731
+    at = lambda level: 1000 * accepted[int(level * (len(accepted) - 1))]  # noqa: E731
     print(f"accepted: {len(accepted) / (seconds - 1):.0f} requests/s of {ROWS} rows, p50 {at(0.5):.0f} ms, p99 {at(0.99):.0f} ms, longest {at(1):.0f} ms")
     print(f"memory: {before:.0f} MiB at the start, {middle:.0f} in the middle, {after:.0f} at the end")
     print("refused by its own count:", counted)

@@ -27,8 +27,8 @@ from sksurv.nonparametric import kaplan_meier_estimator
 
 import negmm
 
-#: Places of the Brier score, evenly from the first of these percentiles of the test rows' times to the last.
-PLACES, PERCENTILES = 100, (5, 90)
+#: Number of times of the Brier score, evenly spaced from the first of these percentiles of the test rows' times to the last.
+TIMES, PERCENTILES = 100, (5, 90)
 
 
 class Auto:
@@ -40,9 +40,9 @@ class Auto:
     def fit(self, X: pd.DataFrame, y: np.ndarray) -> None:
         self.model.fit(X, y)
 
-    def predict(self, X: pd.DataFrame, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def predict(self, X: pd.DataFrame, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         dist = self.model.predict_dist(X)
-        return -dist.median(), dist.sf(places[:, np.newaxis]).T
+        return -dist.median(), dist.sf(times[:, np.newaxis]).T
 
 
 class Peer:
@@ -59,8 +59,8 @@ class Peer:
     def fit(self, X: pd.DataFrame, y: np.ndarray) -> None:
         self.model.fit(X, y)
 
-    def predict(self, X: pd.DataFrame, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        survival = [function(places) for function in self.model.predict_survival_function(X)]
+    def predict(self, X: pd.DataFrame, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        survival = [function(times) for function in self.model.predict_survival_function(X)]
         return self.model.predict(X), np.stack(survival)
 
 
@@ -68,11 +68,11 @@ class KaplanMeier:
     """The same curve for every row."""
 
     def fit(self, X: pd.DataFrame, y: np.ndarray) -> None:
-        self.times, self.shares = kaplan_meier_estimator(y[y.dtype.names[0]], y[y.dtype.names[1]])
+        self.times, self.survival = kaplan_meier_estimator(y[y.dtype.names[0]], y[y.dtype.names[1]])
 
-    def predict(self, X: pd.DataFrame, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        steps = np.searchsorted(self.times, places, side="right")
-        return np.zeros(len(X)), np.tile(np.concatenate([[1.0], self.shares])[steps], (len(X), 1))
+    def predict(self, X: pd.DataFrame, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        steps = np.searchsorted(self.times, times, side="right")
+        return np.zeros(len(X)), np.tile(np.concatenate([[1.0], self.survival])[steps], (len(X), 1))
 
 
 def main() -> None:
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def folds(y: np.ndarray, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Each with its share of censored rows, the same for all methods."""
+    """Folds stratified by censoring, the same for all methods."""
     return list(StratifiedKFold(count, shuffle=True, random_state=0).split(np.zeros(len(y)), y[y.dtype.names[0]]))
 
 
@@ -111,10 +111,10 @@ def score(model: object, X: pd.DataFrame, y: np.ndarray, train: np.ndarray, test
     model.fit(X.iloc[train], y[train])
     # The censoring is known up to the longest training time alone.
     test = test[y[test][end] < y[train][end].max()]
-    places = np.linspace(*np.percentile(y[test][end], PERCENTILES), PLACES)
-    risk, survival = model.predict(X.iloc[test], places)
+    times = np.linspace(*np.percentile(y[test][end], PERCENTILES), TIMES)
+    risk, survival = model.predict(X.iloc[test], times)
     concordance = concordance_index_censored(y[test][event], y[test][end], risk)[0]
-    return concordance, integrated_brier_score(y[train], y[test], survival, places)
+    return concordance, integrated_brier_score(y[train], y[test], survival, times)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ state into K mixture weights, means and standard deviations; the loss is
 0.5 * NLL + 0.5 * closed-form energy score; Adam updates the weights. Eager
 PyTorch, with the data already in tensors. On the CPU torch.nn.LSTM runs one
 fused oneDNN primitive where it can; the step is also timed without it. Each
-step is timed for itself in processor time (on a busy machine a step this long
+step is timed by itself in CPU time (on a busy machine a step this long
 is rarely left alone), and the shortest counts.
 
     python torch_lstm_step.py            # prints one JSON line

@@ -190,7 +190,7 @@ def measure(a, compiled):
             return round(float(eager_loss(x, y)), 6)
 
     def microseconds():
-        """Least processor time; every repeat starts from the weights and moments of this moment."""
+        """Minimal CPU time; every repeat starts from the current weights and moments."""
         weights = {k: v.clone() for k, v in network.state_dict().items()}
         moments = copy.deepcopy(optimiser.state_dict())
         best, repeats, end = float("inf"), 0, 0.0

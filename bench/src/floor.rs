@@ -1,8 +1,8 @@
-//! Responsible for the arithmetic floor of a training step: the operations it cannot do without, at the speed of light.
+//! The arithmetic floor of a training step: a lower bound on its time, from the operations of its formulas at peak throughput.
 //!
-//! The speed of light is measured: [`peak`] runs independent chains of fused multiply-adds in registers, without memory.
+//! Peak throughput is measured: [`peak`] runs independent chains of fused multiply-adds in registers, without memory access.
 //! An operation is one addition, multiplication or fused multiply-add of one `f32`, all at that one rate. A division and
-//! a square root also count as one, though every processor takes several times as long for them. Nothing else counts:
+//! a square root also count as one, though every CPU takes several times as long for them. Nothing else counts:
 //! comparisons, bit operations, loads, stores, transposes, shuffling and gathering rows are free. So the ratio to the floor
 //! bounds what could still be gained without changing the formulas, but for one thing: a core that has adders beside its
 //! multiply-add units can do the additions at the same time.
@@ -25,9 +25,9 @@ const CENTRED_CDF: usize = 14;
 const RSQRT: usize = 9;
 /// sin and cos of an angle in turns: its fraction 2, polynomials of degree 6 in its square 13, one more.
 const SIN_COS: usize = 16;
-/// One wave of a periodic embedding: angle 1, sine and cosine, three mixes and their gradients 6, slope 4, phase and
+/// One frequency of a periodic embedding: angle 1, sine and cosine, three outputs and their gradients 6, derivative 4, phase and
 /// frequency 2.
-const WAVE: usize = SIN_COS + 13;
+const FREQUENCY: usize = SIN_COS + 13;
 /// Adam: two moments 2 + 3, the root and its correction 2, quotient and step 2.
 const ADAM: usize = 9;
 /// Schedule-free Adam: one moment 3, the root and its correction 2, quotient and step 2, average and mean of both 4.
@@ -43,7 +43,7 @@ const MUON: usize = 8;
 /// forward                          W
 /// weight gradient                  W
 /// gradient of hidden units         W'
-/// activation, its slope and use    2 a unit; tanh 14, SiLU 17
+/// activation and its derivative    2 a unit; tanh 14, SiLU 17
 /// softmax                          K (exp + 4)
 /// sds                              K (softplus + 2)
 /// log score and its gradient       K (exp + ln + 16)
@@ -56,7 +56,7 @@ const MUON: usize = 8;
 pub fn operations(network: &Network, components: usize, batch: usize, optimiser: Optimiser) -> usize {
     let layers = network.layers();
     let weights: usize = layers.iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum();
-    let (skipped, waves) = match &network.stem {
+    let (skipped, frequencies) = match &network.stem {
         Some(Stem::Periodic(periodic)) => (0, periodic.embedded.len() * WIDTH),
         _ => (1, 0),
     };
@@ -71,7 +71,8 @@ pub fn operations(network: &Network, components: usize, batch: usize, optimiser:
     let component = (EXP + 4) + (SOFTPLUS + 2) + (EXP + LN + 16) + (EXP + CENTRED_CDF + 26);
     let pair = RSQRT + EXP + CENTRED_CDF + 16;
     let added: usize = layers.iter().filter(|layer| layer.residual).map(|layer| 2 * layer.outputs).sum();
-    let row = 2 * weights + back + units * unit + added + components * component + pairs * pair + waves * WAVE;
+    let row =
+        2 * weights + back + units * unit + added + components * component + pairs * pair + frequencies * FREQUENCY;
     let parameters = network.parameters();
     let step = match optimiser {
         Optimiser::ScheduleFree => parameters * SCHEDULE_FREE,
@@ -85,7 +86,7 @@ pub fn operations(network: &Network, components: usize, batch: usize, optimiser:
     batch * row + step + optimiser.multiplications(network)
 }
 
-/// Chains that run side by side: more than the units of any processor times the steps a multiply-add takes.
+/// Independent chains: more than the FMA units of any core times their latency in cycles.
 const CHAINS: usize = 12;
 const STEPS: usize = 20_000;
 
@@ -100,13 +101,13 @@ impl Kernel for MultiplyAdds {
     #[inline(always)]
     fn run<L: Lanes>(self) -> f32 {
         let factor = L::splat(self.factor);
-        // Two registers hold sixteen lanes where vectors are short: then half as many chains fill as many registers.
+        // Sixteen lanes take two registers where vectors are short: half as many chains then fill as many registers.
         let sum = if L::WIDE { chains::<L, CHAINS>(factor) } else { chains::<L, { CHAINS / 2 }>(factor) };
         sum.sum()
     }
 }
 
-/// `STEPS * CHAINS` multiply-adds of sixteen lanes, in `N` chains that start apart, or they would become one.
+/// `STEPS * CHAINS` multiply-adds of sixteen lanes, in `N` chains with different starting values, or the compiler would merge them.
 #[inline(always)]
 fn chains<L: Lanes, const N: usize>(factor: L) -> L {
     let one = L::splat(1.0);
@@ -126,7 +127,7 @@ fn chains<L: Lanes, const N: usize>(factor: L) -> L {
     total
 }
 
-/// Fused multiply-adds of `f32` a second on one core: the best of what the instruction sets and many runs give.
+/// Fused multiply-adds of `f32` a second on one core: the best over instruction sets and many runs.
 pub fn peak() -> f64 {
     let seconds = [Isa::Avx512, Isa::Avx2]
         .into_iter()

@@ -1,14 +1,14 @@
-//! What the benches share: named options, the arithmetic floor of a training step, the peers in Python, the sets and the
-//! results on them.
+//! Shared parts of the benchmarks: command-line options, the arithmetic floor of a training step, the Python peers, the datasets and
+//! the results on them.
 
+pub mod datasets;
 pub mod floor;
-pub mod hostile;
 pub mod options;
 pub mod peers;
 pub mod results;
-pub mod sets;
+pub mod stress;
 pub mod tables;
-pub mod used;
+pub mod usage;
 
 use std::time::Instant;
 

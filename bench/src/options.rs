@@ -1,16 +1,16 @@
-//! Responsible for named options: `--name value`, each with a default.
+//! Command-line options of the benchmarks: `--name value`, each with a default.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use negmm::net::Activation;
 
-/// What was typed after the program's name.
+/// The parsed command line.
 #[derive(Debug)]
 pub struct Options(BTreeMap<String, String>);
 
 impl Options {
-    /// Reads the command line; only `names` (with their dashes) may be there.
+    /// Parses the command line; only `names` (with their dashes) are accepted.
     pub fn read(names: &[&str]) -> Result<Self, String> {
         let mut arguments = std::env::args().skip(1);
         let mut given = BTreeMap::new();

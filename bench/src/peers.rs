@@ -1,18 +1,18 @@
-//! Responsible for the peers: the scripts in `bench/peers`, run on the same core.
+//! The peers: Python scripts in `bench/peers`, run on the same core.
 
 use std::path::Path;
 use std::process::Command;
 
-/// One way to run one of the scripts.
+/// A script with its arguments.
 #[derive(Debug)]
 pub struct Peer {
-    /// What tables call it.
+    /// Name in tables.
     pub name: &'static str,
     script: &'static str,
     arguments: &'static [&'static str],
 }
 
-/// JAX as one would write it, JAX as one would write it after profiling, PyTorch without compilation.
+/// Straightforward JAX, JAX tuned by hand after profiling, PyTorch without compilation.
 pub const PEERS: [Peer; 3] = [
     Peer { name: "JAX, jit and scan over epochs", script: "jax_step.py", arguments: &["--form", "plain"] },
     Peer { name: "JAX, loss tuned by hand", script: "jax_step.py", arguments: &["--form", "tuned"] },
@@ -20,12 +20,12 @@ pub const PEERS: [Peer; 3] = [
 ];
 
 impl Peer {
-    /// Whether its script knows `--embedding`.
+    /// Whether its script accepts `--embedding`.
     pub fn embeds(&self) -> bool {
         self.script == "jax_step.py"
     }
 
-    /// Microseconds a step of a fresh and of a converged network.
+    /// Microseconds per step of a fresh and of a converged network.
     pub fn run(&self, python: &str, arguments: &[String]) -> Result<[f64; 2], String> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(self.script);
         let output = Command::new(python)
@@ -44,7 +44,7 @@ impl Peer {
     }
 }
 
-/// Ties this process, and what it starts from now on, to one core; whether that worked.
+/// Pins this process and its future children to one core; returns whether that worked.
 pub fn pin(core: usize) -> bool {
     let process = std::process::id().to_string();
     let taskset = Command::new("taskset").args(["-cp", &core.to_string(), &process]).output();

@@ -1,4 +1,4 @@
-//! Responsible for the results file: one JSON line for each set, method and split, written as soon as it is known.
+//! The results file: one JSON line for each dataset, method and split, appended as soon as it is known.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -7,16 +7,16 @@ use std::path::Path;
 use negmm::{DistributionRef, Predictions};
 use serde::{Deserialize, Serialize};
 
-/// One method on one split of one set.
+/// One method on one split of one dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// The set.
+    /// The dataset.
     pub set: String,
     /// The method with its settings, or the peer.
     pub method: String,
     /// The split, counted from 0.
     pub split: usize,
-    /// What came of it.
+    /// Scores, or the reason why it was skipped.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
@@ -40,11 +40,11 @@ pub struct Score {
     /// Of all test rows.
     #[serde(flatten)]
     pub all: Means,
-    /// What the fit took.
+    /// Seconds of the fit.
     pub seconds: f64,
-    /// What predicting the test rows took.
+    /// Seconds of predicting the test rows.
     pub seconds_predict: f64,
-    /// Of the test rows whose inputs are in no training row; nothing where there is none.
+    /// Of the test rows whose inputs are in no training row; none without such rows.
     pub new: Option<Means>,
 }
 
@@ -61,7 +61,7 @@ pub struct Means {
     pub crps: f64,
     /// Root mean squared error of the mean.
     pub rmse: f64,
-    /// Share of targets inside the central 95 % interval.
+    /// Fraction of targets inside the central 95 % interval.
     pub coverage95: f64,
     /// Mean width of that interval.
     pub width95: f64,
@@ -94,7 +94,7 @@ impl RowScores {
         })
     }
 
-    /// Means over the rows that are chosen; nothing where none is.
+    /// Means over the selected rows; none without any.
     pub fn means(&self, chosen: &[bool]) -> Option<Means> {
         let rows = chosen.iter().filter(|chosen| **chosen).count();
         let mean = |scores: &[f64]| {
@@ -112,7 +112,7 @@ impl RowScores {
     }
 }
 
-/// The probability within half a `step` of `y`, from the side where it does not cancel; never 0.
+/// The probability within half a `step` of `y`, from the tail without cancellation; never 0.
 fn mass(row: DistributionRef<'_>, y: f64, step: f64) -> f64 {
     let (below, above) = (y - 0.5 * step, y + 0.5 * step);
     let mass = if y < row.mean() { row.cdf(above) - row.cdf(below) } else { row.survival(below) - row.survival(above) };
@@ -131,7 +131,7 @@ pub fn read(path: &Path) -> Result<Vec<Line>, String> {
     text.lines().enumerate().map(parse).collect()
 }
 
-/// The lines of several files, which must be there.
+/// The lines of several files, which must exist.
 pub fn read_all(files: &[String]) -> Result<Vec<Line>, String> {
     if let Some(missing) = files.iter().find(|file| !Path::new(file).exists()) {
         return Err(format!("there is no file {missing}"));

@@ -1,4 +1,4 @@
-//! Responsible for the tables made of results: scores of every method, differences to one of them, scores of rows with new inputs.
+//! Markdown tables of results: scores of every method, differences from a reference method, scores of rows with new inputs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,16 +6,16 @@ use std::fmt::Write;
 use negmm::Method;
 use negmm::compare::Summary;
 
+use crate::datasets::DATASETS;
 use crate::results::{Line, Means, Outcome, Score};
-use crate::sets::SETS;
 
-/// Sets with a larger share of test rows that repeat inputs of training rows are in the third table.
-const REPEATED_SHARE: f64 = 0.02;
+/// Datasets with a larger fraction of test rows that repeat inputs of training rows are in the third table.
+const REPEATED_FRACTION: f64 = 0.02;
 
-/// A number for each split that has one.
+/// A score for each split that has one.
 type Series = BTreeMap<usize, f64>;
 
-/// A column of a table: its head, its number in the scores, and whether the smallest is best.
+/// A column of a table: its header, its score, and whether smaller is better.
 type Column<T> = (&'static str, fn(&T) -> Option<f64>, bool);
 
 const MEANS: [Column<Means>; 6] = [
@@ -27,14 +27,14 @@ const MEANS: [Column<Means>; 6] = [
     ("width 95", |means| Some(means.width95), false),
 ];
 
-/// All methods on one set.
+/// All methods on one dataset.
 struct SetResults<'a> {
     set: &'a str,
     methods: Vec<(&'a str, BTreeMap<usize, &'a Score>)>,
 }
 
 impl SetResults<'_> {
-    /// Each method's numbers.
+    /// Each method's series of a score.
     fn series(&self, number: impl Fn(&Score) -> Option<f64>) -> Vec<Series> {
         let of = |scores: &BTreeMap<usize, &Score>| {
             scores.iter().filter_map(|(split, score)| number(score).map(|number| (*split, number))).collect()
@@ -42,15 +42,15 @@ impl SetResults<'_> {
         self.methods.iter().map(|(_, scores)| of(scores)).collect()
     }
 
-    /// The share of test rows whose inputs are in no training row.
-    fn share_new(&self) -> f64 {
+    /// The fraction of test rows whose inputs occur in no training row.
+    fn fraction_new(&self) -> f64 {
         let scores = || self.methods.iter().flat_map(|(_, scores)| scores.values());
         let new: usize = scores().filter_map(|score| score.new.as_ref()).map(|means| means.rows).sum();
         new as f64 / scores().map(|score| score.all.rows).sum::<usize>() as f64
     }
 }
 
-/// The tables as Markdown; differences are those of the method `reference`, where it is there.
+/// The tables as Markdown, with differences from the method `reference` where there are results of it.
 pub fn markdown(lines: &[Line], reference: &str) -> String {
     let sets = by_set(lines);
     let mut text = String::from("## Scores\n\n");
@@ -62,7 +62,7 @@ pub fn markdown(lines: &[Line], reference: &str) -> String {
         difference_table(&mut text, &compared, reference);
     }
     let repeating: Vec<&SetResults<'_>> =
-        sets.iter().filter(|results| 1.0 - results.share_new() > REPEATED_SHARE).collect();
+        sets.iter().filter(|results| 1.0 - results.fraction_new() > REPEATED_FRACTION).collect();
     if !repeating.is_empty() {
         text += "\n## Test rows with new inputs\n\n";
         new_table(&mut text, &repeating);
@@ -75,7 +75,7 @@ pub fn markdown(lines: &[Line], reference: &str) -> String {
     text
 }
 
-/// Results in the order of the sets and, within, of the methods; peers after them as they come.
+/// Results in the order of datasets and methods; peers last, in the order of the files.
 fn by_set(lines: &[Line]) -> Vec<SetResults<'_>> {
     let own: Vec<&str> = Method::all().iter().map(Method::name).collect();
     let rank = |name: &str| own.iter().position(|own| Some(*own) == name.split(':').next()).unwrap_or(own.len());
@@ -93,7 +93,7 @@ fn by_set(lines: &[Line]) -> Vec<SetResults<'_>> {
         });
         methods[at].1.insert(*split, score);
     }
-    sets.sort_by_key(|results| SETS.iter().position(|set| set.name == results.set).unwrap_or(SETS.len()));
+    sets.sort_by_key(|results| DATASETS.iter().position(|set| set.name == results.set).unwrap_or(DATASETS.len()));
     sets.iter_mut().for_each(|results| results.methods.sort_by_key(|(name, _)| rank(name)));
     sets
 }
@@ -106,7 +106,7 @@ fn header(text: &mut String, columns: &[&str]) {
     let _ = writeln!(text, "| {} |\n|{}", columns.join(" | "), "---|".repeat(columns.len()));
 }
 
-/// Per set and method: mean (standard error) over splits.
+/// Per dataset and method: mean (standard error) over splits.
 fn score_table(text: &mut String, sets: &[SetResults<'_>]) {
     let heads = MEANS.iter().map(|(head, ..)| *head);
     header(text, &["set", "method", "splits"].into_iter().chain(heads).chain(["seconds a fit"]).collect::<Vec<_>>());
@@ -123,7 +123,7 @@ fn score_table(text: &mut String, sets: &[SetResults<'_>]) {
     }
 }
 
-/// Per set and method: the reference against it, on the splits that both have.
+/// Per dataset and method: the reference against it, on the splits that both have.
 fn difference_table(text: &mut String, sets: &[&SetResults<'_>], reference: &str) {
     header(text, &["set", "against", "splits", "NLL, won", "mass NLL, won", "CRPS ratio, won"]);
     for results in sets {
@@ -150,11 +150,11 @@ fn difference_table(text: &mut String, sets: &[&SetResults<'_>], reference: &str
     }
 }
 
-/// Per set and method: scores of the test rows whose inputs are in no training row.
+/// Per dataset and method: scores of the test rows whose inputs are in no training row.
 fn new_table(text: &mut String, sets: &[&SetResults<'_>]) {
-    header(text, &["set", "share", "method", "splits", "NLL", "mass NLL", "CRPS", "RMSE", "cover 95"]);
+    header(text, &["set", "fraction", "method", "splits", "NLL", "mass NLL", "CRPS", "RMSE", "cover 95"]);
     for results in sets {
-        let share = 100.0 * results.share_new();
+        let percent = 100.0 * results.fraction_new();
         let columns: Vec<Vec<String>> = MEANS[..5]
             .iter()
             .map(|(_, number, less_is_better)| {
@@ -164,12 +164,12 @@ fn new_table(text: &mut String, sets: &[&SetResults<'_>]) {
         for (at, (method, scores)) in results.methods.iter().enumerate() {
             let row: Vec<&str> = columns.iter().map(|column| column[at].as_str()).collect();
             let splits = scores.values().filter(|score| score.new.is_some()).count();
-            let _ = writeln!(text, "| {} | {share:.0} % | {method} | {splits} | {} |", results.set, row.join(" | "));
+            let _ = writeln!(text, "| {} | {percent:.0} % | {method} | {splits} | {} |", results.set, row.join(" | "));
         }
     }
 }
 
-/// What was not run, and why.
+/// Skipped fits with their reasons.
 fn skipped(lines: &[Line]) -> String {
     let mut splits: BTreeMap<(&str, &str, &str), Vec<String>> = BTreeMap::new();
     for line in lines {
@@ -184,7 +184,7 @@ fn skipped(lines: &[Line]) -> String {
     text
 }
 
-/// Mean (standard error) of each method; bold where it is best.
+/// Mean (standard error) of each method; the best in bold.
 fn cells(series: &[Series], less_is_better: bool) -> Vec<String> {
     let best = if less_is_better { best(series) } else { None };
     let cell = |(at, series): (usize, &Series)| {
@@ -199,8 +199,7 @@ fn cells(series: &[Series], less_is_better: bool) -> Vec<String> {
     series.iter().enumerate().map(cell).collect()
 }
 
-/// The one that is less than every other by more than two standard errors of the paired difference, on the splits that
-/// both have.
+/// The series that is below every other by more than two standard errors of the paired difference, on common splits.
 fn best(series: &[Series]) -> Option<usize> {
     let given: Vec<usize> = (0..series.len()).filter(|at| !series[*at].is_empty()).collect();
     let ahead = |ours: usize, other: usize| {
@@ -213,12 +212,12 @@ fn best(series: &[Series]) -> Option<usize> {
     given.iter().copied().find(is_best).filter(|_| given.len() > 1)
 }
 
-/// The numbers of the splits that both have.
+/// The scores of the common splits.
 fn pairs(ours: &Series, other: &Series) -> Vec<(f64, f64)> {
     ours.iter().filter_map(|(split, ours)| other.get(split).map(|other| (*ours, *other))).collect()
 }
 
-/// On how many splits the first is less.
+/// The number of splits on which the first is smaller.
 fn won(pairs: &[(f64, f64)]) -> String {
     format!("{} of {}", pairs.iter().filter(|(ours, other)| ours < other).count(), pairs.len())
 }

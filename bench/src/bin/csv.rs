@@ -1,4 +1,4 @@
-//! Times `negmm predict --threads 1` on a large CSV file of eight numeric columns, and watches its memory.
+//! Times `negmm predict --threads 1` on a large CSV file of eight numeric columns, and samples its memory.
 //!
 //! | option | meaning | default |
 //! |---|---|---|
@@ -6,8 +6,8 @@
 //! | `--negmm` | the program | `negmm` beside this bench |
 //! | `--core` | the core to run on (needs `taskset`) | 0 |
 //!
-//! The file lies in a temporary folder (`TMPDIR`) that is removed at the end; predictions (mean and sd) go to nowhere.
-//! Memory is the kernel's high-water mark of resident memory, processor time its count over all threads; both need Linux.
+//! The file lies in a temporary folder (`TMPDIR`) that is removed at the end; predictions (mean and sd) are discarded.
+//! Memory is peak resident memory, CPU time that of all threads; both need Linux.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use std::time::Instant;
 use negmm::Rng;
 use negmm_bench::options::Options;
 use negmm_bench::peers::pin;
-use negmm_bench::used::Used;
+use negmm_bench::usage::ResourceUsage;
 
 const COLUMNS: usize = 8;
 const TRAINING_ROWS: usize = 2000;
@@ -54,16 +54,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         .args(["--threads", "1", "--quiet"])
         .stdout(Stdio::null())
         .spawn()?;
-    let (status, used) = Used::until_the_end(&mut predict)?;
+    let (status, used) = ResourceUsage::wait(&mut predict)?;
     let seconds = start.elapsed().as_secs_f64();
     if !status.success() {
         return Err("predict failed".into());
     }
     let megabytes = fs::metadata(&large)?.len() as f64 / 1e6;
-    println!("| MB | MB/s | MB/s of processor time | peak memory MB |");
+    println!("| MB | MB/s | MB/s of CPU time | peak memory MB |");
     println!("|---|---|---|---|");
-    let (rate, processor) = (megabytes / seconds, megabytes / used.processor.as_secs_f64());
-    println!("| {megabytes:.0} | {rate:.1} | {processor:.1} | {:.1} |", used.memory as f64 / 1e6);
+    let (rate, cpu_rate) = (megabytes / seconds, megabytes / used.cpu_time.as_secs_f64());
+    println!("| {megabytes:.0} | {rate:.1} | {cpu_rate:.1} | {:.1} |", used.memory as f64 / 1e6);
     Ok(())
 }
 

@@ -1,6 +1,5 @@
-//! Responsible for how fast a card trains: small networks by the thousand, ten large ones, the form of `auto`, and many of it side by
-//! side; and how fast it predicts (`cuda [small | large | auto | many | predict] …`, all without a name). Each is done twice: the first
-//! time kernels may be compiled.
+//! Speed of training and inference on a GPU: `cuda [small | large | auto | many | predict] …`, all by default. A thousand small networks,
+//! ten large ones, those of `auto`, 64 times those of `auto` at once, and predictions. Each is run twice: the first run may compile kernels.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,7 +25,8 @@ fn rows(count: usize, features: usize) -> Arc<Dataset> {
     Arc::new(data)
 }
 
-struct Form {
+/// Networks to train or predict with, and their data.
+struct Workload {
     rows: usize,
     features: usize,
     hidden: Vec<usize>,
@@ -36,36 +36,36 @@ struct Form {
     embedded: bool,
 }
 
-fn jobs(form: &Form) -> Vec<NetworkJob> {
-    let data = rows(form.rows, form.features);
-    let cut = form.rows as u32 * 9 / 10;
-    let head = MixtureHead::new(form.components, 1e-3);
-    let stem = form.embedded.then(|| {
-        let embedded = (0..form.features).map(|input| EmbeddedInput { input, low: -1.7, high: 1.7 }).collect();
-        Stem::Periodic(Periodic { inputs: form.features, frequency: 2.0, embedded })
+fn jobs(workload: &Workload) -> Vec<NetworkJob> {
+    let data = rows(workload.rows, workload.features);
+    let cut = workload.rows as u32 * 9 / 10;
+    let head = MixtureHead::new(workload.components, 1e-3);
+    let stem = workload.embedded.then(|| {
+        let embedded = (0..workload.features).map(|input| EmbeddedInput { input, low: -1.7, high: 1.7 }).collect();
+        Stem::Periodic(Periodic { inputs: workload.features, frequency: 2.0, embedded })
     });
     let job = |seed: usize| NetworkJob {
         network: Network {
-            inputs: form.features,
+            inputs: workload.features,
             stem: stem.clone(),
-            hidden: form.hidden.clone(),
-            residual: form.embedded,
-            activation: if form.embedded { Activation::Silu } else { Activation::Relu },
+            hidden: workload.hidden.clone(),
+            residual: workload.embedded,
+            activation: if workload.embedded { Activation::Silu } else { Activation::Relu },
             outputs: head.outputs(),
         },
         objective: Objective::Hybrid { head, eta: 0.2 + 0.2 * (seed % 4) as f32 },
         data: data.clone(),
         train: (0..cut).collect(),
-        validation: (cut..form.rows as u32).collect(),
-        course: form.training.course(cut as usize),
+        validation: (cut..workload.rows as u32).collect(),
+        course: workload.training.course(cut as usize),
         seed: seed as u64,
     };
-    (0..form.networks).map(job).collect()
+    (0..workload.networks).map(job).collect()
 }
 
-fn measure(engine: &dyn Engine, name: &str, form: &Form) {
-    let jobs: Vec<Job> = jobs(form).into_iter().map(Job::from).collect();
-    let steps = form.training.course(form.rows * 9 / 10).steps * form.networks;
+fn measure(engine: &dyn Engine, name: &str, workload: &Workload) {
+    let jobs: Vec<Job> = jobs(workload).into_iter().map(Job::from).collect();
+    let steps = workload.training.course(workload.rows * 9 / 10).steps * workload.networks;
     for round in ["first", "again"] {
         let start = Instant::now();
         let trained = negmm::train::train(engine, &jobs, &Callbacks::nothing());
@@ -73,20 +73,20 @@ fn measure(engine: &dyn Engine, name: &str, form: &Form) {
         assert!(trained.iter().all(Result::is_ok));
         println!(
             "{name}, {round}: {} networks, {steps} steps, {seconds:.3} s, {:.3} million steps/s, {:.1} us a step of one",
-            form.networks,
+            workload.networks,
             steps as f64 / seconds / 1e6,
-            seconds / (steps / form.networks) as f64 * 1e6
+            seconds / (steps / workload.networks) as f64 * 1e6
         );
     }
 }
 
-/// Rows that one thread predicts at once, as `negmm predict` has it.
+/// Rows that one thread predicts at once, as in `negmm predict`.
 const CHUNK: usize = 4096;
 const LEVELS: [f64; 3] = [0.05, 0.5, 0.95];
 
-/// Mixtures of rows that come chunk after chunk, on all cores, and answers about each; with a card and without, in one run.
-fn predict(form: &Form) {
-    let members: Vec<Member> = jobs(&Form { rows: 100, ..copy(form) })
+/// Mixtures of chunks of rows on all cores, then their means, sds and quantiles; on the CPU and on the GPU.
+fn predict(workload: &Workload) {
+    let members: Vec<Member> = jobs(&Workload { rows: 100, ..copy(workload) })
         .into_iter()
         .map(|job| Member {
             parameters: job.network.initial_parameters(&mut Rng::new(job.seed, 0)).into(),
@@ -95,30 +95,33 @@ fn predict(form: &Form) {
             statistics: Default::default(),
         })
         .collect();
-    let head = Head::Mixture(MixtureHead::new(form.components, 1e-3));
+    let head = Head::Mixture(MixtureHead::new(workload.components, 1e-3));
     let predictor = Predictor::Networks { members, head, pool: Pool::Mixture };
-    let data = rows(form.rows, form.features);
+    let data = rows(workload.rows, workload.features);
     let chunks: Vec<Dataset> =
-        (0..form.rows as u32).collect::<Vec<_>>().chunks(CHUNK).map(|rows| data.select(rows)).collect();
-    let card = negmm_cuda::accelerator("cuda", Box::new(|text| println!("{text}"))).ok().flatten();
+        (0..workload.rows as u32).collect::<Vec<_>>().chunks(CHUNK).map(|rows| data.select(rows)).collect();
+    let cuda = negmm_cuda::accelerator("cuda", Box::new(|text| println!("{text}"))).ok().flatten();
     let mut before: Option<[f64; 2]> = None;
-    for (name, helper) in [("cpu", None), ("cuda, first", card.clone()), ("cuda, again", card)] {
+    for (name, accelerator) in [("cpu", None), ("cuda, first", cuda.clone()), ("cuda, again", cuda)] {
         let start = Instant::now();
-        let said: Vec<Mixtures> = chunks.par_iter().map(|rows| mixtures(&predictor, helper.as_deref(), rows)).collect();
+        let predictions: Vec<Mixtures> =
+            chunks.par_iter().map(|rows| mixtures(&predictor, accelerator.as_deref(), rows)).collect();
         let outputs = start.elapsed().as_secs_f64();
-        let said: Vec<Predictions> = said.into_iter().map(Predictions::from).collect();
-        let said: Vec<Predictions> = match &helper {
-            Some(helper) => said.into_iter().map(|said| said.accelerated(helper.clone())).collect(),
-            None => said,
+        let predictions: Vec<Predictions> = predictions.into_iter().map(Predictions::from).collect();
+        let predictions: Vec<Predictions> = match &accelerator {
+            Some(accelerator) => {
+                predictions.into_iter().map(|predictions| predictions.accelerated(accelerator.clone())).collect()
+            }
+            None => predictions,
         };
         let start = Instant::now();
-        let sum: f64 = said.par_iter().map(answers).collect::<Vec<_>>().iter().sum();
+        let sum: f64 = predictions.par_iter().map(answers).collect::<Vec<_>>().iter().sum();
         let found = start.elapsed().as_secs_f64();
-        let rate = |seconds: f64| form.rows as f64 / seconds;
+        let rate = |seconds: f64| workload.rows as f64 / seconds;
         println!(
             "predict, {name}: {} networks, {} rows, mixtures {outputs:.3} s, {:.0} rows/s; mean, sd and {} quantiles {found:.3} s, {:.0} rows/s{} ({sum:e})",
-            form.networks,
-            form.rows,
+            workload.networks,
+            workload.rows,
             rate(outputs),
             LEVELS.len(),
             rate(found),
@@ -128,15 +131,15 @@ fn predict(form: &Form) {
     }
 }
 
-fn mixtures(predictor: &Predictor, helper: Option<&dyn Accelerator>, rows: &Dataset) -> Mixtures {
-    let said = predictor.predict_on(helper, rows, Isa::best()).expect("the network's features");
-    said.mixtures().expect("mixtures").clone()
+fn mixtures(predictor: &Predictor, accelerator: Option<&dyn Accelerator>, rows: &Dataset) -> Mixtures {
+    let predictions = predictor.predict_on(accelerator, rows, Isa::best()).expect("the network's features");
+    predictions.mixtures().expect("mixtures").clone()
 }
 
-/// Mean, sd and quantiles of each row, as they are asked for together; their sum, so that runs can be compared.
-fn answers(said: &Predictions) -> f64 {
+/// Mean, sd and quantiles of each row; returns their sum, so that runs can be compared.
+fn answers(predictions: &Predictions) -> f64 {
     let questions = Questions { quantiles: LEVELS.map(Into::into).into(), ..Questions::default() };
-    let answers = questions.answer(said, 0).expect("sound questions");
+    let answers = questions.answer(predictions, 0).expect("sound questions");
     answers.names().iter().filter_map(|name| answers.column(name)).flatten().sum()
 }
 
@@ -155,7 +158,7 @@ fn main() {
         learning_rate: 1e-3,
         ..TrainingConfig::default()
     };
-    let small = Form {
+    let small = Workload {
         rows: 355,
         features: 13,
         hidden: vec![50],
@@ -164,7 +167,7 @@ fn main() {
         training: TrainingConfig { epochs: 2000, ..plain.clone() },
         embedded: false,
     };
-    let large = Form {
+    let large = Workload {
         rows: 20_000,
         features: 13,
         hidden: vec![256; 3],
@@ -173,7 +176,7 @@ fn main() {
         training: TrainingConfig { steps: Some(12_000), check_every: Some(500), batch_size: 256, ..plain.clone() },
         embedded: false,
     };
-    let auto = Form {
+    let auto = Workload {
         hidden: vec![128; 4],
         components: 8,
         networks: 5,
@@ -190,7 +193,7 @@ fn main() {
         ..copy(&large)
     };
     if wanted("predict") {
-        predict(&Form { rows: 1_000_000, networks: 10, ..copy(&auto) });
+        predict(&Workload { rows: 1_000_000, networks: 10, ..copy(&auto) });
     }
     if wanted("small") {
         measure(&engine, "small", &small);
@@ -202,10 +205,10 @@ fn main() {
         measure(&engine, "auto", &auto);
     }
     if wanted("many") {
-        measure(&engine, "64 x auto", &Form { networks: 320, ..copy(&auto) });
+        measure(&engine, "64 x auto", &Workload { networks: 320, ..copy(&auto) });
     }
 }
 
-fn copy(form: &Form) -> Form {
-    Form { hidden: form.hidden.clone(), training: form.training.clone(), ..*form }
+fn copy(workload: &Workload) -> Workload {
+    Workload { hidden: workload.hidden.clone(), training: workload.training.clone(), ..*workload }
 }

@@ -1,13 +1,13 @@
-//! Scores predictions beyond the ranges of training: with numbers that go on as they are, and for several margins and factors of the
-//! slopes (`docs/derivations.md`). Prints a table as Markdown for each method.
+//! Scores of extrapolation beyond the training ranges: without clamping, and for several margins and slope factors
+//! (`docs/derivations.md`). Prints a Markdown table for each method.
 //!
 //! ```text
 //! extrapolation [--cases chosen|reported|a,b] [--methods a,b:option=value] [--margins 0,1] [--factors 0,0.5,1,2] [--rows N] [--inputs N]
 //! ```
 //!
-//! A case is a function of one input, learnt from 600 rows in [-3, 3] and asked at 3 … 5 and -3 … -5; or a set and one of its first
+//! A case is a function of one input, trained on 600 rows in [-3, 3] and tested at 3 … 5 and -3 … -5; or a dataset and one of its first
 //! inputs (`--inputs` of them, with at least 20 different numbers): rows between its 10 % and 90 % quantiles train, the others are
-//! asked, at most `--rows` of each. The margin and the factor were chosen on the cases `chosen`; those called `reported` are others.
+//! test rows, at most `--rows` of each. The margin and the factor were chosen on the cases `chosen`; those called `reported` are others.
 //! NLL and CRPS are in units of the standardised target.
 
 use std::error::Error;
@@ -15,8 +15,8 @@ use std::error::Error;
 use negmm::data::{Column, ColumnRoles, Extrapolation};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Rng, Table, fit_with};
+use negmm_bench::datasets::BenchDataset;
 use negmm_bench::options::Options;
-use negmm_bench::sets::Set;
 
 type Function = (&'static str, fn(f64) -> f64);
 
@@ -42,7 +42,7 @@ const CHOSEN: &str = "line,square,cube,sine,wave,tanh,bend,exp,root,bell,boston,
 const REPORTED: &str =
     "cosine,parabola,hinge,logarithm,logistic,sum,concrete,energy,protein,superconductivity,diamonds,metro";
 
-/// Rows to learn from, and rows beyond their range.
+/// Training rows, and test rows beyond their range.
 struct Case {
     train: Table,
     test: Table,
@@ -71,7 +71,7 @@ fn of_function(function: fn(f64) -> f64) -> negmm::Result<Case> {
 }
 
 /// A case for each of the first inputs of a set.
-fn of_set(set: &Set, rows: usize, most: usize) -> Result<Vec<Case>, Box<dyn Error>> {
+fn of_set(set: &BenchDataset, rows: usize, most: usize) -> Result<Vec<Case>, Box<dyn Error>> {
     let (table, inputs) = (set.read()?, set.inputs());
     let mut cases = Vec::new();
     for (name, column) in table.columns() {
@@ -103,14 +103,18 @@ fn of_set(set: &Set, rows: usize, most: usize) -> Result<Vec<Case>, Box<dyn Erro
     Ok(cases)
 }
 
-/// NLL, CRPS and whether the 95 % interval holds the target, on average.
+/// Mean NLL, CRPS and coverage of the 95 % interval.
 fn scores(model: &Model, case: &Case) -> negmm::Result<[f64; 3]> {
     let y = model.encoder().targets(&case.test)?;
     let (scale, predictions) = (model.encoder().target().scale, model.predict(&case.test)?);
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     let (lower, upper) = predictions.interval(0.95)?;
-    let held = y.iter().zip(lower.iter().zip(&upper)).filter(|(y, (lower, upper))| lower <= y && y <= upper).count();
-    Ok([mean(&predictions.nll(&y)?) - scale.ln(), mean(&predictions.crps(&y)?) / scale, held as f64 / y.len() as f64])
+    let covered = y.iter().zip(lower.iter().zip(&upper)).filter(|(y, (lower, upper))| lower <= y && y <= upper).count();
+    Ok([
+        mean(&predictions.nll(&y)?) - scale.ln(),
+        mean(&predictions.crps(&y)?) / scale,
+        covered as f64 / y.len() as f64,
+    ])
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -128,7 +132,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for name in names.split(',') {
         match FUNCTIONS.iter().find(|(other, _)| *other == name) {
             Some((_, function)) => functions.push(of_function(*function)?),
-            None => sets.extend(of_set(Set::by_name(name)?, rows, most)?),
+            None => sets.extend(of_set(BenchDataset::by_name(name)?, rows, most)?),
         }
     }
     let engine = CpuEngine::new(1);

@@ -1,4 +1,4 @@
-//! Draws what methods give for what they take: CRPS beside the best method's against processor seconds of a fit, one point a method.
+//! Accuracy against cost: relative CRPS (to the best method) against CPU seconds of a fit, one point per method, as table and plot.
 //!
 //! ```text
 //! frontier --results FILE,FILE [--methods a,b:option=value] [--sets a,b] [--svg FILE]
@@ -11,22 +11,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
+use negmm_bench::datasets::BenchDataset;
 use negmm_bench::options::Options;
 use negmm_bench::results::{self, Line, Outcome, Score};
-use negmm_bench::sets::Set;
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel, Style};
 
 /// Powers of ten that the axis of seconds may show.
 const POWERS: std::ops::RangeInclusive<i32> = -2..=4;
 
-/// What a method gives and takes.
+/// Accuracy and cost of a method.
 struct Point {
     method: String,
-    /// Geometric mean over sets of CRPS beside the best.
+    /// Geometric mean over datasets of the CRPS relative to the best.
     relative: f64,
-    /// Mean over sets of the seconds of a fit.
+    /// Mean over datasets of the seconds of a fit.
     seconds: f64,
-    /// Sets on which it is the best.
+    /// Number of datasets on which it is best.
     first: usize,
 }
 
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("no file has a method {unknown:?}; there are {}", Vec::from_iter(there).join(", ")).into());
     }
     let names: Vec<String> = options.list("--sets", vec!["uci".into(), "tables".into()])?;
-    let sets = names.iter().map(|name| Set::by_names(name)).collect::<Result<Vec<_>, _>>()?.concat();
+    let sets = names.iter().map(|name| BenchDataset::by_names(name)).collect::<Result<Vec<_>, _>>()?.concat();
     let common: Vec<(&str, Vec<(f64, f64)>)> =
         sets.iter().filter_map(|set| Some((set.name, on_set(&lines, set.name, &methods)?))).collect();
     if common.is_empty() {
@@ -100,8 +100,8 @@ fn markdown(points: &[Point], common: &[(&str, Vec<(f64, f64)>)]) -> String {
 
 fn svg(points: &[Point], sets: usize) -> String {
     let ticks = POWERS.map(|power| (f64::from(power), format!("{}", 10_f64.powi(power)))).collect();
-    let seconds = Axis::new("processor seconds of a fit, mean over sets").ticks(ticks);
-    // Room for the words beside the points.
+    let seconds = Axis::new("CPU seconds of a fit, mean over datasets").ticks(ticks);
+    // Margin for the labels beside the points.
     let logs = points.iter().map(|point| point.seconds.log10());
     let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| (low.min(log), high.max(log)));
     let (first, last) = (low - 0.2, high + 0.8);
@@ -109,14 +109,14 @@ fn svg(points: &[Point], sets: usize) -> String {
     let worst = points.iter().map(|point| point.relative).fold(1.0, f64::max);
     let marks = points.iter().flat_map(|point| {
         let (x, y) = (point.seconds.log10(), point.relative);
-        // Words go below their point where they would cover the next one.
+        // A label goes below its point where it would cover the next one.
         let line = 0.05 * (worst - 1.0);
         let crowded = points.iter().any(|other| {
             let right = other.seconds.log10() - x;
             0.0 < right && right < 0.7 && (other.relative - y).abs() < line
         });
         let words = if crowded { y - line } else { y };
-        // A note in the right part of a panel ends at its place, others begin there.
+        // Labels in the right part of the plot end at their anchor, others begin there.
         let aside = if x > first + 0.58 * (last - first) { x - 0.05 } else { x + 0.05 };
         let ours = ["auto", "ne-gmm"].iter().any(|own| point.method.starts_with(own));
         let colour = if ours { Colour::Blue } else { Colour::Muted };

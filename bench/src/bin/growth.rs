@@ -1,4 +1,4 @@
-//! Fits tables of growing size by `negmm fit` and watches time, memory and how busy the cores are.
+//! Fits tables of growing size by `negmm fit` and measures time, memory and CPU utilisation.
 //!
 //! | option | meaning | default |
 //! |---|---|---|
@@ -12,8 +12,9 @@
 //! | `--keep` | a folder where the tables stay (`train-ROWSxCOLUMNS.csv`, `fresh-COLUMNS.csv`), for `peers/growth.py` | none |
 //! | `--negmm` | the program | `negmm` beside this bench |
 //!
-//! The target is a smooth function of five inputs with noise that depends on one of them. Busy is processor time by the clock's time on
-//! all threads. Passes are those over the rows that a network learns from, if it does not stop before its last step. Memory is the kernel's high-water mark of resident memory (Linux).
+//! The target is a smooth function of five inputs with noise that depends on one of them. Utilisation is CPU
+//! time over wall-clock time times threads. Passes are epochs over the training rows of a network that does not stop early. Memory is
+//! peak resident memory (Linux).
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -25,7 +26,7 @@ use std::time::Instant;
 
 use negmm::Rng;
 use negmm_bench::options::Options;
-use negmm_bench::used::Used;
+use negmm_bench::usage::ResourceUsage;
 use negmm_dist::math::normal;
 
 const COLUMNS: usize = 10;
@@ -47,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let temporary = tempfile::tempdir()?;
     let folder = options.text("--keep").map_or(temporary.path(), Path::new);
-    println!("| rows | columns | steps | passes | seconds | processor seconds | busy | memory MB | CRPS |");
+    println!("| rows | columns | steps | passes | seconds | CPU seconds | utilisation | memory MB | CRPS |");
     println!("|---|---|---|---|---|---|---|---|---|");
     let sizes = rows.iter().map(|rows| (*rows, COLUMNS)).chain(columns.iter().map(|columns| (ROWS, *columns)));
     for (rows, columns) in sizes {
@@ -58,23 +59,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         for steps in &steps {
             let model = temporary.path().join("m.negmm");
             let (seconds, used) = program.fit(&train, *steps, &model)?;
-            let (processor, memory) = (used.processor.as_secs_f64(), used.memory as f64 / 1e6);
-            let busy = processor / (seconds * program.threads as f64);
-            let settings = &program.asked(&["inspect".as_ref(), model.as_os_str()])?["method"];
+            let (cpu_seconds, memory) = (used.cpu_time.as_secs_f64(), used.memory as f64 / 1e6);
+            let utilisation = cpu_seconds / (seconds * program.threads as f64);
+            let settings = &program.json(&["inspect".as_ref(), model.as_os_str()])?["method"];
             let setting = |name: &str| settings[name].as_f64().ok_or(format!("no {name} in the model"));
             let (steps, folds) = (setting("steps")?, setting("folds")?);
             let passes = steps * setting("batch-size")? / (rows as f64 * (1.0 - 1.0 / folds));
-            let scores = program.asked(&["evaluate".as_ref(), model.as_os_str(), fresh.as_os_str()])?;
+            let scores = program.json(&["evaluate".as_ref(), model.as_os_str(), fresh.as_os_str()])?;
             let crps = scores["crps"].as_f64().ok_or("no CRPS")?;
             println!(
-                "| {rows} | {columns} | {steps} | {passes:.1} | {seconds:.1} | {processor:.1} | {busy:.2} | {memory:.0} | {crps:.4} |"
+                "| {rows} | {columns} | {steps} | {passes:.1} | {seconds:.1} | {cpu_seconds:.1} | {utilisation:.2} | {memory:.0} | {crps:.4} |"
             );
         }
     }
     Ok(())
 }
 
-/// The program, and what every fit is told.
+/// The program and the options of every fit.
 struct Program {
     path: PathBuf,
     threads: usize,
@@ -83,8 +84,8 @@ struct Program {
 }
 
 impl Program {
-    /// Seconds by the clock, and what the fit used. `steps` 0: as many as suit the rows.
-    fn fit(&self, data: &Path, steps: usize, model: &Path) -> Result<(f64, Used), Box<dyn Error>> {
+    /// Wall-clock seconds and resource usage of a fit. `steps` 0: as many as suit the rows.
+    fn fit(&self, data: &Path, steps: usize, model: &Path) -> Result<(f64, ResourceUsage), Box<dyn Error>> {
         let start = Instant::now();
         let mut fit = Command::new(&self.path);
         fit.arg("fit").arg(data).args(["--target", "y", "--quiet", "--preset", &self.preset]);
@@ -92,15 +93,15 @@ impl Program {
         if steps > 0 {
             fit.args(["--steps", &steps.to_string()]);
         }
-        let (status, used) = Used::until_the_end(&mut fit.stdout(Stdio::null()).spawn()?)?;
+        let (status, used) = ResourceUsage::wait(&mut fit.stdout(Stdio::null()).spawn()?)?;
         if !status.success() {
             return Err(format!("the fit of {} failed", data.display()).into());
         }
         Ok((start.elapsed().as_secs_f64(), used))
     }
 
-    /// What it answers as JSON.
-    fn asked(&self, arguments: &[&OsStr]) -> Result<serde_json::Value, Box<dyn Error>> {
+    /// Runs a command and parses its JSON output.
+    fn json(&self, arguments: &[&OsStr]) -> Result<serde_json::Value, Box<dyn Error>> {
         Ok(serde_json::from_slice(&Command::new(&self.path).args(arguments).arg("--json").output()?.stdout)?)
     }
 }

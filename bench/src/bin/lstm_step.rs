@@ -192,8 +192,8 @@ impl Kernel for Loss<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> f32 {
-        let share = 1.0 / PANEL as f32;
-        let (log_factor, energy_factor) = (L::splat(share * ETA), L::splat(share * (1.0 - ETA)));
+        let row_weight = 1.0 / PANEL as f32;
+        let (log_factor, energy_factor) = (L::splat(row_weight * ETA), L::splat(row_weight * (1.0 - ETA)));
         HEAD.forward::<L>(self.raw, self.panel);
         let mut sum = L::splat(0.0);
         for lane in 0..PANEL_CHUNKS {

@@ -1,4 +1,4 @@
-//! Times NGBoost on UCI sets (first standard split, 500 rounds, depth 3, learning rate 0.01); beside Python's if asked for.
+//! Times NGBoost on UCI sets (first standard split, 500 rounds, depth 3, learning rate 0.01); optionally beside Python's ngboost.
 //!
 //! `ngboost [--python INTERPRETER] [--sets a,b] [OPTION=VALUE …]`: training, and predicting all rows of the set. With
 //! `--scores` instead, the NLL of the settings (the defaults, changed by the options) over all standard splits.
@@ -17,7 +17,7 @@ use negmm::method::ngboost::{Boosted, Columns};
 use negmm::options::set;
 use negmm::train::Callbacks;
 
-/// One prediction is too short for the clock.
+/// Predictions per timing: one is too short to measure.
 const PREDICTIONS: u32 = 10;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -106,7 +106,9 @@ fn print_seconds(folder: &Path, sets: &[&str], settings: &NgBoost, python: Optio
         let text = String::from_utf8(output.stdout)?;
         let numbers: Vec<f64> = text.split_whitespace().skip(1).map(str::parse).collect::<Result<_, _>>()?;
         let &[python_train, python_predict] = numbers.as_slice() else {
-            return Err(format!("Python said {text:?} {}", String::from_utf8_lossy(&output.stderr)).into());
+            return Err(
+                format!("unexpected output of Python: {text:?} {}", String::from_utf8_lossy(&output.stderr)).into()
+            );
         };
         // Measured before and after Python, the faster of the two.
         let (before, after) = (ours[set], seconds(&Data::read(folder, set)?, settings)?);
@@ -140,8 +142,8 @@ fn seconds(data: &Data, settings: &NgBoost) -> Outcome<(f64, f64, usize)> {
     Ok(best)
 }
 
-/// Seconds on the processor, as Python's `time.process_time` has them, so that other programs do not count; where the system
-/// does not say, seconds on the wall.
+/// CPU seconds, as Python's `time.process_time`, so that other programs do not count; wall-clock seconds where the system does not
+/// report them.
 struct Clock {
     start: Instant,
     busy: Option<f64>,
@@ -165,7 +167,7 @@ impl Clock {
     }
 }
 
-/// Fits rows with standardised targets; says mean and sd of the targets.
+/// Fits rows with standardised targets; returns also mean and sd of the targets.
 fn fit(data: &Data, rows: &[usize], settings: &NgBoost, seed: u64) -> Outcome<(Boosted, [f64; 2])> {
     let (columns, mut y) = data.select(rows);
     let mean = y.iter().sum::<f64>() / y.len() as f64;

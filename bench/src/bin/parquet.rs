@@ -1,4 +1,4 @@
-//! Scores the same rows from CSV and from Parquet by `negmm predict`, and watches time and memory.
+//! Scores the same rows from CSV and from Parquet by `negmm predict`, and measures time and memory.
 //!
 //! | option | meaning | default |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | `--negmm` | the program | `negmm` beside this bench |
 //!
 //! The files lie in a temporary folder (`TMPDIR`) that is removed at the end. The model is one network of 50 units with 5 components;
-//! predictions are mean and sd. Memory is the kernel's high-water mark of resident memory (Linux).
+//! predictions are mean and sd. Memory is peak resident memory (Linux).
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use std::time::Instant;
 use negmm::Rng;
 use negmm::data::{ParquetWriter, Written};
 use negmm_bench::options::Options;
-use negmm_bench::used::Used;
+use negmm_bench::usage::ResourceUsage;
 
 const COLUMNS: usize = 8;
 const TRAINING_ROWS: usize = 2000;
@@ -61,19 +61,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     if !fitted.success() {
         return Err("fit failed".into());
     }
-    println!("| from | to | MB of the file | rows/s | times CSV to CSV | processor s | peak memory MB |");
+    println!("| from | to | MB of the file | rows/s | times CSV to CSV | CPU s | peak memory MB |");
     println!("|---|---|---|---|---|---|---|");
     let mut first = None;
     for (data, from) in [(&csv, "CSV"), (&parquet, "Parquet")] {
-        for (place, to) in [(Path::new("/dev/null"), "CSV"), (out.as_path(), "Parquet")] {
+        for (output, to) in [(Path::new("/dev/null"), "CSV"), (out.as_path(), "Parquet")] {
             let start = Instant::now();
             let mut predict = Command::new(&program)
                 .arg("predict")
                 .args([&model, data])
                 .args(["--threads", &threads, "--quiet", "--output"])
-                .arg(place)
+                .arg(output)
                 .spawn()?;
-            let (status, used) = Used::until_the_end(&mut predict)?;
+            let (status, used) = ResourceUsage::wait(&mut predict)?;
             if !status.success() {
                 return Err("predict failed".into());
             }
@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!(
                 "| {from} | {to} | {:.0} | {rate:.0} | {times:.2} | {:.1} | {:.1} |",
                 fs::metadata(data)?.len() as f64 / 1e6,
-                used.processor.as_secs_f64(),
+                used.cpu_time.as_secs_f64(),
                 used.memory as f64 / 1e6,
             );
         }
@@ -90,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Rows of x1 … x8 with six decimals, and of y where asked for, as CSV and as Parquet.
+/// Rows of x1 … x8 with six decimals, and of y if `target`, as CSV and as Parquet.
 fn write_rows(csv: &Path, parquet: Option<&Path>, rows: usize, target: bool) -> Result<(), Box<dyn Error>> {
     let mut lines = BufWriter::new(fs::File::create(csv)?);
     let mut columns = parquet.map(fs::File::create).transpose()?.map(ParquetWriter::new);

@@ -1,4 +1,4 @@
-//! Times prediction on one core: encoded rows to mixtures, their means and sds, and exact answers about mixtures.
+//! Times prediction on one core: encoded rows to mixtures, their means and sds, and exact functionals of mixtures.
 //!
 //! | option | meaning | default |
 //! |---|---|---|
@@ -8,7 +8,7 @@
 //! | `--seconds` | time for each timing | 1 |
 //! | `--core` | the core to run on (needs `taskset`) | 0 |
 //!
-//! Each number is from the fastest of many runs. Answers come with their cost as a multiple of one cdf.
+//! Each number is from the fastest of many runs. Functionals come with their cost as a multiple of one cdf.
 
 use std::hint::black_box;
 
@@ -38,8 +38,8 @@ fn main() -> Result<(), String> {
         activation: activation(&options)?,
         outputs: 3 * components,
     };
-    let place = if pin(core) { format!("core {core}") } else { "any core".to_string() };
-    println!("{} inputs, {:?} hidden units, {components} components, {place}\n", network.inputs, network.hidden);
+    let pinned = if pin(core) { format!("core {core}") } else { "any core".to_string() };
+    println!("{} inputs, {:?} hidden units, {components} components, {pinned}\n", network.inputs, network.hidden);
     predictions(&network, 1, components, rows, seconds);
     let (network, peak) = (as_auto(13), floor::peak());
     for (preset, networks) in [("medium", 10), ("best", 40)] {
@@ -103,7 +103,7 @@ fn predictions(network: &Network, networks: usize, components: usize, rows: usiz
     }
 }
 
-/// Exact answers about mixtures, at levels and values that go through the whole distribution.
+/// Exact functionals of mixtures, at levels and values across the whole distribution.
 fn answers(rows: usize, seconds: f64) {
     println!("| answers/s | 1 component | 5 | 10 | 50 | 160 |");
     println!("|---|---|---|---|---|---|");

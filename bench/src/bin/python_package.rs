@@ -1,4 +1,4 @@
-//! Times the Python package beside the library on the same job, turn by turn: what the door between them costs.
+//! Overhead of the Python package: the same fit and predictions in the package and in the library, in turns.
 //!
 //! | option | meaning | default |
 //! |---|---|---|
@@ -8,8 +8,8 @@
 //! | `--method --epochs` | what is trained, and how many epochs, rounds (of trees) or steps (`auto`) | ne-gmm, 100 |
 //! | `--turns` | times each is measured; the fastest counts | 7 |
 //!
-//! Both use one thread, and seconds are those on the processor, so that other programs do not count (needs Linux). The library starts with its table in memory, Python with a C-contiguous array, of 64 and of 32 bits;
-//! the models have the same bytes, or the program fails.
+//! Both use one thread and are timed in CPU seconds, so that other programs do not count (needs Linux). The library starts with its table
+//! in memory, Python with a C-contiguous array of 64 or 32 bits. The models must have the same bytes, or the program fails.
 
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -29,36 +29,36 @@ fn main() -> Result<(), String> {
     let (rows, features) = (options.get("--rows", 1_000_000)?, options.get("--features", 8)?);
     let (train, turns) = (options.get("--train", 2000)?, options.get("--turns", 7)?);
     let (name, epochs) = (options.text("--method").unwrap_or("ne-gmm"), options.text("--epochs").unwrap_or("100"));
-    let mut method = Method::by_name(name).map_err(said)?;
+    let mut method = Method::by_name(name).map_err(message)?;
     let length = ["epochs", "n-estimators", "steps"].into_iter().find(|option| method.has(option)).unwrap_or("epochs");
-    method.set(length, epochs).map_err(said)?;
+    method.set(length, epochs).map_err(message)?;
 
-    rayon::ThreadPoolBuilder::new().num_threads(1).build_global().map_err(said)?;
+    rayon::ThreadPoolBuilder::new().num_threads(1).build_global().map_err(message)?;
 
     let columns = columns(rows, features);
-    let folder = tempfile::tempdir().map_err(said)?;
-    std::fs::write(folder.path().join("data"), bytes(&columns)).map_err(said)?;
+    let folder = tempfile::tempdir().map_err(message)?;
+    std::fs::write(folder.path().join("data"), bytes(&columns)).map_err(message)?;
     let table = |rows: usize| {
         let name = |at: usize| if at < features { format!("x{at}") } else { "y".into() };
         let part = |(at, column): (usize, &Vec<f64>)| (name(at), Column::Numbers(column[..rows].to_vec()));
-        Table::new(columns.iter().enumerate().map(part).collect()).map_err(said)
+        Table::new(columns.iter().enumerate().map(part).collect()).map_err(message)
     };
     let (small, whole) = (table(train)?, table(rows)?);
 
-    let place = folder.path().to_str().ok_or("a folder whose name is text")?;
+    let directory = folder.path().to_str().ok_or("a folder whose name is text")?;
     let shape = [rows, features, train].map(|size| size.to_string());
-    let arguments = [place, &shape[0], &shape[1], &shape[2], name, length, epochs];
+    let arguments = [directory, &shape[0], &shape[1], &shape[2], name, length, epochs];
     let mut python = Python::start(options.text("--python").unwrap_or("python3"), &arguments)?;
 
     let mut model = fit(&small, &method)?;
     let mut best = [f64::INFINITY; 6];
     for _ in 0..turns {
-        let start = processor()?;
+        let start = cpu_seconds()?;
         model = fit(&small, &method)?;
-        let fitted = processor()? - start;
-        let start = processor()?;
-        black_box(model.predict(&whole).map_err(said)?.mean());
-        let predicted = processor()? - start;
+        let fitted = cpu_seconds()? - start;
+        let start = cpu_seconds()?;
+        black_box(model.predict(&whole).map_err(message)?.mean());
+        let predicted = cpu_seconds()? - start;
         let times = [
             fitted,
             python.ask("fit float64")?,
@@ -70,11 +70,11 @@ fn main() -> Result<(), String> {
         best.iter_mut().zip(times).for_each(|(best, time)| *best = best.min(time));
     }
     python.ask("save float64")?;
-    let written = std::fs::read(folder.path().join("model")).map_err(said)?;
-    if written != model.to_bytes().map_err(said)? {
+    let written = std::fs::read(folder.path().join("model")).map_err(message)?;
+    if written != model.to_bytes().map_err(message)? {
         return Err("the two did not do the same: their models differ".into());
     }
-    println!("{name}, {features} inputs, one thread; processor seconds, fastest of {turns} turns\n");
+    println!("{name}, {features} inputs, one thread; CPU seconds, fastest of {turns} turns\n");
     println!("| seconds | library | Python, float64 | ratio | Python, float32 | ratio |");
     println!("|---|---|---|---|---|---|");
     for (what, times) in
@@ -90,7 +90,7 @@ fn main() -> Result<(), String> {
 fn fit(table: &Table, method: &Method) -> Result<Model, String> {
     let (inputs, engine) = (ColumnRoles::default(), CpuEngine::new(1));
     let options = FitOptions::default().inputs(inputs.clone()).engine(&engine);
-    fit_with(table, "y", method, &options).map(|fitted| fitted.model).map_err(said)
+    fit_with(table, "y", method, &options).map(|fitted| fitted.model).map_err(message)
 }
 
 /// Inputs at random and a target that depends on them, column by column. Numbers that 32 bits hold exactly.
@@ -103,27 +103,27 @@ fn columns(rows: usize, features: usize) -> Vec<Vec<f64>> {
     columns
 }
 
-/// Row after row, little end first.
+/// Row-major, little-endian.
 fn bytes(columns: &[Vec<f64>]) -> Vec<u8> {
     (0..columns[0].len()).flat_map(|row| columns.iter().flat_map(move |column| column[row].to_le_bytes())).collect()
 }
 
-/// Seconds that the threads of this program have had on the processor.
-fn processor() -> Result<f64, String> {
+/// CPU seconds of all threads of this program.
+fn cpu_seconds() -> Result<f64, String> {
     let mut nanoseconds = 0;
-    for thread in std::fs::read_dir("/proc/self/task").map_err(said)? {
-        let text = std::fs::read_to_string(thread.map_err(said)?.path().join("schedstat")).map_err(said)?;
+    for thread in std::fs::read_dir("/proc/self/task").map_err(message)? {
+        let text = std::fs::read_to_string(thread.map_err(message)?.path().join("schedstat")).map_err(message)?;
         let first = text.split_whitespace().next().unwrap_or_default();
-        nanoseconds += first.parse::<u64>().map_err(said)?;
+        nanoseconds += first.parse::<u64>().map_err(message)?;
     }
     Ok(nanoseconds as f64 * 1e-9)
 }
 
-fn said(error: impl std::fmt::Display) -> String {
+fn message(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// The package at work, one line a question.
+/// A Python process with the package: one request per line.
 struct Python {
     child: Child,
     questions: ChildStdin,
@@ -141,11 +141,11 @@ impl Python {
         Ok(Self { child, questions, answers })
     }
 
-    /// Seconds that it took to do what is asked.
+    /// Sends a request; returns the seconds it took.
     fn ask(&mut self, question: &str) -> Result<f64, String> {
-        writeln!(self.questions, "{question}").map_err(said)?;
-        let answer = self.answers.next().ok_or("Python said nothing")?.map_err(said)?;
-        answer.parse().map_err(|_| format!("Python said {answer:?}"))
+        writeln!(self.questions, "{question}").map_err(message)?;
+        let answer = self.answers.next().ok_or("Python message nothing")?.map_err(message)?;
+        answer.parse().map_err(|_| format!("Python message {answer:?}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Scores methods on the splits of the UCI sets and of the tables with text and dates, and prints tables as Markdown: mean (standard error) over splits, bold where
+//! Scores methods on the splits of the UCI datasets and of the tables with text and dates, and prints tables as Markdown: mean (standard error) over splits, bold where
 //! a method is best by more than two standard errors of the paired difference; one method against every other; rows with new inputs.
 //!
 //! ```text
@@ -10,9 +10,9 @@
 //!
 //! All sets unless `--sets` says which (`uci`: the ten, `tables`: the twelve). Data from the folder `NEGMM_DATA`, else `../shared/data`. wine_white and superconductivity have no standard splits: tenths drawn with seed 0.
 //! A method may have settings behind its name (`auto:preset=best:hidden=64+64`); `--set` sets an option of every method that has it. `--threads` fits run at
-//! once, each with `--fit-threads` (1) for its networks, or with a card (`--engine cuda`); the seconds are those of one fit under these. With `--results`
-//! each fit adds a line to the file at once, and what the file has already is not fitted again. With `--inner` the splits are tenths of the rows that the
-//! first split learns from: what settings are chosen by.
+//! once, each with `--fit-threads` (1) for its networks, or with a GPU (`--engine cuda`); the seconds are those of one fit under these. With `--results`
+//! each fit adds a line to the file at once, and fits that the file already has are skipped. With `--inner` the splits are tenths of the rows that the
+//! first split trains on, for choosing settings.
 
 use std::error::Error;
 use std::path::Path;
@@ -23,13 +23,13 @@ use std::time::Instant;
 use negmm::compare::Split;
 use negmm::train::Engine;
 use negmm::{FitOptions, Method, Table, fit_with};
+use negmm_bench::datasets::BenchDataset;
 use negmm_bench::options::Options;
 use negmm_bench::results::{self, Line, Outcome, RowScores, Score};
-use negmm_bench::sets::Set;
 use negmm_bench::tables;
 use negmm_cuda::Trainer;
 
-/// A method and what results call it: its name and every setting.
+/// A method and its label in the results: its name and every setting.
 struct Contender {
     label: String,
     method: Method,
@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let names: Vec<String> = options.list("--sets", vec!["uci".into(), "tables".into()])?;
-    let sets = names.iter().map(|name| Set::by_names(name)).collect::<Result<Vec<_>, _>>()?.concat();
+    let sets = names.iter().map(|name| BenchDataset::by_names(name)).collect::<Result<Vec<_>, _>>()?.concat();
     if let Some(folder) = options.text("--export") {
         return sets.iter().try_for_each(|set| set.export(Path::new(folder)));
     }
@@ -97,13 +97,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut lines = file.map(results::read).transpose()?.unwrap_or_default();
     let most: usize = options.get("--splits", 20)?;
     let inner = options.get("--inner", false)?;
-    let divided = |set: &'static Set| -> Result<_, Box<dyn Error>> {
+    let divided = |set: &'static BenchDataset| -> Result<_, Box<dyn Error>> {
         let table = set.read()?;
         let splits = if inner { set.inner_splits(table.rows(), most)? } else { set.splits(table.rows(), most)? };
         Ok((set, table, splits))
     };
     let sets = sets.into_iter().map(divided).collect::<Result<Vec<_>, _>>()?;
-    // One queue for all sets, so that no core waits for the last split of one.
+    // One queue for all datasets, so that no core is idle at the end of each.
     let fits = sets.iter().flat_map(|(set, table, splits)| {
         let of_split = |number| contenders.iter().map(move |contender| Fit { set, table, splits, number, contender });
         (0..splits.len()).flat_map(of_split).collect::<Vec<_>>()
@@ -122,7 +122,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// One method on one split of a set.
 #[derive(Clone, Copy)]
 struct Fit<'a> {
-    set: &'a Set,
+    set: &'a BenchDataset,
     table: &'a Table,
     splits: &'a [Split],
     /// Of the split.
@@ -131,7 +131,7 @@ struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// Whether a result is its own.
+    /// Whether a line is its result.
     fn is_of(&self, line: &Line) -> bool {
         line.set == self.set.name && line.method == self.contender.label && line.split == self.number
     }
@@ -144,7 +144,7 @@ impl Fit<'_> {
     }
 }
 
-/// Does all tasks on so many threads; stops at the first that fails.
+/// Runs all tasks on several threads; stops at the first failure.
 fn several_at_once<T: Copy + Sync>(
     tasks: &[T],
     threads: usize,
@@ -171,7 +171,7 @@ fn several_at_once<T: Copy + Sync>(
 
 /// Fits on the training rows and scores the test rows. The seed is the number of the split.
 fn score(
-    set: &Set,
+    set: &BenchDataset,
     table: &Table,
     split: &Split,
     seed: usize,

@@ -142,11 +142,11 @@ impl Bench {
     #[inline(always)]
     fn loss<L: Lanes>(&mut self, y: &[Chunk; PANEL_CHUNKS]) -> f32 {
         let (outputs, deltas) = self.pass.outputs_and_deltas();
-        let share = L::splat(1.0 / PANEL as f32);
+        let row_weight = L::splat(1.0 / PANEL as f32);
         let mut sum = L::splat(0.0);
         for (lane, y) in y.iter().enumerate() {
-            sum = self.scratch.score::<L>(outputs, y, lane).mul_add(share, sum);
-            self.scratch.gradient::<L>(lane, share, deltas);
+            sum = self.scratch.score::<L>(outputs, y, lane).mul_add(row_weight, sum);
+            self.scratch.gradient::<L>(lane, row_weight, deltas);
         }
         sum.sum()
     }
@@ -176,7 +176,7 @@ impl Bench {
         loss
     }
 
-    /// The library's Adam is its own affair; this is the same arithmetic.
+    /// The arithmetic of the library's Adam, which is private.
     #[inline(always)]
     fn adam<L: Lanes>(&mut self) {
         let size = L::splat((1e-3 / (1.0 - 0.9f64.powi(self.steps as i32))) as f32);

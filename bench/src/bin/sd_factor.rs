@@ -15,8 +15,8 @@ use negmm::compare::Split;
 use negmm::method::{Auto, Predictor};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Mixtures, Predictions, Table, fit_with};
+use negmm_bench::datasets::BenchDataset;
 use negmm_bench::options::Options;
-use negmm_bench::sets::Set;
 
 const SETS: [&str; 6] = ["boston", "concrete", "energy", "yacht", "kin8nm", "wine_red"];
 
@@ -27,7 +27,7 @@ fn exponent(number: usize) -> f64 {
     number as f64 * 0.05 - 1.5
 }
 
-/// What one split says.
+/// Result of one split.
 struct Outcome {
     /// Logarithms of both factors.
     k: f64,
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let mut all: Vec<Vec<Vec<Outcome>>> = members.iter().map(|_| Vec::new()).collect();
     for name in &sets {
-        let set = Set::by_name(name)?;
+        let set = BenchDataset::by_name(name)?;
         let table = set.read()?;
         let splits = set.splits(table.rows(), options.get("--splits", 8)?)?;
         for (members, all) in members.iter().zip(&mut all) {
@@ -80,7 +80,7 @@ fn rule(members: usize) -> f64 {
 
 /// Fits and finds both factors.
 fn outcome(
-    set: &Set,
+    set: &BenchDataset,
     train: &Table,
     test: &Table,
     auto: &Auto,
@@ -94,7 +94,7 @@ fn outcome(
         return Err("no networks".into());
     };
     let given: Vec<f64> = networks.iter().map(|network| network.sd_factor).collect();
-    // The networks' own sds: the factors that they were given are taken off.
+    // The networks' raw sds, without the fitted factors.
     let raw = |table: &Table| -> Result<Mixtures, Box<dyn Error>> {
         let predictions = fitted.model.predict(table)?;
         let mixtures = predictions.mixtures().ok_or("no mixtures")?;
@@ -102,13 +102,13 @@ fn outcome(
         let sds = mixtures.sds().iter().enumerate().map(|(at, sd)| sd / given[at / each % given.len()]).collect();
         Ok(Mixtures::new(mixtures.components(), mixtures.weights().to_vec(), mixtures.means().to_vec(), sds)?)
     };
-    // A held-out prediction is that of its fold's networks with all sds times k: its first mean says which fold.
-    let held = fitted.held_out.predictions.mixtures().ok_or("no mixtures")?;
+    // An out-of-fold prediction is that of its fold's networks with all sds times k; its first mean identifies the fold.
+    let out_of_fold = fitted.held_out.predictions.mixtures().ok_or("no mixtures")?;
     let (own, pool) = (raw(&train.select_rows(&[fitted.held_out.rows[0]]))?, raw(test)?);
-    let first = (0..own.components()).step_by(held.components());
-    let distance = |at: &usize| (own.means()[*at] - held.means()[0]).abs();
+    let first = (0..own.components()).step_by(out_of_fold.components());
+    let distance = |at: &usize| (own.means()[*at] - out_of_fold.means()[0]).abs();
     let first = first.min_by(|a, b| distance(a).total_cmp(&distance(b))).ok_or("no components")?;
-    let k = held.sds()[0] / own.sds()[first];
+    let k = out_of_fold.sds()[0] / own.sds()[first];
 
     let y = fitted.model.encoder().targets(test)?;
     let nll = |factor: f64| -> f64 { mean(&scaled(&pool, factor).nll(&y).expect("a target for each row")) };

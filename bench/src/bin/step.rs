@@ -18,8 +18,8 @@
 //!
 //! A timing is the fastest run of whole epochs, at least 200 steps long: shuffle, gather, forward, loss, gradient, Adam.
 //! Ours and the peers' take turns, round by round, so that all see the same noise; the fastest of all rounds counts.
-//! Ours is time on the clock, the peers' is processor time: what else runs on the core is held against us alone.
-//! How the floor is counted is said in `bench/src/floor.rs`.
+//! Ours is wall-clock time, the peers' is CPU time: other load on the core counts against us alone.
+//! `bench/src/floor.rs` explains how the floor is counted.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -70,14 +70,14 @@ fn main() -> Result<(), String> {
         sets.retain(|isa| *isa != Isa::Plain);
     }
     let mut ours = vec![[f64::INFINITY; 2]; sets.len()];
-    let asked: Vec<&Peer> = PEERS
+    let selected: Vec<&Peer> = PEERS
         .iter()
         .filter(|peer| peer.name.contains(options.text("--only").unwrap_or("")))
         .filter(|peer| step.network.stem.is_none() || peer.embeds())
         // They have plain layers and Adam.
         .filter(|_| !step.network.residual && step.optimiser == Optimiser::Adam)
         .collect();
-    let mut peers = vec![[f64::INFINITY; 2]; asked.len()];
+    let mut peers = vec![[f64::INFINITY; 2]; selected.len()];
     let (mut peak, mut losses) = (0.0, Vec::new());
     for _ in 0..rounds {
         peak = floor::peak().max(peak);
@@ -87,7 +87,7 @@ fn main() -> Result<(), String> {
             losses.push(first_and_last);
         }
         if let Some(python) = &python {
-            for (peer, best) in asked.iter().zip(&mut peers) {
+            for (peer, best) in selected.iter().zip(&mut peers) {
                 keep_least(best, peer.run(python, &step.peer_arguments())?);
             }
         }
@@ -116,7 +116,7 @@ fn main() -> Result<(), String> {
     if python.is_some() {
         println!("\n| | fresh us | converged us | x negmm | x negmm |");
         println!("|---|---|---|---|---|");
-        for (peer, [fresh, converged]) in asked.iter().zip(&peers) {
+        for (peer, [fresh, converged]) in selected.iter().zip(&peers) {
             let (a, b) = (fresh / ours[0][0], converged / ours[0][1]);
             println!("| {} | {fresh:.1} | {converged:.1} | {a:.1} | {b:.1} |", peer.name);
         }

@@ -1,33 +1,33 @@
-//! Responsible for what a process uses, as the kernel counts it: memory and processor time (Linux).
+//! Resource usage of a child process as counted by the kernel: memory and CPU time (Linux).
 
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 use std::{fs, io};
 
-/// What a process used up to the last look.
+/// Resource usage up to the last sample.
 #[derive(Default)]
-pub struct Used {
-    /// The high-water mark of resident memory, in bytes.
+pub struct ResourceUsage {
+    /// Peak resident memory in bytes.
     pub memory: u64,
-    /// Processor time of all threads.
-    pub processor: Duration,
+    /// CPU time of all threads.
+    pub cpu_time: Duration,
 }
 
-impl Used {
-    /// Waits for the end of a process and watches it.
-    pub fn until_the_end(process: &mut Child) -> io::Result<(ExitStatus, Self)> {
+impl ResourceUsage {
+    /// Waits for a process to exit, sampling its usage.
+    pub fn wait(process: &mut Child) -> io::Result<(ExitStatus, Self)> {
         let mut used = Self::default();
         loop {
             if let Some(status) = process.try_wait()? {
                 return Ok((status, used));
             }
-            used.look(process.id());
+            used.sample(process.id());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// A process that is just ending has nothing to see: then the look before stays.
-    fn look(&mut self, process: u32) {
+    /// Reads the current usage; keeps the previous sample where the process is just exiting.
+    fn sample(&mut self, process: u32) {
         let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
         self.memory = peak.map_or(self.memory, |kibibytes: u64| kibibytes * 1024);
@@ -36,6 +36,6 @@ impl Used {
             .filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok())
             .filter_map(|text| text.split_whitespace().next()?.parse::<u64>().ok())
             .sum();
-        self.processor = self.processor.max(Duration::from_nanos(nanoseconds));
+        self.cpu_time = self.cpu_time.max(Duration::from_nanos(nanoseconds));
     }
 }

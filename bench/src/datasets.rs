@@ -1,5 +1,5 @@
-//! Responsible for the sets that quality is measured on, ten of UCI and twelve tables with text, dates and gaps: their targets, their
-//! splits, and which test rows have inputs that training never saw.
+//! Benchmark datasets, ten from UCI and twelve tables with text, dates and missing values: their targets and splits, and which test rows
+//! have inputs unseen in training.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -12,80 +12,83 @@ use negmm::compare::Split;
 use negmm::data::{Column, ColumnRoles, MISSING};
 use serde_json::json;
 
-/// What is known about a set before it is read.
+/// A benchmark dataset.
 #[derive(Debug)]
-pub struct Set {
-    /// Its file is called so.
+pub struct BenchDataset {
+    /// Name, also of its file.
     pub name: &'static str,
     /// The column to predict.
     pub target: &'static str,
-    /// A second target, which is no input.
+    /// A second target, excluded from the inputs.
     leave_out: Option<&'static str>,
-    /// The step of the grid that the targets lie on, where they do.
+    /// Step of the grid on which the targets lie, if they do.
     pub step: Option<f64>,
-    /// The folder of the data that its file is in.
+    /// Folder of its file within the data.
     folder: &'static str,
-    /// Columns of dates with their form, for peers, which have to be told.
+    /// Date columns with their formats, for the peers.
     dates: &'static [(&'static str, &'static str)],
 }
 
-/// All sets: the ten of UCI, small ones first, then the tables.
-pub const SETS: [Set; 22] = [
+/// All datasets: the ten from UCI, small ones first, then the tables.
+pub const DATASETS: [BenchDataset; 22] = [
     uci("boston", "medv"),
     uci("concrete", "compressive_strength"),
-    Set { leave_out: Some("cooling_load"), ..uci("energy", "heating_load") },
+    BenchDataset { leave_out: Some("cooling_load"), ..uci("energy", "heating_load") },
     uci("yacht", "residuary_resistance"),
-    Set { step: Some(1.0), ..uci("wine_red", "quality") },
+    BenchDataset { step: Some(1.0), ..uci("wine_red", "quality") },
     uci("kin8nm", "y"),
-    Set { step: Some(1.0), ..uci("wine_white", "quality") },
-    Set { leave_out: Some("gt_turbine_decay"), step: Some(0.001), ..uci("naval", "gt_compressor_decay") },
+    BenchDataset { step: Some(1.0), ..uci("wine_white", "quality") },
+    BenchDataset { leave_out: Some("gt_turbine_decay"), step: Some(0.001), ..uci("naval", "gt_compressor_decay") },
     uci("protein", "rmsd"),
     uci("superconductivity", "critical_temp"),
     table("insurance", "charges"),
     table("life", "Life expectancy"),
     table("ames", "price"),
-    Set { step: Some(1.0), ..table("abalone", "Rings") },
+    BenchDataset { step: Some(1.0), ..table("abalone", "Rings") },
     table("cardekho", "selling_price"),
-    Set { dates: &[("pickup", "%Y-%m-%d %H:%M:%S"), ("dropoff", "%Y-%m-%d %H:%M:%S")], ..table("taxis", "fare") },
-    Set { step: Some(1.0), dates: &[("dteday", "%Y-%m-%d")], ..table("bikehour", "cnt") },
-    Set { dates: &[("last_review", "%d-%m-%Y")], ..table("airbnb", "price") },
+    BenchDataset {
+        dates: &[("pickup", "%Y-%m-%d %H:%M:%S"), ("dropoff", "%Y-%m-%d %H:%M:%S")],
+        ..table("taxis", "fare")
+    },
+    BenchDataset { step: Some(1.0), dates: &[("dteday", "%Y-%m-%d")], ..table("bikehour", "cnt") },
+    BenchDataset { dates: &[("last_review", "%d-%m-%Y")], ..table("airbnb", "price") },
     table("california", "median_house_value"),
     table("diamonds", "price"),
-    Set { step: Some(1.0), ..table("flights", "arr_delay") },
-    Set { dates: &[("date_time", "%Y-%m-%d %H:%M")], ..table("metro", "traffic_volume") },
+    BenchDataset { step: Some(1.0), ..table("flights", "arr_delay") },
+    BenchDataset { dates: &[("date_time", "%Y-%m-%d %H:%M")], ..table("metro", "traffic_volume") },
 ];
 
-/// A set of numbers with a continuous target.
-const fn uci(name: &'static str, target: &'static str) -> Set {
-    Set { name, target, leave_out: None, step: None, folder: "uci", dates: &[] }
+/// A numeric dataset with a continuous target.
+const fn uci(name: &'static str, target: &'static str) -> BenchDataset {
+    BenchDataset { name, target, leave_out: None, step: None, folder: "uci", dates: &[] }
 }
 
-/// A table as people have them, with a continuous target.
-const fn table(name: &'static str, target: &'static str) -> Set {
-    Set { folder: "tables", ..uci(name, target) }
+/// A table of mixed column types with a continuous target.
+const fn table(name: &'static str, target: &'static str) -> BenchDataset {
+    BenchDataset { folder: "tables", ..uci(name, target) }
 }
 
-impl Set {
-    /// The set of that name.
+impl BenchDataset {
+    /// The dataset of that name.
     pub fn by_name(name: &str) -> Result<&'static Self, String> {
-        SETS.iter().find(|set| set.name == name).ok_or_else(|| {
-            let names = SETS.map(|set| set.name).join(", ");
-            format!("there is no set {name:?}; the sets are {names}")
+        DATASETS.iter().find(|set| set.name == name).ok_or_else(|| {
+            let names = DATASETS.map(|set| set.name).join(", ");
+            format!("there is no dataset {name:?}; the datasets are {names}")
         })
     }
 
-    /// Those of that folder, or the one of that name.
+    /// The datasets of a folder (`uci`, `tables`), or the one of that name.
     pub fn by_names(name: &str) -> Result<Vec<&'static Self>, String> {
-        let all: Vec<&Self> = SETS.iter().filter(|set| set.folder == name).collect();
+        let all: Vec<&Self> = DATASETS.iter().filter(|set| set.folder == name).collect();
         if all.is_empty() { Self::by_name(name).map(|set| vec![set]) } else { Ok(all) }
     }
 
-    /// Which columns are inputs.
+    /// Column roles: all columns but a second target are inputs.
     pub fn inputs(&self) -> ColumnRoles {
         ColumnRoles { ignore: self.leave_out.iter().map(|name| name.to_string()).collect(), ..ColumnRoles::default() }
     }
 
-    /// Where its file and its splits are: in the folder `NEGMM_DATA`, else in `../shared/data`.
+    /// Folder of its file and splits: in `NEGMM_DATA`, else in `../shared/data`.
     fn folder(&self) -> PathBuf {
         std::env::var("NEGMM_DATA").map_or(PathBuf::from("../shared/data"), PathBuf::from).join(self.folder)
     }
@@ -95,7 +98,7 @@ impl Set {
         Table::read(self.folder().join(format!("{}.csv.gz", self.name)))
     }
 
-    /// The standard splits, or tenths drawn with seed 0 where there are none; at most `most`.
+    /// The standard splits, or ten folds with seed 0 where there are none; at most `most`.
     pub fn splits(&self, rows: usize, most: usize) -> Result<Vec<Split>, Box<dyn Error>> {
         let path = self.folder().join("splits").join(format!("{}.txt.gz", self.name));
         let mut splits = Vec::new();
@@ -113,7 +116,7 @@ impl Set {
         Ok(splits)
     }
 
-    /// Tenths, drawn with seed 0, of the rows that the first split learns from; at most `most`.
+    /// Ten folds with seed 0 of the training rows of the first split; at most `most`.
     pub fn inner_splits(&self, rows: usize, most: usize) -> Result<Vec<Split>, Box<dyn Error>> {
         let outer = self.splits(rows, 1)?.remove(0).train;
         let of_outer = |inner: Vec<usize>| inner.into_iter().map(|at| outer[at]).collect();
@@ -126,7 +129,7 @@ impl Set {
         table.columns().filter(|(name, _)| *name != self.target && Some(*name) != self.leave_out).collect()
     }
 
-    /// For each test row of the split whether its inputs are in no training row.
+    /// For each test row of a split, whether its inputs occur in no training row.
     pub fn new_inputs(&self, table: &Table, split: &Split) -> Vec<bool> {
         let columns = self.input_columns(table);
         let bits = |column: &Column, row: usize| match column {
@@ -138,9 +141,8 @@ impl Set {
         split.test.iter().map(|row| !seen.contains(&inputs(row))).collect()
     }
 
-    /// Writes what a program elsewhere needs to do the same: `NAME.csv` (inputs, the target last; a missing cell is empty) and
-    /// `NAME.json` (the step of the grid, which columns are text and which of them dates, and for each split the test rows,
-    /// counted from 0, and whether their inputs are new).
+    /// Exports rows and splits for the peers: `NAME.csv` (inputs, then the target; missing cells are empty) and `NAME.json` (the step of
+    /// the grid, text and date columns, and for each split the test rows, counted from 0, and whether their inputs are new).
     pub fn export(&self, folder: &Path) -> Result<(), Box<dyn Error>> {
         let table = self.read()?;
         let mut columns = self.input_columns(&table);
@@ -169,7 +171,7 @@ impl Set {
     }
 }
 
-/// A cell as CSV has it.
+/// A cell as CSV text.
 fn cell(column: &Column, row: usize) -> String {
     match column {
         Column::Numbers(numbers) | Column::Times(numbers) if numbers[row].is_nan() => String::new(),
@@ -198,9 +200,9 @@ mod tests {
             ("heating_load", numbers([1.0, 2.0, 3.0, 4.0])),
         ];
         let table = Table::new(columns).unwrap();
-        let set = Set::by_name("energy").unwrap();
+        let set = BenchDataset::by_name("energy").unwrap();
         let split = Split::with_test(4, vec![2, 3]);
         assert_eq!(set.new_inputs(&table, &split), [true, false]);
-        assert!(Set::by_name("nowhere").is_err());
+        assert!(BenchDataset::by_name("nowhere").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Responsible for trainings that nobody would think of: any method with any options in range, on hostile data.
+//! Stress tests: random methods with random valid options, fitted to difficult data.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,7 +7,7 @@ use negmm::options::ValueKind;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Model, Rng, Table, fit_with};
 
-/// Kinds of numbers, of inputs and targets alike.
+/// Kinds of numeric columns, for inputs and targets.
 const NUMBERS: [&str; 12] = [
     "plain",
     "constant",
@@ -22,37 +22,37 @@ const NUMBERS: [&str; 12] = [
     "ramp",
     "missing",
 ];
-/// Texts that options are given where they count nothing that takes time.
+/// Values tried for options that do not determine the cost of a fit.
 const VALUES: [&str; 16] =
     ["0", "1", "2", "3", "7", "0.5", "0.1", "0.99", "1e-6", "1e-3", "10", "1e3", "1e6", "none", "auto", "1,2"];
 
-/// A training: what is trained on what.
-pub struct Training {
-    /// Its number, which makes it.
+/// A random fit, determined by its number.
+pub struct StressCase {
+    /// Its number, the seed of all random choices.
     pub number: u64,
     /// The method with its settings.
     pub method: Method,
-    /// What was set.
+    /// The options that were set.
     pub settings: Vec<(&'static str, String)>,
-    /// What the columns are, the target last.
+    /// Kinds of the columns, the target last.
     pub columns: Vec<&'static str>,
     table: Table,
     inputs: ColumnRoles,
 }
 
-/// How a training ended.
+/// Outcome of a fit.
 #[derive(Clone, Debug, PartialEq)]
-pub enum End {
-    /// A model that predicts numbers.
+pub enum Outcome {
+    /// A model with finite predictions.
     Trained,
-    /// One sentence that says why not.
+    /// An error, with its message.
     Refused(String),
-    /// What must not be.
+    /// A panic or an invalid prediction.
     Broken(String),
 }
 
-impl Training {
-    /// The training of that number.
+impl StressCase {
+    /// The case of that number.
     pub fn new(number: u64) -> Self {
         let mut rng = Rng::new(number, 0);
         let methods = Method::all();
@@ -61,14 +61,14 @@ impl Training {
         let rows = [2, 3, 5, 12, 40, 80][rng.below(6)];
         let width = 1 + rng.below(4);
         let mut columns: Vec<&'static str> = (0..=width).map(|_| NUMBERS[rng.below(NUMBERS.len())]).collect();
-        // A target is there.
+        // A target must not be missing.
         if columns[width] == "missing" {
             columns[width] = "plain";
         }
-        let of_text = rng.uniform() < 0.3;
+        let with_text = rng.uniform() < 0.3;
         let mut named: Vec<(String, Column)> =
             columns.iter().enumerate().map(|(at, kind)| (format!("x{at}"), numbers(kind, rows, &mut rng))).collect();
-        if of_text {
+        if with_text {
             let text = text(rows, &mut rng);
             if rng.uniform() < 0.5 {
                 named.drain(..width);
@@ -99,39 +99,40 @@ impl Training {
         Self { number, method, settings, columns, table, inputs }
     }
 
-    /// Trains and predicts.
-    pub fn run(&self) -> End {
+    /// Fits and predicts; panics become `Broken`.
+    pub fn run(&self) -> Outcome {
         let worked = catch_unwind(AssertUnwindSafe(|| self.train()));
         worked.unwrap_or_else(|panic| {
             let message = panic.downcast_ref::<String>().cloned();
-            End::Broken(format!(
+            Outcome::Broken(format!(
                 "panic: {}",
                 message.or(panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or_default()
             ))
         })
     }
 
-    fn train(&self) -> End {
+    fn train(&self) -> Outcome {
         let target = format!("x{}", self.columns.len() - 1);
         let engine = CpuEngine::new(1);
         let options = FitOptions::default().seed(self.number).inputs(self.inputs.clone()).engine(&engine);
         let fitted = match fit_with(&self.table, &target, &self.method, &options) {
             Ok(fitted) => fitted,
-            Err(error) => return End::Refused(error.to_string()),
+            Err(error) => return Outcome::Refused(error.to_string()),
         };
-        match asked(&fitted.model, &self.table) {
-            Ok(()) => End::Trained,
-            Err(flaw) => End::Broken(flaw),
+        match check_predictions(&fitted.model, &self.table) {
+            Ok(()) => Outcome::Trained,
+            Err(flaw) => Outcome::Broken(flaw),
         }
     }
 }
 
-/// Whether all answers are numbers, also of the model that was written and read.
-fn asked(model: &Model, table: &Table) -> Result<(), String> {
-    let said = |error: negmm::Error| error.to_string();
-    let again = Model::from_bytes(&model.to_bytes().map_err(said)?).map_err(|error| format!("read again: {error}"))?;
-    let predictions = again.predict(table).map_err(said)?;
-    let (lower, upper) = predictions.interval(0.9).map_err(said)?;
+/// Checks that all predictions are finite, of the model after a round trip through its file format.
+fn check_predictions(model: &Model, table: &Table) -> Result<(), String> {
+    let message_of = |error: negmm::Error| error.to_string();
+    let again =
+        Model::from_bytes(&model.to_bytes().map_err(message_of)?).map_err(|error| format!("read again: {error}"))?;
+    let predictions = again.predict(table).map_err(message_of)?;
+    let (lower, upper) = predictions.interval(0.9).map_err(message_of)?;
     let lists =
         [("mean", predictions.mean()), ("sd", predictions.sd()), ("lower", lower.clone()), ("upper", upper.clone())];
     for (name, list) in &lists {
@@ -140,12 +141,12 @@ fn asked(model: &Model, table: &Table) -> Result<(), String> {
         }
     }
     match lower.iter().zip(&upper).position(|(lower, upper)| lower > upper) {
-        Some(row) => Err(format!("the interval of row {row} is turned round")),
+        Some(row) => Err(format!("the interval of row {row} has its lower end above the upper")),
         None => Ok(()),
     }
 }
 
-/// Sets some options to what chance says, where they take it, and those that cost time to little.
+/// Sets random options to random values that they accept, and options that cost time to small values.
 fn settings(method: &mut Method, rng: &mut Rng) -> Vec<(&'static str, String)> {
     let mut set = Vec::new();
     for option in method.options() {
@@ -177,7 +178,7 @@ fn settings(method: &mut Method, rng: &mut Rng) -> Vec<(&'static str, String)> {
 }
 
 fn numbers(kind: &str, rows: usize, rng: &mut Rng) -> Column {
-    let place = rng.below(rows);
+    let outlier = rng.below(rows);
     let number = |row: usize| {
         let u = 1.0 - rng.uniform();
         match kind {
@@ -196,7 +197,7 @@ fn numbers(kind: &str, rows: usize, rng: &mut Rng) -> Column {
             }
             "capped" => u.min(0.4),
             "one large" => {
-                if row == place {
+                if row == outlier {
                     1e30
                 } else {
                     u
@@ -216,11 +217,11 @@ fn numbers(kind: &str, rows: usize, rng: &mut Rng) -> Column {
     Column::Numbers((0..rows).map(number).collect())
 }
 
-/// Levels, some of them missing; of many rows some share one.
+/// Categories, some missing.
 fn text(rows: usize, rng: &mut Rng) -> Column {
-    let levels = [1, 2, rows][rng.below(3)];
+    let categories = [1, 2, rows][rng.below(3)];
     let cells: Vec<Option<String>> =
-        (0..rows).map(|_| (rng.uniform() > 0.2).then(|| format!("level {}", rng.below(levels)))).collect();
+        (0..rows).map(|_| (rng.uniform() > 0.2).then(|| format!("level {}", rng.below(categories)))).collect();
     Column::text(cells.iter().map(Option::as_deref))
 }
 
@@ -229,12 +230,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trainings_do_not_break() {
-        let ends: Vec<(u64, End)> = (0..150).map(|number| (number, Training::new(number).run())).collect();
-        for (number, end) in &ends {
-            assert!(!matches!(end, End::Broken(_)), "training {number}: {end:?}");
+    fn random_fits_do_not_break() {
+        let outcomes: Vec<(u64, Outcome)> = (0..150).map(|number| (number, StressCase::new(number).run())).collect();
+        for (number, outcome) in &outcomes {
+            assert!(!matches!(outcome, Outcome::Broken(_)), "case {number}: {outcome:?}");
         }
-        let trained = ends.iter().filter(|(_, end)| *end == End::Trained).count();
+        let trained = outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Trained).count();
         assert!(trained > 75, "{trained}");
     }
 }

@@ -8,8 +8,8 @@
 //! | `--core` | the core to run on (needs `taskset`) | 0 |
 //!
 //! Ours works on one panel of rows after the other, as training does; `gemm` gets the whole batch at once, which suits it
-//! best. Both take turns; the fastest run counts. The defaults are the large form of `auto` with eight embedded inputs.
-//! Give `--step MICROSECONDS`, what `step` printed for the same sizes, to see the whole step as a share of gemm's speed.
+//! best. Both take turns; the fastest run counts. The defaults are the large network of `auto` with eight embedded inputs.
+//! Give `--step MICROSECONDS`, what `step` printed for the same sizes, to see the whole step as a fraction of gemm's speed.
 
 use std::hint::black_box;
 
@@ -30,11 +30,11 @@ fn main() -> Result<(), String> {
     let batch = options.get::<usize>("--batch", 256)?.next_multiple_of(PANEL);
     let (rounds, seconds) = (options.get("--rounds", 5)?, options.get("--seconds", 0.1)?);
     let core = options.get("--core", 0)?;
-    let place = if pin(core) { format!("core {core}") } else { "any core".to_string() };
+    let pinned = if pin(core) { format!("core {core}") } else { "any core".to_string() };
     let mut units = vec![options.get("--inputs", 32)?];
     units.extend(options.list("--hidden", vec![256; 3])?);
     units.push(3 * options.get("--components", 8)?);
-    println!("layers of {units:?} units, batch {batch}, f32, {place}, {:?}\n", Isa::best());
+    println!("layers of {units:?} units, batch {batch}, f32, {pinned}, {:?}\n", Isa::best());
     println!("| product | ours GFLOP/s | gemm GFLOP/s | ours / gemm |");
     println!("|---|---|---|---|");
     let (mut operations, mut totals) = (0.0, [0.0; 2]);
@@ -101,7 +101,7 @@ impl Work {
         Self { kind, batch, rows, inner, columns, a, b, c }
     }
 
-    /// Panel after panel: the rows of a panel are columns here, or what a gradient sums over.
+    /// Panel by panel: the rows of a panel are the columns of the product, or the inner dimension of a gradient.
     fn ours(&mut self) {
         let Self { rows, inner, columns, .. } = *self;
         for panel in 0..self.batch / PANEL {
@@ -135,12 +135,12 @@ impl Work {
         black_box(&self.c);
     }
 
-    /// The same product of the whole batch, all matrices row after row but for the weights of the way back.
+    /// The same product over the whole batch; all matrices row-major except the weights of the backward pass.
     fn gemm(&mut self) {
         let (rows, inner, columns) = (self.rows as isize, self.inner as isize, self.columns as isize);
         let (a_row, a_column) = if matches!(self.kind, Kind::Backward) { (1, rows) } else { (inner, 1) };
         let add = matches!(self.kind, Kind::Gradient);
-        // SAFETY: a, b and c hold rows × inner, inner × columns and rows × columns numbers, and c is held by no other.
+        // SAFETY: a, b and c hold rows × inner, inner × columns and rows × columns numbers, and c is borrowed exclusively.
         unsafe {
             gemm(
                 self.rows,
