@@ -1,4 +1,4 @@
-//! Responsible for a server to ask, and for requests to it that somebody may have made up.
+//! A server under test, and mutated requests to it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -7,8 +7,8 @@ use std::sync::mpsc;
 
 use negmm_serve::{Event, Limits, Settings, run};
 
-/// Addresses, with what takes a model's name in its place.
-const PLACES: [&str; 9] = [
+/// Endpoints; `{}` is replaced by a model's name.
+const ENDPOINTS: [&str; 9] = [
     "POST /v2/models/{}/infer",
     "POST /invocations?model={}",
     "POST /invocations?model={}&interval=0.9&region=0.5&novelty=true&draws=2&mass=1",
@@ -20,7 +20,7 @@ const PLACES: [&str; 9] = [
     "GET /v2/models/{}",
 ];
 const TYPES: [&str; 4] = ["application/json", "text/csv", ARROW, "application/json; charset=x"];
-/// Sound bodies, to start from; the last is the only one in Arrow.
+/// Valid bodies to mutate; the last is the only one in Arrow.
 const BODIES: [&[u8]; 9] = [
     br#"{"id":"a","inputs":[{"name":"x","shape":[2],"datatype":"FP64","data":[0.25,5]},{"name":"city","shape":[2],"datatype":"BYTES","data":["Oslo",null]}],"parameters":{"quantiles":"0.1,0.9","interval":0.9}}"#,
     br#"{"dataframe_split":{"columns":["x","city","day","same"],"data":[[0.25,"Oslo","2024-01-01",3],[1e300,null,"",3]]},"params":{"parts":true,"above":[100]}}"#,
@@ -33,9 +33,9 @@ const BODIES: [&[u8]; 9] = [
     include_bytes!("../seeds/rows.arrow"),
 ];
 const ARROW: &str = "application/vnd.apache.arrow.stream";
-/// How a stream of Arrow begins.
+/// First bytes of an Arrow stream.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// What stands where something else should.
+/// Fragments to insert.
 const WORDS: [&str; 16] = [
     "null",
     "-1",
@@ -55,7 +55,7 @@ const WORDS: [&str; 16] = [
     "é",
 ];
 
-/// Starts a server of these models, which lives as long as the program; where it listens, and the models' names.
+/// Starts a server of these models, which runs until the program ends. Returns its address and the models' names.
 pub fn server(models: &[Vec<u8>], folder: &Path) -> (SocketAddr, Vec<String>) {
     let files = models.iter().enumerate().map(|(number, model)| {
         let file = folder.join(format!("m{number}.negmm"));
@@ -69,20 +69,20 @@ pub fn server(models: &[Vec<u8>], folder: &Path) -> (SocketAddr, Vec<String>) {
         threads: 1,
         limits: Limits { rows: 100, ..Limits::default() },
     };
-    let (tell, told) = mpsc::channel();
-    let say = move |event| {
+    let (sender, receiver) = mpsc::channel();
+    let on_event = move |event| {
         if let Event::Listening(address, names) = event {
-            // Nobody waits for a second one.
-            let _ = tell.send((address, names));
+            // The receiver takes only the first.
+            let _ = sender.send((address, names));
         }
     };
-    std::thread::spawn(move || run(&settings, say).unwrap_or_else(|error| panic!("{error}")));
-    told.recv().unwrap_or_else(|_| panic!("the server did not start"))
+    std::thread::spawn(move || run(&settings, on_event).unwrap_or_else(|error| panic!("{error}")));
+    receiver.recv().unwrap_or_else(|_| panic!("the server did not start"))
 }
 
-/// A request for one of the models: a sound one with a few changes.
-pub fn hostile_request(names: &[String], script: &[u8]) -> Vec<u8> {
-    let Some(([place, name, kind, seed], changes)) = script.split_first_chunk() else { return Vec::new() };
+/// A request to one of the models: a valid one with a few mutations.
+pub fn mutated_request(names: &[String], script: &[u8]) -> Vec<u8> {
+    let Some(([endpoint, name, kind, seed], changes)) = script.split_first_chunk() else { return Vec::new() };
     fn pick<T>(list: &[T], which: u8) -> &T {
         &list[usize::from(which) % list.len()]
     }
@@ -96,41 +96,41 @@ pub fn hostile_request(names: &[String], script: &[u8]) -> Vec<u8> {
             _ => body.truncate(at.max(1)),
         }
     }
-    let place = pick(&PLACES, *place).replace("{}", pick::<String>(names, *name));
+    let endpoint = pick(&ENDPOINTS, *endpoint).replace("{}", pick::<String>(names, *name));
     let kind = if body.starts_with(&CONTINUATION) { ARROW } else { pick(&TYPES, *kind) };
     let length = body.len();
-    let head = format!("{place} HTTP/1.1\r\nhost: a\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n");
+    let head = format!("{endpoint} HTTP/1.1\r\nhost: a\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n");
     [head.as_bytes(), &body].concat()
 }
 
-/// A connection to the server, made again when it was closed.
-pub struct Asker {
+/// An HTTP client with one connection, reopened when the server closes it.
+pub struct Client {
     address: SocketAddr,
     stream: Option<BufReader<TcpStream>>,
 }
 
-impl Asker {
-    /// One that is not connected yet.
+impl Client {
+    /// A client that is not connected yet.
     pub fn new(address: SocketAddr) -> Self {
         Self { address, stream: None }
     }
 
-    /// The status of the answer.
+    /// Sends a request and returns the status of the response.
     ///
     /// # Panics
-    /// When there is none.
-    pub fn ask(&mut self, request: &[u8]) -> u16 {
+    /// When there is no response.
+    pub fn send(&mut self, request: &[u8]) -> u16 {
         let connected =
             || TcpStream::connect(self.address).map(BufReader::new).unwrap_or_else(|error| panic!("{error}"));
         let mut stream = self.stream.take().unwrap_or_else(connected);
-        let (status, stays) = answered(&mut stream, request).unwrap_or_else(|error| panic!("no answer: {error}"));
+        let (status, stays) = response(&mut stream, request).unwrap_or_else(|error| panic!("no response: {error}"));
         self.stream = Some(stream).filter(|_| stays);
         status
     }
 }
 
-/// The status of an answer, and whether the connection stays.
-fn answered(stream: &mut BufReader<TcpStream>, request: &[u8]) -> std::io::Result<(u16, bool)> {
+/// Status of the response, and whether the connection stays open.
+fn response(stream: &mut BufReader<TcpStream>, request: &[u8]) -> std::io::Result<(u16, bool)> {
     stream.get_mut().set_nodelay(true)?;
     stream.get_mut().write_all(request)?;
     let (mut status, mut length, mut stays) = (None, 0, true);

@@ -1,4 +1,4 @@
-//! Responsible for small models of every kind, to start from.
+//! Seed corpus: small models of every kind.
 
 use negmm::conformal::{CalibrationSet, Labels};
 use negmm::data::{Column, ColumnRoles, Sequence, TargetSpec};
@@ -6,7 +6,7 @@ use negmm::forecast::{SeriesSpec, fit_forecaster};
 use negmm::method::Auto;
 use negmm::{FitOptions, Loaded, Method, Rng, Table, fit_with};
 
-/// Rows of the table that models are of.
+/// Rows of the training table.
 const ROWS: usize = 60;
 
 /// Numbers, text, dates, missing cells, and targets of several kinds.
@@ -14,9 +14,9 @@ pub fn table() -> Table {
     let mut rng = Rng::new(1, 0);
     let mut column = |make: &mut dyn FnMut(&mut Rng) -> f64| (0..ROWS).map(|_| make(&mut rng)).collect::<Vec<f64>>();
     let x = column(&mut |rng| if rng.uniform() < 0.1 { f64::NAN } else { 10.0 * rng.uniform() });
-    let place = column(&mut |rng| rng.below(4) as f64);
+    let index = column(&mut |rng| rng.below(4) as f64);
     let noise = column(&mut |rng| rng.uniform());
-    let city = place.iter().map(|at| ["Oslo", "Łódź", "say \"hi\"", ""][*at as usize]);
+    let city = index.iter().map(|at| ["Oslo", "Łódź", "say \"hi\"", ""][*at as usize]);
     let city = city.map(|name| (!name.is_empty()).then_some(name));
     let day = (0..ROWS).map(|row| Some(format!("2024-{:02}-{:02}", 1 + row / 28, 1 + row % 28)));
     let at = |row: usize| if x[row].is_nan() { 5.0 } else { x[row] };
@@ -72,15 +72,15 @@ pub fn models() -> Vec<Vec<u8>> {
     fitted.chain([forecaster(&table)]).collect()
 }
 
-/// The first of the models, with guarantees by groups.
+/// The first of the models with conformal calibration by groups.
 pub fn calibrated(models: &[Vec<u8>], table: &Table) -> Vec<u8> {
     let Ok(Loaded::Model(model)) = Loaded::from_bytes(&models[0]) else { panic!("a model of rows") };
     let calibrated = || {
-        let (mut held, groups) =
+        let (mut set, groups) =
             (CalibrationSet::default(), (0..ROWS).map(|row| ["a", "b"][row % 2].to_string()).collect());
         let y = model.encoder().targets(table)?;
-        held.add(&model.predict(table)?, &y, Labels { groups, weights: Vec::new() })?;
-        let calibration = held.calibration(Some("city"), None)?;
+        set.add(&model.predict(table)?, &y, Labels { groups, weights: Vec::new() })?;
+        let calibration = set.calibration(Some("city"), None)?;
         model.calibrated(calibration).to_bytes()
     };
     calibrated().unwrap_or_else(|error: negmm::Error| panic!("{error}"))

@@ -1,5 +1,5 @@
-//! The targets: bytes in, no panic, and where something comes out it holds what it must. `cargo test` runs each for a moment on what
-//! chance gives; `README.md` says how to run one for long, led by what the code does.
+//! The fuzz targets: arbitrary bytes must not cause a panic, and results must satisfy their invariants. `cargo test` runs each briefly on
+//! random inputs; `README.md` explains longer and coverage-guided runs.
 
 use std::ffi::OsString;
 use std::io::Cursor;
@@ -9,13 +9,13 @@ use bolero::check;
 use negmm::data::{ColumnType, Dialect, RowStream, Schema};
 use negmm::tune::{Journal, Shard};
 use negmm::{Loaded, Method, Table};
-use negmm_fuzz::{Asker, ask_hostile, calibrated, hostile_request, models, server, table};
+use negmm_fuzz::{Client, calibrated, exercise_mutated, models, mutated_request, server, table};
 use serde_json::Map;
 
 static MODELS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(models);
 static TABLE: LazyLock<Table> = LazyLock::new(table);
 
-/// Rows of a table that was read whole are those that a stream of the same bytes gives.
+/// A table read at once has the rows of a stream over the same bytes.
 fn read(bytes: &[u8]) {
     let Ok(table) = Table::read_from_with(bytes, "fuzzed", &Dialect::default()) else { return };
     let columns = table.names().iter().map(|name| (name.to_string(), ColumnType::text())).collect();
@@ -40,13 +40,13 @@ fn gzip() {
 
 #[test]
 fn parquet() {
-    let sound = include_bytes!("../seeds/table.parquet");
+    let valid = include_bytes!("../seeds/table.parquet");
     check!().for_each(|script: &[u8]| {
-        // A sound file with some bytes replaced: its end says where everything lies.
-        let mut bytes = sound.to_vec();
+        // A valid file with some bytes replaced; its footer holds all offsets.
+        let mut bytes = valid.to_vec();
         for change in script.as_chunks::<3>().0 {
-            let place = usize::from(u16::from_le_bytes([change[0], change[1]])) % bytes.len();
-            bytes[place] = change[2];
+            let position = usize::from(u16::from_le_bytes([change[0], change[1]])) % bytes.len();
+            bytes[position] = change[2];
         }
         let _ = Table::read_from(&bytes[..], "fuzzed");
     });
@@ -55,7 +55,7 @@ fn parquet() {
 #[test]
 fn model_file() {
     check!().for_each(|script: &[u8]| {
-        ask_hostile(&MODELS, &TABLE, script);
+        exercise_mutated(&MODELS, &TABLE, script);
     });
 }
 
@@ -82,7 +82,7 @@ fn journal() {
     check!().for_each(|bytes: &[u8]| {
         let header = format!("{{\"journal\":1,\"negmm\":\"{version}\",\"plan\":{{}}}}\n");
         let whole = [header.as_bytes(), bytes].concat();
-        // With the right first line, and as it is.
+        // With a valid header, and as is.
         for bytes in [&whole[..], bytes] {
             std::fs::write(folder.path().join("other.jsonl"), bytes).unwrap();
             let _ = Journal::open(folder.path(), &Map::new(), Shard::WHOLE);
@@ -115,14 +115,14 @@ fn request() {
     let folder = tempfile::tempdir().unwrap();
     let served = [&MODELS[..], &[calibrated(&MODELS, &TABLE)]].concat();
     let (address, names) = server(&served, folder.path());
-    let asker = Mutex::new(Asker::new(address));
+    let client = Mutex::new(Client::new(address));
     check!().for_each(|script: &[u8]| {
         if script.len() >= 4 {
-            let status = asker.lock().unwrap_or_else(PoisonError::into_inner).ask(&hostile_request(&names, script));
-            assert!(status == 200 || (400..500).contains(&status), "answered with {status}");
+            let status = client.lock().unwrap_or_else(PoisonError::into_inner).send(&mutated_request(&names, script));
+            assert!(status == 200 || (400..500).contains(&status), "status {status}");
         }
     });
-    assert_eq!(Asker::new(address).ask(b"GET /v2/health/live HTTP/1.1\r\nhost: a\r\n\r\n"), 200);
+    assert_eq!(Client::new(address).send(b"GET /v2/health/live HTTP/1.1\r\nhost: a\r\n\r\n"), 200);
 }
 
 #[test]

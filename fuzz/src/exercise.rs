@@ -1,5 +1,5 @@
-//! Responsible for asking a model that somebody may have made up all that there is to ask. What it says may be nonsense or an
-//! error; numbers stay numbers, and nothing panics.
+//! Calls of everything that a loaded model offers, for models that may be arbitrary. Results may be nonsense or errors; they must not be
+//! NaN, and nothing may panic.
 
 use negmm::data::Column;
 use negmm::forecast::{Aggregate, BacktestOrigins, Forecaster};
@@ -7,37 +7,37 @@ use negmm::questions::{levels, numbers};
 use negmm::{Loaded, Metrics, Model, Predictions, Questions, Result, Table};
 use negmm_report::{EvaluationSet, Report};
 
-/// Asks all questions; a report only where `pictures` are wanted, because it takes longer than all others together.
-pub fn ask(loaded: &Loaded, table: &Table, pictures: bool) {
+/// Exercises a model or forecaster; a report only with `report`, because it takes longer than everything else together.
+pub fn exercise(loaded: &Loaded, table: &Table, report: bool) {
     let (text, object) = (negmm_cli::described(loaded), negmm_cli::inspected(loaded));
     assert!(!text.is_empty() && object.is_object());
-    // An error is an answer too.
+    // Errors are fine.
     let _ = match loaded {
-        Loaded::Model(model) => ask_model(model, table, pictures),
-        Loaded::Forecaster(forecaster) => ask_forecaster(forecaster, table, pictures),
+        Loaded::Model(model) => exercise_model(model, table, report),
+        Loaded::Forecaster(forecaster) => exercise_forecaster(forecaster, table, report),
     };
 }
 
-fn ask_model(model: &Model, table: &Table, pictures: bool) -> Result<()> {
+fn exercise_model(model: &Model, table: &Table, report: bool) -> Result<()> {
     let (predictions, _) = model.predict_with_warnings(table)?;
-    ask_predictions(&predictions, Some(model))?;
+    exercise_predictions(&predictions, Some(model))?;
     if let Some(Column::Numbers(y)) = table.column(&model.encoder().target().name) {
         let _ = Metrics::of(&predictions, y);
     }
-    if pictures {
+    if report {
         let html = Report::new(model, &EvaluationSet::of_table(model, table, None)?, "fuzzed")?.html();
         assert!(html.contains("<html"));
     }
     model.to_bytes().map(drop)
 }
 
-fn ask_forecaster(forecaster: &Forecaster, table: &Table, pictures: bool) -> Result<()> {
+fn exercise_forecaster(forecaster: &Forecaster, table: &Table, report: bool) -> Result<()> {
     let histories = forecaster.histories(table)?;
     let forecasts = forecaster.future(table, &histories)?;
-    ask_predictions(&forecasts.predictions, None)?;
+    exercise_predictions(&forecasts.predictions, None)?;
     forecaster.paths(&forecasts, 3, 0)?;
     forecaster.over(&forecasts, Aggregate::Sum, 3, 0)?;
-    if pictures {
+    if report {
         let origins = BacktestOrigins { last: Some(4), every: Some(1) };
         let html = Report::of_forecaster(forecaster, table, origins, "fuzzed")?.html();
         assert!(html.contains("<html"));
@@ -45,7 +45,7 @@ fn ask_forecaster(forecaster: &Forecaster, table: &Table, pictures: bool) -> Res
     forecaster.to_bytes().map(drop)
 }
 
-fn ask_predictions(predictions: &Predictions, model: Option<&Model>) -> Result<()> {
+fn exercise_predictions(predictions: &Predictions, model: Option<&Model>) -> Result<()> {
     let components = model.is_some_and(|model| model.components().is_some());
     let questions = Questions {
         quantiles: levels("quantiles", Some("0.001,0.5,0.99"))?,

@@ -1,11 +1,10 @@
-//! Responsible for hostile model files: a sound one with some of its numbers, texts, lists and tensors replaced, and a checksum
-//! that fits.
+//! Mutations of model files: a valid file with some of its numbers, strings, lists and tensors replaced, and a matching checksum.
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// Numbers that a file may have and nobody expects.
+/// Extreme and special numbers.
 const NUMBERS: [f64; 16] = [
     0.0,
     -0.0,
@@ -25,8 +24,8 @@ const NUMBERS: [f64; 16] = [
     18446744073709551615.0,
 ];
 
-/// The file with the changes that `script` says, four bytes each.
-pub fn hostile(file: &[u8], script: &[u8]) -> Vec<u8> {
+/// Applies the mutations of a script to a file: four bytes each (tensor or metadata, position, replacement).
+pub fn mutate(file: &[u8], script: &[u8]) -> Vec<u8> {
     let Ok(tensors) = SafeTensors::deserialize(file) else { return file.to_vec() };
     let length = file.first_chunk().map_or(0, |length| u64::from_le_bytes(*length)) as usize;
     let header: Value = serde_json::from_slice(&file[8..8 + length]).unwrap_or_default();
@@ -40,13 +39,13 @@ pub fn hostile(file: &[u8], script: &[u8]) -> Vec<u8> {
     parts.sort_by(|a, b| a.0.cmp(&b.0));
     for change in script.as_chunks::<4>().0 {
         let [kind, high, low, what] = *change;
-        let place = usize::from(high) << 8 | usize::from(low);
+        let position = usize::from(high) << 8 | usize::from(low);
         if kind % 4 == 0 && !parts.is_empty() {
             let count = parts.len();
-            change_tensor(&mut parts[place % count], place / count, what);
+            mutate_tensor(&mut parts[position % count], position / count, what);
         } else {
             let count = size(&metadata);
-            change_value(&mut metadata, place % count, what);
+            mutate_value(&mut metadata, position % count, what);
         }
     }
     let text = metadata.to_string();
@@ -59,7 +58,7 @@ pub fn hostile(file: &[u8], script: &[u8]) -> Vec<u8> {
     safetensors::serialize(views.chain(check), Some(information)).unwrap_or_default()
 }
 
-/// Values in a tree of them.
+/// Number of values in a JSON tree.
 fn size(value: &Value) -> usize {
     match value {
         Value::Array(values) => 1 + values.iter().map(size).sum::<usize>(),
@@ -68,13 +67,13 @@ fn size(value: &Value) -> usize {
     }
 }
 
-/// Changes the value of that number, the tree itself being 0.
-fn change_value(value: &mut Value, place: usize, what: u8) {
-    if place == 0 {
-        *value = changed(value, what);
+/// Mutates the value at a position in depth-first order; the root is 0.
+fn mutate_value(value: &mut Value, position: usize, what: u8) {
+    if position == 0 {
+        *value = replacement(value, what);
         return;
     }
-    let mut place = place - 1;
+    let mut position = position - 1;
     let children: Box<dyn Iterator<Item = &mut Value>> = match value {
         Value::Array(values) => Box::new(values.iter_mut()),
         Value::Object(values) => Box::new(values.values_mut()),
@@ -82,14 +81,14 @@ fn change_value(value: &mut Value, place: usize, what: u8) {
     };
     for child in children {
         let size = size(child);
-        if place < size {
-            return change_value(child, place, what);
+        if position < size {
+            return mutate_value(child, position, what);
         }
-        place -= size;
+        position -= size;
     }
 }
 
-fn changed(value: &Value, what: u8) -> Value {
+fn replacement(value: &Value, what: u8) -> Value {
     let number = NUMBERS[usize::from(what) % NUMBERS.len()];
     let number = if number.fract() == 0.0 && number.abs() < 2e19 && what & 16 == 0 {
         if number < 0.0 { json!(number as i64) } else { json!(number as u64) }
@@ -118,8 +117,8 @@ fn changed(value: &Value, what: u8) -> Value {
     }
 }
 
-/// Changes one number of a tensor, or its shape.
-fn change_tensor((_, dtype, shape, bytes): &mut (String, Dtype, Vec<usize>, Vec<u8>), place: usize, what: u8) {
+/// Replaces one number or all numbers of a tensor, or reverses its shape.
+fn mutate_tensor((_, dtype, shape, bytes): &mut (String, Dtype, Vec<usize>, Vec<u8>), position: usize, what: u8) {
     let width = match dtype {
         Dtype::F64 | Dtype::U64 | Dtype::I64 => 8,
         Dtype::F32 | Dtype::U32 | Dtype::I32 => 4,
@@ -138,15 +137,14 @@ fn change_tensor((_, dtype, shape, bytes): &mut (String, Dtype, Vec<usize>, Vec<
         Dtype::F32 => &single,
         _ => &whole[..width],
     };
-    let at = place % count;
+    let at = position % count;
     bytes[at * width..][..width].copy_from_slice(new);
-    // A whole tensor of it, too.
     if what & 32 != 0 {
         bytes.chunks_exact_mut(width).for_each(|number| number.copy_from_slice(new));
     }
 }
 
-/// As the model file's own: FNV-1a of the text, then of each tensor's name, shape and bytes in the order of names.
+/// The checksum of model files: FNV-1a of the metadata, then of each tensor's name, shape and bytes in the order of names.
 fn checksum(text: &str, parts: &[(String, Dtype, Vec<usize>, Vec<u8>)]) -> u64 {
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
@@ -168,24 +166,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_changes_the_file_is_as_it_was() {
+    fn an_empty_script_changes_nothing() {
         for model in crate::models() {
-            let same = hostile(&model, &[]);
+            let same = mutate(&model, &[]);
             assert_eq!(negmm::Loaded::from_bytes(&same).unwrap(), negmm::Loaded::from_bytes(&model).unwrap());
         }
     }
 
     #[test]
-    fn changes_reach_the_checks_behind_the_checksum() {
+    fn mutations_reach_the_validation_behind_the_checksum() {
         let model = crate::models().remove(0);
-        let mut complaints: Vec<String> = (0..200_u16)
-            .filter_map(|place| {
-                negmm::Loaded::from_bytes(&hostile(&model, &[1, (place >> 8) as u8, place as u8, 15])).err()
+        let mut messages: Vec<String> = (0..200_u16)
+            .filter_map(|position| {
+                negmm::Loaded::from_bytes(&mutate(&model, &[1, (position >> 8) as u8, position as u8, 15])).err()
             })
             .map(|error| error.to_string())
             .collect();
-        complaints.sort();
-        complaints.dedup();
-        assert!(complaints.len() > 10 && complaints.iter().all(|text| !text.contains("checksum")), "{complaints:?}");
+        messages.sort();
+        messages.dedup();
+        assert!(messages.len() > 10 && messages.iter().all(|text| !text.contains("checksum")), "{messages:?}");
     }
 }
