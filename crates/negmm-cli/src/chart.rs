@@ -1,13 +1,13 @@
-//! Responsible for pictures made of characters: a predictive density over one input.
+//! Text plots: a predictive density over one input.
 
 use negmm::Predictions;
 
-/// From no density to the most.
+/// Shades from the lowest to the highest density.
 const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 
-/// The density of each of `columns` (one row a column, from left to right) over y, and observed points as dots.
+/// The densities of `columns` (one prediction for each column, from left to right) over y, with observed points as dots.
 ///
-/// Every column is shaded against its own highest density, so that wide distributions stay visible beside narrow ones.
+/// Each column is scaled to its own maximum, so that wide distributions stay visible beside narrow ones.
 pub fn density(columns: &Predictions, x: (f64, f64), points: &[(f64, f64)], height: usize) -> String {
     let (low, high) = columns
         .rows()
@@ -21,10 +21,10 @@ pub fn density(columns: &Predictions, x: (f64, f64), points: &[(f64, f64)], heig
             let top = high - line as f64 * step;
             column.cdf(top) - column.cdf(top - step)
         };
-        let shares: Vec<f64> = (0..height).map(inside).collect();
-        let most = shares.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        for (line, share) in shares.iter().enumerate() {
-            let shade = (share / most * SHADES.len() as f64) as usize;
+        let masses: Vec<f64> = (0..height).map(inside).collect();
+        let most = masses.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        for (line, mass) in masses.iter().enumerate() {
+            let shade = (mass / most * SHADES.len() as f64) as usize;
             cells[line][at] = SHADES[shade.min(SHADES.len() - 1)];
         }
     }

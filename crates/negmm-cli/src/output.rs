@@ -1,4 +1,4 @@
-//! Responsible for files that appear whole or not at all, and for what a killed run left of them.
+//! Output files that are written completely or not at all, and the removal of unfinished files of killed runs.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -12,18 +12,18 @@ use tempfile::NamedTempFile;
 use crate::interrupt;
 use crate::say::{Stream, standard, unless_gone};
 
-/// How names of unfinished files begin.
+/// The prefix of the names of unfinished files.
 const UNFINISHED: &str = ".negmm-";
-/// An unfinished file that was not touched for so long and that nobody holds was left by a run that was killed.
+/// An unfinished file that is this old and not locked was left by a killed run.
 const ABANDONED: Duration = Duration::from_secs(60);
 
-/// Where an output goes.
+/// The destination of an output.
 pub enum Output {
     /// `-`
     Standard(BufWriter<Stream>),
-    /// A device or pipe, which is written to as it is.
+    /// A device or pipe, which is written to directly.
     Device(BufWriter<File>, PathBuf),
-    /// A file under another name until [`Output::finish`]; dropped before that, it vanishes.
+    /// A temporary file that is renamed by [`Output::finish`]; dropped before that, it is deleted.
     File(BufWriter<NamedTempFile>, PathBuf),
 }
 
@@ -35,7 +35,7 @@ impl Output {
         }
         let typed = Path::new(path);
         let failed = |error: io::Error| Error::io(typed, plain(&error));
-        // Where a link leads; the link itself stays.
+        // The file that a link points to is replaced, not the link.
         let path = typed.canonicalize().unwrap_or(typed.to_path_buf());
         let existing = path.metadata().ok();
         match &existing {
@@ -60,28 +60,28 @@ impl Output {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // As any new file: the user's mask decides.
+            // As for any new file, the user's mask applies.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         let mut unfinished = interrupt::unfinished();
         let file = builder.tempfile_in(folder).map_err(|error| match error.kind() {
-            // The folder is there, so it is one that takes no files.
-            ErrorKind::NotFound => Error::data(format!("no file can be made in the folder {}", folder.display()))
+            // The folder exists, so it does not accept files.
+            ErrorKind::NotFound => Error::data(format!("cannot create files in the folder {}", folder.display()))
                 .in_file(typed)
                 .with_source(error),
             _ => failed(error),
         })?;
-        // Held as long as the file is open: a sign to other runs that somebody writes it. Where there are no locks, none clears it.
+        // Locked while it is open, so that other runs do not remove it. Without locks they do not remove anything.
         let _ = file.as_file().try_lock();
         unfinished.push(file.path().to_path_buf());
         if let Some(metadata) = existing {
-            // Where this is not allowed the new file has the usual permissions, which does no harm.
+            // If this is not allowed, the new file has the usual permissions.
             let _ = file.as_file().set_permissions(metadata.permissions());
         }
         Ok(Self::File(BufWriter::new(file), path))
     }
 
-    /// Writes some of it.
+    /// Writes some bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         match self {
             Self::Standard(out) => out.write_all(bytes).map_err(standard),
@@ -90,7 +90,7 @@ impl Output {
         }
     }
 
-    /// The end: the file takes its place.
+    /// Completes the output: a file gets its final name.
     pub fn finish(self) -> Result<(), Error> {
         match self {
             Self::Standard(mut out) => out.flush().map_err(standard),
@@ -110,7 +110,7 @@ impl Write for Output {
         Self::write(self, bytes).map(|()| bytes.len()).map_err(io::Error::other)
     }
 
-    /// Nothing: what is written appears at the end.
+    /// Does nothing: the file appears when it is finished.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -123,7 +123,7 @@ pub fn write(path: &str, bytes: &[u8]) -> Result<(), Error> {
     output.finish()
 }
 
-/// Takes away the unfinished files of runs that were killed: old ones that nobody holds.
+/// Removes unfinished files of killed runs: old ones that are not locked.
 fn clear_abandoned(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED)) {
@@ -132,7 +132,7 @@ fn clear_abandoned(folder: &Path) {
         if !metadata.is_file() || !old {
             continue;
         }
-        // Whoever may not open it, or finds it held, leaves it.
+        // A file that cannot be opened or is locked is left alone.
         if OpenOptions::new().write(true).open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
             let _ = std::fs::remove_file(entry.path());
         }

@@ -1,46 +1,46 @@
-//! Responsible for keeping what a command writes apart: from what it reads, from each other, and from `--json`.
+//! Checks that the outputs of a command collide neither with its inputs, nor with each other, nor with `--json`.
 
 use std::path::{Path, PathBuf};
 
 use negmm::Error;
 
-/// Something that a command writes.
+/// An output of a command.
 pub struct Written<'a> {
-    /// What messages call it.
+    /// Its name in messages.
     pub what: &'a str,
     /// A file, or `-`.
     pub place: &'a str,
-    /// What says another place.
+    /// The flag that sets it, with its value.
     pub option: &'a str,
 }
 
-/// Refuses outputs that would replace an input (what it is called, and its file) or each other, or that go to standard output as
-/// the object of `--json` does.
+/// An error if an output would replace an input (its name in messages, and its path) or another output, or if it goes to standard
+/// output together with the object of `--json`.
 pub fn apart(json: bool, outputs: &[Written<'_>], inputs: &[(&str, &Path)]) -> Result<(), Error> {
     for (number, Written { what, place, option }) in outputs.iter().enumerate() {
         if json && *place == "-" {
             return Err(Error::options(format!(
-                "the {what} and --json cannot both go to standard output: say {option}"
+                "the {what} and --json cannot both go to standard output: use {option}"
             )));
         }
         let same = |other: &str| if *place == "-" { other == "-" } else { other != "-" && is_same(place, other) };
         if let Some(other) = outputs[..number].iter().find(|other| same(other.place)) {
             let place = if *place == "-" { "standard output" } else { place };
             return Err(Error::options(format!(
-                "the {} and the {what} would both go to {place}: say another {option}",
+                "the {} and the {what} would both go to {place}: use another {option}",
                 other.what
             )));
         }
         if let Some((input, _)) = inputs.iter().find(|(_, path)| *place != "-" && is_same(place, path)) {
             return Err(Error::options(format!(
-                "the {what} would replace the {input} in {place}: say another {option}"
+                "the {what} would replace the {input} in {place}: use another {option}"
             )));
         }
     }
     Ok(())
 }
 
-/// Whether two paths lead to the same file, or would; devices and pipes take whatever comes.
+/// Whether two paths are the same file, or would be; devices and pipes do not collide.
 fn is_same(one: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
     let (one, other) = (one.as_ref(), other.as_ref());
     resolved(one).is_some_and(|path| Some(path) == resolved(other))

@@ -1,4 +1,4 @@
-//! Responsible for progress on standard error, unless somebody asked for quiet: a bar on a terminal, elsewhere a line a minute.
+//! Progress on standard error, unless `--quiet`: a bar on a terminal, otherwise a line every minute.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -11,20 +11,20 @@ use crate::arguments::Shared;
 use crate::report;
 use crate::say::tell;
 
-/// How often a line says how far it is.
-const A_LINE: Duration = Duration::from_secs(60);
+/// Time between lines of progress.
+const LINE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// A bar, lines, or nothing.
 pub struct Bar {
     bar: ProgressBar,
-    /// What it is of.
+    /// Number of jobs.
     jobs: usize,
-    /// Dropped, it ends the lines.
+    /// Stops the lines when dropped.
     _lines: Option<Sender<()>>,
 }
 
 impl Bar {
-    /// For training so many jobs.
+    /// For training this many jobs.
     pub fn training(shared: &Shared, jobs: usize) -> Self {
         let bar = Self { jobs, ..Self::new(shared, "training", "") };
         bar.bar.set_style(style("{prefix} {wide_bar} {percent} %, {eta} left {msg}"));
@@ -46,7 +46,7 @@ impl Bar {
         bar
     }
 
-    /// For rows of a file whose length is not known.
+    /// For rows of a file of unknown length.
     pub fn rows(shared: &Shared) -> Self {
         let bar = Self::new(shared, "predicting", "row");
         bar.bar.set_style(style("{spinner} {pos} rows, {per_sec}"));
@@ -62,12 +62,12 @@ impl Bar {
         bar.set_prefix(doing);
         let lines = (!terminal && !shared.quiet).then(|| {
             let bar = bar.clone();
-            every(A_LINE, move |passed| tell(&line((doing, thing), bar.position(), bar.length(), passed)))
+            every(LINE_INTERVAL, move |passed| tell(&line((doing, thing), bar.position(), bar.length(), passed)))
         });
         Self { bar, jobs: 1, _lines: lines }
     }
 
-    /// What the training will take, about.
+    /// Shows an estimate of the training time and memory.
     pub fn begin(&self, estimate: &Estimate, threads: usize) {
         let networks = report::counted(estimate.networks, "network");
         let (seconds, megabytes) = (estimate.seconds(threads), estimate.megabytes(threads));
@@ -78,17 +78,17 @@ impl Bar {
         self.bar.set_prefix(format!("training {networks} (at most about {time}, {megabytes:.0} MB)"));
     }
 
-    /// An epoch of a job is done.
+    /// Counts an epoch of a job.
     pub fn epoch(&self, progress: &Progress) {
         self.bar.set_length((progress.epochs * self.jobs) as u64);
-        // What a network that stops early does not do is done.
+        // Early stopping completes the remaining epochs.
         self.bar.inc(if progress.last { (progress.epochs - progress.epoch + 1) as u64 } else { 1 });
         if let Some(best) = progress.best {
             self.bar.set_message(format!("(best score {best:.4})"));
         }
     }
 
-    /// So many trials of so many are done. A new round of trials starts at 0.
+    /// `done` of `of` trials are finished. A new rung of trials starts at 0.
     pub fn at(&self, done: usize, of: usize) {
         if done == 0 {
             self.bar.reset();
@@ -97,18 +97,18 @@ impl Bar {
         self.bar.set_position(done as u64);
     }
 
-    /// More rows or fits are done.
+    /// Counts more rows or fits.
     pub fn add(&self, done: usize) {
         self.bar.inc(done as u64);
     }
 
-    /// Takes it off the screen.
+    /// Removes it from the screen.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Does something every so often, telling how long it has been, until what this gives is dropped.
+/// Calls `act` with the time passed at every interval, until the returned sender is dropped.
 fn every(pause: Duration, mut act: impl FnMut(Duration) + Send + 'static) -> Sender<()> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -121,7 +121,7 @@ fn every(pause: Duration, mut act: impl FnMut(Duration) + Send + 'static) -> Sen
     sender
 }
 
-/// How far it is, and how long the rest takes if it goes on like that.
+/// A line of progress, with an estimate of the time left.
 fn line((doing, thing): (&str, &str), position: u64, length: Option<u64>, passed: Duration) -> String {
     let minutes = |seconds: f64| format!("{:.0} min", seconds / 60.0);
     let passed = passed.as_secs_f64();
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_say_how_far_it_is() {
+    fn lines_tell_progress_and_time_left() {
         let after = Duration::from_secs;
         assert_eq!(line(("training", ""), 25, Some(100), after(120)), "training: 25 %, 2 min so far, about 6 min left");
         assert_eq!(line(("comparing", "fit"), 0, Some(1), after(60)), "comparing: 0 of 1 fit, 1 min so far");
@@ -159,13 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_every_so_often_and_end() {
-        let (said, heard) = mpsc::channel();
-        let lines = every(Duration::from_millis(5), move |passed| said.send(passed).unwrap_or_default());
-        assert_eq!(heard.recv().unwrap(), Duration::from_millis(5));
-        assert_eq!(heard.recv().unwrap(), Duration::from_millis(10));
+    fn lines_come_at_intervals_and_end() {
+        let (sender, receiver) = mpsc::channel();
+        let lines = every(Duration::from_millis(5), move |passed| sender.send(passed).unwrap_or_default());
+        assert_eq!(receiver.recv().unwrap(), Duration::from_millis(5));
+        assert_eq!(receiver.recv().unwrap(), Duration::from_millis(10));
         drop(lines);
-        // The thread ends and takes its end of the channel along.
-        while heard.recv().is_ok() {}
+        // The thread ends and closes the channel.
+        while receiver.recv().is_ok() {}
     }
 }

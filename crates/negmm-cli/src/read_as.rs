@@ -1,4 +1,4 @@
-//! Responsible for what people are told of how the columns of their file were read.
+//! Descriptions of the columns of a training table: their types, categories and missing values.
 
 use negmm::data::{Column, ColumnRoles, ColumnType, Encoding, Input, Kind, MISSING};
 use negmm::{Model, Table};
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::report;
 
-/// Columns that are listed.
+/// Columns to list.
 const LISTED: usize = 12;
-/// Columns without a use that are named.
+/// Unused columns to name.
 const NAMED: usize = 5;
 
 /// A column of the training table.
@@ -16,16 +16,16 @@ struct Described<'a> {
     name: &'a str,
     reading: ColumnType,
     note: &'a str,
-    /// Different texts.
+    /// Number of categories.
     levels: Option<usize>,
-    /// Texts that share a feature.
+    /// Categories that share one feature.
     pooled: usize,
-    /// Whether they are known by statistics of the target.
+    /// Whether they have a target encoding.
     statistics: bool,
     missing: usize,
-    /// Cells that do not fit and are missing.
+    /// Cells that are not of the column's type and count as missing.
     odd: u64,
-    /// Whether the model looks at it or predicts it, or it says how much rows count.
+    /// Whether it is an input, the target or has another role.
     used: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Described<'a> {
                 (Some(count), codes.iter().filter(|code| **code == MISSING).count())
             }
         };
-        // Levels with a feature of their own, whether they are known by statistics, and whether text is dates.
+        // Categories with their own feature, whether they have a target encoding, and whether the text is dates.
         let (own, statistics, time) = match input.map(|input| &input.encoding) {
             Some(Encoding::Text(encoding)) if encoding.statistics.is_empty() => (encoding.levels.len(), false, None),
             Some(Encoding::Text(_)) => (usize::MAX, true, None),
@@ -65,12 +65,12 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// Whether its cells are numbers as every program writes them.
+    /// Whether its cells are plain numbers.
     fn is_plain_number(&self) -> bool {
         self.reading.is_plain() && self.levels.is_none()
     }
 
-    /// Whether something was decided that may not be what was meant.
+    /// Whether something was inferred that may be wrong.
     fn is_decided(&self) -> bool {
         !self.reading.is_plain() || !self.note.is_empty() || self.pooled > 0 || self.statistics
     }
@@ -78,12 +78,12 @@ impl<'a> Described<'a> {
     fn text(&self) -> String {
         let count = |n: usize, what: &str| (n > 0).then(|| format!("{} {what}", report::count(n)));
         let mut parts = vec![self.reading.to_string()];
-        parts.extend(self.levels.map(|levels| report::counted(levels, "level")));
+        parts.extend(self.levels.map(|levels| counted_categories(levels)));
         parts.extend(count(self.pooled, "of them pooled"));
-        parts.extend(self.statistics.then(|| "by statistics of the target".to_string()));
+        parts.extend(self.statistics.then(|| "target encoding".to_string()));
         parts.extend(Some(self.note.to_string()).filter(|note| !note.is_empty()));
         parts.extend(count(self.missing, "missing"));
-        parts.extend(count(self.odd as usize, "of them no number"));
+        parts.extend(count(self.odd as usize, "of them not numeric"));
         parts.join(", ")
     }
 
@@ -113,7 +113,7 @@ fn described<'a>(model: &Model, table: &'a Table, inputs: &ColumnRoles) -> Vec<D
     table.columns().map(describe).collect()
 }
 
-/// What a person should look at: columns that are not plain numbers, and those that are not used. Nothing where there is none.
+/// A list of the columns to check: those that are not plain numbers, and those that are not used. Empty if there are none.
 pub fn lines(model: &Model, table: &Table, inputs: &ColumnRoles) -> String {
     let columns = described(model, table, inputs);
     let (used, unused): (Vec<_>, Vec<_>) = columns.iter().partition(|column| column.used);
@@ -139,10 +139,15 @@ pub fn lines(model: &Model, table: &Table, inputs: &ColumnRoles) -> String {
         let rest = if rest > 0 { format!(" and {} more", report::count(rest)) } else { String::new() };
         lines.push(format!("  not used: {}{rest}", names.join(", ")));
     }
-    if lines.is_empty() { String::new() } else { format!("read as\n{}\n", lines.join("\n")) }
+    if lines.is_empty() { String::new() } else { format!("columns\n{}\n", lines.join("\n")) }
 }
 
-/// All columns.
+/// All columns as JSON.
 pub fn json(model: &Model, table: &Table, inputs: &ColumnRoles) -> Vec<Value> {
     described(model, table, inputs).iter().map(Described::json).collect()
+}
+
+/// `1 category`, `3 categories`.
+pub fn counted_categories(count: usize) -> String {
+    format!("{} {}", report::count(count), if count == 1 { "category" } else { "categories" })
 }

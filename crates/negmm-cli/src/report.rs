@@ -1,4 +1,4 @@
-//! Responsible for tables of scores on a terminal.
+//! Text tables of scores, and numbers as text.
 
 use negmm::Metrics;
 use negmm::censored::Censored;
@@ -21,15 +21,15 @@ pub fn table(lines: &[Vec<String>]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Scores of several predictions of the same rows, one line each. Where targets may be censored those of all rows come first,
-/// and then those of the rows whose target is known.
+/// Scores of several predictions of the same rows, one line each. For censored targets the scores of all rows come first, then those
+/// of the observed rows.
 pub fn scores(lines: &[(&str, &Metrics)]) -> String {
     let censored: Vec<_> =
         lines.iter().filter_map(|(name, metrics)| Some((*name, metrics.censored.as_ref()?))).collect();
     let Some((_, first)) = censored.first() else { return of_known(lines) };
     let known = lines.first().map_or(0, |(_, metrics)| metrics.rows);
     format!(
-        "{}\n\nof the {} whose target is known ({:.1} % are censored), which are not like the others:\n{}",
+        "{}\n\non the {} with observed targets ({:.1} % are censored), which are not representative:\n{}",
         of_all(&censored),
         counted(known as usize, "row"),
         100.0 * first.share,
@@ -37,7 +37,7 @@ pub fn scores(lines: &[(&str, &Metrics)]) -> String {
     )
 }
 
-/// Scores that rows have a part in whose target is not known.
+/// Scores of all rows, censored ones included.
 fn of_all(lines: &[(&str, &Censored)]) -> String {
     let mut cells = vec![["", "NLL", "Brier, integrated", "concordance"].map(str::to_string).to_vec()];
     for (name, censored) in lines {
@@ -48,7 +48,7 @@ fn of_all(lines: &[(&str, &Censored)]) -> String {
     table(&cells)
 }
 
-/// Scores of targets that are known; the mass NLL where the target is discrete.
+/// Scores of observed targets; with the mass NLL if the target is discrete.
 fn of_known(lines: &[(&str, &Metrics)]) -> String {
     let discrete = lines.iter().any(|(_, metrics)| metrics.mass_nll.is_some());
     let mass = discrete.then_some("mass NLL");
@@ -66,7 +66,7 @@ fn of_known(lines: &[(&str, &Metrics)]) -> String {
     table(&cells)
 }
 
-/// Lines of a name and what is said of it, one below the other.
+/// Lines of a name and a description.
 pub fn left_aligned(lines: &[Vec<String>]) -> String {
     let width = lines.iter().map(|line| line[0].chars().count()).max().unwrap_or(0);
     let gap = |name: &str| " ".repeat(width - name.chars().count());
@@ -74,7 +74,7 @@ pub fn left_aligned(lines: &[Vec<String>]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What is not plain about a target, each in a line of its own.
+/// The special properties of a target, one line each.
 pub fn of_target(target: &Target) -> String {
     target.words().iter().map(|words| format!("\n{words}")).collect()
 }
@@ -101,7 +101,7 @@ pub fn count(n: usize) -> String {
     text
 }
 
-/// So many things: `1 row`, `1,200 rows`.
+/// A count with its noun: `1 row`, `1,200 rows`.
 pub fn counted(n: usize, thing: &str) -> String {
     format!("{} {thing}{}", count(n), if n == 1 { "" } else { "s" })
 }

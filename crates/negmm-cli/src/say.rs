@@ -1,5 +1,5 @@
-//! Responsible for what is printed: text and JSON on standard output, warnings and failures on standard error. Names that come
-//! from files reach a terminal with their control characters made visible.
+//! Printing: text and JSON to standard output, warnings and errors to standard error. Control characters in names from files are
+//! escaped.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ thread_local! {
     static CAPTURED: RefCell<Option<[Vec<u8>; 2]>> = const { RefCell::new(None) };
 }
 
-/// Does something and keeps what it prints from this thread.
+/// Runs `work` and captures what this thread prints.
 pub fn captured<T>(work: impl FnOnce() -> T) -> (T, [Vec<u8>; 2]) {
     CAPTURED.set(Some(Default::default()));
     let given = work();
@@ -34,7 +34,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Writes a line in one piece, so that nobody else's comes between.
+    /// Writes a line in one call, so that lines of threads do not mix.
     fn line(&mut self, text: &str) -> io::Result<()> {
         self.write_all(format!("{text}\n").as_bytes())
     }
@@ -60,7 +60,7 @@ impl Write for Stream {
 /// Prints to standard output.
 ///
 /// # Errors
-/// When it cannot be written there; a reader that has gone away (`| head`) ends the program quietly.
+/// When it cannot be written; a closed pipe (`| head`) ends the program quietly.
 pub fn say(text: &str) -> Result<(), Error> {
     Stream::Out.line(&printable(text)).and_then(|()| Stream::Out.flush()).map_err(standard)
 }
@@ -75,9 +75,9 @@ pub fn say_json(value: &impl Serialize) -> Result<(), Error> {
     say(&text)
 }
 
-/// Prints to standard error, for people alone.
+/// Prints to standard error.
 pub fn tell(text: &str) {
-    // Nobody is left to be told where it cannot be written.
+    // There is nowhere to report that this failed.
     let _ = Stream::Err.line(&printable(text));
 }
 
@@ -101,7 +101,7 @@ pub fn print_warnings(quiet: bool, warnings: &[Warning]) {
     warn(quiet, &sentences);
 }
 
-/// Prints what went wrong, for programs too where they listen.
+/// Prints an error, also as JSON if `json`.
 pub fn failure(error: &Error, json: bool) {
     if json {
         let location = error.location();
@@ -115,18 +115,18 @@ pub fn failure(error: &Error, json: bool) {
             "option": error.option_name(),
             "hints": error.hints(),
         });
-        // Where standard output is what failed, standard error tells it.
+        // If standard output is what failed, standard error still tells.
         let _ = Stream::Out.line(&object.to_string());
     }
     tell(&format!("error: {}", error.worded(&Flags)));
 }
 
-/// That standard output failed; a reader that has gone away ends the program quietly.
+/// The error of standard output; a closed pipe ends the program quietly.
 pub fn standard(error: io::Error) -> Error {
     unless_gone(error, Path::new("standard output"))
 }
 
-/// That `path` cannot be written to; a reader that has gone away ends the program quietly.
+/// The error of an output; a closed pipe ends the program quietly.
 pub fn unless_gone(error: io::Error, path: &Path) -> Error {
     if error.kind() == ErrorKind::BrokenPipe {
         std::process::exit(0);
@@ -134,16 +134,16 @@ pub fn unless_gone(error: io::Error, path: &Path) -> Error {
     Error::io(path, error)
 }
 
-/// The text with control characters other than line ends and tabs escaped: a terminal obeys them, whoever put them there.
+/// The text with control characters other than line ends and tabs escaped, because terminals interpret them.
 fn printable(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_direction(c);
-    if !text.contains(obeyed) {
+    let interpreted = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_direction(c);
+    if !text.contains(interpreted) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        // As JSON writes them, so that an object stays one.
-        if obeyed(character) {
+        // Escaped as in JSON, so that JSON stays valid.
+        if interpreted(character) {
             shown.push_str(&format!("\\u{:04x}", u32::from(character)))
         } else {
             shown.push(character)
@@ -152,7 +152,7 @@ fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character turns the direction of those after it, so that text reads as something else.
+/// Whether a character changes the direction of the text after it, which can disguise names.
 fn is_direction(character: char) -> bool {
     matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_is_told_nothing() {
+    fn control_characters_are_escaped() {
         assert_eq!(printable("a\tb\nŁódź €"), "a\tb\nŁódź €");
         assert_eq!(printable("\u{1b}[31mred\u{9b}0m\r\u{7f}"), "\\u001b[31mred\\u009b0m\\u000d\\u007f");
         assert_eq!(printable("price\u{202e}txt.exe"), "price\\u202etxt.exe");

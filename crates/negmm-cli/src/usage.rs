@@ -48,7 +48,7 @@ pub fn refusal(error: clap::Error) -> Error {
     let first = |kind| context(kind).into_iter().next().unwrap_or_default();
     let argument = first(ContextKind::InvalidArg);
     let what = match error.kind() {
-        ErrorKind::ValueValidation => return Error::options(invalid_value(&error, &argument)),
+        ErrorKind::ValueValidation => return invalid_value(&error, &argument),
         ErrorKind::InvalidValue => match (first(ContextKind::InvalidValue), context(ContextKind::ValidValue)) {
             (found, valid) if !found.is_empty() && !valid.is_empty() => {
                 return Error::options(format!("{} must be {}, found {found:?}", name(&argument), one_of(&valid)));
@@ -87,11 +87,15 @@ pub fn refusal(error: clap::Error) -> Error {
 }
 
 /// What a value parser has against a value.
-fn invalid_value(error: &clap::Error, argument: &str) -> String {
-    match error.source() {
-        Some(source) if source.is::<Unexpected>() => format!("{} {source}", name(argument)),
-        Some(source) => source.to_string(),
-        None => format!("{} has an invalid value", name(argument)),
+fn invalid_value(error: &clap::Error, argument: &str) -> Error {
+    let source = error.source();
+    if let Some(error) = source.and_then(|source| source.downcast_ref::<Error>()) {
+        return error.clone();
+    }
+    match source {
+        Some(source) if source.is::<Unexpected>() => Error::options(format!("{} {source}", name(argument))),
+        Some(source) => Error::options(source.to_string()),
+        None => Error::options(format!("{} has an invalid value", name(argument))),
     }
 }
 

@@ -159,8 +159,8 @@ fn tables_for_people() {
     assert!(evaluate.starts_with("60 rows, target \"y\"\n") && evaluate.contains("\nconstant "), "{evaluate}");
     let inspect = folder.done(&["inspect", "ok.negmm"]).text();
     assert!(inspect.contains("\n  hidden         4\n"), "{inspect}");
-    assert!(inspect.contains("\n  c  text, 2 levels: b, a\n"), "{inspect}");
-    assert!(inspect.contains("\n3 epochs, kept epoch "), "{inspect}");
+    assert!(inspect.contains("\n  c  text, 2 categories: b, a\n"), "{inspect}");
+    assert!(inspect.contains("\n3 epochs, best epoch "), "{inspect}");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn the_default_is_auto() {
     assert!(text.starts_with("auto for \"y\" from 2 inputs"), "{text}");
     assert!(text.contains("trained 5 networks in "), "{text}");
     assert!(
-        text.contains("held-out scores, 60 rows, each by 1 of the 5 networks (all together are usually better):\n"),
+        text.contains("held-out scores on 60 rows, each predicted by 1 of the 5 networks (the whole ensemble is usually better):\n"),
         "{text}"
     );
     let held = String::from_utf8(folder.read("h.csv")).unwrap();
@@ -194,7 +194,7 @@ fn the_default_is_auto() {
     folder.refused(
         &["fit", "ok.csv", "--target", "y", "-o", "b", "--held-out", "ok.csv"],
         2,
-        "the held-out predictions would replace the data in ok.csv: say another --held-out FILE",
+        "the held-out predictions would replace the data in ok.csv: use another --held-out FILE",
     );
 }
 
@@ -216,7 +216,7 @@ fn the_demo_shows_and_saves() {
     let page = |path: &str| std::fs::read_to_string(path).unwrap();
     assert!(page(json["report"].as_str().unwrap()).starts_with("<!doctype html>"));
     let text = folder.done(&["demo"]).text();
-    let (_, place) = text.trim_end().rsplit_once("more pictures, in a browser: ").unwrap();
+    let (_, place) = text.trim_end().rsplit_once("report with more plots: ").unwrap();
     assert!(page(place) == String::from_utf8(folder.read("d/toy2.html")).unwrap());
 }
 

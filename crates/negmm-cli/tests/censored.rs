@@ -43,7 +43,7 @@ fn fit_and_evaluate_say_what_the_scores_are_of() {
     let evaluate = folder.done(&["evaluate", "m", "d.csv"]).text();
     for text in [&fit, &evaluate] {
         assert!(text.contains("Brier, integrated") && text.contains("concordance"), "{text}");
-        assert!(text.contains("whose target is known (") && text.contains("which are not like the others"), "{text}");
+        assert!(text.contains("with observed targets (") && text.contains("which are not representative"), "{text}");
     }
     assert!(evaluate.starts_with("300 rows, target \"t\""), "{evaluate}");
     let scores = folder.done(&["evaluate", "m", "d.csv", "--json"]).json();

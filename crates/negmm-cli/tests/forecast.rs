@@ -25,8 +25,8 @@ fn steps_ahead_have_times_and_distributions() {
     folder.write("h.csv", hours(24 * 14));
     let fit = ["fit", "h.csv", "--sequence", "load", "--time", "when", "--horizon", "24", "-o", "h.negmm"];
     let text = folder.done(&[&fit[..], &QUICK].concat()).text();
-    assert!(text.starts_with("forecasts of \"load\", 24 steps ahead\nevery hour, a season of 24 steps"), "{text}");
-    assert!(text.contains("scores on blocks of time that were held out:") && text.contains("season of 24"), "{text}");
+    assert!(text.starts_with("forecasts of \"load\", 24 steps ahead\nevery hour, seasonal period 24"), "{text}");
+    assert!(text.contains("scores on held-out blocks of time:") && text.contains("season of 24"), "{text}");
     let out = folder.done(&["predict", "h.negmm", "h.csv", "--interval", "0.9", "--paths", "2"]).text();
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!((lines.len(), lines[0]), (25, "when,step,mean,sd,lower_0.9,upper_0.9,path_1,path_2"));
@@ -46,7 +46,7 @@ fn steps_ahead_have_times_and_distributions() {
     assert!(crps(0) < 2.5 && crps(1) > 10.0, "{scores}");
     assert_eq!(scores["steps"].as_array().unwrap().len(), 24);
     let text = folder.done(&["evaluate", "h.negmm", "h.csv", "--last", "72"]).text();
-    assert!(text.contains("of the best naive forecast") || text.contains("no better than"), "{text}");
+    assert!(text.contains("of the best baseline") || text.contains("no better than"), "{text}");
     assert!(text.contains("by step ahead:"), "{text}");
     assert!(folder.done(&["inspect", "h.negmm"]).text().starts_with("forecasts of \"load\""));
     folder.done(&["report", "h.negmm", "h.csv", "--last", "72", "-o", "h.html", "--svg", "pictures"]);
@@ -68,7 +68,7 @@ fn many_series_have_one_model() {
     folder.write("m.csv", text);
     let fit = ["fit", "m.csv", "--sequence", "y", "--series", "id", "--horizon", "2", "--season", "4", "-o", "m.negmm"];
     let text = folder.done(&[&fit[..], &QUICK].concat()).text();
-    assert!(text.contains("2 steps ahead for many series") && text.contains("a season of 4 steps"), "{text}");
+    assert!(text.contains("2 steps ahead for many series") && text.contains("seasonal period 4"), "{text}");
     let out = folder.done(&["predict", "m.negmm", "m.csv"]).text();
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!((lines.len(), lines[0]), (5, "id,step,mean,sd"));

@@ -74,7 +74,7 @@ fn calibrated_sets_are_guaranteed_and_say_so() {
         "the model is not calibrated, so it has no conformal sets; use `negmm calibrate` with rows that the model was not fitted to",
     );
     let said = folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "safe.negmm"]).text();
-    assert!(said.starts_with("ne-gmm for \"y\", calibrated by 400 rows that it must not have seen\n"), "{said}");
+    assert!(said.starts_with("ne-gmm for \"y\", calibrated on 400 rows, which must not be training rows\n"), "{said}");
     let line = "  0.9   at least 90 % on average; for this model at least 88 % with 90 % confidence (400 rows)\n";
     assert!(said.contains(line), "{said}");
     let json = folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "safe.negmm", "--json"]).json();
@@ -92,7 +92,10 @@ fn calibrated_sets_are_guaranteed_and_say_so() {
     // The very rows of the calibration: at least nine tenths and one.
     assert!((361..=366).contains(&held), "{held}");
     let inspected = folder.done(&["inspect", "safe.negmm"]).text();
-    assert!(inspected.trim_end().ends_with("guaranteed sets by 400 rows held back"), "{inspected}");
+    assert!(
+        inspected.trim_end().ends_with("conformal prediction sets from 400 rows of a calibration set"),
+        "{inspected}"
+    );
     // Nothing else changes.
     let plain =
         ["ok.negmm", "safe.negmm"].map(|model| folder.done(&["predict", model, "ok.csv", "--interval", "0.9"]).text());
@@ -171,5 +174,5 @@ fn sets_of_a_sequence_adapt() {
     // 0.92 / (0.02 · 395) is the bound.
     assert!((held as f64 / 395.0 - 0.9).abs() < 0.1166, "{held}");
     let outcome = folder.run(&["calibrate", "s.negmm", "s.csv", "-o", "t.negmm"]);
-    assert!(outcome.code == Some(2) && outcome.err.contains("steps of a sequence are not alike"), "{}", outcome.err);
+    assert!(outcome.code == Some(2) && outcome.err.contains("sequences cannot be calibrated"), "{}", outcome.err);
 }

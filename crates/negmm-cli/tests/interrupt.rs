@@ -24,7 +24,7 @@ fn stop(folder: &Folder, mut child: Child, bytes: u64, signal: &str, code: i32) 
     let output = child.wait_with_output().unwrap();
     drop(stdin);
     assert_eq!(output.status.code(), Some(code));
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "error: stopped before the end\n");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "error: interrupted\n");
     assert!(output.stdout.is_empty());
 }
 

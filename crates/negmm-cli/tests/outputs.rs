@@ -67,23 +67,23 @@ fn outputs_that_collide_are_refused_before_work_starts() {
     for (outputs, message) in [
         (
             &["-o", "m", "--held-out", "m"][..],
-            "the model and the held-out predictions would both go to m: say another --held-out FILE",
+            "the model and the held-out predictions would both go to m: use another --held-out FILE",
         ),
         (
             &["-o", "m", "--held-out", "sub/../m"],
-            "the model and the held-out predictions would both go to sub/../m: say another --held-out FILE",
+            "the model and the held-out predictions would both go to sub/../m: use another --held-out FILE",
         ),
         (
             &["-o", "-", "--held-out", "-"],
-            "the model and the held-out predictions would both go to standard output: say another --held-out FILE",
+            "the model and the held-out predictions would both go to standard output: use another --held-out FILE",
         ),
         (
             &["-o", "m", "--held-out", "h", "--report", "h"],
-            "the held-out predictions and the report would both go to h: say another --report FILE",
+            "the held-out predictions and the report would both go to h: use another --report FILE",
         ),
         (
             &["-o", "c.toml", "--config", "c.toml"],
-            "the model would replace the config file in c.toml: say another -o MODEL",
+            "the model would replace the config file in c.toml: use another -o MODEL",
         ),
     ] {
         folder.refused(&fit(outputs), 2, message);
@@ -91,7 +91,7 @@ fn outputs_that_collide_are_refused_before_work_starts() {
     let tune = ["tune", "ok.csv", "--target", "y", "--journal", "j", "-o"];
     for (output, what) in [("j/trials.jsonl", "journal"), ("j/result.json", "result")] {
         std::fs::create_dir_all(folder.path("j")).unwrap();
-        let message = format!("the model would replace the {what} in {output}: say another -o MODEL");
+        let message = format!("the model would replace the {what} in {output}: use another -o MODEL");
         folder.refused(&[&tune[..], &[output]].concat(), 2, &message);
     }
     // Held-out predictions alone on standard output, the rest beside it.
@@ -119,7 +119,7 @@ fn a_failure_is_an_object_for_programs() {
         }),
     );
     let nothing = |error: &str, kind: &str| json!({ "error": error, "kind": kind, "file": null, "line": null, "row": null, "column": null, "option": null, "hints": [] });
-    let both = nothing("the model and --json cannot both go to standard output: say -o MODEL", "options");
+    let both = nothing("the model and --json cannot both go to standard output: use -o MODEL", "options");
     expect(&fit(&["-o", "-", "--json"]), 2, both);
     expect(&["fti", "--json"], 2, nothing("there is no command \"fti\" (did you mean fit?); see --help", "options"));
     let mut none = nothing("none: there is no such file or folder", "io");

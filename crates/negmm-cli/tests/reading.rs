@@ -30,11 +30,11 @@ fn a_fit_says_what_it_read_and_predict_reads_alike() {
     let warnings = "warning: 1 row has no target \"sold \" and is left out\n\
          warning: column \"visits\": 1 cell is no number and counts as missing: \"unknown\" (1)\n";
     assert!(fit.err.starts_with(warnings), "{}", fit.err);
-    let expected = "read as\n  \
+    let expected = "columns\n  \
         amount  number (, between thousands, $), such as \"$1,000.50\"\n  \
         member  truth (1 or 0), such as \"yes\"\n  \
-        shop    text, 3 levels, leading zeros\n  \
-        visits  number, 1 missing, 1 of them no number\n  \
+        shop    text, 3 categories, leading zeros\n  \
+        visits  number, 1 missing, 1 of them not numeric\n  \
         and 1 plain number\n";
     assert!(fit.text().contains(expected), "{}", fit.text());
     assert!(folder.done(&["inspect", "m"]).text().contains("\n  amount  number (, between thousands, $), mean "));

@@ -74,7 +74,7 @@ fn files_that_are_not_there() {
         "none/p.csv: the folder none does not exist",
     );
     if cfg!(target_os = "linux") {
-        folder.refused(&fit("ok.csv", "/proc/m"), 1, "/proc/m: no file can be made in the folder /proc");
+        folder.refused(&fit("ok.csv", "/proc/m"), 1, "/proc/m: cannot create files in the folder /proc");
     }
     folder.refused(&["demo", "--save", "ok.csv"], 1, "ok.csv: a file of that name is already there");
 }
@@ -97,17 +97,17 @@ fn an_output_does_not_replace_an_input() {
     folder.refused(
         &["fit", "ok.csv", "--target", "y", "-o", "./ok.csv"],
         2,
-        "the model would replace the data in ./ok.csv: say another -o MODEL",
+        "the model would replace the data in ./ok.csv: use another -o MODEL",
     );
     folder.refused(
         &["predict", "ok.negmm", "ok.csv", "-o", "ok.csv"],
         2,
-        "the predictions would replace the data in ok.csv: say another -o FILE",
+        "the predictions would replace the data in ok.csv: use another -o FILE",
     );
     folder.refused(
         &["predict", "ok.negmm", "ok.csv", "-o", "ok.negmm"],
         2,
-        "the predictions would replace the model in ok.negmm: say another -o FILE",
+        "the predictions would replace the model in ok.negmm: use another -o FILE",
     );
     assert_eq!((folder.read("ok.csv"), folder.read("ok.negmm")), before);
 }

@@ -57,7 +57,7 @@ fn a_comparison_is_drawn() {
     folder.refused(
         &[&compare[..], &["--svg", "ok.csv"]].concat(),
         2,
-        "the picture would replace the data in ok.csv: say another --svg FILE",
+        "the plot would replace the data in ok.csv: use another --svg FILE",
     );
     let standard = [&compare[..], &["--svg", "-"]].concat();
     folder.refused(&standard, 2, "--svg needs the name of a file, not -");
@@ -72,14 +72,14 @@ fn reports_that_cannot_be() {
     folder.refused(
         &report(&["ok.csv", "-o", "ok.csv"]),
         2,
-        "the page would replace the data in ok.csv: say another -o FILE",
+        "the report would replace the data in ok.csv: use another -o FILE",
     );
     folder.refused(
         &report(&["ok.csv", "-o", "ok.negmm"]),
         2,
-        "the page would replace the model in ok.negmm: say another -o FILE",
+        "the report would replace the model in ok.negmm: use another -o FILE",
     );
-    let both = "the page and --json cannot both go to standard output: say -o FILE";
+    let both = "the report and --json cannot both go to standard output: use -o FILE";
     let outcome = folder.run(&report(&["ok.csv", "-o", "-", "--json"]));
     assert_eq!((outcome.code, outcome.json()["error"].as_str()), (Some(2), Some(both)));
     folder.refused(&report(&["none.csv", "-o", "r.html"]), 1, "none.csv: there is no such file or folder");
@@ -97,6 +97,6 @@ fn reports_that_cannot_be() {
     folder.refused(
         &["fit", "ok.csv", "--target", "y", "-o", "m", "--report", "m"],
         2,
-        "the model and the report would both go to m: say another --report FILE",
+        "the model and the report would both go to m: use another --report FILE",
     );
 }

@@ -1,4 +1,4 @@
-//! Responsible for `negmm calibrate`: make intervals and regions guaranteed ones, by rows that the model has not seen.
+//! `negmm calibrate`: conformal calibration on rows that the model has not seen.
 
 use std::path::Path;
 
@@ -19,14 +19,14 @@ use crate::without_target::WithoutTarget;
 /// Rows read at once.
 const CHUNK: usize = 16_384;
 
-/// The coverages whose guarantees are said.
+/// The coverages whose guarantees are shown.
 const COVERAGES: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
 
-/// The coverage whose guarantees are said of each group.
+/// The coverage whose guarantees are shown for each group.
 const OF_GROUPS: f64 = 0.9;
 
-/// Groups whose guarantees are said.
-const MOST_SAID: usize = 20;
+/// Groups whose guarantees are shown.
+const GROUPS_SHOWN: usize = 20;
 
 /// Runs it.
 pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
@@ -38,14 +38,14 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
         Loaded::Model(model) if model.encoder().sequence().is_none() => *model,
         _ => {
             return Err(Error::options(
-                "steps of a sequence are not alike, so rows that are held back guarantee nothing of those to come: \
-                 `negmm predict --guaranteed` adapts to what was missed before, without a calibration",
+                "sequences cannot be calibrated, because their steps are not exchangeable: `negmm predict --conformal` uses \
+                 adaptive conformal inference, which needs no calibration",
             ));
         }
     };
     if model.encoder().target().is_censored() {
         return Err(Error::options(
-            "guaranteed sets need targets that are known, and those of this model may be censored",
+            "conformal prediction sets need observed targets, and those of this model may be censored",
         ));
     }
     let calibration = read(calibrate, &model, shared)?;
@@ -61,12 +61,12 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
     if place == "-" { Ok(()) } else { say(&sentences(&model, calibration)) }
 }
 
-/// The rows that are held back.
+/// Reads the calibration set.
 fn read(calibrate: &Calibrate, model: &Model, shared: &Shared) -> Result<Calibration, Error> {
     let columns = LabelColumns { by: calibrate.by.as_deref(), weight: calibrate.weight.as_deref() };
     let schema = columns.added_to(model.encoder().schema_with_target());
     let mut stream = input::stream(&calibrate.data, &schema.in_dialect(&calibrate.file.dialect()?)?)?;
-    let (mut held, mut warnings, bar) = (CalibrationSet::default(), Warnings::default(), Bar::rows(shared));
+    let (mut set, mut warnings, bar) = (CalibrationSet::default(), Warnings::default(), Bar::rows(shared));
     let mut without_target = WithoutTarget::new(model);
     let target = &model.encoder().target().name;
     while let Some(chunk) = stream.next_chunk(CHUNK)? {
@@ -75,15 +75,15 @@ fn read(calibrate: &Calibrate, model: &Model, shared: &Shared) -> Result<Calibra
         let Some(table) = without_target.leave_out(chunk.table)? else { continue };
         let (predictions, odd) = model.predict_known(&table)?;
         warnings.merge(&odd);
-        held.add(&predictions, &model.encoder().targets(&table)?, labels)?;
+        set.add(&predictions, &model.encoder().targets(&table)?, labels)?;
         bar.add(table.rows());
     }
     bar.clear();
     warn(shared.quiet, &[without_target.finish()?, warnings.sentences()].concat());
-    held.calibration(columns.by, columns.weight)
+    set.calibration(columns.by, columns.weight)
 }
 
-/// What is guaranteed of sets of this coverage, for machines.
+/// The guarantees of sets of this coverage as JSON.
 fn of_coverage(calibration: &Calibration, coverage: f64) -> Vec<Value> {
     let of = |(name, sets): (&str, SetKind)| {
         let each = calibration.guarantees(sets, coverage).into_iter();
@@ -103,11 +103,13 @@ fn of_coverage(calibration: &Calibration, coverage: f64) -> Vec<Value> {
 fn sentences(model: &Model, calibration: &Calibration) -> String {
     let target = &model.encoder().target().name;
     let rows = counted(calibration.rows(), "row");
-    let mut lines =
-        vec![format!("{} for {target:?}, calibrated by {rows} that it must not have seen", model.method().name())];
+    let mut lines = vec![format!(
+        "{} for {target:?}, calibrated on {rows}, which must not be training rows",
+        model.method().name()
+    )];
     match calibration.by() {
         None => {
-            lines.push("guaranteed intervals and regions hold".into());
+            lines.push("coverage of conformal intervals and regions".into());
             lines.extend(COVERAGES.iter().map(|coverage| {
                 let guarantees = calibration.guarantees(SetKind::Intervals, *coverage);
                 let guarantee = guarantees.first().map_or(String::new(), |(_, guarantee)| guarantee.to_string());
@@ -115,14 +117,14 @@ fn sentences(model: &Model, calibration: &Calibration) -> String {
             }));
         }
         Some(by) => {
-            lines.push(format!("guaranteed intervals and regions of {OF_GROUPS} hold, by {by:?}"));
+            lines.push(format!("coverage of conformal intervals and regions of {OF_GROUPS}, by {by:?}"));
             let guarantees = calibration.guarantees(SetKind::Intervals, OF_GROUPS);
             let width = guarantees.iter().map(|(group, _)| group.chars().count()).max().unwrap_or(0);
-            let more = guarantees.len().saturating_sub(MOST_SAID);
-            let said = guarantees.iter().take(MOST_SAID);
-            lines.extend(said.map(|(group, guarantee)| format!("  {group:<width$}  {guarantee}")));
+            let more = guarantees.len().saturating_sub(GROUPS_SHOWN);
+            let shown = guarantees.iter().take(GROUPS_SHOWN);
+            lines.extend(shown.map(|(group, guarantee)| format!("  {group:<width$}  {guarantee}")));
             if more > 0 {
-                lines.push(format!("  and {}", counted(more, "group")));
+                lines.push(format!("  and {} more", counted(more, "group")));
             }
         }
     }

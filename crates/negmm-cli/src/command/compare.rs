@@ -31,7 +31,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         if picture == "-" {
             return Err(Error::options("--svg needs the name of a file, not -"));
         }
-        let written = Written { what: "picture", place: picture, option: "--svg FILE" };
+        let written = Written { what: "plot", place: picture, option: "--svg FILE" };
         apart(false, &[written], &[("data", Path::new(&arguments.data))])?;
     }
     let engine = shared.trainer()?;

@@ -1,4 +1,4 @@
-//! Responsible for `negmm demo`: the paper's example from data to picture in one command.
+//! `negmm demo`: the paper's example, from data to plot in one command.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -19,10 +19,10 @@ use crate::{chart, report};
 
 /// Rows to score on, as in the paper.
 const TEST_ROWS: usize = 300;
-/// Size of the picture in characters.
+/// Size of the plot in characters.
 const WIDTH: usize = 80;
 const HEIGHT: usize = 24;
-/// Observations shown in the picture.
+/// Observations in the plot.
 const POINTS: usize = 150;
 
 /// Runs it.
@@ -64,7 +64,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
         }
         None => in_temporary_folder(&explained.html()),
     };
-    // The picture on the terminal is still worth showing.
+    // The plot on the terminal is still worth showing.
     let page = match (page, &demo.save) {
         (Ok(page), _) => Some(page),
         (Err(error), Some(_)) => return Err(error),
@@ -92,20 +92,19 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).take(POINTS).collect();
     let picture = chart::density(&model.predict(&grid)?, range, &points, HEIGHT);
     let scores = report::scores(&[("truth", &truth), (model.method().name(), &ours), ("constant", &constant)]);
-    let mut text =
-        format!("{}: {about}\n{rows} rows to learn from, {TEST_ROWS} to score on\n\n{scores}\n\n", toy.name());
-    let _ = write!(text, "{picture}\n\npredicted density (shaded by column) and test rows (dots)");
+    let mut text = format!("{}: {about}\n{rows} training rows, {TEST_ROWS} test rows\n\n{scores}\n\n", toy.name());
+    let _ = write!(text, "{picture}\n\npredicted density (shaded, by column) and test rows (dots)");
     if let Some(folder) = &demo.save {
         let _ =
             write!(text, "\nwrote {0}.csv, {0}-test.csv, {0}.negmm and {0}.html to {1}", toy.name(), folder.display());
     }
     if let (Some(page), None) = (page, &demo.save) {
-        let _ = write!(text, "\nmore pictures, in a browser: {page}");
+        let _ = write!(text, "\nreport with more plots: {page}");
     }
     say(&text)
 }
 
-/// Writes the page to a new file among the temporary ones, and says where.
+/// Writes the page to a new temporary file and returns its path.
 fn in_temporary_folder(page: &str) -> Result<String, Error> {
     let folder = std::env::temp_dir();
     let failed = |error: std::io::Error| Error::io(&folder, error);

@@ -1,4 +1,4 @@
-//! Responsible for `negmm evaluate`: score a model's predictions against known targets, chunk after chunk.
+//! `negmm evaluate`: scores of predictions against observed targets, chunk by chunk.
 
 use negmm::data::{ColumnType, Warnings};
 use negmm::metrics::MetricsAccumulator;
@@ -29,8 +29,8 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     let (mut tally, mut constant, mut warnings) =
         (MetricsAccumulator::new(grid), MetricsAccumulator::new(grid), Warnings::default());
     let bar = Bar::rows(shared);
-    // A sequence is read whole: windows do not end where chunks do. So are censored targets: the censoring is estimated from
-    // all rows.
+    // A sequence is read as a whole, because windows cross chunks, and so are censored targets, because the censoring distribution
+    // is estimated from all rows.
     let encoder = model.encoder();
     let whole = encoder.sequence().is_some() || encoder.target().is_censored();
     let (mut without_target, mut of_whole) = (WithoutTarget::new(&model), None);
@@ -66,7 +66,7 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
         None => (metrics.rows, &metrics.pit[..]),
     };
     say(&format!(
-        "{}, target {:?}{}\n{scores}\n\nPIT  {}  (flat when calibrated, U when too narrow, hump when too wide)",
+        "{}, target {:?}{}\n{scores}\n\nPIT  {}  (flat: calibrated, U: too narrow, hump: too wide)",
         report::counted(rows as usize, "row"),
         model.encoder().target().name,
         report::of_target(model.encoder().target()),

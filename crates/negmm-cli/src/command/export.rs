@@ -1,4 +1,4 @@
-//! Responsible for `negmm export`: a model as an ONNX graph.
+//! `negmm export`: a model as an ONNX graph.
 
 use negmm::{Error, Loaded};
 use serde_json::json;
@@ -16,7 +16,7 @@ pub fn run(export: &Export, shared: &Shared) -> Result<(), Error> {
     let model = match input::model(&export.model, None)? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(_) => {
-            let message = "a forecaster of series cannot be exported: its table of the past is made by the library";
+            let message = "forecasters cannot be exported: their features are computed by the library";
             return Err(Error::options(message).in_file(&export.model));
         }
     };

@@ -27,7 +27,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let data = &config.data;
     let engine = shared.trainer()?;
     let place = fit.output.display().to_string();
-    keep_apart(fit, &place, shared)?;
+    check_outputs(fit, &place, shared)?;
     // Opened first, so that a path that cannot be written fails before training.
     let mut output = Output::create(&place)?;
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
@@ -42,7 +42,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
         print_warnings(shared.quiet, &fitted.warnings);
         output.write(&fitted.forecaster.to_bytes()?)?;
         output.finish()?;
-        return forecast::said(&fitted.forecaster, table.rows(), start, &place, shared);
+        return forecast::print_fitted(&fitted.forecaster, table.rows(), start, &place, shared);
     }
     let (table, sentences) = input::with_target(table, &data.target, &data.inputs)?;
     let fitted = train(&table, &config, &engine, shared)?;
@@ -97,8 +97,8 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     say(&format!("{summary}\nsaved {}", places.join(" and ")))
 }
 
-/// Refuses outputs of a fit that replace something, or each other.
-fn keep_apart(fit: &Fit, place: &str, shared: &Shared) -> Result<(), Error> {
+/// Checks that the outputs replace neither an input nor each other.
+fn check_outputs(fit: &Fit, place: &str, shared: &Shared) -> Result<(), Error> {
     if fit.report.as_deref() == Some("-") {
         return Err(Error::options("--report needs the name of a file, not -"));
     }
@@ -112,14 +112,14 @@ fn keep_apart(fit: &Fit, place: &str, shared: &Shared) -> Result<(), Error> {
     apart(shared.json, &outputs, &inputs)
 }
 
-/// Trains with a progress bar that Ctrl-C stops.
+/// Trains a model, with a progress bar.
 pub fn train(table: &Table, config: &FitConfig, engine: &Trainer, shared: &Shared) -> Result<Fitted, Error> {
     let FitConfig { data, method } = config;
     let plan = plan(table, &data.target, method, &data.inputs, data.seed)?;
     with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
 
-/// What `finish` makes of the trained jobs, with a progress bar meanwhile.
+/// Trains jobs with a progress bar, and completes them by `finish`.
 pub fn with_bar<T>(
     jobs: &[Job],
     engine: &Trainer,
@@ -134,14 +134,14 @@ pub fn with_bar<T>(
     finished
 }
 
-/// Epochs run, and the one whose weights were kept (from 1).
+/// Number of epochs, and the best one (from 1).
 pub fn epochs(model: &Model) -> (usize, Option<usize>) {
     let histories = &model.record().histories;
     let run = histories.iter().map(|history| history.epochs.len()).sum();
     (run, histories.first().map(|history| history.best_epoch + 1))
 }
 
-/// What the model is, in two lines, and in a third that its target is discrete.
+/// A summary of the model in two lines, and further lines about a special target.
 pub fn summary(model: &Model) -> String {
     let encoder = model.encoder();
     let shape = shape(model.predictor());
@@ -161,7 +161,7 @@ pub fn summary(model: &Model) -> String {
     )
 }
 
-/// What predicts, and of a stack how much each kind of part counts.
+/// The kind and size of the predictor; of a stack also the stacking weights.
 fn shape(predictor: &Predictor) -> String {
     match predictor {
         Predictor::Networks { members, head, .. } => networks(members, *head),
@@ -171,16 +171,16 @@ fn shape(predictor: &Predictor) -> String {
         Predictor::Stack { parts } => {
             let of_first = parts.iter().find(|part| matches!(part.predictor, Predictor::Networks { .. }));
             let first = of_first.map_or(String::new(), |part| shape(&part.predictor));
-            let shares = parts.iter().map(|part| (kind(&part.predictor), part.share));
+            let weights = parts.iter().map(|part| (kind(&part.predictor), part.share));
             let mut kinds: Vec<(&str, f64)> = Vec::new();
-            for (kind, share) in shares {
+            for (kind, weight) in weights {
                 match kinds.iter_mut().find(|(known, _)| *known == kind) {
-                    Some((_, sum)) => *sum += share,
-                    None => kinds.push((kind, share)),
+                    Some((_, sum)) => *sum += weight,
+                    None => kinds.push((kind, weight)),
                 }
             }
-            let kinds: Vec<String> = kinds.iter().map(|(kind, share)| format!("{kind} {share:.2}")).collect();
-            format!("{first}\nshares of the pool: {}", kinds.join(", "))
+            let kinds: Vec<String> = kinds.iter().map(|(kind, weight)| format!("{kind} {weight:.2}")).collect();
+            format!("{first}\nstacking weights: {}", kinds.join(", "))
         }
         _ => String::new(),
     }
@@ -190,11 +190,11 @@ fn kind(predictor: &Predictor) -> &'static str {
     match predictor {
         Predictor::Networks { .. } => "networks",
         Predictor::Trees { .. } => "trees",
-        _ => "the constant",
+        _ => "constant",
     }
 }
 
-/// What networks are and what each of them gives.
+/// The number, outputs and layers of networks.
 fn networks(members: &[Member], head: Head) -> String {
     let outputs = match (head.components(), head) {
         (Some(components), _) => report::counted(components, "component"),
@@ -216,7 +216,7 @@ fn networks(members: &[Member], head: Head) -> String {
     format!("{each}, {outputs}{stem}, hidden {hidden}")
 }
 
-/// How the training went, and the scores of the rows that were held out.
+/// How long the training took, and the held-out scores.
 fn trained(model: &Model, seconds: f64) -> String {
     let record = model.record();
     let mut text = match epochs(model) {
@@ -224,7 +224,7 @@ fn trained(model: &Model, seconds: f64) -> String {
             format!("trained {} in {seconds:.1} s\n", report::counted(record.histories.len(), "network"))
         }
         (epochs, Some(best)) => {
-            format!("trained {} in {seconds:.1} s, kept epoch {best}\n", report::counted(epochs, "epoch"))
+            format!("trained {} in {seconds:.1} s, best epoch {best}\n", report::counted(epochs, "epoch"))
         }
         _ => String::new(),
     };
@@ -234,18 +234,18 @@ fn trained(model: &Model, seconds: f64) -> String {
     text
 }
 
-/// The scores of the rows that were held out beside those of the baseline, and how far to trust them.
+/// The held-out scores beside those of the baseline, and a note on their bias.
 pub fn held_out_scores(model: &Model) -> Option<String> {
     let record = model.record();
     let (validation, baseline) = (record.validation.as_ref()?, record.baseline.as_ref()?);
     let rows = report::counted(record.validation_rows, "row");
     let heading = match model.method().as_auto() {
         Some(auto) => format!(
-            "held-out scores, {rows}, each by {} of the {} (all together are usually better):",
+            "held-out scores on {rows}, each predicted by {} of the {} (the whole ensemble is usually better):",
             auto.ensemble_size.unwrap_or(1),
             report::counted(record.histories.len(), "network"),
         ),
-        None => format!("scores on the {rows} that chose the weights (a little too good):"),
+        None => format!("scores on the {rows} that selected the epoch (slightly optimistic):"),
     };
     let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
     Some(format!("{heading}\n{scores}"))

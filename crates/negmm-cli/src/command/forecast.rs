@@ -1,4 +1,4 @@
-//! Responsible for what `fit`, `predict`, `evaluate` and `inspect` do with forecasters: series instead of rows.
+//! Forecasters in `fit`, `predict`, `evaluate`, `compare` and `inspect`.
 
 use std::time::Instant;
 
@@ -20,9 +20,9 @@ use crate::progress::Bar;
 use crate::say::{print_warnings, say, say_json, tell};
 use crate::{guarantees, input, report};
 
-/// Paths that sums, maxima and minima are found by, where nobody says how many.
+/// Sample paths of aggregates where no number is given.
 const PATHS: usize = 1_000;
-/// Steps ahead whose scores are printed, at most.
+/// Steps ahead whose scores are shown, at most.
 const STEPS_SHOWN: usize = 12;
 
 /// Trains a forecaster.
@@ -38,8 +38,14 @@ pub fn train(
     with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
 
-/// What `fit` says of a forecaster.
-pub fn said(forecaster: &Forecaster, rows: usize, begin: Instant, place: &str, shared: &Shared) -> Result<(), Error> {
+/// The output of `fit`.
+pub fn print_fitted(
+    forecaster: &Forecaster,
+    rows: usize,
+    begin: Instant,
+    place: &str,
+    shared: &Shared,
+) -> Result<(), Error> {
     let seconds = begin.elapsed().as_secs_f64();
     if shared.json {
         return say_json(&json!({
@@ -63,18 +69,18 @@ pub fn said(forecaster: &Forecaster, rows: usize, begin: Instant, place: &str, s
     }
 }
 
-/// What a forecaster is, in a few lines.
+/// A summary of a forecaster.
 fn summary(forecaster: &Forecaster) -> String {
     let recipe = forecaster.recipe();
     let seasons: Vec<String> = recipe.seasons.iter().map(usize::to_string).collect();
     let seasons = match &seasons[..] {
-        [] => "no season".to_string(),
-        [one] => format!("a season of {one} steps"),
-        many => format!("seasons of {} steps", many.join(" and ")),
+        [] => "no seasonality".to_string(),
+        [one] => format!("seasonal period {one}"),
+        many => format!("seasonal periods {}", many.join(", ")),
     };
     let many = if recipe.many { " for many series" } else { "" };
     format!(
-        "forecasts of {:?}, {}{many}\n{}, {seasons}; measured from the {}\nnetworks count {:.2}, the law of recent changes {:.2}",
+        "forecasts of {:?}, {}{many}\n{}, {seasons}; baseline: {}\nstacking weights: networks {:.2}, empirical changes {:.2}",
         recipe.roles.target,
         report::counted(recipe.roles.horizon, "step") + " ahead",
         recipe.clock.words(),
@@ -84,16 +90,16 @@ fn summary(forecaster: &Forecaster) -> String {
     )
 }
 
-/// The scores of steps that were held out.
+/// The held-out scores.
 fn held_out(forecaster: &Forecaster) -> String {
     let mut lines = vec![["", "CRPS", "NLL"].map(str::to_string).to_vec()];
     for score in forecaster.scores() {
         lines.push(vec![score.name.clone(), report::number(score.crps), report::number(score.nll)]);
     }
-    format!("scores on blocks of time that were held out:\n{}\n", report::table(&lines))
+    format!("scores on held-out blocks of time:\n{}\n", report::table(&lines))
 }
 
-/// What a forecaster is, for a program.
+/// The description of a forecaster as JSON.
 pub fn object(forecaster: &Forecaster) -> Value {
     let record = forecaster.model().record();
     json!({
@@ -106,12 +112,12 @@ pub fn object(forecaster: &Forecaster) -> Value {
     })
 }
 
-/// What a forecaster is, for a person.
+/// The description of a forecaster as text.
 pub fn text(forecaster: &Forecaster) -> String {
     let record = forecaster.model().record();
     let inputs = forecaster.model().encoder().inputs().len();
     format!(
-        "{}\n{} from the past, trained by negmm {}, seed {}\n\n{}",
+        "{}\n{} from the history, trained by negmm {}, seed {}\n\n{}",
         summary(forecaster),
         report::counted(inputs, "input"),
         record.version,
@@ -120,7 +126,7 @@ pub fn text(forecaster: &Forecaster) -> String {
     )
 }
 
-/// `predict`: the steps after the end of each series, or with `--last` those inside it.
+/// `predict`: the steps after the end of each series, or with `--last` a backtest.
 pub fn predict(
     forecaster: &Forecaster,
     predict: &Predict,
@@ -192,7 +198,7 @@ pub fn predict(
     }
     bar.clear();
     let Some((names, file)) = output else {
-        return Err(Error::data("no series is long enough to start a forecast from"));
+        return Err(Error::data("no series is long enough to forecast from"));
     };
     file.finish()?;
     print_warnings(shared.quiet, &histories.warnings);
@@ -205,7 +211,7 @@ pub fn predict(
     Ok(())
 }
 
-/// `evaluate`: origins roll forward through the data.
+/// `evaluate`: a backtest with rolling origins.
 pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     if evaluate.weight.is_some() {
         return Err(Error::options("--weight cannot be used with forecasts"));
@@ -219,7 +225,7 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
         return say_json(&rolling);
     }
     let verdict = rolling.best_rival().map_or(String::new(), |best| {
-        let than = format!("the best naive forecast, {:?}", best.name);
+        let than = format!("the best baseline, {:?}", best.name);
         match rolling.scores[0].crps < best.crps {
             true => format!("CRPS {:.1} % below that of {than}", 100.0 * (1.0 - rolling.scores[0].crps / best.crps)),
             false => format!("no better than {than}"),
@@ -233,14 +239,14 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     );
     let adaptive = &rolling.adaptive;
     text.push_str(&format!(
-        "\nadaptive {asked} % intervals held {:.1} %, which is sure to be within {:.1} % of {asked} %; mean width {}",
+        "\nadaptive {asked} % intervals: coverage {:.1} %, guaranteed within {:.1} % of {asked} %; mean width {}",
         100.0 * adaptive.held,
         100.0 * adaptive.bound,
         report::number(adaptive.width),
         asked = 100.0 * adaptive.coverage,
     ));
     if adaptive.whole_line > 0.0 {
-        text.push_str(&format!(" but for {:.1} % that are the whole line", 100.0 * adaptive.whole_line));
+        text.push_str(&format!(" except for {:.1} % that are unbounded", 100.0 * adaptive.whole_line));
     }
     if rolling.steps.len() > 1 {
         let every = rolling.steps.len().div_ceil(STEPS_SHOWN);
@@ -270,7 +276,7 @@ pub fn compare(
     }
     let mut lines = vec![["", "CRPS", "NLL", "in 95 %", "MASE"].map(str::to_string).to_vec()];
     for at in 0..rolled[0].scores.len() {
-        // Seasons may be found in one block and not in another: what all have is compared.
+        // A seasonal baseline may exist in some blocks only: those that all blocks have are compared.
         let name = &rolled[0].scores[at].name;
         let own: Vec<&StepScores> =
             rolled.iter().filter_map(|fold| fold.scores.iter().find(|score| score.name == *name)).collect();
@@ -293,7 +299,7 @@ pub fn compare(
         ]);
     }
     say(&format!(
-        "{:?}, {} ahead, {} of the last half, each forecast by what learnt from all before it, {seconds:.1} s\n\n{}\n\nmean (standard error) over blocks",
+        "{:?}, {} ahead, {} of the last half, each forecast by a model trained on everything before it, {seconds:.1} s\n\n{}\n\nmean (standard error) over blocks",
         roles.target,
         report::counted(roles.horizon, "step"),
         report::counted(folds, "block"),
@@ -301,7 +307,7 @@ pub fn compare(
     ))
 }
 
-/// One line for each.
+/// A table with a line for each of the scores.
 fn scores(scores: &[StepScores], name: impl Fn(&StepScores) -> String, heading: &str) -> String {
     let headings = [heading, "CRPS", "NLL", "in 95 %", "width 95 %", "MASE", "WIS", "quantile loss"];
     let mut lines = vec![headings.map(str::to_string).to_vec()];

@@ -1,12 +1,12 @@
-//! Responsible for the file of held-out predictions that `negmm fit --held-out` writes.
+//! The file of held-out predictions that `negmm fit --held-out` writes.
 
 use std::fmt::Write as _;
 
 use negmm::model::HeldOut;
 use negmm::{Error, Table};
 
-/// CSV with a line for each held-out row: its number in the data (from 1), its target, and what networks say of it that have
-/// not learnt from it. Where targets may be censored also the upper end of what is known, and no PIT where that is not all.
+/// CSV with a line for each held-out row: its number in the data (from 1), its target, and its out-of-sample prediction. For censored
+/// targets also the upper bound, and the PIT only of observed ones.
 pub fn csv(held_out: &HeldOut, table: &Table) -> Result<String, Error> {
     let HeldOut { rows, y, known, predictions, .. } = held_out;
     let (mean, sd, pit) = (predictions.mean(), predictions.sd(), predictions.pit(y)?);

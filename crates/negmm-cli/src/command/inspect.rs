@@ -1,4 +1,4 @@
-//! Responsible for `negmm inspect`: what a model is and was trained on.
+//! `negmm inspect`: a description of a model and its training data.
 
 use negmm::data::time::{clock, iso};
 use negmm::data::{
@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Inspect, Shared};
 use crate::command::{fit, forecast};
+use crate::read_as::counted_categories;
 use crate::say::{say, say_json};
 use crate::{input, report};
 
-/// Levels of a text column that are shown.
-const LEVELS_SHOWN: usize = 8;
+/// Categories to show of a text column.
+const CATEGORIES_SHOWN: usize = 8;
 
 /// Runs it.
 pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
@@ -23,7 +24,7 @@ pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
     if shared.json { say_json(&object(&loaded)) } else { say(&text(&loaded)) }
 }
 
-/// Which engines there are, and why others cannot be used.
+/// The engines, and why some cannot be used.
 fn engines(shared: &Shared) -> Result<(), Error> {
     let engines = crate::engine::engines();
     if shared.json {
@@ -35,12 +36,12 @@ fn engines(shared: &Shared) -> Result<(), Error> {
     }
     let line = |(name, found): (&str, Result<String, Error>)| match found {
         Ok(found) => vec![name.to_string(), found],
-        Err(error) => vec![name.to_string(), format!("not here: {error}")],
+        Err(error) => vec![name.to_string(), format!("not available: {error}")],
     };
     say(&report::left_aligned(&engines.map(line)))
 }
 
-/// What it is, for a program.
+/// The description as JSON.
 pub fn object(loaded: &Loaded) -> Value {
     let model = match loaded {
         Loaded::Model(model) => model,
@@ -67,7 +68,7 @@ pub fn object(loaded: &Loaded) -> Value {
     })
 }
 
-/// What it is, for a person.
+/// The description as text.
 pub fn text(loaded: &Loaded) -> String {
     let model = match loaded {
         Loaded::Model(model) => model,
@@ -94,25 +95,28 @@ pub fn text(loaded: &Loaded) -> String {
     if let (epochs, Some(best)) = fit::epochs(model) {
         let skipped: usize = record.histories.iter().map(|history| history.skipped()).sum();
         text.push_str(&match &record.histories[..] {
-            [_] => format!("\n\n{}, kept epoch {best}", report::counted(epochs, "epoch")),
+            [_] => format!("\n\n{}, best epoch {best}", report::counted(epochs, "epoch")),
             histories => format!("\n\n{}", kept(histories)),
         });
         if skipped > 0 {
-            text.push_str(&format!(", {} skipped as not finite", report::counted(skipped, "step")));
+            text.push_str(&format!(", {} skipped (not finite)", report::counted(skipped, "step")));
         }
     }
     if let Some(scores) = fit::held_out_scores(model) {
         text.push_str(&format!("\n\n{scores}"));
     }
     if let Some(calibration) = model.calibration() {
-        let how = if calibration.is_crossed() { "predicted out of fold" } else { "held back" };
+        let how = if calibration.is_crossed() { "predicted out of fold" } else { "of a calibration set" };
         let by = calibration.by().map_or(String::new(), |by| format!(", by {by:?}"));
-        text.push_str(&format!("\n\nguaranteed sets by {} {how}{by}", report::counted(calibration.rows(), "row")));
+        text.push_str(&format!(
+            "\n\nconformal prediction sets from {} {how}{by}",
+            report::counted(calibration.rows(), "row")
+        ));
     }
     text
 }
 
-/// Which validation checks found the best checkpoints.
+/// When the best checkpoints were found.
 fn kept(histories: &[History]) -> String {
     let mut best: Vec<usize> = histories.iter().map(|history| history.best_epoch + 1).collect();
     best.sort_unstable();
@@ -138,14 +142,14 @@ fn describe(input: &Input) -> String {
         Encoding::Text(TextEncoding { levels, pooled, missing, statistics }) => {
             let mut parts = Vec::new();
             if !levels.is_empty() {
-                let shown: Vec<&str> = levels.iter().take(LEVELS_SHOWN).map(String::as_str).collect();
+                let shown: Vec<&str> = levels.iter().take(CATEGORIES_SHOWN).map(String::as_str).collect();
                 let more = if levels.len() > shown.len() { ", …" } else { "" };
                 let pooled = if *pooled { ", others pooled" } else { "" };
-                parts.push(format!("{}: {}{more}{pooled}", report::counted(levels.len(), "level"), shown.join(", ")));
+                parts.push(format!("{}: {}{more}{pooled}", counted_categories(levels.len()), shown.join(", ")));
             }
             if !statistics.is_empty() {
                 let of: Vec<String> = statistics.iter().map(Categories::describe).collect();
-                parts.push(format!("mean, spread and rows of the target for {}", of.join(", ")));
+                parts.push(format!("target encoding (mean, spread and count) of {}", of.join(", ")));
             }
             let missing = if *missing { ", with missing cells" } else { "" };
             format!("text, {}{missing}", parts.join("; "))
@@ -174,7 +178,7 @@ fn length(difference: &TimeDifference) -> String {
     format!("difference, mean {}, sd {}", duration(mean), duration(sd))
 }
 
-/// Seconds in a unit that suits them.
+/// Seconds in a suitable unit.
 fn duration(seconds: f64) -> String {
     let units = [("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)];
     let unit = units.into_iter().find(|(_, length)| seconds.abs() >= 2.0 * length);

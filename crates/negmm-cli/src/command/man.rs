@@ -1,4 +1,4 @@
-//! Responsible for `negmm man`: the manual page of the program and all its commands.
+//! `negmm man`: the manual page of the program and its commands.
 
 use clap::Command;
 use clap_mangen::Man;
@@ -15,7 +15,7 @@ pub fn run() -> Result<(), Error> {
     output::write("-", &page)
 }
 
-/// The program's own page, then a section for every command with its options.
+/// The page of the program, then a section for each command with its options.
 fn render(command: &Command, page: &mut Vec<u8>) -> std::io::Result<()> {
     Man::new(command.clone()).render(page)?;
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {

@@ -1,4 +1,4 @@
-//! Responsible for what each command does: one file a command.
+//! The commands, one file each.
 
 pub mod calibrate;
 pub mod compare;

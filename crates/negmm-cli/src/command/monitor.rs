@@ -1,4 +1,4 @@
-//! Responsible for `negmm monitor`: watch a model at work, by what it predicted and what really happened.
+//! `negmm monitor`: a sequential test of calibration, from predictions and observed targets.
 
 use std::fs;
 use std::path::Path;
@@ -23,30 +23,30 @@ use crate::without_target::WithoutTarget;
 /// Rows read at once.
 const CHUNK: usize = 16_384;
 
-/// What was seen before, as a file has it.
+/// The state of monitoring, as it is saved.
 #[derive(Serialize, Deserialize)]
 struct State {
     target: String,
     monitor: Monitor,
-    /// The time of the last step that was seen of a series, in seconds since 1970 where it has dates.
+    /// The time of the last monitored step of a series, in seconds since 1970 if it has dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<f64>,
 }
 
-/// Runs it; says whether the alarm is on.
+/// Runs it; whether there is an alarm.
 pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Error> {
     shared.threads();
     let arguments::Monitor { alpha, tolerance, seed, .. } = *arguments;
-    let watching = MonitorConfig { alpha, tolerance, seed };
-    let new = Monitor::new(watching)?;
+    let config = MonitorConfig { alpha, tolerance, seed };
+    let new = Monitor::new(config)?;
     let state = arguments.state.as_ref().map(|path| path.display().to_string());
-    let picture = arguments.svg.as_deref().map(|place| Written { what: "picture", place, option: "--svg FILE" });
+    let picture = arguments.svg.as_deref().map(|place| Written { what: "plot", place, option: "--svg FILE" });
     let kept = state.as_deref().map(|place| Written { what: "state", place, option: "--state FILE" });
     let outputs: Vec<Written<'_>> = picture.into_iter().chain(kept).collect();
     apart(shared.json, &outputs, &[("model", &*arguments.model), ("data", Path::new(&arguments.data))])?;
     let loaded = input::model(&arguments.model, Some(&arguments.data))?;
     let subject = subject(&loaded)?;
-    let before = arguments.state.as_deref().map(|path| before(path, &subject.target, watching)).transpose()?.flatten();
+    let before = arguments.state.as_deref().map(|path| before(path, &subject.target, config)).transpose()?.flatten();
     let mut seen = before.unwrap_or_else(|| State { target: subject.target.clone(), monitor: new, until: None });
     match &loaded {
         Loaded::Model(model) => {
@@ -76,47 +76,48 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
     Ok(verdict.alarm.is_some())
 }
 
-/// What is watched.
+/// What is monitored.
 fn subject(loaded: &Loaded) -> Result<Subject, Error> {
     match loaded {
         Loaded::Model(model) if model.encoder().target().is_censored() => {
-            Err(Error::options("a watch needs targets that are known, and those of this model may be censored"))
+            Err(Error::options("monitoring needs observed targets, and those of this model may be censored"))
         }
         Loaded::Model(model) => Ok(Subject {
             target: model.encoder().target().name.clone(),
-            beside: "a constant".into(),
+            baseline: "constant".into(),
             training: model.record().validation.as_ref().map(|scores| scores.crps),
         }),
         Loaded::Forecaster(forecaster) => {
             let roles = &forecaster.recipe().roles;
-            // Scores of training are of all steps ahead together.
+            // The scores of training are averages over the horizon.
             let training = forecaster.scores().first().filter(|_| roles.horizon == 1);
             Ok(Subject {
                 target: roles.target.clone(),
-                beside: forecaster.best_rival().map_or(String::new(), |rival| format!("{:?}", rival.name)),
+                baseline: forecaster.best_rival().map_or(String::new(), |rival| format!("{:?}", rival.name)),
                 training: training.map(|scores| scores.crps),
             })
         }
     }
 }
 
-/// What a file says was seen before, where there is one.
-fn before(path: &Path, target: &str, watching: MonitorConfig) -> Result<Option<State>, Error> {
+/// The state of an earlier run, if its file exists.
+fn before(path: &Path, target: &str, config: MonitorConfig) -> Result<Option<State>, Error> {
     if !path.exists() {
         return Ok(None);
     }
     let text = fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
     let state: State = serde_json::from_str(&text)
-        .map_err(|error| Error::data(format!("this is not what `negmm monitor` has seen: {error}")).in_file(path))?;
+        .map_err(|error| Error::data(format!("this is not a state file of `negmm monitor`: {error}")).in_file(path))?;
     if state.target != target {
         let of = &state.target;
-        return Err(
-            Error::data(format!("this is of a model of {of:?}, and the model is one of {target:?}")).in_file(path)
-        );
+        return Err(Error::data(format!(
+            "this is the state of a model of {of:?}, and the target of this model is {target:?}"
+        ))
+        .in_file(path));
     }
-    if state.monitor.watching() != watching {
+    if state.monitor.watching() != config {
         return Err(
-            Error::options("alpha, tolerance and seed must stay as they were when the watch began").in_file(path)
+            Error::options("--alpha, --tolerance and --seed must be the same as in the first run").in_file(path)
         );
     }
     Ok(Some(state))
@@ -126,7 +127,7 @@ fn see(monitor: &mut Monitor, arguments: &arguments::Monitor, model: &Model, sha
     let schema = model.encoder().schema_with_target();
     let mut stream = input::stream(&arguments.data, &schema.in_dialect(&arguments.file.dialect()?)?)?;
     let (mut warnings, bar, mut without_target) = (Warnings::default(), Bar::rows(shared), WithoutTarget::new(model));
-    // A sequence is read whole: windows do not end where chunks do.
+    // A sequence is read as a whole, because windows cross chunks.
     let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
     while let Some(chunk) = stream.next_chunk(at_once)? {
         warnings.merge(&chunk.warnings);
@@ -141,7 +142,7 @@ fn see(monitor: &mut Monitor, arguments: &arguments::Monitor, model: &Model, sha
     Ok(())
 }
 
-/// Sees the steps of a series one after the other, each as it was forecast by the step before it.
+/// Updates the monitor with the steps of a series, each forecast one step ahead.
 fn see_series(
     seen: &mut State,
     arguments: &arguments::Monitor,
@@ -151,14 +152,14 @@ fn see_series(
     let last = arguments.forecaster.flags.last;
     let clock = forecaster.recipe().clock;
     if arguments.state.is_some() && forecaster.recipe().roles.time.is_none() {
-        let message = "--state needs a column of times (fit --time), so that no step of a series is seen twice";
+        let message = "--state needs timestamps (fit --time), so that no step of a series is counted twice";
         return Err(Error::options(message));
     }
     let table = input::table(&arguments.data, &arguments.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;
     let [series] = &histories.series[..] else {
         return Err(Error::data(format!(
-            "there are {} series: what several err together at one time is no evidence each, so watch one series at a time",
+            "there are {} series, whose errors are dependent: monitor one series at a time",
             histories.series.len()
         )));
     };
@@ -166,7 +167,7 @@ fn see_series(
     let places: Vec<ForecastPoint> = forecaster.next_steps(&histories, last).into_iter().filter(is_new).collect();
     print_warnings(shared.quiet, &histories.warnings);
     let Some(end) = places.last() else {
-        warn(shared.quiet, &["no step is new: nothing was seen".to_string()]);
+        warn(shared.quiet, &["there are no new steps".to_string()]);
         return Ok(());
     };
     seen.until = Some(series.time(end.step(), clock)).filter(|time| !time.is_nan());

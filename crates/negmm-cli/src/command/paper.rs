@@ -19,7 +19,7 @@ use crate::progress::Bar;
 use crate::say::{say, say_json};
 use crate::{journal, report};
 
-/// Draws of a toy problem, and runs of a stock, as in the paper.
+/// Repetitions of a toy problem, and runs of a stock, as in the paper.
 const REPEATS: usize = 50;
 const RUNS: usize = 10;
 
@@ -95,7 +95,7 @@ impl Experiment {
 }
 
 impl Experiment {
-    /// The pictures of a finished experiment, as files.
+    /// The figures of a finished experiment, as files.
     fn figures(&self, journal: &Journal, engine: &dyn Engine) -> Result<Vec<(String, String)>, Error> {
         let figures = match self {
             Self::Toy(plan) => plan.figures(journal, engine)?,
@@ -129,7 +129,7 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     bar.clear();
     let Some(report) = report? else {
         return say(&format!(
-            "the trials of shard {} that could run are in the journal; when the others are done too, join their journals with --merge",
+            "the trials of shard {} that can run now are in the journal; when the other shards are done, merge their journals with --merge",
             part.shard
         ));
     };

@@ -1,4 +1,4 @@
-//! Responsible for `negmm report`: a model explained by pictures, as one page or as SVG files.
+//! `negmm report`: diagnostic plots and explanations of a model, as one page or as SVG files.
 
 use std::path::Path;
 
@@ -18,11 +18,11 @@ use crate::{input, report as terminal};
 /// Runs it.
 pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     shared.threads();
-    let page = report.output.as_deref().map(|place| Written { what: "page", place, option: "-o FILE" });
+    let page = report.output.as_deref().map(|place| Written { what: "report", place, option: "-o FILE" });
     let inputs = [("data", Path::new(&report.data)), ("model", &*report.model)];
     apart(shared.json, page.as_slice(), &inputs)?;
     let loaded = input::model(&report.model, Some(&report.data))?;
-    // Opened first: a place that cannot be written to is better known before the work than after.
+    // Opened first, so that a path that cannot be written fails before the work.
     let page = report.output.as_deref().map(Output::create).transpose()?;
     let (explained, total, shown) = match &loaded {
         Loaded::Model(model) => {
@@ -63,7 +63,7 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     };
     let mut places: Vec<String> = report.output.iter().filter(|page| *page != "-").cloned().collect();
     if let Some(folder) = &report.svg {
-        places.push(format!("{} in {}", terminal::counted(pictures.len(), "picture"), folder.display()));
+        places.push(format!("{} in {}", terminal::counted(pictures.len(), "plot"), folder.display()));
     }
     let text = format!("{rows}, wrote {}", places.join(" and "));
     match report.output.as_deref() {
@@ -76,7 +76,7 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     }
 }
 
-/// The rows of the data, read once, and what is odd about them.
+/// The evaluation set, and warnings about its rows.
 fn evaluation_set(
     model: &Model,
     report: &arguments::Report,
@@ -87,9 +87,9 @@ fn evaluation_set(
     schema.columns.extend(weight.map(|name| (name.to_string(), ColumnType::number())));
     let mut stream = input::stream(&report.data, &schema.in_dialect(&report.file.dialect()?)?)?;
     let mut warnings = Warnings::default();
-    // A sequence is read whole: windows do not end where chunks do.
+    // A sequence is read as a whole, because windows cross chunks.
     if model.encoder().sequence().is_some() {
-        let Some(chunk) = stream.next_chunk(usize::MAX)? else { return Err(Error::data("there is no row")) };
+        let Some(chunk) = stream.next_chunk(usize::MAX)? else { return Err(Error::data("there are no rows")) };
         let evaluation = EvaluationSet::of_table(model, &chunk.table, weight)?;
         warnings.merge(&chunk.warnings);
         warnings.merge(evaluation.warnings());
@@ -112,7 +112,7 @@ fn evaluation_set(
     Ok((evaluation, [sentences, warnings.sentences()].concat()))
 }
 
-/// What the page calls the data: the file without its folders.
+/// The name of the data on the page: the file without its folder.
 pub fn source(data: &str) -> String {
     match data {
         "-" => "standard input".into(),

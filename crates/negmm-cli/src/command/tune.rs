@@ -22,7 +22,7 @@ use crate::{input, journal, report};
 
 /// Configurations to draw where no number is given.
 const DRAWS: usize = 30;
-/// Lines of the ranking that are shown.
+/// Lines of the ranking to show.
 const SHOWN: usize = 10;
 
 /// Runs it.
@@ -57,13 +57,13 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     bar.clear();
     let Some(ranking) = ranking? else {
         return say(&format!(
-            "the trials of shard {} that could run are in {}; when the others are done too, join their journals with --merge",
+            "the trials of shard {} that can run now are in {}; when the other shards are done, merge their journals with --merge",
             part.shard,
             folder.display()
         ));
     };
     let best = &ranking[0].configuration.method;
-    save_winner(&table, &search, best, &model, &engine, shared)?;
+    save_best(&table, &search, best, &model, &engine, shared)?;
     let result =
         json!({ "by": by.name(), "splits": splits.len(), "ranking": ranking.iter().map(entry).collect::<Vec<_>>() });
     write(&result_file.display().to_string(), format!("{result:#}\n").as_bytes())?;
@@ -72,7 +72,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
         return say_json(&json!({ "result": result, "model": model, "seconds": seconds }));
     }
     say(&format!(
-        "{}, target {:?}: {} on {}, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits, best {} first\nthe best, fitted to all rows: {model}",
+        "{}, target {:?}: {} on {}, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits, best {} first\nbest model, refitted to all rows: {model}",
         report::counted(table.rows(), "row"),
         target,
         report::counted(ranking.len(), "configuration"),
@@ -82,13 +82,13 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     ))
 }
 
-/// What chooses, by its name.
+/// The score to optimise, by its name.
 fn chooser(name: &str, inputs: &ColumnRoles) -> Result<Metric, Error> {
     let choosers = choosers(inputs);
     choosers.iter().copied().find(|metric| metric.name() == name).ok_or_else(|| {
         let names: Vec<&str> = choosers.iter().map(|metric| metric.name()).collect();
         let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (*last, others));
-        let of = if inputs.outcome.is_censored() { " for a target that may be censored" } else { "" };
+        let of = if inputs.outcome.is_censored() { " for censored targets" } else { "" };
         Error::options(format!("by must be {} or {last}{of}, found {name:?}", others.join(", ")))
     })
 }
@@ -116,8 +116,8 @@ fn strategy(arguments: &Tune, space: &Space) -> Result<Strategy, Error> {
     }
 }
 
-/// Fits the winner to all rows and saves it.
-fn save_winner(
+/// Refits the best configuration to all rows and saves it.
+fn save_best(
     table: &Table,
     search: &Search<'_>,
     method: &Method,
@@ -156,7 +156,7 @@ fn table_text(ranking: &[Candidate], scores: &[Metric]) -> String {
     report::table(&lines) + &more
 }
 
-/// A line of the result, without anything that two runs of the same search do not share.
+/// An entry of the result, without anything that differs between runs of the same search.
 fn entry(candidate: &Candidate) -> Value {
     let mut entry = json!({
         "method": candidate.configuration.method.name(),

@@ -52,14 +52,14 @@ impl Categories {
         all
     }
 
-    /// What has statistics, in words: `820 levels (not 671 of a single row)`, `29 first words`.
+    /// What has statistics, in words: `820 categories (not 671 of a single row)`, `29 first words`.
     pub fn describe(&self) -> String {
         let single = match self.single {
             0 => String::new(),
             single => format!(" (not {single} of a single row)"),
         };
         let what = match self.words {
-            None => "levels".into(),
+            None => "categories".into(),
             Some(1) => "first words".into(),
             Some(words) => format!("first {words} words"),
         };
@@ -143,7 +143,7 @@ mod tests {
                 Categories { words: Some(1), names: names(&["Maruti", "Tata"]), single: 0 },
             ]
         );
-        assert_eq!(learnt[0].describe(), "2 levels (not 4 of a single row)");
+        assert_eq!(learnt[0].describe(), "2 categories (not 4 of a single row)");
         assert_eq!((learnt[2].code("Tata Safari"), learnt[1].code("Tata Safari")), (1, NO_CATEGORY));
         assert!(Categories::learn(["a", "b", "c"].into_iter().zip([1, 1, 1])).is_empty());
     }
