@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use clap::{CommandFactory, Parser};
-use negmm::Error;
-use negmm::near::suggestion;
+use negmm::{Error, Hint, suggestion};
 use toml::Value;
 
 use crate::arguments::EngineFlags;
@@ -62,8 +61,10 @@ pub fn read(path: &Path) -> Result<ConfigFile, Error> {
             return Err(Error::options(format!("{key} is the former name of {name}, which is given too")).at(place));
         }
         if !known.contains(&name) {
-            let near = suggestion(name, known.iter().copied());
-            return Err(Error::options(format!("there is no option {key:?}{near}")).at(place));
+            let similar = suggestion(name, known.iter().copied());
+            let similar = similar.map(|option| Hint::SimilarOption { option: option.to_string() });
+            let error = Error::option(key, "is not an option");
+            return Err(similar.into_iter().fold(error, Error::with_hint).at(place));
         }
         notices.extend(notice.map(|notice| format!("{place}: {notice}")));
         let word = format!("--{name}={text}");

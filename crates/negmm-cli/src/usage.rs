@@ -51,19 +51,21 @@ pub fn refusal(error: clap::Error) -> Error {
         ErrorKind::ValueValidation => return invalid_value(&error, &argument),
         ErrorKind::InvalidValue => match (first(ContextKind::InvalidValue), context(ContextKind::ValidValue)) {
             (found, valid) if !found.is_empty() && !valid.is_empty() => {
-                return Error::options(format!("{} must be {}, found {found:?}", name(&argument), one_of(&valid)));
+                let message = format!("must be {}, found {found:?}", one_of(&valid));
+                return Error::option(name(&argument), message);
             }
             _ => format!("{argument} needs a value"),
         },
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
-            format!("there is no option {argument}{}", near(&first(ContextKind::SuggestedArg), &argument))
+            let suggested = first(ContextKind::SuggestedArg);
+            format!("there is no option {argument}{}", did_you_mean(similar(&suggested, &argument)))
         }
         ErrorKind::UnknownArgument => format!("unexpected argument {argument:?}"),
         ErrorKind::InvalidSubcommand => {
             let typed = first(ContextKind::InvalidSubcommand);
             let program = command();
             let known = program.get_subcommands().map(Command::get_name);
-            format!("there is no command {typed:?}{}", negmm::near::suggestion(&typed, known))
+            format!("there is no command {typed:?}{}", did_you_mean(negmm::suggestion(&typed, known)))
         }
         ErrorKind::MissingRequiredArgument => match &context(ContextKind::InvalidArg)[..] {
             [one] => format!("missing required argument {one}"),
@@ -93,9 +95,9 @@ fn invalid_value(error: &clap::Error, argument: &str) -> Error {
         return error.clone();
     }
     match source {
-        Some(source) if source.is::<Unexpected>() => Error::options(format!("{} {source}", name(argument))),
+        Some(source) if source.is::<Unexpected>() => Error::option(name(argument), source.to_string()),
         Some(source) => Error::options(source.to_string()),
-        None => Error::options(format!("{} has an invalid value", name(argument))),
+        None => Error::option(name(argument), "has an invalid value"),
     }
 }
 
@@ -119,13 +121,14 @@ fn one_of(words: &[String]) -> String {
     }
 }
 
-/// A suggestion of the parser, where it begins with the same letter: it is too generous otherwise.
-fn near(suggested: &str, typed: &str) -> String {
+/// The parser's suggestion if it begins with the same letter: it suggests too much otherwise.
+fn similar<'a>(suggested: &'a str, typed: &str) -> Option<&'a str> {
     let first = |text: &str| text.chars().find(|c| *c != '-');
-    match first(suggested) {
-        Some(letter) if first(typed) == Some(letter) => format!(" (did you mean {suggested}?)"),
-        _ => String::new(),
-    }
+    first(suggested).is_some_and(|letter| first(typed) == Some(letter)).then_some(suggested)
+}
+
+fn did_you_mean(similar: Option<&str>) -> String {
+    similar.map_or(String::new(), |similar| format!(" (did you mean {similar}?)"))
 }
 
 #[cfg(test)]

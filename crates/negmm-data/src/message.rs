@@ -1,16 +1,16 @@
 //! The message about columns that are not there.
 
-use negmm_dist::near::nearest;
 use negmm_dist::quote::quoted;
+use negmm_dist::suggestion;
 
 /// Columns that a message lists.
 const LISTED_COLUMNS: usize = 10;
 
-/// A sentence that says which columns are `absent`, which near names there are and what the columns are.
+/// A sentence about `absent` columns: suggestions of similar names, and the columns that there are.
 pub(crate) fn absent_columns<'a>(absent: &[&str], columns: impl Iterator<Item = &'a str> + Clone) -> String {
     let absent: Vec<String> = absent
         .iter()
-        .map(|name| match nearest(name, columns.clone()) {
+        .map(|name| match suggestion(name, columns.clone()) {
             Some(near) => format!("{} (did you mean {}?)", quoted(name), quoted(near)),
             None => quoted(name),
         })

@@ -15,7 +15,6 @@ pub mod math;
 pub mod metrics;
 pub mod mixture;
 #[doc(hidden)]
-pub mod near;
 pub mod novelty;
 pub mod predictive;
 #[doc(hidden)]
@@ -26,6 +25,7 @@ pub mod samples;
 pub mod score;
 #[doc(hidden)]
 pub mod streams;
+mod suggestion;
 pub mod support;
 mod warning;
 #[doc(hidden)]
@@ -44,6 +44,8 @@ pub use novelty::Novelty;
 pub use predictive::Predictions;
 pub use region::HighestDensityRegion;
 pub use row::{DistributionKind, DistributionRef};
+#[doc(hidden)]
+pub use suggestion::suggestion;
 pub use support::Support;
 pub use warning::Warning;
 pub use wording::Wording;

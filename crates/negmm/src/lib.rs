@@ -52,7 +52,9 @@ mod toy;
 pub mod tune;
 
 pub use negmm_data as data;
-pub use negmm_dist::{censored, metrics, mixture, near, samples, score};
+#[doc(hidden)]
+pub use negmm_dist::suggestion;
+pub use negmm_dist::{censored, metrics, mixture, samples, score};
 pub use negmm_nn::{net, ngboost, options, threads, train};
 
 pub use accelerator::Accelerator;

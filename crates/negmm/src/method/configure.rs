@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Method;
-use negmm_dist::{Error, Hint, Result, near};
+use negmm_dist::{Error, Hint, Result, suggestion};
 use negmm_nn::options::{self, OptionError, OptionInfo, OptionResult, OptionSpec, OptionValue, Options, current_name};
 
 /// The option that says what the members of an ensemble are, and so which other options it has.
@@ -117,7 +117,7 @@ impl Method {
         let error = if having.is_empty() {
             let methods = Self::all();
             let known: Vec<&str> = methods.iter().flat_map(|method| method.options()).map(|known| known.name).collect();
-            let similar = near::nearest(option, known).map(|name| Hint::SimilarOption { option: name.to_string() });
+            let similar = suggestion(option, known).map(|name| Hint::SimilarOption { option: name.to_string() });
             similar.into_iter().fold(Error::option(option, "is not an option of any method"), Error::with_hint)
         } else {
             let message = format!("is not an option of {}; methods that have it: {}", self.name(), having.join(", "));

@@ -50,7 +50,7 @@ pub(crate) use stacking::Stacking;
 use configure::MEMBER;
 use settings::MethodSettings;
 
-use negmm_dist::{Error, Result, near};
+use negmm_dist::{Error, Result, suggestion};
 
 /// A way to learn a distribution for every row, with its settings.
 ///
@@ -111,8 +111,9 @@ impl Method {
     pub fn by_name(name: &str) -> Result<Self> {
         Self::all().into_iter().find(|method| method.name() == name).ok_or_else(|| {
             let names: Vec<&str> = Self::all().iter().map(Self::name).collect();
-            let near = near::suggestion(name, names.iter().copied());
-            Error::options(format!("there is no method {name:?}{near}; the methods are {}", names.join(", ")))
+            let similar = suggestion(name, names.iter().copied()).map(|similar| format!(" (did you mean {similar}?)"));
+            let similar = similar.unwrap_or_default();
+            Error::options(format!("there is no method {name:?}{similar}; the methods are {}", names.join(", ")))
         })
     }
 

@@ -4,7 +4,7 @@
 const COMPARED_CHARACTERS: usize = 64;
 
 /// The name with the smallest edit distance to `name`, where that is at most a third of the longer one's letters.
-pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn suggestion<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let length = name.chars().count();
     if length > COMPARED_CHARACTERS {
@@ -18,24 +18,19 @@ pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     names.into_iter().filter_map(near).min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
 }
 
-/// ` (did you mean …?)`, where there is a near name.
-pub fn suggestion<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, names).map_or(String::new(), |near| format!(" (did you mean {near}?)"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn near_names_are_found() {
+    fn similar_names_are_suggested() {
         let columns = ["age", "city", "income"];
-        assert_eq!(nearest("Age", columns), Some("age"));
-        assert_eq!(nearest("incme", columns), Some("income"));
-        assert_eq!(nearest("icty", columns), Some("city"));
-        assert_eq!(nearest("height", columns), None);
-        assert_eq!(nearest("x", ["y"]), None);
-        assert_eq!(suggestion("fti", ["predict", "fit"]), " (did you mean fit?)");
-        assert_eq!(nearest(&"a".repeat(65), ["a"]), None);
+        assert_eq!(suggestion("Age", columns), Some("age"));
+        assert_eq!(suggestion("incme", columns), Some("income"));
+        assert_eq!(suggestion("icty", columns), Some("city"));
+        assert_eq!(suggestion("height", columns), None);
+        assert_eq!(suggestion("x", ["y"]), None);
+        assert_eq!(suggestion("fti", ["predict", "fit"]), Some("fit"));
+        assert_eq!(suggestion(&"a".repeat(65), ["a"]), None);
     }
 }
