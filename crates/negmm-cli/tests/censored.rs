@@ -103,7 +103,12 @@ fn compare_and_tune_choose_by_all_rows() {
     assert_eq!(metrics, ["nll", "integrated_brier", "concordance", "seconds"]);
 
     let search = ["tune", "d.csv", "--journal", "j", "--folds", "2", "--try", "epochs=2,20", "--by"];
-    fails(&folder, &[&search[..], &["crps"], &COLUMNS].concat(), 2, "by must be nll or integrated_brier for a target");
+    fails(
+        &folder,
+        &[&search[..], &["crps"], &COLUMNS].concat(),
+        2,
+        "by must be nll or integrated_brier for censored targets",
+    );
     let result = folder.done(&[&search[..], &["integrated_brier", "--json"], &COLUMNS].concat()).json();
     let ranking = result["result"]["ranking"].as_array().unwrap();
     let mean = |at: usize| ranking[at]["integrated_brier"]["mean"].as_f64().unwrap();

@@ -129,8 +129,8 @@ fn a_forecaster_is_watched_a_step_at_a_time() {
     let parts = folder.run(&["monitor", "w.negmm", "--data", "b.csv", "--state", "s.json", "--json", "--quiet"]);
     assert_eq!(parts.json(), json);
     let again = folder.run(&["monitor", "w.negmm", "--data", "b.csv", "--state", "s.json"]);
-    assert!(again.code == Some(3) && again.err.contains("no step is new"), "{}", again.err);
-    assert!(again.text().contains("CRPS") && again.text().contains(", by \""), "{}", again.text());
+    assert!(again.code == Some(3) && again.err.contains("there are no new steps"), "{}", again.err);
+    assert!(again.text().contains("CRPS") && again.text().contains(", baseline (\""), "{}", again.text());
 }
 
 #[test]
@@ -143,12 +143,12 @@ fn what_cannot_be_watched_of_series_is_said() {
     folder.refused(
         &["monitor", "s.negmm", "--data", "s.csv"],
         1,
-        "there are 2 series: what several err together at one time is no evidence each, so watch one series at a time",
+        "there are 2 series, whose errors are dependent: monitor one series at a time",
     );
     folder.refused(
         &["monitor", "s.negmm", "--data", "s.csv", "--state", "s.json"],
         2,
-        "--state needs a column of times (fit --time), so that no step of a series is seen twice",
+        "--state needs timestamps (fit --time), so that no step of a series is counted twice",
     );
     let model = Folder::with_model();
     model.refused(

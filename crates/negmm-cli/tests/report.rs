@@ -14,7 +14,7 @@ fn a_page_and_pictures_the_same_again() {
     let outcome = folder.done(&["report", "ok.negmm", "ok.csv", "-o", "r.html", "--svg", "pictures"]);
     assert_eq!(outcome.err, "");
     let pictures = std::fs::read_dir(folder.path("pictures")).unwrap().count();
-    assert_eq!(outcome.text(), format!("60 rows, wrote r.html and {pictures} pictures in pictures\n"));
+    assert_eq!(outcome.text(), format!("60 rows, wrote r.html and {pictures} plots in pictures\n"));
     assert!(pictures >= 15, "{pictures}");
     let page = text(&folder, "r.html");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));

@@ -99,5 +99,5 @@ fn what_is_no_series_is_refused() {
     assert_eq!(server.get("/metrics").status, 200);
     let outcome = folder.run(&["export", "ok.negmm", "-o", "ok.onnx"]);
     assert_eq!(outcome.code, Some(2), "{}", outcome.err);
-    assert!(outcome.err.contains("a forecaster of series cannot be exported"), "{}", outcome.err);
+    assert!(outcome.err.contains("forecasters cannot be exported"), "{}", outcome.err);
 }
