@@ -1,4 +1,4 @@
-//! Responsible for the parts of a time in a graph: its place in the year, the week and the day.
+//! Calendar features of a time in a graph: time of year, day of the week, time of day.
 
 use std::f64::consts::TAU;
 
@@ -23,7 +23,7 @@ const HARMONICS: usize = 2;
 
 /// The features of a part, rows × features, of seconds since 1970, and whether they are numbers that vary, not 0 or 1.
 pub fn part(graph: &mut Graph, part: &TimePart, seconds: &Value) -> (Value, bool) {
-    // 0 is as good as any where the time is missing.
+    // Any number will do where the time is missing.
     let missing = graph.op("IsNaN", &[seconds]);
     let zero = graph.number(0.0);
     let seconds = graph.op("Where", &[&missing, &zero, seconds]);
@@ -35,9 +35,9 @@ pub fn part(graph: &mut Graph, part: &TimePart, seconds: &Value) -> (Value, bool
         TimePart::TimeOfDay => (phase(graph, &of_day), true),
         TimePart::TimeOfYear => {
             let days = day_of_year(graph, &whole);
-            let place = graph.add2(&days, &of_day);
+            let fraction = graph.add2(&days, &of_day);
             let year = graph.number(YEAR);
-            let turns = graph.div(&place, &year);
+            let turns = graph.div(&fraction, &year);
             (phase(graph, &turns), true)
         }
         TimePart::DayOfWeek(seen) => {
@@ -50,7 +50,7 @@ pub fn part(graph: &mut Graph, part: &TimePart, seconds: &Value) -> (Value, bool
     }
 }
 
-/// Sine and cosine of so many turns, and of twice as many.
+/// Sine and cosine of a phase in turns, and of its double.
 fn phase(graph: &mut Graph, turns: &Value) -> Value {
     let mut parts = Vec::new();
     for harmonic in 1..=HARMONICS {
@@ -61,7 +61,7 @@ fn phase(graph: &mut Graph, turns: &Value) -> Value {
     graph.concat(&parts.iter().collect::<Vec<_>>(), 1)
 }
 
-/// The whole part of a quotient of whole numbers.
+/// Integer division.
 fn quotient(graph: &mut Graph, a: &Value, b: f64) -> Value {
     let b = graph.number(b);
     let quotient = graph.div(a, &b);
@@ -79,7 +79,7 @@ fn remainder(graph: &mut Graph, a: &Value, b: f64) -> Value {
 fn day_of_year(graph: &mut Graph, days: &Value) -> Value {
     let shifted = graph.plus(days, DAYS_TO_1970);
     let of_era = remainder(graph, &shifted, DAYS_OF_ERA);
-    // Years that begin in March put the leap day last.
+    // Years that begin in March have the leap day last.
     let mut leapless = of_era.clone();
     for (length, sign) in [(1460.0, -1.0), (36_524.0, 1.0), (146_096.0, -1.0)] {
         let leaps = quotient(graph, &of_era, length);

@@ -1,5 +1,5 @@
-//! Responsible for the way from named columns to features: exactly that of the encoder, number by number, in doubles until a feature
-//! becomes a float. So the features are those of `predict` to the bit, and a row falls into the same leaf of a tree.
+//! The encoder in a graph: from named columns to features, in doubles until a feature becomes a float. The features have the bits of
+//! `predict`, so a row falls into the same leaf of a tree.
 
 use negmm::data::{
     Categories, ENCODED_LIMIT, Encoding, Input, NumberEncoding, QuantileTransform, STATISTICS, TargetEncoding,
@@ -9,32 +9,32 @@ use negmm::{Encoder, Error, Result};
 use serde_json::{Value as Json, json};
 
 use crate::calendar;
-use crate::graph::{Attribute, Graph, Side, Type, Value};
+use crate::graph::{Attribute, Dimension, Graph, Type, Value};
 
-/// What makes words of a text countable: no word is this.
+/// Padding for texts with too few words; no word is equal to it.
 const NO_WORD: &str = "\u{1}";
 
-/// The features of all rows, piece by piece.
+/// The features of all rows, column by column.
 pub struct Features {
     pieces: Vec<Piece>,
-    /// rows × 1: the variance that lying outside the ranges of training adds, in units of the standardised target.
+    /// rows × 1: the variance added for inputs outside their ranges in training, in units of the standardised target.
     pub variance: Option<Value>,
-    /// Steps of a window, where rows are those of a sequence.
+    /// The window of a sequence.
     window: Option<usize>,
-    /// Something with as many rows as there are.
+    /// A value with one row for each prediction.
     pub rows: Value,
-    /// What each input is, for whoever reads the file.
+    /// The description of each input, for the metadata.
     pub notes: Vec<Json>,
 }
 
 enum Piece {
-    /// rows × some features, floats.
+    /// rows × features, floats.
     Features(Value),
-    /// rows: the number of a level; the features are what a member learnt of it.
+    /// rows: the code of a category; the features are its target encoding in a member.
     Categories(Value),
 }
 
-/// What an encoder does with all numbers.
+/// The settings for all numeric columns.
 struct Numbers {
     missing: f64,
     soft_clip: Option<f64>,
@@ -42,14 +42,14 @@ struct Numbers {
 }
 
 impl Features {
-    /// Makes an input of each column that the model uses.
+    /// Adds an input for each column that the model uses.
     ///
     /// # Errors
     /// When a column cannot be read in a graph, or the model uses none.
     pub fn new(graph: &mut Graph, encoder: &Encoder) -> Result<Self> {
         let used: Vec<&Input> = encoder.inputs().iter().filter(|input| input.encoding.features() > 0).collect();
         if used.is_empty() {
-            return Err(Error::options("the model uses no column: there is nothing to ask an ONNX graph about"));
+            return Err(Error::options("the model uses no column: there is nothing to export"));
         }
         let columns: Vec<(&Input, Value)> = used.into_iter().map(|input| (input, column(graph, input))).collect();
         let numbers = Numbers {
@@ -98,7 +98,7 @@ impl Features {
         Ok(features)
     }
 
-    /// rows × features, floats, with what a member learnt of levels.
+    /// rows × features, floats, with the target encoding of a member.
     pub fn with(&self, graph: &mut Graph, statistics: &TargetEncoding) -> Value {
         let mut columns = statistics.columns().iter();
         let mut parts = Vec::new();
@@ -107,7 +107,7 @@ impl Features {
                 Piece::Features(value) => value.clone(),
                 Piece::Categories(codes) => {
                     let learnt = columns.next().map_or(&[][..], |column| &column[..]);
-                    // The last is that of a level that nothing is known of.
+                    // The last row is for unseen categories.
                     let table: Vec<f32> = learnt.iter().copied().chain([[0.0; STATISTICS]]).flatten().collect();
                     let table = graph.floats(&[learnt.len() + 1, STATISTICS], &table);
                     graph.gather(&table, codes, 0)
@@ -118,7 +118,7 @@ impl Features {
         self.in_windows(graph, &rows)
     }
 
-    /// Of rows × numbers the numbers of all steps of a window side by side, for each window.
+    /// Windows of rows × numbers: the numbers of all steps of a window, concatenated.
     fn in_windows(&self, graph: &mut Graph, rows: &Value) -> Value {
         let Some(window) = self.window else { return rows.clone() };
         let (zero, one) = (graph.integer(0), graph.integer(1));
@@ -129,8 +129,8 @@ impl Features {
         let first = graph.op("Range", &[&zero, &windows, &one]);
         let first = graph.unsqueeze(&first, 1);
         let steps = graph.integers(&(0..window as i64).collect::<Vec<_>>());
-        let places = graph.op("Add", &[&first, &steps]);
-        let gathered = graph.gather(rows, &places, 0);
+        let indices = graph.op("Add", &[&first, &steps]);
+        let gathered = graph.gather(rows, &indices, 0);
         let shape = graph.integers(&[0, -1]);
         graph.op("Reshape", &[&gathered, &shape])
     }
@@ -139,10 +139,10 @@ impl Features {
 /// The graph's input for a column.
 fn column(graph: &mut Graph, input: &Input) -> Value {
     let kind = if matches!(input.encoding, Encoding::Text(_)) { Type::Text } else { Type::Double };
-    graph.input(&input.name, kind, &[Side::Open("rows"), Side::Of(1)])
+    graph.input(&input.name, kind, &[Dimension::Symbolic("rows"), Dimension::Fixed(1)])
 }
 
-/// What an input is, for whoever reads the file.
+/// The description of an input, for the metadata.
 fn note(input: &Input) -> Json {
     let holds = match &input.encoding {
         Encoding::Text(_) => "text; \"\" is missing",
@@ -153,7 +153,7 @@ fn note(input: &Input) -> Json {
     json!({"name": input.name, "read_as": input.reading().to_string(), "holds": holds})
 }
 
-/// rows × 1: the sum over all numbers of (slope · distance outside the range)²; nothing where no number has a slope.
+/// rows × 1: the sum over numeric columns of (slope · distance outside the range)²; `None` where no column has a slope.
 fn widening(graph: &mut Graph, ranges: &[Option<(NumberEncoding, Value)>], slopes: &[f64]) -> Option<Value> {
     let mut sum: Option<Value> = None;
     for (range, slope) in ranges.iter().zip(slopes).filter(|(_, slope)| **slope > 0.0) {
@@ -165,7 +165,7 @@ fn widening(graph: &mut Graph, ranges: &[Option<(NumberEncoding, Value)>], slope
         let (below, above) = (graph.sub(&low, column), graph.sub(column, &high));
         let zero = graph.number(0.0);
         let outside = graph.op("Max", &[&below, &above, &zero]);
-        // A missing number lies nowhere.
+        // A missing number is not outside.
         let missing = graph.op("IsNaN", &[column]);
         let outside = graph.op("Where", &[&missing, &zero, &outside]);
         let distance = graph.times(&outside, 1.0 / sd);
@@ -181,7 +181,7 @@ fn widening(graph: &mut Graph, ranges: &[Option<(NumberEncoding, Value)>], slope
 }
 
 impl Numbers {
-    /// The features of a column of numbers: the number, a flag for missing cells, the normal score.
+    /// The features of a numeric column: the number, a missing indicator, the quantile transform.
     fn number(&self, graph: &mut Graph, encoding: &NumberEncoding, column: &Value) -> Vec<Piece> {
         let mut pieces = Vec::new();
         if encoding.sd > 0.0 {
@@ -197,17 +197,17 @@ impl Numbers {
         pieces
     }
 
-    /// The features of a column of times: the time as a number, its parts, a flag for missing cells.
+    /// The features of a column of times: the time as a number, its calendar parts, a missing indicator.
     fn time(&self, graph: &mut Graph, encoding: &TimeEncoding, column: &Value) -> Vec<Piece> {
         let mut pieces = Vec::new();
         if encoding.seconds.sd > 0.0 {
             pieces.push(self.standardised(graph, &encoding.seconds, column));
         }
         for part in &encoding.parts {
-            let (places, varies) = calendar::part(graph, part, column);
+            let (values, varies) = calendar::part(graph, part, column);
             pieces.push(match varies {
-                true => self.unless_missing(graph, column, &places),
-                false => Numbers { missing: 0.0, ..*self }.unless_missing(graph, column, &places),
+                true => self.unless_missing(graph, column, &values),
+                false => Numbers { missing: 0.0, ..*self }.unless_missing(graph, column, &values),
             });
         }
         if encoding.seconds.missing_flag {
@@ -227,8 +227,8 @@ impl Numbers {
         z = graph.within(&z, -ENCODED_LIMIT, ENCODED_LIMIT);
         if let Some(limit) = self.soft_clip {
             let limit = graph.number(limit);
-            let share = graph.div(&z, &limit);
-            let square = graph.mul(&share, &share);
+            let ratio = graph.div(&z, &limit);
+            let square = graph.mul(&ratio, &ratio);
             let square = graph.plus(&square, 1.0);
             let root = graph.op("Sqrt", &[&square]);
             z = graph.div(&z, &root);
@@ -236,7 +236,7 @@ impl Numbers {
         self.unless_missing(graph, column, &z)
     }
 
-    /// Doubles as features, and what a missing number becomes where the column is missing.
+    /// Doubles as features, with the replacement of missing numbers.
     fn unless_missing(&self, graph: &mut Graph, column: &Value, numbers: &Value) -> Piece {
         let is_missing = graph.op("IsNaN", &[column]);
         let instead = graph.number(self.missing);
@@ -250,7 +250,7 @@ fn missing_flag(graph: &mut Graph, column: &Value) -> Piece {
     Piece::Features(graph.cast(&is_missing, Type::Float))
 }
 
-/// The score of the first knot and the rise over each stretch between two, as far as a number has come in it.
+/// The quantile transform: the score of the first knot plus the rise over each interval up to the number.
 fn normal_score(graph: &mut Graph, scores: &QuantileTransform, column: &Value) -> Value {
     let pairs: Vec<[[f64; 2]; 2]> = scores.knots().windows(2).map(|pair| [pair[0], pair[1]]).collect();
     let list = |of: &dyn Fn(&[[f64; 2]; 2]) -> f64| pairs.iter().map(of).collect::<Vec<f64>>();
@@ -258,21 +258,21 @@ fn normal_score(graph: &mut Graph, scores: &QuantileTransform, column: &Value) -
     let low = graph.doubles(&shape, &list(&|[low, _]| low[0]));
     let width = graph.doubles(&shape, &list(&|[low, high]| high[0] - low[0]));
     let rise = graph.doubles(&shape, &list(&|[low, high]| high[1] - low[1]));
-    let way = graph.sub(column, &low);
-    let share = graph.div(&way, &width);
-    let share = graph.within(&share, 0.0, 1.0);
-    let risen = graph.mul(&share, &rise);
+    let offset = graph.sub(column, &low);
+    let fraction = graph.div(&offset, &width);
+    let fraction = graph.within(&fraction, 0.0, 1.0);
+    let risen = graph.mul(&fraction, &rise);
     let risen = graph.sum(&risen, 1);
     graph.plus(&risen, scores.knots()[0][1])
 }
 
-/// The features of a column of text: 0 or 1 for each level, and the numbers of levels that have statistics.
+/// The features of a text column: one-hot encoding, and codes of categories with a target encoding.
 fn text(graph: &mut Graph, encoding: &TextEncoding, column: &Value) -> Result<Vec<Piece>> {
     let TextEncoding { levels, pooled, missing, statistics } = encoding;
     let flags = levels.len() + usize::from(*pooled) + usize::from(*missing);
     let mut pieces = Vec::new();
     if flags > 1 || (flags > 0 && !statistics.is_empty()) {
-        // One row of the table for each level, then for missing cells, then for all else.
+        // One row of the table for each category, then for missing cells, then for all others.
         let mut table = vec![0.0_f32; (levels.len() + 2) * flags];
         (0..levels.len()).for_each(|level| table[level * flags + level] = 1.0);
         if *missing {
@@ -292,43 +292,43 @@ fn text(graph: &mut Graph, encoding: &TextEncoding, column: &Value) -> Result<Ve
     Ok(pieces)
 }
 
-/// rows: the place of each text in a list, its length for a text that is not there.
+/// rows: the position of each text in a list, or the length of the list.
 fn codes(graph: &mut Graph, column: &Value, known: &[String]) -> Value {
-    let places: Vec<i64> = (0..known.len() as i64).collect();
+    let positions: Vec<i64> = (0..known.len() as i64).collect();
     let codes = graph.ml(
         "LabelEncoder",
         column,
         &[
             ("keys_strings", Attribute::Texts(known)),
-            ("values_int64s", Attribute::Integers(&places)),
+            ("values_int64s", Attribute::Integers(&positions)),
             ("default_int64", Attribute::Integer(known.len() as i64)),
         ],
     );
     graph.reshape(&codes, &[-1])
 }
 
-/// The number of each text's level: of the whole text, or of its first words.
+/// The code of each text's category: of the whole text, or of its first words.
 ///
 /// # Errors
-/// When first words have other white space between them than one space: words are joined by that here.
+/// When first words are separated by other white space than one space.
 fn level_codes(graph: &mut Graph, levels: &Categories, column: &Value) -> Result<Value> {
     let Some(words) = levels.words else { return Ok(codes(graph, column, &levels.names)) };
     let padded = |name: &String| {
         let found: Vec<&str> = name.split_whitespace().collect();
         if found.join(" ") != *name || found.len() > words {
-            let message = format!("levels of first words with white space such as {name:?} cannot be exported");
+            let message = format!("categories of first words with white space such as {name:?} cannot be exported");
             return Err(Error::options(message));
         }
         Ok(found.into_iter().chain(std::iter::repeat(NO_WORD)).take(words).collect::<Vec<_>>().join(" "))
     };
     let known = levels.names.iter().map(padded).collect::<Result<Vec<String>>>()?;
-    // So every text has as many words.
+    // Padding gives every text enough words.
     let filler = graph.text(&format!(" {NO_WORD}").repeat(words));
     let filled = graph.op("StringConcat", &[column, &filler]);
     let split = graph.outputs_of("StringSplit", &[&filled], &[true, true], &[]).swap_remove(0);
     let word = |graph: &mut Graph, at: usize| {
-        let place = graph.integer(at as i64);
-        graph.gather(&split, &place, 2)
+        let index = graph.integer(at as i64);
+        graph.gather(&split, &index, 2)
     };
     let mut joined = word(graph, 0);
     for at in 1..words {

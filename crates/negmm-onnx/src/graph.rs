@@ -1,6 +1,6 @@
-//! Responsible for ONNX graphs: values, the nodes that make them, and the bytes of the whole.
+//! ONNX graphs: values, nodes and the bytes of the file.
 //!
-//! Numbers of fields are those of `onnx.proto3`, the format's own description.
+//! Field numbers are those of `onnx.proto3`.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use crate::proto::Message;
 
 /// The version of the format: that of ONNX 1.13, which brought opset 18.
 const IR_VERSION: i64 = 8;
-/// The operators' version, and that of models which split text.
+/// The opset version, and that of models with text operators.
 const OPSET: i64 = 18;
 const OPSET_OF_TEXT: i64 = 20;
-/// The version of the operators for trees and text.
+/// The opset version of the ML operators.
 const ML_OPSET: i64 = 3;
 /// The domain of those operators.
 const ML: &str = "ai.onnx.ml";
@@ -20,7 +20,7 @@ const ML: &str = "ai.onnx.ml";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value(String);
 
-/// What a tensor holds, by the format's number.
+/// The element type of a tensor, with its number in the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     Float = 1,
@@ -29,14 +29,14 @@ pub enum Type {
     Double = 11,
 }
 
-/// A length of a tensor's side: a number, or a name for what is open.
+/// A dimension of a shape: a number or a symbolic name.
 #[derive(Clone, Copy, Debug)]
-pub enum Side {
-    Of(usize),
-    Open(&'static str),
+pub enum Dimension {
+    Fixed(usize),
+    Symbolic(&'static str),
 }
 
-/// What a node is told beside its inputs.
+/// An attribute of a node.
 #[derive(Clone, Debug)]
 pub enum Attribute<'a> {
     Integer(i64),
@@ -45,29 +45,29 @@ pub enum Attribute<'a> {
     Doubles(&'a [f64]),
 }
 
-/// A graph that grows node by node.
+/// A graph builder.
 #[derive(Debug, Default)]
 pub struct Graph {
     inputs: Vec<Message>,
     outputs: Vec<Message>,
     nodes: Vec<Message>,
     constants: Vec<Message>,
-    /// Constants that are there already, by type, shape and bytes.
+    /// Existing constants by type, shape and bytes.
     known: HashMap<(i64, Vec<usize>, Vec<u8>), Value>,
-    /// Values that were named by the graph itself.
+    /// Number of generated names.
     made: usize,
     splits_text: bool,
 }
 
 impl Graph {
-    /// A tensor that whoever runs the graph gives.
-    pub fn input(&mut self, name: &str, kind: Type, shape: &[Side]) -> Value {
+    /// Adds an input.
+    pub fn input(&mut self, name: &str, kind: Type, shape: &[Dimension]) -> Value {
         self.inputs.push(value_info(name, kind, shape));
         Value(name.to_string())
     }
 
-    /// Makes a tensor one of the graph's answers.
-    pub fn output(&mut self, name: &str, value: &Value, kind: Type, shape: &[Side]) {
+    /// Makes a value an output.
+    pub fn output(&mut self, name: &str, value: &Value, kind: Type, shape: &[Dimension]) {
         self.add("", "Identity", &[value], &[name.to_string()], &[]);
         self.outputs.push(value_info(name, kind, shape));
     }
@@ -90,19 +90,19 @@ impl Graph {
         outputs.iter().for_each(|output| node.put(2, output));
         node.put(3, outputs[0].replace('/', "_"));
         node.put(4, operator);
-        attributes.iter().for_each(|(name, attribute)| node.message(5, attribute.written(name)));
+        attributes.iter().for_each(|(name, attribute)| node.message(5, attribute.to_message(name)));
         if !domain.is_empty() {
             node.put(7, domain);
         }
         self.nodes.push(node);
     }
 
-    /// What an operator makes of its inputs.
+    /// Adds a node with one output.
     pub fn op(&mut self, operator: &str, inputs: &[&Value]) -> Value {
         self.op_with(operator, inputs, &[])
     }
 
-    /// The same with attributes.
+    /// Adds a node with attributes.
     pub fn op_with(&mut self, operator: &str, inputs: &[&Value], attributes: &[(&str, Attribute<'_>)]) -> Value {
         self.splits_text |= operator.starts_with("String");
         let name = self.fresh();
@@ -110,7 +110,7 @@ impl Graph {
         Value(name)
     }
 
-    /// What an operator with several outputs makes; those that have no use have no name.
+    /// Adds a node with several outputs; unused ones have no name.
     pub fn outputs_of(
         &mut self,
         operator: &str,
@@ -120,17 +120,17 @@ impl Graph {
     ) -> Vec<Value> {
         self.splits_text |= operator.starts_with("String");
         let names: Vec<String> = used.iter().map(|used| if *used { self.fresh() } else { String::new() }).collect();
-        // A node is called as its first output that has a name.
+        // A node has the name of its first named output.
         let mut node = Message::default();
         inputs.iter().for_each(|input| node.put(1, &input.0));
         names.iter().for_each(|output| node.put(2, output));
         node.put(4, operator);
-        attributes.iter().for_each(|(name, attribute)| node.message(5, attribute.written(name)));
+        attributes.iter().for_each(|(name, attribute)| node.message(5, attribute.to_message(name)));
         self.nodes.push(node);
         names.into_iter().filter(|name| !name.is_empty()).map(Value).collect()
     }
 
-    /// What an operator for trees and text makes of its input.
+    /// Adds a node of the ML domain.
     pub fn ml(&mut self, operator: &str, input: &Value, attributes: &[(&str, Attribute<'_>)]) -> Value {
         let name = self.fresh();
         self.add(ML, operator, &[input], std::slice::from_ref(&name), attributes);
@@ -158,18 +158,18 @@ impl Graph {
         self.constant(Type::Float, shape, numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
     }
 
-    /// Constant whole numbers.
+    /// Constant integers.
     pub fn integers(&mut self, numbers: &[i64]) -> Value {
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
         self.constant(Type::Integer, &[numbers.len()], bytes)
     }
 
-    /// One whole number.
+    /// A scalar integer.
     pub fn integer(&mut self, number: i64) -> Value {
         self.constant(Type::Integer, &[], number.to_le_bytes().to_vec())
     }
 
-    /// One text.
+    /// A scalar text.
     pub fn text(&mut self, text: &str) -> Value {
         let value = Value(self.fresh());
         let mut message = Message::default();
@@ -180,12 +180,12 @@ impl Graph {
         value
     }
 
-    /// One double.
+    /// A scalar double.
     pub fn number(&mut self, number: f64) -> Value {
         self.doubles(&[], &[number])
     }
 
-    /// The bytes of a file with this graph; `notes` are pairs of a name and a text about it.
+    /// The bytes of the file; `notes` are metadata, names and texts.
     pub fn into_bytes(self, notes: &[(&str, String)]) -> Vec<u8> {
         let mut graph = Message::default();
         self.nodes.into_iter().for_each(|node| graph.message(1, node));
@@ -215,7 +215,7 @@ impl Graph {
     }
 }
 
-/// The usual arithmetic.
+/// Arithmetic.
 impl Graph {
     pub fn add2(&mut self, a: &Value, b: &Value) -> Value {
         self.op("Add", &[a, b])
@@ -245,19 +245,19 @@ impl Graph {
         self.mul(a, &number)
     }
 
-    /// The larger of each pair.
+    /// max(a, number)
     pub fn at_least(&mut self, a: &Value, number: f64) -> Value {
         let number = self.number(number);
         self.op("Max", &[a, &number])
     }
 
-    /// The smaller of each pair.
+    /// min(a, number)
     pub fn at_most(&mut self, a: &Value, number: f64) -> Value {
         let number = self.number(number);
         self.op("Min", &[a, &number])
     }
 
-    /// Within two numbers, each of which may be infinite.
+    /// Clamps to a range, which may be infinite.
     pub fn within(&mut self, a: &Value, low: f64, high: f64) -> Value {
         let mut a = a.clone();
         if low > f64::NEG_INFINITY {
@@ -284,7 +284,7 @@ impl Graph {
         self.op_with("Cast", &[a], &[("to", Attribute::Integer(kind as i64))])
     }
 
-    /// Side by side along an axis; one alone as it is.
+    /// Concatenation along an axis.
     pub fn concat(&mut self, parts: &[&Value], axis: i64) -> Value {
         match parts {
             [alone] => (*alone).clone(),
@@ -292,7 +292,7 @@ impl Graph {
         }
     }
 
-    /// A constant of 1 × numbers once for each of `rows`.
+    /// A constant of 1 × numbers, repeated for each of `rows`.
     pub fn repeated(&mut self, constant: &Value, rows: &Value) -> Value {
         let count = self.op_with("Shape", &[rows], &[("end", Attribute::Integer(1))]);
         let one = self.integers(&[1]);
@@ -310,14 +310,14 @@ impl Graph {
         self.op("Reshape", &[a, &shape])
     }
 
-    /// Some places along an axis.
-    pub fn gather(&mut self, a: &Value, places: &Value, axis: i64) -> Value {
-        self.op_with("Gather", &[a, places], &[("axis", Attribute::Integer(axis))])
+    /// The elements at `indices` along an axis.
+    pub fn gather(&mut self, a: &Value, indices: &Value, axis: i64) -> Value {
+        self.op_with("Gather", &[a, indices], &[("axis", Attribute::Integer(axis))])
     }
 }
 
 impl Attribute<'_> {
-    fn written(&self, name: &str) -> Message {
+    fn to_message(&self, name: &str) -> Message {
         let mut message = Message::default();
         message.put(1, name);
         let kind = match self {
@@ -353,13 +353,13 @@ fn tensor(name: &str, kind: Type, shape: &[usize], bytes: &[u8]) -> Message {
     message
 }
 
-fn value_info(name: &str, kind: Type, shape: &[Side]) -> Message {
+fn value_info(name: &str, kind: Type, shape: &[Dimension]) -> Message {
     let mut sides = Message::default();
     for side in shape {
         let mut dimension = Message::default();
         match side {
-            Side::Of(length) => dimension.integer(1, *length as i64),
-            Side::Open(name) => dimension.put(2, name),
+            Dimension::Fixed(length) => dimension.integer(1, *length as i64),
+            Dimension::Symbolic(name) => dimension.put(2, name),
         }
         sides.message(1, dimension);
     }

@@ -1,4 +1,4 @@
-//! Responsible for a network in a graph: its stem, its layers, and the limits of its raw outputs.
+//! Networks in a graph: stem, layers and clamped raw outputs.
 
 use std::f32::consts::{FRAC_1_PI, TAU};
 
@@ -7,14 +7,14 @@ use negmm::net::{Activation, Lstm, Periodic, Stem};
 
 use crate::graph::{Attribute, Graph, Type, Value};
 
-/// Raw outputs are held to this in either direction.
+/// Raw outputs are clamped to this range.
 const OUTPUT_LIMIT: f64 = 1e18;
-/// Mixes of the cosines of an input.
+/// Embedding size of an input.
 const MIXES: usize = 3;
-/// Cosines of an input.
+/// Cosines of a periodic embedding.
 const COSINES: usize = 16;
 
-/// rows × outputs, as doubles: what the network makes of rows × features.
+/// Raw outputs, rows × outputs, as doubles.
 pub fn raw_outputs(graph: &mut Graph, member: &Member, features: &Value) -> Value {
     let network = &member.network;
     let mut level = match &network.stem {
@@ -52,36 +52,36 @@ fn activated(graph: &mut Graph, activation: Activation, sums: &Value) -> Value {
     }
 }
 
-/// The tensor of that name of a member's stem.
+/// A tensor of a member's stem.
 fn tensor(member: &Member, name: &str) -> Vec<f32> {
     let tensors = member.network.stem.as_ref().map_or_else(Vec::new, Stem::tensors);
     let found = tensors.iter().find(|tensor| tensor.name == name);
     found.map_or_else(Vec::new, |tensor| tensor.numbers(&member.parameters))
 }
 
-/// The features, then three mixes of sixteen cosines of each embedded one.
+/// The features, then the periodic embeddings.
 fn embedded(graph: &mut Graph, member: &Member, periodic: &Periodic, features: &Value) -> Value {
     let count = periodic.embedded.len();
     if count == 0 {
         return features.clone();
     }
-    let places: Vec<i64> = periodic.embedded.iter().map(|embedded| embedded.input as i64).collect();
+    let inputs: Vec<i64> = periodic.embedded.iter().map(|embedded| embedded.input as i64).collect();
     let bound = |of: fn(&negmm::net::EmbeddedInput) -> f32| periodic.embedded.iter().map(of).collect::<Vec<f32>>();
     let (low, high) = (bound(|embedded| embedded.low), bound(|embedded| embedded.high));
-    let (places, low, high) =
-        (graph.integers(&places), graph.floats(&[1, count], &low), graph.floats(&[1, count], &high));
-    let seen = graph.gather(features, &places, 1);
-    let seen = graph.op("Max", &[&seen, &low]);
-    let seen = graph.op("Min", &[&seen, &high]);
+    let (inputs, low, high) =
+        (graph.integers(&inputs), graph.floats(&[1, count], &low), graph.floats(&[1, count], &high));
+    let selected = graph.gather(features, &inputs, 1);
+    let selected = graph.op("Max", &[&selected, &low]);
+    let selected = graph.op("Min", &[&selected, &high]);
     let frequencies: Vec<f64> = tensor(member, "periodic.frequency").into_iter().map(f64::from).collect();
-    // As the library has it, in floats.
+    // In floats, as in the library.
     let phases = tensor(member, "periodic.phase").into_iter().map(|phase| f64::from(phase * FRAC_1_PI * 0.5));
     let frequencies = graph.doubles(&[1, count, COSINES], &frequencies);
     let phases = graph.doubles(&[1, count, COSINES], &phases.collect::<Vec<_>>());
-    // A product and a sum that are rounded once: turns have lost their whole part before they become an angle.
-    let seen = graph.cast(&seen, Type::Double);
-    let seen = graph.unsqueeze(&seen, 2);
-    let product = graph.mul(&seen, &frequencies);
+    // Turns are reduced to their fractional part before they become an angle.
+    let selected = graph.cast(&selected, Type::Double);
+    let selected = graph.unsqueeze(&selected, 2);
+    let product = graph.mul(&selected, &frequencies);
     let turns = graph.add2(&product, &phases);
     let turns = graph.cast(&turns, Type::Float);
     let half = graph.floats(&[], &[0.5]);
@@ -134,7 +134,7 @@ fn last_state(graph: &mut Graph, member: &Member, lstm: &Lstm, features: &Value)
     graph.op("Squeeze", &[&state, &axes])
 }
 
-/// Gates i, f, g, o as ONNX has them: i, o, f, g; `each` numbers a gate.
+/// Gates i, f, g, o in the order of ONNX: i, o, f, g; `each` numbers per gate.
 fn in_onnx_order(gates: &[f32], each: usize) -> Vec<f32> {
     [0, 3, 1, 2].into_iter().flat_map(|gate| &gates[gate * each..][..each]).copied().collect()
 }

@@ -1,11 +1,11 @@
-//! Responsible for the normal distribution in a graph. Runtimes have no error function of doubles, so its tail is a polynomial:
+//! The normal distribution in a graph. Runtimes have no error function for doubles, so its tail is a polynomial:
 //!
 //! ```text
 //! 1 - cdf(z) = pdf(z) m(z)        m(z) = w/2 P(w - 1)        w = 10 / (5 + z)        z >= 0
 //! ```
 //!
 //! m is Mills' ratio, and P the polynomial through m(z) 2/w at the zeros of Chebyshev's polynomial in w - 1, which goes from -1 (far
-//! out) to 1 (z = 0). With a degree of 18 the tail has an error of 3e-14 of itself, wherever it lies; with 10 of 7e-8.
+//! out) to 1 (z = 0). With a degree of 18 the relative error of the tail is at most 3e-14, with 10 at most 7e-8.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -16,7 +16,7 @@ const SCALE: f64 = 5.0;
 
 /// The degree of the polynomial, for moments.
 pub const FINE: usize = 18;
-/// The degree of the polynomial, for steps of a search.
+/// The degree of the polynomial, for bisection.
 pub const COARSE: usize = 10;
 
 /// 1 / sqrt(2 pi)
@@ -24,7 +24,7 @@ pub const DENSITY_AT_0: f64 = 0.398_942_280_401_432_7;
 
 /// Mills' ratio, (1 - cdf(z)) / pdf(z), of a z that is not negative.
 fn mills(z: f64) -> f64 {
-    /// From here on Laplace's continued fraction, with so many terms, is exact to rounding.
+    /// From here on Laplace's continued fraction with so many terms is exact up to rounding.
     const FAR: f64 = 4.0;
     const TERMS: u32 = 100;
     if z < FAR {
@@ -73,7 +73,7 @@ pub fn bell(graph: &mut Graph, z: &Value) -> Value {
     graph.op("Exp", &[&exponent])
 }
 
-/// The probability of a standard normal variable up to z, with small ones exact in relation to themselves.
+/// The standard normal distribution function, with small relative error in the lower tail.
 pub fn cdf(graph: &mut Graph, z: &Value, degree: usize) -> Value {
     let distance = graph.op("Abs", &[z]);
     let farther = graph.plus(&distance, SCALE);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_is_as_exact_as_is_said() {
+    fn the_tail_has_the_documented_accuracy() {
         for (degree, tolerance) in [(FINE, 5e-14), (COARSE, 8e-8)] {
             for step in 0..3000 {
                 let z = f64::from(step) * 0.01;

@@ -1,4 +1,4 @@
-//! Responsible for a predictor in a graph: features in, mixtures or samples in units of the standardised target out, pooled and widened.
+//! Predictors in a graph: from features to mixtures or samples in units of the standardised target, pooled and widened.
 
 use negmm::data::{Target, TargetEncoding};
 use negmm::method::{Member, Pool, Predictor};
@@ -7,20 +7,20 @@ use negmm::{Error, Result};
 
 use crate::columns::Features;
 use crate::graph::{Graph, Value};
-use crate::law::Law;
+use crate::mixture::Mixture;
 use crate::samples::Samples;
 use crate::{network, trees};
 
-/// What is predicted.
+/// Predictions in a graph.
 pub enum Predicted {
-    Law(Law),
+    Mixture(Mixture),
     Samples(Samples),
 }
 
 /// One distribution for each row.
 ///
 /// # Errors
-/// When the predictor is of a kind that is not known here.
+/// When the predictor cannot be exported.
 pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, target: &Target) -> Result<Predicted> {
     let mut rows = Rows { features, last: None };
     let (predicted, pool) = match predictor {
@@ -30,29 +30,29 @@ pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, 
             let samples = Samples::new(graph, values, members.len() * head.samples, f64::from(head.sd_floor));
             (Predicted::Samples(samples), *pool)
         }
-        Predictor::Networks { pool, .. } => (Predicted::Law(rows.law(graph, predictor, target)?), *pool),
+        Predictor::Networks { pool, .. } => (Predicted::Mixture(rows.mixture(graph, predictor, target)?), *pool),
         Predictor::Stack { parts } => {
-            let mut laws = Vec::new();
+            let mut mixtures = Vec::new();
             for part in parts {
-                laws.push((part.share, rows.law(graph, &part.predictor, target)?));
+                mixtures.push((part.share, rows.mixture(graph, &part.predictor, target)?));
             }
-            (Predicted::Law(Law::side_by_side(graph, &laws)), Pool::Mixture)
+            (Predicted::Mixture(Mixture::concatenated(graph, &mixtures)), Pool::Mixture)
         }
-        alone => (Predicted::Law(rows.law(graph, alone, target)?), Pool::Mixture),
+        single => (Predicted::Mixture(rows.mixture(graph, single, target)?), Pool::Mixture),
     };
     let widened = match (predicted, &features.variance) {
-        (Predicted::Law(law), Some(variance)) => Predicted::Law(law.widened(graph, variance)),
+        (Predicted::Mixture(mixture), Some(variance)) => Predicted::Mixture(mixture.widened(graph, variance)),
         (Predicted::Samples(samples), Some(variance)) => Predicted::Samples(samples.widened(graph, variance)),
         (predicted, None) => predicted,
     };
     Ok(match (widened, pool) {
-        (Predicted::Law(law), Pool::Gaussian) => Predicted::Law(law.matched(graph)),
-        (Predicted::Samples(samples), Pool::Gaussian) => Predicted::Law(samples.matched(graph)),
+        (Predicted::Mixture(mixture), Pool::Gaussian) => Predicted::Mixture(mixture.moment_matched(graph)),
+        (Predicted::Samples(samples), Pool::Gaussian) => Predicted::Mixture(samples.moment_matched(graph)),
         (predicted, _) => predicted,
     })
 }
 
-/// Rows with the statistics of levels that were filled in last.
+/// The encoded rows with the last target encoding that was filled in.
 struct Rows<'a> {
     features: &'a Features,
     last: Option<(&'a TargetEncoding, Value)>,
@@ -75,10 +75,10 @@ impl<'a> Rows<'a> {
         network::raw_outputs(graph, member, &rows)
     }
 
-    /// The mixture of one part, not yet pooled.
-    fn law(&mut self, graph: &mut Graph, predictor: &'a Predictor, target: &Target) -> Result<Law> {
+    /// The mixture of one predictor, before pooling.
+    fn mixture(&mut self, graph: &mut Graph, predictor: &'a Predictor, target: &Target) -> Result<Mixture> {
         match predictor {
-            Predictor::Constant { law } => Ok(Law::constant(graph, law, target, &self.features.rows)),
+            Predictor::Constant { law } => Ok(Mixture::constant(graph, law, target, &self.features.rows)),
             Predictor::Trees { boosted, statistics } => {
                 let rows = self.with(graph, statistics);
                 let parameters = trees::parameters(graph, boosted, &rows);
@@ -86,23 +86,25 @@ impl<'a> Rows<'a> {
                 let (means, log_sds) = (graph.gather(&parameters, &first, 1), graph.gather(&parameters, &second, 1));
                 let sds = graph.op("Exp", &[&log_sds]);
                 let sds = graph.at_least(&sds, boosted.sigma_min);
-                Ok(Law::normal(graph, means, sds))
+                Ok(Mixture::normal(graph, means, sds))
             }
             Predictor::Networks { members, head, .. } => {
-                let share = 1.0 / members.len() as f64;
-                let mut laws = Vec::new();
+                let weight = 1.0 / members.len() as f64;
+                let mut mixtures = Vec::new();
                 for member in members {
                     let raw = self.raw(graph, member);
-                    laws.push((
-                        share,
+                    mixtures.push((
+                        weight,
                         match head {
-                            Head::Mixture(head) => Law::of_mixture_head(graph, head, &raw, member.sd_factor, target),
-                            Head::Gaussian(head) => Law::of_gaussian_head(graph, head, &raw, member.sd_factor),
+                            Head::Mixture(head) => {
+                                Mixture::of_mixture_head(graph, head, &raw, member.sd_factor, target)
+                            }
+                            Head::Gaussian(head) => Mixture::of_gaussian_head(graph, head, &raw, member.sd_factor),
                             _ => return Err(Error::options("samples cannot be a part of a mixture")),
                         },
                     ));
                 }
-                Ok(Law::side_by_side(graph, &laws))
+                Ok(Mixture::concatenated(graph, &mixtures))
             }
             _ => Err(Error::options("a predictor of this kind cannot be exported")),
         }

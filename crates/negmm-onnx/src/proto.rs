@@ -1,9 +1,9 @@
-//! Responsible for the bytes of protocol buffers: the few kinds of fields that an ONNX file is made of.
+//! The encoding of protocol buffers, as far as ONNX needs it.
 //!
-//! A message is its fields one after the other, each a tag (number of the field · 8 + kind) and what it holds: a varint (kind 0),
-//! or a length and as many bytes (2), which are text, a message in its turn, or numbers side by side.
+//! A message is a sequence of fields, each a tag (field number · 8 + wire type) and a value: a varint (wire type 0), or a length and
+//! bytes (2), which are text, a nested message or packed numbers.
 
-/// A message that is being written.
+/// A message builder.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Message {
     bytes: Vec<u8>,
@@ -30,7 +30,7 @@ impl Message {
         self.varint(field << 3 | kind);
     }
 
-    /// A whole number; a negative one takes ten bytes, as the format wants it.
+    /// An integer; a negative one takes ten bytes.
     pub fn integer(&mut self, field: u64, number: i64) {
         self.tag(field, VARINT);
         self.varint(number as u64);
@@ -48,7 +48,7 @@ impl Message {
         self.put(field, message.bytes);
     }
 
-    /// Whole numbers side by side.
+    /// Packed integers.
     pub fn integers(&mut self, field: u64, numbers: &[i64]) {
         let mut packed = Self::default();
         numbers.iter().for_each(|number| packed.varint(*number as u64));
@@ -60,9 +60,9 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// The examples of the format's own description.
+    /// The examples of the specification.
     #[test]
-    fn fields_are_written_as_the_format_says() {
+    fn fields_match_the_specification() {
         let mut message = Message::default();
         message.integer(1, 150);
         assert_eq!(message.clone().into_bytes(), [0x08, 0x96, 0x01]);

@@ -1,5 +1,4 @@
-//! Responsible for a target on a grid, in a graph: mixtures that are rounded to the nearest value, where what lies beyond a bound is
-//! that bound.
+//! Rounded mixtures in a graph, for a discrete target: rounded to the nearest value, and clamped at the bounds.
 //!
 //! In steps from the grid's origin, with m and s the mean and sd of a component, L and U the first and last index, and S(x) the
 //! probability of more than x:
@@ -18,28 +17,28 @@ use negmm::Support;
 use crate::graph::{Graph, Value};
 use crate::normal::{self, DENSITY_AT_0, FINE};
 
-/// From this sd on, in steps, a component is wide.
+/// The smallest sd of a wide component, in steps.
 const WIDE: f64 = 1.5;
-/// Cells on each side of a narrow component's mean: more than seven sds.
+/// Cells on each side of the mean of a narrow component: more than seven sds.
 const REACH: i64 = 11;
-/// The terms of Euler and Maclaurin's formula for sums at middles, for the derivatives 1, 3, 5, 7.
+/// Euler-Maclaurin coefficients of the midpoint rule, for the derivatives 1, 3, 5, 7.
 const TERMS: [f64; 4] = [-1.0 / 24.0, 7.0 / 5760.0, -31.0 / 967_680.0, 127.0 / 154_828_800.0];
 
-/// Indices of the first and last value, infinite where there is none.
+/// Indices of the first and last value, infinite without bounds.
 fn ends(support: &Support, step: f64) -> (f64, f64) {
     let (lower, upper) = support.bounds();
     let index = |bound: f64| ((bound - support.origin) / step).round();
     (index(lower), index(upper))
 }
 
-/// The possible value that is nearest to each number, in the target's own unit.
+/// The value of the support nearest to each number, in the target's unit.
 pub fn nearest(graph: &mut Graph, support: &Support, values: &Value) -> Value {
     let (lower, upper) = support.bounds();
     let Some(step) = support.step else { return graph.within(values, lower, upper) };
     let distance = graph.plus(values, -support.origin);
     let length = graph.number(step);
-    let place = graph.div(&distance, &length);
-    let shifted = graph.plus(&place, -0.5);
+    let index = graph.div(&distance, &length);
+    let shifted = graph.plus(&index, -0.5);
     let index = graph.op("Ceil", &[&shifted]);
     let (first, last) = ends(support, step);
     let index = graph.within(&index, first, last);
@@ -56,7 +55,7 @@ pub fn nearest(graph: &mut Graph, support: &Support, values: &Value) -> Value {
     graph.within(&value, lower, upper)
 }
 
-/// Mean and variance of each component when it is rounded; all of rows × components, in the target's own unit.
+/// Mean and variance of each rounded component; rows × components, in the target's unit.
 pub fn moments(graph: &mut Graph, support: &Support, step: f64, means: &Value, sds: &Value) -> (Value, Value) {
     let shifted = graph.plus(means, -support.origin);
     let (m, s) = (graph.times(&shifted, 1.0 / step), graph.times(sds, 1.0 / step));
@@ -90,20 +89,20 @@ fn narrow(graph: &mut Graph, m: &Value, s: &Value, first: f64, last: f64) -> (Va
     let centre = graph.within(&cell, first, last);
     let offsets: Vec<f64> = (-REACH..=REACH).map(|offset| offset as f64).collect();
     let offsets = graph.doubles(&[1, 1, offsets.len()], &offsets);
-    let [m, s, places] = [m, s, &centre].map(|value| graph.unsqueeze(value, 2));
-    let index = graph.add2(&places, &offsets);
+    let [m, s, centres] = [m, s, &centre].map(|value| graph.unsqueeze(value, 2));
+    let index = graph.add2(&centres, &offsets);
     let [low, high] = [(-0.5, first), (0.5, last)].map(|(half, end)| {
         let edge = graph.plus(&index, half);
         let distance = graph.sub(&edge, &m);
         let z = graph.div(&distance, &s);
-        // Far away nothing is left, and squares stay finite.
+        // Clamped where the density is zero, so that squares stay finite.
         let z = graph.within(&z, -40.0, 40.0);
         let up_to = normal::cdf(graph, &z, FINE);
         let (end, whole) = (graph.number(end), graph.number(if half < 0.0 { 0.0 } else { 1.0 }));
         let beyond = graph.op(if half < 0.0 { "LessOrEqual" } else { "GreaterOrEqual" }, &[&index, &end]);
         graph.op("Where", &[&beyond, &whole, &up_to])
     });
-    // Cells beyond the ends do not exist.
+    // No cells beyond the ends.
     let (first, last) = (graph.number(first), graph.number(last));
     let (under, above) = (graph.op("Less", &[&index, &first]), graph.op("Greater", &[&index, &last]));
     let outside = graph.op("Or", &[&under, &above]);
@@ -119,13 +118,13 @@ fn narrow(graph: &mut Graph, m: &Value, s: &Value, first: f64, last: f64) -> (Va
     (graph.add2(&centre, &mean), graph.at_least(&variance, 0.0))
 }
 
-/// The moments of a wide component that a first value cuts, and perhaps a last one.
+/// The moments of a wide component, clamped at the first value and perhaps at the last.
 fn wide(graph: &mut Graph, m: &Value, s: &Value, first: f64, last: f64) -> (Value, Value) {
-    let at_first = Cut::new(graph, m, s, first);
+    let at_first = PartialMoments::new(graph, m, s, first);
     let (mut mean, mut square) = (at_first.excess.clone(), at_first.square.clone());
     let (first_term, first_square) = at_first.terms(graph, 0.0);
     if last.is_finite() {
-        let (at_last, width) = (Cut::new(graph, m, s, last), last - first);
+        let (at_last, width) = (PartialMoments::new(graph, m, s, last), last - first);
         mean = graph.sub(&mean, &at_last.excess);
         square = graph.sub(&square, &at_last.square);
         let lost = graph.times(&at_last.excess, 2.0 * width);
@@ -141,22 +140,22 @@ fn wide(graph: &mut Graph, m: &Value, s: &Value, first: f64, last: f64) -> (Valu
     (graph.plus(&mean, first), graph.at_least(&variance, 0.0))
 }
 
-/// What a component of mean m and sd s has beyond a place.
-struct Cut {
+/// Partial moments of a component with mean m and sd s above a value.
+struct PartialMoments {
     z: Value,
     s: Value,
     density: Value,
-    /// The probability of more.
+    /// The survival function.
     above: Value,
-    /// E max(X - place, 0) and the mean of its square.
+    /// E max(X - value, 0) and the mean of its square.
     excess: Value,
     square: Value,
 }
 
-impl Cut {
-    fn new(graph: &mut Graph, m: &Value, s: &Value, place: f64) -> Self {
-        let place = graph.number(place);
-        let distance = graph.sub(m, &place);
+impl PartialMoments {
+    fn new(graph: &mut Graph, m: &Value, s: &Value, value: f64) -> Self {
+        let value = graph.number(value);
+        let distance = graph.sub(m, &value);
         let below = graph.div(&distance, s);
         let below = graph.within(&below, -1e9, 40.0 * 1e6);
         let above = normal::cdf(graph, &below, FINE);
@@ -174,7 +173,7 @@ impl Cut {
         Self { z, s: s.clone(), density, above, excess, square }
     }
 
-    /// The Euler-Maclaurin terms of S(x) and of 2 (x - L) S(x) at this place, which lies `width` above L.
+    /// The Euler-Maclaurin terms of S(x) and of 2 (x - L) S(x) at this value, which is `width` above L.
     ///
     /// S⁽ᵏ⁾ = (-1)^k He_(k-1)(z) pdf(z) / s^k, and the derivatives of the second are 2 width S⁽ᵏ⁾ + 2 k S⁽ᵏ⁻¹⁾.
     fn terms(&self, graph: &mut Graph, width: f64) -> (Value, Value) {

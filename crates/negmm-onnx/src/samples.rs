@@ -1,18 +1,18 @@
-//! Responsible for predictions that are samples, in a graph.
+//! Sample sets in a graph.
 
 use negmm::Support;
 use negmm::data::Target;
 
 use crate::graph::{Attribute, Graph, Type, Value};
-use crate::law::Law;
+use crate::mixture::Mixture;
 use crate::rounded::nearest;
 
-/// Equally likely samples for each row, in units of the standardised target until they are in the target's own.
+/// Equally likely samples for each row.
 pub struct Samples {
     /// rows × samples, each row in ascending order.
     pub values: Value,
     pub count: usize,
-    /// Smallest sd of the normal distribution that stands in for them.
+    /// The smallest sd of the moment-matched normal distribution.
     sd_floor: f64,
 }
 
@@ -24,7 +24,7 @@ impl Samples {
         Self { values, count, sd_floor }
     }
 
-    /// rows × 1: mean and sd, which is unbiased.
+    /// rows × 1: mean and unbiased sd.
     pub fn moments(&self, graph: &mut Graph) -> (Value, Value) {
         let total = graph.sum(&self.values, 1);
         let mean = graph.times(&total, 1.0 / self.count as f64);
@@ -35,7 +35,7 @@ impl Samples {
         (mean, graph.op("Sqrt", &[&variance]))
     }
 
-    /// Moves samples apart by the normal quantiles of their ranks, times what the sd lacks for so much more variance.
+    /// Adds variance: spreads samples by the normal quantiles of their ranks.
     pub fn widened(mut self, graph: &mut Graph, variance: &Value) -> Self {
         let (_, sd) = self.moments(graph);
         let square = graph.mul(&sd, &sd);
@@ -50,14 +50,14 @@ impl Samples {
         self
     }
 
-    /// The normal distribution with their mean and sd.
-    pub fn matched(self, graph: &mut Graph) -> Law {
+    /// The normal distribution with the same mean and sd.
+    pub fn moment_matched(self, graph: &mut Graph) -> Mixture {
         let (mean, sd) = self.moments(graph);
         let sd = graph.at_least(&sd, self.sd_floor);
-        Law::normal(graph, mean, sd)
+        Mixture::normal(graph, mean, sd)
     }
 
-    /// In the target's own unit, each at the possible value that is nearest.
+    /// In the target's unit, each at the nearest value of the support.
     pub fn in_unit(mut self, graph: &mut Graph, target: &Target) -> Self {
         let scaled = graph.times(&self.values, target.scale);
         let values = graph.plus(&scaled, target.mean);
@@ -65,8 +65,8 @@ impl Samples {
         self
     }
 
-    /// rows × levels: the order statistics, and between two of them the line that joins them; on a grid the smallest sample up to which
-    /// there is so much.
+    /// rows × levels: linear interpolation of the order statistics; for a discrete target the inverse of the empirical distribution
+    /// function.
     pub fn quantiles(&self, graph: &mut Graph, levels: &Value, support: &Support) -> Value {
         let last = self.count as f64 - 1.0;
         if support.step.is_some() {
@@ -77,23 +77,23 @@ impl Samples {
             let rank = graph.cast(&rank, Type::Integer);
             return graph.gather(&self.values, &rank, 1);
         }
-        let place = graph.times(levels, last);
-        let below = graph.op("Floor", &[&place]);
-        let share = graph.sub(&place, &below);
+        let position = graph.times(levels, last);
+        let below = graph.op("Floor", &[&position]);
+        let fraction = graph.sub(&position, &below);
         let above = graph.plus(&below, 1.0);
-        let [low, high] = [below, above].map(|place| {
-            let place = graph.within(&place, 0.0, last);
-            let place = graph.cast(&place, Type::Integer);
-            graph.gather(&self.values, &place, 1)
+        let [low, high] = [below, above].map(|position| {
+            let position = graph.within(&position, 0.0, last);
+            let position = graph.cast(&position, Type::Integer);
+            graph.gather(&self.values, &position, 1)
         });
         let gap = graph.sub(&high, &low);
-        let part = graph.mul(&gap, &share);
+        let part = graph.mul(&gap, &fraction);
         graph.add2(&low, &part)
     }
 }
 
-/// The z that a standard normal variable stays below with probability `level`: Newton's method from 0, which for the concave logarithm
-/// of a distribution function never overshoots twice.
+/// The standard normal quantile: Newton's method from 0 on the logarithm of the distribution function, which is concave, so that it
+/// converges.
 fn normal_quantile(level: f64) -> f64 {
     use std::f64::consts::FRAC_1_SQRT_2;
     const STEPS: usize = 60;

@@ -1,10 +1,10 @@
-//! Responsible for boosted trees in a graph: one ensemble of all trees, with two targets.
+//! Boosted trees in a graph: one tree ensemble with two targets.
 
 use negmm::ngboost::Boosted;
 
 use crate::graph::{Attribute, Graph, Type, Value};
 
-/// The lists that describe the nodes and leaves of all trees.
+/// The nodes and leaves of all trees.
 #[derive(Default)]
 struct Ensemble {
     trees: Vec<i64>,
@@ -28,16 +28,16 @@ pub fn parameters(graph: &mut Graph, boosted: &Boosted, features: &Value) -> Val
     for round in &boosted.rounds {
         let step = boosted.learning_rate * round.scale;
         for (target, tree) in round.trees.iter().enumerate() {
-            // A tree without a split is a number.
+            // A tree without a split is a constant.
             if let [leaf] = tree.nodes() {
                 start[target] -= step * f64::from(leaf.number);
                 continue;
             }
             let number = all.leaf_trees.last().map_or(0, |last| last + 1);
-            for (place, node) in tree.nodes().iter().enumerate() {
+            for (at, node) in tree.nodes().iter().enumerate() {
                 let leaf = node.is_leaf();
                 all.trees.push(number);
-                all.nodes.push(place as i64);
+                all.nodes.push(at as i64);
                 all.features.push(i64::from(node.feature));
                 all.thresholds.push(if leaf { 0.0 } else { f64::from(node.number) });
                 all.modes.push(if leaf { "LEAF" } else { "BRANCH_LEQ" }.into());
@@ -46,7 +46,7 @@ pub fn parameters(graph: &mut Graph, boosted: &Boosted, features: &Value) -> Val
                 all.missing_first.push(i64::from(!leaf && !node.missing_right));
                 if leaf {
                     all.leaf_trees.push(number);
-                    all.leaf_nodes.push(place as i64);
+                    all.leaf_nodes.push(at as i64);
                     all.targets.push(target as i64);
                     all.weights.push(-step * f64::from(node.number));
                 }
@@ -57,7 +57,7 @@ pub fn parameters(graph: &mut Graph, boosted: &Boosted, features: &Value) -> Val
         let start = graph.doubles(&[1, 2], &start);
         return graph.repeated(&start, features);
     }
-    // Doubles inside, so that sums of many trees keep their digits; the operator's answer is a float.
+    // Doubles inside, for precise sums over many trees; the operator's output is a float.
     let features = graph.cast(features, Type::Double);
     let sums = graph.ml(
         "TreeEnsembleRegressor",

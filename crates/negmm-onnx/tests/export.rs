@@ -1,4 +1,4 @@
-//! What the bytes of a graph are like, and what is refused. That runtimes answer as the library does is tested by `python/tests/test_onnx.py`.
+//! The bytes of exported graphs, and errors. Outputs of a runtime are compared with the library in `python/tests/test_onnx.py`.
 
 use negmm::data::Column;
 use negmm::{Method, Model, Table, fit};

@@ -1,0 +1,215 @@
+//! Mixtures in a graph, in units of the standardised target: from network heads, concatenated, widened, moment-matched.
+
+use negmm::data::Target;
+use negmm::net::{GaussianHead, MixtureHead};
+
+use crate::graph::{Attribute, Graph, Value};
+
+/// ln(e - 1), which makes the variance of a Gaussian head 1 at a raw output of 0; a float, as in the library.
+const RAW_OF_ONE: f32 = 0.541_324_85;
+
+/// A mixture for each row.
+#[derive(Clone)]
+pub struct Mixture {
+    /// rows × components.
+    pub weights: Value,
+    pub means: Value,
+    pub sds: Value,
+    /// The kind of each component.
+    pub kinds: Vec<ComponentKind>,
+}
+
+/// The kind of a component.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ComponentKind {
+    Gaussian,
+    /// A point mass at this atom of the target.
+    Atom(usize),
+}
+
+impl Mixture {
+    /// The atom of the target nearest to a standardised value.
+    fn atom_at(value: f64, target: &Target) -> ComponentKind {
+        let atoms = standardised_atoms(target);
+        let distance = |at: &usize| (atoms[*at] - value).abs();
+        let nearest = (0..atoms.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        nearest.map_or(ComponentKind::Gaussian, ComponentKind::Atom)
+    }
+
+    /// The same mixture for every row.
+    pub fn constant(graph: &mut Graph, mixture: &negmm::Mixtures, target: &Target, rows: &Value) -> Self {
+        let kinds: Vec<ComponentKind> = (mixture.sds().iter().zip(mixture.means()))
+            .map(|(sd, mean)| if *sd > 0.0 { ComponentKind::Gaussian } else { Self::atom_at(*mean, target) })
+            .collect();
+        let means = kinds.iter().zip(mixture.means()).map(|(kind, mean)| match kind {
+            ComponentKind::Gaussian => *mean,
+            ComponentKind::Atom(atom) => standardised_atoms(target)[*atom],
+        });
+        let shape = [1, mixture.components()];
+        let [weights, means, sds] = [mixture.weights(), &means.collect::<Vec<_>>(), mixture.sds()].map(|list| {
+            let list = graph.doubles(&shape, list);
+            graph.repeated(&list, rows)
+        });
+        Self { weights, means, sds, kinds }
+    }
+
+    /// The mixture of a mixture head's raw outputs, with sds multiplied by `sd_factor`.
+    pub fn of_mixture_head(
+        graph: &mut Graph,
+        head: &MixtureHead,
+        raw: &Value,
+        sd_factor: f64,
+        target: &Target,
+    ) -> Self {
+        let (gaussians, atoms) = (head.components, head.atoms.list());
+        let components = gaussians + atoms.len();
+        let logits = slice(graph, raw, 0, components);
+        let weights = graph.op_with("Softmax", &[&logits], &[("axis", Attribute::Integer(1))]);
+        let means = slice(graph, raw, components, components + gaussians);
+        let mut means = bounded(graph, &means, head.mean_bound.map(f64::from));
+        let scales = slice(graph, raw, components + gaussians, components + 2 * gaussians);
+        let scales = softplus(graph, &scales);
+        let scales = bounded(graph, &scales, head.sd_ceiling.map(|ceiling| f64::from(ceiling - head.sd_floor)));
+        let sds = graph.plus(&scales, f64::from(head.sd_floor));
+        let mut sds = graph.times(&sds, sd_factor);
+        let mut kinds = vec![ComponentKind::Gaussian; gaussians];
+        if !atoms.is_empty() {
+            kinds.extend(atoms.iter().map(|atom| Self::atom_at(f64::from(atom.place), target)));
+            let at = kinds[gaussians..].iter().zip(atoms).map(|(kind, atom)| match kind {
+                ComponentKind::Atom(number) => standardised_atoms(target)[*number],
+                ComponentKind::Gaussian => f64::from(atom.place),
+            });
+            for (list, constant) in [(&mut means, at.collect::<Vec<_>>()), (&mut sds, vec![0.0; atoms.len()])] {
+                let constant = graph.doubles(&[1, atoms.len()], &constant);
+                let constant = graph.repeated(&constant, raw);
+                *list = graph.concat(&[list, &constant], 1);
+            }
+        }
+        Self { weights, means, sds, kinds }
+    }
+
+    /// The normal distribution of a Gaussian head's raw outputs.
+    pub fn of_gaussian_head(graph: &mut Graph, head: &GaussianHead, raw: &Value, sd_factor: f64) -> Self {
+        let means = slice(graph, raw, 0, 1);
+        let raw_variances = slice(graph, raw, 1, 2);
+        let shifted = graph.plus(&raw_variances, f64::from(RAW_OF_ONE));
+        let variances = softplus(graph, &shifted);
+        let variances = graph.plus(&variances, f64::from(head.variance_floor));
+        let variances = graph.at_most(&variances, f64::from(head.variance_ceiling));
+        let sds = graph.op("Sqrt", &[&variances]);
+        let sds = graph.times(&sds, sd_factor);
+        Self::normal(graph, means, sds)
+    }
+
+    /// One normal distribution for each row, of rows × 1.
+    pub fn normal(graph: &mut Graph, means: Value, sds: Value) -> Self {
+        let one = graph.doubles(&[1, 1], &[1.0]);
+        let weights = graph.repeated(&one, &means);
+        Self { weights, means, sds, kinds: vec![ComponentKind::Gaussian] }
+    }
+
+    /// The components of all mixtures, scaled by their weights.
+    pub fn concatenated(graph: &mut Graph, mixtures: &[(f64, Self)]) -> Self {
+        if let [(_, single)] = mixtures {
+            return single.clone();
+        }
+        let weights: Vec<Value> =
+            mixtures.iter().map(|(weight, mixture)| graph.times(&mixture.weights, *weight)).collect();
+        let weights = graph.concat(&weights.iter().collect::<Vec<_>>(), 1);
+        let means = graph.concat(&mixtures.iter().map(|(_, mixture)| &mixture.means).collect::<Vec<_>>(), 1);
+        let sds = graph.concat(&mixtures.iter().map(|(_, mixture)| &mixture.sds).collect::<Vec<_>>(), 1);
+        Self {
+            weights,
+            means,
+            sds,
+            kinds: mixtures.iter().flat_map(|(_, mixture)| mixture.kinds.iter().copied()).collect(),
+        }
+    }
+
+    /// Adds variance, rows × 1, to each Gaussian component.
+    pub fn widened(mut self, graph: &mut Graph, variance: &Value) -> Self {
+        let is_gaussian: Vec<f64> = self.kinds.iter().map(|kind| f64::from(*kind == ComponentKind::Gaussian)).collect();
+        let is_gaussian = graph.doubles(&[1, is_gaussian.len()], &is_gaussian);
+        let more = graph.mul(variance, &is_gaussian);
+        let variances = graph.mul(&self.sds, &self.sds);
+        let variances = graph.add2(&variances, &more);
+        self.sds = graph.op("Sqrt", &[&variances]);
+        self
+    }
+
+    /// The normal distribution with the mean and variance of the mixture.
+    pub fn moment_matched(self, graph: &mut Graph) -> Self {
+        let variances = graph.mul(&self.sds, &self.sds);
+        let (mean, sd) = moments(graph, &self.weights, &self.means, &variances);
+        Self::normal(graph, mean, sd)
+    }
+
+    /// The selected components.
+    fn select(&self, graph: &mut Graph, wanted: impl Fn(&ComponentKind) -> bool) -> [Value; 3] {
+        let indices = (0..self.kinds.len()).filter(|at| wanted(&self.kinds[*at])).map(|at| at as i64);
+        let indices = graph.integers(&indices.collect::<Vec<_>>());
+        [&self.weights, &self.means, &self.sds].map(|list| graph.gather(list, &indices, 1))
+    }
+
+    /// The Gaussian components, and the weights of the target's atoms, rows × atoms, if any.
+    pub fn split(&self, graph: &mut Graph, target: &Target) -> (Self, Option<Value>) {
+        let count = standardised_atoms(target).len();
+        if self.kinds.iter().all(|kind| *kind == ComponentKind::Gaussian) {
+            return (self.clone(), None);
+        }
+        let [weights, means, sds] = self.select(graph, |kind| *kind == ComponentKind::Gaussian);
+        let kinds = self.kinds.iter().copied().filter(|kind| *kind == ComponentKind::Gaussian).collect();
+        // Atoms of several members at the same value are added.
+        let mut indicator = vec![0.0; self.kinds.len() * count];
+        for (component, kind) in self.kinds.iter().enumerate() {
+            if let ComponentKind::Atom(atom) = kind {
+                indicator[component * count + atom] = 1.0;
+            }
+        }
+        let indicator = graph.doubles(&[self.kinds.len(), count], &indicator);
+        let atoms = graph.op("MatMul", &[&self.weights, &indicator]);
+        (Self { weights, means, sds, kinds }, Some(atoms))
+    }
+}
+
+/// The values of the target's atoms, standardised.
+pub fn standardised_atoms(target: &Target) -> Vec<f64> {
+    target.atoms.iter().flat_map(|atoms| &atoms.values).map(|value| (value - target.mean) / target.scale).collect()
+}
+
+/// rows × 1 each: mean and sd of mixtures of rows × components.
+pub fn moments(graph: &mut Graph, weights: &Value, means: &Value, variances: &Value) -> (Value, Value) {
+    let weighted = graph.mul(weights, means);
+    let mean = graph.sum(&weighted, 1);
+    let distance = graph.sub(means, &mean);
+    let square = graph.mul(&distance, &distance);
+    let second_moment = graph.add2(variances, &square);
+    let weighted = graph.mul(weights, &second_moment);
+    let variance = graph.sum(&weighted, 1);
+    (mean, graph.op("Sqrt", &[&variance]))
+}
+
+/// The columns `start..end`.
+fn slice(graph: &mut Graph, value: &Value, start: usize, end: usize) -> Value {
+    let [start, end, axis] = [start as i64, end as i64, 1].map(|number| graph.integers(&[number]));
+    graph.op("Slice", &[value, &start, &end, &axis])
+}
+
+/// `bound` tanh(x / bound); x itself without a bound.
+fn bounded(graph: &mut Graph, x: &Value, bound: Option<f64>) -> Value {
+    let Some(bound) = bound else { return x.clone() };
+    let scaled = graph.times(x, 1.0 / bound);
+    let tanh = graph.op("Tanh", &[&scaled]);
+    graph.times(&tanh, bound)
+}
+
+/// ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|)
+fn softplus(graph: &mut Graph, x: &Value) -> Value {
+    let linear = graph.at_least(x, 0.0);
+    let distance = graph.op("Abs", &[x]);
+    let exponent = graph.op("Neg", &[&distance]);
+    let small = graph.op("Exp", &[&exponent]);
+    let sum = graph.plus(&small, 1.0);
+    let logarithm = graph.op("Log", &[&sum]);
+    graph.add2(&linear, &logarithm)
+}
