@@ -1,5 +1,6 @@
 //! The results file: one JSON line for each dataset, method and split, appended as soon as it is known.
 
+use negmm::Distribution;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! Responsible for predictions: the questions that the distribution object asks of the core, on whole arrays.
 
+use negmm::Distribution;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -37,7 +38,7 @@ fn question(name: &str) -> PyResult<fn(DistributionRef<'_>, f64) -> f64> {
     Ok(match name {
         "pdf" => |row, y| row.pdf(y),
         "logpdf" => |row, y| row.log_pdf(y),
-        "pmf" => |row, y| row.mass(y),
+        "pmf" => |row, y| row.point_probability(y),
         "nll" => |row, y| row.nll(y),
         "pit" => |row, y| row.pit(y),
         "cdf" => |row, y| row.cdf(y),
@@ -46,7 +47,7 @@ fn question(name: &str) -> PyResult<fn(DistributionRef<'_>, f64) -> f64> {
         "logsf" => |row, y| log_probability(row, y, f64::INFINITY, row.survival(y)),
         "ppf" => |row, level| row.quantile(level),
         "isf" => |row, level| row.quantile_above(level),
-        "crps" => |row, y| if y.is_infinite() { f64::INFINITY } else { row.energy_score(y) },
+        "crps" => |row, y| if y.is_infinite() { f64::INFINITY } else { row.crps(y) },
         "shortfall" => |row, level| row.shortfall_below(level),
         _ => return Err(PyValueError::new_err(format!("there is no question {name:?}"))),
     })

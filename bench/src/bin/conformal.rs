@@ -11,6 +11,7 @@
 //! `--fits` fits of `auto`, calibrated on its out-of-fold predictions; the mean coverage of its 90 % sets. `monitor`: false alarms among
 //! `--runs` runs of `--rows` rows, and how many rows an alarm takes.
 
+use negmm::Distribution;
 use std::error::Error;
 
 use negmm::conformal::{Calibration, ConformalPredictor, Labels};

@@ -10,6 +10,7 @@
 //!
 //! Each number is from the fastest of many runs. Functionals come with their cost as a multiple of one cdf.
 
+use negmm::Distribution;
 use std::hint::black_box;
 
 use negmm::Rng;
@@ -123,7 +124,7 @@ const ANSWERS: [(&str, Answer); 6] = [
     ("quantile 0.95", |row, _| row.quantile(0.95)),
     ("far quantile", |row, level| row.quantile(level * 1e-12)),
     ("mean and sd", |row, _| row.mean() + row.sd()),
-    ("energy score", |row, level| row.energy_score(value(level))),
+    ("energy score", |row, level| row.crps(value(level))),
     ("log density", |row, level| row.log_pdf(value(level))),
 ];
 

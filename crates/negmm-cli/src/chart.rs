@@ -1,5 +1,6 @@
 //! Text plots: a predictive density over one input.
 
+use negmm::Distribution;
 use negmm::Predictions;
 
 /// Shades from the lowest to the highest density.

@@ -5,8 +5,11 @@
 
 pub mod accelerator;
 pub mod censored;
+pub mod distribution;
+pub mod distribution_ref;
 mod error;
 mod grid;
+pub mod highest_density;
 mod hint;
 pub mod known;
 mod location;
@@ -19,8 +22,6 @@ pub mod novelty;
 pub mod predictive;
 #[doc(hidden)]
 pub mod quote;
-pub mod region;
-pub mod row;
 pub mod samples;
 pub mod score;
 #[doc(hidden)]
@@ -33,7 +34,10 @@ pub mod weights;
 mod wording;
 
 pub use accelerator::QuantileAccelerator;
+pub use distribution::Distribution;
+pub use distribution_ref::{DistributionKind, DistributionRef};
 pub use error::{Error, ErrorKind, Result};
+pub use highest_density::HighestDensityRegion;
 pub use hint::Hint;
 pub use known::CensoredTargets;
 pub use location::{Location, LocationPart};
@@ -42,8 +46,6 @@ pub use metrics::Metrics;
 pub use mixture::{Mixture, Mixtures, TailQuantile};
 pub use novelty::Novelty;
 pub use predictive::Predictions;
-pub use region::HighestDensityRegion;
-pub use row::{DistributionKind, DistributionRef};
 #[doc(hidden)]
 pub use suggestion::suggestion;
 pub use support::Support;

@@ -2,9 +2,10 @@
 
 use crate::CensoredTargets;
 use crate::censored::Censored;
+use crate::distribution::Distribution;
+use crate::distribution_ref::DistributionRef;
 use crate::mixture::QuantileLevel;
 use crate::predictive::{Predictions, check_step};
-use crate::row::DistributionRef;
 use crate::weights::check_weights;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize, Serializer};
@@ -156,7 +157,7 @@ impl RowScores {
             error: row.mean() - y,
             nll: row.nll(y),
             mass_nll: grid.map_or(0.0, |step| -row.log_mass(y, step)),
-            crps: row.energy_score(y),
+            crps: row.crps(y),
             pit: row.pit(y),
         }
     }
@@ -313,7 +314,7 @@ mod tests {
             let mixtures = Mixtures::new(1, vec![1.0; rows], vec![6.0; rows], vec![4.0; rows]).unwrap();
             Predictions::from(mixtures).with_support(support).unwrap()
         };
-        let times = |value: &u32| (1e4 * law(1).mass(f64::from(*value)).unwrap()[0]).round() as usize;
+        let times = |value: &u32| (1e4 * law(1).point_probability(f64::from(*value)).unwrap()[0]).round() as usize;
         let y: Vec<f64> = (0..40).flat_map(|value| vec![f64::from(value); times(&value)]).collect();
         let metrics = Metrics::of(&law(y.len()), &y).unwrap();
         assert!((metrics.rmse - law(1).sd()[0]).abs() < 1e-2, "{}", metrics.rmse);
@@ -321,8 +322,10 @@ mod tests {
             assert!(metrics.coverage[name] >= coverage - 1e-3, "{name}: {}", metrics.coverage[name]);
         }
         // The step comes with the predictions, and the entropy of the cells is their score.
-        let entropy: f64 =
-            (0..40).map(|value| law(1).mass(f64::from(value)).unwrap()[0]).map(|p| -p * libm::log(p)).sum();
+        let entropy: f64 = (0..40)
+            .map(|value| law(1).point_probability(f64::from(value)).unwrap()[0])
+            .map(|p| -p * libm::log(p))
+            .sum();
         assert!((metrics.mass_nll.unwrap() - entropy).abs() < 1e-3);
         assert!((metrics.nll - Metrics::of(&law(y.len()).moment_matched(), &y).unwrap().nll).abs() < 0.1);
         // Each value falls into the middle of its jump: as many below as above on the whole.

@@ -5,10 +5,11 @@ mod members;
 use std::sync::Arc;
 
 use crate::accelerator::{Accelerated, QuantileAccelerator};
+use crate::distribution::Distribution;
+use crate::distribution_ref::{DistributionKind, DistributionRef};
+use crate::highest_density::HighestDensityRegion;
 use crate::math::rng::Rng;
 use crate::mixture::{Mixtures, QuantileLevel, TailQuantile, rows_of};
-use crate::region::HighestDensityRegion;
-use crate::row::{DistributionKind, DistributionRef};
 use crate::samples::SampleSets;
 use crate::support::Support;
 use crate::{CensoredTargets, Novelty};
@@ -20,14 +21,14 @@ use rayon::prelude::*;
 /// Every answer has one value for each row, in order, and does not depend on the number of threads.
 ///
 /// ```
-/// use negmm::{Mixtures, Predictions};
+/// use negmm_dist::{Mixtures, Predictions};
 ///
 /// let weights = vec![0.5, 0.5, 1.0, 0.0];
 /// let predictions = Predictions::from(Mixtures::new(2, weights, vec![-3.0, 3.0, 7.0, 0.0], vec![1.0; 4])?);
 /// assert_eq!(predictions.mean(), [0.0, 7.0]);
 /// let (lower, upper) = predictions.interval(0.9)?;
 /// assert!(lower[0] < -3.0 && 3.0 < upper[0]);
-/// # Ok::<(), negmm::Error>(())
+/// # Ok::<(), negmm_dist::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
@@ -308,9 +309,9 @@ impl Predictions {
     ///
     /// # Errors
     /// When `coverage` is not strictly between 0 and 1.
-    pub fn region(&self, coverage: f64) -> Result<Vec<HighestDensityRegion>> {
+    pub fn hdr(&self, coverage: f64) -> Result<Vec<HighestDensityRegion>> {
         check_share("coverage", coverage)?;
-        Ok(self.each(|row| row.region(coverage)))
+        Ok(self.each(|row| row.hdr(coverage)))
     }
 
     /// Density at a value for each row; for samples that of the normal distribution with their mean and sd.
@@ -338,13 +339,14 @@ impl Predictions {
         Ok(self.each(|row| row.survival(threshold)))
     }
 
-    /// Probability of a target up to `threshold`.
+    /// Probability of a target strictly below `threshold`: with [`Predictions::point_probability`] and [`Predictions::above`] of the
+    /// same number it sums to 1.
     ///
     /// # Errors
     /// When `threshold` is not a number.
     pub fn below(&self, threshold: f64) -> Result<Vec<f64>> {
         check_threshold(threshold)?;
-        Ok(self.each(|row| row.cdf(threshold)))
+        Ok(self.each(|row| row.below(threshold)))
     }
 
     /// Expected shortfall: the mean of the lowest `level` share of targets.
@@ -369,9 +371,9 @@ impl Predictions {
     ///
     /// # Errors
     /// When `value` is not a number.
-    pub fn mass(&self, value: f64) -> Result<Vec<f64>> {
+    pub fn point_probability(&self, value: f64) -> Result<Vec<f64>> {
         check_threshold(value)?;
-        Ok(self.each(|row| row.mass(value)))
+        Ok(self.each(|row| row.point_probability(value)))
     }
 
     /// Random targets: rows × `draws`, row after row.
@@ -412,10 +414,10 @@ impl Predictions {
     ///
     /// # Errors
     /// When there is not one sound interval for each row.
-    pub fn known_nll(&self, known: &CensoredTargets) -> Result<Vec<f64>> {
+    pub fn censored_nll(&self, known: &CensoredTargets) -> Result<Vec<f64>> {
         known.check(self.len(), None)?;
         let rows = (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS);
-        Ok(rows.map(|row| self.row(row).known_nll(known.lower[row], known.upper[row])).collect())
+        Ok(rows.map(|row| self.row(row).censored_nll(known.lower[row], known.upper[row])).collect())
     }
 
     /// Logarithmic score of a discrete target with values `step` apart: minus the logarithm of the predicted probability
@@ -434,7 +436,7 @@ impl Predictions {
     /// # Errors
     /// When `y` does not have one number for each row.
     pub fn crps(&self, y: &[f64]) -> Result<Vec<f64>> {
-        self.each_with(y, |row, y| row.energy_score(y))
+        self.each_with(y, |row, y| row.crps(y))
     }
 
     /// Probability integral transform: the predicted probability of a target up to the one observed. Uniform over the rows
@@ -613,7 +615,7 @@ mod tests {
         for (row, mixture) in predictions.mixtures().unwrap().rows().enumerate() {
             assert_eq!(quantiles[row], mixture.quantile(0.2));
             assert_eq!(nll[row], -mixture.log_pdf(y[row]));
-            assert_eq!(crps[row], mixture.energy_score(y[row]));
+            assert_eq!(crps[row], mixture.crps(y[row]));
             assert_eq!(above[row], mixture.survival(1.0));
         }
     }

@@ -4,6 +4,8 @@
 //! are a look-up. It has no density: where one is asked for, that of the normal distribution with the same mean and sd
 //! stands in, its sd never below a floor.
 
+use crate::distribution::Distribution;
+use crate::highest_density::HighestDensityRegion;
 use crate::math::normal;
 use crate::math::rng::Rng;
 use crate::mixture::{Mixture, Mixtures};
@@ -12,13 +14,13 @@ use crate::{Error, Result, Support};
 /// Sets of samples, one for each row, all of the same size.
 ///
 /// ```
-/// use negmm::samples::SampleSets;
+/// use negmm_dist::samples::SampleSets;
 ///
 /// let sets = SampleSets::new(4, vec![1.0, 4.0, 2.0, 8.0, 0.0, 0.0, 0.0, 0.0], 1e-3)?;
 /// assert_eq!(sets.row(0).mean(), 3.75);
 /// assert_eq!(sets.row(0).quantile(0.5), 3.0);
-/// assert_eq!(sets.row(1).energy_score(2.0), 2.0);
-/// # Ok::<(), negmm::Error>(())
+/// assert_eq!(sets.row(1).crps(2.0), 2.0);
+/// # Ok::<(), negmm_dist::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleSets {
@@ -149,13 +151,51 @@ impl SampleSet<'_> {
         self.values.len() as f64
     }
 
+    /// The smallest sample up to which there is the share `level` of them; NaN for a level outside [0, 1].
+    pub(crate) fn smallest_up_to(&self, level: f64) -> f64 {
+        if !(0.0..=1.0).contains(&level) {
+            return f64::NAN;
+        }
+        let rank = (level * self.count()).ceil() as usize;
+        self.values[rank.clamp(1, self.values.len()) - 1]
+    }
+
+    /// The sd of the normal distribution that stands in for the density: that of the samples, or the floor.
+    pub fn normal_sd(&self) -> f64 {
+        self.sd().max(self.sd_floor)
+    }
+
+    /// The mixture that a normal kernel makes of the samples, as wide as Silverman's rule says (1986, equation 3.31). Where the target
+    /// is not on a grid, values that occur more than once are atoms.
+    pub(crate) fn smoothed(&self, on_grid: bool) -> Mixtures {
+        let width = 0.9 * self.sd().min((self.quantile(0.75) - self.quantile(0.25)) / 1.34);
+        let width = (width * libm::pow(self.count(), -0.2)).max(self.sd_floor);
+        let runs: Vec<&[f64]> = self.values.chunk_by(|a, b| a == b).collect();
+        let weights = runs.iter().map(|run| run.len() as f64 / self.count()).collect();
+        let sds = runs.iter().map(|run| if on_grid || run.len() == 1 { width } else { 0.0 }).collect();
+        Mixtures::from_parts_unchecked(runs.len(), weights, runs.iter().map(|run| run[0]).collect(), sds)
+    }
+
+    /// (y - mean) / sd, without an overflow on the way.
+    fn standardised(&self, y: f64, sd: f64) -> f64 {
+        2.0 * ((0.5 * y - 0.5 * self.mean()) / sd)
+    }
+}
+
+impl Distribution for SampleSet<'_> {
     /// Mean.
-    pub fn mean(&self) -> f64 {
+    fn mean(&self) -> f64 {
         mean_of_lowest(self.values.iter().copied(), self.values.len(), self.count())
     }
 
-    /// Standard deviation, the root of [`SampleSet::variance`].
-    pub fn sd(&self) -> f64 {
+    /// Unbiased variance, sum_i (z_i - mean)² / (M - 1); zero for one sample.
+    fn variance(&self) -> f64 {
+        let sd = self.sd();
+        sd * sd
+    }
+
+    /// Standard deviation, the root of the variance.
+    fn sd(&self) -> f64 {
         let mean = self.mean();
         // Half distances, as a share of the largest: neither the distances nor their squares overflow.
         let half = |value: f64| (0.5 * value - 0.5 * mean).abs();
@@ -167,15 +207,52 @@ impl SampleSet<'_> {
         2.0 * largest * (squares / (self.count() - 1.0)).sqrt()
     }
 
-    /// Unbiased variance, sum_i (z_i - mean)² / (M - 1); zero for one sample.
-    pub fn variance(&self) -> f64 {
-        let sd = self.sd();
-        sd * sd
+    /// Share of the samples up to `y`.
+    fn cdf(&self, y: f64) -> f64 {
+        self.values.partition_point(|value| *value <= y) as f64 / self.count()
+    }
+
+    /// Share of the samples above `y`.
+    fn survival(&self, y: f64) -> f64 {
+        (self.values.len() - self.values.partition_point(|value| *value <= y)) as f64 / self.count()
+    }
+
+    /// Share of the samples that are `y`.
+    fn point_probability(&self, y: f64) -> f64 {
+        let below = self.values.partition_point(|value| *value < y);
+        (self.values.partition_point(|value| *value <= y) - below) as f64 / self.count()
+    }
+
+    /// Density at `y` of the normal distribution with the samples' mean and sd.
+    fn pdf(&self, y: f64) -> f64 {
+        let sd = self.normal_sd();
+        normal::pdf(self.standardised(y, sd)) / sd
+    }
+
+    /// Logarithm of that density.
+    fn log_pdf(&self, y: f64) -> f64 {
+        let sd = self.normal_sd();
+        normal::log_pdf(self.standardised(y, sd)) - libm::log(sd)
+    }
+
+    /// By the normal distribution with the samples' mean and sd.
+    fn log_likelihood(&self, y: f64) -> f64 {
+        self.log_pdf(y)
+    }
+
+    /// Logarithm of that distribution's probability between two ends, of which the upper one counts.
+    fn log_between(&self, low: f64, high: f64) -> f64 {
+        Mixture { weights: &[1.0], means: &[self.mean()], sds: &[self.normal_sd()] }.log_between(low, high)
+    }
+
+    /// Logarithm of that distribution's probability within `step` / 2 of `y`.
+    fn log_mass(&self, y: f64, step: f64) -> f64 {
+        crate::mixture::log_mass((y - self.mean()).abs(), step, self.normal_sd())
     }
 
     /// The order statistic at place `level` (M - 1), counted from 0, and between two places the line that joins them (the
     /// default of R's and NumPy's `quantile`); NaN for a level outside [0, 1].
-    pub fn quantile(&self, level: f64) -> f64 {
+    fn quantile(&self, level: f64) -> f64 {
         if !(0.0..=1.0).contains(&level) {
             return f64::NAN;
         }
@@ -195,49 +272,23 @@ impl SampleSet<'_> {
         if share < 0.5 { low + gap * share } else { high - gap * (1.0 - share) }
     }
 
-    /// The smallest sample up to which there is the share `level` of them; NaN for a level outside [0, 1].
-    pub(crate) fn smallest_up_to(&self, level: f64) -> f64 {
-        if !(0.0..=1.0).contains(&level) {
-            return f64::NAN;
-        }
-        let rank = (level * self.count()).ceil() as usize;
-        self.values[rank.clamp(1, self.values.len()) - 1]
-    }
-
     /// The value that a share `level` of the samples exceeds.
-    pub fn quantile_above(&self, level: f64) -> f64 {
+    fn quantile_above(&self, level: f64) -> f64 {
         self.quantile(1.0 - level)
     }
 
-    /// The central interval that holds the variable with probability `coverage`: as much lies below it as above.
-    pub fn interval(&self, coverage: f64) -> (f64, f64) {
-        let outside = 0.5 * (1.0 - coverage);
-        (self.quantile(outside), self.quantile_above(outside))
-    }
-
-    /// Share of the samples up to `y`.
-    pub fn cdf(&self, y: f64) -> f64 {
-        self.values.partition_point(|value| *value <= y) as f64 / self.count()
-    }
-
-    /// Share of the samples above `y`.
-    pub fn survival(&self, y: f64) -> f64 {
-        (self.values.len() - self.values.partition_point(|value| *value <= y)) as f64 / self.count()
-    }
-
-    /// Share of the samples that are `y`.
-    pub fn mass(&self, y: f64) -> f64 {
-        let below = self.values.partition_point(|value| *value < y);
-        (self.values.partition_point(|value| *value <= y) - below) as f64 / self.count()
+    /// Of the mixture that a normal kernel makes of the samples.
+    fn hdr(&self, coverage: f64) -> HighestDensityRegion {
+        self.smoothed(false).row(0).hdr(coverage)
     }
 
     /// Mean of the lowest `level` share of the samples, in (0, 1]; the sample at the border counts with the part of it inside.
-    pub fn shortfall_below(&self, level: f64) -> f64 {
+    fn shortfall_below(&self, level: f64) -> f64 {
         mean_of_lowest(self.values.iter().copied(), self.values.len(), level * self.count())
     }
 
     /// Mean of the highest `level` share of the samples.
-    pub fn shortfall_above(&self, level: f64) -> f64 {
+    fn shortfall_above(&self, level: f64) -> f64 {
         -mean_of_lowest(self.values.iter().rev().map(|value| -value), self.values.len(), level * self.count())
     }
 
@@ -248,7 +299,7 @@ impl SampleSet<'_> {
     /// ```
     ///
     /// where gap 0 and gap M reach from the outermost samples to a `y` beyond them. No term is negative, none cancels.
-    pub fn energy_score(&self, y: f64) -> f64 {
+    fn crps(&self, y: f64) -> f64 {
         let (first, last) = (self.values[0], self.values[self.values.len() - 1]);
         let outside = (first - y).max(0.0) + (y - last).max(0.0);
         let gap = |(below, ends): (usize, &[f64])| {
@@ -260,51 +311,13 @@ impl SampleSet<'_> {
         outside + self.values.windows(2).enumerate().map(gap).sum::<f64>()
     }
 
-    /// The sd of the normal distribution that stands in for the density: that of the samples, or the floor.
-    pub fn normal_sd(&self) -> f64 {
-        self.sd().max(self.sd_floor)
-    }
-
-    /// Density at `y` of the normal distribution with the samples' mean and sd.
-    pub fn pdf(&self, y: f64) -> f64 {
-        let sd = self.normal_sd();
-        normal::pdf(self.standardised(y, sd)) / sd
-    }
-
-    /// Logarithm of that density.
-    pub fn log_pdf(&self, y: f64) -> f64 {
-        let sd = self.normal_sd();
-        normal::log_pdf(self.standardised(y, sd)) - libm::log(sd)
-    }
-
-    /// Logarithm of that distribution's probability within `step` / 2 of `y`.
-    pub fn log_mass(&self, y: f64, step: f64) -> f64 {
-        crate::mixture::log_mass((y - self.mean()).abs(), step, self.normal_sd())
-    }
-
-    /// Logarithm of that distribution's probability between two ends, of which the upper one counts.
-    pub(crate) fn log_between(&self, ends: (f64, f64)) -> f64 {
-        Mixture { weights: &[1.0], means: &[self.mean()], sds: &[self.normal_sd()] }.log_between(ends)
-    }
-
-    /// The mixture that a normal kernel makes of the samples, as wide as Silverman's rule says (1986, equation 3.31). Where the target
-    /// is not on a grid, values that occur more than once are atoms.
-    pub(crate) fn smoothed(&self, on_grid: bool) -> Mixtures {
-        let width = 0.9 * self.sd().min((self.quantile(0.75) - self.quantile(0.25)) / 1.34);
-        let width = (width * libm::pow(self.count(), -0.2)).max(self.sd_floor);
-        let runs: Vec<&[f64]> = self.values.chunk_by(|a, b| a == b).collect();
-        let weights = runs.iter().map(|run| run.len() as f64 / self.count()).collect();
-        let sds = runs.iter().map(|run| if on_grid || run.len() == 1 { width } else { 0.0 }).collect();
-        Mixtures::from_parts_unchecked(runs.len(), weights, runs.iter().map(|run| run[0]).collect(), sds)
-    }
-
-    /// (y - mean) / sd, without an overflow on the way.
-    fn standardised(&self, y: f64, sd: f64) -> f64 {
-        2.0 * ((0.5 * y - 0.5 * self.mean()) / sd)
+    /// The share of the samples up to `y`.
+    fn pit(&self, y: f64) -> f64 {
+        self.cdf(y)
     }
 
     /// A random draw: one of the samples.
-    pub fn sample(&self, rng: &mut Rng) -> f64 {
+    fn sample(&self, rng: &mut Rng) -> f64 {
         self.values[rng.below(self.values.len())]
     }
 }
@@ -373,7 +386,7 @@ mod tests {
         let sets = set(&[3.0]);
         let row = sets.row(0);
         assert_eq!((row.mean(), row.sd(), row.variance(), row.normal_sd()), (3.0, 0.0, 0.0, 0.1));
-        assert_eq!((row.quantile(0.3), row.interval(0.9), row.energy_score(5.0)), (3.0, (3.0, 3.0), 2.0));
+        assert_eq!((row.quantile(0.3), row.interval(0.9), row.crps(5.0)), (3.0, (3.0, 3.0), 2.0));
         assert_eq!((row.shortfall_below(0.05), row.shortfall_above(0.05)), (3.0, 3.0));
         assert_eq!(row.sample(&mut Rng::new(1, 1)), 3.0);
         assert!((row.log_pdf(3.0) - (normal::log_pdf(0.0) - libm::log(0.1))).abs() < 1e-15);
@@ -387,7 +400,7 @@ mod tests {
                 let sets = set(&[a, b, b]).rescale(b, 3.0);
                 let row = sets.row(0);
                 for y in extremes {
-                    let answers = [row.energy_score(y), row.log_pdf(y), row.pdf(y), row.cdf(y), row.survival(y)];
+                    let answers = [row.crps(y), row.log_pdf(y), row.pdf(y), row.cdf(y), row.survival(y)];
                     assert!(answers.iter().all(|answer| !answer.is_nan()), "{a} {b} {y}: {answers:?}");
                 }
                 let tails = [row.shortfall_below(0.4), row.shortfall_above(0.4), row.quantile(0.3), row.quantile(0.8)];

@@ -18,14 +18,14 @@ use crate::{Error, Result};
 /// nearest value, and what lies beyond a bound is that bound.
 ///
 /// ```
-/// use negmm::{Mixtures, Predictions, Support};
+/// use negmm_dist::{Mixtures, Predictions, Support};
 ///
 /// let normal = Predictions::from(Mixtures::new(1, vec![1.0], vec![0.0], vec![1.0])?);
 /// let positive = normal.clone().with_support(Support { lower: Some(0.0), ..Support::default() })?;
 /// assert_eq!(positive.below(-1.0)?, [0.0]);
 /// let counts = normal.with_support(Support { lower: Some(0.0), step: Some(1.0), ..Support::default() })?;
 /// assert_eq!(counts.quantile(0.9)?, [1.0]);
-/// # Ok::<(), negmm::Error>(())
+/// # Ok::<(), negmm_dist::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]

@@ -1,5 +1,6 @@
 //! Statistics of every evaluated row and scores of all, which the plots are drawn from.
 
+use negmm::Distribution;
 use negmm::data::split::blocks;
 use negmm::metrics::Metrics;
 use negmm::{DistributionKind, DistributionRef, Model, Predictions, Result};
@@ -118,7 +119,7 @@ impl Diagnostics {
 fn surprise(row: DistributionRef<'_>, y: f64, sd: f64) -> f64 {
     match (row.support.step, row.law) {
         (Some(step), _) => -row.log_mass(y, step),
-        (None, DistributionKind::Mixture(_)) if row.mass(y) > 0.0 => -row.log_likelihood(y),
+        (None, DistributionKind::Mixture(_)) if row.point_probability(y) > 0.0 => -row.log_likelihood(y),
         _ => -row.log_pdf(y) - libm::log(sd),
     }
 }

@@ -1,5 +1,6 @@
 //! Rows of interest: the widest, narrowest, most surprising and most bimodal predictions.
 
+use negmm::Distribution;
 use negmm::{DistributionKind, DistributionRef};
 
 use crate::diagnostics::Diagnostics;

@@ -1,6 +1,7 @@
 //! The effect of one input: the predicted distribution over its range, with all other inputs at typical values (a ceteris-paribus
 //! profile; the paper's Figures 1 and 2, for any model).
 
+use negmm::Distribution;
 use negmm::data::{Column, MISSING};
 use negmm::{DistributionRef, Model, Predictions, Result, Table};
 
@@ -170,7 +171,7 @@ fn column(row: DistributionRef<'_>, (low, high): (f64, f64)) -> (Vec<f64>, f64) 
     if let Some(step) = row.support.step.filter(|step| *step > edge(1) - edge(0)) {
         let mass = |middle: f64| {
             let value = row.support.nearest(middle);
-            if (value - middle).abs() <= 0.5 * step { row.mass(value) } else { 0.0 }
+            if (value - middle).abs() <= 0.5 * step { row.point_probability(value) } else { 0.0 }
         };
         let cells: Vec<f64> = (0..ROWS).map(|at| mass(0.5 * (edge(at) + edge(at + 1)))).collect();
         let largest = largest(&cells);
@@ -228,10 +229,10 @@ mod tests {
         let row = counts.row(0);
         let (cells, largest) = column(row, (-0.8, 5.2));
         // 16 cells a step: from -0.5 on there is zero, and below it nothing.
-        let expected = |at: usize| row.mass(((at as f64 + 0.5) / 16.0 - 0.8).round());
+        let expected = |at: usize| row.point_probability(((at as f64 + 0.5) / 16.0 - 0.8).round());
         assert!(cells[..4].iter().all(|mass| *mass == 0.0));
         assert!((6..90).all(|at| cells[at] == expected(at)), "{cells:?}");
-        assert_eq!(largest, row.mass(0.0).max(row.mass(3.0)));
+        assert_eq!(largest, row.point_probability(0.0).max(row.point_probability(3.0)));
     }
 
     #[test]

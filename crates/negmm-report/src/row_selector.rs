@@ -1,5 +1,6 @@
 //! The data of the page's row selector: distributions, statistics and inputs of selectable rows, as JSON.
 
+use negmm::Distribution;
 use negmm::data::time::iso;
 use negmm::data::{Column, MISSING};
 use negmm::{DistributionKind, DistributionRef, Model};

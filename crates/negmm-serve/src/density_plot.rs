@@ -1,5 +1,6 @@
 //! The plot of one predicted distribution: its density on a grid, and its point probabilities.
 
+use negmm::Distribution;
 use negmm::{DistributionKind, DistributionRef};
 
 /// Intervals between the points of the curve.
@@ -30,7 +31,7 @@ impl DensityPlot {
     fn discrete(row: &DistributionRef<'_>, step: f64, low: f64, high: f64) -> Self {
         let count = ((high - low) / step).round() as usize;
         let values = (0..=count).map(|at| row.support.nearest(low + at as f64 * step));
-        let values: Vec<(f64, f64)> = values.map(|value| (value, row.mass(value))).collect();
+        let values: Vec<(f64, f64)> = values.map(|value| (value, row.point_probability(value))).collect();
         Self { curve: Vec::new(), values }
     }
 
@@ -50,7 +51,11 @@ impl DensityPlot {
                     .collect();
                 atoms.sort_by(f64::total_cmp);
                 atoms.dedup();
-                atoms.into_iter().map(|value| (value, row.mass(value))).filter(|(_, mass)| *mass > 0.0).collect()
+                atoms
+                    .into_iter()
+                    .map(|value| (value, row.point_probability(value)))
+                    .filter(|(_, mass)| *mass > 0.0)
+                    .collect()
             }
             DistributionKind::Samples(_) => Vec::new(),
         };

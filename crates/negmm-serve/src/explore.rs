@@ -1,6 +1,7 @@
 //! The endpoints of the page: a model's inputs, and the prediction of one row with its density, its highest-density regions and the
 //! effect of each input.
 
+use negmm::Distribution;
 use std::sync::Arc;
 
 use axum::Json as AxumJson;
@@ -165,7 +166,7 @@ fn explore_row(served: &ServedModel, body: &[u8], max_rows: usize) -> Result<Jso
         "mean": distribution.mean(),
         "sd": distribution.sd(),
         "quantiles": QUANTILES.map(|level| (level, distribution.quantile(level))),
-        "regions": COVERAGES.map(|coverage| (coverage, distribution.region(coverage).intervals().to_vec())),
+        "regions": COVERAGES.map(|coverage| (coverage, distribution.hdr(coverage).intervals().to_vec())),
         "curve": plot.curve,
         "values": plot.values,
         "grid": encoder.target().support.step,

@@ -63,8 +63,9 @@ pub use method::Method;
 pub use model::{FitOptions, Loaded, Model, fit, fit_with};
 pub use negmm_data::{Encoder, Table};
 pub use negmm_dist::{
-    DistributionKind, DistributionRef, Error, ErrorKind, HighestDensityRegion, Hint, Location, LocationPart, Metrics,
-    Mixture, Mixtures, Predictions, QuantileAccelerator, Result, Rng, Support, TailQuantile, Warning, Wording,
+    Distribution, DistributionKind, DistributionRef, Error, ErrorKind, HighestDensityRegion, Hint, Location,
+    LocationPart, Metrics, Mixture, Mixtures, Predictions, QuantileAccelerator, Result, Rng, Support, TailQuantile,
+    Warning, Wording,
 };
 pub use questions::Questions;
 pub use toy::Toy;

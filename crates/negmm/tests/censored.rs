@@ -1,5 +1,6 @@
 //! Targets of which intervals are known: what methods learn from them, and which refuse them.
 
+use negmm_dist::Distribution;
 use std::sync::Arc;
 
 use negmm::data::Dataset;

@@ -2,6 +2,7 @@
 
 use negmm::conformal::{Calibration, CalibrationSet, ConformalPredictor, CoverageGuarantee, Labels, SetKind};
 use negmm::{DistributionRef, Method, Mixtures, Model, Predictions, Rng, Support, Toy, fit};
+use negmm_dist::Distribution;
 use negmm_dist::math::beta;
 
 /// What is true and what is said of rows.

@@ -1,6 +1,7 @@
 //! What holds for every mixture, tried on random ones.
 
 use negmm::{Mixture, Mixtures};
+use negmm_dist::Distribution;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -73,7 +74,7 @@ proptest! {
         let close = |found: f64, expected: f64| (found - expected).abs() <= 1e-11 * unit;
         prop_assert!(close(after.mean(), before.mean() * scale + shift));
         prop_assert!(close(after.sd(), before.sd() * scale));
-        prop_assert!(close(after.energy_score(there), before.energy_score(y) * scale));
+        prop_assert!(close(after.crps(there), before.crps(y) * scale));
         // Where the distribution is flat, rounding of a weight moves a quantile: compare probabilities.
         let quantile = (after.quantile(level) - shift) / scale;
         let slack = 1e-12 + before.pdf(quantile) * 1e-14 * unit / scale;
@@ -89,14 +90,14 @@ proptest! {
         let after = Mixture { means: &means, ..before };
         prop_assert_eq!(after.cdf(-y), before.survival(y));
         prop_assert_eq!(after.pdf(-y), before.pdf(y));
-        prop_assert_eq!(after.energy_score(-y), before.energy_score(y));
+        prop_assert_eq!(after.crps(-y), before.crps(y));
         prop_assert_eq!(after.shortfall_above(level), -before.shortfall_below(level));
     }
 
     #[test]
     fn energy_score_lies_between_nothing_and_the_mean_distance(mixtures in mixtures(), y in -80.0..80.0f64) {
         let mixture = mixtures.row(0);
-        let score = mixture.energy_score(y);
+        let score = mixture.crps(y);
         // E|Y - y| <= |mean - y| + sd.
         prop_assert!(0.0 <= score && score <= (mixture.mean() - y).abs() + mixture.sd());
     }
@@ -125,8 +126,8 @@ proptest! {
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
         prop_assert!(close(after.mean(), before.mean()) && close(after.variance(), before.variance()));
         prop_assert!(close(after.cdf(y), before.cdf(y)) && close(after.log_pdf(y), before.log_pdf(y)));
-        let distances = before.energy_score(y) + before.sd() + (before.mean() - y).abs();
-        prop_assert!((after.energy_score(y) - before.energy_score(y)).abs() <= 1e-13 * distances);
+        let distances = before.crps(y) + before.sd() + (before.mean() - y).abs();
+        prop_assert!((after.crps(y) - before.crps(y)).abs() <= 1e-13 * distances);
         let quantile = after.quantile(level);
         let slack = 1e-12 + before.pdf(quantile) * quantile.abs() * 4.0 * f64::EPSILON;
         prop_assert!((before.cdf(quantile) - level).abs() <= slack);

@@ -1,6 +1,7 @@
 //! Closed forms of mixtures against quadrature of their definitions.
 
 use crate::common::quadrature;
+use negmm_dist::Distribution;
 
 use negmm::Mixture;
 use quadrature::integrate;
@@ -53,7 +54,7 @@ fn energy_score_is_the_crps_integral() {
             // The integrand jumps at y: integrate on both sides of it.
             let below = integral(LOW, y, |t| mixture.cdf(t) * mixture.cdf(t));
             let above = integral(y, HIGH, |t| mixture.survival(t) * mixture.survival(t));
-            assert_close(mixture.energy_score(y), below + above, "energy score");
+            assert_close(mixture.crps(y), below + above, "energy score");
         }
     }
 }

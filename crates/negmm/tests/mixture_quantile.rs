@@ -1,6 +1,7 @@
 //! Quantiles where they are hard: far tails, components far apart, sds far apart, many components.
 
 use negmm::Mixture;
+use negmm_dist::Distribution;
 use negmm_dist::math::normal;
 
 /// Levels from 1e-300 to 1/2, and those above down to the last double before 1.
@@ -131,7 +132,7 @@ fn nothing_is_nan() {
                     Mixture { weights: &[0.4, 0.0, 0.6], means: &[mean, 1.0, 1.0], sds: &[sd, weightless, other] };
                 let mut answers = vec![mixture.mean(), mixture.variance(), mixture.sd()];
                 for y in values {
-                    let energy = mixture.energy_score(y);
+                    let energy = mixture.crps(y);
                     assert!(energy >= 0.0);
                     answers.extend([mixture.pdf(y), mixture.log_pdf(y), mixture.cdf(y), mixture.survival(y)]);
                 }

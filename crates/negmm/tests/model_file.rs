@@ -1,5 +1,6 @@
 //! Model files: what is saved is what is loaded, a damaged file is an error and nothing worse, and fits at the edge of sense.
 
+use negmm_dist::Distribution;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::HashMap;

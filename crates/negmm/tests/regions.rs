@@ -2,6 +2,7 @@
 
 use negmm::samples::SampleSets;
 use negmm::{DistributionRef, HighestDensityRegion, Mixtures, Predictions, Rng, Support};
+use negmm_dist::Distribution;
 
 /// Random mixtures of up to six components, the narrowest a hundredth as wide as the widest.
 fn mixtures(rows: usize) -> Vec<Predictions> {
@@ -23,7 +24,7 @@ fn bounded(predictions: &Predictions, lower: f64, upper: f64) -> Predictions {
 
 /// The probability that a row gives to a region: at its ends there may be atoms.
 fn probability(row: DistributionRef<'_>, region: &HighestDensityRegion) -> f64 {
-    region.intervals().iter().map(|(low, high)| row.cdf(*high) - row.cdf(*low) + row.mass(*low)).sum()
+    region.intervals().iter().map(|(low, high)| row.cdf(*high) - row.cdf(*low) + row.point_probability(*low)).sum()
 }
 
 /// The length of the smallest set with so much probability, from cells of a density.
@@ -46,7 +47,7 @@ fn a_region_of_a_density_has_its_probability_and_is_the_smallest() {
         for predictions in [whole.clone(), bounded(whole, -1.5, 2.0), bounded(whole, 3.0, 50.0)] {
             let row = predictions.row(0);
             for coverage in [0.05, 0.5, 0.9, 0.999] {
-                let region = row.region(coverage);
+                let region = row.hdr(coverage);
                 let found = probability(row, &region);
                 assert!((found - coverage).abs() < 1e-11, "{at}: {coverage} {found} {region}");
                 let (low, high) = predictions.support().bounds();
@@ -61,18 +62,18 @@ fn a_region_of_a_density_has_its_probability_and_is_the_smallest() {
 #[test]
 fn two_peaks_have_two_intervals_and_one_has_its_central_interval() {
     let two = Predictions::from(Mixtures::new(2, vec![0.5; 2], vec![-60.0, 60.0], vec![2.0; 2]).unwrap());
-    let region = two.region(0.9).unwrap().remove(0);
+    let region = two.hdr(0.9).unwrap().remove(0);
     let [(a, b), (c, d)] = region.intervals() else { panic!("{region}") };
     assert!((a + d).abs() < 1e-10 && (b + c).abs() < 1e-10);
     // Each peak has its own nine tenths.
     assert!((b + 60.0 - 1.644_853_626_951_472_2 * 2.0).abs() < 1e-10, "{region}");
     assert_eq!(region.to_string(), format!("[{a},{b}] [{c},{d}]"));
     let one = Predictions::from(Mixtures::new(1, vec![1.0], vec![3.0], vec![2.0]).unwrap());
-    let (region, (lower, upper)) = (one.row(0).region(0.95), one.row(0).interval(0.95));
+    let (region, (lower, upper)) = (one.row(0).hdr(0.95), one.row(0).interval(0.95));
     let [(low, high)] = region.intervals() else { panic!("{region}") };
     assert!((low - lower).abs() < 1e-12 && (high - upper).abs() < 1e-12);
     for coverage in [0.0, 1.0, f64::NAN] {
-        assert!(one.region(coverage).is_err());
+        assert!(one.hdr(coverage).is_err());
     }
 }
 
@@ -122,9 +123,9 @@ fn atoms_come_before_any_density() {
     let law = Mixtures::new(3, vec![0.5, 0.3, 0.2], vec![1.0, 0.0, 5.0], vec![1.0, 0.0, 0.0]).unwrap();
     let predictions = Predictions::from(law);
     let row = predictions.row(0);
-    assert_eq!(row.region(0.25).to_string(), "[0,0]");
-    assert_eq!(row.region(0.45).to_string(), "[0,0] [5,5]");
-    let region = row.region(0.75);
+    assert_eq!(row.hdr(0.25).to_string(), "[0,0]");
+    assert_eq!(row.hdr(0.45).to_string(), "[0,0] [5,5]");
+    let region = row.hdr(0.75);
     assert!(
         (probability(row, &region) - 0.75).abs() < 1e-12 && region.contains(5.0) && !region.contains(4.0),
         "{region}"
@@ -134,7 +135,7 @@ fn atoms_come_before_any_density() {
     assert!((row.region_tail(0.0) - 1.0).abs() < 1e-15 && (row.region_tail(5.0) - 0.7).abs() < 1e-15);
     assert!((row.region_tail(1.0 + 0.674_489_750_196_081_7) - 0.25).abs() < 1e-12);
     let alone = Predictions::from(Mixtures::new(1, vec![1.0], vec![2.0], vec![0.0]).unwrap());
-    assert_eq!((alone.row(0).region(0.9).to_string(), alone.row(0).region(0.9).length()), ("[2,2]".into(), 0.0));
+    assert_eq!((alone.row(0).hdr(0.9).to_string(), alone.row(0).hdr(0.9).length()), ("[2,2]".into(), 0.0));
 }
 
 #[test]
@@ -145,12 +146,13 @@ fn a_region_of_a_grid_is_the_most_probable_values() {
         let support = Support { step: Some(step), lower: Some(-2.0), ..Support::default() };
         let predictions = predictions.with_support(support).unwrap();
         let row = predictions.row(0);
-        let mut masses: Vec<f64> = (0..=(14.0 / step) as usize).map(|at| row.mass(-2.0 + at as f64 * step)).collect();
+        let mut masses: Vec<f64> =
+            (0..=(14.0 / step) as usize).map(|at| row.point_probability(-2.0 + at as f64 * step)).collect();
         masses.sort_unstable_by(|a, b| b.total_cmp(a));
         for coverage in [0.3, 0.9] {
             let mut sum = 0.0;
             let least = masses.iter().take_while(|mass| (sum < coverage, sum += **mass).0).count() as f64;
-            let region = row.region(coverage);
+            let region = row.hdr(coverage);
             let found: f64 = probability(row, &region);
             assert!(
                 found > coverage - 1e-12 && (region.length() / step - least).abs() < 0.5,
@@ -161,7 +163,7 @@ fn a_region_of_a_grid_is_the_most_probable_values() {
     let counts = Mixtures::new(2, vec![0.6, 0.4], vec![2.0, 7.0], vec![0.1, 0.1]).unwrap();
     let support = Support { step: Some(1.0), ..Support::default() };
     let counts = Predictions::from(counts).with_support(support).unwrap();
-    let region = counts.row(0).region(0.9);
+    let region = counts.row(0).hdr(0.9);
     assert_eq!((region.to_string().as_str(), region.length()), ("[2,2] [7,7]", 2.0));
 }
 
@@ -171,10 +173,10 @@ fn many_values_of_a_grid_are_as_their_density() {
     let fine = Support { step: Some(1e-3), lower: Some(-3.5), ..Support::default() };
     let rounded = Predictions::from(law).with_support(fine).unwrap();
     let row = rounded.row(0);
-    let region = row.region(0.9);
+    let region = row.hdr(0.9);
     assert!((probability(row, &region) - 0.9).abs() < 1e-3, "{region}");
     // Nearly a third of the lower peak is rounded to the bound.
-    assert!(region.contains(-3.5) && row.mass(-3.5) > 0.15, "{region}");
+    assert!(region.contains(-3.5) && row.point_probability(-3.5) > 0.15, "{region}");
 }
 
 #[test]
@@ -183,10 +185,10 @@ fn samples_are_smoothed() {
     let values: Vec<f64> =
         (0..200).map(|at| if at % 2 == 0 { -5.0 + rng.uniform() } else { 5.0 + rng.uniform() }).collect();
     let predictions = Predictions::from(SampleSets::new(200, values.clone(), 1e-3).unwrap());
-    let region = predictions.row(0).region(0.9);
+    let region = predictions.row(0).hdr(0.9);
     let inside = values.iter().filter(|value| region.contains(**value)).count();
     assert!(!region.contains(0.0) && (170..=200).contains(&inside), "{region}");
     // A value that many samples share is an atom.
     let many = SampleSets::new(4, vec![0.0, 0.0, 0.0, 1.0], 1e-3).unwrap();
-    assert_eq!(Predictions::from(many).row(0).region(0.5).to_string(), "[0,0]");
+    assert_eq!(Predictions::from(many).row(0).hdr(0.5).to_string(), "[0,0]");
 }

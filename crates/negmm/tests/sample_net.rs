@@ -1,5 +1,6 @@
 //! SampleNet from rows to answers: what training promises holds for samples too, and samples answer every question.
 
+use negmm_dist::Distribution;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -278,7 +279,7 @@ fn samples_answer_every_question() {
         assert!((nll[row] + libm::log(pdf[row])).abs() < 1e-9);
         assert_eq!(pit[row], set.cdf(y[row]));
         assert!(low[row] < predictions.mean()[row] && predictions.mean()[row] < high[row]);
-        assert_eq!(crps[row], set.energy_score(y[row]));
+        assert_eq!(crps[row], set.crps(y[row]));
         assert_eq!((within[row], between[row]), (predictions.variance()[row], 0.0));
         assert!(draws[row * 4..][..4].iter().all(|draw| set.values.contains(draw)));
     }

@@ -2,6 +2,7 @@
 
 use negmm::samples::SampleSets;
 use negmm::score::sample_energy;
+use negmm_dist::Distribution;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -27,7 +28,7 @@ proptest! {
     fn energy_score_is_that_over_all_pairs(values in values(), y in -80.0..80.0f64, on_a_sample: bool) {
         let y = if on_a_sample { values[0] } else { y };
         let sets = set(&values);
-        let score = sets.row(0).energy_score(y);
+        let score = sets.row(0).crps(y);
         prop_assert!(score >= 0.0);
         prop_assert!(close(score, sample_energy::value_by_pairs(&values, y), 200.0));
         prop_assert!(close(score, sample_energy::value(&values, y), 200.0));
@@ -45,7 +46,7 @@ proptest! {
         prop_assert!(close(after.quantile(level), at(before.quantile(level)), size));
         prop_assert!(close(after.shortfall_below(level), at(before.shortfall_below(level)), size));
         prop_assert!(close(after.shortfall_above(level), at(before.shortfall_above(level)), size));
-        prop_assert!(close(after.energy_score(at(y)), scale * before.energy_score(y), size));
+        prop_assert!(close(after.crps(at(y)), scale * before.crps(y), size));
         let (log_pdf, expected) = (after.log_pdf(at(y)), before.log_pdf(y) - libm::log(scale));
         prop_assert!((log_pdf - expected).abs() <= 1e-9 * (1.0 + expected.abs()));
     }

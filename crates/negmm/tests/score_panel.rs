@@ -6,6 +6,7 @@ use negmm::Mixture;
 use negmm::Rng;
 use negmm::net::MixtureHead;
 use negmm::score::{self, logit_gradient};
+use negmm_dist::Distribution;
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
 use negmm_nn::loss::{Scratch, Wanted};
 use negmm_nn::net::{MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};

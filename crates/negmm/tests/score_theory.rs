@@ -2,6 +2,7 @@
 //! paper is wrong, the corrected statement (`docs/derivations.md` lists them).
 
 use crate::common::quadrature;
+use negmm_dist::Distribution;
 
 use negmm::Mixture;
 use negmm::Rng;

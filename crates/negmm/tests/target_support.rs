@@ -1,6 +1,7 @@
 //! What predictions answer on a support: against plain sums and integrals, on random mixtures of many scales.
 
 use negmm::{DistributionRef, Mixture, Mixtures, Predictions, Rng, Support};
+use negmm_dist::Distribution;
 use negmm_dist::math::quadrature;
 
 const LEVELS: [f64; 9] = [1e-12, 1e-4, 0.01, 0.2, 0.5, 0.7, 0.95, 0.9999, 1.0 - 1e-12];
@@ -138,11 +139,7 @@ fn between_bounds_answers_are_those_of_the_density_there() {
                 assert!((found - rest).abs() < 1e-8 * sd / (1.0 - below) + rounding, "{turn} {y}: {found} {rest}");
             }
             let score = law.score(y);
-            assert!(
-                (row.energy_score(y) - score).abs() < 1e-9 * sd + rounding,
-                "{turn} {y}: {} {score}",
-                row.energy_score(y)
-            );
+            assert!((row.crps(y) - score).abs() < 1e-9 * sd + rounding, "{turn} {y}: {} {score}", row.crps(y));
             let log_pdf = mixtures.row(0).log_pdf(y) - law.log_unit;
             let close = (row.log_pdf(y) - log_pdf).abs() < 1e-9 * (1.0 + law.log_unit.abs());
             assert!(close || row.log_pdf(y) == log_pdf, "{turn} {y}: {} {log_pdf}", row.log_pdf(y));
@@ -155,13 +152,13 @@ fn between_bounds_answers_are_those_of_the_density_there() {
             );
         }
         for (place, weight) in &law.atoms {
-            assert!((row.mass(*place) - weight).abs() < 1e-10 || law.atoms.len() > 1, "{turn}");
+            assert!((row.point_probability(*place) - weight).abs() < 1e-10 || law.atoms.len() > 1, "{turn}");
         }
         assert_eq!(
             (row.pdf(lower - 0.1), row.cdf(lower - 0.1), row.cdf(upper), row.survival(upper)),
             (0.0, 0.0, 1.0, 0.0)
         );
-        let outside = row.energy_score(upper + 2.0) - row.energy_score(upper);
+        let outside = row.crps(upper + 2.0) - row.crps(upper);
         assert!((outside - 2.0).abs() < 1e-12 * (1.0 + upper.abs()), "{turn}: {outside}");
         all_lie_inside(row, lower, upper);
     }
@@ -251,7 +248,7 @@ fn on_a_grid_answers_are_those_of_its_cells() {
         let cells = cells(mixtures.row(0), step, first, last, (lower.is_some(), upper.is_some()));
         let total: f64 = cells.iter().map(|cell| cell.1).sum();
         assert!((total - 1.0).abs() < 1e-12, "{turn}: {total}");
-        let total: f64 = cells.iter().map(|cell| row.mass(cell.0)).sum();
+        let total: f64 = cells.iter().map(|cell| row.point_probability(cell.0)).sum();
         assert!((total - 1.0).abs() < 1e-12, "{turn}: {total}");
         let mean: f64 = cells.iter().map(|(value, mass)| value * mass).sum();
         let variance: f64 = cells.iter().map(|(value, mass)| mass * (value - mean) * (value - mean)).sum();
@@ -272,14 +269,14 @@ fn on_a_grid_answers_are_those_of_its_cells() {
             if !(-10.0..10.0).contains(&value) {
                 continue;
             }
-            assert!((row.mass(value) - mass).abs() < 1e-13, "{turn} {value}");
+            assert!((row.point_probability(value) - mass).abs() < 1e-13, "{turn} {value}");
             // In the last bits y is whatever arithmetic made of it.
             for y in [value, value + 1e-10 * step, value - 1e-10 * step, value + 0.4 * step] {
                 assert!((row.cdf(y) - below).abs() < 1e-12, "{turn} {y}");
                 assert!((row.survival(y) + row.cdf(y) - 1.0).abs() < 1e-13, "{turn} {y}");
             }
             assert_eq!(
-                (row.mass(value + 0.4 * step), row.log_likelihood(value + 0.4 * step)),
+                (row.point_probability(value + 0.4 * step), row.log_likelihood(value + 0.4 * step)),
                 (0.0, f64::NEG_INFINITY)
             );
             let pit = below - 0.5 * mass;
@@ -294,7 +291,7 @@ fn on_a_grid_answers_are_those_of_its_cells() {
         for y in [-50.0, -1.0, 0.0, 0.3, 1.0, 2.9, 40.0] {
             let distance: f64 = cells.iter().map(|(value, mass)| mass * (value - y).abs()).sum();
             let score = distance - 0.5 * spread;
-            let found = row.energy_score(y);
+            let found = row.crps(y);
             assert!((found - score).abs() < 1e-11 * (1.0 + distance), "{turn} {y}: {found} {score}");
         }
         for level in [0.01, 0.2, 0.5, 0.93] {
@@ -326,7 +323,7 @@ fn quantiles_bring_the_values_of_a_grid_back() {
         let predictions = on(&mixture(&mut rng, 0.3, true), support);
         let row = predictions.row(0);
         // Values whose probability the distribution function and the survival can tell, and that are not the last with one.
-        let told = |value: &f64| row.mass(*value) > 1e-9 && row.survival(*value) > 1e-9;
+        let told = |value: &f64| row.point_probability(*value) > 1e-9 && row.survival(*value) > 1e-9;
         for value in (-3..=9).map(f64::from).filter(told) {
             assert_eq!(row.quantile(row.cdf(value)), value);
             assert_eq!(row.quantile_above(row.survival(value)), value);
@@ -344,7 +341,7 @@ fn a_fine_grid_is_nearly_none() {
     let (a, b) = (coarse.row(0), fine.row(0));
     assert!((a.mean() - b.mean()).abs() < 1e-4 && (a.variance() - b.variance()).abs() < 1e-2);
     for y in [0.0, 2.0, 50.0, -7.0] {
-        assert!((a.energy_score(y) - b.energy_score(y)).abs() < 1e-4, "{y}");
+        assert!((a.crps(y) - b.crps(y)).abs() < 1e-4, "{y}");
     }
     for level in [0.1, 0.9] {
         assert!((a.shortfall_below(level) - b.shortfall_below(level)).abs() < 1e-2, "{level}");
@@ -365,7 +362,7 @@ fn a_wide_mixture_on_a_grid_has_the_score_of_its_cells() {
             let distance: f64 = if *value < y { below } else { 1.0 - below };
             score += distance * distance;
         }
-        assert!((free.row(0).energy_score(y) - score).abs() < 1e-12, "{y}");
+        assert!((free.row(0).crps(y) - score).abs() < 1e-12, "{y}");
     }
 }
 
@@ -388,7 +385,7 @@ fn draws_follow_the_law() {
         let distance = draws.iter().enumerate().map(|(rank, y)| {
             let (before, up_to) = (rank as f64 / DRAWS as f64, (rank + 1) as f64 / DRAWS as f64);
             // At a jump the ranks lie anywhere in it.
-            let (low, high) = (row.cdf(*y) - row.mass(*y), row.cdf(*y));
+            let (low, high) = (row.cdf(*y) - row.point_probability(*y), row.cdf(*y));
             (low - up_to).max(before - high)
         });
         // Kolmogorov's distance; 1.95 / sqrt(n) is passed with probability 0.001.
@@ -410,8 +407,11 @@ fn the_whole_line_changes_no_bit() {
                 (row.cdf(y), row.survival(y), row.pdf(y)),
                 (mixture.cdf(y), mixture.survival(y), mixture.pdf(y))
             );
-            assert_eq!((row.energy_score(y), row.nll(y)), (mixture.energy_score(y), -mixture.log_pdf(y)));
-            assert_eq!((row.pit(y), row.mass(y), row.log_likelihood(y)), (mixture.cdf(y), 0.0, mixture.log_pdf(y)));
+            assert_eq!((row.crps(y), row.nll(y)), (mixture.crps(y), -mixture.log_pdf(y)));
+            assert_eq!(
+                (row.pit(y), row.point_probability(y), row.log_likelihood(y)),
+                (mixture.cdf(y), 0.0, mixture.log_pdf(y))
+            );
             assert_eq!(row.log_mass(y, 0.5), mixture.log_mass(y, 0.5));
         }
         assert_eq!((plain.mean(), plain.sd()), (vec![mixture.mean()], vec![mixture.sd()]));
@@ -423,8 +423,11 @@ fn bounds_without_any_probability_are_still_an_answer() {
     let atoms = Mixtures::new(2, vec![0.5; 2], vec![-3.0, -1.0], vec![0.0; 2]).unwrap();
     let predictions = on(&atoms, Support { lower: Some(0.0), upper: Some(9.0), ..Support::default() });
     let row = predictions.row(0);
-    assert_eq!((row.mean(), row.sd(), row.quantile(0.3), row.cdf(0.0), row.mass(0.0)), (0.0, 0.0, 0.0, 1.0, 1.0));
-    assert_eq!((row.energy_score(2.0), row.nll(0.0), row.shortfall_above(0.1)), (2.0, 0.0, 0.0));
+    assert_eq!(
+        (row.mean(), row.sd(), row.quantile(0.3), row.cdf(0.0), row.point_probability(0.0)),
+        (0.0, 0.0, 0.0, 1.0, 1.0)
+    );
+    assert_eq!((row.crps(2.0), row.nll(0.0), row.shortfall_above(0.1)), (2.0, 0.0, 0.0));
     let narrow = Mixtures::new(1, vec![1.0], vec![50.0], vec![1e-200]).unwrap();
     let predictions = on(&narrow, Support { lower: Some(0.0), upper: Some(9.0), ..Support::default() });
     assert_eq!((predictions.mean(), predictions.interval(0.9).unwrap()), (vec![9.0], (vec![9.0], vec![9.0])));
@@ -432,7 +435,10 @@ fn bounds_without_any_probability_are_still_an_answer() {
     let one = on(&narrow, Support { lower: Some(4.0), upper: Some(4.0), ..Support::default() });
     assert_eq!((one.mean(), one.quantile(0.2).unwrap(), one.crps(&[5.0]).unwrap()), (vec![4.0], vec![4.0], vec![1.0]));
     let one = on(&narrow, Support { lower: Some(4.0), upper: Some(4.0), step: Some(2.0), origin: 0.0 });
-    assert_eq!((one.mean(), one.mass(4.0).unwrap(), one.crps(&[5.0]).unwrap()), (vec![4.0], vec![1.0], vec![1.0]));
+    assert_eq!(
+        (one.mean(), one.point_probability(4.0).unwrap(), one.crps(&[5.0]).unwrap()),
+        (vec![4.0], vec![1.0], vec![1.0])
+    );
 }
 
 #[test]
@@ -440,7 +446,7 @@ fn a_probability_far_out_keeps_its_logarithm() {
     let mixtures = Mixtures::new(1, vec![1.0], vec![0.0], vec![1.0]).unwrap();
     let counts = on(&mixtures, Support { lower: Some(0.0), upper: Some(60.0), step: Some(1.0), ..Support::default() });
     let row = counts.row(0);
-    assert_eq!(row.mass(60.0), 0.0);
+    assert_eq!(row.point_probability(60.0), 0.0);
     // ln(cdf(-59.5)), Python mpmath.
     assert!((row.log_likelihood(60.0) - -1_775.130_197_112_493_7).abs() < 1e-8, "{}", row.log_likelihood(60.0));
     assert_eq!(counts.mass_nll(&[60.0], 1.0).unwrap()[0], -row.log_likelihood(60.0));
@@ -456,7 +462,10 @@ fn samples_move_to_the_support() {
     let grid = Predictions::from(sets).with_support(Support { step: Some(1.0), ..bounds }).unwrap();
     assert_eq!(grid.samples().unwrap().values(), [0.0, 0.0, 2.0, 5.0]);
     let row = grid.row(0);
-    assert_eq!((row.mass(0.0), row.mass(2.0), row.mass(1.0), row.cdf(2.0 - 1e-12)), (0.5, 0.25, 0.0, 0.75));
+    assert_eq!(
+        (row.point_probability(0.0), row.point_probability(2.0), row.point_probability(1.0), row.cdf(2.0 - 1e-12)),
+        (0.5, 0.25, 0.0, 0.75)
+    );
     // No value between two that are possible.
     assert_eq!([0.3, 0.5, 0.6, 0.9].map(|level| row.quantile(level)), [0.0, 0.0, 2.0, 5.0]);
     assert_eq!(row.pit(2.0), 0.625);

@@ -116,7 +116,7 @@ fn answers_are_those_of_the_truth() {
         let share = |of: &dyn Fn(f64) -> bool| truth.iter().filter(|y| of(**y)).count() as f64 / FRESH as f64;
         let above = mean(&predictions.above(0.0).unwrap());
         assert!((above - share(&|y| y > 0.0)).abs() < 0.02, "{name}: above 0 {above}");
-        let zero = mean(&predictions.mass(0.0).unwrap());
+        let zero = mean(&predictions.point_probability(0.0).unwrap());
         assert!((zero - share(&|y| y == 0.0)).abs() < 0.02, "{name}: 0 has {zero}");
         let (lower, upper) = predictions.interval(0.9).unwrap();
         let inside = (0..FRESH).filter(|row| (lower[*row]..=upper[*row]).contains(&truth[*row])).count();

@@ -94,6 +94,7 @@ pub fn integrated_brier(
 mod tests {
     use super::super::tests::{APART, MEANS, known, predictions};
     use super::*;
+    use crate::Distribution;
 
     fn score(known: &CensoredTargets, weights: Option<&[f64]>, places: &[f64]) -> f64 {
         let laws = predictions();

@@ -10,7 +10,8 @@ pub use concordance::concordance;
 pub use kaplan_meier::KaplanMeier;
 
 use crate::CensoredTargets;
-use crate::row::DistributionRef;
+use crate::distribution::Distribution;
+use crate::distribution_ref::DistributionRef;
 use crate::weights::weight_of;
 use crate::{Error, Predictions, Result};
 use rayon::prelude::*;
@@ -55,7 +56,7 @@ impl RowScores {
             _ if lower < upper => (row.cdf(lower), row.cdf(upper)),
             _ => (row.pit(lower), row.pit(lower)),
         };
-        Self { nll: row.known_nll(lower, upper), median: row.quantile(0.5), ends }
+        Self { nll: row.censored_nll(lower, upper), median: row.quantile(0.5), ends }
     }
 }
 

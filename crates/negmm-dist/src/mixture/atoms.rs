@@ -14,22 +14,12 @@ impl Mixture<'_> {
     pub(crate) fn atoms(&self) -> impl Iterator<Item = (f64, f64)> {
         self.parts().filter(|&(_, _, sd)| sd == 0.0).map(|(weight, place, _)| (weight, place))
     }
-
-    /// Probability of exactly `y`: the weight of the atoms there.
-    pub fn mass(&self, y: f64) -> f64 {
-        self.atoms().filter(|&(_, place)| place == y).map(|(weight, _)| weight).sum::<f64>().min(1.0)
-    }
-
-    /// Logarithm of the likelihood of `y`: of its probability where that is positive, else of its density.
-    pub fn log_likelihood(&self, y: f64) -> f64 {
-        let mass = self.mass(y);
-        if mass > 0.0 { libm::log(mass) } else { self.log_pdf(y) }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Distribution;
     use crate::Mixtures;
     use crate::math::rng::Rng;
 
@@ -42,7 +32,7 @@ mod tests {
 
     #[test]
     fn mass_is_of_one_value_and_density_of_the_others() {
-        assert_eq!([-1.0, 0.0, 1.0, 3.0].map(|y| MIXED.mass(y)), [0.0, 0.25, 0.0, 0.25]);
+        assert_eq!([-1.0, 0.0, 1.0, 3.0].map(|y| MIXED.point_probability(y)), [0.0, 0.25, 0.0, 0.25]);
         assert_eq!(MIXED.log_likelihood(0.0), libm::log(0.25));
         assert_eq!(MIXED.log_likelihood(0.1), MIXED.log_pdf(0.1));
         assert_eq!(MIXED.pdf(0.0), MIXED.component_pdf(1, 0.0));
@@ -100,7 +90,7 @@ mod tests {
             distance(ATOMS, y) - 0.5 * ATOMS.atoms().map(|(weight, place)| weight * distance(ATOMS, place)).sum::<f64>()
         };
         for y in [-3.0, -1.0, 0.0, 2.0, 4.0, 9.0] {
-            assert!((ATOMS.energy_score(y) - score(y)).abs() < 1e-15, "{y}");
+            assert!((ATOMS.crps(y) - score(y)).abs() < 1e-15, "{y}");
         }
     }
 
@@ -110,7 +100,7 @@ mod tests {
         let narrow = Mixture { sds: &sds, ..MIXED };
         assert!((MIXED.variance() - narrow.variance()).abs() < 1e-15);
         for y in [-0.5, 0.0, 0.7, 1.0, 3.0, 5.0] {
-            assert!((MIXED.energy_score(y) - narrow.energy_score(y)).abs() < 1e-9, "{y}");
+            assert!((MIXED.crps(y) - narrow.crps(y)).abs() < 1e-9, "{y}");
             assert!((MIXED.cdf(y + 1e-6) - narrow.cdf(y + 1e-6)).abs() < 1e-15, "{y}");
         }
         // The share of so narrow a Gaussian below its quantile is only as exact as the next double.

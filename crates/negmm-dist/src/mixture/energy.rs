@@ -40,48 +40,28 @@ pub(crate) fn mean_absolute_difference(mixture: Mixture<'_>, k: usize, l: usize)
     folded_mean(mixture.means[k] - mixture.means[l], root_sum_square(mixture.sds[k], mixture.sds[l]))
 }
 
-impl Mixture<'_> {
-    /// Energy score of the observation `y`, in one dimension the continuous ranked probability score: E|Y - y| - E|Y - Y'| / 2.
-    ///
-    /// sum_k weight_k A_k - sum_kl weight_k weight_l B_kl / 2 with A_k = E|Y_k - y| and B_kl = E|Y_k - Y_l|. Never negative;
-    /// smaller is better.
-    pub fn energy_score(&self, y: f64) -> f64 {
-        let score = self.energy_score_unscaled(y);
-        if score.is_finite() {
-            // Rounding may leave a hair less than nothing.
-            return score.max(0.0);
+/// The CRPS where no distance leaves the range of a double; rounding may leave a hair less than 0.
+pub(super) fn crps_unscaled(mixture: Mixture<'_>, y: f64) -> f64 {
+    let mut distance = 0.0;
+    for (k, (&weight, (&mean, &sd))) in mixture.weights.iter().zip(mixture.means.iter().zip(mixture.sds)).enumerate() {
+        if weight > 0.0 {
+            // Half of the diagonal, and below each pair once.
+            let own = 0.5 * weight * mean_absolute_difference(mixture, k, k);
+            distance += weight * (mean_of(mean - y, sd) - own);
         }
-        if !y.is_finite() {
-            return y.abs();
-        }
-        // Distances left the range of a double: scale the unit down, and the score back up.
-        const UNIT: f64 = 1.0 / 64.0;
-        let means: Vec<f64> = self.means.iter().map(|mean| mean * UNIT).collect();
-        let sds: Vec<f64> = self.sds.iter().map(|sd| sd * UNIT).collect();
-        Mixture { weights: self.weights, means: &means, sds: &sds }.energy_score_unscaled(y * UNIT).max(0.0) / UNIT
     }
-
-    fn energy_score_unscaled(&self, y: f64) -> f64 {
-        let mut distance = 0.0;
-        for (k, (&weight, (&mean, &sd))) in self.weights.iter().zip(self.means.iter().zip(self.sds)).enumerate() {
-            if weight > 0.0 {
-                // Half of the diagonal, and below each pair once.
-                let own = 0.5 * weight * mean_absolute_difference(*self, k, k);
-                distance += weight * (mean_of(mean - y, sd) - own);
-            }
-        }
-        distance - pairs(*self)
-    }
+    distance - pairs(mixture)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Distribution;
 
     #[test]
     fn agrees_with_r_scoring_rules() {
         // R scoringRules: crps_mixnorm(0.3, m = c(0, -2.9, 0.9), s = c(0.5, 1.4, 0.7), w).
-        let score = |weights| Mixture { weights, means: &[0.0, -2.9, 0.9], sds: &[0.5, 1.4, 0.7] }.energy_score(0.3);
+        let score = |weights| Mixture { weights, means: &[0.0, -2.9, 0.9], sds: &[0.5, 1.4, 0.7] }.crps(0.3);
         assert!((score(&[1.0 / 3.0; 3]) - 0.451_045_1).abs() < 1e-7);
         assert!((score(&[0.3, 0.1, 0.6]) - 0.235_461_9).abs() < 1e-7);
     }
@@ -106,19 +86,19 @@ mod tests {
         ] {
             let mixture = Mixture { weights: &[0.5, 0.5], means: &means, sds: &sds };
             for y in [0.0, 1.0, 1e150, f64::MAX] {
-                assert!(mixture.energy_score(y) >= 0.0, "{means:?} {sds:?} {y}");
+                assert!(mixture.crps(y) >= 0.0, "{means:?} {sds:?} {y}");
             }
         }
         // The score is measured in the unit of y, also where squares of it leave the range of a double.
         let score = |unit: f64| {
             let (means, sds) = ([0.5 * unit, -unit], [unit, 2.0 * unit]);
-            Mixture { weights: &[0.5, 0.5], means: &means, sds: &sds }.energy_score(unit) / unit
+            Mixture { weights: &[0.5, 0.5], means: &means, sds: &sds }.crps(unit) / unit
         };
         for unit in [1e-300, 1e-170, 1e200, 1e307] {
             assert!((score(unit) - score(1.0)).abs() < 1e-14, "{unit:e}");
         }
         // E|Y - 0| = m and E|Y - Y'| = m for the pair at -m and m.
         let pair = Mixture { weights: &[0.5, 0.5], means: &[-1e308, 1e308], sds: &[1.0, 1.0] };
-        assert!((pair.energy_score(0.0) / 0.5e308 - 1.0).abs() < 1e-15);
+        assert!((pair.crps(0.0) / 0.5e308 - 1.0).abs() < 1e-15);
     }
 }

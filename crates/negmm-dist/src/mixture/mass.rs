@@ -1,31 +1,6 @@
-//! Responsible for the probability near a value, as a logarithm: what a discrete target is scored with.
+//! The probability near a value, as a logarithm: what a discrete target is scored with.
 
-use super::piece::Piece;
-use super::{Mixture, log_sum_exp};
 use crate::math::truncated::Truncated;
-
-impl Mixture<'_> {
-    /// Logarithm of the probability within `step` / 2 of `y`: finite wherever [`Mixture::log_pdf`] is. Atoms
-    /// count above y - `step` / 2 and up to y + `step` / 2.
-    pub fn log_mass(&self, y: f64, step: f64) -> f64 {
-        let of_gaussian =
-            |(weight, mean, sd): (f64, f64, f64)| libm::log(weight) + log_mass((y - mean).abs(), step, sd);
-        // Of two values a step apart only one has the atom half way between them.
-        let near = |place: f64| y - 0.5 * step < place && place <= y + 0.5 * step;
-        let of_atom = |(weight, place)| if near(place) { libm::log(weight) } else { f64::NEG_INFINITY };
-        let terms = self.gaussians().map(of_gaussian).chain(self.atoms().map(of_atom));
-        // Rounding must not make it more than certain.
-        log_sum_exp(terms).min(0.0)
-    }
-
-    /// Logarithm of the probability between two ends, each of which may be infinite; the upper one counts.
-    pub(crate) fn log_between(&self, (low, high): (f64, f64)) -> f64 {
-        let of_gaussian = |(weight, mean, sd)| libm::log(weight) + Piece::new(mean, sd, low, high).log_mass();
-        let of_atom =
-            |(weight, place)| if low < place && place <= high { libm::log(weight) } else { f64::NEG_INFINITY };
-        log_sum_exp(self.gaussians().map(of_gaussian).chain(self.atoms().map(of_atom))).min(0.0)
-    }
-}
 
 /// Logarithm of the probability that a normal variable with this sd lies within `step` / 2 of the value that is `distance`
 /// above its mean.
@@ -36,6 +11,8 @@ pub(crate) fn log_mass(distance: f64, step: f64, sd: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Distribution;
+    use crate::Mixture;
 
     // Expected values: Python mpmath, 400 digits, `mp.log(q(z - w/2) - q(z + w/2))` with `q(x) = mp.erfc(x / mp.sqrt(2)) / 2`.
     const MASSES: &[(f64, f64, f64)] = &[

@@ -9,6 +9,7 @@
 //! with Bernoulli's polynomials B. For components of eight steps and more four terms are enough.
 
 use super::Mixture;
+use crate::Distribution;
 use crate::math::normal;
 
 /// B_2n(1/2) / (2n)! for n = 1, 2, 3, 4.
@@ -73,6 +74,7 @@ pub(super) fn correction_of_square(d: [f64; ORDERS]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Distribution;
 
     const ONE: Mixture<'static> = Mixture { weights: &[0.4, 0.6], means: &[1.0, -2.0], sds: &[1.0, 1.7] };
 

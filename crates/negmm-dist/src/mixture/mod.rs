@@ -6,11 +6,12 @@
 //! machine.
 
 mod atoms;
+mod density_levels;
+mod density_ranking;
+mod distribution;
 mod energy;
 mod folded;
-mod heights;
 mod mass;
-mod matched;
 mod midpoint;
 mod panels;
 mod piece;
@@ -21,13 +22,12 @@ mod tail;
 mod truncated;
 
 use crate::math::normal;
-use crate::math::rng::Rng;
 use crate::{Error, Result};
 
+pub(crate) use density_levels::DensityLevels;
+pub(crate) use density_ranking::DensityRanking;
 pub(crate) use energy::{folded_mean, mean_absolute_difference, root_sum_square};
-pub(crate) use heights::DensityLevels;
 pub(crate) use mass::log_mass;
-pub(crate) use matched::Matched;
 pub use quantile::{QuantileLevel, TailQuantile};
 pub(crate) use rounded::Rounded;
 pub(crate) use truncated::Truncated;
@@ -192,37 +192,6 @@ impl Mixture<'_> {
         parts.map(|((&weight, &mean), &sd)| (weight, mean, sd)).filter(|&(weight, _, _)| weight > 0.0)
     }
 
-    /// Mean, sum_k weight_k mean_k.
-    pub fn mean(&self) -> f64 {
-        // Summed as distances from the heaviest: equal means give exactly that mean, however large it is.
-        let heaviest =
-            |a: (f64, f64), (weight, mean, _): (f64, f64, f64)| if weight > a.0 { (weight, mean) } else { a };
-        let (_, anchor) = self.parts().fold((0.0, 0.0), heaviest);
-        let mean = anchor + self.parts().map(|(weight, mean, _)| weight * (mean - anchor)).sum::<f64>();
-        if mean.is_finite() { mean } else { self.parts().map(|(weight, mean, _)| weight * mean).sum() }
-    }
-
-    /// Variance inside the components (local noise), sum_k weight_k sd_k^2.
-    pub fn variance_within(&self) -> f64 {
-        self.parts().map(|(weight, _, sd)| weight * sd * sd).sum()
-    }
-
-    /// Variance between the components (their disagreement), sum_k weight_k (mean_k - mean)^2.
-    pub fn variance_between(&self) -> f64 {
-        let centre = self.mean();
-        self.parts().map(|(weight, mean, _)| weight * (mean - centre) * (mean - centre)).sum()
-    }
-
-    /// Variance: within plus between.
-    pub fn variance(&self) -> f64 {
-        self.variance_within() + self.variance_between()
-    }
-
-    /// Standard deviation.
-    pub fn sd(&self) -> f64 {
-        self.variance().sqrt()
-    }
-
     /// What component `k` adds to the density; nothing for an atom.
     ///
     /// # Panics
@@ -230,44 +199,6 @@ impl Mixture<'_> {
     pub fn component_pdf(&self, k: usize, y: f64) -> f64 {
         let sd = self.sds[k];
         if sd > 0.0 { self.weights[k] * normal::pdf((y - self.means[k]) / sd) / sd } else { 0.0 }
-    }
-
-    /// Density at `y` of all but the atoms.
-    pub fn pdf(&self, y: f64) -> f64 {
-        self.gaussians().map(|(weight, mean, sd)| weight * (normal::pdf((y - mean) / sd) / sd)).sum()
-    }
-
-    /// Logarithm of that density: finite wherever the nearest component is within 1e150 sds.
-    ///
-    /// log sum_k exp(t_k) with t_k = ln weight_k - ln sd_k + ln N(z_k).
-    pub fn log_pdf(&self, y: f64) -> f64 {
-        let term = |(weight, mean, sd)| libm::log(weight) - libm::log(sd) + normal::log_pdf((y - mean) / sd);
-        log_sum_exp(self.gaussians().map(term))
-    }
-
-    /// Probability of a value up to `y`.
-    pub fn cdf(&self, y: f64) -> f64 {
-        self.parts().map(|(weight, mean, sd)| weight * component_cdf(y, mean, sd)).sum::<f64>().min(1.0)
-    }
-
-    /// Probability of a value above `y`: 1 - cdf without its cancellation.
-    pub fn survival(&self, y: f64) -> f64 {
-        self.parts().map(|(weight, mean, sd)| weight * component_survival(y, mean, sd)).sum::<f64>().min(1.0)
-    }
-
-    /// A random draw: a component by its weight, then a value from it.
-    pub fn sample(&self, rng: &mut Rng) -> f64 {
-        let (pick, level) = (rng.uniform(), rng.uniform());
-        let mut cumulative = 0.0;
-        let mut chosen = (self.means[0], self.sds[0]);
-        for (weight, mean, sd) in self.parts() {
-            chosen = (mean, sd);
-            cumulative += weight;
-            if pick < cumulative {
-                break;
-            }
-        }
-        chosen.0 + chosen.1 * normal::quantile(level)
     }
 }
 
@@ -300,7 +231,9 @@ pub fn log_sum_exp(terms: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Distribution;
     use crate::ErrorKind;
+    use crate::Rng;
 
     fn two() -> Mixtures {
         Mixtures::new(2, vec![1.0, 3.0, 0.0, 2.0], vec![0.0, 4.0, 1e300, -1.0], vec![1.0, 2.0, 1e300, 0.5]).unwrap()
@@ -354,7 +287,7 @@ mod tests {
         assert_eq!((row.mean(), row.sd()), (-1.0, 0.5));
         assert_eq!(row.pdf(-1.0), normal::pdf(0.0) / 0.5);
         assert_eq!(row.quantile(0.5), -1.0);
-        assert!((row.energy_score(-1.0) - 0.5 * CRPS_AT_MEAN).abs() < 1e-15);
+        assert!((row.crps(-1.0) - 0.5 * CRPS_AT_MEAN).abs() < 1e-15);
     }
 
     /// CRPS of a standard normal at its mean: (sqrt 2 - 1) / sqrt pi.

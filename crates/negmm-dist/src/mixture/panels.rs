@@ -56,6 +56,7 @@ impl Panels {
 
 #[cfg(test)]
 mod tests {
+    use crate::Distribution;
     use std::cell::Cell;
 
     use super::*;
@@ -73,7 +74,7 @@ mod tests {
         for y in [-500.0, -40.0, 0.3, 2.0, 5.0, 100.0] {
             let below = panels.integral(first.min(y), y, |x| mixture.cdf(x) * mixture.cdf(x));
             let above = panels.integral(y, last.max(y), |x| mixture.survival(x) * mixture.survival(x));
-            let expected = mixture.energy_score(y);
+            let expected = mixture.crps(y);
             assert!((below + above - expected).abs() < 1e-12 * mixture.sd(), "{y}: {} {expected}", below + above);
         }
     }
@@ -93,7 +94,7 @@ mod tests {
         };
         let below = panels.integral(first, 0.7, |x| square(mixture.cdf(x)));
         let above = panels.integral(0.7, last, |x| square(mixture.survival(x)));
-        assert!((below + above - mixture.energy_score(0.7)).abs() < 1e-12, "{}", below + above);
+        assert!((below + above - mixture.crps(0.7)).abs() < 1e-12, "{}", below + above);
         assert!(asked.get() < 200, "{}", asked.get());
     }
 }

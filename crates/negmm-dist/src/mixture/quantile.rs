@@ -171,28 +171,6 @@ pub(super) trait Rising {
     }
 }
 
-impl Mixture<'_> {
-    /// The value that the variable stays below with probability `level`; -inf at 0, inf at 1, NaN outside [0, 1]. Where the
-    /// distribution function jumps over the level it is the atom that makes it jump.
-    ///
-    /// Exact to rounding for every level in between, also where the distribution function is nearly flat between two
-    /// components. Where they are so far apart that even their tails are 0 in f64, one value of the flat stretch is returned.
-    pub fn quantile(&self, level: f64) -> f64 {
-        self.tail_quantile(level, Tail::Lower)
-    }
-
-    /// The value that the variable exceeds with probability `level`; small levels keep their digits.
-    pub fn quantile_above(&self, level: f64) -> f64 {
-        self.tail_quantile(level, Tail::Upper)
-    }
-
-    /// The central interval that holds the variable with probability `coverage`: as much lies below it as above.
-    pub fn interval(&self, coverage: f64) -> (f64, f64) {
-        let outside = 0.5 * (1.0 - coverage);
-        (self.quantile(outside), self.quantile_above(outside))
-    }
-}
-
 impl Rising for Mixture<'_> {
     /// The quantiles of the components, mean_k + sd_k z, lie on both sides of the mixture's.
     fn bracket(&self, mass: f64, sign: f64) -> Bracket {
@@ -238,6 +216,7 @@ impl Rising for Mixture<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Distribution;
 
     #[test]
     fn one_component_is_closed_form() {

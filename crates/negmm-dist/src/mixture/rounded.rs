@@ -3,12 +3,13 @@
 //! The probability of a value is what the mixture has in its cell, and P(Y <= v) is the mixture's distribution function at the
 //! upper end of v's cell. Between two values it is constant, so that integrals over it are sums over the cells' ends.
 
-use super::matched::Matched;
 use super::midpoint::{Side, correction, correction_of_square, derivatives};
 use super::panels::Panels;
 use super::piece::Piece;
-use super::{Mixture, Mixtures};
+use super::{DensityRanking, Mixture, Mixtures};
+use crate::distribution::Distribution;
 use crate::grid::Grid;
+use crate::highest_density::HighestDensityRegion;
 use crate::math::normal;
 use crate::math::rng::Rng;
 
@@ -35,7 +36,8 @@ pub(crate) struct Rounded<'a> {
     pub(crate) grid: Grid,
 }
 
-impl Matched for Rounded<'_> {
+impl Rounded<'_> {
+    /// One row: the mixture of Gaussians with the components' weights, means and sds, whose moments are the same.
     fn matched(&self) -> Mixtures {
         let weights: Vec<f64> = self.mixture.parts().map(|(weight, _, _)| weight).collect();
         let (means, variances): (Vec<f64>, Vec<f64>) =
@@ -62,56 +64,12 @@ impl Rounded<'_> {
         if edge == f64::NEG_INFINITY { 1.0 } else { self.mixture.survival(edge) }
     }
 
-    /// Probability of a value up to `y`.
-    pub(crate) fn cdf(&self, y: f64) -> f64 {
-        self.up_to(self.grid.up_to(y))
-    }
-
-    /// Probability of a value above `y`.
-    pub(crate) fn survival(&self, y: f64) -> f64 {
-        self.beyond(self.grid.up_to(y))
-    }
-
     /// Logarithm of the probability of the value with that index.
     fn log_cell(&self, index: f64) -> f64 {
-        self.mixture.log_between(self.grid.ends(index))
-    }
-
-    /// Logarithm of the probability of the values above `low` and up to `high`.
-    pub(crate) fn log_between(&self, low: f64, high: f64) -> f64 {
-        self.mixture.log_between(self.grid.edges_between(low, high))
-    }
-
-    /// Probability of `y`: none where it is not a value of the grid.
-    pub(crate) fn mass(&self, y: f64) -> f64 {
-        self.grid.index(y).map_or(0.0, |index| libm::exp(self.log_cell(index)))
-    }
-
-    /// Density of the mixture at `y`, before it is rounded.
-    pub(crate) fn pdf(&self, y: f64) -> f64 {
-        self.mixture.pdf(y)
-    }
-
-    /// Logarithm of that density.
-    pub(crate) fn log_pdf(&self, y: f64) -> f64 {
-        self.mixture.log_pdf(y)
-    }
-
-    /// Logarithm of the probability of the value that is nearest to `y`.
-    pub(crate) fn log_mass(&self, y: f64) -> f64 {
-        self.log_cell(self.grid.cell(y))
-    }
-
-    /// The smallest value up to which there is the probability `level`: of a level that is a value's [`Rounded::cdf`], that value.
-    pub(crate) fn quantile(&self, level: f64) -> f64 {
-        let reached = |index: f64| self.up_to(index) >= level || level > 0.5 && self.beyond(index) <= 1.0 - level;
-        self.smallest(self.mixture.quantile(level), reached)
-    }
-
-    /// The smallest value beyond which there is at most the probability `level`.
-    pub(crate) fn quantile_above(&self, level: f64) -> f64 {
-        let reached = |index: f64| self.beyond(index) <= level || level > 0.5 && self.up_to(index) >= 1.0 - level;
-        self.smallest(self.mixture.quantile_above(level), reached)
+        {
+            let (low, high) = self.grid.ends(index);
+            self.mixture.log_between(low, high)
+        }
     }
 
     /// The value in whose cell the mixture's quantile lies; where rounding put it on the wrong side of an edge, the next one, or the
@@ -226,9 +184,103 @@ impl Rounded<'_> {
         integral + step * (high - low)
     }
 
+    /// The energy score of the value with that index.
+    fn score_of(&self, index: f64) -> f64 {
+        let (lower, upper, value) =
+            (self.grid.value(self.grid.first), self.grid.value(self.grid.last), self.grid.value(index));
+        let step = self.grid.step();
+        let free = |mean: f64, sd: f64| sd >= SMOOTH * step && lower < mean - FAR * sd && mean + FAR * sd < upper;
+        if self.mixture.parts().all(|(_, mean, sd)| free(mean, sd)) {
+            // What the sums of F² and S² differ from their integrals comes from the value alone, where F² - S² = 2 F - 1.
+            let d = derivatives(self.mixture, value, step, Side::UpTo);
+            return self.mixture.crps(value) + step * correction(|order| 2.0 * d[order]);
+        }
+        let from = self.grid.cell(self.mixture.quantile(NEGLIGIBLE)).min(index);
+        let to = self.grid.cell(self.mixture.quantile_above(NEGLIGIBLE)).max(index);
+        self.sum(from, index, Side::UpTo, 2) + self.sum(index, to, Side::Above, 2)
+    }
+}
+
+impl Distribution for Rounded<'_> {
+    fn mean(&self) -> f64 {
+        let (lowest, highest) = self.ends();
+        self.matched().row(0).mean().clamp(lowest, highest)
+    }
+
+    fn variance(&self) -> f64 {
+        self.matched().row(0).variance()
+    }
+
+    fn variance_within(&self) -> f64 {
+        self.matched().row(0).variance_within()
+    }
+
+    fn variance_between(&self) -> f64 {
+        self.matched().row(0).variance_between()
+    }
+
+    /// Probability of a value up to `y`.
+    fn cdf(&self, y: f64) -> f64 {
+        self.up_to(self.grid.up_to(y))
+    }
+
+    /// Probability of a value above `y`.
+    fn survival(&self, y: f64) -> f64 {
+        self.beyond(self.grid.up_to(y))
+    }
+
+    /// Probability of `y`: none where it is not a value of the grid.
+    fn point_probability(&self, y: f64) -> f64 {
+        self.grid.index(y).map_or(0.0, |index| libm::exp(self.log_cell(index)))
+    }
+
+    /// Density of the mixture at `y`, before it is rounded.
+    fn pdf(&self, y: f64) -> f64 {
+        self.mixture.pdf(y)
+    }
+
+    /// Logarithm of that density.
+    fn log_pdf(&self, y: f64) -> f64 {
+        self.mixture.log_pdf(y)
+    }
+
+    /// Of the point probability; nothing is likely off the grid.
+    fn log_likelihood(&self, y: f64) -> f64 {
+        self.grid.index(y).map_or(f64::NEG_INFINITY, |index| self.log_cell(index))
+    }
+
+    /// Logarithm of the probability of the values above `low` and up to `high`.
+    fn log_between(&self, low: f64, high: f64) -> f64 {
+        {
+            let (low, high) = self.grid.edges_between(low, high);
+            self.mixture.log_between(low, high)
+        }
+    }
+
+    /// Logarithm of the probability of the value that is nearest to `y`.
+    fn log_mass(&self, y: f64, _: f64) -> f64 {
+        self.log_cell(self.grid.cell(y))
+    }
+
+    /// The smallest value up to which there is the probability `level`: of a level that is a value's [`Rounded::cdf`], that value.
+    fn quantile(&self, level: f64) -> f64 {
+        let reached = |index: f64| self.up_to(index) >= level || level > 0.5 && self.beyond(index) <= 1.0 - level;
+        self.smallest(self.mixture.quantile(level), reached)
+    }
+
+    /// The smallest value beyond which there is at most the probability `level`.
+    fn quantile_above(&self, level: f64) -> f64 {
+        let reached = |index: f64| self.beyond(index) <= level || level > 0.5 && self.up_to(index) >= 1.0 - level;
+        self.smallest(self.mixture.quantile_above(level), reached)
+    }
+
+    fn hdr(&self, coverage: f64) -> HighestDensityRegion {
+        DensityRanking::on_grid(self.mixture, self.grid, 1.0 - coverage).leaving(1.0 - coverage)
+    }
+
     /// Mean of the lowest `level` share of values: with q the quantile it is q - E max(q - Y, 0) / level, and the expectation is
     /// the sum of step · P(Y <= v) over the values below q.
-    pub(crate) fn shortfall_below(&self, level: f64) -> f64 {
+    fn shortfall_below(&self, level: f64) -> f64 {
         let quantile = self.quantile(level);
         let from = self.grid.cell(self.mixture.quantile(negligible_beside(level)));
         let depth = self.sum(from, self.grid.cell(quantile), Side::UpTo, 1) / level;
@@ -236,7 +288,7 @@ impl Rounded<'_> {
     }
 
     /// Mean of the highest `level` share of values.
-    pub(crate) fn shortfall_above(&self, level: f64) -> f64 {
+    fn shortfall_above(&self, level: f64) -> f64 {
         let quantile = self.quantile_above(level);
         let to = self.grid.cell(self.mixture.quantile_above(negligible_beside(level)));
         let height = self.sum(self.grid.cell(quantile), to, Side::Above, 1) / level;
@@ -247,7 +299,7 @@ impl Rounded<'_> {
     ///
     /// As a function of y it has the slope 2 P(Y <= y) - 1, which is constant between two values and beyond the bounds: so that
     /// of a y off the grid follows from that of the value below it.
-    pub(crate) fn energy_score(&self, y: f64) -> f64 {
+    fn crps(&self, y: f64) -> f64 {
         if !y.is_finite() {
             return y.abs();
         }
@@ -261,24 +313,8 @@ impl Rounded<'_> {
         self.score_of(index) + off
     }
 
-    /// The energy score of the value with that index.
-    fn score_of(&self, index: f64) -> f64 {
-        let (lower, upper, value) =
-            (self.grid.value(self.grid.first), self.grid.value(self.grid.last), self.grid.value(index));
-        let step = self.grid.step();
-        let free = |mean: f64, sd: f64| sd >= SMOOTH * step && lower < mean - FAR * sd && mean + FAR * sd < upper;
-        if self.mixture.parts().all(|(_, mean, sd)| free(mean, sd)) {
-            // What the sums of F² and S² differ from their integrals comes from the value alone, where F² - S² = 2 F - 1.
-            let d = derivatives(self.mixture, value, step, Side::UpTo);
-            return self.mixture.energy_score(value) + step * correction(|order| 2.0 * d[order]);
-        }
-        let from = self.grid.cell(self.mixture.quantile(NEGLIGIBLE)).min(index);
-        let to = self.grid.cell(self.mixture.quantile_above(NEGLIGIBLE)).max(index);
-        self.sum(from, index, Side::UpTo, 2) + self.sum(index, to, Side::Above, 2)
-    }
-
     /// A random draw: of the mixture, rounded.
-    pub(crate) fn sample(&self, rng: &mut Rng) -> f64 {
+    fn sample(&self, rng: &mut Rng) -> f64 {
         self.grid.rounded(self.mixture.sample(rng))
     }
 }

@@ -1,55 +1,39 @@
-//! Responsible for the mean of a mixture's tails: expected shortfall, exactly.
+//! Expected shortfall: the mean of a mixture's tails, exactly.
 
 use super::Mixture;
 use super::quantile::{Rising, Tail};
 use crate::math::normal;
 
-impl Mixture<'_> {
-    /// Mean of the lowest `level` share of values, E[Y | Y <= q] with q the quantile at `level` in (0, 1).
-    ///
-    /// With a_k = (q - mean_k) / sd_k it is sum_k weight_k (mean_k cdf(a_k) - sd_k pdf(a_k)) / level. Far out in a tail that
-    /// is a difference of nearly equal numbers, so it is computed as what it means: each component's own tail mean,
-    /// q - sd_k (a_k + pdf(a_k) / cdf(a_k)), averaged with the component's share of the tail, weight_k cdf(a_k). Of an atom at
-    /// q the part counts that the tail has room for.
-    pub fn shortfall_below(&self, level: f64) -> f64 {
-        self.tail_mean(level, Tail::Lower)
-    }
-
-    /// Mean of the highest `level` share of values, E[Y | Y >= q] with q the quantile at 1 - `level`.
-    pub fn shortfall_above(&self, level: f64) -> f64 {
-        self.tail_mean(level, Tail::Upper)
-    }
-
-    fn tail_mean(&self, level: f64, tail: Tail) -> f64 {
-        // The upper tail is the lower tail of the mirrored variable.
-        let sign = if tail == Tail::Lower { 1.0 } else { -1.0 };
-        let quantile = sign * self.tail_quantile(level, tail);
-        let (mut total, mut share, mut at_quantile) = (0.0, 0.0, 0.0);
-        for (weight, mean, sd) in self.parts() {
-            if sd == 0.0 {
-                if sign * mean == quantile {
-                    at_quantile += weight;
-                } else if sign * mean < quantile {
-                    total += weight * sign * mean;
-                    share += weight;
-                }
-                continue;
+/// The mean of the lowest or highest `level` of a mixture.
+pub(super) fn tail_mean(mixture: Mixture<'_>, level: f64, tail: Tail) -> f64 {
+    // The upper tail is the lower tail of the mirrored variable.
+    let sign = if tail == Tail::Lower { 1.0 } else { -1.0 };
+    let quantile = sign * mixture.tail_quantile(level, tail);
+    let (mut total, mut share, mut at_quantile) = (0.0, 0.0, 0.0);
+    for (weight, mean, sd) in mixture.parts() {
+        if sd == 0.0 {
+            if sign * mean == quantile {
+                at_quantile += weight;
+            } else if sign * mean < quantile {
+                total += weight * sign * mean;
+                share += weight;
             }
-            let a = (quantile - sign * mean) / sd;
-            let mass = weight * normal::cdf(a);
-            if mass > 0.0 {
-                total += mass * own_tail_mean(quantile, sign * mean, sd, a);
-                share += mass;
-            }
+            continue;
         }
-        if at_quantile > 0.0 {
-            let room = (level - share).clamp(0.0, at_quantile);
-            total += room * quantile;
-            share += room;
+        let a = (quantile - sign * mean) / sd;
+        let mass = weight * normal::cdf(a);
+        if mass > 0.0 {
+            total += mass * own_tail_mean(quantile, sign * mean, sd, a);
+            share += mass;
         }
-        // A tail too small for a double has no room between its quantile and its mean.
-        sign * if share > 0.0 { total / share } else { quantile }
     }
+    if at_quantile > 0.0 {
+        let room = (level - share).clamp(0.0, at_quantile);
+        total += room * quantile;
+        share += room;
+    }
+    // A tail too small for a double has no room between its quantile and its mean.
+    sign * if share > 0.0 { total / share } else { quantile }
 }
 
 /// E[Y | Y <= quantile] of one component, counted from the nearer of its mean and the quantile.
@@ -60,6 +44,7 @@ fn own_tail_mean(quantile: f64, mean: f64, sd: f64, a: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Distribution;
 
     #[test]
     fn normal_tails_agree_with_high_precision() {

@@ -3,11 +3,12 @@
 //! It is a mixture of the components' pieces between the bounds, each weighing as much as it has there. The weights come from
 //! logarithms and the pieces are counted from where they are highest: so all is exact also where nearly nothing is inside.
 
-use super::matched::Matched;
 use super::panels::Panels;
 use super::piece::Piece;
 use super::quantile::{Bracket, Rising, Tail};
-use super::{Mixture, Mixtures, log_sum_exp};
+use super::{DensityRanking, Mixture, Mixtures, log_sum_exp};
+use crate::distribution::Distribution;
+use crate::highest_density::HighestDensityRegion;
 use crate::math::normal;
 use crate::math::rng::Rng;
 
@@ -27,7 +28,8 @@ pub(crate) struct Truncated<'a> {
     pub(crate) log_inside: f64,
 }
 
-impl Matched for Truncated<'_> {
+impl Truncated<'_> {
+    /// One row: the mixture of Gaussians with the components' weights, means and sds, whose moments are the same.
     fn matched(&self) -> Mixtures {
         let weights = self.pieces.iter().map(|(weight, _)| *weight).collect();
         let (means, variances): (Vec<f64>, Vec<f64>) = self.pieces.iter().map(|(_, piece)| piece.moments()).unzip();
@@ -60,90 +62,9 @@ impl<'a> Truncated<'a> {
         Self { mixture, lower, upper, pieces, log_inside }
     }
 
-    /// Probability of a value up to `y`.
-    pub(crate) fn cdf(&self, y: f64) -> f64 {
-        match y {
-            _ if y < self.lower => 0.0,
-            _ if y >= self.upper => 1.0,
-            _ => self.pieces.iter().map(|(weight, piece)| weight * piece.below(y)).sum::<f64>().min(1.0),
-        }
-    }
-
-    /// Probability of a value above `y`.
-    pub(crate) fn survival(&self, y: f64) -> f64 {
-        match y {
-            _ if y < self.lower => 1.0,
-            _ if y >= self.upper => 0.0,
-            _ => self.pieces.iter().map(|(weight, piece)| weight * piece.above(y)).sum::<f64>().min(1.0),
-        }
-    }
-
     /// Whether `y` is possible.
     fn contains(&self, y: f64) -> bool {
         self.lower <= y && y <= self.upper
-    }
-
-    /// Density at `y` of all but the atoms.
-    pub(crate) fn pdf(&self, y: f64) -> f64 {
-        let density = || self.pieces.iter().map(|(weight, piece)| weight * piece.pdf(y)).sum();
-        if self.contains(y) { density() } else { 0.0 }
-    }
-
-    /// Logarithm of that density.
-    pub(crate) fn log_pdf(&self, y: f64) -> f64 {
-        let possible = self.contains(y) && self.log_inside > f64::NEG_INFINITY;
-        if possible { self.mixture.log_pdf(y) - self.log_inside } else { f64::NEG_INFINITY }
-    }
-
-    /// Probability of exactly `y`.
-    pub(crate) fn mass(&self, y: f64) -> f64 {
-        self.pieces.iter().map(|(weight, piece)| weight * piece.mass(y)).sum::<f64>().min(1.0)
-    }
-
-    /// Logarithm of the likelihood of `y`: of its probability where that is positive, else of its density.
-    pub(crate) fn log_likelihood(&self, y: f64) -> f64 {
-        let mass = self.mass(y);
-        if mass > 0.0 { libm::log(mass) } else { self.log_pdf(y) }
-    }
-
-    /// Logarithm of the probability within `step` / 2 of `y`.
-    pub(crate) fn log_mass(&self, y: f64, step: f64) -> f64 {
-        self.log_between(y - 0.5 * step, y + 0.5 * step)
-    }
-
-    /// Logarithm of the probability above `low` and up to `high`.
-    pub(crate) fn log_between(&self, low: f64, high: f64) -> f64 {
-        if self.log_inside == f64::NEG_INFINITY {
-            return libm::log(self.cdf(high) - self.cdf(low));
-        }
-        // An atom at the lower bound counts.
-        let (low, high) = (low.max(self.lower.next_down()), high.min(self.upper));
-        if low >= high {
-            return f64::NEG_INFINITY;
-        }
-        (self.mixture.log_between((low, high)) - self.log_inside).min(0.0)
-    }
-
-    /// The value that the variable stays below with probability `level`; a bound at 0 and at 1.
-    pub(crate) fn quantile(&self, level: f64) -> f64 {
-        self.tail_quantile(level, Tail::Lower).clamp(self.lower, self.upper)
-    }
-
-    /// The value that the variable exceeds with probability `level`.
-    pub(crate) fn quantile_above(&self, level: f64) -> f64 {
-        self.tail_quantile(level, Tail::Upper).clamp(self.lower, self.upper)
-    }
-
-    /// Mean of the lowest `level` share of values.
-    pub(crate) fn shortfall_below(&self, level: f64) -> f64 {
-        let quantile = self.quantile(level);
-        self.tail_mean(level, quantile, self.lower, quantile, Piece::below)
-    }
-
-    /// Mean of the highest `level` share of values.
-    pub(crate) fn shortfall_above(&self, level: f64) -> f64 {
-        let quantile = self.quantile_above(level);
-        self.tail_mean(level, quantile, quantile, self.upper, Piece::above)
     }
 
     /// Mean of the `level` share of values that lie from `low` to `high`, one of which is the quantile and one a bound; `share`
@@ -169,16 +90,109 @@ impl<'a> Truncated<'a> {
         let mean = if shares > 0.0 { quantile + total / shares } else { quantile };
         mean.clamp(low, high)
     }
+}
+
+impl Distribution for Truncated<'_> {
+    fn mean(&self) -> f64 {
+        let (lowest, highest) = self.ends();
+        self.matched().row(0).mean().clamp(lowest, highest)
+    }
+
+    fn variance(&self) -> f64 {
+        self.matched().row(0).variance()
+    }
+
+    fn variance_within(&self) -> f64 {
+        self.matched().row(0).variance_within()
+    }
+
+    fn variance_between(&self) -> f64 {
+        self.matched().row(0).variance_between()
+    }
+
+    /// Probability of a value up to `y`.
+    fn cdf(&self, y: f64) -> f64 {
+        match y {
+            _ if y < self.lower => 0.0,
+            _ if y >= self.upper => 1.0,
+            _ => self.pieces.iter().map(|(weight, piece)| weight * piece.below(y)).sum::<f64>().min(1.0),
+        }
+    }
+
+    /// Probability of a value above `y`.
+    fn survival(&self, y: f64) -> f64 {
+        match y {
+            _ if y < self.lower => 1.0,
+            _ if y >= self.upper => 0.0,
+            _ => self.pieces.iter().map(|(weight, piece)| weight * piece.above(y)).sum::<f64>().min(1.0),
+        }
+    }
+
+    /// Probability of exactly `y`.
+    fn point_probability(&self, y: f64) -> f64 {
+        self.pieces.iter().map(|(weight, piece)| weight * piece.mass(y)).sum::<f64>().min(1.0)
+    }
+
+    /// Density at `y` of all but the atoms.
+    fn pdf(&self, y: f64) -> f64 {
+        let density = || self.pieces.iter().map(|(weight, piece)| weight * piece.pdf(y)).sum();
+        if self.contains(y) { density() } else { 0.0 }
+    }
+
+    /// Logarithm of that density.
+    fn log_pdf(&self, y: f64) -> f64 {
+        let possible = self.contains(y) && self.log_inside > f64::NEG_INFINITY;
+        if possible { self.mixture.log_pdf(y) - self.log_inside } else { f64::NEG_INFINITY }
+    }
+
+    /// Logarithm of the probability above `low` and up to `high`.
+    fn log_between(&self, low: f64, high: f64) -> f64 {
+        if self.log_inside == f64::NEG_INFINITY {
+            return libm::log(self.cdf(high) - self.cdf(low));
+        }
+        // An atom at the lower bound counts.
+        let (low, high) = (low.max(self.lower.next_down()), high.min(self.upper));
+        if low >= high {
+            return f64::NEG_INFINITY;
+        }
+        (self.mixture.log_between(low, high) - self.log_inside).min(0.0)
+    }
+
+    /// The value that the variable stays below with probability `level`; a bound at 0 and at 1.
+    fn quantile(&self, level: f64) -> f64 {
+        self.tail_quantile(level, Tail::Lower).clamp(self.lower, self.upper)
+    }
+
+    /// The value that the variable exceeds with probability `level`.
+    fn quantile_above(&self, level: f64) -> f64 {
+        self.tail_quantile(level, Tail::Upper).clamp(self.lower, self.upper)
+    }
+
+    fn hdr(&self, coverage: f64) -> HighestDensityRegion {
+        DensityRanking::between(self.mixture, (self.lower, self.upper), self.log_inside).leaving(1.0 - coverage)
+    }
+
+    /// Mean of the lowest `level` share of values.
+    fn shortfall_below(&self, level: f64) -> f64 {
+        let quantile = self.quantile(level);
+        self.tail_mean(level, quantile, self.lower, quantile, Piece::below)
+    }
+
+    /// Mean of the highest `level` share of values.
+    fn shortfall_above(&self, level: f64) -> f64 {
+        let quantile = self.quantile_above(level);
+        self.tail_mean(level, quantile, quantile, self.upper, Piece::above)
+    }
 
     /// Energy score of the observation `y`: ∫ (F(x) - 1{x >= y})² dx, over panels, or the mixture's own where the bounds take
     /// nothing from it.
-    pub(crate) fn energy_score(&self, y: f64) -> f64 {
+    fn crps(&self, y: f64) -> f64 {
         if !y.is_finite() {
             return y.abs();
         }
         let all_there = self.log_inside.is_finite() && self.pieces.len() == self.mixture.parts().count();
         if all_there && self.pieces.iter().all(|(_, piece)| piece.is_whole()) {
-            return self.mixture.energy_score(y);
+            return self.mixture.crps(y);
         }
         let panels = Panels::new(self.pieces.iter().map(|(_, piece)| *piece));
         let (first, last) = panels.ends();
@@ -190,7 +204,7 @@ impl<'a> Truncated<'a> {
     }
 
     /// A random draw: of the mixture, until one lies inside.
-    pub(crate) fn sample(&self, rng: &mut Rng) -> f64 {
+    fn sample(&self, rng: &mut Rng) -> f64 {
         let draw = (0..TRIES).map(|_| self.mixture.sample(rng)).find(|draw| self.contains(*draw));
         draw.unwrap_or_else(|| self.quantile(rng.uniform()))
     }

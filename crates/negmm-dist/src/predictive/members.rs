@@ -5,8 +5,9 @@ use crate::accelerator::Accelerated;
 use rayon::prelude::*;
 
 use super::{Form, LEAST_ROWS, Predictions};
+use crate::distribution::Distribution;
+use crate::distribution_ref::{DistributionKind, DistributionRef};
 use crate::mixture::{Mixture, Mixtures};
-use crate::row::{DistributionKind, DistributionRef};
 use crate::samples::SampleSets;
 use crate::support::Support;
 use crate::{Error, Result};

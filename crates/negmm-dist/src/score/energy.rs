@@ -17,13 +17,14 @@
 //! ```
 
 use super::Gradient;
+use crate::Distribution;
 use crate::math::normal;
 use crate::mixture::{Mixture, folded_mean, mean_absolute_difference, root_sum_square};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// The score of observing `y`.
 pub fn value(mixture: Mixture<'_>, y: f64) -> f64 {
-    mixture.energy_score(y)
+    mixture.crps(y)
 }
 
 /// Its derivatives.

@@ -9,6 +9,7 @@
 //! ```
 
 use super::Gradient;
+use crate::Distribution;
 use crate::math::normal;
 use crate::mixture::Mixture;
 

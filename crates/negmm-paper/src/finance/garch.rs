@@ -123,6 +123,7 @@ impl Garch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use negmm::Distribution;
 
     #[test]
     fn the_mixture_is_students_t() {

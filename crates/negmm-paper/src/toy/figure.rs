@@ -1,5 +1,6 @@
 //! The paper's Figures 1 and 2: the predictive distribution of each method over x, and the truth.
 
+use negmm::Distribution;
 use negmm::data::{Column, ColumnRoles, Dataset};
 use negmm::train::{Callbacks, Engine};
 use negmm::tune::{Configuration, Journal};

@@ -1,5 +1,6 @@
 //! Evaluation of checkpoints against the truth, and the selection of one.
 
+use negmm::Distribution;
 use negmm::train::JobGroup;
 use negmm::{Method, Predictions, Result, Toy};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
 //! Plots of predicted against observed targets, and of intervals over rows or time.
 
+use negmm::Distribution;
 use negmm::{Model, Result};
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 

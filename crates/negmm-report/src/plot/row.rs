@@ -1,5 +1,6 @@
 //! The plot of one row: its density or probabilities, its components, its interval and the observed target.
 
+use negmm::Distribution;
 use negmm::{DistributionKind, DistributionRef, Mixture};
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
@@ -40,7 +41,8 @@ pub fn cells(row: DistributionRef<'_>, (low, high): (f64, f64)) -> Option<Vec<(f
     let (first, last) = (row.support.nearest(low.max(lower)), row.support.nearest(high.min(upper)));
     let count = ((last - first) / step).round();
     let value = |cell: usize| row.support.nearest(first + cell as f64 * step);
-    (count <= MAX_CELLS).then(|| (0..=count as usize).map(|cell| (value(cell), row.mass(value(cell)))).collect())
+    (count <= MAX_CELLS)
+        .then(|| (0..=count as usize).map(|cell| (value(cell), row.point_probability(value(cell)))).collect())
 }
 
 /// Values and probabilities of the atoms of a distribution that is not discrete.
@@ -53,7 +55,7 @@ pub fn atoms(row: DistributionRef<'_>) -> Vec<(f64, f64)> {
     let mut values: Vec<f64> = mixture.means.iter().zip(mixture.sds).filter_map(atom).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    values.into_iter().map(|value| (value, row.mass(value))).filter(|(_, mass)| *mass > 0.0).collect()
+    values.into_iter().map(|value| (value, row.point_probability(value))).filter(|(_, mass)| *mass > 0.0).collect()
 }
 
 /// Points from `low` to `high` for a smooth curve: evenly spaced, denser at narrow components, and on both sides of bounds.
@@ -228,7 +230,7 @@ mod tests {
         let cells = cells(row, range(row, 2.0)).unwrap();
         assert_eq!((cells[0].0, cells[1].0), (0.0, 1.0));
         assert!(cells.iter().map(|cell| cell.1).sum::<f64>() > 0.99);
-        assert!(cells.iter().all(|(value, mass)| row.mass(*value) == *mass));
+        assert!(cells.iter().all(|(value, mass)| row.point_probability(*value) == *mass));
         let svg = drawn(&counts, 2.0);
         assert!(svg.contains("probability") && !svg.contains("density"));
         let fine = two(Support { lower: Some(0.0), step: Some(0.001), ..Support::default() });
@@ -243,7 +245,7 @@ mod tests {
         assert!(drawn(&mixed, 1.0).contains(&percent(0.25)) && drawn(&mixed, 1.0).contains("point probability"));
         let positive = two(Support { lower: Some(0.0), ..Support::default() });
         assert!(atoms(positive.row(0))[0].1 > 0.25);
-        assert!(drawn(&positive, 1.0).contains(&percent(positive.row(0).mass(0.0))));
+        assert!(drawn(&positive, 1.0).contains(&percent(positive.row(0).point_probability(0.0))));
         let alone = Predictions::from(Mixtures::new(1, vec![1.0], vec![0.0], vec![0.0]).unwrap());
         assert!(drawn(&alone, 0.0).contains(&percent(1.0)));
     }

@@ -1,5 +1,6 @@
 //! Plots of sharpness: interval widths, and the decomposition of the predicted variance.
 
+use negmm::Distribution;
 use negmm::Model;
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 

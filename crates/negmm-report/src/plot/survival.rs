@@ -1,5 +1,6 @@
 //! The survival plot of censored targets: mean predicted survival and the Kaplan-Meier estimate.
 
+use negmm::Distribution;
 use negmm::censored::KaplanMeier;
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 

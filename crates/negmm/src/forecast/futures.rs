@@ -1,6 +1,7 @@
 //! Responsible for futures: joint paths through the steps ahead, and what they add up to.
 
 use super::{ForecastPoint, Forecaster, Forecasts};
+use negmm_dist::Distribution;
 use negmm_dist::math::rng::Rng;
 use negmm_dist::samples::SampleSets;
 use negmm_dist::{Predictions, Result, streams};

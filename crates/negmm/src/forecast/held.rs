@@ -5,6 +5,7 @@ use super::measure::Frame;
 use super::rival::Baseline;
 use super::{ForecastPoint, SeriesTransform};
 use crate::method::Stacking;
+use negmm_dist::Distribution;
 use negmm_dist::Mixtures;
 
 /// Places that were held out, and by which fold.

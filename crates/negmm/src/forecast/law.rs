@@ -50,6 +50,7 @@ pub(super) fn law(values: &[f64]) -> Mixtures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use negmm_dist::Distribution;
     use negmm_dist::Rng;
 
     #[test]

@@ -1,5 +1,6 @@
 //! Responsible for the scores of forecasts: of each one, and their means.
 
+use negmm_dist::Distribution;
 use serde::Serialize;
 
 use negmm_dist::{Predictions, Result};

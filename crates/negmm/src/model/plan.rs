@@ -179,7 +179,7 @@ impl HeldOut {
         let (metrics, rows) = match known {
             Some(known) => {
                 let metrics = counts.then(|| Metrics::of_known(predictions, known, weights, grid)).transpose()?;
-                (metrics, predictions.known_nll(known)?)
+                (metrics, predictions.censored_nll(known)?)
             }
             None if counts => {
                 let (metrics, crps) = Metrics::with_crps(predictions, y, weights, grid)?;

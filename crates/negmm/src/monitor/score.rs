@@ -1,9 +1,10 @@
 //! Responsible for normal scores: how many sds from the middle a target would be if its prediction were a standard normal variable.
 
+use negmm_dist::Distribution;
 use negmm_dist::math::normal;
 use negmm_dist::math::rng::Rng;
-use negmm_dist::row::{DistributionKind, DistributionRef};
 use negmm_dist::streams;
+use negmm_dist::{DistributionKind, DistributionRef};
 
 /// The probability of all values below that a double still has a normal score for.
 const LEAST: f64 = f64::MIN_POSITIVE;
@@ -31,7 +32,7 @@ fn parts(row: DistributionRef<'_>, y: f64) -> (f64, f64, f64) {
             (below as f64 / places, (equal + 1) as f64 / places, (count - below - equal) as f64 / places)
         }
         DistributionKind::Mixture(_) => {
-            let own = row.mass(y);
+            let own = row.point_probability(y);
             ((row.cdf(y) - own).max(0.0), own, row.survival(y))
         }
     }

@@ -3,6 +3,7 @@
 //!
 //! [`engine_contract`] expands every promise as a test of its own, for any engine.
 
+use negmm::Distribution;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 

@@ -1,17 +1,13 @@
-//! Responsible for regions: the smallest sets of values that hold a target with some probability, and how far out a value lies.
+//! Values of a mixture ranked by how likely they are: what highest-density regions and their tails are made of.
 //!
 //! A region has the values that are most likely: where the density is highest, of a grid the most probable values, and atoms before
-//! any density, the heaviest first. Samples are smoothed for it by a normal kernel.
-//!
-//! The tail of a value is the probability of all that are at most as likely as it (for regions), or that lie at least as far out on its
-//! side, twice (for central intervals). A set that leaves out the probability p has the values whose tail is more than p.
+//! any density, the heaviest first. The tail of a value is the probability of all values that are at most as likely.
 
-use std::fmt;
-
+use super::{DensityLevels, Mixture};
+use crate::distribution::Distribution;
 use crate::grid::Grid;
+use crate::highest_density::HighestDensityRegion;
 use crate::math::normal;
-use crate::mixture::{DensityLevels, Mixture};
-use crate::row::{DistributionKind, DistributionRef};
 
 /// Beyond this many sds a component has no probability that a double could express, or none that would be missed beside [`RARE`]: so
 /// far values of a grid are told apart, where they are no more than this.
@@ -19,51 +15,12 @@ const REACHES: [(f64, f64); 2] = [(39.0, 5000.0), (9.0, 20_000.0)];
 /// A probability beside which what lies beyond 9 sds is lost in the rounding.
 const RARE: f64 = 1e-6;
 
-/// A set of values: intervals in order, each with both its ends. On a grid an interval stands for the values in it.
-///
-/// ```
-/// use negmm::{Mixtures, Predictions};
-///
-/// let two_peaks = Predictions::from(Mixtures::new(2, vec![0.5, 0.5], vec![-9.0, 9.0], vec![1.0, 1.0])?);
-/// let regions = two_peaks.region(0.9)?;
-/// assert_eq!(regions[0].intervals().len(), 2);
-/// assert!(regions[0].contains(9.5) && !regions[0].contains(0.0));
-/// # Ok::<(), negmm::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct HighestDensityRegion {
-    intervals: Vec<(f64, f64)>,
-    /// The distance of values on a grid, else 0.
-    step: f64,
-}
-
-impl HighestDensityRegion {
-    /// Every number, possible or not.
-    pub fn whole_line() -> Self {
-        Self { intervals: vec![(f64::NEG_INFINITY, f64::INFINITY)], step: 0.0 }
-    }
-
-    /// Its intervals, from low to high; none lies in another.
-    pub fn intervals(&self) -> &[(f64, f64)] {
-        &self.intervals
-    }
-
-    /// The length of all intervals together; on a grid each value counts as one step.
-    pub fn length(&self) -> f64 {
-        self.intervals.iter().map(|(lower, upper)| upper - lower + self.step).sum()
-    }
-
-    /// Whether it has `y`; on a grid also where `y` is a value of it but for rounding.
-    pub fn contains(&self, y: f64) -> bool {
-        let slack = 1e-3 * self.step;
-        self.intervals.iter().any(|(lower, upper)| lower - slack <= y && y <= upper + slack)
-    }
-
-    /// Values of a grid from one index to another, joined where they are next to each other.
-    fn of_indices(runs: Vec<(f64, f64)>, grid: &Grid) -> Self {
-        let value = |(first, last): (f64, f64)| (grid.value(first), grid.value(last));
-        Self { intervals: joined(runs, 1.0).into_iter().map(value).collect(), step: grid.step() }
-    }
+/// Values ranked by how likely they are: those with a probability of their own, and the density of the rest.
+pub(crate) struct DensityRanking {
+    /// Values of the grid by their index where there is one, with their probabilities, the least first.
+    values: Vec<(f64, f64)>,
+    density: Option<DensityLevels>,
+    grid: Option<Grid>,
 }
 
 /// Intervals in order, joined where at most `gap` is between them.
@@ -77,96 +34,6 @@ fn joined(mut intervals: Vec<(f64, f64)>, gap: f64) -> Vec<(f64, f64)> {
         }
     }
     joined
-}
-
-/// `[-66.1,-59.2] [58.7,66]`
-impl fmt::Display for HighestDensityRegion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (lower, upper)) in self.intervals.iter().enumerate() {
-            let space = if at > 0 { " " } else { "" };
-            write!(f, "{space}[{lower},{upper}]")?;
-        }
-        Ok(())
-    }
-}
-
-/// What has a probability of its own, and the density of the rest.
-struct Likely {
-    /// Values of the grid by their index where there is one, with their probabilities, the least first.
-    values: Vec<(f64, f64)>,
-    density: Option<DensityLevels>,
-    grid: Option<Grid>,
-}
-
-impl DistributionRef<'_> {
-    /// The smallest set of values that holds the target with probability `coverage`; on a grid and beside atoms with at least that.
-    pub fn region(&self, coverage: f64) -> HighestDensityRegion {
-        self.region_leaving(1.0 - coverage)
-    }
-
-    /// The values whose tail is more than `outside`; the whole line for 0.
-    pub fn region_leaving(&self, outside: f64) -> HighestDensityRegion {
-        if outside <= 0.0 {
-            HighestDensityRegion::whole_line()
-        } else {
-            self.likely(|_| outside, |likely| likely.leaving(outside))
-        }
-    }
-
-    /// The probability of all values that are at most as likely as `y`; 0 of one that is impossible.
-    pub fn region_tail(&self, y: f64) -> f64 {
-        if !self.support.contains(y) {
-            return 0.0;
-        }
-        let own = |(mixture, grid): (Mixture<'_>, Grid)| libm::exp(mixture.log_between(grid.ends(grid.cell(y))));
-        self.likely(own, |likely| likely.tail(y))
-    }
-
-    /// The central interval of the values whose tail on each side is more than half of `outside`; the whole line for 0.
-    pub fn interval_leaving(&self, outside: f64) -> (f64, f64) {
-        if outside <= 0.0 {
-            return (f64::NEG_INFINITY, f64::INFINITY);
-        }
-        self.smoothed(|row, _| (row.quantile(0.5 * outside), row.quantile_above(0.5 * outside)))
-    }
-
-    /// Twice the probability of all values up to `y`, or from it on, whichever is less, and 1 at most; 0 of one that is impossible.
-    pub fn interval_tail(&self, y: f64) -> f64 {
-        if !self.support.contains(y) {
-            return 0.0;
-        }
-        self.smoothed(|row, _| {
-            let from = match row.support.step {
-                Some(step) => row.survival(y - 0.5 * step),
-                None => row.survival(y) + row.mass(y),
-            };
-            (2.0 * row.cdf(y).min(from)).min(1.0)
-        })
-    }
-
-    /// The row itself and its mixture; of samples that which a normal kernel makes of them.
-    fn smoothed<T>(&self, answer: impl FnOnce(DistributionRef<'_>, Mixture<'_>) -> T) -> T {
-        match self.law {
-            DistributionKind::Mixture(mixture) => answer(*self, mixture),
-            DistributionKind::Samples(samples) => {
-                let kernel = samples.smoothed(self.support.step.is_some());
-                answer(
-                    DistributionRef { law: DistributionKind::Mixture(kernel.row(0)), support: self.support },
-                    kernel.row(0),
-                )
-            }
-        }
-    }
-
-    /// `least` says of a grid how small a probability is asked for.
-    fn likely<T>(&self, least: impl FnOnce((Mixture<'_>, Grid)) -> f64, answer: impl FnOnce(Likely) -> T) -> T {
-        self.smoothed(|row, mixture| {
-            answer(match row.support.grid() {
-                Some(grid) => Likely::on_grid(mixture, grid, least((mixture, grid))),
-                None => Likely::between(mixture, row.support.bounds(), row.log_inside()),
-            })
-        })
-    }
 }
 
 /// Adds what a component (weight, mean, sd) has in each cell from index `first` on.
@@ -189,8 +56,9 @@ fn add_masses((weight, mean, sd): (f64, f64, f64), grid: Grid, first: f64, masse
     }
 }
 
-impl Likely {
-    fn between(mixture: Mixture<'_>, bounds: (f64, f64), log_inside: f64) -> Self {
+impl DensityRanking {
+    /// Of a mixture between bounds.
+    pub(crate) fn between(mixture: Mixture<'_>, bounds: (f64, f64), log_inside: f64) -> Self {
         if log_inside == f64::NEG_INFINITY {
             let nearest = mixture.mean().clamp(bounds.0, bounds.1);
             return Self::new(vec![(nearest, 1.0)], None, None);
@@ -204,7 +72,7 @@ impl Likely {
     /// Each value that a component reaches, as far as probabilities of `least` can tell. Of too many those with a cell without end,
     /// those of atoms, and the density between them: of a component whose sd is s steps that changes a probability by about
     /// 1 / (24 s²) of itself.
-    fn on_grid(mixture: Mixture<'_>, grid: Grid, least: f64) -> Self {
+    pub(crate) fn on_grid(mixture: Mixture<'_>, grid: Grid, least: f64) -> Self {
         let reaches = if least < RARE { &REACHES[..] } else { &REACHES[1..] };
         for &(far, most) in reaches {
             let reach = |(_, mean, sd): (f64, f64, f64)| (grid.cell(mean - far * sd), grid.cell(mean + far * sd));
@@ -227,7 +95,7 @@ impl Likely {
         let (first, last) = (grid.edge(grid.first), grid.edge(grid.last - 1.0));
         let ends = [(grid.first, (f64::NEG_INFINITY, first)), (grid.last, (last, f64::INFINITY))];
         let ends = ends.into_iter().filter(|(index, _)| index.is_finite());
-        let ends = ends.map(|(index, between)| (index, libm::exp(mixture.log_between(between))));
+        let ends = ends.map(|(index, (low, high))| (index, libm::exp(mixture.log_between(low, high))));
         let inside = |(_, place): &(f64, f64)| first < *place && *place <= last;
         let atoms = mixture.atoms().filter(inside).map(|(weight, place)| (grid.cell(place), weight));
         let density = DensityLevels::new(mixture, (first, last), 0.0);
@@ -258,7 +126,8 @@ impl Likely {
         tails.flat_map(|(same, sum)| same.iter().map(move |(value, _)| (*value, sum)))
     }
 
-    fn tail(&self, y: f64) -> f64 {
+    /// The probability of all values that are at most as likely as `y`.
+    pub(crate) fn tail(&self, y: f64) -> f64 {
         let place = self.grid.map_or(y, |grid| grid.cell(y));
         if let Some((_, tail)) = self.tails().find(|(value, _)| *value == place) {
             return tail.min(1.0);
@@ -268,7 +137,8 @@ impl Likely {
         if height == f64::NEG_INFINITY { 0.0 } else { libm::exp(density.log_outside(height)).min(1.0) }
     }
 
-    fn leaving(&self, outside: f64) -> HighestDensityRegion {
+    /// The values whose tail is more than `outside`.
+    pub(crate) fn leaving(&self, outside: f64) -> HighestDensityRegion {
         let values = self.tails().filter(|(_, tail)| *tail > outside).map(|(value, _)| (value, value));
         let stretches = self.density.as_ref().map_or(Vec::new(), |density| density.leaving(libm::log(outside)));
         match &self.grid {
@@ -276,12 +146,11 @@ impl Likely {
                 let first = |low: f64| grid.cell(low) + f64::from(grid.value(grid.cell(low)) < low);
                 let last = |high: f64| grid.cell(high) - f64::from(grid.value(grid.cell(high)) > high);
                 let runs = stretches.into_iter().map(|(low, high)| (first(low), last(high)));
-                HighestDensityRegion::of_indices(
-                    values.chain(runs.filter(|(first, last)| first <= last)).collect(),
-                    grid,
-                )
+                let runs = joined(values.chain(runs.filter(|(first, last)| first <= last)).collect(), 1.0);
+                let value = |(first, last): (f64, f64)| (grid.value(first), grid.value(last));
+                HighestDensityRegion::new(runs.into_iter().map(value).collect(), grid.step())
             }
-            None => HighestDensityRegion { intervals: joined(values.chain(stretches).collect(), 0.0), step: 0.0 },
+            None => HighestDensityRegion::new(joined(values.chain(stretches).collect(), 0.0), 0.0),
         }
     }
 }
@@ -300,12 +169,15 @@ mod tests {
         for (lower, upper) in [(0.0, f64::INFINITY), (f64::NEG_INFINITY, f64::INFINITY), (0.0, 100.0)] {
             let grid = Grid::new(0.0, 1.0, lower, upper);
             for least in [0.01, 1e-30] {
-                let likely = Likely::on_grid(mixture, grid, least);
+                let likely = DensityRanking::on_grid(mixture, grid, least);
                 assert!(likely.density.is_none() && likely.values.len() > 90);
                 let total: f64 = likely.values.iter().map(|(_, mass)| mass).sum();
                 assert!((total - 1.0).abs() < 1e-13, "{total}");
                 for (index, mass) in &likely.values {
-                    let expected = libm::exp(mixture.log_between(grid.ends(*index)));
+                    let expected = {
+                        let (low, high) = grid.ends(*index);
+                        libm::exp(mixture.log_between(low, high))
+                    };
                     // Beyond 9 sds of a component it has no part.
                     let lost = if least < RARE { 0.0 } else { 1e-18 };
                     assert!(

@@ -1,0 +1,341 @@
+//! The distribution of one row, whatever it is made of: a mixture or samples, on a support.
+
+use crate::distribution::Distribution;
+use crate::grid::Grid;
+use crate::highest_density::HighestDensityRegion;
+use crate::math::rng::Rng;
+use crate::mixture::{DensityRanking, Mixture, Rounded, Truncated};
+use crate::samples::SampleSet;
+use crate::support::Support;
+
+/// The predicted distribution of one row: a law on a support.
+#[derive(Clone, Copy, Debug)]
+pub struct DistributionRef<'a> {
+    /// What was predicted. Samples are possible values already; a mixture need not lie on the support, and answers are of what
+    /// the support makes of it.
+    pub law: DistributionKind<'a>,
+    /// The values that the target can take.
+    pub support: Support,
+}
+
+/// What a prediction is made of.
+#[derive(Clone, Copy, Debug)]
+pub enum DistributionKind<'a> {
+    /// A Gaussian mixture.
+    Mixture(Mixture<'a>),
+    /// Equally likely samples; for their density that of the normal distribution with the same mean and sd stands in.
+    Samples(SampleSet<'a>),
+}
+
+impl<'a> From<Mixture<'a>> for DistributionRef<'a> {
+    fn from(mixture: Mixture<'a>) -> Self {
+        Self { law: DistributionKind::Mixture(mixture), support: Support::default() }
+    }
+}
+
+/// Samples of a variable on a grid: quantiles are values of it, and a value that is one but for rounding means it.
+struct GridSamples<'a> {
+    samples: SampleSet<'a>,
+    support: Support,
+    grid: Grid,
+}
+
+impl GridSamples<'_> {
+    /// The value of the grid that is meant by a `y` which is one but for rounding.
+    fn snapped(&self, y: f64) -> f64 {
+        if self.support.contains(y) { self.support.nearest(y) } else { y }
+    }
+}
+
+impl Distribution for GridSamples<'_> {
+    fn mean(&self) -> f64 {
+        self.samples.mean()
+    }
+
+    fn variance(&self) -> f64 {
+        self.samples.variance()
+    }
+
+    fn sd(&self) -> f64 {
+        self.samples.sd()
+    }
+
+    fn cdf(&self, y: f64) -> f64 {
+        self.samples.cdf(self.snapped(y))
+    }
+
+    fn survival(&self, y: f64) -> f64 {
+        self.samples.survival(self.snapped(y))
+    }
+
+    fn point_probability(&self, y: f64) -> f64 {
+        self.samples.point_probability(self.snapped(y))
+    }
+
+    fn pdf(&self, y: f64) -> f64 {
+        self.samples.pdf(y)
+    }
+
+    fn log_pdf(&self, y: f64) -> f64 {
+        self.samples.log_pdf(y)
+    }
+
+    /// Of the cell of `y`, by the normal distribution with the samples' mean and sd.
+    fn log_likelihood(&self, y: f64) -> f64 {
+        if self.support.contains(y) { self.log_mass(y, 0.0) } else { f64::NEG_INFINITY }
+    }
+
+    fn log_between(&self, low: f64, high: f64) -> f64 {
+        let (low, high) = self.grid.edges_between(low, high);
+        self.samples.log_between(low, high)
+    }
+
+    fn log_mass(&self, y: f64, _: f64) -> f64 {
+        let (low, high) = self.grid.ends(self.grid.cell(y));
+        self.samples.log_between(low, high)
+    }
+
+    fn quantile(&self, level: f64) -> f64 {
+        self.samples.smallest_up_to(level)
+    }
+
+    fn quantile_above(&self, level: f64) -> f64 {
+        self.samples.smallest_up_to(1.0 - level)
+    }
+
+    fn hdr(&self, coverage: f64) -> HighestDensityRegion {
+        let row = DistributionRef { law: DistributionKind::Samples(self.samples), support: self.support };
+        row.hdr(coverage)
+    }
+
+    fn shortfall_below(&self, level: f64) -> f64 {
+        self.samples.shortfall_below(level)
+    }
+
+    fn shortfall_above(&self, level: f64) -> f64 {
+        self.samples.shortfall_above(level)
+    }
+
+    fn crps(&self, y: f64) -> f64 {
+        self.samples.crps(y)
+    }
+
+    fn sample(&self, rng: &mut Rng) -> f64 {
+        self.samples.sample(rng)
+    }
+}
+
+impl DistributionRef<'_> {
+    /// Calls `answer` with what the support makes of the law.
+    #[inline]
+    fn on_support<T>(&self, answer: impl FnOnce(&dyn Distribution) -> T) -> T {
+        match (self.law, self.support.grid()) {
+            (DistributionKind::Samples(samples), None) => answer(&samples),
+            (DistributionKind::Samples(samples), Some(grid)) => {
+                answer(&GridSamples { samples, support: self.support, grid })
+            }
+            (DistributionKind::Mixture(mixture), Some(grid)) => answer(&Rounded { mixture, grid }),
+            (DistributionKind::Mixture(mixture), None) if self.support.is_whole_line() => answer(&mixture),
+            (DistributionKind::Mixture(mixture), None) => {
+                let (lower, upper) = self.support.bounds();
+                answer(&Truncated::new(mixture, lower, upper))
+            }
+        }
+    }
+
+    /// The sd of the normal distribution that is most like it; positive also where all samples coincide, or all is one atom.
+    pub fn normal_sd(&self) -> f64 {
+        match self.law {
+            DistributionKind::Samples(samples) => samples.normal_sd(),
+            DistributionKind::Mixture(_) => self.sd().max(f64::MIN_POSITIVE),
+        }
+    }
+
+    /// Logarithmic score of `y` by its density, also on a grid, where it is that of the mixture before it is rounded; at an atom by
+    /// its point probability. The score of a grid is minus [`Distribution::log_mass`].
+    pub fn nll(&self, y: f64) -> f64 {
+        match self.law {
+            DistributionKind::Mixture(mixture) if self.support.step.is_some() => -mixture.log_likelihood(y),
+            DistributionKind::Mixture(_) => -self.log_likelihood(y),
+            DistributionKind::Samples(samples) => -samples.log_pdf(y),
+        }
+    }
+
+    /// Logarithmic score of a target that is known to lie between two ends: that of its value where both are the same, else minus
+    /// [`Distribution::log_between`].
+    pub fn censored_nll(&self, lower: f64, upper: f64) -> f64 {
+        if lower == upper { self.nll(lower) } else { -self.log_between(lower, upper) }
+    }
+
+    /// The values whose tail is more than `outside`; unbounded for 0.
+    pub fn region_leaving(&self, outside: f64) -> HighestDensityRegion {
+        if outside <= 0.0 {
+            HighestDensityRegion::unbounded()
+        } else {
+            self.ranked(|_| outside, |ranking| ranking.leaving(outside))
+        }
+    }
+
+    /// The probability of all values that are at most as likely as `y`; 0 of one that is impossible.
+    pub fn region_tail(&self, y: f64) -> f64 {
+        if !self.support.contains(y) {
+            return 0.0;
+        }
+        let own = |(mixture, grid): (Mixture<'_>, Grid)| libm::exp(log_cell(mixture, grid, y));
+        self.ranked(own, |ranking| ranking.tail(y))
+    }
+
+    /// The central interval of the values whose tail on each side is more than half of `outside`; the whole line for 0.
+    pub fn interval_leaving(&self, outside: f64) -> (f64, f64) {
+        if outside <= 0.0 {
+            return (f64::NEG_INFINITY, f64::INFINITY);
+        }
+        self.smoothed(|row, _| (row.quantile(0.5 * outside), row.quantile_above(0.5 * outside)))
+    }
+
+    /// Twice the probability of all values up to `y`, or from it on, whichever is less, and 1 at most; 0 of one that is impossible.
+    pub fn interval_tail(&self, y: f64) -> f64 {
+        if !self.support.contains(y) {
+            return 0.0;
+        }
+        self.smoothed(|row, _| {
+            let from = match row.support.step {
+                Some(step) => row.survival(y - 0.5 * step),
+                None => row.survival(y) + row.point_probability(y),
+            };
+            (2.0 * row.cdf(y).min(from)).min(1.0)
+        })
+    }
+
+    /// The row itself and its mixture; of samples that which a normal kernel makes of them.
+    fn smoothed<T>(&self, answer: impl FnOnce(DistributionRef<'_>, Mixture<'_>) -> T) -> T {
+        match self.law {
+            DistributionKind::Mixture(mixture) => answer(*self, mixture),
+            DistributionKind::Samples(samples) => {
+                let kernel = samples.smoothed(self.support.step.is_some());
+                answer(
+                    DistributionRef { law: DistributionKind::Mixture(kernel.row(0)), support: self.support },
+                    kernel.row(0),
+                )
+            }
+        }
+    }
+
+    /// The ranking of values; `least` says of a grid how small a probability is needed.
+    fn ranked<T>(&self, least: impl FnOnce((Mixture<'_>, Grid)) -> f64, answer: impl FnOnce(DensityRanking) -> T) -> T {
+        self.smoothed(|row, mixture| {
+            answer(match row.support.grid() {
+                Some(grid) => DensityRanking::on_grid(mixture, grid, least((mixture, grid))),
+                None => DensityRanking::between(mixture, row.support.bounds(), row.log_inside()),
+            })
+        })
+    }
+
+    /// Logarithm of the probability that the law gives to the support, where the answers are of that part of it.
+    pub(crate) fn log_inside(&self) -> f64 {
+        match (self.law, self.support.grid()) {
+            (DistributionKind::Mixture(mixture), None) if !self.support.is_whole_line() => {
+                let (lower, upper) = self.support.bounds();
+                Truncated::new(mixture, lower, upper).log_inside
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+/// Logarithm of the probability of the cell of `y`.
+fn log_cell(mixture: Mixture<'_>, grid: Grid, y: f64) -> f64 {
+    let (low, high) = grid.ends(grid.cell(y));
+    mixture.log_between(low, high)
+}
+
+impl Distribution for DistributionRef<'_> {
+    fn mean(&self) -> f64 {
+        self.on_support(|row| row.mean())
+    }
+
+    fn variance(&self) -> f64 {
+        self.on_support(|row| row.variance())
+    }
+
+    fn sd(&self) -> f64 {
+        self.on_support(|row| row.sd())
+    }
+
+    fn variance_within(&self) -> f64 {
+        self.on_support(|row| row.variance_within())
+    }
+
+    fn variance_between(&self) -> f64 {
+        self.on_support(|row| row.variance_between())
+    }
+
+    fn cdf(&self, y: f64) -> f64 {
+        self.on_support(|row| row.cdf(y))
+    }
+
+    fn survival(&self, y: f64) -> f64 {
+        self.on_support(|row| row.survival(y))
+    }
+
+    fn point_probability(&self, y: f64) -> f64 {
+        self.on_support(|row| row.point_probability(y))
+    }
+
+    fn pdf(&self, y: f64) -> f64 {
+        self.on_support(|row| row.pdf(y))
+    }
+
+    fn log_pdf(&self, y: f64) -> f64 {
+        self.on_support(|row| row.log_pdf(y))
+    }
+
+    fn log_likelihood(&self, y: f64) -> f64 {
+        self.on_support(|row| row.log_likelihood(y))
+    }
+
+    fn log_between(&self, low: f64, high: f64) -> f64 {
+        self.on_support(|row| row.log_between(low, high))
+    }
+
+    fn log_mass(&self, y: f64, step: f64) -> f64 {
+        self.on_support(|row| row.log_mass(y, step))
+    }
+
+    fn quantile(&self, level: f64) -> f64 {
+        self.on_support(|row| row.quantile(level))
+    }
+
+    fn quantile_above(&self, level: f64) -> f64 {
+        self.on_support(|row| row.quantile_above(level))
+    }
+
+    /// Of samples that of the mixture which a normal kernel makes of them.
+    fn hdr(&self, coverage: f64) -> HighestDensityRegion {
+        self.region_leaving(1.0 - coverage)
+    }
+
+    fn shortfall_below(&self, level: f64) -> f64 {
+        if level >= 1.0 { self.mean() } else { self.on_support(|row| row.shortfall_below(level)) }
+    }
+
+    fn shortfall_above(&self, level: f64) -> f64 {
+        if level >= 1.0 { self.mean() } else { self.on_support(|row| row.shortfall_above(level)) }
+    }
+
+    fn crps(&self, y: f64) -> f64 {
+        self.on_support(|row| row.crps(y))
+    }
+
+    fn pit(&self, y: f64) -> f64 {
+        self.on_support(|row| row.pit(y))
+    }
+
+    fn sample(&self, rng: &mut Rng) -> f64 {
+        self.on_support(|row| row.sample(rng))
+    }
+
+    fn fill(&self, draws: &mut [f64], rng: &mut Rng) {
+        self.on_support(|row| row.fill(draws, rng));
+    }
+}
