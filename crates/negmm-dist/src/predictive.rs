@@ -600,7 +600,7 @@ mod tests {
         for question in questions {
             assert_eq!(question(&predictions, &[1.0; 2]).unwrap_err().kind(), ErrorKind::Data);
             let error = question(&predictions, &[0.0, f64::NAN, 0.0]).unwrap_err();
-            assert!(error.to_string().starts_with("row 1:"), "{error}");
+            assert!(error.to_string().starts_with("row 2:"), "{error}");
             assert_eq!(question(&predictions, &[1.0; 3]).unwrap().len(), 3);
         }
     }

@@ -152,7 +152,7 @@ mod tests {
         assert!(refused(&known(&APART), None, &[1.0]).contains("at least 2 places"));
         assert!(refused(&known(&APART), None, &[2.0, 1.0]).contains("ascending"));
         let interval = CensoredTargets { lower: vec![1.0, 2.0], upper: vec![1.0, 3.0] };
-        assert!(refused(&interval, None, &[1.0, 2.0]).starts_with("row 1: the Brier score"));
+        assert!(refused(&interval, None, &[1.0, 2.0]).starts_with("row 2: the Brier score"));
         assert!(refused(&known(&APART), Some(&[0.0; 12]), &[1.0, 2.0]).contains("found none"));
     }
 }
