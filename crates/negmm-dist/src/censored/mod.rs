@@ -248,7 +248,7 @@ mod tests {
             Censored::of(&laws, &known, Some(weights)).unwrap_err().to_string()
         };
         assert!(refused([1.0, f64::NAN], [1.0, 2.0], &[1.0, 1.0]).starts_with("row 2: expected a finite"));
-        assert!(refused([1.0, 3.0], [1.0, 2.0], &[1.0, 1.0]).starts_with("row 1: the upper end 2 is below"));
+        assert!(refused([1.0, 3.0], [1.0, 2.0], &[1.0, 1.0]).starts_with("row 2: the upper end 2 is below"));
         assert!(refused([1.0, 3.0], [1.0, 3.0], &[1.0]).contains("expected 2 weights"));
         assert!(refused([1.0, 3.0], [1.0, 3.0], &[0.0, 0.0]).contains("found none"));
         assert!(Censored::of(&predictions(), &known(&TIES[..3]), None).is_err());
