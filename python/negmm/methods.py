@@ -1,4 +1,4 @@
-"""Responsible for the estimators: one class a method, each with its parameters and their meaning."""
+"""The estimators: one class per method, with its parameters."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _estimator(cls: Class) -> Class:
 class AutoRegressor(DistributionRegressor):
     """The one to start with: a calibrated pool of neural Gaussian mixtures with nothing to tune.
 
-    The rows are dealt into folds, and for each fold networks learn from the other folds. Each keeps the weights that are best on its
-    own fold; all are pooled, and their sds multiplied by a factor that fits the held-out predictions. Parameters that are None
-    follow from the preset and the number of rows.
+    The rows are split into folds, and for each fold networks are trained on the other folds. Each keeps its best checkpoint on its
+    own fold. All networks are pooled, and their sds are rescaled by a factor fitted to the out-of-fold predictions. Parameters that
+    are None are chosen by the preset and the number of rows.
 
     Examples
     --------
@@ -247,9 +247,9 @@ class BetaNLLRegressor(DistributionRegressor):
 
 @_estimator
 class EnsembleRegressor(DistributionRegressor):
-    """A deep ensemble (Lakshminarayanan et al., 2017): networks that differ in their random start, pooled into one mixture.
+    """A deep ensemble (Lakshminarayanan et al., 2017): networks that differ in their random initialisation, pooled into one mixture.
 
-    Parameters that are None are the member's own defaults. Without ``member`` each is a Gaussian: an mdn with 1 component.
+    Parameters that are None have the member's defaults. Without ``member`` each member is a Gaussian: an mdn with 1 component.
 
     Examples
     --------

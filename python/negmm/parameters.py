@@ -1,4 +1,4 @@
-"""Responsible for the docstrings of estimators: what each parameter may be and means, in the words of the core's table of options."""
+"""Docstrings of estimators: type, range and description of each parameter, from the core's table of options."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import Any
 from negmm.messages import option_of
 from negmm.regressor import METHODS
 
-#: What the parameters that are no options mean: type and sentence.
+#: Type and description of the parameters that are no options of a method.
 OF_FITTING: dict[str, tuple[str, str]] = {
-    "lower": ("float or None", "The target cannot be smaller than this."),
-    "upper": ("float or None", "The target cannot be larger than this."),
+    "lower": ("float or None", "Lower bound of the target."),
+    "upper": ("float or None", "Upper bound of the target."),
     "continuous": (
         "bool",
-        "Predict a density, also where the target looks like whole numbers or has values that many rows share.",
+        "Predict a density even if the target looks discrete or has values that many rows share.",
     ),
     "random_state": (
         "int, RandomState, Generator or None",
-        "Starts all random choices; the same number gives the same bits.",
+        "Random seed; the same seed gives the same model, byte for byte.",
     ),
     "n_jobs": (
         "int or None",
-        "Threads of fit and predict; None: 1, -1: all cores. It changes no result. Distributions use all cores where it is None.",
+        "Number of threads of fit and predict; None: 1, -1: all cores. Results do not depend on it. Distributions use all cores if it is None.",
     ),
     "verbose": (
         "int",
-        "Whether fit shows how far it is: 0 not at all, 1 by a bar in a terminal or a notebook, else by lines.",
+        "Progress of fit: 0 none; 1 a progress bar in a terminal or notebook, lines elsewhere.",
     ),
 }
 
 
 def option(method: str, name: str) -> dict[str, Any]:
-    """What the core says of an option; of an ensemble's that its usual members have not, what the first method says that has it."""
+    """The core's entry of an option; for an option that only other members of an ensemble have, that of the first method with it."""
     methods = [METHODS[method], *METHODS.values()]
     return next(known for other in methods for known in other["options"] if known["name"] == name)
 

@@ -95,7 +95,7 @@ impl Shape {
             network: network.clone(),
             head,
             optimiser: course.optimiser,
-            rows: times * course.batch.next_multiple_of(PANEL),
+            rows: times * course.batch_size.next_multiple_of(PANEL),
             part: times * start.part,
             parts: start.parts,
             adversarial: !start.adversarial_steps.is_empty(),

@@ -195,7 +195,7 @@ fn record<D: Device>(
         dropout_stream: start.dropout.start(),
         objective_stream: start.objective.start(),
         learning_rate: course.learning_rate,
-        ema_decay: course.averaging,
+        ema_decay: course.ema_decay,
         weight_decay: course.weight_decay,
         totals: scored_rows.totals,
         uncensored: scored_rows.uncensored,
@@ -206,7 +206,7 @@ fn record<D: Device>(
         half_split: scored_rows.half_split as u32,
         steps: course.steps as u32,
         epoch: course.epoch as u32,
-        batch: course.batch as u32,
+        batch: course.batch_size as u32,
         patience: course.patience.min(u32::MAX as usize) as u32,
         snapshot_every: course.snapshots.min(u32::MAX as usize) as u32,
         whole_batches: course.whole_batches.into(),
@@ -215,7 +215,7 @@ fn record<D: Device>(
         weighted: rows.weighted.into(),
         dropout_threshold: (dropout_rate * 65536.0) as u32,
         dropout_scale: 1.0 / (1.0 - dropout_rate),
-        has_average: (course.averaging > 0.0 || course.optimiser == Optimiser::ScheduleFree).into(),
+        has_average: (course.ema_decay > 0.0 || course.optimiser == Optimiser::ScheduleFree).into(),
         ..head_record(&job.objective)
     }
 }

@@ -26,18 +26,18 @@ impl Problem {
     }
 
     /// By how much a split lowers it; `None` where a part is too small.
-    fn gain(&self, rows: &[usize], split: Split, min_leaf: usize) -> Option<f64> {
+    fn gain(&self, rows: &[usize], split: Split, min_samples_leaf: usize) -> Option<f64> {
         let (right, left): (Vec<usize>, Vec<usize>) = rows.iter().partition(|row| self.right(split, **row));
-        (left.len() >= min_leaf && right.len() >= min_leaf)
+        (left.len() >= min_samples_leaf && right.len() >= min_samples_leaf)
             .then(|| self.squares(rows) - self.squares(&left) - self.squares(&right))
     }
 
-    fn best_gain(&self, rows: &[usize], min_leaf: usize) -> f64 {
+    fn best_gain(&self, rows: &[usize], min_samples_leaf: usize) -> f64 {
         let mut best: f64 = 0.0;
         for (feature, column) in self.columns.iter().enumerate() {
             for &row in rows.iter().filter(|row| !column[**row].is_nan()) {
                 for missing_right in [false, true] {
-                    let gain = self.gain(rows, (feature, column[row], missing_right), min_leaf);
+                    let gain = self.gain(rows, (feature, column[row], missing_right), min_samples_leaf);
                     best = best.max(gain.unwrap_or(0.0));
                 }
             }
@@ -46,9 +46,17 @@ impl Problem {
     }
 
     /// Checks a node and those below it; the leaves of its rows are in `leaves`.
-    fn check(&self, nodes: &[Node], number: usize, rows: &[usize], depth: usize, min_leaf: usize, leaves: &[usize]) {
+    fn check(
+        &self,
+        nodes: &[Node],
+        number: usize,
+        rows: &[usize],
+        depth: usize,
+        min_samples_leaf: usize,
+        leaves: &[usize],
+    ) {
         let node = nodes[number];
-        let best = if depth == 0 { 0.0 } else { self.best_gain(rows, min_leaf) };
+        let best = if depth == 0 { 0.0 } else { self.best_gain(rows, min_samples_leaf) };
         if node.is_leaf() {
             assert!(best < 1e-9, "a gain of {best} was left");
             let weight: f64 = rows.iter().map(|&row| self.weight[row]).sum();
@@ -58,7 +66,7 @@ impl Problem {
             return;
         }
         let split = (node.feature as usize, node.number, node.missing_right);
-        let gain = self.gain(rows, split, min_leaf).expect("parts are large enough");
+        let gain = self.gain(rows, split, min_samples_leaf).expect("parts are large enough");
         assert!(gain > best - 1e-9, "{gain} {best}");
         let (right, left): (Vec<usize>, Vec<usize>) = rows.iter().partition(|row| self.right(split, **row));
         let (lower, upper) = (self.last(split.0, &left), self.first(split.0, &right));
@@ -68,8 +76,8 @@ impl Problem {
         if rows.iter().all(|&row| !self.columns[split.0][row].is_nan()) {
             assert_eq!(node.missing_right, right.len() > left.len(), "missing values go to the larger part");
         }
-        self.check(nodes, node.child as usize, &left, depth - 1, min_leaf, leaves);
-        self.check(nodes, node.child as usize + 1, &right, depth - 1, min_leaf, leaves);
+        self.check(nodes, node.child as usize, &left, depth - 1, min_samples_leaf, leaves);
+        self.check(nodes, node.child as usize + 1, &right, depth - 1, min_samples_leaf, leaves);
     }
 
     fn last(&self, feature: usize, rows: &[usize]) -> f32 {
@@ -86,7 +94,7 @@ fn no_split_is_better_than_the_one_that_was_chosen() {
     let mut rng = Rng::new(11, 0);
     for case in 0..120 {
         let (rows, features) = (1 + rng.below(60), rng.below(4));
-        let (levels, missing, min_leaf) = (1 + rng.below(30), [0, 0, 4, 2][rng.below(4)], 1 + case % 3);
+        let (levels, missing, min_samples_leaf) = (1 + rng.below(30), [0, 0, 4, 2][rng.below(4)], 1 + case % 3);
         let mut x = || match rng.below(8) < missing {
             true => f32::NAN,
             false => rng.below(levels) as f32 * 0.7 - 3.0,
@@ -103,7 +111,7 @@ fn no_split_is_better_than_the_one_that_was_chosen() {
         let present: Vec<usize> = (0..rows).filter(|row| weight[*row] > 0.0).collect();
         let all: Vec<u32> = (0..features as u32).collect();
         for histogram in [false, true] {
-            let mut grower = Grower::new(&view, None, histogram, 3, min_leaf);
+            let mut grower = Grower::new(&view, None, histogram, 3, min_samples_leaf);
             // The second time, to see that nothing is left over from the first.
             grower.grow(&products, weighted.then_some(&weight), &all);
             let grown = grower.grow(&products, weighted.then_some(&weight), &all);
@@ -114,7 +122,7 @@ fn no_split_is_better_than_the_one_that_was_chosen() {
                     weight: weight.clone(),
                 };
                 let leaves: Vec<usize> = grower.node.iter().map(|node| node[tree] as usize).collect();
-                problem.check(grown.tree.nodes(), 0, &present, 3, min_leaf, &leaves);
+                problem.check(grown.tree.nodes(), 0, &present, 3, min_samples_leaf, &leaves);
                 // All rows, those of weight 0 too, are where the tree sends them.
                 let mut found = vec![0; rows];
                 grown.tree.leaves(&view, 0, &mut found);

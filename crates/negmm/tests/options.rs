@@ -6,14 +6,22 @@ use std::path::Path;
 use negmm::Method;
 use negmm::options::{RENAMED, ValueKind};
 
+/// The longest line of a page.
+const LINE: usize = 120;
+
 /// `docs/options.md`.
 fn page() -> String {
     let mut text = String::from(
         "# Options\n\n\
          The options of every method. On the command line `--eta 0.3`, in a config file `eta = 0.3`, for `compare` and\n\
          `tune` `--set eta=0.3`, in Python `eta=0.3` (`learning_rate` for `learning-rate`).\n\n\
-         This page is made from the methods' own lists: `NEGMM_BLESS=1 cargo test -p negmm --test all options`.\n",
+         This page is made from the methods' own lists: `NEGMM_BLESS=1 cargo test -p negmm --test all options`.\n\n\
+         ## Description\n\n",
     );
+    for (name, descriptions) in descriptions() {
+        let others = descriptions[1..].iter().map(|(method, help)| format!("; {method}: {help}"));
+        text.push_str(&wrapped(&format!("- `{name}`: {}{}", descriptions[0].1, others.collect::<String>())));
+    }
     for method in Method::all() {
         let _ = write!(text, "\n## {}\n\n", method.name());
         let options = method.options();
@@ -21,13 +29,13 @@ fn page() -> String {
             text.push_str("It has no options.\n");
             continue;
         }
-        text.push_str("| option | default | range | description |\n|---|---|---|---|\n");
+        text.push_str("| option | default | range |\n|---|---|---|\n");
         for option in options {
             let default = match option.chosen_by {
                 Some(chosen_by) => format!("{}: {chosen_by}", option.value),
                 None => option.value,
             };
-            let _ = writeln!(text, "| `{}` | {default} | {} | {} |", option.name, option.range, option.help);
+            let _ = writeln!(text, "| `{}` | {default} | {} |", option.name, option.range);
         }
     }
     text.push_str(
@@ -37,6 +45,41 @@ fn page() -> String {
         let _ = writeln!(text, "| `{former}` | `{current}` |");
     }
     text
+}
+
+/// Every option in the order of the methods, with its description by each method that describes it differently.
+fn descriptions() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
+    let mut all: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
+    for method in Method::all() {
+        for option in method.options() {
+            let at = all.iter().position(|(name, _)| *name == option.name).unwrap_or_else(|| {
+                all.push((option.name, Vec::new()));
+                all.len() - 1
+            });
+            let (_, descriptions) = &mut all[at];
+            if !descriptions.iter().any(|(_, help)| *help == option.help) {
+                descriptions.push((method.name(), option.help));
+            }
+        }
+    }
+    all
+}
+
+/// An item of a list in lines that are not too long.
+fn wrapped(item: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in item.split(' ') {
+        let line = lines.last_mut().unwrap();
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.len() + 1 + word.len() <= LINE {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(format!("  {word}"));
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 #[test]
@@ -50,6 +93,7 @@ fn the_documentation_has_the_table() {
         written == page(),
         "docs/options.md is not the table: NEGMM_BLESS=1 cargo test -p negmm --test all options"
     );
+    assert!(written.lines().all(|line| line.chars().count() <= LINE), "a line of docs/options.md is too long");
 }
 
 #[test]
@@ -95,7 +139,7 @@ fn the_setting_that_is_to_blame_is_named() {
     let (option, message) = refusal("ne-gmm", &[("epochs", "5"), ("sigma-max", "0.5"), ("sigma-min", "0.7")]);
     assert_eq!(
         (option.as_str(), message.as_str()),
-        ("sigma-max", "sigma-max must be larger than 0.5, found 0.5 (see sigma-min)")
+        ("sigma-max", "sigma-max must be larger than 0.7, found 0.5 (see sigma-min)")
     );
     let (option, message) = refusal("ne-gmm", &[("epochs", "5"), ("embedding", "1000")]);
     assert_eq!(
@@ -159,7 +203,7 @@ fn former_names_of_options_are_accepted() {
     let (option, message) = refusal("ngboost", &[("rows-share", "2")]);
     assert_eq!((option.as_str(), message.as_str()), ("subsample", "subsample must be above 0 and at most 1, found 2"));
     let (_, message) = refusal("constant", &[("rounds", "2")]);
-    assert_eq!(message, "method constant has no option \"n-estimators\"; methods that have it: ngboost");
+    assert_eq!(message, "n-estimators is not an option of constant; methods that have it: ngboost");
 }
 
 #[test]

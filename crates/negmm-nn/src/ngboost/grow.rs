@@ -44,7 +44,7 @@ pub struct Grower<'a> {
     columns: &'a Columns<'a>,
     finder: Finder,
     depth: usize,
-    min_leaf: usize,
+    min_samples_leaf: usize,
     /// The node that each row is in; the leaf, once the trees are grown.
     pub node: Vec<[u16; 2]>,
 }
@@ -64,14 +64,14 @@ impl<'a> Grower<'a> {
         weight: Option<&[f64]>,
         histogram: bool,
         depth: usize,
-        min_leaf: usize,
+        min_samples_leaf: usize,
     ) -> Self {
         let finder = if histogram {
             Finder::Histogram(Histogram::new(columns, weight))
         } else {
             Finder::Exact(Exact::new(columns))
         };
-        Self { columns, finder, depth, min_leaf, node: vec![[0; 2]; columns.rows()] }
+        Self { columns, finder, depth, min_samples_leaf, node: vec![[0; 2]; columns.rows()] }
     }
 
     /// Two trees that predict the two gradients from `features`. Rows of weight 0 find their leaves all the same.
@@ -86,7 +86,7 @@ impl<'a> Grower<'a> {
             Growing {
                 nodes: vec![Node::leaf(0.0)],
                 totals: vec![total],
-                level: Level { first: 0, bests: vec![Best::none(total, self.min_leaf)], parents: Vec::new() },
+                level: Level { first: 0, bests: vec![Best::none(total, self.min_samples_leaf)], parents: Vec::new() },
                 gains: Vec::new(),
             }
         };
@@ -102,7 +102,7 @@ impl<'a> Grower<'a> {
             for (number, tree) in trees.iter_mut().enumerate() {
                 let first = tree.split();
                 self.descend(number, tree, first, gradient, weight);
-                tree.open(first, self.min_leaf);
+                tree.open(first, self.min_samples_leaf);
             }
             if trees.iter().all(|tree| tree.level.bests.is_empty()) {
                 break;
@@ -164,9 +164,10 @@ impl Growing {
     }
 
     /// Makes the nodes from `first` on the open ones.
-    fn open(&mut self, first: u16, min_leaf: usize) {
+    fn open(&mut self, first: u16, min_samples_leaf: usize) {
         self.level.first = first;
-        self.level.bests = self.totals[first as usize..].iter().map(|total| Best::none(*total, min_leaf)).collect();
+        self.level.bests =
+            self.totals[first as usize..].iter().map(|total| Best::none(*total, min_samples_leaf)).collect();
     }
 
     fn finish(mut self) -> Grown {

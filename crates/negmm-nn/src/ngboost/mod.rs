@@ -124,7 +124,7 @@ const MAX_DEPTH: OptionSpec =
     OptionSpec::new("ngboost", "max-depth", "N", "maximum depth of a tree").within(1.0, MOST_DEPTH as f64);
 
 const LEARNING_RATE: OptionSpec =
-    OptionSpec::new("Training", "learning-rate", "RATE", "learning rate: shrinkage of each boosting step")
+    OptionSpec::new("Training", "learning-rate", "RATE", "shrinkage of each boosting step")
         .above_up_to(0.0, 1.0)
         .basic();
 

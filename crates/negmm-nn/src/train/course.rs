@@ -20,7 +20,8 @@ pub struct TrainingPlan {
     /// Steps of an epoch: from one validation check to the next.
     pub epoch: usize,
     /// Rows of one step.
-    pub batch: usize,
+    #[serde(rename = "batch")]
+    pub batch_size: usize,
     /// Whether rows that do not fill a batch wait for the next pass.
     pub whole_batches: bool,
     /// What turns gradients into steps.
@@ -35,7 +36,8 @@ pub struct TrainingPlan {
     /// The validation score that chooses the checkpoint.
     pub select: Selection,
     /// Decay of the running average of the parameters.
-    pub averaging: f64,
+    #[serde(rename = "averaging")]
+    pub ema_decay: f64,
     /// Share of hidden units switched off in each step.
     pub dropout: f64,
     /// Decoupled weight decay.
@@ -64,10 +66,10 @@ impl TrainingPlan {
 
     /// Says what is out of range, if something is.
     pub(super) fn check(&self, rows: usize) -> Result<()> {
-        let shares = [self.averaging, self.dropout].iter().all(|share| (0.0..1.0).contains(share));
+        let shares = [self.ema_decay, self.dropout].iter().all(|share| (0.0..1.0).contains(share));
         let sound = self.steps > 0
             && (1..=self.steps).contains(&self.epoch)
-            && (1..=rows).contains(&self.batch)
+            && (1..=rows).contains(&self.batch_size)
             && self.learning_rate > 0.0
             && self.learning_rate <= 1000.0
             && shares

@@ -94,7 +94,7 @@ pub const BATCH_SIZE: OptionSpec =
 pub const OPTIMISER: OptionSpec = OptionSpec::choice(
     "Training",
     "optimiser",
-    "optimiser: adam; schedule-free (schedule-free Adam: fewer steps from 5,000 rows on); muon (fewest steps, but slower ones; suits batches of 256)",
+    "optimisation algorithm: adam; schedule-free (schedule-free Adam: fewer steps from 5,000 rows on); muon (fewest steps, but slower ones; suits batches of 256)",
 );
 
 /// The option `learning-rate`. A step moves a weight by a few times the rate: with this bound no number of steps leaves the range of f32.
@@ -167,14 +167,14 @@ impl TrainingConfig {
 
     /// What they mean for so many training rows.
     pub fn course(&self, rows: usize) -> TrainingPlan {
-        let batch = self.batch_size.min(rows).max(1);
+        let batch_size = self.batch_size.min(rows).max(1);
         let whole_batches = self.steps.is_some();
-        let a_pass = if whole_batches { rows / batch } else { rows.div_ceil(batch) };
+        let a_pass = if whole_batches { rows / batch_size } else { rows.div_ceil(batch_size) };
         let steps = self.steps.unwrap_or(self.epochs * a_pass);
         TrainingPlan {
             steps,
             epoch: self.check_every.unwrap_or(a_pass).min(steps),
-            batch,
+            batch_size,
             whole_batches,
             optimiser: self.optimiser,
             learning_rate: self.learning_rate,
@@ -185,7 +185,7 @@ impl TrainingConfig {
             },
             patience: self.patience,
             select: self.select,
-            averaging: self.ema_decay,
+            ema_decay: self.ema_decay,
             dropout: self.dropout,
             weight_decay: self.weight_decay,
             adversarial: self.adversarial,

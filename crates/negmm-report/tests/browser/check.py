@@ -86,7 +86,7 @@ def make_reports(program, folder):
         return
     run("fit", real / "uci/concrete.csv.gz", "--target", "compressive_strength", "-o", "c.negmm", "--report", "concrete.html")
     yield "concrete", folder / "concrete.html"
-    ensemble = ["--method", "ensemble", "--members", "5", "--member", "ne-gmm", "--epochs", "40"]
+    ensemble = ["--method", "ensemble", "--ensemble-size", "5", "--member", "ne-gmm", "--epochs", "40"]
     run("fit", real / "uci/wine_red.csv.gz", "--target", "quality", "-o", "w.negmm", *ensemble)
     run("report", "w.negmm", real / "uci/wine_red.csv.gz", "-o", "wine.html")
     yield "wine, an ensemble", folder / "wine.html"

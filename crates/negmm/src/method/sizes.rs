@@ -1,4 +1,4 @@
-//! Responsible for the sizes of `auto`: what follows from the number of rows, from whether they are a sequence, and from the preset.
+//! Defaults of `auto` that are chosen by the number of rows, by whether they are a sequence, and by the preset.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,14 @@ use negmm_nn::dataset::Dataset;
 use negmm_nn::options::Choice;
 use negmm_nn::train::Optimiser;
 
-/// From so many rows on there are more steps, and from so many on fewer networks, and steps of more rows.
+/// Rows of a middling table, which has more steps, and of a large one, which has fewer folds and larger batches.
 const MIDDLING: usize = 5_000;
 const LARGE: usize = 15_000;
-/// From so many rows on networks are wider.
+/// Rows of a huge table, which has wider networks.
 const HUGE: usize = 30_000;
-/// From so many numbers a row on a step of a large table is of more rows.
+/// Numeric inputs of a wide table; a large and wide one has still larger batches.
 const WIDE: usize = 64;
-/// Beyond so many rows steps grow with the rows, and beyond so many with their square root.
+/// Rows above which the number of steps grows in proportion to the rows, and rows above which it grows with their square root.
 const MORE_STEPS: f64 = 20_000.0;
 const FEWER_PASSES: f64 = 100_000.0;
 
@@ -22,34 +22,34 @@ const FEWER_PASSES: f64 = 100_000.0;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Preset {
-    /// For a look: 5 folds, one network each, a third of the steps.
+    /// A first look: 5 folds, one network each, a third of the steps.
     Fast,
-    /// One network for each fold, of which a small table has 10, a large one 5.
+    /// One network per fold; 10 folds of a small table, 5 of a large one.
     Medium,
-    /// For who can wait: 10 folds, four networks (of a sequence two) and boosted trees each, twice the steps.
+    /// Best quality and slowest: 10 folds of four networks (of a sequence two) and boosted trees, twice the steps.
     Best,
 }
 
 impl Choice for Preset {}
 
-/// What follows from the data where nobody says something else.
+/// The defaults for some data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) folds: usize,
-    /// Networks of a fold.
+    /// Networks per fold.
     pub(super) ensemble_size: usize,
-    /// Whether each fold has trees too.
+    /// Whether each fold also has boosted trees.
     pub(super) trees: bool,
     pub(super) hidden: &'static [usize],
-    /// Frequencies of the networks of a fold, in turn.
+    /// Sds of the initial frequencies of the periodic embedding; the networks take them in turn.
     pub(super) frequencies: &'static [f64],
     pub(super) batch_size: usize,
     pub(super) optimiser: Optimiser,
     pub(super) learning_rate: f64,
     pub(super) steps: usize,
-    /// Validation checks of a training that runs to the end.
+    /// Validation checks of a training that is not stopped early.
     pub(super) checks: usize,
-    /// Checks without a better score before it stops.
+    /// Early stopping: checks without improvement; 0: off.
     pub(super) patience: usize,
 }
 
@@ -74,7 +74,7 @@ const OF_SEQUENCE: Sizes =
     Sizes { hidden: &[], optimiser: Optimiser::Adam, learning_rate: 0.005, steps: 2_000, checks: 40, ..SMALL };
 
 impl Sizes {
-    /// Those of these rows.
+    /// The defaults for these rows.
     pub(super) fn of(data: &Dataset, preset: Preset) -> Self {
         let rows = data.len();
         let medium = match rows {
@@ -97,7 +97,7 @@ impl Sizes {
         }
     }
 
-    /// Steps for so many rows.
+    /// The number of steps for this number of rows.
     fn steps_for(&self, rows: f64) -> usize {
         let passes = rows.min(FEWER_PASSES) / MORE_STEPS * (rows / FEWER_PASSES).max(1.0).sqrt();
         (self.steps as f64 * passes.max(1.0)) as usize

@@ -147,11 +147,11 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
     pub fn new(job: &'a NetworkJob) -> Self {
         let parameters = job.initial_parameters();
         let course = &job.course;
-        let averages = course.averaging > 0.0 && course.optimiser != Optimiser::ScheduleFree;
+        let averages = course.ema_decay > 0.0 && course.optimiser != Optimiser::ScheduleFree;
         let averaged = if averages { parameters.clone() } else { Vec::new() };
         Self {
             averaged,
-            parts: (0..parts(course.batch)).map(|_| Part::new(job)).collect(),
+            parts: (0..parts(course.batch_size)).map(|_| Part::new(job)).collect(),
             optimiser: OptimiserState::new(job.course.optimiser, &job.network, &parameters),
             adversarial_steps: job.adversarial_steps(),
             dropout: Counter::new(job.seed, streams::DROPOUT),
@@ -174,12 +174,12 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
         // Rows that all count for nothing have nothing to say.
         let share = if total > 0.0 { (1.0 / total) as f32 } else { 0.0 };
         let step = Step { job, parameters, adversarial_steps, share, objective: objective.step(number) };
-        let part = part_of(job.course.batch);
+        let part = part_of(job.course.batch_size);
         let used = rows.len().div_ceil(part);
         // Fewer only where somebody asks for more rows than a batch has.
         parts.resize_with(used.max(parts.len()), || Part::new(job));
         // No two parts of a training have the same draws.
-        let first = number * self::parts(job.course.batch) as u64;
+        let first = number * self::parts(job.course.batch_size) as u64;
         threads::for_each(&mut parts[..used], |at, room| {
             let rows = &rows[at * part..rows.len().min((at + 1) * part)];
             L::call(Differentiate { step, part: room, rows, dropout: dropout.step(first + at as u64) });
@@ -221,7 +221,7 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
         self.taken += 1;
         if !self.averaged.is_empty() {
             // Early on the average is over the steps so far: a decay that fits a long run would remember the start.
-            let keep = course.averaging.min(f64::from(self.taken) / (f64::from(self.taken) + 10.0));
+            let keep = course.ema_decay.min(f64::from(self.taken) / (f64::from(self.taken) + 10.0));
             optimiser::average::<L>(&mut self.averaged, parameters, keep as f32);
         }
         Some(loss)
