@@ -1,4 +1,4 @@
-"""Responsible for numbers with one for each row: checking them, and their averages by weights."""
+"""Validation of per-row arrays, and weighted averages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for targets that are not all known: the two numbers between which each lies, in the forms that people have them."""
+"""Censored targets: lower and upper bounds from the usual representations."""
 
 from __future__ import annotations
 

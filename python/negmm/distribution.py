@@ -1,4 +1,4 @@
-"""Responsible for the distribution object: one predicted distribution for each row, with scipy's spelling."""
+"""The distribution object: one predicted distribution per row, with SciPy's interface."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Responsible for training elsewhere: the jobs of a fit go to an executor as bytes, their rows once to each worker, and what a worker
-takes with it into the grave is trained again."""
+"""Distributed training: the jobs of a fit are submitted to an executor as bytes, with the rows once per worker; jobs of a worker
+that dies are resubmitted."""
 
 from __future__ import annotations
 

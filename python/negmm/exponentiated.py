@@ -1,5 +1,4 @@
-"""Responsible for distributions of ``shift + scale · exp(Z)`` where Z has a predicted distribution: what a model of the logarithm of a
-target says of the target itself."""
+"""Distributions of ``shift + scale · exp(Z)`` where Z has a predicted distribution: for models of a log-transformed target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for model files as they are written: whole or not at all."""
+"""Atomic writing of model files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for forecasts of series: frames in the long format in, distributions of what follows out."""
+"""Forecasters: frames in the long format in, probabilistic forecasts out."""
 
 from __future__ import annotations
 

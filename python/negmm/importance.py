@@ -1,5 +1,4 @@
-"""Responsible for how much inputs matter to the whole distribution: by how much the CRPS of rows that were left out grows when an input
-changes places between them, and how the distribution changes with one input."""
+"""Permutation importance by the CRPS on held-out rows, and partial dependence of the predicted distribution."""
 
 from __future__ import annotations
 

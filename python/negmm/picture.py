@@ -1,4 +1,4 @@
-"""Responsible for the picture of one row's distribution; needs matplotlib."""
+"""The plot of one predicted distribution; needs matplotlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for showing how far a piece of work is: a bar in a terminal or a notebook, lines elsewhere."""
+"""Progress display: a bar in a terminal or a notebook, lines elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for the estimator that all methods share: scikit-learn's contract over the core's models."""
+"""The base estimator of all methods: scikit-learn's interface to the library's models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for scorers: proper scores of distributions for ``scoring=`` of scikit-learn, by object or by name."""
+"""Scorers: proper scores of distributions for scikit-learn's ``scoring=``, by object or by name."""
 
 from __future__ import annotations
 

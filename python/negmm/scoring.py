@@ -1,5 +1,4 @@
-"""Responsible for predictions where the data is: one function from a batch of Arrow to a batch of Arrow, with the answers of
-``negmm predict`` under its names. Spark, Dask and Ray Data call it (``negmm.spark``, ``negmm.dask``, ``negmm.ray``).
+"""Batch prediction on clusters: one function from an Arrow batch to an Arrow batch, with the columns of ``negmm predict``. Spark, Dask and Ray Data call it (``negmm.spark``, ``negmm.dask``, ``negmm.ray``).
 
 Needs pyarrow (``pip install pyarrow``).
 """

@@ -1,4 +1,4 @@
-"""Responsible for comparing methods and for searching their settings, with tables of pandas.
+"""Comparison of methods and hyperparameter search, with pandas tables.
 
 Needs pandas (``pip install pandas``).
 """

@@ -1,4 +1,4 @@
-"""Responsible for where random numbers start."""
+"""Random seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for the shape of distributions: where they are highest, their moments and their entropy."""
+"""Shape of distributions: modes, highest-density regions, moments and entropy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for how a notebook shows distributions: a row of numbers and a little density for each of the first rows."""
+"""Notebook representation of distributions: statistics and a small density plot of the first rows."""
 
 from __future__ import annotations
 

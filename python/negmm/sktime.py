@@ -1,4 +1,4 @@
-"""Responsible for sktime: forecasts of one series behind its interface. Needs ``pip install sktime``."""
+"""An sktime forecaster of one series. Needs ``pip install sktime``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for what comes in: arrays and frames as tables of the core, by the types of their columns."""
+"""Conversion of arrays and frames to tables of the library, by the types of their columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for what the core is told to learn: a table, its target, and what the other columns are."""
+"""The learning task: a table, its target specification and its column roles."""
 
 from __future__ import annotations
 

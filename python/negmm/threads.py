@@ -1,4 +1,4 @@
-"""Responsible for how many threads the core may use: what ``n_jobs`` says, within what joblib, Dask, Ray and loky leave to this process."""
+"""The number of threads: ``n_jobs`` within the limits of joblib, Dask, Ray and loky."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for distributions through what stands around an estimator: pipelines, searches, and targets that were transformed."""
+"""Predicted distributions through meta-estimators: pipelines, searches and transformed targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responsible for what runs on a worker: a job comes as bytes and goes as bytes, and the rows it learns from are unpacked once."""
+"""Training on a worker: a job and its result are bytes; the rows of a fit are unpacked once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! Responsible for what comes as a stream of Arrow: objects with `__arrow_c_stream__`, their memory borrowed and not copied.
+//! Arrow streams: objects with `__arrow_c_stream__`, read without a copy.
 
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayReader, RecordBatchReader};

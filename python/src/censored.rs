@@ -1,4 +1,4 @@
-//! Responsible for the scores of targets that are not all known, on plain arrays.
+//! Scores of censored targets, on plain arrays.
 
 use negmm::censored;
 use negmm::data::CensoredTargets;

@@ -1,4 +1,4 @@
-//! Responsible for fitting: one method to one table, by threads here or by an executor elsewhere.
+//! Fitting a method to a table, with local threads or an executor.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Responsible for how far a piece of work is, as Python is told while it waits.
+//! Progress callbacks into Python.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Responsible for forecasters: what follows the end of series, their paths and scores, their bytes.
+//! Forecasters: forecasts, sample paths, backtest scores, serialisation.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Responsible for the door between Python and the core: arrays and frames in, models and predictions out.
+//! The native module of the Python package: arrays and frames in, models and predictions out.
 //!
-//! It decides nothing. Estimators, defaults and every habit of scikit-learn are Python, in `negmm/`; what is here are the calls
-//! that need the core, each without the interpreter's lock while the core works.
+//! Estimators, defaults and scikit-learn's conventions are Python, in `negmm/`; here are only the calls of the library, which release
+//! the GIL while it works.
 
 mod arrow;
 mod censored;

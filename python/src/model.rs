@@ -1,4 +1,4 @@
-//! Responsible for models: what they predict and answer, their bytes, what they say about themselves.
+//! Models: prediction, serialisation, metadata.
 
 use std::borrow::Cow;
 use std::sync::Arc;

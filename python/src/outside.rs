@@ -1,4 +1,4 @@
-//! Responsible for the engine whose jobs are trained elsewhere: they leave as bytes, by way of an object of Python's, and come back so.
+//! The engine that trains on an executor: jobs and results travel as bytes through a Python object.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};

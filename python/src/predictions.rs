@@ -1,4 +1,4 @@
-//! Responsible for predictions: the questions that the distribution object asks of the core, on whole arrays.
+//! Predictions: the methods of the Python distribution object, vectorised.
 
 use negmm::Distribution;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Responsible for comparing methods and for searching their settings, with tables of scores as JSON.
+//! Comparison of methods and hyperparameter search, with scores as JSON.
 
 use std::path::PathBuf;
 use std::sync::Arc;

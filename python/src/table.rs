@@ -1,4 +1,4 @@
-//! Responsible for tables: NumPy arrays, lists of text and streams of Arrow as the core's columns, each cell copied once.
+//! Tables from NumPy arrays, lists of text and Arrow streams, with one copy of each cell.
 
 use std::borrow::Cow;
 use std::sync::Arc;

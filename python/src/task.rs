@@ -1,4 +1,4 @@
-//! Responsible for what is to be learnt, as Python says it: a table, its target, and what the other columns are.
+//! The learning task from Python: a table, its target specification and its column roles.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Responsible for where the core works: threads of its own, so that Ctrl-C is heard meanwhile and a fork does no harm.
+//! Threads that run the library apart from the interpreter's, so that Ctrl-C works and a fork is safe.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;

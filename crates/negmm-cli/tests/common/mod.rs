@@ -1,4 +1,4 @@
-//! Responsible for running the program in a folder of its own and looking at what it leaves there.
+//! Runs the program in a temporary folder and inspects its output.
 
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! Responsible for `negmm serve` in a test: a server on a port of its own, and requests to it.
+//! `negmm serve` in a test: a server on its own port, and requests to it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

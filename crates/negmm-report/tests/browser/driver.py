@@ -1,4 +1,4 @@
-"""Responsible for a headless Chromium: starts chromedriver and speaks its WebDriver protocol, with Python's own library alone."""
+"""A headless Chromium: starts chromedriver and speaks the WebDriver protocol, with the standard library only."""
 
 import base64
 import json
