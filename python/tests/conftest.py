@@ -1,4 +1,4 @@
-"""Settings of all tests; they must be there before anything is imported."""
+"""Environment of all tests, set before the first import."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The command line: NEGMM_PROGRAM names it, else it is where cargo puts it, if it has been built."""
+"""The negmm program: NEGMM_PROGRAM, else cargo's build."""
 
 from __future__ import annotations
 

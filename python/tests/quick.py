@@ -1,4 +1,4 @@
-"""Small, fast instances of every estimator that the core has."""
+"""Small, fast instances of every estimator."""
 
 from __future__ import annotations
 

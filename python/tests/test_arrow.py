@@ -1,4 +1,4 @@
-"""One frame by every way there is: CSV, Parquet, pandas, polars, pyarrow and duckdb give the same bits."""
+"""The same frame as CSV, Parquet, pandas, polars, pyarrow and duckdb gives the same bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused: a ValueError in the core's words, never a panic."""
+"""Invalid input: a ValueError with the library's message, never a panic."""
 
 from __future__ import annotations
 

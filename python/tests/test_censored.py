@@ -1,4 +1,4 @@
-"""Targets that are not all known: the forms they come in, what is learnt from them, their scores."""
+"""Censored targets: their representations, fits and scores."""
 
 from __future__ import annotations
 

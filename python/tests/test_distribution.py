@@ -1,4 +1,4 @@
-"""The distribution object: scipy's spelling, exact answers, slices."""
+"""The distribution object: SciPy's interface, exact values, slices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples in the documentation run, those of the docstrings and those of the pages."""
+"""The examples in docstrings and pages run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training elsewhere: the same bytes, rows once to each worker, and workers that may die."""
+"""Distributed training: the same bytes, rows once per worker, and workers that die."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forecasts of frames in the long format, the same as on the command line, and behind sktime's interface."""
+"""Forecasts of frames in the long format: the same as on the command line, and through sktime."""
 
 from __future__ import annotations
 

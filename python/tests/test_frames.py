@@ -1,4 +1,4 @@
-"""Frames of pandas and polars: names, text, missing cells, and what is neither number nor text."""
+"""Frames of pandas and polars: names, text, missing cells, and unsupported types."""
 
 from __future__ import annotations
 

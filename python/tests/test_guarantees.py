@@ -1,4 +1,4 @@
-"""Regions and guaranteed sets: exact, at least as large as they say, by groups and weights."""
+"""Highest-density regions and conformal prediction sets: exact, with nominal coverage, by groups and weights."""
 
 from __future__ import annotations
 

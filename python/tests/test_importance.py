@@ -1,4 +1,4 @@
-"""What an estimator knows after fit, how much inputs matter, and how the distribution changes with one."""
+"""Attributes of a fitted estimator, permutation importance and partial dependence."""
 
 from __future__ import annotations
 

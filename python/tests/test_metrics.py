@@ -1,4 +1,4 @@
-"""Scores on plain arrays, beside those of scoringrules."""
+"""Scores on plain arrays against scoringrules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One model file: what Python writes the command line reads, and the other way round, to the last bit."""
+"""Model files: Python and the command line read each other's, bit for bit."""
 
 from __future__ import annotations
 

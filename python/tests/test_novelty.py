@@ -1,4 +1,4 @@
-"""How far rows lie outside the ranges of training, and that predictions are not sure there."""
+"""Novelty of rows outside the ranges of training, and wider predictions there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models as ONNX graphs: onnxruntime says what `negmm predict` says, for all methods, kinds of columns and kinds of targets."""
+"""ONNX export: onnxruntime agrees with `negmm predict` for all methods, column types and targets."""
 
 from __future__ import annotations
 

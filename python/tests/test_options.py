@@ -1,4 +1,4 @@
-"""Parameters are the core's options: the same names, kinds and defaults, each described."""
+"""Parameters of the estimators: the names, types and defaults of the library's options, each documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of distributions through what stands around an estimator: pipelines, searches, transformed targets, weights, names."""
+"""Scorers through pipelines, searches, transformed targets, weights and names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers from a batch of Arrow to a batch of Arrow, and over partitions of Dask: the numbers of the distributions themselves."""
+"""Batch prediction of Arrow batches and Dask partitions: the values of the distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparisons and searches: the command line's numbers, in tables of pandas."""
+"""Comparison and hyperparameter search: the numbers of the command line, as pandas tables."""
 
 from __future__ import annotations
 

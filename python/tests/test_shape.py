@@ -1,4 +1,4 @@
-"""The shape of distributions: modes, regions, entropy, moments, and several distributions in one."""
+"""Shape of distributions: modes, highest-density regions, entropy, moments, and mixtures of distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""scikit-learn's contract: checked by scikit-learn, and the habits that its checks do not cover."""
+"""scikit-learn's estimator checks, and conventions that they do not cover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""skpro's contract, checked by skpro, and what the adapter says beside what the estimator says."""
+"""skpro's estimator checks, and agreement of the adapter with the estimator."""
 
 from __future__ import annotations
 

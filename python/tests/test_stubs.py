@@ -1,4 +1,4 @@
-"""The stubs of the native module say what it has."""
+"""The stubs of the native module match it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the target: counts, zeros beside a density, bounds; and rows that belong together."""
+"""Target specification: counts, zeros beside a density, bounds; and groups of rows."""
 
 from __future__ import annotations
 

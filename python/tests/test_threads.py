@@ -1,4 +1,4 @@
-"""The interpreter's lock is released, fits in threads are safe, and forks work."""
+"""The GIL is released, fits in threads are safe, and forks work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates and times: every type that holds them gives the model of the same times as text, and the program reads them too."""
+"""Dates and times: every type gives the model of the same times as text, and the program reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package's types: mypy --strict is content with the examples of the documentation."""
+"""Types of the package: mypy --strict passes on the examples of the documentation."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-//! All tests of these files in one program, because one is compiled and linked much sooner than one for each.
+//! All tests of the program in one binary, which compiles and links faster than one for each file.
 
-mod answers;
 mod censored;
+mod commands;
 mod common;
+mod conformal;
 mod dates;
 mod discrete;
 mod engines;
 mod forecast;
-mod guarantees;
 mod interrupt;
 mod kernels;
 mod markdown;
@@ -21,13 +21,13 @@ mod refusals;
 mod report;
 mod sequence;
 mod serve;
+mod serve_conformal;
 mod serve_forecast;
-mod serve_guaranteed;
-mod serve_observe;
+mod serve_outcomes;
 mod tune;
 mod user_guide;
 
-/// A file that is not in the list above would never run.
+/// A file that is not listed above would never run.
 #[test]
 fn every_file_is_in_the_list() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");

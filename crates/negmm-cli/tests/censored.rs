@@ -1,10 +1,10 @@
-//! Censored targets: every command scores what is known of all rows, and says which scores are of known targets alone.
+//! Censored targets: every command scores all rows, and names the scores of uncensored targets.
 
 use crate::common;
 
 use common::{Folder, rows};
 
-/// Exponential times that depend on x, about a third of them cut off: x, t, and whether t was cut off, as a CSV text.
+/// Exponential times that depend on x, about a third of them censored: x, t and the censoring indicator, as CSV.
 fn times(count: usize) -> String {
     let part = |row: usize, irrational: f64| (row as f64 * irrational + 0.31).fract();
     let mut text = String::from("x,t,cut\n");
@@ -27,7 +27,7 @@ fn with_model() -> Folder {
     folder
 }
 
-/// Runs and expects an error with these words in it.
+/// Runs a command and expects an error with this text.
 #[track_caller]
 fn fails(folder: &Folder, arguments: &[&str], code: i32, words: &str) {
     let outcome = folder.run(arguments);
@@ -70,7 +70,7 @@ fn a_column_that_is_not_there_is_one_clear_error() {
     folder.write("without.csv", &without);
     fails(&folder, &["evaluate", "m", "without.csv"], 1, "\"cut\"");
     fails(&folder, &["report", "m", "without.csv", "-o", "r.html"], 1, "\"cut\"");
-    // It is no input: predictions do without.
+    // The indicator is not an input: predictions do not need it.
     folder.done(&["predict", "m", "without.csv"]);
     folder.write("odd.csv", times(300).replacen(",0\n", ",2\n", 1));
     fails(&folder, &["evaluate", "m", "odd.csv"], 1, "expected 1 (censored) or 0, found 2");

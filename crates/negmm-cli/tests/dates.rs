@@ -1,4 +1,4 @@
-//! Dates from file to page: how a column is said to hold them, what a model made of it, and predictions by the form it learnt.
+//! Dates from file to report: their formats, the model's features, and predictions in the format of training.
 
 use crate::common;
 
@@ -32,7 +32,7 @@ fn a_column_of_dates_is_found_and_shown() {
     let pages = ["r.html", "again.html"].map(|page| String::from_utf8(folder.read(page)).unwrap());
     for page in pages {
         assert!(page.contains("days since 2019-01-"), "no axis of days");
-        // Cells of the rows to pick, held out or all.
+        // Cells of the row selector.
         assert!(page.contains("\"2019-01-") && !page.contains("/01/2019"), "no date in the rows to pick");
     }
 }
@@ -42,7 +42,7 @@ fn the_form_is_that_of_training() {
     let folder = Folder::new();
     folder.write("f.csv", rides("/"));
     folder.fit("f.csv", "m", &[]);
-    // Alone, neither date would decide.
+    // Each date alone is ambiguous.
     folder.write("two.csv", "pickup,dropoff\n01/02/2019 09:00,01/02/2019 09:10\n03/02/2019 10:00,03/02/2019 10:05\n");
     folder.write("marks.csv", "pickup,dropoff\n1.2.2019 9:00 am,1.2.2019 9:10 am\n3.2.2019 10:00,3.2.2019 10:05\n");
     let expected = folder.done(&["predict", "m", "two.csv"]).text();

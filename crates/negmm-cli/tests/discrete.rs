@@ -1,10 +1,10 @@
-//! Targets on a grid: recognised, said, and scored by the probability near them.
+//! Discrete targets: recognised, reported, and scored by their probabilities.
 
 use crate::common;
 
 use common::{Folder, rows};
 
-/// x and a whole number y that goes with it, as a CSV text.
+/// x and an integer y that depends on it, as CSV.
 fn grades(count: usize) -> String {
     let mut text = String::from("x,y\n");
     for row in 0..count {
@@ -36,7 +36,7 @@ fn a_discrete_target_is_said_and_scored_by_its_mass() {
     assert_eq!(fit["validation"], about["record"]["validation"]);
     assert!(fit["baseline"]["mass_nll"].is_number());
 
-    // The score is what the predicted probabilities say.
+    // The score follows from the predicted probabilities.
     let scores = folder.done(&["evaluate", "m", "d.csv", "--json"]).json();
     let text = folder.done(&["predict", "m", "d.csv", "--keep", "y", "--below", "2.5,3.5,4.5,5.5,6.5,7.5"]).text();
     let mut total = 0.0;

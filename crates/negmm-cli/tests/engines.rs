@@ -1,4 +1,4 @@
-//! Which engine trains and predicts: what there is, what was asked for, and that it changes no byte of a model or of predictions.
+//! Engines: those available, those requested, and models and predictions with the same bytes from each.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! Forecasts on the command line: from a file of steps to distributions of those that follow.
+//! Forecasts on the command line: from a file of series to probabilistic forecasts.
 
 use crate::common;
 

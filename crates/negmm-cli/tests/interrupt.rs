@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the program ends with 130 or 143 and leaves nothing half-written, whatever it was doing.
+//! Ctrl-C and SIGTERM: the program ends with 130 or 143 and leaves no incomplete file.
 #![cfg(unix)]
 
 use crate::common;
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use common::{Folder, rows};
 
-/// Waits until the program has begun its output, which has at least `bytes`, presses Ctrl-C, and looks at what is left.
+/// Waits until the output has at least `bytes`, sends SIGINT, and checks the files.
 fn interrupt(folder: &Folder, child: Child, bytes: u64) {
     stop(folder, child, bytes, "-INT", 130);
 }

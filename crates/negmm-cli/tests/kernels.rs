@@ -1,5 +1,5 @@
-//! Kernels are whole. An intrinsic that stands in the program as a function of its own is called from code that was compiled for
-//! another instruction set: the bits are the same, and a training takes twice as long.
+//! Kernels are inlined completely. An intrinsic that is a function of its own in the program is called from code for another
+//! instruction set: the bits are the same, and training takes twice as long.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ fn no_intrinsic_is_called() {
     let Some(symbols) = common::external::tool("nm", symbols) else { return };
     let symbols = String::from_utf8_lossy(&symbols.stdout).into_owned();
     assert!(symbols.contains("negmm_dist::math"), "the program has its symbols");
-    // Others have intrinsics too, on bytes.
+    // Dependencies use intrinsics for bytes.
     let of_numbers =
         |line: &&str| line.contains("core_arch::x86::avx") && (line.ends_with("_ps") || line.ends_with("_pd"));
     let called: Vec<&str> = symbols.lines().filter(of_numbers).collect();

@@ -1,11 +1,11 @@
-//! A model at work, watched from the command line.
+//! Monitoring on the command line.
 
 use crate::common;
 
 use common::{Folder, rows};
 use serde_json::Value;
 
-/// Rows of x, c and y whose y is drawn from what a model says, moved by so many sds from a row on.
+/// Rows of x, c and y with y drawn from the model's predictions, shifted by some sds from a row on.
 fn drawn(folder: &Folder, count: usize, from: usize, shift: f64) -> String {
     folder.write("inputs.csv", rows(count));
     let arguments = ["predict", "ok.negmm", "inputs.csv", "--draws", "1", "--keep", "x,c", "--seed", "5"];
@@ -79,7 +79,7 @@ fn a_watch_goes_on_where_it_was() {
     );
 }
 
-/// Steps of a walk, whose changes are of such a size from a step on.
+/// A random walk whose changes have another scale from a step on.
 fn walk(steps: usize, from: usize, size: f64) -> String {
     let (mut text, mut y) = (String::from("when,y\n"), 50.0);
     for step in 0..steps {
@@ -105,7 +105,7 @@ fn a_forecaster_is_watched_a_step_at_a_time() {
     let json = outcome.json();
     let since = json["since"].as_u64().unwrap();
     assert!(json["rows"] == 300 && (130..=170).contains(&since), "{json}");
-    // What a forecaster says of the next step, row by row, is what was watched.
+    // Monitored are the one-step forecasts.
     let said =
         folder.done(&["predict", "w.negmm", "new.csv", "--last", "300", "--every", "1", "--interval", "0.9"]).text();
     let truth = walk(600, 450, 4.0);
@@ -120,7 +120,7 @@ fn a_forecaster_is_watched_a_step_at_a_time() {
     let held = json["coverage"][1]["held"].as_f64().unwrap() * 300.0;
     assert!(first.len() == 299 && (held - inside.count() as f64).abs() < 1.5, "{held}");
 
-    // Part by part it sees each step once.
+    // In parts each step is seen once.
     let lines: Vec<&str> = truth.lines().collect();
     for (name, end) in [("a.csv", 401), ("b.csv", 601)] {
         folder.write(name, lines[..end].join("\n"));

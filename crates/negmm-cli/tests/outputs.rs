@@ -1,4 +1,4 @@
-//! What goes out: never lost and called a success, never two things to one place, nothing that a terminal would obey.
+//! Outputs: errors of writing are reported, no two outputs go to one file, and no control characters reach a terminal.
 
 use crate::common;
 
@@ -94,7 +94,7 @@ fn outputs_that_collide_are_refused_before_work_starts() {
         let message = format!("the model would replace the {what} in {output}: use another -o MODEL");
         folder.refused(&[&tune[..], &[output]].concat(), 2, &message);
     }
-    // Held-out predictions alone on standard output, the rest beside it.
+    // Only the held-out predictions are on standard output.
     let outcome = folder.done(&fit(&["-o", "m", "--held-out", "-"]));
     assert!(outcome.text().starts_with("row,"), "{}", outcome.text());
     assert!(!outcome.text().contains("ne-gmm") && outcome.err.contains("ne-gmm"), "{}", outcome.err);
@@ -164,7 +164,7 @@ fn a_model_may_come_from_standard_input() {
     folder.refused(&["predict", "-", "-"], 2, both);
     let foreign = folder.run_with_input(&["inspect", "-"], b"x,y\n1,2\n");
     assert_eq!(foreign.err, "error: standard input: this is not a negmm model file, or it is damaged\n");
-    // Without end, and yet refused at once.
+    // An endless file is refused at once.
     if cfg!(target_os = "linux") {
         folder.refused(&["inspect", "/dev/zero"], 1, "/dev/zero: this is not a negmm model file, or it is damaged");
     }

@@ -1,4 +1,4 @@
-//! `negmm paper`: its files, its journal, and what it refuses.
+//! `negmm paper`: its files, its journal and its errors.
 #![cfg(feature = "paper")]
 
 use crate::common;

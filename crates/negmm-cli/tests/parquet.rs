@@ -1,4 +1,4 @@
-//! Parquet in and out: the same as CSV, bit for bit; and other formats by their names.
+//! Parquet input and output: the same bits as CSV; and other formats by their extensions.
 #![cfg(feature = "parquet")]
 
 use crate::common;

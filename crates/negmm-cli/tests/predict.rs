@@ -1,4 +1,4 @@
-//! What `predict` writes: its columns, the same numbers from any arrangement of the same rows, whole files only.
+//! The output of `predict`: its columns, the same numbers from any order of the rows, complete files only.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! Files as people have them: what the program reads, says, and keeps for the next file.
+//! Files as they occur in practice: what the program infers, reports and keeps for the next file.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! What the program refuses: one sentence, the right exit code, nothing left behind.
+//! Errors of the program: one sentence, the right exit code, no files left behind.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! What the program writes when pictures are asked for.
+//! Reports and plots on the command line.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! `negmm serve` over a real socket: what it answers, what it refuses, models that are loaded again, and its end.
+//! `negmm serve` over a real socket: responses, errors, reloading of models, and shutdown.
 #![cfg(all(unix, feature = "serve"))]
 
 use crate::common;
@@ -17,7 +17,7 @@ fn tensors(x: &[f64], c: &[Option<&str>], parameters: &Value) -> Value {
     ]})
 }
 
-/// What `negmm predict` says, column by column.
+/// The output of `negmm predict`, by column.
 fn predicted(folder: &Folder, csv: &str, options: &[&str]) -> Vec<(String, Vec<f64>)> {
     folder.write("new.csv", csv);
     let text = folder.done(&[&["predict", "ok.negmm", "new.csv"], options].concat()).text();
@@ -84,7 +84,7 @@ fn it_says_what_it_is() {
         .collect();
     assert_eq!(inputs, [("x", "FP64"), ("c", "BYTES")]);
     assert_eq!(server.get("/ping").status, 200);
-    // Every address of the description is there.
+    // Every endpoint of the description exists.
     let description = server.get("/openapi.json").ok();
     for (path, methods) in description["paths"].as_object().unwrap() {
         let path = path.replace("{model}", "ok");
@@ -206,7 +206,7 @@ fn too_many_requests_are_refused_and_the_rest_is_answered() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &["--max-requests", "2", "--timeout", "300", "--drain", "600"]);
     let body = tensors(&[0.25], &[Some("a")], &json!({})).to_string();
-    // Two that have sent their heads and half of their bodies are under way.
+    // Two requests are in flight: header and half of the body are sent.
     let half = || {
         let mut stream = TcpStream::connect(server.address).unwrap();
         let head = format!(
@@ -252,7 +252,7 @@ fn many_at_once_are_each_answered_with_their_own() {
             let (server, places, said) = (&server, &places, &said);
             scope.spawn(move || {
                 for at in (thread..200).step_by(8) {
-                    // Every tenth is refused, and nobody else is.
+                    // Every tenth is rejected, and no other.
                     let parameters = if at % 10 == 3 { json!({"interval": 7}) } else { json!({"draws": 2}) };
                     let reply = server.post("/v2/models/ok/infer", &tensors(&[places[at]], &[Some("b")], &parameters));
                     match at % 10 {

@@ -1,4 +1,4 @@
-//! A forecaster over a real socket: the past of each series goes in, the steps ahead come out, as `negmm predict` gives them.
+//! A forecaster behind `negmm serve`: the history of each series in, the forecasts of `negmm predict` out.
 #![cfg(all(unix, feature = "serve"))]
 
 use crate::common;
@@ -88,7 +88,7 @@ fn what_is_no_series_is_refused() {
     server.csv(infer, "id,when,y\na,2024-01-02,\n").refused(400, "missing in every row");
     let packed = common::gzip(past.as_bytes());
     server.ask("POST", infer, &[("content-type", "text/csv")], &packed).refused(400, "plain text");
-    // A step a day from the year 0 on, again and again.
+    // Daily steps from year 0 on.
     let far = (0..40).fold(String::from("id,when,y\n"), |text, shop| {
         text + &format!("{shop},1900-01-01,1\n{shop},2024-01-01,1\n{shop},2150-01-01,1\n")
     });

@@ -1,4 +1,4 @@
-//! `negmm tune`: killed and continued, divided and joined, the same bytes come out; what it refuses it leaves alone.
+//! `negmm tune`: killed and resumed, sharded and merged, it gives the same bytes; errors leave the journal as it is.
 
 use crate::common;
 
@@ -39,13 +39,13 @@ fn finished(folder: &Folder, journal: &str) -> usize {
     text.matches('\n').count().saturating_sub(1)
 }
 
-/// What a search leaves: the ranking and the model.
+/// The results of a search: the ranking and the model.
 fn result(folder: &Folder, journal: &str) -> (Vec<u8>, Vec<u8>) {
     let read = |name: &str| std::fs::read(folder.path(journal).join(name)).unwrap();
     (read("result.json"), read("best.negmm"))
 }
 
-/// The system kills a search that would write more than so many kilobytes into a file: in the midst of a line of the journal.
+/// A search that the system kills within a line of the journal, by a limit on the file size.
 #[test]
 #[cfg(unix)]
 fn killed_ten_times_it_ends_with_the_same_bytes() {
@@ -67,7 +67,7 @@ fn killed_ten_times_it_ends_with_the_same_bytes() {
     folder.done(&[search("killed"), vec!["--json"]].concat());
     assert_eq!(finished(&folder, "killed"), 54);
     assert_eq!(result(&folder, "killed"), result(&folder, "whole"));
-    // Once more: nothing is left to do, and nothing changes.
+    // Again: nothing is left to do, and nothing changes.
     folder.done(&search("killed"));
     assert_eq!(finished(&folder, "killed"), 54);
     assert_eq!(result(&folder, "killed"), result(&folder, "whole"));
@@ -106,10 +106,10 @@ fn the_winner_is_a_model_and_the_table_says_why() {
     let ranking = json["result"]["ranking"].as_array().unwrap();
     let means: Vec<f64> = ranking.iter().map(|entry| entry["rmse"]["mean"].as_f64().unwrap()).collect();
     assert!(means.len() == 18 && means.is_sorted(), "{means:?}");
-    // Another score chooses from the same trials.
+    // Another criterion selects from the same trials.
     let outcome = folder.done(&search("j", &["--by", "crps", "-o", "m.negmm"]));
     assert!(outcome.text().contains("best CRPS first"));
-    // Nothing to try given: the options that most often matter.
+    // The default search space.
     folder.done(&[
         "tune",
         "data.csv",

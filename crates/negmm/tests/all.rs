@@ -1,4 +1,5 @@
-//! All tests of these files in one program, because one is compiled and linked much sooner than one for each. `model_file.rs` is apart: it counts what is allocated.
+//! All tests of the library in one binary, which compiles and links faster than one for each file. `model_file.rs` is separate: it counts
+//! allocations.
 
 // Before those that use its macro.
 #[macro_use]
@@ -15,13 +16,13 @@ mod data_parquet;
 mod data_reading;
 mod data_time;
 mod data_uci;
+mod engine_bytes;
 mod engine_contract;
-mod engine_elsewhere;
 mod extrapolation;
 mod forecast;
-mod forecast_portions;
+mod forecast_batches;
+mod highest_density_regions;
 mod layers;
-mod levels;
 mod lstm;
 mod mixture_properties;
 mod mixture_quadrature;
@@ -31,7 +32,6 @@ mod ngboost;
 mod ngboost_reference;
 mod options;
 mod quality;
-mod regions;
 mod sample_net;
 mod sample_scores;
 mod sample_sets;
@@ -40,8 +40,9 @@ mod score_interval;
 mod score_panel;
 mod score_theory;
 mod sequence;
+mod simulated_targets;
+mod target_encoding;
 mod target_support;
-mod targets;
 mod tune;
 
 /// A file that is not in the list above would never run.

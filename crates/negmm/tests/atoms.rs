@@ -1,4 +1,4 @@
-//! Values with a probability of their own: networks learn how probable they are, and predictions have them exactly.
+//! Atoms: networks learn their probabilities, and predictions have them exactly.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What `auto` promises beyond what every method does: held-out scores that can be believed, and sense where data are few, wide or far away.
+//! Properties of `auto` beyond those of every method: honest held-out scores, and sensible predictions for few, wide or distant data.
 
 use negmm::Rng;
 use negmm::data::{Column, ColumnRoles, Sequence};

@@ -1,4 +1,4 @@
-//! Targets of which intervals are known: what methods learn from them, and which refuse them.
+//! Censored targets: what methods learn from them, and which methods refuse them.
 
 use negmm_dist::Distribution;
 use std::sync::Arc;

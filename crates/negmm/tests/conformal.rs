@@ -1,4 +1,4 @@
-//! Guaranteed sets by simulation: they hold as much as they say, whatever the model is, and their coverage follows its law.
+//! Conformal prediction sets by simulation: nominal coverage for any model, and its exact distribution.
 
 use negmm::conformal::{Calibration, CalibrationSet, ConformalPredictor, CoverageGuarantee, Labels, SetKind};
 use negmm::{DistributionRef, Method, Mixtures, Model, Predictions, Rng, Support, Toy, fit};

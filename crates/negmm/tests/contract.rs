@@ -1,4 +1,4 @@
-//! What every method promises, checked for all of them: a method joins by being in `Method::all()`.
+//! The contract of all methods; a method is included by being in `Method::all()`.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

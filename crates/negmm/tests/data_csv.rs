@@ -1,4 +1,4 @@
-//! CSV in, tables out: what is read, and the exact sentence for everything that cannot be.
+//! CSV files: what is read, and the exact message of every error.
 
 use std::error::Error as _;
 use std::io::Write;

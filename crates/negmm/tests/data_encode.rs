@@ -1,4 +1,4 @@
-//! Tables in, features out: what each column becomes, the exact sentence for what cannot be encoded, and the way to JSON and back.
+//! Encoding: the features of each column, the exact message of every error, and serialisation.
 
 use negmm::data::{Column, ColumnRoles, ENCODED_LIMIT, Encoding, MAX_CATEGORIES, NumberEncoding, Warnings};
 use negmm::{Encoder, Error, ErrorKind, Table};

@@ -1,4 +1,4 @@
-//! Parquet and Arrow: every type gives what its CSV gives, whole and in pieces; damage is an error and no panic.
+//! Parquet and Arrow: every type gives what its CSV gives, whole and in chunks; damaged files are errors, not panics.
 
 use std::io::Cursor;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Hostile columns: what they are read as, what is missing, what is refused, and that new files are read in the same way.
+//! Type inference of unusual columns: types, missing values, errors, and the same types for new files.
 
 use negmm::data::{Column, ColumnRoles, CsvStream, Dialect, MISSING, Schema};
 use negmm::{Encoder, Table};

@@ -1,4 +1,4 @@
-//! Dates and times: every form that is read, columns that do not decide, what a time becomes, and the way to predictions.
+//! Dates and times: every format, ambiguous columns, features, and predictions.
 
 use negmm::data::time::{Ambiguous, clock, iso};
 use negmm::data::{Column, ColumnRoles, CsvStream, TimeForm};

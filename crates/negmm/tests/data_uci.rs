@@ -1,4 +1,4 @@
-//! The ten UCI sets: read with the row counts that their README gives, whole and streamed, and encoded.
+//! The ten UCI sets: row counts of their README, whole and streamed, and encoded.
 
 use crate::common::external;
 

@@ -1,4 +1,4 @@
-//! The processor's engine keeps the contract of every engine, with any number of threads and any instruction set.
+//! The contract of engines, for the CPU engine with any number of threads and any instruction set.
 
 use negmm::train::CpuEngine;
 use negmm::train::Isa;

@@ -1,5 +1,4 @@
-//! What holds beyond the ranges of training: it is said how far outside a row lies, predictions are not sure there, and inside nothing is
-//! changed.
+//! Extrapolation: the distance from the ranges of training is reported, predictions widen outside them, and do not change inside.
 
 use negmm::data::{Column, ColumnRoles, Encoder, Sequence};
 use negmm::{Cell, FitOptions, Method, Model, Questions, Table, fit, fit_with};

@@ -1,4 +1,4 @@
-//! Forecasts of series whose law is known, and everything that may be wrong with a series.
+//! Forecasts of series with a known distribution, and invalid series.
 
 use negmm::data::Column;
 use negmm::forecast::{

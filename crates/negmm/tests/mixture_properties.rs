@@ -1,4 +1,4 @@
-//! What holds for every mixture, tried on random ones.
+//! Properties of all mixtures, tested on random ones.
 
 use negmm::{Mixture, Mixtures};
 use negmm_dist::Distribution;

@@ -1,4 +1,4 @@
-//! Quantiles where they are hard: far tails, components far apart, sds far apart, many components.
+//! Quantiles in difficult cases: far tails, distant components, very different sds, many components.
 
 use negmm::Mixture;
 use negmm_dist::Distribution;

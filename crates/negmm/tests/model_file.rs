@@ -1,4 +1,4 @@
-//! Model files: what is saved is what is loaded, a damaged file is an error and nothing worse, and fits at the edge of sense.
+//! Model files: saving and loading is the identity, a damaged file is an error, and fits of degenerate data.
 
 use negmm_dist::Distribution;
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,4 +1,4 @@
-//! The watch by simulation: seldom a false alarm, and an alarm for a change as for a model that never was calibrated.
+//! The calibration monitor by simulation: rare false alarms, and an alarm for a change or for a model that was never calibrated.
 
 use negmm::monitor::{Monitor, MonitorConfig};
 use negmm::{Mixtures, Predictions};

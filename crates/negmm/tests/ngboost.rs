@@ -1,4 +1,4 @@
-//! What NGBoost promises about any data: weights, units, seeds, stopping, and arrays that are no model.
+//! Properties of NGBoost: weights, units, seeds, early stopping, invalid arrays.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! The table of options: it is in the documentation, and settings are set together.
+//! The table of options: it is in the documentation, and settings are applied together.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! SampleNet from rows to answers: what training promises holds for samples too, and samples answer every question.
+//! SampleNet from rows to predictions: training has the usual properties, and samples support every query.
 
 use negmm_dist::Distribution;
 use std::sync::Arc;

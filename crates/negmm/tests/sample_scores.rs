@@ -1,5 +1,5 @@
-//! The scores of samples: the reference against pairs and differences, the lanes against the reference, on every instruction
-//! set; the Sinkhorn divergence against numbers of geomloss (bench/peers/sinkhorn_reference.py).
+//! Scores of samples: the f64 reference against pairs and differences, the f32 lanes against the reference on every instruction set;
+//! the Sinkhorn divergence against geomloss (bench/peers/sinkhorn_reference.py).
 
 use negmm::Rng;
 use negmm::score::sample_energy;

@@ -1,4 +1,4 @@
-//! What holds for every set of samples, tried on random ones.
+//! Properties of all sample sets, tested on random ones.
 
 use negmm::samples::SampleSets;
 use negmm::score::sample_energy;

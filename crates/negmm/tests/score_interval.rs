@@ -1,4 +1,4 @@
-//! The scores that train where rows are intervals (f32, a row in each lane) against the reference in f64, on every instruction set.
+//! Losses of interval-censored rows (f32, one row per lane) against the f64 reference, on every instruction set.
 
 use negmm::score::{self, Gradient, logit_gradient};
 use negmm::{Mixture, Rng};

@@ -1,5 +1,4 @@
-//! The scores that train (f32, a row in each lane) against the reference in f64, with the head before and behind them,
-//! where it is easy and where it is hard, on every instruction set.
+//! Losses (f32, one row per lane) against the f64 reference, with their heads, in easy and difficult cases, on every instruction set.
 
 use libm::{exp, log, log1p, tanh};
 use negmm::Mixture;

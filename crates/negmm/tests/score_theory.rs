@@ -1,5 +1,5 @@
-//! What the paper proves about the scores, checked by numbers: both Taylor lemmas, strict propriety, and bounds; where the
-//! paper is wrong, the corrected statement (`docs/derivations.md` lists them).
+//! The paper's theorems, checked numerically: both Taylor lemmas, strict propriety, and bounds; where the paper is wrong, the corrected
+//! statement (`docs/derivations.md` lists them).
 
 use crate::common::quadrature;
 use negmm_dist::Distribution;

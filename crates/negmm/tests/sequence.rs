@@ -1,4 +1,4 @@
-//! Sequences from table to prediction: what a window sees, what it does not see, what is learnt from it.
+//! Sequences from table to prediction: windows without look-ahead, and what is learnt from them.
 
 use negmm::Rng;
 use negmm::compare::{CompareOptions, Metric, Split, compare};

@@ -1,4 +1,4 @@
-//! What predictions answer on a support: against plain sums and integrals, on random mixtures of many scales.
+//! Predictions on a support against plain sums and integrals, on random mixtures of many scales.
 
 use negmm::{DistributionRef, Mixture, Mixtures, Predictions, Rng, Support};
 use negmm_dist::Distribution;

@@ -1,4 +1,4 @@
-//! The search: spaces, the journal and its faults, shards, and results that depend on nothing but the plan.
+//! Hyperparameter search: spaces, the journal and its errors, shards, and reproducible results.
 
 use std::fs;
 use std::path::{Path, PathBuf};

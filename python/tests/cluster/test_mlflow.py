@@ -1,4 +1,4 @@
-"""MLflow really keeps models: as scikit-learn's, with its own defaults, and as a pyfunc that serves distributions."""
+"""MLflow: models as scikit-learn flavor with its defaults, and as a pyfunc that serves distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages about clusters and MLflow run, line by line."""
+"""The pages about clusters and MLflow run."""
 
 from __future__ import annotations
 

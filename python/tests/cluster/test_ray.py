@@ -1,4 +1,4 @@
-"""Ray really runs: training on its workers, one of which is killed, and predictions of its data sets."""
+"""Ray: training on its workers, one of which is killed, and predictions of its data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adapter for sktime passes its own checks of forecasters."""
+"""The sktime adapter passes sktime's checks of forecasters."""
 
 from __future__ import annotations
 

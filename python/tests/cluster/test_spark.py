@@ -1,4 +1,4 @@
-"""Spark really runs, in local mode: predictions of its frames are those of the model."""
+"""Spark in local mode: predictions of its frames are those of the model."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-//! Regions and guaranteed sets on the command line.
+//! Highest-density regions and conformal prediction sets on the command line.
 
 use crate::common;
 
 use common::{Folder, rows};
 
-/// The cells of a line of CSV whose quoted cells have no quotes in them.
+/// The cells of a CSV line without escaped quotes.
 fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
     for character in line.chars() {
@@ -89,7 +89,7 @@ fn calibrated_sets_are_guaranteed_and_say_so() {
     let text = outcome.text();
     let [y, lower, upper] = ["y", "lower_0.9", "upper_0.9"].map(|name| numbers(&text, name));
     let held = (0..y.len()).filter(|row| lower[*row] <= y[*row] && y[*row] <= upper[*row]).count();
-    // The very rows of the calibration: at least nine tenths and one.
+    // On the calibration rows themselves: at least 90 % and one row.
     assert!((361..=366).contains(&held), "{held}");
     let inspected = folder.done(&["inspect", "safe.negmm"]).text();
     assert!(

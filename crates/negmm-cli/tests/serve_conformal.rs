@@ -1,4 +1,4 @@
-//! Guaranteed sets over a real socket are those of `negmm predict --guaranteed`.
+//! Conformal prediction sets of `negmm serve` are those of `negmm predict`.
 #![cfg(all(unix, feature = "serve"))]
 
 use crate::common;
@@ -18,14 +18,14 @@ fn calibrated(more: &[&str]) -> Folder {
     folder
 }
 
-/// What `negmm predict` says of a CSV text.
+/// The output of `negmm predict` for CSV rows.
 fn predicted(folder: &Folder, csv: &str) -> String {
     folder.write("new.csv", csv);
     let sets = ["--interval", "0.9", "--region", "0.8", "--guaranteed", "--quiet"];
     folder.done(&[&["predict", "ok.negmm", "new.csv"], &sets[..]].concat()).text()
 }
 
-/// The number of each row in a column of CSV; none where it is not finite, which JSON has no word for.
+/// The numbers of a CSV column; null where they are not finite, as in JSON.
 fn column(text: &str, name: &str) -> Value {
     let mut lines = text.lines();
     let at = lines.next().unwrap().split(',').position(|other| other == name).unwrap();
@@ -74,9 +74,9 @@ fn groups_are_a_column_of_the_rows() {
     let instances = json!([{"x": 0.5, "c": "a"}, {"x": 0.25, "c": " b"}, {"x": 0.75, "c": "z"}]);
     let answers = ask(&server, &instances);
     assert_eq!(each(&answers, "lower_0.9"), column(&said, "lower_0.9"));
-    // A group that was not calibrated has the whole line.
+    // Sets of an uncalibrated group are unbounded.
     assert_eq!((&answers[2]["upper_0.9"], &answers[2]["region_0.8"]), (&Value::Null, &json!("[-inf,inf]")));
-    // Without them nobody needs the column.
+    // Without conformal sets the column is not needed.
     server.post("/invocations", &json!({"instances": [{"x": 0.5, "c": "a"}]})).ok();
 }
 

@@ -1,4 +1,4 @@
-//! What text columns with many levels promise: they help where a level tells something, and held-out scores stay honest where it does not.
+//! Text columns with many categories: they help where a category is informative, and held-out scores stay honest where it is not.
 
 use negmm::data::{Column, ColumnRoles};
 use negmm::model::{Fitted, plan};

@@ -1,5 +1,4 @@
-//! Targets as they really are, simulated: counts, zeros with a tail, bounds, caps, censored times. What is predicted for fresh rows beside
-//! the truth that they were drawn from.
+//! Simulated targets: counts, zero-inflated, bounded, capped and censored ones. Predictions of new rows against the true distribution.
 
 use negmm::data::{Column, ColumnRoles, TargetSpec};
 use negmm::model::Fitted;

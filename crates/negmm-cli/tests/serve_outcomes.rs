@@ -1,4 +1,4 @@
-//! The watch of `negmm serve` over a real socket: what really happened goes in, the alarm comes out.
+//! Reporting outcomes to `negmm serve`: observed targets in, the state of the monitor out.
 #![cfg(all(unix, feature = "serve"))]
 
 use crate::common;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const OBSERVE: &str = "/v2/models/ok/observe";
 
-/// Rows of x, c and y as CSV, whose y is drawn from what the model says, moved by so many sds.
+/// Rows of x, c and y as CSV, with y drawn from the model's predictions and shifted by some sds.
 fn drawn(folder: &Folder, count: usize, shift: f64) -> String {
     folder.write("inputs.csv", rows(count));
     let draw = ["predict", "ok.negmm", "inputs.csv", "--draws", "1", "--keep", "x,c", "--seed", "5"];
@@ -46,7 +46,7 @@ fn the_alarm_is_that_of_monitor() {
     assert_eq!(server.get(OBSERVE).ok()["rows"], 0);
     assert_eq!((gauge(&server, "negmm_observed_rows"), gauge(&server, "negmm_calibration_alarm")), (0.0, 0.0));
 
-    // What happens is what was said: no alarm. As JSON, in two requests.
+    // Outcomes follow the predictions: no alarm. As JSON, in two requests.
     let good = drawn(&folder, 600, 0.0);
     let lines: Vec<&str> = good.lines().collect();
     for part in [&lines[1..301], &lines[301..]] {
@@ -62,7 +62,7 @@ fn the_alarm_is_that_of_monitor() {
     }
     assert_eq!((gauge(&server, "negmm_observed_rows"), gauge(&server, "negmm_calibration_alarm")), (600.0, 0.0));
 
-    // Then it is off by an sd: as CSV.
+    // Then they are shifted by an sd. As CSV.
     let bad = drawn(&folder, 300, 1.0);
     let verdict = server.csv(OBSERVE, &bad).ok();
     folder.write("all.csv", good + bad.split_once('\n').unwrap().1);

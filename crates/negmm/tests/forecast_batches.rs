@@ -1,4 +1,4 @@
-//! Forecasts of long series in portions: the same as all at once.
+//! Forecasts of long series in batches are the same as at once.
 
 use negmm::conformal::{AdaptiveConformal, ConformalPredictor, SetKind};
 use negmm::data::Column;

@@ -1,4 +1,4 @@
-//! Regions beside brute force: of densities with several peaks, bounds, atoms, grids and samples.
+//! Highest-density regions against brute force: several modes, bounds, atoms, discrete distributions and samples.
 
 use negmm::samples::SampleSets;
 use negmm::{DistributionRef, HighestDensityRegion, Mixtures, Predictions, Rng, Support};

@@ -1,4 +1,4 @@
-//! What the program answers: odd data, config files, seeds, machine-readable output.
+//! Commands of the program: unusual data, config files, seeds, machine-readable output.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! A job that goes to another process as bytes, and comes back as bytes, keeps the whole contract with the same bits.
+//! The contract of engines, for jobs that go to another process as bytes and return as bytes.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const FOLDER: &str = "NEGMM_TEST_JOB";
 /// Begins a line that tells of progress.
 const PROGRESS: &str = "progress ";
 /// The part of this program that trains.
-const TRAINER: &str = "engine_elsewhere::a_job_from_another_process_is_trained";
+const TRAINER: &str = "engine_bytes::a_job_from_another_process_is_trained";
 
 mod contract {
     engine_contract!(Some(super::Elsewhere));
