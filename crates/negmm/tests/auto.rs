@@ -78,7 +78,7 @@ fn targets_that_mean_nothing_give_the_level_of_the_constant() {
     assert!((0.9..=1.0).contains(&scores.coverage["0.95"]), "{:?}", scores.coverage);
 }
 
-/// Of inputs that say nothing: what is printed is what fresh rows have, and nothing is lost to the constant.
+/// Uninformative inputs: held-out scores agree with those of new rows, and are no worse than the constant's.
 #[test]
 fn noise_is_no_better_than_the_constant_and_no_worse() {
     let noise = |rows: usize, rng: &mut Rng| {
@@ -182,7 +182,7 @@ fn a_sequence_is_held_out_in_time() {
     assert_eq!(loaded, model);
 }
 
-/// The sizes follow from the rows that count, once: what the file says is what was trained.
+/// The sizes depend on the rows with positive weight, once: the file has the sizes that were trained.
 #[test]
 fn settings_follow_from_the_rows_that_count() {
     let plain = waves(5200, 7);

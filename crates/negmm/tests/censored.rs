@@ -9,7 +9,7 @@ use negmm::{Method, Mixture, Rng};
 use negmm_dist::math::lanes::Isa;
 use negmm_dist::math::normal;
 
-/// y = 2 x + noise with an sd of 0.5, of which nothing is seen above a limit that hides about 40 % of the rows.
+/// y = 2 x + noise with an sd of 0.5, right-censored at a limit above about 60 % of the rows.
 fn censored(rows: usize, seed: u64) -> (Dataset, Vec<f32>, Vec<f32>) {
     let mut rng = Rng::new(seed, 0);
     let (mut data, mut lower, mut upper) = (Dataset::new(1), Vec::new(), Vec::new());

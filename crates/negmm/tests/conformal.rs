@@ -5,7 +5,7 @@ use negmm::{DistributionRef, Method, Mixtures, Model, Predictions, Rng, Support,
 use negmm_dist::Distribution;
 use negmm_dist::math::beta;
 
-/// What is true and what is said of rows.
+/// True targets and predictions of rows.
 struct Problem {
     name: &'static str,
     truth: fn(usize) -> Predictions,
@@ -40,7 +40,7 @@ fn held(row: DistributionRef<'_>, intervals: &[(f64, f64)]) -> f64 {
     intervals.iter().map(|(lower, upper)| row.cdf(*upper) - row.cdf(*lower)).sum()
 }
 
-/// The share of new targets that the sets of a calibration hold.
+/// The empirical coverage of new targets by the sets of a calibration.
 fn coverage(problem: &Problem, calibration: &Calibration, sets: SetKind, level: f64) -> f64 {
     const ROWS: usize = 50;
     let (truth, said, labels) = ((problem.truth)(ROWS), (problem.said)(ROWS), Labels::default());
@@ -79,7 +79,7 @@ fn sets_hold_as_much_as_they_say_on_average() {
                     })
                     .collect();
                 let mean = coverages.iter().sum::<f64>() / SETS as f64;
-                // Four standard errors of the beta law: its variance is about α (1 - α) / n.
+                // Four standard errors of the beta distribution: its variance is about α (1 - α) / n.
                 let error = 4.0 * (0.09 / rows as f64 / SETS as f64).sqrt();
                 assert!(mean > 0.9 - error, "{} {rows} {sets:?} {mean}", problem.name);
                 assert!(mean < 0.9 + 1.0 / rows as f64 + error, "{} {rows} {sets:?} {mean}", problem.name);
@@ -183,7 +183,7 @@ fn groups_have_guarantees_of_their_own() {
 
 #[test]
 fn weights_make_up_for_rows_of_another_kind() {
-    // Held back rows are mostly calm, new ones mostly wild: of these one is as likely as nine.
+    // Calibration rows mostly have low noise, new rows mostly high noise, with odds of 1 to 9.
     let mut misses = 0.0;
     let said = |rows| mixtures(rows, |_| vec![[1.0, 0.0, 1.0]]);
     for set in 0..200 {
@@ -244,7 +244,7 @@ fn auto_is_calibrated_by_what_it_predicted_out_of_fold() {
     let (_, guarantee) = &calibration.guarantees(SetKind::Regions, 0.9)[0];
     assert_eq!((guarantee.promise, guarantee.rows), (CoverageGuarantee::Cross, 200));
     assert_eq!(guarantee.average(), 0.0);
-    // New rows are held about as often as they say.
+    // New rows have about the nominal coverage.
     let new = Toy::Bimodal.sample(1000, &mut Rng::new(2, 0));
     let (predictions, y) = (model.predict(&new).unwrap(), model.encoder().targets(&new).unwrap().into_owned());
     let regions = ConformalPredictor::Calibrated(calibration, &Labels::default()).regions(&predictions, 0.9).unwrap();

@@ -37,7 +37,7 @@ const QUICK: Settings<'static> = &[
     ("subsample", "0.8"),
 ];
 
-/// One step an epoch on all rows, the last weights kept: what is learnt depends on the rows' numbers alone.
+/// One full-batch step per epoch, the last weights kept: the result depends on the values of the rows only.
 const WHOLE: Settings<'static> = &[
     ("epochs", "40"),
     ("steps", "40"),
@@ -105,7 +105,7 @@ fn on_grid(number: f64) -> f64 {
     (1024.0 * number).round() / 1024.0
 }
 
-/// Two numbers and a text, each of which says something about y; every number is on the grid.
+/// Two numbers and a text, each informative about y; every number is on the grid.
 fn table(rows: usize, seed: u64) -> Table {
     let mut rng = Rng::new(seed, 0);
     let (mut a, mut b, mut place, mut y) = (vec![], vec![], vec![], vec![]);
@@ -155,7 +155,7 @@ fn fit_weighted(table: &Table, method: &Method) -> Model {
     fit_with(table, "y", method, &options).unwrap().model
 }
 
-/// Fits with so many threads, in training and around it.
+/// Fits with this number of threads, in training and outside.
 fn fit_seeded(table: &Table, method: &Method, seed: u64, threads: usize) -> Model {
     let (inputs, engine) = (ColumnRoles::default(), CpuEngine::new(threads));
     let options = FitOptions::default().seed(seed).inputs(inputs.clone()).engine(&engine);
@@ -334,7 +334,7 @@ fn a_weight_counts_as_so_many_rows() {
 #[test]
 fn a_row_of_weight_0_is_not_there() {
     let training = table(50, 1);
-    // The rows that do not count have numbers, missing cells and a place of their own.
+    // The rows of weight 0 have other numbers, missing cells and another category.
     let none = |row: usize| row % 3 == 1;
     let odd = changed(&training, "y", |row, y| if none(row) { 1000.0 - y } else { y });
     let odd = changed(&odd, "a", |row, a| if none(row) { 50.0 * a } else { a });
@@ -555,7 +555,7 @@ fn text_missing_cells_and_new_places_are_welcome() {
         let gaps: Vec<bool> = (0..rows).map(|_| rng.uniform() < 0.2).collect();
         let place: Vec<_> = (0..rows).map(|_| (rng.uniform() > 0.2).then(|| places[rng.below(places.len())])).collect();
         let full = changed(&full, "a", |row, a| if gaps[row] { f64::NAN } else { a });
-        // A place is worth 5.
+        // A category shifts y by 5.
         let worth = |row: usize| 5.0 * f64::from(u8::from(place[row] == Some("Oslo")));
         let full = changed(&full, "y", |row, y| y + worth(row));
         let columns = full.columns().map(|(name, column)| match name {

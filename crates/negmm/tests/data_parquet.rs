@@ -219,7 +219,7 @@ fn what_cannot_be_read_is_named() {
     let mut rows = stream(text, &schema).unwrap();
     let chunk = rows.next_chunk(9).unwrap().unwrap();
     assert!(matches!(chunk.table.column("b"), Some(Column::Text { .. })));
-    // A nested column that nobody asks for does no harm.
+    // A nested column that is not used is ignored.
     let nested = RecordBatch::try_from_iter::<_, &str>([
         (
             "a",

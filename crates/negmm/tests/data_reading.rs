@@ -5,10 +5,10 @@ use negmm::{Encoder, Table};
 
 const NAN: f64 = f64::NAN;
 
-/// Rows of a column that has few cells of interest: they are repeated to so many.
+/// Rows of a column: its few cells of interest are repeated.
 const ROWS: usize = 40;
 
-/// A column called `a` of these cells, in quotes, beside a column of whole numbers.
+/// A column called `a` of these quoted cells, and a column of integers.
 fn file(separator: char, cells: &[&str]) -> String {
     let rows = cells.iter().zip(1..).map(|(cell, row)| format!("\"{}\"{separator}{row}\n", cell.replace('"', "\"\"")));
     format!("a{separator}n\n{}", rows.collect::<String>())
@@ -269,7 +269,7 @@ fn a_model_reads_new_tables_as_it_read_its_own() {
     let chunk = stream.next_chunk(usize::MAX).unwrap().unwrap();
     assert_eq!(again.encode(&chunk.table).unwrap().0.x(), plain.x());
 
-    // What training had as text stays text, whatever a smaller table looks like.
+    // A text column in training stays text in a smaller table.
     let text = read("a,y\nyes,1\nno,2\nmaybe,3\nyes,4\n").unwrap();
     let encoder = Encoder::fit(&text, "y", &ColumnRoles::default()).unwrap();
     let (data, warnings) = encoder.encode(&read("a,y\nno,1\nyes,2\n").unwrap()).unwrap();
@@ -346,7 +346,7 @@ fn new_data_may_have_another_decimal_mark() {
     let nothing = Dialect::default();
     assert_eq!(numbers("a;b\n1,5;x\n2;y\n", &nothing).unwrap(), [1.5, 2.0]);
     assert_eq!(numbers("a,b\n1.5,x\n2,y\n", &nothing).unwrap(), [1.5, 2.0]);
-    // Thousands or decimals: nothing is guessed, and what somebody says holds.
+    // Thousands separator or decimal mark: ambiguous cells are not guessed, and an explicit option decides.
     assert!(numbers("a;b\n1,500;x\n", &nothing).is_err());
     let comma = Dialect { decimal: Some(','), ..Dialect::default() };
     assert_eq!(numbers("a;b\n1,500;x\n", &comma).unwrap(), [1.5]);

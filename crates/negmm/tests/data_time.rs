@@ -69,7 +69,7 @@ fn every_form_of_a_date() {
     }
 }
 
-/// The form that is found, the first of those that fit.
+/// The inferred format, the first of those that fit.
 fn decided_or_ambiguous(text: &str) -> TimeForm {
     match TimeForm::decide([text].into_iter()) {
         Ok(form) => form.unwrap_or_else(|| panic!("{text} is no date")),
@@ -162,7 +162,7 @@ fn encoder(text: &str) -> Encoder {
 #[test]
 fn parts_that_vary_become_features() {
     let names = |text: &str| encoder(text).feature_names();
-    // A single hour, one weekday: nothing but the time itself and, from three months on, the time of year.
+    // One hour, one weekday: only the time itself and, from three months on, the time of year.
     assert_eq!(names("when,y\n2024-01-01,1\n2024-01-08,2\n"), ["when"]);
     assert_eq!(names("when,y\n2024-01-01,1\n2024-01-02,2\n"), ["when", "when (Monday)", "when (Tuesday)"]);
     assert_eq!(
@@ -175,7 +175,7 @@ fn parts_that_vary_become_features() {
             "when (time of year, cos 2)"
         ]
     );
-    // Firsts of months say nothing about weekdays.
+    // First days of months do not determine weekdays.
     assert_eq!(names("when,y\n2024-01-01,1\n2024-02-01,2\n"), ["when"]);
     assert_eq!(
         names("when,y\n2024-01-01 10:00,1\n2024-01-01 11:00,2\n,3\n"),
@@ -265,7 +265,7 @@ fn columns_that_do_not_decide_and_the_option_that_does() {
     };
     assert_eq!(mean(told(text, Some(TimeForm::Dmy)).unwrap()), "2012-03-03");
     assert_eq!(mean(told(text, Some(TimeForm::Mdy)).unwrap()), "2012-02-02");
-    // Numbers are dates only where one says so.
+    // Numbers are dates only by an explicit option.
     let numbers = "when,y\n20120102,1\n20120104,2\n";
     assert_eq!(mean(told(numbers, None).unwrap()), "2012-01-03");
     assert_eq!(mean(told("when,y\n201201,1\n201203,2\n", None).unwrap()), "2012-01-31");

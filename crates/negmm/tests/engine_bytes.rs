@@ -51,7 +51,7 @@ impl Drop for Folder {
     }
 }
 
-/// A process that is gone when nobody waits for it any more.
+/// A process that is killed when dropped.
 struct Process(Child);
 
 impl Drop for Process {
@@ -113,7 +113,7 @@ fn read_progress(text: &str, job: usize) -> Progress {
     }
 }
 
-/// What the second process does; in the first there is nothing to do.
+/// The body of the second process; a no-op in the first.
 #[test]
 fn a_job_from_another_process_is_trained() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };

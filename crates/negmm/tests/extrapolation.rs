@@ -30,7 +30,7 @@ fn table(x: &[f64], f: impl Fn(f64) -> f64) -> Table {
     Table::new(vec![("x", Column::Numbers(x.to_vec())), ("y", Column::Numbers(y))]).unwrap()
 }
 
-/// So many numbers from `low` to `high`.
+/// `count` numbers from `low` to `high`.
 fn between(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..count).map(|at| low + (high - low) * at as f64 / (count - 1) as f64).collect()
 }

@@ -68,7 +68,7 @@ fn a_season_is_found_and_forecast() {
     let histories = forecaster.histories(&all).unwrap();
     let rolling = forecaster.rolling(&all, &histories, BacktestOrigins { last: Some(96), every: Some(1) }).unwrap();
     let [own, rivals @ ..] = &rolling.scores[..] else { panic!() };
-    // The noise has an sd of 1: nothing can have a CRPS below 0.56.
+    // The noise has an sd of 1: the lowest possible CRPS is 0.56.
     assert!(own.crps < 0.8, "{own:?}");
     assert!(rivals.iter().all(|rival| own.crps < 0.85 * rival.crps), "{rivals:?}");
     assert!((0.89..=0.99).contains(&own.coverage95), "{own:?}");
@@ -177,7 +177,7 @@ fn paths_depend_on_their_steps() {
     assert!(lowest < forecasts.predictions.mean()[0] && highest > forecasts.predictions.mean()[0]);
 }
 
-/// Series of different sizes, one below the other, with what is known ahead: every change is twice `push`, and noise.
+/// Series of different scales in the long format, with a future covariate: every change is twice `push`, plus noise.
 fn pushed(series: usize, steps: usize, ahead: usize) -> Table {
     let mut rng = Rng::new(11, 0);
     let (mut names, mut times, mut y, mut push) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -216,7 +216,7 @@ fn many_series_share_a_model_and_what_is_known_ahead() {
     let future = forecaster.future(&data, &histories).unwrap();
     assert_eq!(future.places.len(), 12);
     assert_eq!(histories.series[3].time(future.places[3].step(), forecaster.recipe().clock), 120.0);
-    // Series that the model has never seen are forecast too, and not without what must be known.
+    // Unseen series are forecast too, but not without the future covariate.
     let new = pushed(14, 60, 1);
     let new_histories = forecaster.histories(&new).unwrap();
     assert_eq!(forecaster.future(&new, &new_histories).unwrap().places.len(), 14);

@@ -11,7 +11,7 @@ use negmm::{FitOptions, Predictions, Questions, Rng, Table};
 const HORIZON: usize = 6;
 const EVERY_STEP: BacktestOrigins = BacktestOrigins { last: None, every: Some(1) };
 
-/// Series of so many steps, one below the other, some values missing.
+/// Series in the long format, with some values missing.
 fn table(series: usize, steps: usize) -> Table {
     let mut rng = Rng::new(3, 0);
     let (mut names, mut words, mut y) = (Vec::new(), Vec::new(), Vec::new());

@@ -130,7 +130,7 @@ fn atoms_come_before_any_density() {
         (probability(row, &region) - 0.75).abs() < 1e-12 && region.contains(5.0) && !region.contains(4.0),
         "{region}"
     );
-    // Half of the density's own probability, around its mean; the atom at 0 lies in it or stands alone.
+    // Half of the continuous probability, around its mean; the atom at 0 lies inside or is an interval of its own.
     assert!((region.length() - 2.0 * 0.674_489_750_196_081_7).abs() < 1e-10, "{region}");
     assert!((row.region_tail(0.0) - 1.0).abs() < 1e-15 && (row.region_tail(5.0) - 0.7).abs() < 1e-15);
     assert!((row.region_tail(1.0 + 0.674_489_750_196_081_7) - 0.25).abs() < 1e-12);

@@ -60,7 +60,7 @@ fn components_up_to_1e8_sds_apart() {
 
 #[test]
 fn far_components_have_their_own_quantiles() {
-    // Below the plateau the first component alone decides, above it the second: the exact answers are known.
+    // Below the plateau only the first component matters, above it only the second: the exact quantiles are known.
     let far = Mixture { weights: &[0.25, 0.75], means: &[0.0, 1e8], sds: &[1.0, 2.0] };
     for part in [1e-200, 1e-10, 0.2, 0.5, 0.9, 0.999] {
         let (low, high) = (far.quantile(0.25 * part), far.quantile(0.25 + 0.75 * part.max(1e-10)));

@@ -12,7 +12,7 @@ use negmm::train::Isa;
 use negmm::{ErrorKind, FitOptions, Method, Mixtures, Model, Predictions, Table, fit, fit_with};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-/// Counts what the current thread holds, and the most it ever held.
+/// Counts the bytes allocated by the current thread, and their peak.
 struct Counting;
 
 thread_local! {
@@ -21,7 +21,7 @@ thread_local! {
 }
 
 fn count(bytes: isize) {
-    // A thread that is ending has nothing left to count with.
+    // The counters of a thread that is ending are gone.
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
         let _ = MOST.try_with(|most| most.set(most.get().max(held.get())));
@@ -46,7 +46,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// The most bytes that `work` held at once beyond what there was before.
+/// The peak of bytes allocated by `work`.
 fn most_held<T>(work: impl FnOnce() -> T) -> (T, isize) {
     let before = HELD.get();
     MOST.set(before);
@@ -211,7 +211,7 @@ fn a_changed_byte_is_refused_or_means_nothing() {
                     usize::from(assert_harmless(&format!("byte {place} ^ {change}"), &damaged, &rows, &expected));
             }
         }
-        // Only spaces that pad the header and the kind of number of the checksum mean nothing.
+        // Only padding of the header and the type of the checksum have no meaning.
         assert!(harmless < 60, "{harmless}");
     }
 }
@@ -274,7 +274,7 @@ fn checksum(text: &str, tensors: &[Tensor]) -> u64 {
 /// What a forger changes: the description and the tensors.
 type Forgery = dyn Fn(&mut serde_json::Value, &mut Vec<Tensor>);
 
-/// A file whose checksum fits, whatever else does not.
+/// A file with a correct checksum.
 fn forged(bytes: &[u8], change: &Forgery) -> Vec<u8> {
     let tensors = SafeTensors::deserialize(bytes).unwrap();
     let (_, header) = SafeTensors::read_metadata(bytes).unwrap();
@@ -446,7 +446,7 @@ fn weights_of_any_size_predict_distributions() {
 #[test]
 fn a_later_format_is_named() {
     let bytes = forged(&small_model().to_bytes().unwrap(), &|description, _| {
-        // Whatever else a later format may say.
+        // With unknown fields of a later format.
         *description = serde_json::json!({"format": 7, "layers": "in another way"});
     });
     let error = Model::from_bytes(&bytes).unwrap_err();

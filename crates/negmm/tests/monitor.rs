@@ -7,7 +7,7 @@ fn normal(rows: usize, mean: f64, sd: f64) -> Predictions {
     Mixtures::new(1, vec![1.0; rows], vec![mean; rows], vec![sd; rows]).unwrap().into()
 }
 
-/// What is seen of rows that are `sd` times as wide as predicted, and moved, after so many that are as predicted.
+/// Rows as predicted, then rows with a shift and `sd` times the predicted sd.
 fn watched(watching: MonitorConfig, seed: u64, (before, after): (usize, usize), mean: f64, sd: f64) -> Monitor {
     let rows = before + after;
     let mut y = normal(rows, 0.0, 1.0).sample(1, seed, 0);

@@ -260,7 +260,7 @@ fn arrays_that_are_no_model_are_refused() {
         let error = Boosted::from_parts(&changed, 3).expect_err(&format!("change {number}"));
         assert_eq!(error.kind(), ErrorKind::Model);
     }
-    // Whatever is accepted can predict.
+    // Accepted settings can predict.
     let mut rng = Rng::new(10, 0);
     for _ in 0..2000 {
         let mut changed = parts.clone();

@@ -243,7 +243,7 @@ fn an_ensemble_pools_samples_and_says_where_its_variance_is_from() {
         assert!((epistemic[row] - between * scale * scale).abs() < size, "{row}");
         assert!((aleatoric[row] + epistemic[row] - predictions.variance()[row]).abs() < size);
     }
-    // One member has nothing to disagree with.
+    // One member has no epistemic variance.
     let single = with(&method(&[("samples", "6"), ("epochs", "4"), ("hidden", "8")]), 1).predict(&table).unwrap();
     assert_eq!(single.variance_by_members(), (single.variance(), vec![0.0; 80]));
     // The Gaussian of the pool.

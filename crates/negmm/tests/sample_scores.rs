@@ -20,9 +20,9 @@ enum Kind {
     Ordinary,
     /// Whole numbers: many samples coincide with each other and with y.
     Ties,
-    /// All samples of a row in one place, in every second row on y.
+    /// All samples of a row are equal, in every second row to y.
     Points,
-    /// A large offset that both share.
+    /// A large common offset.
     FarFromZero,
     /// y far outside.
     FarTarget,
@@ -133,7 +133,7 @@ fn outputs_that_are_no_numbers_make_a_score_that_is_none() {
     floats_mut(&mut panel.outputs)[13 * PANEL + 3] = f32::NAN;
     let (scores, deltas) = Isa::best().run(Energy(&panel));
     assert!(floats(&scores)[3].is_nan() && floats(&scores)[4].is_finite());
-    // Every place was written: the lanes of other rows are not touched.
+    // Every element was written: lanes of other rows are untouched.
     assert!((0..PANEL).filter(|row| *row != 3).all(|row| Panel::row(&deltas, row).iter().all(|d| d.is_finite())));
     let regularised = Isa::best().run(Regularise { prior: Prior::Uniform, panel: &panel, draws: None });
     assert!(floats(&regularised.0)[3].is_nan() && floats(&regularised.0)[4].is_finite());

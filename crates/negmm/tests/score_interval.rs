@@ -7,7 +7,7 @@ use negmm_dist::math::truncated::Truncated;
 use negmm_nn::loss::{ObservedTargets, Scratch, Wanted};
 use negmm_nn::net::{MixturePanel, PANEL, PANEL_CHUNKS};
 
-/// Mixtures (lists of components × panel) and what is known of the target of each row: its ends, and a value in the middle.
+/// Mixtures (lists of components × panel) and the target interval of each row: its bounds, and its midpoint.
 struct Panel {
     logits: Vec<Chunk>,
     mixtures: MixturePanel,

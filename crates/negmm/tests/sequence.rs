@@ -68,7 +68,7 @@ fn a_window_holds_the_steps_before_in_the_scale_of_the_target() {
     assert_eq!(encoder.feature_names(), ["y 3", "y 2", "y 1"]);
     assert_eq!(*encoder.targets(&table).unwrap(), numbers(&table, "y")[3..]);
     for row in 0..36 {
-        // Bit for bit: what was predicted is what is looked back at.
+        // The same bits: the window has the rows before the prediction.
         assert_eq!(data.x()[(row + 1) * data.stride() + 2], data.y()[row]);
     }
     let (all, _) = encoder.encode_features(&table).unwrap();
@@ -207,7 +207,7 @@ fn comparing_learns_from_the_past() {
     let comparison = compare(&table, "y", &methods, &splits, &options).unwrap();
     assert!(comparison.scores.iter().flatten().all(|score| score.metrics.rows == 30));
     assert!(comparison.summary(0, Metric::Crps).mean < comparison.summary(1, Metric::Crps).mean);
-    // Other rows after a fold's block change nothing for it.
+    // Rows after the block of a fold do not affect it.
     let mut y = numbers(&table, "y").to_vec();
     y[60..].iter_mut().for_each(|y| *y += 40.0);
     let other = Table::new(vec![("y", Column::Numbers(y))]).unwrap();

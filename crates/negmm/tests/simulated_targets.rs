@@ -127,7 +127,7 @@ fn answers_are_those_of_the_truth() {
     }
 }
 
-/// A bound that no target comes near takes nothing from what is learnt.
+/// A bound far from all targets does not affect the fit.
 #[test]
 fn a_bound_far_from_all_targets_changes_nothing() {
     let mut rng = Rng::new(3, 7);
@@ -142,7 +142,7 @@ fn a_bound_far_from_all_targets_changes_nothing() {
     assert!(free.iter().zip(&bound).all(|(free, bound)| (free - bound).abs() < 1e-3), "{free:?} {bound:?}");
 }
 
-/// Every answer lies inside the support, and nothing has probability outside.
+/// All predictions lie inside the support, with no probability outside.
 fn nothing_lies_outside(predictions: &Predictions, name: &str) {
     let (lower, upper) = predictions.support().bounds();
     let inside = |list: Vec<f64>| list.iter().all(|y| (lower..=upper).contains(y));
@@ -159,7 +159,7 @@ fn nothing_lies_outside(predictions: &Predictions, name: &str) {
     }
 }
 
-/// Times of which 4 in 10 are only known to be longer.
+/// Times, 40 % of them right-censored.
 #[test]
 fn censored_times_are_those_of_the_truth() {
     let mut rng = Rng::new(4, 4);

@@ -30,14 +30,14 @@ fn learnt(table: &Table, method: &Method, threads: usize) -> Fitted {
     fit_with(table, "y", method, &FitOptions::default().seed(3).engine(&engine)).unwrap()
 }
 
-/// Rows with an x that tells nothing and a text of so many levels, each of which moves y by `effect` sds of the noise.
+/// Rows with an uninformative x and a text with many categories, each of which shifts y by `effect` sds of the noise.
 fn shops(rows: usize, levels: usize, effect: f64, seed: u64) -> Table {
     let mut rng = Rng::new(seed, 0);
     let mut draw = || normal::quantile(rng.uniform());
     let x: Vec<f64> = (0..rows).map(|_| draw()).collect();
     let noise: Vec<f64> = (0..rows).map(|_| draw()).collect();
     let level: Vec<usize> = (0..rows).map(|_| rng.below(levels)).collect();
-    // The same effects whatever the seed.
+    // The same effects for every seed.
     let effects: Vec<f64> = (0..levels).map(|level| normal::quantile(Rng::new(level as u64, 7).uniform())).collect();
     let y = level.iter().zip(&noise).map(|(level, noise)| 50.0 + effect * effects[*level] + noise).collect();
     let names: Vec<String> = level.iter().map(|level| format!("shop {level}")).collect();
@@ -67,7 +67,7 @@ fn levels_that_tell_something_are_learnt() {
         let mut method = method(name);
         let more = if name == "auto" { ("steps", "800") } else { ("n-estimators", "400") };
         method.set(more.0, more.1).unwrap();
-        // Of one draw of 600 held-out rows the score is uncertain by 3 %.
+        // The score of 600 held-out rows has a standard error of 3 %.
         let (mut held, mut found) = (0.0, 0.0);
         for seed in [1, 3, 5] {
             let (training, new) = (shops(3000, 200, 2.0, seed), shops(3000, 200, 2.0, seed + 1));
@@ -81,7 +81,7 @@ fn levels_that_tell_something_are_learnt() {
     }
 }
 
-/// Targets that have nothing to do with 3,000 levels: neither held-out rows nor new ones are scored better or worse than by the constant.
+/// Targets independent of 3,000 categories: held-out and new rows score neither better nor worse than with the constant.
 #[test]
 fn of_levels_that_tell_nothing_nothing_is_learnt() {
     let (training, new) = (shops(4500, 3000, 0.0, 5), shops(4500, 3000, 0.0, 6));
@@ -145,7 +145,7 @@ fn new_levels_are_counted_and_predicted_as_the_prior() {
         assert_eq!(warnings.new_categories()["shop"], 2, "{name}");
         let (_, warnings) = model.predict_with_warnings(&new(&[None])).unwrap();
         assert_eq!(warnings.new_missing()["shop"], 1, "{name}");
-        // Nothing but what was never seen.
+        // Only unseen categories.
         let (predictions, _) = model.predict_with_warnings(&new(&[Some("nowhere")])).unwrap();
         assert_eq!(predictions.mean()[0], means[0], "{name}");
     }

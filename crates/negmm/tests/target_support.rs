@@ -6,7 +6,7 @@ use negmm_dist::math::quadrature;
 
 const LEVELS: [f64; 9] = [1e-12, 1e-4, 0.01, 0.2, 0.5, 0.7, 0.95, 0.9999, 1.0 - 1e-12];
 
-/// A mixture of one to five components around 0, some of them atoms, where `atoms` says so.
+/// A mixture of one to five components around 0, with atoms where `atoms` is set.
 fn mixture(rng: &mut Rng, smallest_sd: f64, atoms: bool) -> Mixtures {
     let components = 1 + rng.below(5);
     let mut list = |draw: &mut dyn FnMut(&mut Rng) -> f64| (0..components).map(|_| draw(rng)).collect::<Vec<f64>>();
@@ -23,8 +23,8 @@ fn on(mixtures: &Mixtures, support: Support) -> Predictions {
     Predictions::from(mixtures.clone()).with_support(support).unwrap()
 }
 
-/// A law between bounds, as weighed places: the mixture's density at the points of a rule on many panels, and its atoms. Only
-/// the density and the weights are used, relative to the largest of them, so that a mixture far outside has a law too.
+/// A truncated distribution as weighted points: the mixture's density at the nodes of a quadrature rule on many panels, and its atoms.
+/// Only density and weights are used, relative to the largest, so that a mixture far outside the bounds works too.
 struct Weighed {
     /// Ends of the panels, ascending.
     ends: Vec<f64>,
@@ -118,7 +118,7 @@ fn between_bounds_answers_are_those_of_the_density_there() {
         let row = predictions.row(0);
         let (mean, variance) = (law.sum(1), law.sum(2) - law.sum(1) * law.sum(1));
         let sd = variance.max(0.0).sqrt();
-        // What is left of a difference of squares.
+        // The cancellation error of a difference of squares.
         let rounding = 1e-13 * upper.abs().max(lower.abs());
         assert!((row.mean() - mean).abs() < 1e-10 * sd + rounding, "{turn}: {} {mean} {sd}", row.mean());
         assert!(
@@ -270,7 +270,7 @@ fn on_a_grid_answers_are_those_of_its_cells() {
                 continue;
             }
             assert!((row.point_probability(value) - mass).abs() < 1e-13, "{turn} {value}");
-            // In the last bits y is whatever arithmetic made of it.
+            // The last bits of y depend on rounding.
             for y in [value, value + 1e-10 * step, value - 1e-10 * step, value + 0.4 * step] {
                 assert!((row.cdf(y) - below).abs() < 1e-12, "{turn} {y}");
                 assert!((row.survival(y) + row.cdf(y) - 1.0).abs() < 1e-13, "{turn} {y}");
