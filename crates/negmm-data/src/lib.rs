@@ -39,7 +39,7 @@ pub use infer::{CellType, ColumnType, NumberForm, TypedColumn};
 pub use roles::ColumnRoles;
 pub use table::Table;
 pub use table::column::{Column, MISSING};
-pub use table::kept::KeptColumn;
+pub use table::pass_through::KeptColumn;
 pub use table::predicted_rows::PredictedRows;
 pub use table::row_stream::RowStream;
 pub use target::Target;

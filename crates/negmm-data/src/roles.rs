@@ -1,4 +1,4 @@
-//! Responsible for which columns of a table are inputs.
+//! Column roles: which columns of a table are features, weights, groups and dates.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::windows::Sequence;
 use super::{Column, Table, TargetSpec, TimeForm};
-use crate::infer::times::form_of;
+use crate::infer::time_columns::form_of;
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Result};
 

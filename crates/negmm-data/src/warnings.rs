@@ -1,4 +1,4 @@
-//! Responsible for what is odd in new data but no error: categories and missing cells that training had not seen, cells that do not fit,
+//! What is odd in new data but no error: categories and missing cells that training had not seen, cells that do not fit,
 //! rows outside the ranges of training.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Responsible for sequences: time-ordered rows become windows, each of which is asked for the value that follows it.
+//! Windows of sequences: time-ordered rows become windows, each with the value that follows it as target.
 //!
 //! With e_s the encoded row of time step s (channels numbers) and w the window, the row for time step t is
 //!

@@ -1,4 +1,4 @@
-//! Responsible for grids: values that are a step apart, and the cells around them.
+//! Grids: values that are a step apart, and the cells around them.
 
 /// How far from a value of the grid a number may be, in steps, and still be meant as that value: what decimals and steps of ten
 /// digits leave, and as much as targets may be off a grid that is recognised.

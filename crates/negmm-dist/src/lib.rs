@@ -5,13 +5,13 @@
 
 pub mod accelerator;
 pub mod censored;
+pub mod censored_targets;
 pub mod distribution;
 pub mod distribution_ref;
 mod error;
 mod grid;
 pub mod highest_density;
 mod hint;
-pub mod known;
 mod location;
 #[doc(hidden)]
 pub mod math;
@@ -34,12 +34,12 @@ pub mod weights;
 mod wording;
 
 pub use accelerator::QuantileAccelerator;
+pub use censored_targets::CensoredTargets;
 pub use distribution::Distribution;
 pub use distribution_ref::{DistributionKind, DistributionRef};
 pub use error::{Error, ErrorKind, Result};
 pub use highest_density::HighestDensityRegion;
 pub use hint::Hint;
-pub use known::CensoredTargets;
 pub use location::{Location, LocationPart};
 pub use math::rng::Rng;
 pub use metrics::Metrics;

@@ -1,4 +1,4 @@
-//! Responsible for scoring predictions against known targets: errors, proper scores, calibration and sharpness.
+//! Metrics of predictions against known targets: errors, proper scores, calibration and sharpness.
 
 use crate::CensoredTargets;
 use crate::censored::Censored;

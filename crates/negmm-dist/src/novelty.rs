@@ -1,4 +1,4 @@
-//! Responsible for novelty: how far each row lies outside the ranges of the training rows, and which input is responsible.
+//! Novelty: how far each row lies outside the ranges of the training rows, and which input is responsible.
 //!
 //! With a_i and b_i the smallest and the largest value of number i in training and s_i its sd there, a row lies outside by
 //!

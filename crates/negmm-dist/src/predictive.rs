@@ -1,4 +1,4 @@
-//! Responsible for what every method predicts, one distribution for each row, and for every question one may ask of it.
+//! Predictions: one predictive distribution for each row, and everything that can be computed of them.
 
 mod members;
 

@@ -1,4 +1,4 @@
-//! Responsible for every fact about predictions that are sets of samples: moments, order statistics, tail means, draws, scores.
+//! Every fact about predictions that are sets of samples: moments, order statistics, tail means, draws, scores.
 //!
 //! A set of M samples is the distribution that gives each of them the probability 1/M. Kept in ascending order, most answers
 //! are a look-up. It has no density: where one is asked for, that of the normal distribution with the same mean and sd

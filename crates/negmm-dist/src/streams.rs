@@ -1,4 +1,4 @@
-//! Responsible for every random stream of the library: which of a seed's streams serves which purpose. None is shared.
+//! Every random stream of the library: which of a seed's streams serves which purpose. None is shared.
 //!
 //! A stream's number has its purpose in the highest byte and, where a purpose has many streams, which of them below. Numbers
 //! below 2^56 are left to callers.

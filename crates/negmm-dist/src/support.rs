@@ -1,4 +1,4 @@
-//! Responsible for supports: which values a target can take at all.
+//! Supports: which values a target can take.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,7 @@
 //! Networks and boosted trees: layers in one flat buffer, losses in `f32` lanes, optimisers, training jobs and the engines that run
 //! them, and the encoded rows that they learn from. An internal crate of `negmm`: no promise is made about its interface.
 
+pub mod callbacks;
 pub mod dataset;
 pub mod loss;
 pub mod net;
@@ -9,4 +10,3 @@ pub mod options;
 pub mod tensors;
 pub mod threads;
 pub mod train;
-pub mod watch;

@@ -1,4 +1,4 @@
-//! Responsible for numbers as named tensors in safetensors files: models, jobs and what was trained are written so.
+//! Numbers as named tensors in safetensors files: models, jobs and what was trained are written so.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Responsible for threads: how many there are, and which work is done on how many of them.
+//! Thread pools: how many threads there are, and how work is shared among them.
 //!
 //! Every thread that the library starts is started here.
 

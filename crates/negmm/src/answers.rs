@@ -1,4 +1,4 @@
-//! Responsible for answers: the numbers that questions ask of a batch of predictions, as named columns.
+//! Answers: the numbers that questions ask of a batch of predictions, as named columns.
 
 use std::borrow::Cow;
 use std::fmt;

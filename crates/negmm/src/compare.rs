@@ -1,4 +1,4 @@
-//! Responsible for comparing methods on one table: the same splits for all, their scores, and which differences are real.
+//! Cross-validation of several methods on one table: the same splits for all, their scores, and paired tests.
 
 use std::collections::HashSet;
 use std::ops::Range;

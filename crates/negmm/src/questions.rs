@@ -1,4 +1,4 @@
-//! Responsible for questions: which numbers are asked of every prediction, what their columns are called and how they are ordered.
+//! Questions: which numbers are asked of every prediction, what their columns are called and how they are ordered.
 //!
 //! ```
 //! use negmm::{Method, Questions, Toy, fit, questions};

@@ -1,4 +1,4 @@
-//! Responsible for predictions in units of the standardised target: what a predictor says before anybody can read it.
+//! Predictions in units of the standardised target.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Responsible for the paper's two toy problems: data drawn from a known distribution, and that distribution.
+//! The paper's two toy problems: data drawn from a known distribution, and that distribution.
 
 use negmm_data::{Column, Table};
 use negmm_dist::math::normal;

@@ -1,4 +1,4 @@
-//! Responsible for what somebody says about how a file is written, where it should not be recognised.
+//! The dialect of a CSV file and type hints, where they should not be inferred.
 
 use serde::{Deserialize, Serialize};
 

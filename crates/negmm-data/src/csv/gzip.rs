@@ -1,4 +1,4 @@
-//! Responsible for undoing gzip: one member after the other, and what is no member named.
+//! A gzip decoder for files of several members, with errors that name what is not a member.
 
 use std::io::{self, BufRead, BufReader, Read};
 

@@ -1,10 +1,10 @@
-//! Responsible for reading a whole CSV file: what each column is read as is decided from all its cells.
+//! The reader of whole CSV files: the type of each column is inferred from all its cells.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::csv::records::Records;
-use crate::infer::deciding::TypeInference;
+use crate::infer::table_types::TypeInference;
 use crate::infer::{CellReader, Inference, TypeHint, is_code, plain_number};
 use crate::table::dictionary::Dictionary;
 use crate::table::memory_limit::read_all;

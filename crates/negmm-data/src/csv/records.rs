@@ -1,4 +1,4 @@
-//! Responsible for CSV: rows of checked cells, and what a cell means.
+//! CSV records of checked cells, and the conversion of cells.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -8,7 +8,7 @@ use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use super::source::{Source, read_error};
 use crate::infer::CellReader;
 use crate::infer::datetime::iso;
-use crate::infer::times::no_time;
+use crate::infer::time_columns::no_time;
 use crate::table::check_names;
 use crate::table::column::not_finite;
 use crate::table::dictionary::Dictionary;

@@ -1,4 +1,4 @@
-//! Responsible for the bytes under a table: gzip undone, byte order mark dropped, separator recognised, the end made plain.
+//! The decoded bytes of a table: decompressed, without byte order mark, with the delimiter detected.
 
 use std::io::{self, Chain, Cursor, Read};
 

@@ -1,4 +1,4 @@
-//! Responsible for reading CSV files of any size piece by piece, by a schema that says which columns are wanted.
+//! A stream of CSV rows in chunks, by a schema that names the wanted columns.
 
 use std::collections::HashMap;
 use std::io::{Chain, Cursor, Read};
@@ -10,8 +10,8 @@ use crate::infer::CellReader;
 use crate::infer::decimal_mark::with_own_mark;
 use crate::message::absent_columns;
 use crate::table::dictionary::Dictionary;
-use crate::table::kept::KeptColumn;
 use crate::table::open;
+use crate::table::pass_through::KeptColumn;
 use crate::{Column, ColumnType, Table, TimeForm, Warnings};
 use negmm_dist::{Error, Result};
 

@@ -1,5 +1,4 @@
-//! Responsible for columns of text: a 0/1 feature for each of few levels and for missing cells, statistics of the target for each of
-//! many levels.
+//! Encoding of text columns: one-hot features for few categories and for missing cells, target encoding for many.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

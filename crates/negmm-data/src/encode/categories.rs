@@ -1,4 +1,4 @@
-//! Responsible for the levels of a text column that have statistics of the target: those of the whole text, or of its first words.
+//! The categories of a text column that have target encodings: of the whole text, or of its first words.
 
 use std::collections::BTreeMap;
 

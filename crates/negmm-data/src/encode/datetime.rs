@@ -1,5 +1,4 @@
-//! Responsible for columns of dates and times: the time itself as a number, and its place in the year, the week and the day, so
-//! that what returns can be learnt; with a flag for missing cells.
+//! Encoding of dates and times: the time as a number, and cyclic features of the year, the week and the day.
 //!
 //! With d the days of a time since 1970, a place in a round of length L becomes the phase (sin, cos)(2 pi k d / L), k = 1, 2:
 //! 23:50 is as near to 00:10 as noon is to 12:20.
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{ColumnEncoding, Features, NumberEncoding, NumberOptions, Unseen};
 use crate::infer::calendar::{Date, weekday};
 use crate::infer::datetime::DAY;
-use crate::infer::times::seconds;
+use crate::infer::time_columns::seconds;
 use crate::{Column, Kind, TimeForm};
 use negmm_dist::novelty::Beyond;
 use negmm_dist::weights::weight_of;

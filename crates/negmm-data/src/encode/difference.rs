@@ -1,11 +1,11 @@
-//! Responsible for differences of times: the seconds from one column to another, such as the duration of a ride.
+//! Differences of two time columns in seconds, such as the duration of a ride.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use crate::encode::{ColumnEncoding, Encoding, Features, Input, NumberOptions};
-use crate::infer::times::seconds;
+use crate::infer::time_columns::seconds;
 use crate::{Column, NumberEncoding, Table, TimeForm};
 use negmm_dist::novelty::Beyond;
 use negmm_dist::{Error, Result};

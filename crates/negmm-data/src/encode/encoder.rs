@@ -1,14 +1,14 @@
-//! Responsible for the encoder: how a table becomes a [`Dataset`], learnt from the training table and kept in the model.
+//! The encoder: turns a table into a [`Dataset`]. It is fitted to the training table and kept in the model.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::oddities::oddities;
+use super::data_warnings::oddities;
 use crate::csv::records::column_numbers;
 use crate::encode::{ColumnEncoding, Features, NumberOptions};
-use crate::infer::times::seconds;
+use crate::infer::time_columns::seconds;
 use crate::target::censoring::known_targets;
 use crate::windows::{Sequence, windows};
 use crate::{

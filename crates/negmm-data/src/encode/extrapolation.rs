@@ -1,4 +1,4 @@
-//! Responsible for how predictions go on beyond the ranges of the training rows.
+//! Extrapolation: how predictions continue beyond the ranges of the training rows.
 //!
 //! A number x_i that lies d_i sds outside its range goes on for `margin` sds and then stands still: a network is followed a little
 //! way, and cannot be sure of nonsense far away. The target goes on with a slope g_i that nobody knows, normal around 0 with an sd as

@@ -1,14 +1,14 @@
-//! Responsible for how an input column becomes features, whatever its kind. A kind of column is a file here and a line in
+//! How an input column becomes features, whatever its kind. A kind of column is a file here and a line in
 //! [`Encoding`] and `Encoding::of_kind`.
 
 mod categorical;
 mod categories;
+pub(crate) mod data_warnings;
 mod datetime;
 pub(crate) mod difference;
 pub(crate) mod encoder;
 pub(crate) mod extrapolation;
 mod numeric;
-pub(crate) mod oddities;
 mod quantile_transform;
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub use quantile_transform::QuantileTransform;
 
 use super::{Column, ColumnType, Kind, TimeForm};
 use crate::csv::records::column_numbers;
-use crate::infer::times::seconds;
+use crate::infer::time_columns::seconds;
 use negmm_dist::novelty::Beyond;
 use negmm_dist::{Error, Result};
 

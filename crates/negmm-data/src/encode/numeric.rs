@@ -1,4 +1,4 @@
-//! Responsible for columns of numbers: standardised, with a flag for missing cells.
+//! Encoding of numeric columns: standardised, with an indicator of missing cells.
 
 use serde::{Deserialize, Serialize};
 

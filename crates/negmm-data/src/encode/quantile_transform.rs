@@ -1,4 +1,4 @@
-//! Responsible for the normal scores of a column of numbers: the quantiles of its training cells go to those of a standard normal.
+//! Quantile transform of a numeric column to a standard normal distribution.
 
 use serde::{Deserialize, Serialize};
 

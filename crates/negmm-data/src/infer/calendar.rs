@@ -1,5 +1,4 @@
-//! Responsible for the civil calendar: days since 1970-01-01 to year, month and day and back, exact for every year
-//! (proleptic Gregorian: its leap years hold before 1582 too).
+//! The civil calendar: days since 1970-01-01 to year, month and day and back, exact for every year.
 
 /// Days of 400 years, after which the calendar repeats.
 const DAYS_OF_ERA: i64 = 146_097;

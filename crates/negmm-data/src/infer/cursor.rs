@@ -1,4 +1,4 @@
-//! Responsible for walking through the text of a date: numbers of so many digits, words and the marks between them.
+//! A parser of date texts: numbers with a given count of digits, words and the separators between them.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! Responsible for how dates and times are written: which form a column has, and the seconds since 1970 of its cells.
+//! Formats of dates and times: detection for a column, and parsing of cells to seconds since 1970.
 //!
 //! A form says in which order the parts of a date stand; that is all that cannot be seen in a cell. In every form of a date the
 //! time of day may follow (`09:00`, `T09:00:30.25`, `9:30 pm`), and after it the zone (`Z`, `+02:00`); with a zone the seconds are

@@ -1,6 +1,6 @@
-//! Responsible for the decimal mark of new data: where the first rows certainly have another than training had, it is meant.
+//! The decimal mark of new data, where its first rows clearly use another than the training data.
 
-use super::deciding::TypeInference;
+use super::table_types::TypeInference;
 use crate::csv::records::Records;
 use crate::infer::{CellReader, CellType};
 use crate::table::dictionary::Dictionary;

@@ -1,4 +1,4 @@
-//! Responsible for lengths of time as programs write them: `0 days 00:10:00` (pandas), `1 day, 0:10:00` (Python), `PT10M` (ISO 8601).
+//! Lengths of time as programs write them: `0 days 00:10:00` (pandas), `1 day, 0:10:00` (Python), `PT10M` (ISO 8601).
 
 use crate::infer::cursor::Cursor;
 use crate::infer::datetime::seconds_of;

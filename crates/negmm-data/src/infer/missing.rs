@@ -1,4 +1,4 @@
-//! Responsible for the words that mean that a cell is missing.
+//! Texts that mean a missing cell.
 
 /// Missing in every column, whatever the case, beside the empty cell.
 const EVERYWHERE: [&str; 4] = ["NA", "N/A", "NaN", "null"];

@@ -1,22 +1,22 @@
-//! Responsible for how the cells of one column are understood: as numbers in some form, as truth values, as
+//! How the cells of one column are understood: as numbers in some form, as truth values, as
 //! lengths of time, or as text.
 //! A kind of cells is a line in [`CellType`], one in `CellReader::number` and one in `decide`.
 
 pub mod calendar;
+mod column_types;
 mod cursor;
 pub mod datetime;
-mod decide;
-pub(crate) mod deciding;
 pub(crate) mod decimal_mark;
 mod duration;
+pub(crate) mod in_memory;
 mod missing;
 mod number;
-pub(crate) mod times;
-pub(crate) mod understood;
+pub(crate) mod table_types;
+pub(crate) mod time_columns;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use decide::{Inference, Levels, TypeHint, is_code};
+pub(crate) use column_types::{Inference, Levels, TypeHint, is_code};
 pub(crate) use missing::{MissingWords, is_mark_in_text, is_missing, is_missing_number};
 pub use number::NumberForm;
 
@@ -158,7 +158,7 @@ impl CellReader {
         let number = match &self.reading.cells {
             CellType::Number(form) if form.is_plain() => plain_number(cell.as_bytes()),
             CellType::Number(form) => form.read(cell),
-            CellType::Truth => decide::truth(cell).map(f64::from),
+            CellType::Truth => column_types::truth(cell).map(f64::from),
             CellType::Duration => duration::duration(cell).or_else(|| plain_number(cell.as_bytes())),
             CellType::Text | CellType::Time(_) => None,
         };

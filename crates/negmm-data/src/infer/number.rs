@@ -1,4 +1,4 @@
-//! Responsible for how the numbers of one column are written: decimal mark, thousands, percent, currency, parentheses.
+//! Number formats of a column: decimal mark, thousands separator, percent, currency, parentheses.
 
 use serde::{Deserialize, Serialize};
 

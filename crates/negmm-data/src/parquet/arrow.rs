@@ -1,4 +1,4 @@
-//! Responsible for Arrow: what arrays of each type mean, and columns made of them.
+//! Conversion of Arrow arrays to columns, for each Arrow type.
 //!
 //! | type | column |
 //! |---|---|

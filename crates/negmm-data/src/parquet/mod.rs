@@ -1,4 +1,4 @@
-//! Responsible for Parquet files: read whole, or row group by row group by a schema that says which columns are wanted.
+//! Parquet files: read whole, or row group by row group by a schema that names the wanted columns.
 
 pub(crate) mod arrow;
 pub(crate) mod writer;
@@ -19,7 +19,7 @@ use super::table::check_names;
 use super::{Chunk, ColumnType, Dialect, Schema, Table, Warnings};
 use crate::csv::source::read_error;
 use crate::parquet::arrow::{ArrowColumn, arrow_error, names};
-use crate::table::kept::KeptColumn;
+use crate::table::pass_through::KeptColumn;
 use negmm_dist::{Error, Result};
 
 /// Rows that are decoded at once.

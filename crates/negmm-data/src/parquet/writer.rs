@@ -1,4 +1,4 @@
-//! Responsible for writing Parquet: columns of numbers and kept columns, row group by row group.
+//! A Parquet writer of numeric and passed-through columns, row group by row group.
 
 use std::io::Write;
 use std::sync::Arc;

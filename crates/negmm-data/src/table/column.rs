@@ -1,4 +1,4 @@
-//! Responsible for one column of a table: numbers, times or text, with missing cells.
+//! One column of a table: numbers, times or text, with missing cells.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! Responsible for making text columns cell by cell: every different text is kept once.
+//! A builder of dictionary-encoded text columns: each distinct text is stored once.
 
 use std::collections::HashMap;
 

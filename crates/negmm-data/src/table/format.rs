@@ -1,4 +1,4 @@
-//! Responsible for which format a file has, told by its first bytes whatever its name is.
+//! File format detection by the first bytes, whatever the file is called.
 
 use std::io::{self, Read};
 

@@ -1,4 +1,4 @@
-//! Responsible for which rows of a table belong together.
+//! Groups of rows that must stay together in splits.
 
 use std::collections::HashMap;
 

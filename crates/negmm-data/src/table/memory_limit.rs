@@ -1,4 +1,4 @@
-//! Responsible for how much of a file is held in memory at once: a small file may unpack to more than the machine has.
+//! The memory limit for reading a file: a small file may unpack to more than the machine has.
 
 use std::fs;
 use std::io::Read;

@@ -1,11 +1,11 @@
-//! Responsible for tables: named columns of equal length, numbers, times or text, with missing cells.
+//! Tables: named columns of equal length, numbers, times or text, with missing cells.
 
 pub(crate) mod column;
 pub(crate) mod dictionary;
 pub(crate) mod format;
 pub(crate) mod groups;
-pub(crate) mod kept;
 pub(crate) mod memory_limit;
+pub(crate) mod pass_through;
 pub(crate) mod predicted_rows;
 pub(crate) mod row_stream;
 pub(crate) mod weights;
@@ -21,7 +21,7 @@ use super::message::absent_columns;
 use super::{Column, ColumnType, Dialect, Kind, TimeForm};
 use crate::csv::{reader, records, source};
 use crate::infer::TypedColumn;
-use crate::infer::{times, understood};
+use crate::infer::{in_memory, time_columns};
 
 use negmm_dist::quote::quoted;
 
@@ -155,7 +155,7 @@ impl Table {
     /// The same table with its text understood as that of a CSV file, see [`Table::read`]: what each column is read as is decided
     /// from all its cells. Categories stay text.
     pub fn understood(self, dialect: &Dialect) -> Result<Self> {
-        understood::understood(self, dialect)
+        in_memory::understood(self, dialect)
     }
 
     /// The same table under a name (a file, say) for messages.
@@ -220,10 +220,12 @@ impl Table {
     /// When each row is, by the column called `name`: seconds since 1970 where it holds dates (the flag), else its numbers.
     pub fn times(&self, name: &str, form: Option<TimeForm>) -> Result<(Vec<f64>, bool)> {
         let column = self.column(name).ok_or_else(|| self.blame(Error::options(self.absent(&[name]))))?;
-        let form = times::form_of(name, column, form.map(Some)).map_err(|error| self.blame(error.in_column(name)))?;
+        let form =
+            time_columns::form_of(name, column, form.map(Some)).map_err(|error| self.blame(error.in_column(name)))?;
         match (form, column) {
             (Some(form), _) => {
-                let seconds = times::seconds(column, form).map_err(|(row, error)| self.blame_cell(error, row, name))?;
+                let seconds =
+                    time_columns::seconds(column, form).map_err(|(row, error)| self.blame_cell(error, row, name))?;
                 Ok((seconds.into_owned(), true))
             }
             (None, Column::Numbers(numbers)) => Ok((numbers.clone(), false)),

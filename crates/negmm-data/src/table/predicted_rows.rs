@@ -1,4 +1,4 @@
-//! Responsible for which row of a table a prediction is of: every row has one, but of a sequence only those that a whole window
+//! Which row of a table a prediction is of: every row has one, but of a sequence only those that a whole window
 //! comes before, and the step after the last row.
 
 use std::ops::Range;

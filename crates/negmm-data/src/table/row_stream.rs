@@ -1,4 +1,4 @@
-//! Responsible for the rows of a file piece by piece, whatever its format: its first bytes tell.
+//! A stream of rows of a file in chunks, of any supported format.
 
 use std::io::{Cursor, Read};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Responsible for seeing atoms: values that many rows of an otherwise continuous target share, such as zeros or a cap.
+//! Detection of atoms: values that many rows of an otherwise continuous target share, such as zeros or a cap.
 
 use serde::{Deserialize, Serialize};
 

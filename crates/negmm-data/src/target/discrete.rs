@@ -1,4 +1,4 @@
-//! Responsible for seeing that targets are discrete: values on a grid, most of them shared by several rows.
+//! Detection of discrete targets: values on a grid, most of them shared by several rows.
 
 /// A discrete target has at least this many rows for each of its values.
 const ROWS_PER_VALUE: usize = 5;

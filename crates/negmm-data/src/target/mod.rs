@@ -1,4 +1,4 @@
-//! Responsible for the target column: its numbers, its scale and whether it is discrete.
+//! The target column: its numbers, its scale and whether it is discrete.
 
 pub(crate) mod atoms;
 pub(crate) mod censoring;

@@ -1,4 +1,4 @@
-//! Responsible for mean and standard deviation of numbers of any size, with missing ones and weights.
+//! Weighted mean and standard deviation of numbers of any size, with missing ones.
 
 use negmm_dist::weights::weight_of;
 

@@ -1,4 +1,4 @@
-//! Responsible for what somebody says of the target beside its column: bounds, that it is continuous, what is censored.
+//! The target specification: bounds, whether it is continuous, and which columns say what is censored.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Responsible for the integrated Brier score of targets that may be censored.
+//! The integrated Brier score of targets that may be censored.
 
 use super::KaplanMeier;
 use crate::CensoredTargets;

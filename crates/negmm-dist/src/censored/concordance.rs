@@ -1,4 +1,4 @@
-//! Responsible for Harrell's concordance index: how often of two rows the one with the larger prediction has the larger target.
+//! Harrell's concordance index: how often of two rows the one with the larger prediction has the larger target.
 
 use crate::CensoredTargets;
 use crate::weights::weight_of;

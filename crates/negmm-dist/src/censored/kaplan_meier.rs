@@ -1,4 +1,4 @@
-//! Responsible for the Kaplan-Meier estimate: the share of rows beyond each value, where some targets are only known to be larger.
+//! The Kaplan-Meier estimate of the survival function of right-censored targets.
 
 use crate::CensoredTargets;
 use crate::weights::weight_of;

@@ -1,4 +1,4 @@
-//! Responsible for the scores of predictions where targets are not all known: some are only known to lie in an interval, most often
+//! The scores of predictions where targets are not all known: some are only known to lie in an interval, most often
 //! to be larger than a limit.
 
 mod brier;

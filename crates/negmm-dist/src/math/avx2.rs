@@ -1,4 +1,4 @@
-//! Responsible for [`Lanes`] on processors with AVX2 and FMA: two registers hold eight lanes each.
+//! [`Lanes`] on processors with AVX2 and FMA: two registers hold eight lanes each.
 
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Sub};

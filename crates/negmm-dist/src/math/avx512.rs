@@ -1,4 +1,4 @@
-//! Responsible for [`Lanes`] on processors with AVX-512: one register holds all sixteen lanes.
+//! [`Lanes`] on processors with AVX-512: one register holds all sixteen lanes.
 
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Sub};

@@ -1,4 +1,4 @@
-//! Responsible for the beta distribution: its distribution function, and the value that it stays below with some probability.
+//! The beta distribution: its distribution function, and the value that it stays below with some probability.
 
 /// Terms of the continued fraction at most: it needs about the root of the larger parameter.
 const MOST_TERMS: usize = 20_000;

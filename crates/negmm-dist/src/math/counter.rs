@@ -1,4 +1,4 @@
-//! Responsible for random bits by number: any draw of a stream, without those before it, so that an engine of another kind can
+//! Random bits by number: any draw of a stream, without those before it, so that an engine of another kind can
 //! compute the same ones in any order.
 //!
 //! Draw i of a stream that starts at s is the output function of SplitMix64 (Steele, Lea & Flood, 2014, "Fast splittable

@@ -1,4 +1,4 @@
-//! Responsible for elementary functions of sixteen `f32` lanes: exp, ln, softplus, sigmoid, tanh, sine and cosine, the centred
+//! Elementary functions of sixteen `f32` lanes: exp, ln, softplus, sigmoid, tanh, sine and cosine, the centred
 //! normal cdf and Mills' ratio.
 //!
 //! Polynomials and rational functions are interpolated at Chebyshev nodes on the reduced range (errors below 3e-8 before

@@ -1,4 +1,4 @@
-//! Responsible for sixteen `f32` at once: one trait, [`Lanes`], with an implementation for AVX-512, for AVX2 and in plain Rust.
+//! Sixteen `f32` at once: one trait, [`Lanes`], with an implementation for AVX-512, for AVX2 and in plain Rust.
 //!
 //! All three give the same bits. Every operation here is exactly rounded (add, multiply, fused multiply-add, divide,
 //! square root) or a bit operation, none is an approximation that differs between processors, and the virtual width is

@@ -1,4 +1,4 @@
-//! Responsible for the one matrix product that networks need: C = start + A B, with the columns of B and C in lanes.
+//! The one matrix product that networks need: C = start + A B, with the columns of B and C in lanes.
 //!
 //! A is read one number at a time and broadcast, so it may have any strides: the same kernel multiplies by a weight matrix
 //! (forward), by its transpose (backward) and accumulates a weight gradient (C += delta · activationsᵀ). Every element of C

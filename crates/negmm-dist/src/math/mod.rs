@@ -1,4 +1,4 @@
-//! Responsible for arithmetic: vector lanes, elementary functions, matrix products, the normal distribution, integrals, random
+//! Arithmetic: vector lanes, elementary functions, matrix products, the normal distribution, integrals, random
 //! streams. All `unsafe` code of the library lives here.
 
 #[cfg(target_arch = "x86_64")]
@@ -11,7 +11,7 @@ pub mod functions;
 pub mod lanes;
 pub mod matmul;
 pub mod normal;
+pub mod normal_interval;
 pub mod quadrature;
 pub mod rng;
-pub mod stretch;
 pub mod truncated;

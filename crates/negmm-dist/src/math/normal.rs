@@ -1,4 +1,4 @@
-//! Responsible for the standard normal distribution in f64: density, distribution function, quantile, tail mean.
+//! The standard normal distribution in f64: density, distribution function, quantile, tail mean.
 //!
 //! Everything transcendental comes from `libm`, so the bits do not depend on the machine.
 

@@ -1,4 +1,4 @@
-//! Responsible for integrals by Gauss and Legendre's rule with 16 points.
+//! Integrals by Gauss and Legendre's rule with 16 points.
 
 /// Points of the rule in (0, 1] and their weights; their mirror images at 0 have the same. Python mpmath, 50 digits: the roots
 /// of the Legendre polynomial P_16, with weights 2 / ((1 - x²) P_16'(x)²).

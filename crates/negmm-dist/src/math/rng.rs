@@ -1,4 +1,4 @@
-//! Responsible for random streams: one for each (seed, purpose), never shared, the same bits on every machine.
+//! Random streams: one for each (seed, purpose), never shared, the same bits on every machine.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

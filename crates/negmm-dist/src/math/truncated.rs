@@ -1,4 +1,4 @@
-//! Responsible for a standard normal variable that is known to lie in an interval: how likely that is, and its first two moments
+//! A standard normal variable that is known to lie in an interval: how likely that is, and its first two moments
 //! when it does; in f64, and in `f32` lanes.
 //!
 //! With the ends a and b, the middle z, the width w = b - a and half of it h:
@@ -33,7 +33,7 @@
 
 use super::functions::{centred_cdf, decay, ln, mills};
 use super::lanes::Lanes;
-use super::{normal, stretch};
+use super::{normal, normal_interval};
 
 /// A standard normal variable within an interval: a number for each, or lanes of them.
 #[derive(Clone, Copy, Debug)]
@@ -67,9 +67,9 @@ impl Truncated<f64> {
         }
         // The mass, pdf(a) - pdf(b) and pdf(b), as multiples of the density where it is highest.
         let (mass, at_a) = if a > 0.0 {
-            (stretch::mass(a, w), 1.0)
+            (normal_interval::mass(a, w), 1.0)
         } else {
-            (stretch::mass(0.0, -a) + stretch::mass(0.0, b), stretch::decay(0.0, a))
+            (normal_interval::mass(0.0, -a) + normal_interval::mass(0.0, b), normal_interval::decay(0.0, a))
         };
         let exponent = -0.5 * w * (a + b);
         let (fall, at_b) = (-at_a * libm::expm1(exponent), at_a * libm::exp(exponent));

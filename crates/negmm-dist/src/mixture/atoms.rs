@@ -1,4 +1,4 @@
-//! Responsible for atoms: the components of a mixture that have all their weight at one value.
+//! Atoms: the components of a mixture that have all their weight at one value.
 
 use super::Mixture;
 

@@ -1,10 +1,10 @@
-//! Responsible for the heights of a density: where it rises and falls, where it is at least so high, and the probability of all
+//! Density levels: where a density rises and falls, where it is at least at a level, and the probability of all
 //! other values.
 //!
 //! Between two turns a density only rises or only falls, so that a height is passed at most once there. Where it is passed, and
 //! the height below which there is so much probability, are found by Newton's steps between two ends.
 
-use super::piece::Piece;
+use super::truncated_component::Piece;
 use super::{Mixture, log_sum_exp};
 use crate::math::normal;
 

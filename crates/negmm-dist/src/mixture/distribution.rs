@@ -1,7 +1,7 @@
 //! The distribution of a Gaussian mixture: every answer in closed form, quantiles by a bracketed Newton iteration.
 
-use super::piece::Piece;
 use super::quantile::{Rising, Tail};
+use super::truncated_component::Piece;
 use super::{DensityRanking, Mixture, component_cdf, component_survival, energy, log_sum_exp, mass, tail};
 use crate::distribution::Distribution;
 use crate::highest_density::HighestDensityRegion;

@@ -1,4 +1,4 @@
-//! Responsible for the energy score of a mixture in closed form (the paper's Theorem 1; Grimit et al. 2006 for the CRPS).
+//! The energy score of a mixture in closed form (the paper's Theorem 1; Grimit et al. 2006 for the CRPS).
 
 use super::Mixture;
 use super::folded::{mean_of, pairs};

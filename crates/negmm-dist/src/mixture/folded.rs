@@ -1,4 +1,4 @@
-//! Responsible for the mean of |X| of a normal variable where it is wanted many times: a mixture of K components asks for it K² / 2
+//! The mean of |X| of a normal variable where it is wanted many times: a mixture of K components asks for it K² / 2
 //! times a row.
 //!
 //! With w = |mean| / sd, E|X| = sd g(w), where g(w) = sqrt(2 / pi) exp(-w² / 2) + w erf(w / sqrt 2). Its derivatives are known:

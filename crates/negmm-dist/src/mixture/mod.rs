@@ -1,4 +1,4 @@
-//! Responsible for every exact fact about Gaussian mixtures: moments, density, distribution function, probability near a
+//! Every exact fact about Gaussian mixtures: moments, density, distribution function, probability near a
 //! value, quantiles, tail means, draws and the energy score.
 //!
 //! A mixture of K components has the density p(y) = sum_k weight_k N(y; mean_k, sd_k^2); a component whose sd is 0 is an atom,
@@ -10,16 +10,16 @@ mod density_levels;
 mod density_ranking;
 mod distribution;
 mod energy;
+mod euler_maclaurin;
 mod folded;
 mod mass;
-mod midpoint;
 mod panels;
-mod piece;
 mod pooling;
 mod quantile;
 mod rounded;
 mod tail;
 mod truncated;
+mod truncated_component;
 
 use crate::math::normal;
 use crate::{Error, Result};

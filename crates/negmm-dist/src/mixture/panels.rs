@@ -1,7 +1,7 @@
-//! Responsible for integrals over the range of a mixture: Gauss and Legendre's rule on panels as wide as the components allow.
+//! Integrals over the range of a mixture: Gauss and Legendre's rule on panels as wide as the components allow.
 
 use super::Mixture;
-use super::piece::Piece;
+use super::truncated_component::Piece;
 use crate::math::quadrature;
 
 /// The width of a panel, as a multiple of the distance over which a density changes much: the rule's error is then below 1e-12.

@@ -1,4 +1,4 @@
-//! Responsible for putting mixtures together: rows after rows, components beside components, in another order.
+//! Combining mixtures: concatenation of rows and of components, and reordering.
 
 use super::{Mixtures, rows_of};
 

@@ -1,4 +1,4 @@
-//! Responsible for quantiles of a mixture: the inverse of a distribution function that may be flat over long stretches and
+//! Quantiles of a mixture: the inverse of a distribution function that may be flat over long stretches and
 //! jump at atoms.
 
 use super::Mixture;

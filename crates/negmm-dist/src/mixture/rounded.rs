@@ -1,11 +1,11 @@
-//! Responsible for mixtures on a grid: the exact facts about a mixture that is rounded to the nearest value of a grid.
+//! Mixtures rounded to a grid, exactly.
 //!
 //! The probability of a value is what the mixture has in its cell, and P(Y <= v) is the mixture's distribution function at the
 //! upper end of v's cell. Between two values it is constant, so that integrals over it are sums over the cells' ends.
 
-use super::midpoint::{Side, correction, correction_of_square, derivatives};
+use super::euler_maclaurin::{Side, correction, correction_of_square, derivatives};
 use super::panels::Panels;
-use super::piece::Piece;
+use super::truncated_component::Piece;
 use super::{DensityRanking, Mixture, Mixtures};
 use crate::distribution::Distribution;
 use crate::grid::Grid;

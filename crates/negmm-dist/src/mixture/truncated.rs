@@ -1,11 +1,11 @@
-//! Responsible for mixtures between bounds: the exact facts about a mixture given that the variable lies there.
+//! Truncated mixtures: a mixture given that the variable lies between two bounds, exactly.
 //!
 //! It is a mixture of the components' pieces between the bounds, each weighing as much as it has there. The weights come from
 //! logarithms and the pieces are counted from where they are highest: so all is exact also where nearly nothing is inside.
 
 use super::panels::Panels;
-use super::piece::Piece;
 use super::quantile::{Bracket, Rising, Tail};
+use super::truncated_component::Piece;
 use super::{DensityRanking, Mixture, Mixtures, log_sum_exp};
 use crate::distribution::Distribution;
 use crate::highest_density::HighestDensityRegion;

@@ -1,4 +1,4 @@
-//! Responsible for predictions that several models made together: whose components or samples are whose, and what the models do
+//! Predictions that several models made together: whose components or samples are whose, and what the models do
 //! not agree on.
 
 use crate::accelerator::Accelerated;

@@ -1,4 +1,4 @@
-//! Responsible for beta-NLL: the Gaussian logarithmic score, each row weighted by its own variance to the power beta.
+//! Beta-NLL: the Gaussian logarithmic score, each row weighted by its own variance to the power beta.
 //!
 //! ```text
 //! S = stop(v)^beta [ z² / 2 + ln sd + ln(2 pi) / 2 ],   v = sd²,   z = (y - mean) / sd

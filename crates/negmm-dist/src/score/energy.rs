@@ -1,4 +1,4 @@
-//! Responsible for the energy score, S_e(F, y) = E|Y - y| - E|Y - Y'| / 2 with Y, Y' independent from F.
+//! The energy score, S_e(F, y) = E|Y - y| - E|Y - Y'| / 2 with Y, Y' independent from F.
 //!
 //! Theorem 1, with w_k = (mean_k - y) / sd_k, s_kl = sqrt(sd_k^2 + sd_l^2) and w_kl = (mean_k - mean_l) / s_kl:
 //!

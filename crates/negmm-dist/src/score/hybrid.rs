@@ -1,4 +1,4 @@
-//! Responsible for the hybrid score of NE-GMM, S_h = eta S_l + (1 - eta) S_e with eta in [0, 1].
+//! The hybrid score of NE-GMM, S_h = eta S_l + (1 - eta) S_e with eta in [0, 1].
 
 use super::{Gradient, energy, log};
 use crate::mixture::Mixture;

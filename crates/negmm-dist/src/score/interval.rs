@@ -1,4 +1,4 @@
-//! Responsible for the logarithmic score of an interval that a value is known to lie in, where the value itself is not known:
+//! The logarithmic score of an interval that a value is known to lie in, where the value itself is not known:
 //! S(F, l, u) = -ln P with P = sum_k weight_k P_k and P_k = cdf((u - mean_k) / sd_k) - cdf((l - mean_k) / sd_k). An end may be infinite.
 //!
 //! With r_k = P_k / P and the mean and the excess of a standard normal variable between those ends (`Truncated`):

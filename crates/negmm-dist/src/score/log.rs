@@ -1,4 +1,4 @@
-//! Responsible for the logarithmic score, S_l(F, y) = -ln p(y) with p(y) = sum_k weight_k N(y; mean_k, sd_k^2).
+//! The logarithmic score, S_l(F, y) = -ln p(y) with p(y) = sum_k weight_k N(y; mean_k, sd_k^2).
 //!
 //! Proposition 1, with r_k = N(y; mean_k, sd_k^2) / p(y) and z_k = (y - mean_k) / sd_k:
 //!

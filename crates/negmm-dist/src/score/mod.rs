@@ -1,4 +1,4 @@
-//! Responsible for proper scores of a predicted mixture: a value to make small, and its gradient.
+//! Proper scores of a predicted mixture: a value to make small, and its gradient.
 //!
 //! [`log`], [`energy`] and [`hybrid`] are the reference, in f64, and read like the paper; [`interval`] is the logarithmic score
 //! where only an interval is known. A weight is treated as free when a derivative is

@@ -1,4 +1,4 @@
-//! Responsible for the energy score of a set of samples, SampleNet's loss: its reference in f64.
+//! The energy score of a set of samples, SampleNet's loss: its reference in f64.
 //!
 //! A forecast that is M equally likely samples z_1 .. z_M has
 //!

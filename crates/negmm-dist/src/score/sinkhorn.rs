@@ -1,4 +1,4 @@
-//! Responsible for SampleNet's regulariser, the Sinkhorn divergence between samples and draws from a prior: the reference.
+//! SampleNet's regulariser, the Sinkhorn divergence between samples and draws from a prior: the reference.
 //!
 //! Two clouds of equally likely points, x_1 .. x_M and y_1 .. y_K, the cost |x - y|²/2 and the temperature e = 0.05²:
 //!

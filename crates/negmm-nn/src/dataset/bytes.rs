@@ -1,4 +1,4 @@
-//! Responsible for encoded rows as bytes, so that another process or machine can train on them.
+//! Encoded rows as bytes, so that another process or machine can train on them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Responsible for targets that are not known as numbers: of each row the interval that its target lies in.
+//! Interval-censored targets of encoded rows: the two ends of each.
 
 /// The interval of each row, in units of the standardised target. An end may be infinite: such a target is censored. Where the ends
 /// are the same the target is known.

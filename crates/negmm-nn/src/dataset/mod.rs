@@ -1,8 +1,8 @@
-//! Responsible for the numbers a network sees: rows × features and a standardised target.
+//! The dataset: encoded rows × features and a standardised target.
 
 mod bytes;
+mod categorical_column;
 mod intervals;
-mod levels;
 pub mod split;
 mod target_encoding;
 
@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
 use crate::net::Bounds;
+pub use categorical_column::{CategoricalColumn, NO_CATEGORY, STATISTICS};
 pub use intervals::Intervals;
-pub use levels::{CategoricalColumn, NO_CATEGORY, STATISTICS};
 use negmm_dist::Novelty;
 use negmm_dist::math::rng::Rng;
 use split::{grouped_holdout, holdout, tail};

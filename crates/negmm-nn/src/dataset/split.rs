@@ -1,4 +1,4 @@
-//! Responsible for dividing rows, at random or in time: training and validation, and folds.
+//! Splits of rows: training and validation, k folds, groups, blocks in time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

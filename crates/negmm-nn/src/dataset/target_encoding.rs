@@ -1,4 +1,4 @@
-//! Responsible for statistics of the target for each level of a text column, learnt from some rows and given to others.
+//! Target encoding of categorical columns, cross-fitted on the training rows.
 //!
 //! Of rows with weights w and targets t let g and v be mean and variance of all, n = sum w over the rows of a level, and m the
 //! level's own mean. With a prior of p rows that look like all rows, the features of the level are

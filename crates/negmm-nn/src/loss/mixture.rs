@@ -1,4 +1,4 @@
-//! Responsible for the scores that train: logarithmic and energy score of a panel of rows in `f32` lanes, with gradients.
+//! Log score and energy score of a panel of mixtures in `f32` lanes, with gradients.
 //!
 //! The same formulas as [`negmm_dist::score::log`], [`negmm_dist::score::interval`] and [`negmm_dist::score::energy`], which are the reference these are tested against, arranged for
 //! speed: rows are lanes; each pair of components is visited once; its exponential and its normal cdf share their argument.

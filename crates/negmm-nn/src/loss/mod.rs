@@ -2,11 +2,11 @@
 //! which these are tested against, are in [`negmm_dist::score`].
 
 pub mod beta_nll;
-mod known;
 mod mixture;
+mod observed_targets;
 pub mod sample_energy;
 pub mod sample_log;
 pub mod sinkhorn;
 
-pub use known::ObservedTargets;
 pub use mixture::{Scratch, Wanted};
+pub use observed_targets::ObservedTargets;

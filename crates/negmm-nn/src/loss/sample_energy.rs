@@ -1,4 +1,4 @@
-//! Responsible for the energy score of samples in `f32` lanes, as training needs it.
+//! Energy score of samples in `f32` lanes, with gradients.
 //!
 //! It sorts sixteen rows at once, a row in each lane, by a network of exchanges that does not depend on the
 //! numbers: Batcher's merge exchange (Knuth, The Art of Computer Programming 3, Algorithm 5.2.2M), about M (log2 M)² / 4

@@ -1,4 +1,4 @@
-//! Responsible for the logarithmic score of a set of samples in `f32` lanes: that of the normal distribution with their mean
+//! The logarithmic score of a set of samples in `f32` lanes: that of the normal distribution with their mean
 //! and unbiased variance, its sd never below a floor. [`negmm_dist::samples::SampleSet::log_pdf`] is the same in f64.
 //!
 //! ```text

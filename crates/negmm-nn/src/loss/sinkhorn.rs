@@ -1,4 +1,4 @@
-//! Responsible for the Sinkhorn regulariser that trains: a panel of rows in `f32` lanes, with its gradient.
+//! The Sinkhorn regulariser of a panel of rows in `f32` lanes, with its gradient.
 //!
 //! The same updates as the reference beside it. A row's samples are first brought to the scale of the prior:
 //!

@@ -1,4 +1,4 @@
-//! Responsible for what a hidden unit does to its sum, and the derivative of it.
+//! Activation functions and their derivatives.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Responsible for atoms: single values that have a probability of their own, beside a density.
+//! Atoms: single values that have a probability of their own, beside a density.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Responsible for bounds of a target: what a mixture means where its value is known to lie between them.
+//! Bounds of a target: what a mixture means where its value is known to lie between them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Responsible for the head of beta-NLL: two raw numbers become the mean and the variance of a Gaussian.
+//! The head of beta-NLL: two raw numbers become the mean and the variance of a Gaussian.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Responsible for what a network's raw outputs mean: a mixture, one Gaussian, or samples.
+//! Heads: what the raw outputs of a network mean, a mixture, one Gaussian, or samples.
 
 use serde::{Deserialize, Serialize};
 

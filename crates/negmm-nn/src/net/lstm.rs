@@ -1,4 +1,4 @@
-//! Responsible for the shape of a long short-term memory network (LSTM): where each weight lies in one flat buffer.
+//! The layout of a long short-term memory network (LSTM): where each weight lies in one flat buffer.
 //!
 //! A layer reads the steps of a sequence one after the other. With x_t what it is given at step t, h and c its hidden state
 //! and its cell (both zero before the first step), σ the sigmoid and · elementwise (Hochreiter & Schmidhuber, 1997, with the

@@ -1,4 +1,4 @@
-//! Responsible for the head of NE-GMM and MDN: raw outputs become the parameters of a Gaussian mixture, and gradients go back.
+//! The head of NE-GMM and MDN: raw outputs become the parameters of a Gaussian mixture, and gradients go back.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,27 +1,26 @@
-//! Responsible for networks: layers in one flat buffer, and heads that give their raw outputs a meaning.
+//! Networks: layers in one flat buffer, and heads that give their raw outputs a meaning.
 
 mod activation;
 mod atoms;
 mod bounds;
-mod few_rows;
 mod gaussian_head;
 mod head;
 mod lstm;
-mod lstm_pass;
+mod lstm_workspace;
 mod mixture_head;
 mod network;
+mod parameter_view;
 mod parameters;
 mod periodic;
-mod periodic_pass;
-mod placement;
+mod periodic_workspace;
 mod sample_head;
+mod small_batch;
 mod stem;
-mod stem_pass;
+mod stem_workspace;
 
 pub use activation::Activation;
 pub use atoms::{Atom, Atoms, MOST_ATOMS};
 pub use bounds::Bounds;
-pub use few_rows::{FEW_ROWS, SmallBatch};
 pub use gaussian_head::GaussianHead;
 pub use head::Head;
 pub use lstm::{Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS};
@@ -30,12 +29,13 @@ pub use network::Network;
 pub use parameters::Parameters;
 pub use periodic::{EmbeddedInput, Periodic};
 pub use sample_head::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
+pub use small_batch::{FEW_ROWS, SmallBatch};
 pub use stem::Stem;
 
 // What works on panels of rows.
 pub use head::MixtureOutputs;
 pub use lstm::LstmLayer;
-pub use lstm_pass::LstmWorkspace;
+pub use lstm_workspace::LstmWorkspace;
 pub use mixture_head::MixturePanel;
 pub use network::{Dropout, Layer, PANEL, PANEL_CHUNKS, Workspace};
-pub use placement::ParameterView;
+pub use parameter_view::ParameterView;

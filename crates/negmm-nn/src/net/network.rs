@@ -1,4 +1,4 @@
-//! Responsible for a network of fully connected layers, with or without a stem before them: where each weight lies in one flat buffer, forward and backward side by side.
+//! A network of fully connected layers, with or without a stem before them: where each weight lies in one flat buffer, forward and backward side by side.
 //!
 //! Rows travel in panels of [`PANEL`]: level `l` of a pass holds units × panel, so that a row is a lane and every product
 //! is "broadcast a weight, multiply a vector of rows". A bias is the weight of one more input that is always 1: level `l`
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::activation::Activation;
 use super::parameters::Parameters;
 use super::stem::Stem;
-use super::stem_pass::StemWorkspace;
+use super::stem_workspace::StemWorkspace;
 use negmm_dist::math::counter::Draws;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH, floats};
 use negmm_dist::math::matmul::{Product, Start, Strided, transpose};

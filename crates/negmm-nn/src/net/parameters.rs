@@ -1,9 +1,9 @@
-//! Responsible for what a network learns: all its weights and biases in one flat buffer, laid out as its layers say.
+//! The parameters of a network: weights and biases in one flat buffer.
 
 use std::sync::OnceLock;
 
-use super::few_rows::turned;
 use super::network::Layer;
+use super::small_batch::turned;
 use negmm_dist::math::lanes::{Chunk, WIDTH, floats};
 use negmm_dist::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Responsible for the shape of a periodic embedding: where each of its weights lies in one flat buffer.
+//! The layout of a periodic embedding: where each weight lies in one flat buffer.
 //!
 //! A number x that goes through it becomes four: x itself and three mixes of sixteen cosines, all of whose parameters are
 //! trained (after Gorishniy, Rubachev & Babenko, 2022, "On embeddings for numerical features in tabular deep learning"):

@@ -1,4 +1,4 @@
-//! Responsible for outputs that are samples: each raw number is one.
+//! The head of SampleNet: each raw output is a sample.
 
 use serde::{Deserialize, Serialize};
 

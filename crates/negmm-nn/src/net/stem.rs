@@ -1,4 +1,4 @@
-//! Responsible for what a row may go through before the layers: an LSTM for windows of a sequence, or a periodic embedding.
+//! Stems: what a row passes before the dense layers, an LSTM for windows of a sequence or a periodic embedding.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Responsible for the rounds of boosting: gradients, two trees, line search, step, and when to stop.
+//! The rounds of boosting: gradients, two trees, line search, step, and when to stop.
 //!
 //! One round, as in the original software: the natural gradient g of the score in (mean, log sd) of every row; one tree fitted to
 //! each of its two parts; a scale for both by [`line_search`]; and the step
@@ -9,7 +9,7 @@ use super::grow::Grower;
 use super::parameters::{Parameters, Steps, weighted_mean};
 use super::tree::Tree;
 use super::{Columns, NgBoost};
-use crate::watch::{Callbacks, Progress};
+use crate::callbacks::{Callbacks, Progress};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Result, streams};
 

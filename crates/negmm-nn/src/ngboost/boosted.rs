@@ -1,4 +1,4 @@
-//! Responsible for what boosting leaves behind: a sum of trees for the mean and one for the logarithm of the sd.
+//! A boosted model: a sum of trees for the mean and one for the logarithm of the sd.
 
 use super::parameters::Parameters;
 use super::tree::{BLOCK, Tree};

@@ -1,4 +1,4 @@
-//! Responsible for the view of the features that trees need: one column after the other, NaN where a value is missing.
+//! Features in column-major order, as trees need them; NaN where a value is missing.
 
 use negmm_dist::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Responsible for the best splits among all there are: columns are sorted once, then each level of both trees takes one pass
+//! Exact splits: columns are sorted once, then each level of both trees takes one pass
 //! over every column, with running sums for each node.
 
 use super::Columns;

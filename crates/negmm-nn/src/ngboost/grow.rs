@@ -1,4 +1,4 @@
-//! Responsible for growing the two trees of a round, level by level, by least squares.
+//! Tree growth: the two trees of a round, level by level, by least squares.
 
 use super::Columns;
 use super::exact::Exact;

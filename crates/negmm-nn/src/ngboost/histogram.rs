@@ -1,4 +1,4 @@
-//! Responsible for good splits quickly: every column is cut once into at most 255 bins of about as much weight, and only the
+//! Histogram splits: every column is binned once into at most 255 bins of about equal weight, and only the
 //! borders of bins are split candidates.
 //!
 //! A column with at most 255 different values loses nothing. The histogram of one of two siblings, the smaller, is counted;

@@ -1,4 +1,4 @@
-//! Responsible for NGBoost: a normal distribution for every row by boosting regression trees along natural gradients
+//! NGBoost: a normal distribution for every row by boosting regression trees along natural gradients
 //! (Duan, Avati, Ding, Thai, Basu, Ng and Schuler, 2020).
 
 mod boost;
@@ -32,9 +32,9 @@ pub use {
     score::{interval_natural_gradient, interval_value},
 };
 
+use crate::callbacks::Callbacks;
 use crate::dataset::split::holdout;
 use crate::options::{self, Choice, OptionSpec, Options, PATIENCE, SIGMA_MIN, VALIDATION_FRACTION, option_list};
-use crate::watch::Callbacks;
 use boost::{Crossed, Sample, boost};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};

@@ -1,4 +1,4 @@
-//! Responsible for where rows with known targets stand while rounds pass: their parameters, scores and natural gradients.
+//! The state of rows during boosting: their parameters, scores and natural gradients.
 
 use super::boosted::Round;
 use super::score::{interval_natural_gradient, interval_value};

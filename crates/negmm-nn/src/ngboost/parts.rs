@@ -1,4 +1,4 @@
-//! Responsible for a boosted model as flat arrays, the form that goes into a file, and for refusing arrays that are no model.
+//! A boosted model as flat arrays for files, with validation of arrays that were read.
 
 use super::boosted::{Boosted, LARGEST, Round};
 use super::tree::{Node, Tree};

@@ -1,4 +1,4 @@
-//! Responsible for the scores that boosting lowers, and their natural gradients in the parameters (mean, log sd) of a normal
+//! The scores that boosting lowers, and their natural gradients in the parameters (mean, log sd) of a normal
 //! distribution.
 //!
 //! With r = y - mean, z = r / sd and the gradient d = (∂/∂mean, ∂/∂log sd) of the score, the natural gradient is M⁻¹ d,

@@ -1,4 +1,4 @@
-//! Responsible for comparing splits of a node.
+//! Comparison of the splits of a node.
 //!
 //! A split into parts with weights W₁, W₂ (W = W₁ + W₂) and sums of gradients S₁, S₂ (S = S₁ + S₂) lowers the weighted sum of
 //! squares by W₁ W₂ / W · (S₁/W₁ - S₂/W₂)² = W d² / (W₁ W₂) with d = S₁ - W₁ S/W. Within a node W is the same for all

@@ -1,4 +1,4 @@
-//! Responsible for one regression tree: its nodes and which leaf a row falls into.
+//! One regression tree: its nodes and which leaf a row falls into.
 
 use super::Columns;
 

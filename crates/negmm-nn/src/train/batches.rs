@@ -1,4 +1,4 @@
-//! Responsible for which rows each step learns from.
+//! Mini-batches: which rows each step uses.
 
 use super::NetworkJob;
 use negmm_dist::math::counter::Counter;

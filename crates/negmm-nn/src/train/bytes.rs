@@ -1,4 +1,4 @@
-//! Responsible for jobs and what was trained as bytes, so that a job can be trained in another process or on another machine and
+//! Jobs and what was trained as bytes, so that a job can be trained in another process or on another machine and
 //! give the same bits.
 //!
 //! Both are safetensors: lists of numbers as tensors, everything else as JSON. The rows of a job travel by themselves, see

@@ -1,10 +1,10 @@
-//! Responsible for the contract of an engine: jobs from a queue, what each leaves behind back to it.
+//! The contract of an engine: jobs from a queue, what each leaves behind back to it.
 
 use super::History;
 use super::queue::Queue;
+use crate::callbacks::Callbacks;
 use crate::net::Parameters;
 use crate::ngboost::TrainedTrees;
-use crate::watch::Callbacks;
 use negmm_dist::Result;
 
 /// Trains jobs. Results depend on the jobs alone: not on their order, the number of threads, or the instruction set.

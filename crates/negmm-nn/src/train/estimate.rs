@@ -1,4 +1,4 @@
-//! Responsible for a guess of what a training will take, before it begins.
+//! An estimate of the training time.
 
 use super::Job;
 use super::cpu::parts;

@@ -1,4 +1,4 @@
-//! Responsible for computing an objective: how a panel of raw outputs becomes a loss and its gradient, or scores.
+//! Evaluation of an objective: raw outputs of a panel to a loss and its gradient, or to scores.
 
 use super::{Objective, SD_FACTORS};
 use crate::loss::beta_nll;

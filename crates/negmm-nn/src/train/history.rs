@@ -1,4 +1,4 @@
-//! Responsible for the record of a training: what each epoch did.
+//! Training history: losses and validation scores by epoch.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,12 @@
-//! Responsible for saying what is to be trained: one network or one sequence of trees, on which rows, from which seed.
+//! Training jobs: one network or one boosted model, with its rows and its seed.
 
 use std::sync::Arc;
 
 use super::{Objective, TrainingPlan};
+use crate::callbacks::Callbacks;
 use crate::dataset::Dataset;
 use crate::net::{Network, Stem};
 use crate::ngboost::{Columns, Division, NgBoost, Targets, TrainedTrees};
-use crate::watch::Callbacks;
 use negmm_dist::math::lanes::Chunk;
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};

@@ -1,4 +1,4 @@
-//! Responsible for what is minimised: what a network's outputs mean, and the loss of what they mean.
+//! Objectives: the head of a network and its loss.
 
 use serde::{Deserialize, Serialize};
 

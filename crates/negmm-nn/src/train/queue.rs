@@ -1,4 +1,4 @@
-//! Responsible for the way between those who need networks and the engine that trains them: jobs go in, trained jobs come out,
+//! The job queue between those who need trained networks and the engine: job groups go in, trained jobs come out,
 //! in whatever order the engine takes them.
 
 use std::collections::{HashMap, VecDeque};
@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::{Engine, Job, Trained, train};
-use crate::watch::Callbacks;
+use crate::callbacks::Callbacks;
 use negmm_dist::{Error, Result};
 
 /// Jobs that an engine may take.

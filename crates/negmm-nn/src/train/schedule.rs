@@ -1,4 +1,4 @@
-//! Responsible for the learning rate of each step.
+//! Learning-rate schedules.
 
 use serde::{Deserialize, Serialize};
 

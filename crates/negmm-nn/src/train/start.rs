@@ -1,4 +1,4 @@
-//! Responsible for where a training begins, for engines that run one by themselves.
+//! The initial state of a training, for engines that run one by themselves.
 
 use super::NetworkJob;
 use super::cpu::{part_of, parts};

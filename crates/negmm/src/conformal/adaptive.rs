@@ -1,4 +1,4 @@
-//! Responsible for sets along a sequence: each leaves outside what was missed too seldom, or too often, before it.
+//! Adaptive conformal inference (ACI) along a sequence: coverage is corrected by past misses.
 //!
 //! Steps of a sequence are not alike, so no rows that were held back guarantee those to come. Adaptive conformal inference (Gibbs and
 //! Candès 2021) promises less and supposes nothing: a set leaves outside the probability a, as the model itself has it; after each target

@@ -1,10 +1,10 @@
-//! Responsible for calibrations: the tails of rows that were held back, by groups, and what sets of new rows leave outside.
+//! Split-conformal calibration: conformity scores of the calibration set, by groups, and the sets they give.
 
 use serde::{Deserialize, Serialize};
 
+use super::conformity_scores::Tails;
 use super::guarantee::Guarantee;
 use super::labels::Labels;
-use super::tails::Tails;
 use negmm_dist::{Error, Predictions, Result};
 use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
 

@@ -1,8 +1,8 @@
-//! Responsible for guarantees: how much guaranteed sets hold, and the sentence that says it.
+//! Coverage guarantees of conformal sets, as numbers and as a sentence.
 
 use std::fmt;
 
-use super::tails::Tails;
+use super::conformity_scores::Tails;
 use negmm_dist::math::beta;
 
 /// The confidence of the bound for one model.

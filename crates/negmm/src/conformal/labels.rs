@@ -1,4 +1,4 @@
-//! Responsible for what guaranteed sets ask of rows beside the model's inputs, and for the columns that say it: groups and weights.
+//! Groups and weights of rows for conformal sets, and the columns that hold them.
 
 use super::Calibration;
 use negmm_data::{Chunk, ColumnType, Schema, Table};

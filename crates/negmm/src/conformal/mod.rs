@@ -1,4 +1,4 @@
-//! Responsible for guaranteed sets: intervals and regions that hold new targets as often as they say, whatever the model is.
+//! Conformal prediction sets: intervals and regions with a coverage guarantee, whatever the model is.
 //!
 //! Split conformal prediction: rows that the model has not seen are held back, and the tail of each of their targets is kept
 //! ([`negmm_dist::DistributionRef::interval_tail`] and [`negmm_dist::DistributionRef::region_tail`]). A set for a new row then leaves out as much of the model's own
@@ -12,14 +12,14 @@
 
 mod adaptive;
 mod calibration;
+mod conformity_scores;
 mod guarantee;
-mod guard;
 mod labels;
-mod tails;
+mod predictor;
 
 pub use adaptive::{AdaptiveConformal, Kept};
 pub(crate) use calibration::CalibrationShape;
 pub use calibration::{Calibration, CalibrationSet, SetKind};
 pub use guarantee::{CONFIDENCE, CoverageGuarantee, Guarantee};
-pub use guard::ConformalPredictor;
 pub use labels::{LabelColumns, Labels};
+pub use predictor::ConformalPredictor;

@@ -1,4 +1,4 @@
-//! Responsible for forecasts whose sets adapt: each step ahead of each series by what was missed before its origin.
+//! Adaptive conformal inference for forecasts: by step ahead and series.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Responsible for the dependence between steps ahead: a Gaussian copula, by which single steps become paths.
+//! The dependence between steps ahead: a Gaussian copula, by which single steps become paths.
 //!
 //! The normal scores of a path's steps are correlated by
 //!

@@ -1,13 +1,13 @@
-//! Responsible for forecasters: a recipe, what was learnt by it, and what both say of what comes.
+//! Forecasters: a series transform and a fitted model, which together forecast the steps ahead.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::baseline::Baseline;
 use super::copula::Copula;
-use super::lags::{Past, inputs};
-use super::rival::Baseline;
+use super::features::{Past, inputs};
 use super::{ForecastPoint, Histories, SeriesTransform};
 use crate::model::{Loaded, forecaster_to_bytes};
 use crate::{Accelerator, Model};

@@ -1,4 +1,4 @@
-//! Responsible for forecasts: what follows the end of a series, as a distribution for each step ahead.
+//! Forecasts: what follows the end of a series, as a distribution for each step ahead.
 //!
 //! A series is forecast by what `auto` learns from a table of its past: one row for each origin (the last step that is known)
 //! and step ahead, whose target is how far the series goes from a naive forecast, in units of its recent changes
@@ -16,38 +16,38 @@
 //! | [`Forecasts`] and what came | scores by step, beside naive forecasts | rolling, step_scores |
 
 mod adaptive;
-mod clock;
+mod backtest;
+mod baseline;
+mod batches;
+mod changes;
 mod copula;
+mod features;
+mod fit;
 mod forecaster;
-mod futures;
-mod held;
-mod lags;
-mod law;
-mod measure;
+mod frequency;
+mod held_out;
+mod index_columns;
+mod local_scale;
 mod naive;
-mod placed;
-mod places;
-mod plan;
-mod portions;
-mod recipe;
-mod rival;
-mod roles;
-mod rolling;
+mod paths;
+mod points;
 mod scale;
 mod seasons;
 mod series;
+mod specification;
 mod step_scores;
+mod transform;
 
 pub use adaptive::AdaptiveScores;
-pub use clock::Frequency;
+pub use backtest::{Backtest, BacktestOrigins, backtest};
+pub use features::ForecastPoint;
+pub use fit::{FittedForecaster, ForecastPlan, fit_forecaster};
 pub(crate) use forecaster::ForecastParts;
 pub use forecaster::{Forecaster, Forecasts, Score};
-pub use futures::Aggregate;
-pub use lags::ForecastPoint;
+pub use frequency::Frequency;
 pub use naive::Naive;
-pub use plan::{FittedForecaster, ForecastPlan, fit_forecaster};
-pub use recipe::SeriesTransform;
-pub use roles::{MOST_HORIZON, SeriesSpec};
-pub use rolling::{Backtest, BacktestOrigins, backtest};
+pub use paths::Aggregate;
 pub use series::{Histories, Series};
+pub use specification::{MOST_HORIZON, SeriesSpec};
 pub use step_scores::{STEP_PIT_BINS, StepScores};
+pub use transform::SeriesTransform;

@@ -1,4 +1,4 @@
-//! Responsible for naive forecasts: what nobody should lose to, and what forecasts are measured from.
+//! Naive and seasonal naive forecasts.
 
 use serde::{Deserialize, Serialize};
 

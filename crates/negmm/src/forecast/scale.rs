@@ -1,4 +1,4 @@
-//! Responsible for the scale of a series at each step: how large its changes lately were.
+//! The scale of recent changes of a series at each step.
 
 use serde::{Deserialize, Serialize};
 

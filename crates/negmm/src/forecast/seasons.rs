@@ -1,4 +1,4 @@
-//! Responsible for seasons: after how many steps a series repeats itself.
+//! Detection of seasonal periods.
 
 use super::{Frequency, Series};
 

@@ -1,4 +1,4 @@
-//! Responsible for series: the rows of a table in the order of time, one step after the other, gaps filled with missing steps.
+//! Series: the rows of a table in the order of time, one step after the other, gaps filled with missing steps.
 
 use std::collections::HashMap;
 

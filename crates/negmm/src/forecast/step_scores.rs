@@ -1,4 +1,4 @@
-//! Responsible for the scores of forecasts: of each one, and their means.
+//! The scores of forecasts: of each one, and their means.
 
 use negmm_dist::Distribution;
 use serde::Serialize;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::division::{Divided, divide, half_of, learnt_from};
 use super::ensemble::ENSEMBLE_SIZE;
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
+use super::fold_data::FoldData;
+use super::fold_rows::{Divided, divide, half_of, learnt_from};
 use super::folds::{Fold, Folds};
-use super::material::FoldData;
 use super::mixture_network::COMPONENTS;
 use super::ne_gmm::{ETA, check_eta_of_censored};
 use super::network_settings::{EMBEDDING, HIDDEN, LSTM_HIDDEN, LSTM_LAYERS, QUANTILE_TRANSFORM, RESIDUAL};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::material::FoldData;
+use super::fold_data::FoldData;
 use super::plan::Plan;
 use super::settings::{MethodSettings, plan_one_network};
 use super::{NetworkSettings, PredictorKind};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::material::FoldData;
+use super::fold_data::FoldData;
 use super::plan::{Plan, Work};
 use super::seed::member_seed;
 use super::settings::MethodSettings;

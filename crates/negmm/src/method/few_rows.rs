@@ -1,4 +1,4 @@
-//! Responsible for what few rows can tell: how wide a distribution must be when mean and spread are guesses themselves.
+//! Predictive distributions from few rows, when mean and spread are themselves uncertain.
 
 /// With fewer rows than this nothing is trained: the targets' own mean and a wide sd are the honest answer.
 pub(crate) const LEAST_TRAINED: usize = 10;

@@ -1,4 +1,4 @@
-//! Responsible for what is made of trained jobs: a predictor, and what it says of rows that it has not learnt from.
+//! Assembly of trained jobs to a predictor and its out-of-fold predictions.
 
 use std::sync::Arc;
 

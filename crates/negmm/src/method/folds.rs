@@ -1,5 +1,4 @@
-//! Responsible for the pool of `auto`: what is trained for each fold, what it says of rows that it has not seen, and how much each part
-//! of the pool counts by that.
+//! The pool of `auto`: training by fold, out-of-fold predictions, sigma scales and stacking weights.
 //!
 //! What is said of a held-out row was neither learnt nor chosen by it: each half of a fold is predicted by the checkpoints that the
 //! other half chose, with the sd factor and the shares that suit the other folds.
@@ -9,7 +8,7 @@ use std::sync::Arc;
 use super::constant;
 use super::few_rows::constant_sd;
 use super::finish::{FitOutput, OutOfFold, foreign, history_of};
-use super::sd_factor::{self, Factors, score};
+use super::sigma_scale::{self, Factors, score};
 use super::stacking::Stacking;
 use super::{Member, Method, Part, Predictor};
 use crate::standardised::{Pool, Standardised};
@@ -208,8 +207,8 @@ impl Folds {
     fn calibrated(&self, mixtures: Mixtures, held: &Held) -> MemberPredictions {
         let (rows, factors) = (self.data.len(), Factors::of(&mixtures, held));
         let folds = 0..self.folds.len();
-        let alone = folds.clone().map(|fold| sd_factor::alone(rows, factors.without(fold as u32))).collect();
-        let in_pool = folds.map(|fold| sd_factor::in_pool(rows, self.each(), factors.of_fold(fold))).collect();
+        let alone = folds.clone().map(|fold| sigma_scale::alone(rows, factors.without(fold as u32))).collect();
+        let in_pool = folds.map(|fold| sigma_scale::in_pool(rows, self.each(), factors.of_fold(fold))).collect();
         MemberPredictions { mixtures, alone, in_pool }
     }
 

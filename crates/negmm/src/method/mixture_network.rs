@@ -1,9 +1,9 @@
-//! Responsible for the settings that NE-GMM and MDN share: a network whose outputs are a Gaussian mixture.
+//! The settings that NE-GMM and MDN share: a network whose outputs are a Gaussian mixture.
 
 use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
-use super::material::FoldData;
+use super::fold_data::FoldData;
 use negmm_dist::Hint;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};

@@ -1,8 +1,8 @@
-//! Responsible for the settings that all neural methods share: the network's shape, the floor of its sds, its training.
+//! The settings that all neural methods share: the network's shape, the floor of its sds, its training.
 
 use serde::{Deserialize, Serialize};
 
-use super::material::FoldData;
+use super::fold_data::FoldData;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem};
 use negmm_nn::options::{OptionResult, OptionSpec, Options, SIGMA_MIN, option_list};

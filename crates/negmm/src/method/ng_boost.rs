@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::material::FoldData;
+use super::fold_data::FoldData;
 use super::plan::{Plan, Work};
 use super::settings::MethodSettings;
 use super::{NgBoost, PredictorKind};

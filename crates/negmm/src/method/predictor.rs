@@ -1,4 +1,4 @@
-//! Responsible for predicting: encoded rows in, mixtures or samples in units of the standardised target out.
+//! Predictors: encoded rows to mixtures or samples in units of the standardised target.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Responsible for the seeds of networks that are trained together.
+//! The seeds of networks that are trained together.
 
 use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;

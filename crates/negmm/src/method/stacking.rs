@@ -1,4 +1,4 @@
-//! Responsible for how much each part of a pool counts: the shares with which rows that no part has learnt from are most likely.
+//! Stacking weights: those that maximise the likelihood of out-of-fold predictions.
 
 /// Rows that are looked at, at most: more would not move the shares.
 const MOST_ROWS: usize = 20_000;

@@ -1,4 +1,4 @@
-//! Responsible for the model file: safetensors with what predicts as named tensors and everything else as JSON.
+//! The model file: safetensors with what predicts as named tensors and everything else as JSON.
 //!
 //! `__metadata__` has one entry, `negmm`, a JSON text with the format's version, method, encoder, shape of what predicts and
 //! record. Network `n` has tensors `network.n.layer.l.weight` (outputs × inputs) and `network.n.layer.l.bias`, as any

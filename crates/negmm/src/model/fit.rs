@@ -1,4 +1,4 @@
-//! Responsible for fitting in one call: plan, train, finish.
+//! Fitting in one call: plan, train, finish.
 
 use super::{Fitted, Model, plan};
 use crate::method::Method;

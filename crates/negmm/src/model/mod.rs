@@ -1,22 +1,22 @@
-//! Responsible for models: a fitted encoder and predictor with the record of their training, and their file.
+//! Models: a fitted encoder and predictor with the record of their training, and their file.
 
+mod encoded_table;
 mod file;
 mod fit;
+mod notes;
 mod plan;
-mod prepared;
 mod record;
-mod remarks;
 mod slopes;
 mod tensors;
 
 use std::path::Path;
 use std::sync::Arc;
 
+pub(crate) use encoded_table::{EncodedTable, EncodingCache, PreprocessingConfig};
 pub use file::Loaded;
 pub(crate) use file::forecaster_to_bytes;
 pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
-pub(crate) use prepared::{EncodedTable, EncodingCache, PreprocessingConfig};
 pub use record::Record;
 
 use crate::accelerator::{Accelerator, Helper};

@@ -1,9 +1,9 @@
-//! Responsible for the two ends of a fit: a table becomes a plan, and what was trained by it a model with its record.
+//! Fitting of models: a table to training jobs, and what was trained to a model with its record.
 
 use std::sync::Arc;
 
-use super::prepared::{EncodedTable, PreprocessingConfig};
-use super::remarks::remarks;
+use super::encoded_table::{EncodedTable, PreprocessingConfig};
+use super::notes::remarks;
 use super::{Model, Record, slopes};
 use crate::accelerator::Helper;
 use crate::conformal::Calibration;

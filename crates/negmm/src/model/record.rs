@@ -1,4 +1,4 @@
-//! Responsible for what a model remembers of its training.
+//! The training record of a model.
 
 use serde::{Deserialize, Serialize};
 

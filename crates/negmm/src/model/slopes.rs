@@ -1,4 +1,4 @@
-//! Responsible for how steep the target is inside the ranges of training, input by input: what is known of how it goes on beyond them.
+//! Slopes of predicted means inside the training ranges, input by input, for extrapolation.
 //!
 //! ```text
 //! slope_i² = mean over rows of ((m(x + h e_i) - m(x)) / h)²        m: predicted mean, standardised; h: STEP sds, inwards at the edge

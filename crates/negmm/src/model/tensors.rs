@@ -1,4 +1,4 @@
-//! Responsible for a predictor as named tensors, and for refusing tensors that are none.
+//! A predictor as named tensors, with validation of tensors that were read.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Responsible for coverage as it is seen: how many targets lay in their central intervals, and a bound that holds at every moment.
+//! Empirical coverage of central intervals, with a confidence bound that holds at every moment.
 
 use serde::{Deserialize, Serialize};
 

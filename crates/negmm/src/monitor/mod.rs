@@ -1,4 +1,4 @@
-//! Responsible for watching a model at work: whether its predictions are calibrated, whether they stopped to be so and since when, how often
+//! Monitoring of a model in use: whether its predictions are calibrated, since when not, how often
 //! intervals hold, and how sharp they still are.
 //!
 //! ```
@@ -18,17 +18,17 @@
 //! ([`serde`]) between two rows.
 
 mod coverage;
-mod evidence;
+mod e_process;
 mod score;
-mod verdict;
+mod status;
 
 use serde::{Deserialize, Serialize};
 
 use coverage::{COVERAGES, Hits};
-use evidence::EProcess;
+use e_process::EProcess;
 use negmm_dist::{Error, Predictions, Result};
 use score::normal_score;
-pub use verdict::{Alarm, EmpiricalCoverage, Verdict};
+pub use status::{Alarm, EmpiricalCoverage, Verdict};
 
 /// Points of the course of the evidence that are kept, at most.
 const MOST_POINTS: usize = 600;

@@ -1,4 +1,4 @@
-//! Responsible for normal scores: how many sds from the middle a target would be if its prediction were a standard normal variable.
+//! Normal scores: how many sds from the middle a target would be if its prediction were a standard normal variable.
 
 use negmm_dist::Distribution;
 use negmm_dist::math::normal;

@@ -1,4 +1,4 @@
-//! Responsible for the journal: every finished trial on a line of its own, written at once and never changed.
+//! The journal: every finished trial on a line of its own, written at once and never changed.
 //!
 //! A journal is a folder of files `*.jsonl`. The first line of a file says which search it is of; each other line is one
 //! finished trial. A run appends to one file, its shard's, and reads them all. A line that a killed run left unfinished

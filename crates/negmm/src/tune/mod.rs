@@ -1,4 +1,4 @@
-//! Responsible for searching settings: which configurations are tried, every finished trial in a journal, the best by
+//! Hyper-parameter search: configurations, a journal of finished trials, the best by
 //! validation rows.
 //!
 //! A search is a list of *trials*, each with a name that says all it depends on. [`run`] does those that the [`Journal`] does

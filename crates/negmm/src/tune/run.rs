@@ -1,4 +1,4 @@
-//! Responsible for running trials: those that are not in the journal, each written down as soon as it is done.
+//! Running trials: those that are not in the journal, each written down as soon as it is done.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Responsible for successive halving: how many configurations go how far.
+//! Successive halving: how many configurations go how far.
 //!
 //! Everything is tried on a small share of the training rows first; the best 1 / factor go on to factor times as many rows,
 //! until the last rung has them all.

@@ -1,4 +1,4 @@
-//! Responsible for the search itself: configurations on splits of a table, rung after rung, and their ranking.
+//! The search itself: configurations on splits of a table, rung after rung, and their ranking.
 
 use serde_json::{Map, Value, json};
 

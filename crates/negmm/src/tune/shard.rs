@@ -1,4 +1,4 @@
-//! Responsible for dividing trials over machines.
+//! Shards: trials divided over machines.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Responsible for what a search may try: options with their values, and the methods they are options of.
+//! Search spaces: options with candidate values, and their methods.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Responsible for softmins of whole clouds in `f32` lanes, a row in each lane.
+//! Softmins of whole clouds in `f32` lanes, a row in each lane.
 //!
 //! The square in a softmin is taken apart, so that a pair of points costs one multiplication before its exponential:
 //!

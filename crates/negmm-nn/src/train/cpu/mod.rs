@@ -1,14 +1,14 @@
-//! Responsible for training on processors: one job a thread; threads without a job help with the parts of others' steps.
+//! The CPU engine: one job per thread; idle threads help with parts of other jobs.
 
 mod trainer;
 
 use std::sync::LazyLock;
 
-use super::course::TrainingLoop;
+use super::plan::TrainingLoop;
 use super::queue::Queue;
 use super::{Engine, Job, Trained, TrainedNetwork};
+use crate::callbacks::Callbacks;
 use crate::threads;
-use crate::watch::Callbacks;
 use negmm_dist::Result;
 use negmm_dist::math::lanes::{Isa, Kernel, Lanes};
 pub use trainer::CpuTrainer;

@@ -1,12 +1,12 @@
-//! Responsible for the steps of one network on one core: its parameters and everything that changes them.
+//! Training steps of one network on one core.
 
 use std::marker::PhantomData;
 
 use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Workspace};
 use crate::threads;
-use crate::train::course::Trainer;
 use crate::train::evaluator::{Evaluator, PanelRows, ScoreSums};
 use crate::train::optimiser::{self, Decay, OptimiserState};
+use crate::train::plan::Trainer;
 use crate::train::{NetworkJob, Optimiser, SD_FACTORS, Selection, Validation};
 use negmm_dist::math::counter::{Counter, Draws};
 use negmm_dist::math::lanes::{Chunk, Kernel, Lanes, WIDTH};

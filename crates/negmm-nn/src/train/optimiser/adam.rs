@@ -1,4 +1,4 @@
-//! Responsible for Adam (Kingma & Ba, 2015).
+//! Adam (Kingma & Ba, 2015).
 
 use super::{BETA_2, EPSILON, TINY};
 use negmm_dist::math::lanes::{Chunk, Lanes};

@@ -1,4 +1,4 @@
-//! Responsible for turning gradients into steps: which optimiser, what it remembers, weight decay.
+//! Optimisers: gradients to steps, their state, weight decay.
 
 mod adam;
 mod muon;

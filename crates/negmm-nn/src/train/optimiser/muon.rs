@@ -1,4 +1,4 @@
-//! Responsible for Muon (Jordan et al., 2024): the momentum of a matrix is brought near to an orthogonal matrix before it is a step.
+//! Muon (Jordan et al., 2024): the momentum of a matrix is brought near to an orthogonal matrix before it is a step.
 //!
 //! ```text
 //! M = 0.95 M + 0.05 G        X = (0.05 G + 0.95 M) / norm        norm of Frobenius

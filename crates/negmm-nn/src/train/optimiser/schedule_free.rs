@@ -1,4 +1,4 @@
-//! Responsible for schedule-free Adam (Defazio, Yang, Mehta, Mishchenko, Khaled & Cutkosky, 2024, "The road less scheduled").
+//! Schedule-free Adam (Defazio, Yang, Mehta, Mishchenko, Khaled & Cutkosky, 2024, "The road less scheduled").
 //!
 //! ```text
 //! v = b2 v + (1 - b2) g²                       g: the gradient at y

@@ -1,0 +1,89 @@
+//! Data warnings of a training table: constant columns, unique rows and the like.
+
+use crate::target::moments::mean_and_sd;
+use crate::{Column, Input, Table, Target};
+use negmm_dist::Warning;
+use negmm_dist::quote::quoted;
+
+/// A row stands alone when all other rows together make less than this share of a column's variance.
+const REST_OF_VARIANCE: f64 = 1e-6;
+/// Columns that a warning names.
+const NAMED_COLUMNS: usize = 5;
+
+/// Texts of cells that a warning quotes.
+const SHOWN_TEXTS: usize = 3;
+
+/// Warnings about training data: columns without information, rows that dwarf all others.
+pub(crate) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<Warning> {
+    let unused = inputs.iter().filter(|input| input.encoding.features() == 0).map(|input| input.name.as_str());
+    let is_missing = |name: &&str| match table.column(name) {
+        Some(Column::Numbers(numbers) | Column::Times(numbers)) => numbers.iter().all(|number| number.is_nan()),
+        _ => false,
+    };
+    let (missing, constant): (Vec<&str>, Vec<&str>) = unused.partition(is_missing);
+    let mut warnings = Vec::new();
+    for (names, why) in [(missing, "missing in every row"), (constant, "the same in every row")] {
+        if names.is_empty() {
+            continue;
+        }
+        let mut named = names.iter().take(NAMED_COLUMNS).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+        if names.len() > NAMED_COLUMNS {
+            named.push_str(&format!(" and {} more", names.len() - NAMED_COLUMNS));
+        }
+        let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
+        warnings.push(Warning::new(format!("{columns} {named} {are} {why} and not used")));
+    }
+    let also = (!inputs.iter().any(|input| input.name == target.name)).then_some(&target.name);
+    for name in inputs.iter().map(|input| &input.name).chain(also) {
+        warnings.extend(odd_cells(table, name));
+        let Some(Ok(numbers)) = table.numbers(name) else { continue };
+        if let Some(row) = overshadowing_row(&numbers) {
+            let message = format!("{:e} is so far from all other rows that they hardly differ beside it", numbers[row]);
+            warnings.push(Warning::new(message).in_column(name).at_row(table.row_in_file(row) as u64));
+        }
+    }
+    warnings
+}
+
+/// The cells of a column of numbers that are none and count as missing.
+fn odd_cells(table: &Table, name: &str) -> Option<Warning> {
+    let odd = &table.reading(name)?.odd;
+    let total: u64 = odd.iter().map(|(_, count)| count).sum();
+    let shown: Vec<String> = odd.iter().take(SHOWN_TEXTS).map(|(cell, n)| format!("{} ({n})", quoted(cell))).collect();
+    let more = if odd.len() > shown.len() { " …" } else { "" };
+    let are = if total == 1 { "cell is no number and counts" } else { "cells are no numbers and count" };
+    let message = format!("{total} {are} as missing: {}{more}", shown.join(", "));
+    (total > 0).then(|| Warning::new(message).in_column(name))
+}
+
+/// The row beside which all others, though not the same, hardly vary.
+fn overshadowing_row(numbers: &[f64]) -> Option<usize> {
+    let (mean, sd) = mean_and_sd(numbers, None)?;
+    let far = |row: &usize| (numbers[*row] - mean).abs();
+    let present = (0..numbers.len()).filter(|row| !numbers[*row].is_nan());
+    let row = present.max_by(|a, b| far(a).total_cmp(&far(b)))?;
+    let mut others = numbers.to_vec();
+    others[row] = f64::NAN;
+    let (_, rest) = mean_and_sd(&others, None)?;
+    (rest > 0.0 && rest / sd < REST_OF_VARIANCE.sqrt()).then_some(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_stands_alone_is_found() {
+        let mut numbers: Vec<f64> = (0..50).map(f64::from).collect();
+        assert_eq!(overshadowing_row(&numbers), None);
+        numbers[7] = f64::NAN;
+        numbers[9] = -1e30;
+        assert_eq!(overshadowing_row(&numbers), Some(9));
+        // A rare flag is no outlier.
+        let mut flag = vec![0.0; 5000];
+        flag[3] = 1.0;
+        assert_eq!(overshadowing_row(&flag), None);
+        assert_eq!(overshadowing_row(&[1.0, 2.0]), None);
+        assert_eq!(overshadowing_row(&[f64::NAN, 2.0]), None);
+    }
+}

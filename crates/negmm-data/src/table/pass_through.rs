@@ -1,0 +1,79 @@
+//! Pass-through columns: every cell as it stands in the file.
+
+use std::borrow::Cow;
+
+/// A column carried over.
+#[derive(Clone, Debug)]
+pub struct KeptColumn {
+    name: String,
+    cells: Cells,
+}
+
+#[derive(Clone, Debug)]
+enum Cells {
+    /// One after the other, and where each ends.
+    Text { text: String, ends: Vec<usize> },
+    /// Arrays of one type, one after the other.
+    #[cfg(feature = "parquet")]
+    Arrays(Vec<arrow_array::ArrayRef>),
+}
+
+impl KeptColumn {
+    /// An empty one of text.
+    pub(crate) fn of_text(name: &str) -> Self {
+        Self { name: name.to_string(), cells: Cells::Text { text: String::new(), ends: Vec::new() } }
+    }
+
+    /// One of arrays of one type.
+    #[cfg(feature = "parquet")]
+    pub fn of_arrays(name: &str, arrays: Vec<arrow_array::ArrayRef>) -> Self {
+        Self { name: name.to_string(), cells: Cells::Arrays(arrays) }
+    }
+
+    /// The name of the column.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The cells from the first row to the last as text; nothing where one is missing.
+    pub fn cells(&self) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
+        match &self.cells {
+            Cells::Text { text, ends } => {
+                let mut start = 0;
+                Box::new(ends.iter().map(move |end| {
+                    let cell = &text[start..*end];
+                    start = *end;
+                    Cow::Borrowed(cell)
+                }))
+            }
+            #[cfg(feature = "parquet")]
+            Cells::Arrays(arrays) => {
+                Box::new(arrays.iter().flat_map(|array| crate::parquet::arrow::cells(array.as_ref())))
+            }
+        }
+    }
+
+    /// Adds a cell of text.
+    pub(crate) fn push(&mut self, cell: &str) {
+        match &mut self.cells {
+            Cells::Text { text, ends } => {
+                text.push_str(cell);
+                ends.push(text.len());
+            }
+            #[cfg(feature = "parquet")]
+            Cells::Arrays(_) => {}
+        }
+    }
+
+    /// The cells as arrays of one type; of text an empty cell is a missing one.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn arrays(&self) -> Vec<arrow_array::ArrayRef> {
+        match &self.cells {
+            Cells::Text { .. } => {
+                let cells = self.cells().map(|cell| (!cell.is_empty()).then_some(cell));
+                vec![std::sync::Arc::new(cells.collect::<arrow_array::StringArray>())]
+            }
+            Cells::Arrays(arrays) => arrays.clone(),
+        }
+    }
+}

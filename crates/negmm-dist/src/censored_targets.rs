@@ -1,0 +1,72 @@
+//! Censored targets: the two numbers between which each target lies.
+
+use crate::weights::check_weights;
+use crate::{Error, Result};
+
+/// What is known of each row's target, in its own unit: between which two numbers it lies. Both are the same where it is known;
+/// else it is larger than the lower one and at most the upper one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CensoredTargets {
+    /// Lower ends.
+    pub lower: Vec<f64>,
+    /// Upper ends, infinite where there is none.
+    pub upper: Vec<f64>,
+}
+
+impl CensoredTargets {
+    /// Whether there is something sound for each of so many rows, and a weight where there are weights.
+    ///
+    /// # Errors
+    /// When there is not; the message names the row.
+    pub fn check(&self, rows: usize, weights: Option<&[f64]>) -> Result<()> {
+        let Self { lower, upper } = self;
+        if lower.len() != rows || upper.len() != rows {
+            let found = format!("found {} and {}", lower.len(), upper.len());
+            return Err(Error::data(format!("expected {rows} lower and {rows} upper ends, {found}")));
+        }
+        for (row, (lower, upper)) in lower.iter().zip(upper).enumerate() {
+            if !lower.is_finite() {
+                return Err(Error::data(format!("expected a finite lower end, found {lower}")).at_row(row as u64));
+            }
+            if upper.is_nan() || upper < lower {
+                return Err(below(*upper, *lower).at_row(row as u64));
+            }
+        }
+        weights.map_or(Ok(()), |weights| check_weights(weights, rows))
+    }
+
+    /// Whether the target of a row is known.
+    pub fn is_value(&self, row: usize) -> bool {
+        self.lower[row] == self.upper[row]
+    }
+
+    /// The rows whose target is known.
+    pub fn values(&self) -> Vec<usize> {
+        (0..self.lower.len()).filter(|row| self.is_value(*row)).collect()
+    }
+
+    /// Rows whose target is not known.
+    pub fn censored(&self) -> usize {
+        self.lower.len() - self.values().len()
+    }
+
+    /// The first row that has an interval with two ends.
+    pub fn first_interval(&self) -> Option<usize> {
+        (0..self.lower.len()).find(|row| !self.is_value(*row) && self.upper[*row].is_finite())
+    }
+
+    /// What is known of some rows, in this order.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let pick = |ends: &[f64]| rows.iter().map(|row| ends[*row]).collect();
+        Self { lower: pick(&self.lower), upper: pick(&self.upper) }
+    }
+}
+
+/// The error of an upper end below the lower one.
+pub fn below(upper: f64, lower: f64) -> Error {
+    Error::data(format!("the upper end {upper} is below the target {lower}"))
+}

@@ -1,0 +1,150 @@
+//! Intervals of the standard normal distribution: their probability, and moments within.
+//!
+//! A stretch begins a >= 0 above the mean and is w wide, w may be infinite. Seen from its beginning, and without the factor
+//! pdf(a), it is exp(-a t - t²/2) for t in (0, w): so nothing underflows, however far out it lies.
+
+use std::f64::consts::FRAC_1_SQRT_2;
+
+use super::{normal, quadrature};
+
+/// Below this w (a + 1) the term after the last of the series is less than 1e-16, and above it the difference of two tails loses two
+/// bits at most.
+const NARROW: f64 = 0.5;
+/// Below this the rule of 16 points is exact to rounding, and above it the differences of the tails' moments keep their digits.
+const NARROW_MOMENTS: f64 = 2.0;
+
+/// ∫ exp(-a t - t²/2) dt over (0, w): the probability of the stretch, as a multiple of pdf(a).
+pub fn mass(a: f64, w: f64) -> f64 {
+    if a == 0.0 {
+        return normal::mills(0.0) * libm::erf(w * FRAC_1_SQRT_2);
+    }
+    if w * (a + 1.0) < NARROW {
+        return w * decay(a, 0.5 * w) * series(a + 0.5 * w, 0.5 * w);
+    }
+    let rest = decay(a, w);
+    normal::mills(a) - if rest > 0.0 { rest * normal::mills(a + w) } else { 0.0 }
+}
+
+/// The mean of pdf(z + t) / pdf(z) over -h < t < h.
+///
+/// Taylor's series is pdf(z + t) / pdf(z) = sum_n (-t)^n He_n(z) / n! with Hermite's polynomials, so the terms are
+/// v_n = h^(2n) He_2n(z) / (2n + 1)!, and He_(2n+2) = (z² - 4n - 1) He_2n - 2n (2n - 1) He_(2n-2) gives each from those before it.
+fn series(z: f64, h: f64) -> f64 {
+    const TERMS: u32 = 7;
+    let (square, slope) = (h * h, h * z * h * z);
+    let (mut before, mut term, mut sum) = (0.0, 1.0, 1.0);
+    for n in (0..TERMS).map(f64::from) {
+        let (this, last) = (1.0 / ((2.0 * n + 2.0) * (2.0 * n + 3.0)), (2.0 * n - 1.0) / (2.0 * n + 1.0));
+        let next = this * ((slope - (4.0 * n + 1.0) * square) * term - last * square * square * before);
+        (before, term) = (term, next);
+        sum += term;
+    }
+    sum
+}
+
+/// ∫ t^n exp(-a t - t²/2) dt over (0, w) for n = 0, 1, 2.
+///
+/// A wide stretch is the tail from a less the tail from a + w, whose own moments are moved by w.
+pub fn moments(a: f64, w: f64) -> [f64; 3] {
+    if w * (a + 1.0) < NARROW_MOMENTS {
+        return quadrature::integral(0.0, w, |t| {
+            let density = libm::exp(-t * (a + 0.5 * t));
+            [density, t * density, t * t * density]
+        });
+    }
+    let (whole, rest) = (tail_moments(a), decay(a, w));
+    if rest == 0.0 {
+        return whole;
+    }
+    let [mass, first, second] = tail_moments(a + w).map(|moment| rest * moment);
+    [whole[0] - mass, whole[1] - (first + w * mass), whole[2] - (second + w * (2.0 * first + w * mass))]
+}
+
+/// pdf(a + t) / pdf(a).
+#[inline]
+pub fn decay(a: f64, t: f64) -> f64 {
+    libm::exp(-t * (a + 0.5 * t))
+}
+
+/// The moments of the whole tail from a on.
+///
+/// With I_n = ∫ t^n / n! exp(-a t - t²/2) dt, integration by parts gives (n + 1) I_{n+1} = I_{n-1} - a I_n. So the ratios
+/// r_n = I_n / I_{n-1} follow from each other, r_n = 1 / (a + (n + 1) r_{n+1}): downwards far out, where it is Laplace's
+/// continued fraction, and upwards near the mean, where little cancels.
+fn tail_moments(a: f64) -> [f64; 3] {
+    /// From here on the continued fraction is used, with so many terms.
+    const FAR: f64 = 4.0;
+    const TERMS: u32 = 60;
+    let mass = normal::mills(a);
+    let (first, second) = if a > FAR {
+        let second = 1.0 / (3..=TERMS).rev().fold(a, |fraction, n| a + f64::from(n) / fraction);
+        (1.0 / (a + 2.0 * second), second)
+    } else {
+        let first = 1.0 / mass - a;
+        (first, 0.5 * (1.0 / first - a))
+    };
+    [mass, mass * first, 2.0 * mass * first * second]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Python mpmath, 60 digits: `mp.quad(lambda t: t**n * mp.exp(-a*t - t*t/2), ...)`.
+    const STRETCHES: &[(f64, f64, [f64; 3])] = &[
+        (0.0, 9.313225746154785e-10, [9.313225746154785e-10, 4.336808689942018e-19, 2.692645223154387e-28]),
+        (0.0, 0.125, [0.12467524068911467, 0.007782061739756488, 0.00064799840658423]),
+        (0.0, 2.0, [1.1962880133226081, 0.8646647167633873, 0.9256174468493829]),
+        (0.0, 50.0, [1.2533141373155003, 1.0, 1.2533141373155003]),
+        (0.5, 1.0, [0.6866064877185771, 0.2888173149692691, 0.17431838906250025]),
+        (3.0, 0.25, [0.17439066443641224, 0.018994644919149022, 0.0029483892360616013]),
+        (3.0, 0.5, [0.2520999927671258, 0.046788346494428604, 0.013279115681742941]),
+        (3.0, 3.0, [0.30459007609697364, 0.08622840074999262, 0.04590076096973664]),
+        (4.5, 1.0, [0.21138252550927994, 0.042040688209154846, 0.015461481568997657]),
+        (40.0, 0.03125, [0.017835325153051973, 0.00022205778959784596, 4.1093163780327815e-06]),
+        (40.0, 0.0625, [0.022940750301183754, 0.0004451551288588602, 1.4243095342408316e-05]),
+        (40.0, 1.0, [0.02498440420572057, 0.0006238317711771541, 3.11333586344069e-05]),
+        (10000.0, 9.5367431640625e-07, [9.491412645259836e-07, 4.518664586075191e-13, 2.8706049555201696e-19]),
+        (10000.0, 0.0009765625, [9.999425991448054e-05, 9.993821215812965e-09, 1.993290964849539e-12]),
+        (0.0, f64::INFINITY, [1.2533141373155003, 1.0, 1.2533141373155003]),
+        (1.0, f64::INFINITY, [0.6556795424187984, 0.34432045758120156, 0.31135908483759694]),
+        (3.99, f64::INFINITY, [0.2371874445304856, 0.053622096323362456, 0.02323528020026938]),
+        (4.01, f64::INFINITY, [0.2361196303572521, 0.05316028226741905, 0.02294689846490176]),
+        (30.0, f64::INFINITY, [0.03329641907249721, 0.0011074278250835985, 7.358431998925706e-05]),
+        (100000.0, f64::INFINITY, [9.999999999e-06, 9.999999997e-11, 1.9999999988e-15]),
+    ];
+
+    #[test]
+    fn moments_agree_with_high_precision() {
+        for &(a, w, expected) in STRETCHES {
+            let found = moments(a, w);
+            for (found, expected) in found.into_iter().zip(expected).chain([(mass(a, w), expected[0])]) {
+                assert!((found / expected - 1.0).abs() < 3e-13, "{a} {w}: {found:e} {expected:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_mass_is_the_moment_of_order_zero() {
+        for a in [1e-9, 0.1, 0.7, 1.0, 2.5, 6.0, 40.0, 1e5] {
+            for share in [1e-12, 1e-3, 0.1, 0.3, 0.499, 0.501, 0.7, 1.0, 1.9] {
+                let w = share / (a + 1.0);
+                let (mass, [moment, ..]) = (mass(a, w), moments(a, w));
+                assert!((mass / moment - 1.0).abs() < 2e-15, "{a} {w}: {mass:e} {moment:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_forms_meet() {
+        for a in [0.0, 0.3, 2.0, 3.999_999, 4.000_001, 50.0, 1e6] {
+            let w = NARROW_MOMENTS / (a + 1.0);
+            let (narrow, wide) = (moments(a, w * (1.0 - 1e-14)), moments(a, w * (1.0 + 1e-14)));
+            for (narrow, wide) in narrow.into_iter().zip(wide) {
+                assert!((narrow / wide - 1.0).abs() < 3e-13, "{a}: {narrow:e} {wide:e}");
+            }
+        }
+        assert_eq!(mass(3.0, 0.0), 0.0);
+        assert_eq!(moments(1.0, 1e200), moments(1.0, f64::INFINITY));
+    }
+}

@@ -1,0 +1,182 @@
+//! A truncated component: one normal component between two bounds.
+
+use crate::math::normal;
+use crate::math::normal_interval::{self, decay};
+
+/// Beyond this many sds from the base there is nothing that a double would notice beside 1.
+const FAR: f64 = 9.0;
+
+/// A component given that it lies between two bounds: a stretch of a normal density, or an atom.
+///
+/// Everything is counted from the place between the bounds that is nearest to the component's mean, where the density is
+/// highest. From there one stretch goes to the left and one to the right, both of which begin `a` sds from the mean.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    /// That place; the place of an atom.
+    pub base: f64,
+    /// Of the component; the sd is 0 for an atom.
+    mean: f64,
+    pub sd: f64,
+    a: f64,
+    /// Widths in sds, and masses as multiples of the density at the base.
+    left: f64,
+    right: f64,
+    left_mass: f64,
+    right_mass: f64,
+}
+
+impl Piece {
+    /// Of the component with this mean and positive sd, between two bounds that may be infinite.
+    pub(super) fn new(mean: f64, sd: f64, lower: f64, upper: f64) -> Self {
+        let base = mean.clamp(lower, upper);
+        let (a, left, right) = (((base - mean) / sd).abs(), (base - lower) / sd, (upper - base) / sd);
+        let (left_mass, right_mass) = (normal_interval::mass(a, left), normal_interval::mass(a, right));
+        Self { base, mean, sd, a, left, right, left_mass, right_mass }
+    }
+
+    /// An atom between the bounds.
+    pub(super) fn atom(place: f64) -> Self {
+        Self { base: place, mean: place, sd: 0.0, a: 0.0, left: 0.0, right: 0.0, left_mass: 0.0, right_mass: 0.0 }
+    }
+
+    /// Of the same component between other bounds; not of an atom.
+    pub(super) fn between(&self, lower: f64, upper: f64) -> Self {
+        Self::new(self.mean, self.sd, lower, upper)
+    }
+
+    /// Logarithm of the component's probability between the bounds.
+    pub(super) fn log_mass(&self) -> f64 {
+        // So far out that the density has no logarithm either.
+        if self.a.is_infinite() {
+            return f64::NEG_INFINITY;
+        }
+        (normal::log_pdf(self.a) + libm::log(self.total())).min(0.0)
+    }
+
+    fn total(&self) -> f64 {
+        self.left_mass + self.right_mass
+    }
+
+    /// Mean and variance.
+    pub(super) fn moments(&self) -> (f64, f64) {
+        if self.total() == 0.0 {
+            return (self.base, 0.0);
+        }
+        let (left, right) = (normal_interval::moments(self.a, self.left), normal_interval::moments(self.a, self.right));
+        let (first, second) = ((right[1] - left[1]) / self.total(), (right[2] + left[2]) / self.total());
+        (self.base + self.sd * first, self.sd * self.sd * (second - first * first).max(0.0))
+    }
+
+    /// Share up to `y`.
+    pub(super) fn below(&self, y: f64) -> f64 {
+        if self.sd == 0.0 {
+            return f64::from(self.base <= y);
+        }
+        let t = ((y - self.base) / self.sd).clamp(-self.left, self.right);
+        if t > FAR {
+            return 1.0;
+        }
+        let below = if t < 0.0 {
+            decay(self.a, -t) * normal_interval::mass(self.a - t, self.left + t)
+        } else {
+            self.left_mass + normal_interval::mass(self.a, t)
+        };
+        (below / self.total()).min(1.0)
+    }
+
+    /// Share above `y`: 1 - below without its cancellation.
+    pub(super) fn above(&self, y: f64) -> f64 {
+        if self.sd == 0.0 {
+            return f64::from(self.base > y);
+        }
+        let t = ((y - self.base) / self.sd).clamp(-self.left, self.right);
+        if t < -FAR {
+            return 1.0;
+        }
+        let above = if t < 0.0 {
+            self.right_mass + normal_interval::mass(self.a, -t)
+        } else {
+            decay(self.a, t) * normal_interval::mass(self.a + t, self.right - t)
+        };
+        (above / self.total()).min(1.0)
+    }
+
+    /// Share at `y` alone.
+    pub(super) fn mass(&self, y: f64) -> f64 {
+        f64::from(self.sd == 0.0 && self.base == y)
+    }
+
+    /// Density at a `y` between the bounds; 0 for an atom.
+    pub(super) fn pdf(&self, y: f64) -> f64 {
+        if self.sd == 0.0 { 0.0 } else { decay(self.a, ((y - self.base) / self.sd).abs()) / (self.sd * self.total()) }
+    }
+
+    /// Whether the bounds take nothing from the component that would count in a score.
+    pub(super) fn is_whole(&self) -> bool {
+        self.sd == 0.0 || self.a == 0.0 && self.left.min(self.right) > self.reach()
+    }
+
+    /// From the base to where the density is exp(-24) of what it is there, a t + t²/2 = 24 in sds: squares of what lies beyond are
+    /// nothing, and itself it is 2e-12.
+    fn reach(&self) -> f64 {
+        const NOTHING: f64 = 24.0;
+        2.0 * NOTHING / (self.a + (self.a * self.a + 2.0 * NOTHING).sqrt())
+    }
+
+    /// The ends of what counts in a score, and the distance over which the density changes much.
+    pub(super) fn extent(&self) -> (f64, f64, f64) {
+        let (left, right) = (self.left.min(self.reach()), self.right.min(self.reach()));
+        (self.base - self.sd * left, self.base + self.sd * right, self.sd / self.a.max(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_moments_agree_with_sums() {
+        const CELLS: usize = 20_000;
+        let bounds = [(-1.0, 2.0), (0.5, 9.0), (3.0, 3.5), (30.0, 40.0), (-300.0, -299.99), (-0.1, 0.2), (-7.0, 1.0)];
+        for (lower, upper) in bounds {
+            let (mean, sd) = (0.25, 1.5);
+            let piece = Piece::new(mean, sd, lower, upper);
+            let width = (upper - lower) / CELLS as f64;
+            let middles: Vec<f64> = (0..CELLS).map(|cell| lower + (cell as f64 + 0.5) * width).collect();
+            // Relative to the highest density, so that nothing underflows.
+            let highest = normal::log_pdf((piece.base - mean) / sd);
+            let density = |y: f64| libm::exp(normal::log_pdf((y - mean) / sd) - highest);
+            let total: f64 = middles.iter().map(|y| density(*y)).sum();
+            let average = middles.iter().map(|y| density(*y) * y).sum::<f64>() / total;
+            let variance = middles.iter().map(|y| density(*y) * (y - average) * (y - average)).sum::<f64>() / total;
+            let moments = piece.moments();
+            let spread = variance.sqrt();
+            assert!((moments.0 - average).abs() < 1e-5 * spread, "{lower} {upper}: {} {average}", moments.0);
+            assert!((moments.1 / variance - 1.0).abs() < 1e-5, "{lower} {upper}: {} {variance}", moments.1);
+            let log_mass = highest + libm::log(total * width / sd);
+            assert!((piece.log_mass() - log_mass).abs() < 1e-5, "{lower} {upper}: {} {log_mass}", piece.log_mass());
+            for cell in [0, 1, 777, CELLS / 2, CELLS - 3] {
+                let y = lower + cell as f64 * width;
+                let below = middles[..cell].iter().map(|y| density(*y)).sum::<f64>() / total;
+                assert!((piece.below(y) - below).abs() < 1e-5, "{lower} {upper} {y}");
+                assert!((piece.below(y) + piece.above(y) - 1.0).abs() < 1e-14, "{lower} {upper} {y}");
+                assert!((piece.pdf(y) * width * total / density(y) - 1.0).abs() < 1e-5, "{lower} {upper} {y}");
+            }
+            assert_eq!((piece.below(lower), piece.above(upper)), (0.0, 0.0));
+            assert_eq!((piece.below(upper), piece.above(lower)), (1.0, 1.0));
+        }
+    }
+
+    #[test]
+    fn a_tail_without_end_is_a_tail() {
+        let piece = Piece::new(0.0, 1.0, 5.0, f64::INFINITY);
+        assert!((piece.log_mass() - libm::log(normal::cdf(-5.0))).abs() < 1e-14);
+        assert!((piece.moments().0 - (5.0 + normal::mean_depth_below(-5.0))).abs() < 1e-14);
+        assert!((piece.above(6.0) / (normal::cdf(-6.0) / normal::cdf(-5.0)) - 1.0).abs() < 1e-14);
+        let all = Piece::new(3.0, 2.0, f64::NEG_INFINITY, f64::INFINITY);
+        assert_eq!((all.moments(), all.is_whole()), ((3.0, 4.0), true));
+        assert!(all.log_mass().abs() < 1e-15 && (all.below(2.0) - normal::cdf(-0.5)).abs() < 1e-16);
+        // Beyond what has a logarithm.
+        assert_eq!(Piece::new(0.0, 1e-300, 1e10, 1e11).log_mass(), f64::NEG_INFINITY);
+    }
+}

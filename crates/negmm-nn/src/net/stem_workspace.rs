@@ -1,0 +1,98 @@
+//! The workspace of a stem.
+
+use super::lstm_workspace::LstmWorkspace;
+use super::network::{Dropout, PANEL, PANEL_CHUNKS};
+use super::periodic_workspace::PeriodicWorkspace;
+use super::stem::Stem;
+use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
+use negmm_dist::math::matmul::transpose;
+
+/// Everything a panel of rows leaves behind on its way through the stem.
+#[derive(Clone, Debug)]
+pub(super) struct StemWorkspace {
+    kind: Kind,
+    /// Numbers in a row.
+    inputs: usize,
+    /// Chunks of the stem's weights, the first of the flat buffer.
+    chunks: usize,
+    /// panel × inputs.
+    rows: Vec<Chunk>,
+    /// inputs × panel: the same, turned.
+    values: Vec<Chunk>,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Lstm(LstmWorkspace),
+    Periodic(PeriodicWorkspace),
+}
+
+impl StemWorkspace {
+    pub(super) fn new(stem: &Stem) -> Self {
+        let inputs = stem.inputs();
+        Self {
+            kind: match stem {
+                Stem::Lstm(lstm) => Kind::Lstm(LstmWorkspace::new(lstm)),
+                Stem::Periodic(periodic) => Kind::Periodic(PeriodicWorkspace::new(periodic)),
+            },
+            inputs,
+            chunks: stem.chunks(),
+            rows: vec![Chunk::ZERO; PANEL * inputs.div_ceil(WIDTH)],
+            values: vec![Chunk::ZERO; inputs * PANEL_CHUNKS],
+        }
+    }
+
+    /// Brings in a panel of rows, each padded to `stride` floats.
+    #[inline(always)]
+    pub(super) fn read<L: Lanes>(&mut self, x: &[f32], stride: usize, rows: &[u32; PANEL]) {
+        let across = self.inputs.div_ceil(WIDTH);
+        for (chunks, &row) in self.rows.chunks_exact_mut(across).zip(rows) {
+            let row = &x[row as usize * stride..][..stride];
+            for (chunk, part) in chunks.iter_mut().zip(row.chunks_exact(WIDTH)) {
+                chunk.0.copy_from_slice(part);
+            }
+        }
+        transpose::<L>(&self.rows, across, PANEL, &mut self.values, self.inputs);
+    }
+
+    /// To `values`, outputs × panel; `slopes` are the factors that dropout leaves on them, 1 where there is none. The
+    /// hidden state of an LSTM may be dropped, numbers and their embeddings are not.
+    #[inline(always)]
+    pub(super) fn forward<L: Lanes>(
+        &mut self,
+        weights: &[Chunk],
+        mut dropout: Option<&mut Dropout<'_>>,
+        values: &mut [Chunk],
+        slopes: &mut [Chunk],
+    ) {
+        let weights = &weights[..self.chunks];
+        match &mut self.kind {
+            Kind::Periodic(pass) => {
+                pass.forward::<L>(&self.values, weights, values);
+                slopes.fill(Chunk([1.0; WIDTH]));
+            }
+            Kind::Lstm(pass) => {
+                let between =
+                    dropout.as_mut().map(|dropout| Dropout { share: dropout.share, draws: &mut *dropout.draws });
+                pass.forward::<L>(&self.values, weights, between);
+                for ((value, slope), output) in values.iter_mut().zip(slopes).zip(pass.outputs()) {
+                    *slope = match &mut dropout {
+                        Some(dropout) => dropout.mask(),
+                        None => Chunk([1.0; WIDTH]),
+                    };
+                    (L::load(output) * L::load(slope)).store(value);
+                }
+            }
+        }
+    }
+
+    /// From `deltas`, the derivative of the loss with respect to the outputs; adds to the stem's part of `gradient`.
+    #[inline(always)]
+    pub(super) fn backward<L: Lanes>(&mut self, deltas: &[Chunk], weights: &[Chunk], gradient: &mut [Chunk]) {
+        let (weights, gradient) = (&weights[..self.chunks], &mut gradient[..self.chunks]);
+        match &mut self.kind {
+            Kind::Lstm(pass) => pass.backward::<L>(deltas, weights, gradient),
+            Kind::Periodic(pass) => pass.backward::<L>(deltas, weights, gradient),
+        }
+    }
+}

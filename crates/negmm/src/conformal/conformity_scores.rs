@@ -1,0 +1,124 @@
+//! Conformity scores of the calibration set in order, with weights, and their quantiles.
+//!
+//! A new row is as likely to have one tail as another among those of the held-back rows and its own. So a set that keeps every value
+//! whose tail is at least t misses the target with probability α at most, where the tails below t and the new row's own count for no
+//! more than the share α of all (Vovk, Gammerman and Shafer 2005; with weights Tibshirani et al. 2019).
+
+/// A tail is kept where its rank is more than a two-hundredth above that of the one before it; others count as that one. A set is so
+/// larger by a two-hundredth of what it leaves outside at most, and the tails of a million rows are 1,900 numbers.
+const GRAIN: usize = 200;
+
+/// What rounding may make of a tail, as a share of it: a set keeps so much more.
+const ROUNDING: f64 = 1e-12;
+
+/// Tails in ascending order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tails {
+    /// All different.
+    pub(crate) tails: Vec<f64>,
+    /// How much the rows count that have this tail, or one before the next.
+    pub(crate) weights: Vec<f64>,
+}
+
+/// What a set leaves outside, and how sure it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Threshold {
+    /// The probability that the model itself gives to what is outside; 0: nothing is outside.
+    pub(crate) outside: f64,
+    /// How much the rows count whose tails are below, and a new row: of equal ones the rank of the threshold.
+    pub(crate) rank: f64,
+}
+
+impl Tails {
+    /// Of tails and what each counts, in any order.
+    pub(crate) fn new(mut rows: Vec<(f64, f64)>) -> Self {
+        rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut list = Self::default();
+        let mut next = 0;
+        for (rank, (tail, weight)) in rows.into_iter().enumerate() {
+            let last = list.tails.len().wrapping_sub(1);
+            if rank >= next && list.tails.last() != Some(&tail) {
+                list.tails.push(tail);
+                list.weights.push(weight);
+                next = rank + 1 + rank / GRAIN;
+            } else {
+                list.weights[last] += weight;
+            }
+        }
+        list
+    }
+
+    /// How much all rows count together.
+    pub(crate) fn total(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
+    /// The least tail that a set of this coverage keeps, for a new row that counts so much.
+    pub(crate) fn threshold(&self, coverage: f64, weight: f64) -> Threshold {
+        // 1 - 0.9 is a little less than 0.1, and so would be the rank.
+        let room = (1.0 - coverage) * (self.total() + weight) * (1.0 + ROUNDING);
+        let (mut below, mut threshold) = (0.0, Threshold { outside: 0.0, rank: 0.0 });
+        for (tail, own) in self.tails.iter().zip(&self.weights) {
+            if below + weight > room {
+                break;
+            }
+            threshold = Threshold { outside: tail * (1.0 - ROUNDING), rank: below + weight };
+            below += own;
+        }
+        threshold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(count: usize) -> Tails {
+        Tails::new((0..count).rev().map(|rank| ((rank + 1) as f64, 1.0)).collect())
+    }
+
+    #[test]
+    fn the_threshold_has_the_rank_of_split_conformal_prediction() {
+        // Of n tails that with rank floor(α (n + 1)).
+        for (rows, coverage, rank) in
+            [(19, 0.9, 2.0), (19, 0.95, 1.0), (99, 0.9, 10.0), (10, 0.9, 1.0), (199, 0.5, 100.0)]
+        {
+            let threshold = plain(rows).threshold(coverage, 1.0);
+            assert_eq!(threshold.rank, rank, "{rows} {coverage}");
+            assert!((threshold.outside - rank).abs() < 1e-9, "{rows} {coverage}");
+        }
+        assert_eq!(plain(8).threshold(0.9, 1.0), Threshold { outside: 0.0, rank: 0.0 });
+        assert_eq!(plain(0).threshold(0.5, 1.0).outside, 0.0);
+    }
+
+    #[test]
+    fn equal_tails_stay_together() {
+        let tails = Tails::new([0.5, 0.2, 0.5, 0.5, 0.9].map(|tail| (tail, 1.0)).to_vec());
+        assert_eq!((&tails.tails[..], &tails.weights[..]), (&[0.2, 0.5, 0.9][..], &[1.0, 3.0, 1.0][..]));
+        // Keeping 0.5 leaves one of six out, keeping only 0.9 four and itself.
+        assert_eq!(tails.threshold(0.6, 1.0).rank, 2.0);
+        assert_eq!(tails.threshold(0.15, 1.0).rank, 5.0);
+    }
+
+    #[test]
+    fn weights_count_as_many_equal_rows_do() {
+        let many = Tails::new((1..=10).flat_map(|tail| [(f64::from(tail), 1.0); 3]).collect());
+        let heavy = Tails::new((1..=10).map(|tail| (f64::from(tail), 3.0)).collect());
+        for coverage in [0.5, 0.8, 0.9] {
+            assert_eq!(many.threshold(coverage, 1.0), heavy.threshold(coverage, 1.0));
+        }
+        // A new row that counts as much as all others may be anything.
+        assert_eq!(heavy.threshold(0.9, 30.0).outside, 0.0);
+    }
+
+    #[test]
+    fn a_long_list_is_short_and_never_too_narrow() {
+        let (count, coverage) = (100_000, 0.9);
+        let short = plain(count);
+        assert!(short.tails.len() < 2000 && short.total() == count as f64, "{}", short.tails.len());
+        let exact = (0.1 * (count + 1) as f64).floor();
+        let threshold = short.threshold(coverage, 1.0);
+        assert!(threshold.rank <= exact && threshold.rank > exact * (1.0 - 1.0 / GRAIN as f64), "{threshold:?}");
+        assert!((threshold.outside / threshold.rank - 1.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,40 @@
+//! Conformal predictors: a calibration or adaptive conformal inference.
+
+use super::{AdaptiveConformal, Calibration, Labels, SetKind};
+use negmm_dist::{HighestDensityRegion, Predictions, Result};
+
+/// What guarantees sets.
+#[derive(Clone, Copy, Debug)]
+pub enum ConformalPredictor<'a> {
+    /// Rows that were held back, and what is known of new ones.
+    Calibrated(&'a Calibration, &'a Labels),
+    /// What was missed before; predictions are those of its last batch.
+    AdaptiveConformal(&'a AdaptiveConformal),
+}
+
+impl ConformalPredictor<'_> {
+    /// Central intervals.
+    ///
+    /// # Errors
+    /// As [`Calibration::outside`].
+    pub fn intervals(&self, predictions: &Predictions, coverage: f64) -> Result<(Vec<f64>, Vec<f64>)> {
+        let outside = self.outside(SetKind::Intervals, coverage, predictions.len())?;
+        Ok(predictions.each_with(&outside, |row, outside| row.interval_leaving(outside))?.into_iter().unzip())
+    }
+
+    /// Regions.
+    ///
+    /// # Errors
+    /// As [`Calibration::outside`].
+    pub fn regions(&self, predictions: &Predictions, coverage: f64) -> Result<Vec<HighestDensityRegion>> {
+        let outside = self.outside(SetKind::Regions, coverage, predictions.len())?;
+        predictions.each_with(&outside, |row, outside| row.region_leaving(outside))
+    }
+
+    fn outside(&self, sets: SetKind, coverage: f64, rows: usize) -> Result<Vec<f64>> {
+        match self {
+            Self::Calibrated(calibration, labels) => calibration.outside(sets, coverage, rows, labels),
+            Self::AdaptiveConformal(adaptive) => Ok(adaptive.outside(sets, coverage)?.to_vec()),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Backtests: rolling origins, with scores by step ahead.
+
+use serde::Serialize;
+
+use super::adaptive::Adapting;
+use super::step_scores::{COVERAGE, Sums, scored};
+use super::{
+    AdaptiveScores, ForecastPoint, Forecaster, Forecasts, Histories, Series, SeriesSpec, StepScores, fit_forecaster,
+};
+use crate::FitOptions;
+use crate::method::Auto;
+use negmm_data::Table;
+use negmm_dist::{Error, Result};
+
+/// Which origins of a table are scored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BacktestOrigins {
+    /// Those whose forecasts lie within so many last steps of each series; all that have a past, where it is not given.
+    pub last: Option<usize>,
+    /// Steps from one to the next; as many as are forecast, where it is not given.
+    pub every: Option<usize>,
+}
+
+/// Scores of a forecaster and its rivals.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Backtest {
+    /// Origins that were forecast from.
+    pub origins: usize,
+    /// The forecaster over all steps, then its rivals.
+    pub scores: Vec<StepScores>,
+    /// The forecaster at each step ahead.
+    pub steps: Vec<StepScores>,
+    /// Its intervals where they adapt to what was missed before.
+    pub adaptive: AdaptiveScores,
+}
+
+impl Backtest {
+    /// The rival with the best CRPS.
+    pub fn best_rival(&self) -> Option<&StepScores> {
+        self.scores.iter().skip(1).min_by(|a, b| a.crps.total_cmp(&b.crps))
+    }
+}
+
+/// Scores of forecasters that are fitted again and again: the last half of each series is cut into `folds` blocks, and each is forecast
+/// by a forecaster that learnt from all before it.
+///
+/// # Errors
+/// When the data or the settings are at fault, no block is as long as the horizon, or the caller asked to stop.
+pub fn backtest(
+    table: &Table,
+    roles: &SeriesSpec,
+    auto: &Auto,
+    (folds, every): (usize, Option<usize>),
+    options: &FitOptions<'_>,
+) -> Result<Vec<Backtest>> {
+    let histories = Histories::read(table, roles, None)?;
+    let shortest = histories.series.iter().map(Series::len).min().unwrap_or(0);
+    if folds == 0 || shortest / 2 / folds < roles.horizon.max(1) {
+        return Err(table.blame(Error::data(format!(
+            "half of the shortest series, {} steps, does not hold {folds} blocks of {} steps: say fewer folds",
+            shortest / 2,
+            roles.horizon
+        ))));
+    }
+    let mut all = Vec::with_capacity(folds);
+    for fold in 0..folds {
+        let (mut learnt, mut scored, mut block) = (Vec::new(), Vec::new(), 0);
+        for series in &histories.series {
+            let half = series.len() / 2;
+            let cut = |fold: usize| series.len() - half + half * fold / folds;
+            let (start, end) = (cut(fold), cut(fold + 1));
+            learnt.extend_from_slice(&series.rows[..start]);
+            scored.extend_from_slice(&series.rows[..end]);
+            block = block.max(end - start);
+        }
+        let rows = |mut rows: Vec<usize>| {
+            rows.sort_unstable();
+            rows.dedup();
+            table.select_rows(&rows)
+        };
+        let forecaster = fit_forecaster(&rows(learnt), roles, auto, options)?.forecaster;
+        let scored = rows(scored);
+        let histories = forecaster.histories(&scored)?;
+        all.push(forecaster.rolling(&scored, &histories, BacktestOrigins { last: Some(block), every })?);
+    }
+    Ok(all)
+}
+
+impl Forecaster {
+    /// The places that `origins` asks for, all steps ahead of each origin being known or missing, not beyond the end.
+    pub fn places(&self, histories: &Histories, origins: BacktestOrigins) -> Vec<ForecastPoint> {
+        self.each_place(histories, Some(origins)).collect()
+    }
+
+    /// The same one by one; without origins those after the end of each series.
+    pub(super) fn each_place<'a>(
+        &'a self,
+        histories: &'a Histories,
+        origins: Option<BacktestOrigins>,
+    ) -> impl Iterator<Item = ForecastPoint> + Clone + Send + use<'a> {
+        let horizon = self.recipe.roles.horizon;
+        let of_series = move |(series, one): (usize, &'a Series)| {
+            let (range, every) = match origins {
+                Some(BacktestOrigins { last, every }) => {
+                    (self.first_origin(one, last)..one.len().saturating_sub(horizon), every.unwrap_or(horizon).max(1))
+                }
+                None => (one.len() - 1..one.len(), 1),
+            };
+            let places = move |origin| (1..=horizon).map(move |ahead| ForecastPoint { series, origin, ahead });
+            range.step_by(every).flat_map(places)
+        };
+        histories.series.iter().enumerate().flat_map(of_series)
+    }
+
+    /// The step after each origin, as far as its value is known: what a watch looks at. Those of the `last` steps of each series, or of
+    /// all that have a past.
+    pub fn next_steps(&self, histories: &Histories, last: Option<usize>) -> Vec<ForecastPoint> {
+        let of_series = |(series, one): (usize, &Series)| {
+            let origins = self.first_origin(one, last)..one.len().saturating_sub(1);
+            let places = origins.map(move |origin| ForecastPoint { series, origin, ahead: 1 });
+            places.filter(|place| !one.values[place.step()].is_nan()).collect::<Vec<_>>()
+        };
+        histories.series.iter().enumerate().flat_map(of_series).collect()
+    }
+
+    fn first_origin(&self, series: &Series, last: Option<usize>) -> usize {
+        match last {
+            Some(last) => series.len().saturating_sub(last.saturating_add(1)),
+            None => self.recipe.reach().min(series.len() / 4),
+        }
+    }
+
+    /// Scores of the forecasts from these origins, beside its rivals.
+    ///
+    /// # Errors
+    /// When the table cannot be forecast, or no origin has all its steps.
+    pub fn rolling(&self, table: &Table, histories: &Histories, origins: BacktestOrigins) -> Result<Backtest> {
+        let horizon = self.recipe.roles.horizon;
+        let places = self.each_place(histories, Some(origins));
+        let origins = places.clone().count() / horizon;
+        let lag = self.recipe.seasons.first().copied().unwrap_or(1);
+        let changes: Vec<f64> = histories.series.iter().map(|series| series.mean_change(lag)).collect();
+        let mut all = Sums::default();
+        let mut steps = vec![Sums::default(); horizon];
+        let mut rivals: Vec<_> = self.each_rival(histories).map(|rival| (rival, Sums::default())).collect();
+        let mut adapting = Adapting::new(COVERAGE);
+        for forecasts in self.in_portions(table, histories, places.filter(|place| !histories.value(place).is_nan()))? {
+            let forecasts = forecasts?;
+            adapting.see(self, histories, &forecasts)?;
+            let Forecasts { places, predictions } = forecasts;
+            let y: Vec<f64> = places.iter().map(|place| histories.value(place)).collect();
+            let units: Vec<f64> = places.iter().map(|place| changes[place.series]).collect();
+            for (place, scores) in places.iter().zip(scored(&predictions, &y, &units)?) {
+                all.add(&scores);
+                steps[place.ahead - 1].add(&scores);
+            }
+            for ((_, predict), sums) in &mut rivals {
+                scored(&predict(&places), &y, &units)?.iter().for_each(|scores| sums.add(scores));
+            }
+        }
+        if all.rows == 0 {
+            return Err(table.blame(Error::data("no value is known that a forecast could be scored by")));
+        }
+        let rivals = rivals.iter().map(|((name, _), sums)| sums.means(name, None));
+        let steps = steps.iter().enumerate().filter(|(_, sums)| sums.rows > 0);
+        Ok(Backtest {
+            origins,
+            scores: [all.means("forecast", None)].into_iter().chain(rivals).collect(),
+            steps: steps.map(|(step, sums)| sums.means("forecast", Some(step + 1))).collect(),
+            adaptive: adapting.scores()?,
+        })
+    }
+}

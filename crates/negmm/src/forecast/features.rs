@@ -1,0 +1,211 @@
+//! Forecast features: one row of lags for each origin and step ahead, in units of recent changes.
+
+use super::local_scale::Frame;
+use super::{Naive, Series, SeriesTransform};
+use negmm_data::{Column, Table};
+
+/// The column that is learnt, and that of blocks of time.
+pub(super) const CHANGE: &str = "change";
+pub(super) const BLOCK: &str = "block";
+/// Values before the origin that are inputs: one step ahead, and further.
+const RECENT: usize = 30;
+const RECENT_AHEAD: usize = 10;
+/// Half-lives of the mean sizes of changes, in steps.
+const HALF_LIVES: [f64; 4] = [2.0, 6.0, 20.0, 60.0];
+/// Changes before the origin whose sizes are inputs.
+const SIZES: usize = 3;
+/// Seasons back at most, and neighbours of a step a season ago.
+const MOST_SEASONS_BACK: usize = 6;
+const NEIGHBOURS: isize = 2;
+/// Inputs are no further than this from 0.
+const LARGEST: f64 = 1e4;
+
+/// A place in time: so many steps ahead of an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForecastPoint {
+    /// Which series.
+    pub series: usize,
+    /// The last step that is known, from 0.
+    pub origin: usize,
+    /// Steps ahead, from 1.
+    pub ahead: usize,
+}
+
+impl ForecastPoint {
+    /// The step that is forecast.
+    pub fn step(self) -> usize {
+        self.origin + self.ahead
+    }
+
+    /// Whether both are forecast from the same origin.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        (self.series, self.origin) == (other.series, other.origin)
+    }
+}
+
+/// A series with what its rows are made of.
+pub(super) struct Past<'a> {
+    series: &'a Series,
+    /// Without the level.
+    scales: Vec<f64>,
+    /// Scaled sizes of changes from the step before, and for each half-life their recent mean.
+    sizes: Vec<f64>,
+    calm: [Vec<f64>; HALF_LIVES.len()],
+    /// Sums of the values before each step.
+    sums: Vec<f64>,
+}
+
+impl<'a> Past<'a> {
+    pub(super) fn new(series: &'a Series, recipe: &SeriesTransform) -> Self {
+        let scales = recipe.measure.scale.at_each(series);
+        let mut sizes = Vec::with_capacity(series.len());
+        for (step, value) in series.filled.iter().enumerate() {
+            let before = series.filled[step.saturating_sub(1)];
+            sizes.push((value - before).abs() / (scales[step] * recipe.measure.scale.level(*value)));
+        }
+        let calm = HALF_LIVES.map(|half_life| {
+            let decay = libm::exp2(-1.0 / half_life);
+            let (mut mean, mut weight) = (0.0, 0.0);
+            let each = sizes.iter().map(|size| {
+                (mean, weight) = (decay * mean + (1.0 - decay) * size, decay * weight + 1.0 - decay);
+                mean / weight
+            });
+            each.collect()
+        });
+        let sums = series.filled.iter().scan(0.0, |sum, value| {
+            *sum += value;
+            Some(*sum)
+        });
+        Self { series, scales, sums: [0.0].into_iter().chain(sums).collect(), sizes, calm }
+    }
+
+    pub(super) fn frame(&self, recipe: &SeriesTransform, place: ForecastPoint) -> Frame {
+        recipe.measure.frame(self.series, &self.scales, place)
+    }
+
+    /// The mean of the `steps` values up to `step`.
+    fn mean(&self, step: usize, steps: usize) -> f64 {
+        let first = (step + 1).saturating_sub(steps);
+        (self.sums[step + 1] - self.sums[first]) / (step + 1 - first) as f64
+    }
+
+    /// Calls `see` with the name and value of each input, always in the same order.
+    fn inputs(&self, recipe: &SeriesTransform, place: ForecastPoint, see: &mut dyn FnMut(&dyn Fn() -> String, f64)) {
+        let ForecastPoint { origin, ahead, .. } = place;
+        let Frame { point, unit } = recipe.measure.now(self.series, &self.scales, place);
+        let naive = recipe.naive();
+        let last = self.series.filled[origin];
+        let at = |step: isize| {
+            usize::try_from(step).ok().filter(|step| *step <= origin).map(|step| self.series.filled[step])
+        };
+        let mut give = |name: &dyn Fn() -> String, value: f64| {
+            see(name, if value.is_nan() { 0.0 } else { value.clamp(-LARGEST, LARGEST) });
+        };
+        // How far a value is from another one; none where it is not there.
+        let from = |value: Option<f64>, base: f64| value.map_or(0.0, |value| (value - base) / unit);
+        let recent = if recipe.roles.horizon == 1 { RECENT } else { RECENT_AHEAD };
+        for back in 1..=recent {
+            give(&|| format!("past {back}"), from(at(origin as isize - back as isize), last));
+        }
+        if naive != Naive::Last {
+            give(&|| "naive".into(), (point - last) / unit);
+        }
+        for (index, season) in recipe.seasons.iter().copied().enumerate() {
+            let first = ahead.div_ceil(season);
+            // Up to the next longer season, or two.
+            let backs = match recipe.seasons.get(index + 1) {
+                Some(longer) => (longer / season).saturating_sub(1).clamp(2, MOST_SEASONS_BACK),
+                None => 2,
+            };
+            for back in 0..backs {
+                let step = (origin + ahead) as isize - ((first + back) * season) as isize;
+                let neighbours = if back == 0 || recipe.roles.horizon == 1 && back == 1 { NEIGHBOURS } else { 0 };
+                for beside in -neighbours..=neighbours {
+                    let is_naive = naive == Naive::Season(season) && back == 0 && beside == 0;
+                    if !is_naive {
+                        give(
+                            &|| format!("season {season} back {back} beside {beside}"),
+                            from(at(step + beside), point),
+                        );
+                    }
+                }
+            }
+            let before = at(origin as isize - season as isize);
+            give(&|| format!("season {season} gap"), before.map_or(0.0, |before| (last - before) / unit));
+            let (now, then) =
+                (self.mean(origin, season), origin.checked_sub(season).map(|step| self.mean(step, season)));
+            give(&|| format!("season {season} rise"), then.map_or(0.0, |then| (now - then) / unit));
+        }
+        give(&|| "height".into(), (last - self.mean(origin, origin + 1)) / unit);
+        give(&|| "scale".into(), libm::log(self.scales[origin]));
+        for (index, pair) in self.calm.windows(2).enumerate() {
+            let log = |calm: &[f64]| libm::log(calm[origin] + 1e-3);
+            give(&|| format!("calm {}", HALF_LIVES[index]), log(&pair[0]) - log(&pair[1]));
+        }
+        for back in 0..SIZES {
+            give(&|| format!("size {back}"), origin.checked_sub(back).map_or(0.0, |step| self.sizes[step]));
+        }
+        if recipe.roles.horizon > 1 {
+            give(&|| "ahead".into(), ahead as f64);
+        }
+        if !recipe.clock.has_dates() {
+            for season in &recipe.seasons {
+                let turn = (place.step() % season) as f64 / *season as f64;
+                let angle = std::f64::consts::TAU * turn;
+                give(&|| format!("phase {season}"), turn);
+                give(&|| format!("phase {season} sine"), libm::sin(angle));
+                give(&|| format!("phase {season} cosine"), libm::cos(angle));
+            }
+        }
+    }
+}
+
+/// The inputs of all places: what the past says, the calendar, the series, and columns of `table`.
+pub(super) fn inputs(
+    recipe: &SeriesTransform,
+    pasts: &[Past<'_>],
+    table: &Table,
+    places: &[ForecastPoint],
+) -> Vec<(String, Column)> {
+    let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
+    for (row, place) in places.iter().enumerate() {
+        let mut at = 0;
+        pasts[place.series].inputs(recipe, *place, &mut |name, value| {
+            if row == 0 {
+                columns.push((name(), Vec::with_capacity(places.len())));
+            }
+            columns[at].1.push(value);
+            at += 1;
+        });
+    }
+    let mut columns: Vec<(String, Column)> =
+        columns.into_iter().map(|(name, numbers)| (name, Column::Numbers(numbers))).collect();
+    if recipe.clock.has_dates() {
+        let time = |place: &ForecastPoint| pasts[place.series].series.time(place.step(), recipe.clock);
+        columns.push(("time".into(), Column::Times(places.iter().map(time).collect())));
+    }
+    if recipe.many {
+        let name = |place: &ForecastPoint| Some(pasts[place.series].series.name.as_str());
+        columns.push(("series".into(), Column::text(places.iter().map(name))));
+    }
+    let row_of = |place: &ForecastPoint, step: usize| {
+        let rows = &pasts[place.series].series.rows;
+        rows[step.min(rows.len() - 1)]
+    };
+    let cells = |name: &str, rows: &[usize]| match table.column(name)? {
+        // Few of many texts: a portion does not carry all of them.
+        Column::Text { codes, levels } if levels.len() > rows.len() => {
+            Some(Column::text(rows.iter().map(|row| levels.get(codes[*row] as usize).map(String::as_str))))
+        }
+        column => Some(column.select(rows)),
+    };
+    for name in &recipe.roles.past {
+        let rows: Vec<usize> = places.iter().map(|place| row_of(place, place.origin)).collect();
+        columns.extend(cells(name, &rows).map(|column| (format!("at the origin: {name}"), column)));
+    }
+    for name in &recipe.roles.known {
+        let rows: Vec<usize> = places.iter().map(|place| row_of(place, place.step())).collect();
+        columns.extend(cells(name, &rows).map(|column| (format!("ahead: {name}"), column)));
+    }
+    columns
+}

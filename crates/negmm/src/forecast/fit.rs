@@ -1,0 +1,215 @@
+//! Fitting of forecasters: series to training jobs, and what was trained to a forecaster.
+
+use super::baseline::Baseline;
+use super::copula::Copula;
+use super::features::{BLOCK, CHANGE, Past, inputs};
+use super::forecaster::{Rest, Score};
+use super::held_out::Held;
+use super::local_scale::Frame;
+use super::points::{block, training_places};
+use super::scale::FAR;
+use super::{ForecastPoint, Forecaster, Histories, Series, SeriesSpec, SeriesTransform};
+use crate::FitOptions;
+use crate::method::{Auto, LEAST_TRAINED, Method, Preset};
+use crate::model::{FitPlan, Fitted, HeldOut, plan};
+use negmm_data::{Column, ColumnRoles, Table, TargetSpec};
+use negmm_dist::quote::quoted;
+use negmm_dist::{Error, Predictions, Result, Support, Warning};
+use negmm_nn::train::{Job, Trained, train};
+
+/// Parts of time, each held out once, which is twice as many blocks. One step ahead there are half as many from so many rows on, with two
+/// networks each where that costs no more, and from so many on with one: held-out blocks prefer either where it is.
+const FOLDS: usize = 10;
+const FEWEST_ROWS: usize = 2_000;
+const FEW_ROWS: usize = 3_000;
+/// Units that networks do without at each step, and frequencies of their embeddings, several steps ahead: rows of one origin say the same
+/// three times, which must not be learnt by heart, and what is far ahead changes smoothly with the past. Held-out blocks prefer both.
+const DROPOUT_AHEAD: f64 = 0.2;
+const FREQUENCY_AHEAD: f64 = 0.1;
+/// Steps of networks several steps ahead, from so many rows on, which have a fourth layer too: with so much dropout they learn longer.
+const STEPS_AHEAD: usize = 5_000;
+const ROWS_AHEAD: usize = 5_000;
+/// Units of a layer: what all this was measured with.
+const UNITS: usize = 128;
+/// From so many rows on a step is of more of them.
+const MANY_ROWS: usize = 15_000;
+/// One step ahead few rows need some of the former, and many none.
+const DROPOUT_OF_FEW: f64 = 0.1;
+
+/// What a fit gives.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FittedForecaster {
+    /// The forecaster.
+    pub forecaster: Forecaster,
+    /// Sentences about the data that the caller should pass on.
+    pub warnings: Vec<Warning>,
+}
+
+/// Everything that fitting a forecaster needs but the training itself.
+#[derive(Clone, Debug)]
+pub struct ForecastPlan {
+    learning: FitPlan,
+    recipe: SeriesTransform,
+    series: Vec<Series>,
+    places: Vec<ForecastPoint>,
+    frames: Vec<Frame>,
+    changes: Vec<f64>,
+    outcome: TargetSpec,
+    warnings: Vec<Warning>,
+}
+
+/// Fits a forecaster in one call: plan, train, finish. `auto` says how much is trained.
+///
+/// # Errors
+/// When the data or the settings are at fault, or the caller asked to stop.
+pub fn fit_forecaster(
+    table: &Table,
+    roles: &SeriesSpec,
+    auto: &Auto,
+    options: &FitOptions<'_>,
+) -> Result<FittedForecaster> {
+    let plan = ForecastPlan::new(table, roles, auto, &options.inputs.outcome, options.seed)?;
+    let trained = train(options.engine, &plan.jobs(), &options.watch);
+    plan.finish(trained)
+}
+
+impl ForecastPlan {
+    /// Decides everything that fitting a forecaster of the series in `table` takes.
+    ///
+    /// # Errors
+    /// When the data or the settings are at fault.
+    pub fn new(table: &Table, roles: &SeriesSpec, auto: &Auto, outcome: &TargetSpec, seed: u64) -> Result<Self> {
+        roles.check()?;
+        if outcome.is_censored() {
+            return Err(Error::options("the steps of a sequence cannot be censored"));
+        }
+        let histories = Histories::read(table, roles, None)?;
+        let recipe = SeriesTransform::choose(roles, &histories);
+        let Histories { series, mut warnings, .. } = histories;
+        let places = training_places(&series, &recipe, seed);
+        let pasts: Vec<Past<'_>> = series.iter().map(|series| Past::new(series, &recipe)).collect();
+        let frames: Vec<Frame> = places.iter().map(|place| pasts[place.series].frame(&recipe, *place)).collect();
+        let change = |(place, frame): (&ForecastPoint, &Frame)| {
+            ((series[place.series].values[place.step()] - frame.point) / frame.unit).clamp(-FAR, FAR)
+        };
+        let changes: Vec<f64> = places.iter().zip(&frames).map(change).collect();
+        if places.is_empty() {
+            return Err(table.blame(Error::data(format!(
+                "no step of {} comes after another one: a forecast needs at least two known values",
+                quoted(&roles.target)
+            ))));
+        }
+        let mut columns = inputs(&recipe, &pasts, table, &places);
+        let blocks = places.iter().map(|place| block(&series[place.series], *place, &recipe, 2 * FOLDS) as f64);
+        columns.push((CHANGE.into(), Column::Numbers(changes.clone())));
+        columns.push((BLOCK.into(), Column::Numbers(blocks.collect())));
+        let inputs = ColumnRoles {
+            group: Some(BLOCK.into()),
+            outcome: TargetSpec { continuous: true, ..TargetSpec::default() },
+            ..ColumnRoles::default()
+        };
+        let method = Method::Auto(sized(auto, places.len(), roles.horizon));
+        let learning = plan(&Table::new(columns)?, CHANGE, &method, &inputs, seed)?.without_extrapolation();
+        if places.len() < LEAST_TRAINED {
+            warnings.push(Warning::new(format!(
+                "{} steps are too few to learn from: forecasts are the naive ones, as wide as changes were",
+                places.len()
+            )));
+        }
+        Ok(Self { learning, recipe, series, places, frames, changes, outcome: outcome.clone(), warnings })
+    }
+
+    /// What is to be trained; [`ForecastPlan::finish`] takes the results in this order.
+    pub fn jobs(&self) -> Vec<Job> {
+        self.learning.jobs()
+    }
+
+    /// Makes a forecaster of what was trained.
+    ///
+    /// # Errors
+    /// When a job failed, or the results are not those of the plan's jobs.
+    pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<FittedForecaster> {
+        let Self { learning, recipe, series, places, frames, changes, outcome, mut warnings } = self;
+        let Fitted { model, held_out, .. } = learning.finish(trained)?;
+        let model = model.extrapolating(None);
+        let recent = Baseline::recent(&recipe, &changes);
+        let HeldOut { rows, folds, predictions, .. } = held_out;
+        let support = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
+        support.check()?;
+        let mut rest = Rest {
+            share: 1.0,
+            rivals: Baseline::all(&recipe, &series),
+            recent,
+            copula: Copula::default(),
+            support,
+            scores: Vec::new(),
+        };
+        let Some(networks) = predictions.mixtures().cloned() else {
+            return Ok(FittedForecaster { forecaster: Forecaster::new(recipe, model, rest), warnings });
+        };
+        let held = Held {
+            places: rows.iter().map(|row| places[*row]).collect(),
+            frames: rows.iter().map(|row| frames[*row]).collect(),
+            changes: rows.iter().map(|row| changes[*row]).collect(),
+            folds,
+        };
+        let of_law = held.by_law(&recipe);
+        let (share, pooled) = held.pooled(networks, of_law);
+        rest.share = share;
+        rest.copula = held.copula(&pooled);
+        let y: Vec<f64> = held.places.iter().map(|place| series[place.series].values[place.step()]).collect();
+        let scored = |name: &str, predictions: &Predictions| -> Result<Score> {
+            let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len().max(1) as f64;
+            Ok(Score { name: name.into(), crps: mean(predictions.crps(&y)?), nll: mean(predictions.nll(&y)?) })
+        };
+        let own = pooled.rescaled_by_row(held.frames.iter().map(|frame| frame.shift_and_scale()));
+        rest.scores.push(scored("forecast", &Predictions::from(own).with_sound_support(support))?);
+        for rival in rest.rivals.iter().chain([&rest.recent]) {
+            let predictions = Predictions::from(rival.of(&series)(&held.places)).with_sound_support(support);
+            rest.scores.push(scored(&rival.name, &predictions)?);
+        }
+        let forecaster = Forecaster::new(recipe, model, rest);
+        if let Some(best) = forecaster.best_rival().filter(|best| best.crps <= forecaster.scores()[0].crps) {
+            warnings.push(Warning::new(format!(
+                "no better than the naive forecast {:?} on steps that were held out: CRPS {:.4} against {:.4}",
+                best.name,
+                forecaster.scores()[0].crps,
+                best.crps
+            )));
+        }
+        Ok(FittedForecaster { forecaster, warnings })
+    }
+}
+
+/// The settings that forecasts from so many rows have where nobody says something else.
+fn sized(auto: &Auto, rows: usize, horizon: usize) -> Auto {
+    let (folds, members, dropout, embedding) = match horizon {
+        1 if rows < FEWEST_ROWS => (FOLDS, None, DROPOUT_OF_FEW, None),
+        1 if rows < FEW_ROWS => (FOLDS / 2, Some(2), DROPOUT_OF_FEW, None),
+        1 => (FOLDS / 2, None, 0.0, None),
+        _ => (FOLDS, None, DROPOUT_AHEAD, Some(FREQUENCY_AHEAD)),
+    };
+    let (layers, batch_size) = match rows {
+        MANY_ROWS.. => (4, 256),
+        ROWS_AHEAD.. => (4, 64),
+        _ => (3, 64),
+    };
+    let medium = auto.preset == Preset::Medium;
+    let members = match auto.preset {
+        Preset::Medium => members,
+        Preset::Fast => None,
+        Preset::Best => Some(2),
+    };
+    let longer = (medium && horizon > 1 && rows >= ROWS_AHEAD).then_some(STEPS_AHEAD);
+    Auto {
+        folds: auto.folds.or(Some(folds)),
+        ensemble_size: auto.ensemble_size.or(members),
+        hidden: auto.hidden.clone().or_else(|| Some(vec![UNITS; layers])),
+        batch_size: auto.batch_size.or(Some(batch_size)),
+        steps: auto.steps.or(longer),
+        dropout: auto.dropout.or(Some(dropout)),
+        embedding: auto.embedding.or(embedding),
+        ..auto.clone()
+    }
+}

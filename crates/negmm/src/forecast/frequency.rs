@@ -1,0 +1,202 @@
+//! The frequency of a series: how steps follow one another in time.
+
+use serde::{Deserialize, Serialize};
+
+use negmm_data::infer::calendar::{Date, weekday};
+
+const DAY: f64 = 86_400.0;
+/// Steps of the same length, of all, at least: others are gaps.
+const REGULAR: f64 = 0.8;
+/// Shares of a year of 365.2425 days.
+const DAYS_OF_YEAR: f64 = 365.2425;
+
+/// How steps follow one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Frequency {
+    /// One row after the other; nobody knows when.
+    #[default]
+    Rows,
+    /// By numbers that are no dates: 1, 2, 3 …
+    Count {
+        /// From one to the next.
+        step: f64,
+    },
+    /// Every so many seconds.
+    Seconds {
+        /// From one to the next.
+        step: f64,
+    },
+    /// Days from Monday to Friday.
+    Weekdays,
+    /// Every so many months.
+    Months {
+        /// From one to the next.
+        step: i64,
+    },
+    /// At times without a rule, so far apart in the middle.
+    Irregular {
+        /// Seconds from one to the next, their median.
+        step: f64,
+    },
+}
+
+impl Frequency {
+    /// Found in times that rise, one list for each series; `dates`: they are seconds since 1970.
+    pub(super) fn of(times: &[Vec<f64>], dates: bool) -> Self {
+        let mut gaps: Vec<f64> =
+            times.iter().flat_map(|times| times.windows(2).map(|pair| pair[1] - pair[0])).collect();
+        if gaps.is_empty() {
+            return if dates { Self::Seconds { step: DAY } } else { Self::Count { step: 1.0 } };
+        }
+        gaps.sort_by(f64::total_cmp);
+        let middle = gaps[gaps.len() / 2];
+        let regular = gaps.iter().filter(|gap| (**gap - middle).abs() <= 1e-6 * middle).count() as f64;
+        let regular = regular >= REGULAR * gaps.len() as f64;
+        match () {
+            () if !dates => Self::Count { step: middle },
+            () if middle == DAY && only_weekdays(times) => Self::Weekdays,
+            () if regular => Self::Seconds { step: middle },
+            () => match months(times) {
+                Some(step) => Self::Months { step },
+                None => Self::Irregular { step: middle },
+            },
+        }
+    }
+
+    /// The time `steps` after `time`.
+    pub fn after(self, time: f64, steps: usize) -> f64 {
+        match self {
+            Self::Rows => f64::NAN,
+            Self::Count { step } | Self::Seconds { step } | Self::Irregular { step } => time + steps as f64 * step,
+            Self::Weekdays => {
+                let mut day = (time / DAY).floor();
+                let rest = time - day * DAY;
+                for _ in 0..steps {
+                    day += 1.0;
+                    while weekday(day as i64) > 4 {
+                        day += 1.0;
+                    }
+                }
+                day * DAY + rest
+            }
+            Self::Months { step } => {
+                let day = (time / DAY).floor();
+                let date = Date::of_days(day as i64);
+                let month = date.year * 12 + date.month - 1 + step * steps as i64;
+                let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
+                let date = (1..=date.day).rev().find_map(|day| Date::new(year, month, day));
+                date.map_or(f64::NAN, |date| date.days() as f64 * DAY) + (time - day * DAY)
+            }
+        }
+    }
+
+    /// Steps from one time to a later one; none where no number of steps leads there.
+    pub(super) fn between(self, from: f64, to: f64) -> Option<usize> {
+        let steps = match self {
+            Self::Rows | Self::Irregular { .. } => return Some(1),
+            Self::Count { step } | Self::Seconds { step } => ((to - from) / step).round(),
+            // Holidays are no gaps.
+            Self::Weekdays => return Some(1),
+            Self::Months { step } => {
+                let month = |time: f64| {
+                    let date = Date::of_days((time / DAY).floor() as i64);
+                    (date.year * 12 + date.month) as f64
+                };
+                ((month(to) - month(from)) / step as f64).round()
+            }
+        };
+        let fits = (self.after(from, steps.max(0.0) as usize) - to).abs() <= 0.01 * (to - from).abs();
+        (steps >= 1.0 && (fits || matches!(self, Self::Months { .. }))).then_some(steps as usize)
+    }
+
+    /// Numbers of steps after which things may repeat: an hour, a day, a week, a year.
+    pub(super) fn seasons(self) -> Vec<usize> {
+        let among = |step: f64, lengths: &[f64]| {
+            let steps = lengths.iter().map(|length| length / step);
+            steps.filter(|steps| *steps >= 2.0).map(|steps| steps.round() as usize).collect()
+        };
+        match self {
+            Self::Rows | Self::Count { .. } | Self::Irregular { .. } => Vec::new(),
+            Self::Weekdays => vec![5],
+            Self::Months { step } => among(step as f64, &[12.0]),
+            Self::Seconds { step } if step < DAY => among(step, &[3600.0, DAY, 7.0 * DAY]),
+            Self::Seconds { step } => among(step, &[7.0 * DAY, DAYS_OF_YEAR * DAY]),
+        }
+    }
+
+    /// Whether times are dates.
+    pub fn has_dates(self) -> bool {
+        !matches!(self, Self::Rows | Self::Count { .. })
+    }
+
+    /// What a step is, in words.
+    pub fn words(self) -> String {
+        let seconds = |step: f64| match step {
+            _ if step % DAY == 0.0 => plural(step / DAY, "day"),
+            _ if step % 3600.0 == 0.0 => plural(step / 3600.0, "hour"),
+            _ if step % 60.0 == 0.0 => plural(step / 60.0, "minute"),
+            _ => plural(step, "second"),
+        };
+        match self {
+            Self::Rows => "every row".into(),
+            Self::Count { step: 1.0 } => "every step".into(),
+            Self::Count { step } => format!("every {step}"),
+            Self::Seconds { step } => format!("every {}", seconds(step)),
+            Self::Weekdays => "every weekday".into(),
+            Self::Months { step } => format!("every {}", plural(step as f64, "month")),
+            Self::Irregular { step } => format!("without a rule, every {} in the middle", seconds(step)),
+        }
+    }
+}
+
+fn plural(number: f64, noun: &str) -> String {
+    if number == 1.0 { noun.into() } else { format!("{number} {noun}s") }
+}
+
+fn only_weekdays(times: &[Vec<f64>]) -> bool {
+    let mut days = times.iter().flatten().map(|time| weekday((time / DAY).floor() as i64));
+    times.iter().map(Vec::len).sum::<usize>() > 7 && days.all(|day| day < 5)
+}
+
+/// The months between all times, where that is always the same number, on the same day.
+fn months(times: &[Vec<f64>]) -> Option<i64> {
+    let mut step = None;
+    for pair in times.iter().flat_map(|times| times.windows(2)) {
+        let [from, to] = [pair[0], pair[1]].map(|time| Date::of_days((time / DAY).floor() as i64));
+        let months = (to.year - from.year) * 12 + to.month - from.month;
+        // The last days of months are as good as the same day.
+        if months < 1 || from.day.abs_diff(to.day) > 3 {
+            return None;
+        }
+        step = Some(step.map_or(months, |step: i64| step.min(months)));
+    }
+    step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(year: i64, month: i64, day: i64) -> f64 {
+        Date::new(year, month, day).unwrap().days() as f64 * DAY
+    }
+
+    #[test]
+    fn steps_are_recognised_and_go_on() {
+        let hours: Vec<f64> = (0..50).map(|hour| f64::from(hour) * 3600.0).collect();
+        let clock = Frequency::of(&[hours], true);
+        assert_eq!((clock, clock.seasons()), (Frequency::Seconds { step: 3600.0 }, vec![24, 168]));
+        let months: Vec<f64> = (0..30).map(|month| day(2000 + month / 12, month % 12 + 1, 28)).collect();
+        let clock = Frequency::of(&[months], true);
+        assert_eq!((clock, clock.seasons()), (Frequency::Months { step: 1 }, vec![12]));
+        assert_eq!(clock.after(day(2000, 1, 31), 1), day(2000, 2, 29));
+        assert_eq!(clock.between(day(2000, 1, 1), day(2000, 4, 1)), Some(3));
+        let weekdays: Vec<f64> = (0..60).filter(|day| weekday(*day) < 5).map(|day| day as f64 * DAY).collect();
+        assert_eq!(Frequency::of(&[weekdays], true), Frequency::Weekdays);
+        assert_eq!(Frequency::Weekdays.after(day(2024, 2, 23), 1), day(2024, 2, 26));
+        assert_eq!(Frequency::of(&[vec![1.0, 2.0, 3.0, 5.0]], false), Frequency::Count { step: 1.0 });
+        let odd = vec![0.0, 3600.0, 90_000.0, 91_000.0, 200_000.0];
+        assert!(matches!(Frequency::of(&[odd], true), Frequency::Irregular { .. }));
+    }
+}

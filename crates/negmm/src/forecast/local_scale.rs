@@ -1,0 +1,117 @@
+//! Local scale: the naive forecast that targets are differences from, and its recent error as their unit.
+
+use std::iter::StepBy;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::scale::{FAR, Scale};
+use super::{ForecastPoint, Naive, Series};
+
+/// Origins that decide, at most, over all series.
+const MOST_ORIGINS: usize = 2_000;
+/// The first of so many parts of a series has no origins.
+const WARM_UP_PART: usize = 4;
+/// The least growth.
+const LEAST_GROWTH: f64 = 1e-3;
+
+/// A naive forecast, the scale of what it misses, and how that grows with the steps ahead.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Measure {
+    pub(super) naive: Naive,
+    pub(super) scale: Scale,
+    /// For each step ahead the rms of what is missed, in scales.
+    growth: Vec<f64>,
+}
+
+/// Where the forecast of a place is measured from, and in which unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Frame {
+    pub(super) point: f64,
+    pub(super) unit: f64,
+}
+
+impl Frame {
+    /// What is added to a number in the frame's unit, and what it is multiplied by.
+    pub(super) fn shift_and_scale(self) -> (f64, f64) {
+        (self.point, self.unit)
+    }
+}
+
+impl Measure {
+    /// With the growth that these series show.
+    pub(super) fn new(naive: Naive, scale: Scale, series: &[Series], horizon: usize) -> Self {
+        let mut squares = vec![(0.0, 0.0); horizon];
+        for_each_origin(series, |series, origins| {
+            let scales = scale.at_each(series);
+            for origin in origins {
+                for (index, (sum, count)) in squares.iter_mut().enumerate() {
+                    let Some(value) = series.values.get(origin + index + 1).filter(|value| !value.is_nan()) else {
+                        continue;
+                    };
+                    let point = naive.point(series, origin, index + 1);
+                    let missed = (value - point) / (scales[origin] * scale.level(point));
+                    *sum += (missed * missed).min(FAR * FAR * (index + 1) as f64);
+                    *count += 1.0;
+                }
+            }
+        });
+        let mut growth: Vec<f64> = Vec::with_capacity(horizon);
+        for (index, (sum, count)) in squares.into_iter().enumerate() {
+            growth.push(match (count > 0.0, growth.last()) {
+                (true, _) => (sum / count).sqrt().max(LEAST_GROWTH),
+                // No series is long enough to see this step: on as a random walk goes.
+                (false, Some(before)) => before * ((index + 1) as f64 / index as f64).sqrt(),
+                (false, None) => 1.0,
+            });
+        }
+        Self { naive, scale, growth }
+    }
+
+    /// Of a place in a series whose scales after each step are these.
+    pub(super) fn frame(&self, series: &Series, scales: &[f64], place: ForecastPoint) -> Frame {
+        let Frame { point, unit } = self.now(series, scales, place);
+        Frame { point, unit: unit * self.growth[place.ahead - 1] }
+    }
+
+    /// The same with the unit of a change now, not of one so far ahead.
+    pub(super) fn now(&self, series: &Series, scales: &[f64], place: ForecastPoint) -> Frame {
+        let point = self.naive.point(series, place.origin, place.ahead);
+        Frame { point, unit: scales[place.origin] * self.scale.level(point) }
+    }
+
+    /// Whether it can be of so many steps ahead, and its numbers can be.
+    pub(super) fn is_sound(&self, horizon: usize) -> bool {
+        let positive = |number: &f64| number.is_finite() && *number > 0.0;
+        let seasonal = if let Naive::Season(season) = self.naive { season > 1 } else { true };
+        self.growth.len() == horizon && self.growth.iter().all(positive) && seasonal && self.scale.is_sound()
+    }
+}
+
+/// The mean size of what `naive` misses, each series in units of its own mean change.
+pub(super) fn missed(series: &[Series], naive: Naive, steps: &[usize]) -> f64 {
+    let (mut total, mut counted) = (0.0, 0.0);
+    for_each_origin(series, |series, origins| {
+        let change = series.mean_change(1);
+        for origin in origins {
+            for step in steps {
+                if let Some(value) = series.values.get(origin + step).filter(|value| !value.is_nan()) {
+                    total += (value - naive.point(series, origin, *step)).abs() / change;
+                    counted += 1.0;
+                }
+            }
+        }
+    });
+    if counted > 0.0 { total / counted } else { f64::INFINITY }
+}
+
+/// Calls `see` with each series and some of its origins, evenly spread.
+fn for_each_origin<'a>(series: &'a [Series], mut see: impl FnMut(&'a Series, StepBy<Range<usize>>)) {
+    let each = (MOST_ORIGINS / series.len().max(1)).max(4);
+    for series in series {
+        let origins = series.len() / WARM_UP_PART..series.len().saturating_sub(1);
+        let every = origins.len().div_ceil(each).max(1);
+        see(series, origins.step_by(every));
+    }
+}

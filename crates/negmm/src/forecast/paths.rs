@@ -1,0 +1,69 @@
+//! Sample paths through the steps ahead, and aggregates over them.
+
+use super::{ForecastPoint, Forecaster, Forecasts};
+use negmm_dist::Distribution;
+use negmm_dist::math::rng::Rng;
+use negmm_dist::samples::SampleSets;
+use negmm_dist::{Predictions, Result, streams};
+
+/// What steps ahead are put together to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aggregate {
+    /// Their sum.
+    Sum,
+    /// The largest of them.
+    Max,
+    /// The smallest of them.
+    Min,
+}
+
+impl Forecaster {
+    /// Joint paths through the steps ahead of each origin: for each place `count` values, the n-th of all steps of an origin being one
+    /// path.
+    ///
+    /// # Errors
+    /// When a quantile cannot be found.
+    pub fn paths(&self, forecasts: &Forecasts, count: usize, seed: u64) -> Result<Vec<f64>> {
+        let Forecasts { places, predictions } = forecasts;
+        let mut values = vec![0.0; places.len() * count];
+        let mut first = 0;
+        for origin in places.chunk_by(ForecastPoint::is_beside) {
+            let place = origin[0];
+            let stream = streams::PATHS + ((place.series as u64) << 32) + place.origin as u64;
+            let mut rng = Rng::new(seed, stream);
+            let last = origin.iter().map(|place| place.ahead).max().unwrap_or(1);
+            for path in 0..count {
+                let probabilities = self.copula().path(last, &mut rng);
+                for (at, place) in origin.iter().enumerate() {
+                    let row = first + at;
+                    values[row * count + path] = predictions.row(row).quantile(probabilities[place.ahead - 1]);
+                }
+            }
+            first += origin.len();
+        }
+        Ok(values)
+    }
+
+    /// One distribution for each origin, by paths: of what `over` makes of the steps ahead.
+    ///
+    /// # Errors
+    /// When a quantile cannot be found.
+    pub fn over(&self, forecasts: &Forecasts, over: Aggregate, paths: usize, seed: u64) -> Result<Forecasts> {
+        let values = self.paths(forecasts, paths, seed)?;
+        let (mut samples, mut places, mut first) = (Vec::new(), Vec::new(), 0);
+        for origin in forecasts.places.chunk_by(ForecastPoint::is_beside) {
+            let of_path = |path: usize| {
+                let steps = (0..origin.len()).map(|at| values[(first + at) * paths + path]);
+                match over {
+                    Aggregate::Sum => steps.sum(),
+                    Aggregate::Max => steps.fold(f64::NEG_INFINITY, f64::max),
+                    Aggregate::Min => steps.fold(f64::INFINITY, f64::min),
+                }
+            };
+            samples.extend((0..paths).map(of_path));
+            places.push(origin[origin.len() - 1]);
+            first += origin.len();
+        }
+        Ok(Forecasts { places, predictions: Predictions::from(SampleSets::new(paths, samples, f64::MIN_POSITIVE)?) })
+    }
+}

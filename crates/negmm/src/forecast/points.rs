@@ -1,0 +1,48 @@
+//! Forecast points that a forecaster learns from, and the blocks of time that they belong to.
+
+use super::{ForecastPoint, Series, SeriesTransform};
+use negmm_dist::math::rng::Rng;
+use negmm_dist::streams;
+
+/// Rows of the table of the past, at most, and steps ahead of each origin among them.
+const MOST_ROWS: usize = 40_000;
+const STEPS_OF_ORIGIN: usize = 3;
+/// The first of so many parts of a series has no origins that are learnt from, where its seasons reach further than that.
+const WARM_UP_PART: usize = 4;
+
+/// Places to learn from: of each series as many origins as there is room for, evenly spread, and some steps ahead of each.
+pub(super) fn training_places(series: &[Series], recipe: &SeriesTransform, seed: u64) -> Vec<ForecastPoint> {
+    let horizon = recipe.roles.horizon;
+    let ahead_each = horizon.min(STEPS_OF_ORIGIN);
+    let most = (MOST_ROWS / ahead_each / series.len().max(1)).max(1);
+    let mut rng = Rng::new(seed, streams::PLACES);
+    let mut places = Vec::new();
+    for (number, one) in series.iter().enumerate() {
+        let origins = first_origin(one, recipe)..one.len().saturating_sub(1);
+        let every = origins.len().div_ceil(most).max(1);
+        let mut steps: Vec<usize> = (1..=horizon).collect();
+        for origin in origins.step_by(every) {
+            if horizon > ahead_each {
+                rng.shuffle(&mut steps);
+            }
+            let mut chosen = steps[..ahead_each].to_vec();
+            chosen.sort_unstable();
+            let known = |ahead: &usize| one.values.get(origin + ahead).is_some_and(|value| !value.is_nan());
+            let place = |ahead: usize| ForecastPoint { series: number, origin, ahead };
+            places.extend(chosen.into_iter().filter(known).map(place));
+        }
+    }
+    places
+}
+
+/// The first origin that is learnt from.
+fn first_origin(series: &Series, recipe: &SeriesTransform) -> usize {
+    recipe.reach().min(series.len() / WARM_UP_PART)
+}
+
+/// The block of time that a place belongs to, of so many.
+pub(super) fn block(series: &Series, place: ForecastPoint, recipe: &SeriesTransform, blocks: usize) -> usize {
+    let first = first_origin(series, recipe);
+    let origins = (series.len() - 1).saturating_sub(first).max(1);
+    blocks * (place.origin - first) / origins
+}

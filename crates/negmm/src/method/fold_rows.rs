@@ -1,0 +1,57 @@
+//! Folds of `auto`: held-out rows, their halves for cross-fitting, and training rows.
+
+use std::ops::Range;
+
+use negmm_dist::math::rng::Rng;
+use negmm_nn::dataset::Dataset;
+use negmm_nn::dataset::split::{blocks, grouped_folds, k_folds};
+
+/// Of a sequence the last of so many parts is held out, block after block.
+const HELD_OUT_PART: usize = 3;
+
+/// Rows that a fold holds out, at least one. Where some belong together, the group of each, and groups one after the other.
+pub(super) struct Divided {
+    pub(super) rows: Vec<u32>,
+    pub(super) groups: Option<Vec<u32>>,
+}
+
+/// The folds. Rows of a group stay together.
+pub(super) fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Divided> {
+    let alone = |rows: Vec<u32>| Divided { rows, groups: None };
+    let together = |mut rows: Vec<u32>, groups: &[u32]| {
+        rows.sort_by_key(|row| groups[*row as usize]);
+        Divided { groups: Some(rows.iter().map(|row| groups[*row as usize]).collect()), rows }
+    };
+    let divided: Vec<Divided> = match (data.window(), data.groups()) {
+        (Some(_), _) => last_blocks(data.len(), folds).into_iter().map(alone).collect(),
+        (None, None) => k_folds(data.len(), folds, rng).into_iter().map(alone).collect(),
+        (None, Some(groups)) => {
+            grouped_folds(groups, folds, rng).into_iter().map(|rows| together(rows, groups)).collect()
+        }
+    };
+    divided.into_iter().filter(|fold| !fold.rows.is_empty()).collect()
+}
+
+/// Where the second half of the first `checked` rows of a fold begins, no group in both: 0 where there are no two.
+pub(super) fn half_of(checked: usize, groups: Option<&[u32]>) -> usize {
+    let Some(groups) = groups else { return checked / 2 };
+    let cuts = (1..checked).filter(|cut| groups[*cut] != groups[cut - 1]);
+    cuts.min_by_key(|cut| cut.abs_diff(checked / 2)).unwrap_or(0)
+}
+
+/// Of rows in the order of time the last third, cut into `folds` blocks; there is a row before the first of them.
+fn last_blocks(rows: usize, folds: usize) -> Vec<Vec<u32>> {
+    let first = (rows - rows / HELD_OUT_PART).max(1);
+    let block = |block: Range<usize>| (first + block.start) as u32..(first + block.end) as u32;
+    blocks(rows.saturating_sub(first), folds).into_iter().map(|range| block(range).collect()).collect()
+}
+
+/// The rows that networks of a fold learn from: all others, or of a sequence those before it.
+pub(super) fn learnt_from(data: &Dataset, fold: &[u32]) -> Vec<u32> {
+    if data.window().is_some() {
+        return (0..fold[0]).collect();
+    }
+    let mut held = vec![false; data.len()];
+    fold.iter().for_each(|row| held[*row as usize] = true);
+    (0..data.len() as u32).filter(|row| !held[*row as usize]).collect()
+}

@@ -1,0 +1,185 @@
+//! Sigma scale: the factor of all sds that maximises the likelihood of held-out rows.
+
+use rayon::prelude::*;
+
+use super::few_rows;
+use super::folds::Held;
+use negmm_dist::mixture::{Mixture, Mixtures};
+use negmm_dist::score::interval;
+
+/// The factors tried lie between these, at equal ratios.
+const LEAST: f64 = 0.45;
+const MOST: f64 = 5.0;
+const TRIED: usize = 49;
+/// Rows that are looked at, at most: more would not move the factor.
+const MOST_ROWS: usize = 5_000;
+/// Rows of a fold that say something of a factor.
+const LEAST_ROWS: usize = 30;
+
+/// The sums of the logarithmic scores of each fold's rows, with each of the factors.
+pub(super) struct Factors {
+    folds: Vec<Scores>,
+}
+
+#[derive(Clone)]
+struct Scores {
+    /// Those that count.
+    rows: usize,
+    sums: [f64; TRIED],
+}
+
+impl Factors {
+    /// Of the predictions of held-out rows.
+    pub(super) fn of(mixtures: &Mixtures, held: &Held) -> Self {
+        let every = held.rows.len().div_ceil(MOST_ROWS).max(1);
+        let count = held.folds.last().map_or(0, |last| *last as usize + 1);
+        let fold = |number: usize| {
+            let rows = (0..held.rows.len()).step_by(every);
+            let rows = || rows.clone().filter(|row| held.folds[*row] as usize == number && held.weights[*row] > 0.0);
+            // In order, so that the sums do not depend on threads.
+            let sum = |at: usize| {
+                let weighed = |row: usize| held.weights[row] * score(held, mixtures, row, factor(at));
+                rows().map(weighed).sum::<f64>()
+            };
+            Scores { rows: rows().count(), sums: std::array::from_fn(sum) }
+        };
+        Self { folds: (0..count).into_par_iter().map(fold).collect() }
+    }
+
+    /// The factor that suits all rows; 1 where no score is finite.
+    pub(super) fn all(&self) -> f64 {
+        best(self.folds.iter())
+    }
+
+    /// The factor that suits the rows of all other folds.
+    pub(super) fn without(&self, fold: u32) -> f64 {
+        best(self.folds.iter().enumerate().filter(|(number, _)| *number != fold as usize).map(|(_, scores)| scores))
+    }
+
+    /// The factor that suits the rows of a fold; that of all rows where it has few.
+    pub(super) fn of_fold(&self, fold: usize) -> f64 {
+        match self.folds.get(fold) {
+            Some(scores) if scores.rows >= LEAST_ROWS => best([scores].into_iter()),
+            _ => self.all(),
+        }
+    }
+}
+
+/// The factor with the smallest sum.
+fn best<'a>(folds: impl Iterator<Item = &'a Scores>) -> f64 {
+    let (mut rows, mut sums) = (0, [0.0; TRIED]);
+    for scores in folds {
+        rows += scores.rows;
+        sums.iter_mut().zip(scores.sums).for_each(|(sum, more)| *sum += more);
+    }
+    let finite = (0..TRIED).filter(|at| sums[*at].is_finite() && rows > 0);
+    finite.min_by(|a, b| sums[*a].total_cmp(&sums[*b])).map_or(1.0, factor)
+}
+
+fn factor(number: usize) -> f64 {
+    LEAST * libm::pow(MOST / LEAST, number as f64 / (TRIED - 1) as f64)
+}
+
+/// The factor of a network's sds in the pool of all when `best` suits what it says of rows that it has not learnt from, and each
+/// fold has `members` networks.
+///
+/// The pool knows more than one network does, and needs less: the root of degree 1 + `members`. Of few rows altogether the pool
+/// knows little more than its members: it gets all of it, never less than 1, and what the t distribution adds to so few.
+///
+/// The exponents are a rule of thumb: docs/derivations.md has what was measured, which is less.
+pub(super) fn in_pool(rows: usize, members: usize, best: f64) -> f64 {
+    if rows < few_rows::FEW { of_few(rows, best) } else { libm::pow(best, 1.0 / (1.0 + members as f64)) }
+}
+
+/// The factor of a network's sds alone.
+pub(super) fn alone(rows: usize, best: f64) -> f64 {
+    if rows < few_rows::FEW { of_few(rows, best) } else { best }
+}
+
+fn of_few(rows: usize, best: f64) -> f64 {
+    best.max(1.0) * few_rows::widening(rows)
+}
+
+/// The logarithmic score of what is known of a row, up to a constant, with all sds times `factor`: of the interval that its target lies
+/// in, of the probability of its atom, or of the density.
+pub(super) fn score(held: &Held, mixtures: &Mixtures, row: usize, factor: f64) -> f64 {
+    let mixture = mixtures.row(row);
+    let of_interval = |lower: f64, upper: f64| {
+        let sds: Vec<f64> = mixture.sds.iter().map(|sd| sd * factor).collect();
+        interval::value(Mixture { sds: &sds, ..mixture }, lower, upper)
+    };
+    // Given that the target lies between its bounds.
+    let outside = held.bounds.map_or(0.0, |[lower, upper]| of_interval(lower, upper));
+    if let Some((lower, upper)) = held.interval(row) {
+        return of_interval(lower, upper) - outside;
+    }
+    let y = held.y[row];
+    let at_y = (0..mixture.sds.len()).filter(|k| mixture.sds[*k] == 0.0 && mixture.means[*k] == y);
+    let mass: f64 = at_y.map(|k| mixture.weights[k]).sum();
+    let score = if mass > 0.0 { -libm::log(mass) } else { density_score(mixture, y, factor) };
+    score - outside
+}
+
+fn density_score(row: Mixture<'_>, y: f64, factor: f64) -> f64 {
+    let log_joint = |k: usize| {
+        let sd = row.sds[k] * factor;
+        let z = (y - row.means[k]) / sd;
+        libm::log(row.weights[k]) - libm::log(sd) - 0.5 * z * z
+    };
+    let joints: Vec<f64> = (0..row.weights.len()).filter(|k| row.sds[*k] > 0.0).map(log_joint).collect();
+    let largest = joints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        return f64::INFINITY;
+    }
+    -largest - libm::log(joints.iter().map(|joint| libm::exp(joint - largest)).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm_dist::math::normal;
+    use negmm_dist::math::rng::Rng;
+
+    fn held(y: Vec<f64>, weights: Vec<f64>) -> Held {
+        let rows = y.len() as u32;
+        let folds = (0..rows).map(|row| 2 * row / rows).collect();
+        Held { rows: (0..rows).collect(), folds, y, weights, intervals: None, bounds: None }
+    }
+
+    #[test]
+    fn finds_how_much_too_narrow_predictions_are() {
+        let mut rng = Rng::new(1, 0);
+        let y: Vec<f64> =
+            (0..4000).map(|row| normal::quantile(rng.uniform()) * if row < 2000 { 1.0 } else { 2.0 }).collect();
+        let held = held(y, vec![1.0; 4000]);
+        for sd in [0.5, 1.0, 1.6] {
+            let mixtures = Mixtures::new(1, vec![1.0; 4000], vec![0.0; 4000], vec![sd; 4000]).unwrap();
+            let factors = Factors::of(&mixtures, &held);
+            let near = |factor: f64, expected: f64| (factor * sd / expected - 1.0).abs() < 0.06;
+            assert!(near(factors.all(), 2.5f64.sqrt()), "{sd}");
+            assert!(near(factors.of_fold(0), 1.0) && near(factors.of_fold(1), 2.0), "{sd}");
+            assert!(near(factors.without(0), 2.0) && near(factors.without(1), 1.0), "{sd}");
+            // What is above 0.5 is known to be so, and the rest to a cell of 0.2.
+            let lower: Vec<f64> = held.y.iter().map(|y| if *y > 0.5 { 0.5 } else { y - 0.1 }).collect();
+            let upper: Vec<f64> = held.y.iter().map(|y| if *y > 0.5 { f64::INFINITY } else { y + 0.1 }).collect();
+            let cut = Held { intervals: Some((lower, upper)), ..held.clone() };
+            assert!((Factors::of(&mixtures, &cut).of_fold(0) * sd - 1.0).abs() < 0.08, "{sd}");
+        }
+    }
+
+    #[test]
+    fn rows_at_an_atom_say_nothing_of_sds() {
+        let mixtures =
+            Mixtures::from_parts_unchecked(2, vec![0.5; 4], vec![0.0, 7.0, 0.0, 7.0], vec![1.0, 0.0, 1.0, 0.0]);
+        let held = held(vec![7.0, 0.3], vec![1.0; 2]);
+        assert_eq!(score(&held, &mixtures, 0, 3.0), libm::log(2.0));
+        assert!((score(&held, &mixtures, 1, 1.0) - libm::log(2.0) - 0.045).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rows_that_do_not_count_say_nothing() {
+        let mixtures = Mixtures::new(1, vec![1.0; 2], vec![0.0; 2], vec![1.0; 2]).unwrap();
+        assert_eq!(Factors::of(&mixtures, &held(vec![0.0, 9.0], vec![0.0, 0.0])).all(), 1.0);
+        assert!(Factors::of(&mixtures, &held(vec![0.0, 9.0], vec![1.0, 0.0])).all() < 0.5);
+    }
+}

@@ -1,0 +1,289 @@
+//! E-processes: sequential tests of calibration.
+//!
+//! Normal scores of calibrated predictions are standard normal, whatever came before. A bet on another law q multiplies its stake by
+//! q(z) / φ(z) with each score z, which on average is 1 while the predictions are calibrated. Stakes are divided among laws (scores that
+//! are moved, wider or narrower, and a histogram that learns any shape) and among the rows at which they are first placed: half on the
+//! first, the rest on later ones. What all have won together is the evidence: an e-process, which ever exceeds 1/α with probability α at
+//! most while the predictions are calibrated (Ville's inequality; Ramdas et al. 2023). A model that never was calibrated wins the stakes of
+//! the first row, one whose predictions stop to be so those of the row where they do.
+//!
+//! With a tolerance δ scores may also be moved by δ sds and be wider or narrower by the share δ. A bet is then against one of the laws that
+//! are tolerated, and its winnings are divided by the most that they would be on average under any of them: so its stake does not grow on
+//! average under one of those either. Of the laws to bet against that is taken with which it grows fastest, after that division.
+
+use serde::{Deserialize, Serialize};
+
+use negmm_dist::math::normal;
+use negmm_dist::mixture::log_sum_exp;
+
+/// Means and sds of scores that are bet on.
+const LAWS: [(f64, f64); 27] = [
+    (0.0, 0.5),
+    (0.0, 0.7),
+    (0.0, 0.8),
+    (0.0, 0.9),
+    (0.0, 1.1),
+    (0.0, 1.2),
+    (0.0, 1.5),
+    (0.0, 2.0),
+    (0.0, 3.0),
+    (-2.0, 1.0),
+    (-1.0, 1.0),
+    (-0.5, 1.0),
+    (-0.25, 1.0),
+    (-0.1, 1.0),
+    (0.1, 1.0),
+    (0.25, 1.0),
+    (0.5, 1.0),
+    (1.0, 1.0),
+    (2.0, 1.0),
+    (-1.0, 2.0),
+    (-0.5, 2.0),
+    (-0.5, 1.3),
+    (-1.0, 1.3),
+    (0.5, 1.3),
+    (1.0, 1.3),
+    (0.5, 2.0),
+    (1.0, 2.0),
+];
+
+/// Bins of the histogram, and the share of the stakes that it has.
+const BINS: usize = 8;
+const HISTOGRAM: f64 = 0.1;
+
+/// The logarithm of nothing, as a number that files can hold.
+const NOTHING: f64 = f64::MIN;
+
+/// Laws on each side of a square that are tried, to bet against and to be safe from.
+const TRIED: usize = 9;
+const SAFE: usize = 17;
+
+/// What bets have won so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct EProcess {
+    tolerance: f64,
+    rows: u64,
+    bets: Vec<Bet>,
+    histogram: Histogram,
+}
+
+/// A bet on one law.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Bet {
+    /// Mean and sd of scores that it is on, and of those that it is against.
+    on: (f64, f64),
+    against: (f64, f64),
+    /// Logarithm of what its winnings are divided by at each row.
+    log_divisor: f64,
+    /// Logarithm of what the stakes of all rows have become.
+    log_won: f64,
+    /// Logarithm of the most that one stake could have become, and the row at which it would have been placed.
+    log_best: f64,
+    since: u64,
+}
+
+/// A bet on the shape that probability integral transforms had so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Histogram {
+    log_won: f64,
+    counts: [u64; BINS],
+}
+
+impl EProcess {
+    pub(super) fn new(tolerance: f64) -> Self {
+        let histogram = Histogram { log_won: 0.0, counts: [0; BINS] };
+        Self {
+            tolerance,
+            rows: 0,
+            bets: LAWS.into_iter().filter_map(|law| Bet::new(law, tolerance)).collect(),
+            histogram,
+        }
+    }
+
+    pub(super) fn see(&mut self, score: f64) {
+        let log_stake = log_stake(self.rows);
+        for bet in &mut self.bets {
+            let factor = log_density(score, bet.on) - log_density(score, bet.against) - bet.log_divisor;
+            bet.log_won = add(bet.log_won, log_stake) + factor;
+            if bet.log_best <= 0.0 {
+                (bet.log_best, bet.since) = (0.0, self.rows);
+            }
+            bet.log_best += factor;
+        }
+        self.histogram.see(score);
+        self.rows += 1;
+    }
+
+    /// Logarithm of the evidence.
+    pub(super) fn log(&self) -> f64 {
+        // A histogram would win against laws that are tolerated, so there it does not bet.
+        let histogram = if self.tolerance > 0.0 { 0.0 } else { HISTOGRAM };
+        let share = libm::log((1.0 - histogram) / self.bets.len().max(1) as f64);
+        let bets = self.bets.iter().map(|bet| bet.log_won + share);
+        log_sum_exp(bets.chain((histogram > 0.0).then(|| self.histogram.log_won + libm::log(histogram))))
+    }
+
+    /// The row, from 0, since which the bet that would have won most speaks against calibration.
+    pub(super) fn since(&self) -> u64 {
+        let best = self.bets.iter().max_by(|a, b| a.log_best.total_cmp(&b.log_best));
+        best.map_or(0, |bet| bet.since)
+    }
+}
+
+impl Bet {
+    /// The bet on a law that grows fastest, safe from all that is tolerated; none where none grows.
+    fn new(on: (f64, f64), tolerance: f64) -> Option<Self> {
+        let safe = square(tolerance, SAFE);
+        let bet = |against: (f64, f64)| {
+            let log_divisor = safe.iter().map(|law| log_mean_ratio(on, against, *law)).fold(0.0, f64::max);
+            (divergence(on, against) - log_divisor, against, log_divisor)
+        };
+        let (growth, against, log_divisor) =
+            square(tolerance, TRIED).into_iter().map(bet).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let bet = Self { on, against, log_divisor, log_won: NOTHING, log_best: 0.0, since: 0 };
+        (growth > 0.0).then_some(bet)
+    }
+}
+
+/// Laws that are tolerated: means and sds, evenly spread, the outermost among them.
+fn square(tolerance: f64, side: usize) -> Vec<(f64, f64)> {
+    if tolerance == 0.0 {
+        return vec![(0.0, 1.0)];
+    }
+    let place = |at: usize| tolerance * (2.0 * at as f64 / (side - 1) as f64 - 1.0);
+    (0..side * side).map(|at| (place(at / side), 1.0 + place(at % side))).collect()
+}
+
+fn log_density(score: f64, (mean, sd): (f64, f64)) -> f64 {
+    normal::log_pdf((score - mean) / sd) - libm::log(sd)
+}
+
+/// Logarithm of the mean of the ratio of the densities `on` and `against` under a law, all normal; infinite where there is none.
+fn log_mean_ratio(on: (f64, f64), against: (f64, f64), law: (f64, f64)) -> f64 {
+    let terms = [(on, 1.0), (law, 1.0), (against, -1.0)];
+    let sum = |power: i32| terms.iter().map(|((mean, sd), sign)| sign * mean.powi(power) / (sd * sd)).sum::<f64>();
+    let (precision, linear, square) = (sum(0), sum(1), sum(2));
+    if precision <= 0.0 {
+        return f64::INFINITY;
+    }
+    let front = libm::log(against.1 / (on.1 * law.1)) - 0.5 * libm::log(precision);
+    front + 0.5 * (linear * linear / precision - square)
+}
+
+/// Kullback and Leibler's divergence of two normal laws: how fast the stake of a bet on one against the other grows if it is right.
+fn divergence(on: (f64, f64), against: (f64, f64)) -> f64 {
+    let (ratio, distance) = (on.1 / against.1, (on.0 - against.0) / against.1);
+    0.5 * (ratio * ratio + distance * distance - 1.0) - libm::log(ratio)
+}
+
+impl Histogram {
+    /// A bin wins by how often it was filled before, where each begins with half a score (Krichevsky and Trofimov 1981).
+    fn see(&mut self, score: f64) {
+        let bin = ((normal::cdf(score) * BINS as f64) as usize).min(BINS - 1);
+        let total: u64 = self.counts.iter().sum();
+        let share = (self.counts[bin] as f64 + 0.5) / (total as f64 + 0.5 * BINS as f64);
+        self.log_won += libm::log(share * BINS as f64);
+        self.counts[bin] += 1;
+    }
+}
+
+/// Logarithm of the share of the stakes that is placed at a row: a half at the first, and 1/2 (1/g(n) - 1/g(n + 1)) with g(n) = 1 + ln n
+/// at row n from 1 on, which together is another half.
+fn log_stake(row: u64) -> f64 {
+    let g = |row: u64| 1.0 + libm::log(row as f64);
+    libm::log(if row == 0 { 0.5 } else { 0.5 * (1.0 / g(row) - 1.0 / g(row + 1)) })
+}
+
+/// ln(exp a + exp b).
+fn add(a: f64, b: f64) -> f64 {
+    let (low, high) = (a.min(b), a.max(b));
+    high + libm::log1p(libm::exp(low - high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm_dist::math::rng::Rng;
+
+    fn scores(rng: &mut Rng, mean: f64, sd: f64) -> f64 {
+        mean + sd * normal::quantile(rng.uniform())
+    }
+
+    #[test]
+    fn stakes_are_one_together() {
+        let placed: f64 = (0..100_000).map(|row| libm::exp(log_stake(row))).sum();
+        let left = 0.5 / (1.0 + libm::log(100_000.0));
+        assert!((placed + left - 1.0).abs() < 1e-9, "{placed} {left}");
+    }
+
+    #[test]
+    fn calibrated_predictions_win_nothing_on_average() {
+        // The mean of an e-process is at most 1; its law has a heavy tail, so that the mean of 2,000 is below rather than above.
+        let mut sum = 0.0;
+        for run in 0..2000 {
+            let (mut evidence, mut rng) = (EProcess::new(0.0), Rng::new(run, 0));
+            (0..20).for_each(|_| evidence.see(scores(&mut rng, 0.0, 1.0)));
+            sum += libm::exp(evidence.log());
+        }
+        assert!(sum / 2000.0 < 1.3, "{}", sum / 2000.0);
+    }
+
+    #[test]
+    fn a_change_is_found_where_it_was() {
+        for (mean, sd) in [(0.5, 1.0), (0.0, 1.5), (0.0, 0.6), (-1.0, 1.0)] {
+            let (mut evidence, mut rng) = (EProcess::new(0.0), Rng::new(3, 1));
+            (0..2000).for_each(|_| evidence.see(scores(&mut rng, 0.0, 1.0)));
+            assert!(evidence.log() < libm::log(100.0));
+            (0..400).for_each(|_| evidence.see(scores(&mut rng, mean, sd)));
+            assert!(evidence.log() > libm::log(100.0), "{mean} {sd} {}", evidence.log());
+            assert!((1900..=2100).contains(&evidence.since()), "{mean} {sd} {}", evidence.since());
+        }
+    }
+
+    #[test]
+    fn what_is_tolerated_is_no_evidence() {
+        for (mean, sd) in [(-0.1, 1.1), (0.1, 0.9), (0.05, 1.1), (0.0, 1.0)] {
+            let (mut lenient, mut rng) = (EProcess::new(0.1), Rng::new(5, 0));
+            let mut highest = f64::MIN;
+            (0..20_000).for_each(|_| {
+                lenient.see(scores(&mut rng, mean, sd));
+                highest = highest.max(lenient.log());
+            });
+            assert!(highest < libm::log(20.0), "{mean} {sd} {highest}");
+            (0..500).for_each(|_| lenient.see(scores(&mut rng, 0.0, 1.6)));
+            assert!(lenient.log() > libm::log(1e6), "{mean} {sd}");
+        }
+    }
+
+    #[test]
+    fn a_stake_grows_under_nothing_that_is_tolerated() {
+        for tolerance in [0.0, 0.05, 0.2, 0.5] {
+            let bets = EProcess::new(tolerance).bets;
+            assert!(bets.len() > 8, "{tolerance} {}", bets.len());
+            // Between the laws that it was made safe from.
+            for bet in bets {
+                for law in square(tolerance, 60) {
+                    let growth = log_mean_ratio(bet.on, bet.against, law) - bet.log_divisor;
+                    assert!(growth < 1e-4, "{tolerance} {:?} {law:?} {growth}", bet.on);
+                }
+            }
+        }
+        // The mean of a ratio by quadrature.
+        let (on, against, law) = ((0.5, 1.3), (0.1, 1.1), (-0.1, 0.9));
+        let cells = (0..40_000).map(|cell| -10.0 + (f64::from(cell) + 0.5) * 5e-4);
+        let ratio = |z: f64| log_density(z, on) - log_density(z, against) + log_density(z, law);
+        let mean: f64 = cells.map(|z| libm::exp(ratio(z)) * 5e-4).sum();
+        assert!((libm::log(mean) - log_mean_ratio(on, against, law)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn any_other_shape_is_found() {
+        let (mut evidence, mut rng) = (EProcess::new(0.0), Rng::new(9, 0));
+        // Two peaks with the mean and sd of a standard normal variable.
+        (0..2000).for_each(|_| {
+            let side = if rng.uniform() < 0.5 { -0.8 } else { 0.8 };
+            evidence.see(scores(&mut rng, side, 0.6));
+        });
+        assert!(evidence.log() > libm::log(1e6), "{}", evidence.log());
+    }
+}
