@@ -2,8 +2,10 @@
 
 use std::convert::Infallible;
 use std::fmt;
+#[cfg(feature = "serve")]
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
+#[cfg(feature = "serve")]
 use std::time::Duration;
 
 use negmm::Error;
@@ -85,6 +87,7 @@ pub fn window(text: &str) -> Result<usize, Box<dyn std::error::Error + Send + Sy
 }
 
 /// A duration in seconds.
+#[cfg(feature = "serve")]
 pub fn seconds(text: &str) -> Result<Duration, Unexpected> {
     let seconds = text.trim().parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.ok_or_else(|| Unexpected::new("a number of seconds", text))
@@ -105,6 +108,7 @@ pub fn delimiter(text: &str) -> Result<char, Unexpected> {
 }
 
 /// A network address to listen at.
+#[cfg(feature = "serve")]
 pub fn address(text: &str) -> Result<SocketAddr, Unexpected> {
     let found = text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
     found.ok_or_else(|| Unexpected::new("HOST:PORT such as 127.0.0.1:8080", text))
