@@ -66,15 +66,16 @@ fn sets_hold_as_much_as_they_say_on_average() {
     const SETS: usize = 150;
     for problem in &PROBLEMS {
         for rows in [20, 100] {
+            let all = 50 + SETS * rows;
+            let (truth, said) = ((problem.truth)(all), (problem.said)(all));
             for sets in [SetKind::Intervals, SetKind::Regions] {
                 let coverages: Vec<f64> = (0..SETS)
                     .map(|set| {
                         // Rows of a calibration have random inputs: another part of the same scatter.
                         let first = 50 + set * rows;
                         let pick: Vec<usize> = (first..first + rows).collect();
-                        let all = first + rows;
-                        let y = (problem.truth)(all).select(&pick).sample(1, 5, first as u64);
-                        let calibration = Calibration::learn(&(problem.said)(all).select(&pick), &y).unwrap();
+                        let y = truth.select(&pick).sample(1, 5, first as u64);
+                        let calibration = Calibration::learn(&said.select(&pick), &y).unwrap();
                         coverage(problem, &calibration, sets, 0.9)
                     })
                     .collect();

@@ -86,7 +86,7 @@ fn levels_that_tell_something_are_learnt() {
 fn of_levels_that_tell_nothing_nothing_is_learnt() {
     let (training, new) = (shops(4500, 3000, 0.0, 5), shops(4500, 3000, 0.0, 6));
     let mut auto = method("auto");
-    [("steps", "1500"), ("hidden", "128,128")].into_iter().for_each(|(name, value)| auto.set(name, value).unwrap());
+    [("steps", "600"), ("hidden", "128,128")].into_iter().for_each(|(name, value)| auto.set(name, value).unwrap());
     for method in [auto, method("ngboost"), method("mdn")] {
         let Fitted { model, .. } = learnt(&training, &method, 2);
         let (held, constant) = (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());

@@ -14,8 +14,9 @@ use crate::record::{EpochRecord, JobRecord};
 use crate::source::Source;
 use crate::tiling::MIN_SHARED_MEMORY;
 
-const FLAGS: [&str; 10] = [
+const FLAGS: [&str; 11] = [
     "-std=c++17",
+    "-nostdinc++",
     "-O0",
     "-mfma",
     "-ffp-contract=off",

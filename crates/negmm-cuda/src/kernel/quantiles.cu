@@ -5,8 +5,8 @@
 DEVICE double bits_to_double(u64 bits) { return __longlong_as_double((long long)bits); }
 DEVICE u64 double_to_bits(double x) { return (u64)__double_as_longlong(x); }
 #else
-DEVICE double bits_to_double(u64 bits) { double x; std::memcpy(&x, &bits, 8); return x; }
-DEVICE u64 double_to_bits(double x) { u64 bits; std::memcpy(&bits, &x, 8); return bits; }
+DEVICE double bits_to_double(u64 bits) { double x; memcpy(&x, &bits, 8); return x; }
+DEVICE u64 double_to_bits(double x) { u64 bits; memcpy(&bits, &x, 8); return bits; }
 #endif
 
 #define INFINITE bits_to_double(0x7ff0000000000000ull)

@@ -93,12 +93,10 @@ DEVICE u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
 
 #else
 
-#include <cmath>
-#include <condition_variable>
-#include <cstring>
-#include <mutex>
-#include <thread>
-#include <vector>
+// C headers only: the standard library's take longer to parse than the kernel takes to compile.
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
 
 #define DEVICE inline __attribute__((always_inline))
 #define NOINLINE static
@@ -108,8 +106,8 @@ DEVICE float4 make_float4(float x, float y, float z, float w) { return float4{x,
 
 static int reversed = 0;
 static thread_local int emulated_block = 0;
-static std::mutex barrier_mutex;
-static std::condition_variable barrier_reached;
+static pthread_mutex_t barrier_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t barrier_reached = PTHREAD_COND_INITIALIZER;
 static u64 barrier_arrivals = 0;
 
 DEVICE int block() { return emulated_block; }
@@ -117,10 +115,11 @@ DEVICE void init_barrier(const u64*) {}
 DEVICE void sync_block() {}
 
 static void sync_team(u64*) {
-  std::unique_lock<std::mutex> lock(barrier_mutex);
+  pthread_mutex_lock(&barrier_mutex);
   u64 goal = (barrier_arrivals / BLOCKS_PER_NETWORK + 1) * BLOCKS_PER_NETWORK;
-  if (++barrier_arrivals == goal) barrier_reached.notify_all();
-  barrier_reached.wait(lock, [&] { return barrier_arrivals >= goal; });
+  if (++barrier_arrivals == goal) pthread_cond_broadcast(&barrier_reached);
+  while (barrier_arrivals < goal) pthread_cond_wait(&barrier_reached, &barrier_mutex);
+  pthread_mutex_unlock(&barrier_mutex);
 }
 
 template <class Act> static inline void serial_for(int first, int count, int stride, Act act) {
@@ -149,8 +148,8 @@ template <class Act> DEVICE void single_thread(Act act) {
 
 DEVICE u32 atomic_exchange(u32* address, u32 value) { return __atomic_exchange_n(address, value, __ATOMIC_RELAXED); }
 
-DEVICE float bits_to_float(u32 bits) { float x; std::memcpy(&x, &bits, 4); return x; }
-DEVICE u32 float_to_bits(float x) { u32 bits; std::memcpy(&bits, &x, 4); return bits; }
+DEVICE float bits_to_float(u32 bits) { float x; memcpy(&x, &bits, 4); return x; }
+DEVICE u32 float_to_bits(float x) { u32 bits; memcpy(&bits, &x, 4); return bits; }
 DEVICE u64 multiply_high(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
 
 #endif

@@ -340,16 +340,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) train(const
   train_epochs(job, workspace, records + blockIdx.x / BLOCKS_PER_NETWORK, gridDim.x / BLOCKS_PER_NETWORK, epochs);
 }
 #else
+struct EmulatedBlock {
+  const Job* job;
+  Epoch* records;
+  int record_stride, epochs, number;
+};
+
+static void* run_block(void* argument) {
+  const EmulatedBlock* own = (const EmulatedBlock*)argument;
+  emulated_block = own->number;
+  train_epochs(own->job, own->job->workspace, own->records, own->record_stride, own->epochs);
+  return nullptr;
+}
+
 extern "C" __attribute__((visibility("default"))) void train(const Job* jobs, int count, Epoch* records, int epochs, int reverse_items) {
   reversed = reverse_items;
   for (int at = 0; at < count; ++at) {
-    std::vector<std::thread> blocks;
-    for (int number = 0; number < BLOCKS_PER_NETWORK; ++number)
-      blocks.emplace_back([=] {
-        emulated_block = number;
-        train_epochs(jobs + at, jobs[at].workspace, records + at, count, epochs);
-      });
-    for (std::thread& block : blocks) block.join();
+    pthread_t threads[BLOCKS_PER_NETWORK];
+    EmulatedBlock blocks[BLOCKS_PER_NETWORK];
+    for (int number = 0; number < BLOCKS_PER_NETWORK; ++number) {
+      blocks[number] = EmulatedBlock{jobs + at, records + at, count, epochs, number};
+      if (pthread_create(&threads[number], nullptr, run_block, &blocks[number]) != 0) __builtin_trap();
+    }
+    for (int number = 0; number < BLOCKS_PER_NETWORK; ++number) pthread_join(threads[number], nullptr);
   }
 }
 #endif
