@@ -141,7 +141,7 @@ impl Batch {
         &self,
         device: &D,
         shared_buffers: &SharedBuffers<D>,
-        watch: &Callbacks<'_>,
+        callbacks: &Callbacks<'_>,
         outcome: &(dyn Fn(Outcome) + Sync),
     ) {
         let networks = self.wait_until_settled();
@@ -157,7 +157,7 @@ impl Batch {
         let max_networks = (device.multiprocessors() * device.resident(&kernel).max(1) / blocks).max(1);
         // The blocks of one network synchronise with each other: all must be resident at once, which leaves no space for a second worker.
         let workers = if blocks > 1 { 1 } else { WORKERS };
-        let worker = Worker { batch: self, device, shared_buffers, watch, outcome, kernel, workers, max_networks };
+        let worker = Worker { batch: self, device, shared_buffers, callbacks, outcome, kernel, workers, max_networks };
         // Allocate the records of all workers before the first upload, which takes the remaining memory.
         let all_streams: std::result::Result<Vec<_>, Failure> = (0..workers).map(|_| worker.streams()).collect();
         let all_streams = match all_streams {
@@ -201,7 +201,7 @@ struct Worker<'a, D: Device> {
     batch: &'a Batch,
     device: &'a D,
     shared_buffers: &'a SharedBuffers<D>,
-    watch: &'a Callbacks<'a>,
+    callbacks: &'a Callbacks<'a>,
     outcome: &'a (dyn Fn(Outcome) + Sync),
     kernel: D::Kernel,
     /// Number of workers of the batch.
@@ -233,7 +233,7 @@ impl<D: Device> Worker<'_, D> {
             if running.is_empty() && finished.is_empty() {
                 continue;
             }
-            if let Err(error) = check_cancelled(self.watch) {
+            if let Err(error) = check_cancelled(self.callbacks) {
                 for one in running.drain(..).chain(finished.drain(..)) {
                     (self.outcome)(Outcome::Done(one.number, Err(error.clone())));
                 }
@@ -314,7 +314,7 @@ impl<D: Device> Worker<'_, D> {
     ) -> std::result::Result<(), Failure> {
         let report_epochs = |one: &mut RunningJob<D>| {
             let RunningJob { number, job, log, unreported, .. } = one;
-            unreported.drain(..).try_for_each(|record| log.push(job, *number, &record, self.watch))
+            unreported.drain(..).try_for_each(|record| log.push(job, *number, &record, self.callbacks))
         };
         for one in running {
             if report_epochs(one).is_err() {

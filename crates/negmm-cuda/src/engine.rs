@@ -61,11 +61,12 @@ impl<D> CudaEngine<D> {
 }
 
 impl<D: Device> Engine for CudaEngine<D> {
-    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
+    fn run(&self, queue: &dyn Queue, callbacks: &Callbacks<'_>) {
         let shared_buffers = SharedBuffers::default();
-        let shared = RunState { queue, watch, state: Mutex::default(), changed: Condvar::new() };
+        let shared = RunState { queue, callbacks, state: Mutex::default(), changed: Condvar::new() };
         std::thread::scope(|scope| {
-            self.cpu.run(&CpuQueue { engine: self, shared: &shared, shared_buffers: &shared_buffers, scope }, watch);
+            self.cpu
+                .run(&CpuQueue { engine: self, shared: &shared, shared_buffers: &shared_buffers, scope }, callbacks);
         });
     }
 }
@@ -73,7 +74,7 @@ impl<D: Device> Engine for CudaEngine<D> {
 /// State that all threads of a run share.
 struct RunState<'a> {
     queue: &'a dyn Queue,
-    watch: &'a Callbacks<'a>,
+    callbacks: &'a Callbacks<'a>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -170,7 +171,7 @@ impl<'scope, 'a, D: Device> CpuQueue<'scope, 'a, D> {
 
     /// Submits a job to the device; returns it if the CPU is to train it.
     fn submit(&self, number: usize, job: Job) -> Option<(usize, Job)> {
-        if let Err(error) = check_cancelled(self.shared.watch) {
+        if let Err(error) = check_cancelled(self.shared.callbacks) {
             self.shared.queue.done(number, Err(error));
             return None;
         }
@@ -193,7 +194,7 @@ impl<'scope, 'a, D: Device> CpuQueue<'scope, 'a, D> {
             let batch = Arc::new(Batch::new(shape, layout));
             let (shared_buffers, shared, worker_batch) = (self.shared_buffers, self.shared, batch.clone());
             self.scope.spawn(move || {
-                worker_batch.train_all(device, shared_buffers, shared.watch, &|outcome| shared.outcome(outcome));
+                worker_batch.train_all(device, shared_buffers, shared.callbacks, &|outcome| shared.outcome(outcome));
             });
             batch
         });

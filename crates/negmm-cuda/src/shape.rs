@@ -63,7 +63,7 @@ pub(crate) struct Shape {
 impl Shape {
     /// The shape of a job, or the reason why no kernel supports it.
     pub(crate) fn of(job: &NetworkJob, start: &Start) -> Result<Self, &'static str> {
-        let (network, course) = (&job.network, &job.course);
+        let (network, plan) = (&job.network, &job.course);
         let head = match job.objective {
             Objective::Hybrid { head, .. } => HeadKind::Mixture {
                 components: head.components,
@@ -76,7 +76,7 @@ impl Shape {
             Objective::SampleEnergy { sinkhorn: Some(_), .. } => {
                 return Err("samples with a Sinkhorn regulariser are trained on the CPU");
             }
-            Objective::SampleEnergy { .. } if course.select == Selection::Calibrated => {
+            Objective::SampleEnergy { .. } if plan.select == Selection::Calibrated => {
                 return Err("samples selected by a calibrated score are trained on the CPU");
             }
             Objective::SampleEnergy { head, .. } => HeadKind::Samples { samples: head.samples },
@@ -84,8 +84,8 @@ impl Shape {
         if let Some(Stem::Lstm(_)) = network.stem {
             return Err("sequence models are trained on the CPU");
         }
-        let table = course.schedule != negmm::train::Schedule::Constant;
-        if course.steps >= MAX_STEPS || (table && course.steps > MAX_RATES) {
+        let table = plan.schedule != negmm::train::Schedule::Constant;
+        if plan.steps >= MAX_STEPS || (table && plan.steps > MAX_RATES) {
             return Err("jobs with this many steps are trained on the CPU");
         }
         // Adversarial training: every panel is followed by its perturbed copy.
@@ -94,14 +94,14 @@ impl Shape {
             matrices: matrices(network),
             network: network.clone(),
             head,
-            optimiser: course.optimiser,
-            rows: times * course.batch_size.next_multiple_of(PANEL),
+            optimiser: plan.optimiser,
+            rows: times * plan.batch_size.next_multiple_of(PANEL),
             part: times * start.part,
             parts: start.parts,
             adversarial: !start.adversarial_steps.is_empty(),
-            dropout: course.dropout > 0.0,
+            dropout: plan.dropout > 0.0,
             intervals: job.data.intervals().is_some(),
-            calibrated: course.select == Selection::Calibrated,
+            calibrated: plan.select == Selection::Calibrated,
         })
     }
 

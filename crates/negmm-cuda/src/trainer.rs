@@ -51,10 +51,10 @@ impl Trainer {
 }
 
 impl Engine for Trainer {
-    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
+    fn run(&self, queue: &dyn Queue, callbacks: &Callbacks<'_>) {
         match self {
-            Self::Cpu(engine) => engine.run(queue, watch),
-            Self::Cuda(engine) => engine.run(queue, watch),
+            Self::Cpu(engine) => engine.run(queue, callbacks),
+            Self::Cuda(engine) => engine.run(queue, callbacks),
         }
     }
 }

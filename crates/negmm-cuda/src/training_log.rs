@@ -31,32 +31,31 @@ impl TrainingLog {
         job: &NetworkJob,
         number: usize,
         record: &EpochRecord,
-        watch: &Callbacks<'_>,
+        callbacks: &Callbacks<'_>,
     ) -> Result<()> {
-        check_cancelled(watch)?;
-        let course = &job.course;
-        let (epoch, epochs) = (self.epochs(), course.epochs());
-        let last_step = course.steps.min((epoch + 1) * course.epoch) - 1;
+        check_cancelled(callbacks)?;
+        let plan = &job.course;
+        let (epoch, epochs) = (self.epochs(), plan.epochs());
+        let last_step = plan.steps.min((epoch + 1) * plan.epoch) - 1;
         let validation = (record.finite != 0).then(|| Validation {
             nll: Some(record.nll),
             crps: (record.has_crps != 0).then_some(record.crps),
-            calibrated: (course.select == Selection::Calibrated).then_some(record.calibrated),
+            calibrated: (plan.select == Selection::Calibrated).then_some(record.calibrated),
         });
         self.history.epochs.push(Epoch {
             loss: (record.steps_taken > 0).then(|| record.loss_sum / f64::from(record.steps_taken)),
             validation,
-            learning_rate: course.learning_rate * course.schedule.factor(last_step, course.steps),
+            learning_rate: plan.learning_rate * plan.schedule.factor(last_step, plan.steps),
             skipped: record.steps_skipped as usize,
         });
-        if job.validation.is_empty() || course.keeps_last {
+        if job.validation.is_empty() || plan.keeps_last {
             self.stopping.improves(epoch, -(epoch as f64));
         } else if let Some(scores) = validation {
-            self.stopping.improves(epoch, course.select.score(&scores));
+            self.stopping.improves(epoch, plan.select.score(&scores));
         }
-        let best =
-            self.history.epochs[self.stopping.best_epoch()].validation.map(|scores| course.select.score(&scores));
+        let best = self.history.epochs[self.stopping.best_epoch()].validation.map(|scores| plan.select.score(&scores));
         let last = epoch + 1 == epochs || self.stopping.exhausted(epoch);
-        (watch.progress)(&Progress { job: number, epoch: epoch + 1, epochs, best, last });
+        (callbacks.progress)(&Progress { job: number, epoch: epoch + 1, epochs, best, last });
         Ok(())
     }
 
@@ -67,6 +66,6 @@ impl TrainingLog {
 }
 
 /// An error when training was cancelled.
-pub(crate) fn check_cancelled(watch: &Callbacks<'_>) -> Result<()> {
-    if watch.cancel.load(std::sync::atomic::Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
+pub(crate) fn check_cancelled(callbacks: &Callbacks<'_>) -> Result<()> {
+    if callbacks.cancel.load(std::sync::atomic::Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
 }

@@ -170,7 +170,7 @@ fn record<D: Device>(
 ) -> JobRecord {
     let device_address = |offset: usize| memory + offset as u64;
     let [x, y, sample_weights, lower, upper] = rows.offsets.map(|offset| D::address(&rows.memory) + offset as u64);
-    let (course, scored_rows, dropout_rate) = (&job.course, ValidationWeights::new(job), job.course.dropout as f32);
+    let (plan, scored_rows, dropout_rate) = (&job.course, ValidationWeights::new(job), job.course.dropout as f32);
     JobRecord {
         x,
         y,
@@ -194,9 +194,9 @@ fn record<D: Device>(
         order_stream: start.order.start(),
         dropout_stream: start.dropout.start(),
         objective_stream: start.objective.start(),
-        learning_rate: course.learning_rate,
-        ema_decay: course.ema_decay,
-        weight_decay: course.weight_decay,
+        learning_rate: plan.learning_rate,
+        ema_decay: plan.ema_decay,
+        weight_decay: plan.weight_decay,
         totals: scored_rows.totals,
         uncensored: scored_rows.uncensored,
         half_weights: scored_rows.half_weights,
@@ -204,18 +204,18 @@ fn record<D: Device>(
         train_rows: job.train.len() as u32,
         validation_rows: job.validation.len() as u32,
         half_split: scored_rows.half_split as u32,
-        steps: course.steps as u32,
-        epoch: course.epoch as u32,
-        batch: course.batch_size as u32,
-        patience: course.patience.min(u32::MAX as usize) as u32,
-        snapshot_every: course.snapshots.min(u32::MAX as usize) as u32,
-        whole_batches: course.whole_batches.into(),
-        keeps_last: course.keeps_last.into(),
-        select: selection_code(course.select),
+        steps: plan.steps as u32,
+        epoch: plan.epoch as u32,
+        batch: plan.batch_size as u32,
+        patience: plan.patience.min(u32::MAX as usize) as u32,
+        snapshot_every: plan.snapshots.min(u32::MAX as usize) as u32,
+        whole_batches: plan.whole_batches.into(),
+        keeps_last: plan.keeps_last.into(),
+        select: selection_code(plan.select),
         weighted: rows.weighted.into(),
         dropout_threshold: (dropout_rate * 65536.0) as u32,
         dropout_scale: 1.0 / (1.0 - dropout_rate),
-        has_average: (course.ema_decay > 0.0 || course.optimiser == Optimiser::ScheduleFree).into(),
+        has_average: (plan.ema_decay > 0.0 || plan.optimiser == Optimiser::ScheduleFree).into(),
         ..head_record(&job.objective)
     }
 }

@@ -73,7 +73,7 @@ fn predictions_of_a_lost_gpu_are_made_on_the_cpu() {
         let Some(mut device) = emulated(false) else { return };
         device.launches_left = launches.into();
         let (notices, accelerator) = with_notices(device);
-        let predictions = Predictions::from(predictors::hostile(2));
+        let predictions = Predictions::from(predictors::difficult(2));
         let accelerated = predictions.clone().accelerated(accelerator);
         for level in [0.1, 0.2, 0.3, 0.4, 0.5] {
             assert_eq!(accelerated.quantile(level).unwrap(), predictions.quantile(level).unwrap());

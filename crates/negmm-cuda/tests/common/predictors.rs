@@ -161,7 +161,7 @@ fn bits(predictions: Standardised) -> Vec<u64> {
 }
 
 /// Difficult mixtures: distant modes, tiny and huge sds, weights of 0, repeated components; and ordinary ones.
-pub fn hostile(components: usize) -> Mixtures {
+pub fn difficult(components: usize) -> Mixtures {
     let mut rng = Rng::new(11, components as u64);
     let (mut weights, mut means, mut sds) = (Vec::new(), Vec::new(), Vec::new());
     for row in 0..120 {
@@ -190,7 +190,7 @@ pub fn hostile(components: usize) -> Mixtures {
 /// Compares the quantiles of an accelerator with those of the CPU.
 pub fn same_quantiles(accelerator: &Arc<dyn Accelerator>) {
     for components in [1, 2, 7, 80] {
-        let predictions = Predictions::from(hostile(components));
+        let predictions = Predictions::from(difficult(components));
         let counted = Counted::new(accelerator.clone());
         let accelerated = predictions.clone().accelerated(counted.clone());
         for level in [1e-300, 1e-9, 0.025, 0.3, 0.5, 0.75, 0.975, 1.0 - 1e-9] {
