@@ -1,13 +1,20 @@
 //! Tables and how they become numbers: CSV and Parquet readers, type inference, encoding of columns and targets, windows of
 //! sequences. An internal crate of `negmm`: no promise is made about its interface.
 
+#[cfg(feature = "parquet")]
+pub mod arrow;
+pub mod column;
 pub mod csv;
 pub mod encode;
 pub mod infer;
 mod message;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod pass_through;
+mod read;
 mod roles;
+mod schema;
+mod source;
 pub mod table;
 pub mod target;
 mod warnings;
@@ -18,32 +25,35 @@ pub use negmm_nn::dataset::{
     CategoricalColumn, Dataset, Intervals, NO_CATEGORY, ROW_ALIGN, STATISTICS, TargetEncoding, split,
 };
 
-pub use crate::csv::dialect::Dialect;
-pub use crate::csv::stream::{Chunk, CsvStream, Kind, Schema};
+#[cfg(feature = "parquet")]
+pub use crate::arrow::ArrowColumn;
+pub use crate::csv::stream::CsvStream;
 #[cfg(feature = "parquet")]
 pub use crate::parquet::{
     ParquetStream,
-    arrow::ArrowColumn,
     writer::{ParquetWriter, Written},
 };
+pub use column::{Column, MISSING};
 pub use encode::difference::TimeDifference;
 pub use encode::encoder::Encoder;
 pub use encode::extrapolation::Extrapolation;
 pub use encode::{
-    Categories, ENCODED_LIMIT, Encoding, Input, MAX_CATEGORIES, NumberEncoding, QuantileTransform, TextEncoding,
-    TimeEncoding, TimePart,
+    Categories, Encoding, Input, MAX_CATEGORIES, NumberEncoding, QuantileTransform, TextEncoding, TimeEncoding,
+    TimePart,
 };
+pub use infer::Kind;
 pub use infer::datetime as time;
 pub use infer::datetime::TimeForm;
+pub use infer::dialect::Dialect;
 pub use infer::{CellType, ColumnType, NumberForm, TypedColumn};
+pub use pass_through::KeptColumn;
+pub use read::row_stream::RowStream;
 pub use roles::ColumnRoles;
+pub use schema::{Chunk, Schema};
 pub use table::Table;
-pub use table::column::{Column, MISSING};
-pub use table::pass_through::KeptColumn;
 pub use table::predicted_rows::PredictedRows;
-pub use table::row_stream::RowStream;
-pub use target::Target;
 pub use target::atoms::Atoms;
 pub use target::specification::TargetSpec;
+pub use target::{ENCODED_LIMIT, Target};
 pub use warnings::Warnings;
 pub use windows::{MOST_WINDOW, Sequence, windows};

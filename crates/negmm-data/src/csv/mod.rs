@@ -1,8 +1,6 @@
-//! CSV files: decompression, dialect, records, whole tables and streams of rows.
+//! CSV files: records, whole tables and streams of rows.
 
-pub(crate) mod dialect;
-pub(crate) mod gzip;
+mod decimal_mark;
 pub(crate) mod reader;
 pub(crate) mod records;
-pub(crate) mod source;
 pub(crate) mod stream;

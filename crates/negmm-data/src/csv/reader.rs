@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use crate::column::dictionary::Dictionary;
 use crate::csv::records::Records;
 use crate::infer::table_types::TypeInference;
 use crate::infer::{CellReader, Inference, TypeHint, is_code, plain_number};
-use crate::table::dictionary::Dictionary;
-use crate::table::memory_limit::read_all;
+use crate::source::memory_limit::read_all;
 use crate::{Column, ColumnType, Dialect, Table};
 use negmm_dist::{Error, Result};
 

@@ -1,19 +1,15 @@
 //! CSV records of checked cells, and the conversion of cells.
 
-use std::borrow::Cow;
 use std::io::Read;
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
-use super::source::{Source, read_error};
-use crate::infer::CellReader;
-use crate::infer::datetime::iso;
+use crate::TimeForm;
+use crate::column::dictionary::Dictionary;
 use crate::infer::time_columns::no_time;
+use crate::infer::{self, CellReader, number_error};
+use crate::source::{Source, read_error};
 use crate::table::check_names;
-use crate::table::column::not_finite;
-use crate::table::dictionary::Dictionary;
-use crate::{Column, ColumnType, TimeForm};
-use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Result};
 
 const BUFFER_BYTES: usize = 1 << 16;
@@ -64,7 +60,7 @@ impl<R: Read> Records<R> {
         self.check_text(in_column).map_err(in_header)?;
         let mut names = Vec::with_capacity(self.record.len());
         for (position, name) in self.record.iter().enumerate() {
-            let name = std::str::from_utf8(name).map_err(|_| in_header(in_column(not_utf8(), position)))?.trim();
+            let name = std::str::from_utf8(name).map_err(|_| in_header(in_column(infer::not_utf8(), position)))?.trim();
             names.push(if name.is_empty() { format!("column {}", position + 1) } else { name.to_string() });
         }
         check_names(&names)?;
@@ -178,7 +174,7 @@ impl<R: Read> Records<R> {
 
     /// The text in a cell of the row read last, as it stands.
     pub fn text(&self, column: usize) -> Result<&str> {
-        std::str::from_utf8(&self.record[column]).map_err(|_| self.blame(not_utf8(), column))
+        std::str::from_utf8(&self.record[column]).map_err(|_| self.blame(infer::not_utf8(), column))
     }
 
     /// Adds a cell of the row read last to a text column.
@@ -190,33 +186,5 @@ impl<R: Read> Records<R> {
             dictionary.push(text);
         }
         Ok(())
-    }
-}
-
-fn not_utf8() -> Error {
-    Error::data("expected text in UTF-8, found other bytes")
-}
-
-#[cold]
-pub(crate) fn number_error(cell: &[u8], number: Option<f64>) -> Error {
-    match (std::str::from_utf8(cell.trim_ascii()), number) {
-        (Err(_), _) => not_utf8(),
-        (Ok(cell), Some(_)) => not_finite(cell),
-        (Ok(cell), None) => Error::data(format!("expected a number, found {}", quoted(cell))),
-    }
-}
-
-/// A column as numbers, also where it is text that consists of numbers.
-/// The error comes with the row that is at fault.
-pub(crate) fn column_numbers(column: &Column) -> std::result::Result<Cow<'_, [f64]>, (usize, Error)> {
-    match column {
-        Column::Numbers(numbers) => Ok(numbers.into()),
-        Column::Times(times) => {
-            let row = times.iter().position(|time| !time.is_nan()).unwrap_or(0);
-            Err((row, number_error(iso(times[row]).as_bytes(), None)))
-        }
-        Column::Text { codes, levels } => {
-            CellReader::new(&ColumnType::number()).numbers(codes, levels).map(|(numbers, _)| numbers.into())
-        }
     }
 }

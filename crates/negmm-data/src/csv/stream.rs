@@ -1,57 +1,20 @@
 //! A stream of CSV rows in chunks, by a schema that names the wanted columns.
 
-use std::collections::HashMap;
 use std::io::{Chain, Cursor, Read};
 use std::path::Path;
 
-use super::source::{Decoded, HEAD_BYTES, read_error};
+use crate::column::dictionary::Dictionary;
+use crate::csv::decimal_mark::with_own_mark;
 use crate::csv::records::Records;
 use crate::infer::CellReader;
-use crate::infer::decimal_mark::with_own_mark;
-use crate::message::absent_columns;
-use crate::table::dictionary::Dictionary;
-use crate::table::open;
-use crate::table::pass_through::KeptColumn;
-use crate::{Column, ColumnType, Table, TimeForm, Warnings};
-use negmm_dist::{Error, Result};
+use crate::pass_through::KeptColumn;
+use crate::source::open;
+use crate::source::{Decoded, HEAD_BYTES, read_error};
+use crate::{Chunk, Column, Kind, Schema, Table, TimeForm, Warnings};
+use negmm_dist::Result;
 
 /// Room that is made at once for the rows of a chunk; more is made when they come.
 const ROWS_AT_ONCE: usize = 1 << 13;
-
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Numbers.
-    Number,
-    /// Text.
-    Text,
-    /// Dates and times, written in that form.
-    Time(TimeForm),
-}
-
-/// Which columns of a file are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Schema {
-    /// Columns for the table, with how their cells are understood.
-    pub columns: Vec<(String, ColumnType)>,
-    /// Columns to carry over as they stand; they may be among the others too.
-    pub keep: Vec<String>,
-    /// What stands between cells, where it should not be recognised from the first lines.
-    pub separator: Option<char>,
-    /// The decimal mark, where somebody says it and it should not be recognised from the first rows of CSV.
-    pub decimal: Option<char>,
-}
-
-/// Some rows of a file.
-#[derive(Clone, Debug)]
-pub struct Chunk {
-    /// The columns of the schema.
-    pub table: Table,
-    /// The columns to carry over.
-    pub kept: Vec<KeptColumn>,
-    /// Cells that did not fit and are missing.
-    pub warnings: Warnings,
-}
 
 /// The bytes of a CSV file.
 type Bytes = Decoded<Box<dyn Read + Send>>;
@@ -155,24 +118,4 @@ impl Builder {
             Self::Text(dictionary) => dictionary.finish(),
         }
     }
-}
-
-impl Schema {
-    /// Where the columns for the table and those to carry over stand in a file with this header.
-    pub(crate) fn find(&self, header: &[String]) -> Result<(Vec<usize>, Vec<usize>)> {
-        let wanted: Vec<&str> = self.columns.iter().map(|(column, _)| column.as_str()).collect();
-        let keep: Vec<&str> = self.keep.iter().map(String::as_str).collect();
-        Ok((find(header, &wanted).map_err(Error::data)?, find(header, &keep).map_err(Error::options)?))
-    }
-}
-
-/// Where the wanted columns stand, or a sentence about those that are not there.
-fn find(header: &[String], wanted: &[&str]) -> std::result::Result<Vec<usize>, String> {
-    let positions: HashMap<&str, usize> = header.iter().map(String::as_str).zip(0..).collect();
-    let position = |name: &str| positions.get(name).or_else(|| positions.get(name.trim())).copied();
-    let absent: Vec<&str> = wanted.iter().copied().filter(|name| position(name).is_none()).collect();
-    if !absent.is_empty() {
-        return Err(absent_columns(&absent, header.iter().map(String::as_str)));
-    }
-    Ok(wanted.iter().filter_map(|name| position(name)).collect())
 }

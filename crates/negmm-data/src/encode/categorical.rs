@@ -1,12 +1,11 @@
 //! Encoding of text columns: one-hot features for few categories and for missing cells, target encoding for many.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Categories, ColumnEncoding, Features, NumberOptions, Unseen};
-use crate::infer::datetime::iso;
+use crate::infer::as_text;
 use crate::{Column, Kind};
 use negmm_dist::novelty::Beyond;
 use negmm_dist::weights::weight_of;
@@ -164,18 +163,6 @@ impl ColumnEncoding for TextEncoding {
     fn knows_range(&self) -> bool {
         true
     }
-}
-
-/// A column of text. Numbers or times where training had text (a file in which every postcode is a number) are as they are
-/// usually written.
-pub(crate) fn as_text(column: &Column) -> Cow<'_, Column> {
-    let (cells, write): (_, fn(f64) -> String) = match column {
-        Column::Numbers(numbers) => (numbers, |number| number.to_string()),
-        Column::Times(times) => (times, iso),
-        Column::Text { .. } => return Cow::Borrowed(column),
-    };
-    let cells: Vec<Option<String>> = cells.iter().map(|cell| (!cell.is_nan()).then(|| write(*cell))).collect();
-    Cow::Owned(Column::text(cells.iter().map(Option::as_deref)))
 }
 
 #[cfg(test)]

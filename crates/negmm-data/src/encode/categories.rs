@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Column;
-use crate::encode::categorical::as_text;
+use crate::infer::as_text;
 use negmm_dist::{Error, Result};
 use negmm_nn::dataset::{NO_CATEGORY, STATISTICS};
 

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::data_warnings::oddities;
-use crate::csv::records::column_numbers;
 use crate::encode::{ColumnEncoding, Features, NumberOptions};
+use crate::infer::column_numbers;
 use crate::infer::time_columns::seconds;
 use crate::target::censoring::known_targets;
 use crate::windows::{Sequence, windows};

@@ -13,16 +13,15 @@ mod quantile_transform;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use categorical::as_text;
 pub use categorical::{MAX_CATEGORIES, TextEncoding};
 pub use categories::Categories;
 pub use datetime::{TimeEncoding, TimePart};
+pub use numeric::NumberEncoding;
 pub(crate) use numeric::NumberOptions;
-pub use numeric::{ENCODED_LIMIT, NumberEncoding};
 pub use quantile_transform::QuantileTransform;
 
 use super::{Column, ColumnType, Kind, TimeForm};
-use crate::csv::records::column_numbers;
+use crate::infer::column_numbers;
 use crate::infer::time_columns::seconds;
 use negmm_dist::novelty::Beyond;
 use negmm_dist::{Error, Result};

@@ -3,15 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ColumnEncoding, Features, QuantileTransform, Unseen};
-use crate::csv::records::column_numbers;
+use crate::infer::column_numbers;
+use crate::target::ENCODED_LIMIT;
 use crate::target::moments::mean_and_sd;
 use crate::{Column, Kind};
 use negmm_dist::novelty::Beyond;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Result};
-
-/// Encoded numbers are cut off here, in standard deviations: far beyond any data, and safe in 32-bit arithmetic.
-pub const ENCODED_LIMIT: f64 = 1e6;
 
 /// (x - mean) / sd, or 0 where x is missing, then a 0/1 flag for missing cells if training had some, then the normal score where there
 /// are any. With sd 0 (a column that was constant or missing throughout) the first of these is left out.

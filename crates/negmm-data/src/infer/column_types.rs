@@ -1,8 +1,8 @@
 //! Type inference of one column, from all its cells.
 
 use super::duration::duration;
-use super::missing::{MissingWords, is_missing_number};
 use super::number::{DecoratedNumber, NumberForm};
+use crate::column::missing::{MissingWords, is_missing_number};
 
 /// A column is numbers where at most one row in so many does not fit …
 const ROWS_FOR_AN_ODD_ONE: u64 = 20;

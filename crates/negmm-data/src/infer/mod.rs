@@ -6,22 +6,25 @@ pub mod calendar;
 mod column_types;
 mod cursor;
 pub mod datetime;
-pub(crate) mod decimal_mark;
+pub(crate) mod dialect;
 mod duration;
-pub(crate) mod in_memory;
-mod missing;
+mod kind;
 mod number;
 pub(crate) mod table_types;
 pub(crate) mod time_columns;
+mod values;
 
 use serde::{Deserialize, Serialize};
 
+use crate::column::Column;
+use datetime::TimeForm;
+pub use kind::Kind;
+pub(crate) use values::{as_text, column_numbers, not_utf8, number_error};
+
+pub(crate) use crate::column::missing::{MissingWords, is_mark_in_text, is_missing, is_missing_number};
 pub(crate) use column_types::{Inference, Levels, TypeHint, is_code};
-pub(crate) use missing::{MissingWords, is_mark_in_text, is_missing, is_missing_number};
 pub use number::NumberForm;
 
-use super::{Column, Kind, TimeForm};
-use crate::csv::records::number_error;
 use negmm_dist::{Error, Result};
 
 /// What the cells of a column are.

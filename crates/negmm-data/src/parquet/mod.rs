@@ -1,6 +1,5 @@
 //! Parquet files: read whole, or row group by row group by a schema that names the wanted columns.
 
-pub(crate) mod arrow;
 pub(crate) mod writer;
 
 use std::io::Read;
@@ -17,9 +16,9 @@ use bytes::Bytes;
 
 use super::table::check_names;
 use super::{Chunk, ColumnType, Dialect, Schema, Table, Warnings};
-use crate::csv::source::read_error;
-use crate::parquet::arrow::{ArrowColumn, arrow_error, names};
-use crate::table::pass_through::KeptColumn;
+use crate::arrow::{ArrowColumn, arrow_error, names};
+use crate::pass_through::KeptColumn;
+use crate::source::read_error;
 use negmm_dist::{Error, Result};
 
 /// Rows that are decoded at once.

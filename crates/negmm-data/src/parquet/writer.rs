@@ -11,8 +11,8 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, 
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat;
 
-use super::arrow::arrow_error;
 use crate::KeptColumn;
+use crate::arrow::arrow_error;
 use negmm_dist::{Error, Result};
 
 /// Rows of a row group, which are in memory until it is written.

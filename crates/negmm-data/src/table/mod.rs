@@ -1,27 +1,18 @@
 //! Tables: named columns of equal length, numbers, times or text, with missing cells.
 
-pub(crate) mod column;
-pub(crate) mod dictionary;
-pub(crate) mod format;
 pub(crate) mod groups;
-pub(crate) mod memory_limit;
-pub(crate) mod pass_through;
+pub(crate) mod in_memory;
 pub(crate) mod predicted_rows;
-pub(crate) mod row_stream;
 pub(crate) mod weights;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
-use std::io::{Cursor, Read};
-use std::path::Path;
 use std::sync::Arc;
 
 use super::message::absent_columns;
 use super::{Column, ColumnType, Dialect, Kind, TimeForm};
-use crate::csv::{reader, records, source};
 use crate::infer::TypedColumn;
-use crate::infer::{in_memory, time_columns};
+use crate::infer::{column_numbers, time_columns};
 
 use negmm_dist::quote::quoted;
 
@@ -109,49 +100,6 @@ impl Table {
         groups::groups(self, column)
     }
 
-    /// Reads a CSV file (plain or gzip), or with the feature `parquet` a Parquet file, which its first bytes tell. Of a Parquet file
-    /// the types say what a column is, and text that is no category is understood as that of CSV. Of CSV, what stands between cells (comma, semicolon, tab or bar) is recognised from the first
-    /// lines, and what a column is from all its cells ([`Table::reading`]): numbers, also with decimal commas, separators of
-    /// thousands, percent or currency signs, or parentheses for negative ones; truth values; else text. Digits with leading zeros
-    /// are text. A column of numbers in which one cell in twenty at most does not fit (and at most ten different texts) is one of
-    /// numbers, and those cells are missing. Missing are empty cells and NA, N/A, NaN and null, whatever the case, `?` and what
-    /// spreadsheets write (`#N/A`, `#DIV/0!` …), among numbers also `-`, `.` and None. Blanks around a cell are dropped, empty
-    /// lines are skipped, and a column without a name is called by its position, `column 1`.
-    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
-        Self::read_with(path, &Dialect::default())
-    }
-
-    /// Reads like [`Table::read`], but as `dialect` says where it says something.
-    pub fn read_with(path: impl AsRef<Path>, dialect: &Dialect) -> Result<Self> {
-        let (mut file, name) = (open(path.as_ref())?, path.as_ref().display().to_string());
-        let start = format::first_bytes(&mut file, &name)?;
-        #[cfg(feature = "parquet")]
-        if start == format::PARQUET && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            return super::parquet::read_whole(file, &name, dialect);
-        }
-        Self::read_after(start, file, &name, dialect)
-    }
-
-    /// Reads like [`Table::read`] from any reader; messages call it `name`.
-    pub fn read_from(reader: impl Read, name: &str) -> Result<Self> {
-        Self::read_from_with(reader, name, &Dialect::default())
-    }
-
-    /// Reads like [`Table::read_with`] from any reader; messages call it `name`.
-    pub fn read_from_with(mut reader: impl Read, name: &str, dialect: &Dialect) -> Result<Self> {
-        let start = format::first_bytes(&mut reader, name)?;
-        Self::read_after(start, reader, name, dialect)
-    }
-
-    /// Reads `reader` after these bytes.
-    fn read_after(start: Vec<u8>, reader: impl Read, name: &str, dialect: &Dialect) -> Result<Self> {
-        #[cfg(feature = "parquet")]
-        if start == format::PARQUET {
-            return super::parquet::read_whole(super::parquet::whole_bytes(start, reader, name)?, name, dialect);
-        }
-        reader::read_whole(source::Decoded::new(Cursor::new(start).chain(reader), name)?, name, dialect)
-    }
-
     /// The same table with its text understood as that of a CSV file, see [`Table::read`]: what each column is read as is decided
     /// from all its cells. Categories stay text.
     pub fn understood(self, dialect: &Dialect) -> Result<Self> {
@@ -213,7 +161,7 @@ impl Table {
 
     /// The numbers of the column called `name`, also where it is text that consists of numbers.
     pub fn numbers(&self, name: &str) -> Option<Result<Cow<'_, [f64]>>> {
-        let numbers = records::column_numbers(self.column(name)?);
+        let numbers = column_numbers(self.column(name)?);
         Some(numbers.map_err(|(row, error)| self.blame_cell(error, row, name)))
     }
 
@@ -375,15 +323,6 @@ pub(crate) fn check_names(names: &[String]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Opens a file, with a plain word about a directory.
-pub(crate) fn open(path: &Path) -> Result<File> {
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(Error::data("expected a file, found a directory").in_file(path));
-    }
-    Ok(file)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Atoms, ColumnType, ENCODED_LIMIT, Table, TargetSpec};
+use super::{Atoms, ColumnType, Table, TargetSpec};
 
 use crate::target::moments::mean_and_sd;
 use negmm_dist::CensoredTargets;
@@ -18,6 +18,9 @@ use negmm_dist::quote::quoted;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Mixtures, Predictions, Result, Support};
 use negmm_nn::net::Bounds;
+
+/// Encoded numbers are cut off here, in standard deviations: far beyond any data, and safe in 32-bit arithmetic.
+pub const ENCODED_LIMIT: f64 = 1e6;
 
 /// A constant target is given this scale, relative to its size (absolute below 1), so that scaling stays defined.
 const CONSTANT_TARGET_SCALE: f64 = 1e-6;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Read;
 
-use crate::csv::source::read_error;
+use super::read_error;
 use negmm_dist::{Error, Hint, Result};
 
 const GIGABYTE: u64 = 1 << 30;

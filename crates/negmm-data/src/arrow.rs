@@ -19,12 +19,12 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, IntervalUnit, Schema, TimeUnit};
 
-use crate::encode::as_text;
+use crate::column::dictionary::Dictionary;
+use crate::column::not_finite;
 use crate::infer::TypedColumn;
+use crate::infer::as_text;
 use crate::infer::datetime::{clock, moment, seconds_of};
 use crate::table::check_names;
-use crate::table::column::not_finite;
-use crate::table::dictionary::Dictionary;
 use crate::{Column, ColumnType, Table};
 use negmm_dist::{Error, Result};
 

@@ -4,11 +4,11 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 #[cfg(feature = "parquet")]
-use super::format::PARQUET;
-use super::format::first_bytes;
-#[cfg(feature = "parquet")]
 use crate::parquet::{ParquetStream, whole_bytes};
-use crate::table::open;
+#[cfg(feature = "parquet")]
+use crate::source::format::PARQUET;
+use crate::source::format::first_bytes;
+use crate::source::open;
 use crate::{Chunk, CsvStream, Schema};
 use negmm_dist::Result;
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::infer::is_missing;
-use crate::{Column, MISSING};
+use super::missing::is_missing;
+use super::{Column, MISSING};
 
 /// A text column that is being made.
 #[derive(Default)]

@@ -1,9 +1,9 @@
 //! The decimal mark of new data, where its first rows clearly use another than the training data.
 
-use super::table_types::TypeInference;
+use crate::column::dictionary::Dictionary;
 use crate::csv::records::Records;
+use crate::infer::table_types::TypeInference;
 use crate::infer::{CellReader, CellType};
-use crate::table::dictionary::Dictionary;
 use crate::{Column, ColumnType, Dialect, Schema};
 
 /// The schema for a file that begins with these bytes. What is wrong with them is said when they are read.

@@ -47,9 +47,7 @@ impl KeptColumn {
                 }))
             }
             #[cfg(feature = "parquet")]
-            Cells::Arrays(arrays) => {
-                Box::new(arrays.iter().flat_map(|array| crate::parquet::arrow::cells(array.as_ref())))
-            }
+            Cells::Arrays(arrays) => Box::new(arrays.iter().flat_map(|array| crate::arrow::cells(array.as_ref()))),
         }
     }
 

@@ -1,9 +1,16 @@
 //! The decoded bytes of a table: decompressed, without byte order mark, with the delimiter detected.
 
+pub(crate) mod format;
+mod gzip;
+pub(crate) mod memory_limit;
+
+use std::fs::File;
 use std::io::{self, Chain, Cursor, Read};
 
-use super::gzip::{self, Gzip};
-use crate::table::format::refuse_others;
+use std::path::Path;
+
+use format::refuse_others;
+use gzip::Gzip;
 use negmm_dist::{Error, Result};
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -173,6 +180,15 @@ impl HeaderShape {
 fn prefers_tabs(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv")
+}
+
+/// Opens a file, with a plain word about a directory.
+pub(crate) fn open(path: &Path) -> Result<File> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(Error::data("expected a file, found a directory").in_file(path));
+    }
+    Ok(file)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Type inference of tables that are in memory already: their text is read as that of a CSV file.
 
-use super::table_types::TypeInference;
-use crate::encode::as_text;
+use crate::infer::as_text;
+use crate::infer::table_types::TypeInference;
 use crate::infer::{CellReader, Inference, TypeHint, is_code};
 use crate::{Column, ColumnType, Dialect, Kind, Table, TypedColumn};
 use negmm_dist::{Error, Result};

@@ -1,11 +1,12 @@
 //! One column of a table: numbers, times or text, with missing cells.
 
-use std::borrow::Cow;
+pub(crate) mod dictionary;
+pub(crate) mod missing;
+
 use std::collections::HashSet;
 
-use super::dictionary::Dictionary;
-use crate::infer::CellReader;
-use crate::{ColumnType, Kind};
+use dictionary::Dictionary;
+
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Result};
 
@@ -70,29 +71,6 @@ impl Column {
         match self {
             Self::Numbers(numbers) | Self::Times(numbers) => numbers.len(),
             Self::Text { codes, .. } => codes.len(),
-        }
-    }
-
-    /// The column as `reading` understands it: text as numbers where it says so, and cells missing that it says are. And how many
-    /// cells did not fit. The error comes with the row that is at fault.
-    pub(crate) fn read_as(&self, reading: &ColumnType) -> std::result::Result<(Cow<'_, Self>, u64), (usize, Error)> {
-        let reader = CellReader::new(reading);
-        match (self, reading.kind()) {
-            _ if reading.is_plain() => Ok((Cow::Borrowed(self), 0)),
-            (Self::Text { codes, levels }, Kind::Number) => {
-                reader.numbers(codes, levels).map(|(numbers, odd)| (Cow::Owned(Self::Numbers(numbers)), odd))
-            }
-            (Self::Text { codes, levels }, _) if !reading.missing.is_empty() => {
-                let missing: Vec<bool> = levels.iter().map(|level| reader.is_missing_text(level)).collect();
-                let code = |code: &u32| if missing.get(*code as usize) == Some(&true) { MISSING } else { *code };
-                let codes = codes.iter().map(code).collect();
-                Ok((Cow::Owned(Self::Text { codes, levels: levels.clone() }), 0))
-            }
-            (Self::Numbers(numbers), _) if !reading.missing.is_empty() => {
-                let number = |number: &f64| if reader.is_missing_number(*number) { f64::NAN } else { *number };
-                Ok((Cow::Owned(Self::Numbers(numbers.iter().map(number).collect())), 0))
-            }
-            _ => Ok((Cow::Borrowed(self), 0)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::csv::source::read_error;
+use super::read_error;
 use negmm_dist::{Error, Result};
 
 /// How Parquet files begin.

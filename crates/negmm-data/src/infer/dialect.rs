@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::infer::{CellType, TypeHint};
+use super::ColumnType;
+use super::TypeHint;
 use crate::message::absent_columns;
-use crate::{ColumnType, Schema};
 use negmm_dist::{Error, Result};
 
 /// What is said about how a file is written. The default says nothing: everything is recognised from the file.
@@ -73,34 +73,6 @@ impl Dialect {
             false => Err(Error::options(absent_columns(&absent, header.iter().map(String::as_str)))),
         }
     }
-}
-
-impl Schema {
-    /// The same for a file that is written in another way than that of training: another separator or decimal mark, more words for
-    /// missing. What is text and what is a number is not asked again.
-    ///
-    /// # Errors
-    /// When the dialect is out of range.
-    pub fn in_dialect(mut self, dialect: &Dialect) -> Result<Self> {
-        dialect.check()?;
-        self.separator = dialect.separator;
-        self.decimal = dialect.decimal;
-        for (_, reading) in &mut self.columns {
-            reading.missing.extend(dialect.missing.iter().cloned());
-            if let (CellType::Number(form), Some(decimal)) = (&mut reading.cells, dialect.decimal)
-                && form.decimal != decimal
-            {
-                form.decimal = decimal;
-                form.thousands = form.thousands.map(|mark| if mark == decimal { other(decimal) } else { mark });
-            }
-        }
-        Ok(self)
-    }
-}
-
-/// The mark that is not the decimal one.
-fn other(decimal: char) -> char {
-    if decimal == ',' { '.' } else { ',' }
 }
 
 impl ColumnType {

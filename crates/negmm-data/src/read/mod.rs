@@ -1,0 +1,56 @@
+//! Reading of whole tables from files of any format, and streams of their rows.
+
+pub(crate) mod row_stream;
+
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use crate::csv::reader;
+use crate::source::{self, format, open};
+use crate::{Dialect, Table};
+use negmm_dist::Result;
+
+impl Table {
+    /// Reads a CSV file (plain or gzip), or with the feature `parquet` a Parquet file, which its first bytes tell. Of a Parquet file
+    /// the types say what a column is, and text that is no category is understood as that of CSV. Of CSV, what stands between cells (comma, semicolon, tab or bar) is recognised from the first
+    /// lines, and what a column is from all its cells ([`Table::reading`]): numbers, also with decimal commas, separators of
+    /// thousands, percent or currency signs, or parentheses for negative ones; truth values; else text. Digits with leading zeros
+    /// are text. A column of numbers in which one cell in twenty at most does not fit (and at most ten different texts) is one of
+    /// numbers, and those cells are missing. Missing are empty cells and NA, N/A, NaN and null, whatever the case, `?` and what
+    /// spreadsheets write (`#N/A`, `#DIV/0!` …), among numbers also `-`, `.` and None. Blanks around a cell are dropped, empty
+    /// lines are skipped, and a column without a name is called by its position, `column 1`.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Self::read_with(path, &Dialect::default())
+    }
+
+    /// Reads like [`Table::read`], but as `dialect` says where it says something.
+    pub fn read_with(path: impl AsRef<Path>, dialect: &Dialect) -> Result<Self> {
+        let (mut file, name) = (open(path.as_ref())?, path.as_ref().display().to_string());
+        let start = format::first_bytes(&mut file, &name)?;
+        #[cfg(feature = "parquet")]
+        if start == format::PARQUET && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return crate::parquet::read_whole(file, &name, dialect);
+        }
+        Self::read_after(start, file, &name, dialect)
+    }
+
+    /// Reads like [`Table::read`] from any reader; messages call it `name`.
+    pub fn read_from(reader: impl Read, name: &str) -> Result<Self> {
+        Self::read_from_with(reader, name, &Dialect::default())
+    }
+
+    /// Reads like [`Table::read_with`] from any reader; messages call it `name`.
+    pub fn read_from_with(mut reader: impl Read, name: &str, dialect: &Dialect) -> Result<Self> {
+        let start = format::first_bytes(&mut reader, name)?;
+        Self::read_after(start, reader, name, dialect)
+    }
+
+    /// Reads `reader` after these bytes.
+    fn read_after(start: Vec<u8>, reader: impl Read, name: &str, dialect: &Dialect) -> Result<Self> {
+        #[cfg(feature = "parquet")]
+        if start == format::PARQUET {
+            return crate::parquet::read_whole(crate::parquet::whole_bytes(start, reader, name)?, name, dialect);
+        }
+        reader::read_whole(source::Decoded::new(Cursor::new(start).chain(reader), name)?, name, dialect)
+    }
+}
