@@ -3,8 +3,7 @@
 
 use negmm::data::Column;
 use negmm::forecast::{Aggregate, BacktestOrigins, Forecaster};
-use negmm::questions::{levels, numbers};
-use negmm::{Loaded, Metrics, Model, Predictions, Questions, Result, Table};
+use negmm::{Loaded, Metrics, Model, Predictions, Query, Result, Table};
 use negmm_report::{EvaluationSet, Report};
 
 /// Exercises a model or forecaster; a report only with `report`, because it takes longer than everything else together.
@@ -47,28 +46,27 @@ fn exercise_forecaster(forecaster: &Forecaster, table: &Table, report: bool) -> 
 
 fn exercise_predictions(predictions: &Predictions, model: Option<&Model>) -> Result<()> {
     let components = model.is_some_and(|model| model.components().is_some());
-    let questions = Questions {
-        quantiles: levels("quantiles", Some("0.001,0.5,0.99"))?,
-        intervals: levels("interval", Some("0.5,0.95"))?,
-        regions: levels("region", Some("0.9"))?,
-        guaranteed: false,
-        above: numbers("above", Some("100,-1e300"))?,
-        below: numbers("below", Some("0,1e300"))?,
-        mass: numbers("mass", Some("0,3"))?,
-        shortfall: levels("shortfall", Some("0.05"))?,
-        parts: true,
-        novelty: model.is_some(),
-        components,
-        draws: 2,
-        seed: 1,
-    };
-    let answers = questions.answer(predictions, 0)?;
-    for row in 0..answers.rows() {
-        for (name, cell) in answers.names().iter().zip(answers.row(row)) {
-            let negmm::Cell::Number(number) = cell else { continue };
+    let pairs = [
+        ("quantiles", "0.001,0.5,0.99"),
+        ("interval", "0.5,0.95"),
+        ("region", "0.9"),
+        ("above", "100,-1e300"),
+        ("below", "0,1e300"),
+        ("equal", "0,3"),
+        ("shortfall", "0.05"),
+        ("parts", "true"),
+        ("draws", "2"),
+        ("seed", "1"),
+    ];
+    let query = Query::from_pairs(pairs)?.novelty(model.is_some()).components(components);
+    let columns = query.columns(predictions, 0)?;
+    for (field, column) in columns.fields().iter().zip(columns.iter()) {
+        for (row, number) in column.floats().unwrap_or_default().into_iter().enumerate() {
+            let name = &field.name;
             assert!(!number.is_nan(), "row {row}: {name} is not a number");
             assert!(!name.starts_with("p_") || (0.0..=1.0).contains(&number), "row {row}: {name} is {number}");
         }
     }
-    Ok(())
+    assert!(serde_json::from_slice::<serde_json::Value>(&columns.to_json_records()?).is_ok());
+    columns.to_csv().map(drop)
 }

@@ -11,8 +11,8 @@ use negmm_serve::{Event, Limits, Settings, run};
 const ENDPOINTS: [&str; 9] = [
     "POST /v2/models/{}/infer",
     "POST /invocations?model={}",
-    "POST /invocations?model={}&interval=0.9&region=0.5&novelty=true&draws=2&mass=1",
-    "POST /invocations?model={}&guaranteed=true&interval=0.9&region=0.5",
+    "POST /invocations?model={}&interval=0.9&region=0.5&novelty=true&draws=2&equal=1",
+    "POST /invocations?model={}&conformal=true&interval=0.9&region=0.5",
     "POST /v2/models/{}/observe",
     "POST /v2/models/{}/explore",
     "GET /v2/models/{}/inputs",
@@ -24,11 +24,11 @@ const TYPES: [&str; 4] = ["application/json", "text/csv", ARROW, "application/js
 const BODIES: [&[u8]; 9] = [
     br#"{"id":"a","inputs":[{"name":"x","shape":[2],"datatype":"FP64","data":[0.25,5]},{"name":"city","shape":[2],"datatype":"BYTES","data":["Oslo",null]}],"parameters":{"quantiles":"0.1,0.9","interval":0.9}}"#,
     br#"{"dataframe_split":{"columns":["x","city","day","same"],"data":[[0.25,"Oslo","2024-01-01",3],[1e300,null,"",3]]},"params":{"parts":true,"above":[100]}}"#,
-    br#"{"dataframe_records":[{"x":-0.0,"city":"\u0000"}],"params":{"mass":[0],"shortfall":0.05,"components":true}}"#,
+    br#"{"dataframe_records":[{"x":-0.0,"city":"\u0000"}],"params":{"equal":[0],"shortfall":0.05,"components":true}}"#,
     br#"{"instances":[{"x":1,"city":"Oslo","day":"2024-01-01","same":3,"y":110,"count":1,"rain":0,"over":0}]}"#,
     b"x,city,day,same,y,count,rain,over\n0.25,Oslo,2024-01-01,3,110,1,0,0\n\"0.5\",,,,1,2,3,1\n",
     br#"{"row":{"x":1,"city":"Oslo"},"column":"x","interval":0.9}"#,
-    br#"{"inputs":{"y":[100,107,104,111]},"params":{"interval":0.9,"guaranteed":true}}"#,
+    br#"{"inputs":{"y":[100,107,104,111]},"params":{"interval":0.9,"conformal":true}}"#,
     b"y\n100\n107\n104\n111\n",
     include_bytes!("../seeds/rows.arrow"),
 ];

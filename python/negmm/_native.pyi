@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from negmm.executor import Exchange
 from negmm.messages import Details
-from negmm.scoring import Asked
 from negmm.search import Wishes
 from negmm.task import Splitting, Task
 
@@ -16,6 +15,12 @@ _Described = tuple[str, list[tuple[str, str]]]
 _Progress = Callable[[int, int, float], None]
 _Numbers = NDArray[np.float64]
 _Column = tuple[str, NDArray[Any] | list[str | None] | tuple[NDArray[np.int64], list[str]] | Any]
+
+@final
+class ArrowBatches:
+    """Batches of Arrow, by the Arrow PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 @final
 class Table:
@@ -47,8 +52,8 @@ class Model:
     def to_onnx(self) -> bytes: ...
     def predict(self, table: Table, *, threads: int) -> tuple[Predictions, list[str]]: ...
     def moments(self, table: Table, *, sds: bool, threads: int) -> tuple[_Numbers, _Numbers | None, list[str]]: ...
-    def names(self, questions: Asked) -> list[str]: ...
-    def answers(self, table: Table, questions: Asked, *, threads: int) -> list[Any]: ...
+    def fields(self, query: list[tuple[str, str]]) -> list[tuple[str, str]]: ...
+    def columns(self, table: Table, query: list[tuple[str, str]], *, threads: int) -> ArrowBatches: ...
     def calibrated(
         self, table: Table, y: _Numbers, *, by: list[str] | None, weights: list[float] | None, threads: int
     ) -> Model: ...

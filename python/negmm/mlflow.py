@@ -24,29 +24,29 @@ from mlflow.types import ParamSchema, ParamSpec
 
 from negmm.methods import load
 from negmm.regressor import DistributionRegressor
-from negmm.scoring import Answers
+from negmm.scoring import BatchPredictor
 
-#: What may be asked with every request, beside what was asked when the model was logged.
+#: Parameters of the query that every request may set, beside those that were set when the model was logged.
 NUMBERS = ("interval", "quantiles", "above", "below", "equal", "shortfall")
-#: The model file, and what is asked of it.
-FILE, ASKED = "model.negmm", "asked.json"
+#: The model file, and the query of it.
+FILE, QUERY = "model.negmm", "asked.json"
 
 
 class Served:
-    """What MLflow serves: the answers about each row, as a frame, that were asked for when the model was logged or with the request."""
+    """What MLflow serves: the predicted columns of each row, as a frame, by the query that was logged with the model and the request."""
 
-    def __init__(self, model: DistributionRegressor, asked: dict[str, Any]) -> None:
-        self._model, self._asked = model, asked
+    def __init__(self, model: DistributionRegressor, query: dict[str, Any]) -> None:
+        self._model, self._query = model, query
 
     def predict(self, rows: Any, params: dict[str, Any] | None = None) -> Any:
         given = {name: list(numbers) for name, numbers in (params or {}).items() if len(numbers)}
-        return Answers(self._model, **{**self._asked, **given}).frame(_frame(rows, self._model._names))
+        return BatchPredictor(self._model, **{**self._query, **given}).frame(_frame(rows, self._model._names))
 
 
 def _load_pyfunc(path: str) -> Served:
     """What MLflow calls to load a model."""
     folder = Path(path)
-    return Served(load(folder / FILE), json.loads((folder / ASKED).read_text(encoding="utf-8")))
+    return Served(load(folder / FILE), json.loads((folder / QUERY).read_text(encoding="utf-8")))
 
 
 def log_model(
@@ -55,14 +55,14 @@ def log_model(
     input_example: Any = None,
     *,
     arguments: dict[str, Any] | None = None,
-    **asked: Any,
+    **query: Any,
 ) -> Any:
-    """Logs a fitted model as a ``pyfunc`` under ``name``; see :class:`negmm.scoring.Answers` for what may be asked.
+    """Logs a fitted model as a ``pyfunc`` under ``name``; see :class:`negmm.scoring.BatchPredictor` for the query.
 
     ``arguments`` are further ones of ``mlflow.pyfunc.log_model``.
     """
     with tempfile.TemporaryDirectory() as folder:
-        described = _described(model, folder, input_example, asked)
+        described = _described(model, folder, input_example, query)
         return mlflow.pyfunc.log_model(name=name, **described, **(arguments or {}))
 
 
@@ -72,26 +72,26 @@ def save_model(
     input_example: Any = None,
     *,
     arguments: dict[str, Any] | None = None,
-    **asked: Any,
+    **query: Any,
 ) -> None:
     """As :func:`log_model`, into a folder."""
     with tempfile.TemporaryDirectory() as folder:
-        described = _described(model, folder, input_example, asked)
+        described = _described(model, folder, input_example, query)
         mlflow.pyfunc.save_model(path=path, **described, **(arguments or {}))
 
 
-def _described(model: DistributionRegressor, folder: str, input_example: Any, asked: dict[str, Any]) -> dict[str, Any]:
+def _described(model: DistributionRegressor, folder: str, input_example: Any, query: dict[str, Any]) -> dict[str, Any]:
     """The arguments of MLflow for a model whose files are written into ``folder``."""
-    answers = Answers(model, **asked)
+    predictor = BatchPredictor(model, **query)
     model.save(Path(folder) / FILE)
-    (Path(folder) / ASKED).write_text(json.dumps(asked), encoding="utf-8")
+    (Path(folder) / QUERY).write_text(json.dumps(query), encoding="utf-8")
     described = {"loader_module": "negmm.mlflow", "data_path": folder}
     if input_example is None:
         return described
     example = _frame(input_example, model._names)
     numbers = ParamSchema([ParamSpec(name, "double", np.array([]), shape=(-1,)) for name in NUMBERS])
     # Requests may ask for other columns than the example has: the signature says nothing of the outputs.
-    inputs = infer_signature(example, answers.frame(example)).inputs
+    inputs = infer_signature(example, predictor.frame(example)).inputs
     return {**described, "signature": ModelSignature(inputs=inputs, params=numbers), "input_example": example}
 
 

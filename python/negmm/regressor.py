@@ -21,7 +21,7 @@ from negmm.executor import exchange_with
 from negmm.files import write_whole
 from negmm.messages import python_errors, option_of, warn
 from negmm.progress import progress
-from negmm.renamed import with_current_names
+from negmm.renamed import accepting_former_arguments, with_current_names
 from negmm.seed import seed_of
 from negmm.table import Streamed, has_text, is_frame, is_pandas, known_names, table
 from negmm.task import Dates, Task, task_of
@@ -207,22 +207,24 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """The same as :meth:`predict_dist`."""
         return self.predict_dist(X)
 
+    @accepting_former_arguments(guaranteed="conformal")
     def predict_interval(
         self,
         X: Any,
         coverage: float | Sequence[float] = 0.9,
         *,
-        guaranteed: bool = False,
+        conformal: bool = False,
         by: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
         """The central interval that holds the target with probability ``coverage``.
 
-        Gives rows × 2 (lower, upper); for several coverages rows × 2 × coverages. With ``guaranteed`` it holds at least so much,
-        by the rows of :meth:`calibrate`; ``by`` and ``sample_weight`` are those of these rows, where it was given some.
+        Gives rows × 2 (lower, upper); for several coverages rows × 2 × coverages. With ``conformal`` it is a conformal prediction
+        set, which holds at least so much, by the rows of :meth:`calibrate`; ``by`` and ``sample_weight`` are those of these rows,
+        where it was given some.
         """
         distribution = self.predict_dist(X)
-        if guaranteed:
+        if conformal:
             levels = np.atleast_1d(np.asarray(coverage, dtype=np.float64))
             sets = [
                 np.stack(
@@ -238,19 +240,20 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             return np.stack(distribution.interval(coverage), axis=-1)
         return np.moveaxis(np.stack(distribution.interval(np.asarray(coverage)[:, np.newaxis])), -1, 0)
 
+    @accepting_former_arguments(guaranteed="conformal")
     def predict_region(
         self,
         X: Any,
         coverage: float = 0.9,
         *,
-        guaranteed: bool = False,
+        conformal: bool = False,
         by: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> list[NDArray[np.float64]]:
         """The smallest set of values that holds the target with probability ``coverage``: for each row intervals × 2, several where
-        its distribution has several peaks. With ``guaranteed`` it holds at least so much, as in :meth:`predict_interval`."""
+        its distribution has several peaks. With ``conformal`` it is a conformal prediction set, as in :meth:`predict_interval`."""
         distribution = self.predict_dist(X)
-        if not guaranteed:
+        if not conformal:
             return list(distribution.hdr(coverage))
         outside = self._outside(True, coverage, distribution, by, sample_weight)
         return distribution._predictions.regions(outside, threads=self._threads())
@@ -258,14 +261,14 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
     def calibrate(
         self: Self, X: Any, y: ArrayLike, *, by: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Makes intervals and regions guaranteed ones, by rows that ``fit`` has not seen (split conformal prediction).
+        """Calibrates conformal prediction sets by rows that ``fit`` has not seen (split conformal prediction).
 
         Parameters
         ----------
         X, y : rows that the estimator has not learnt from
             As for ``fit``.
         by : array of groups, optional
-            One for each row: sets are then guaranteed in each group, and ``predict_interval(..., guaranteed=True)`` needs the groups
+            One for each row: sets are then guaranteed in each group, and ``predict_interval(..., conformal=True)`` needs the groups
             of its rows.
         sample_weight : array of numbers, optional
             How many times as likely each row is among new rows, where these are of another kind; needed of new rows too.
@@ -286,7 +289,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def guarantee(self, coverage: float = 0.9, *, region: bool = False) -> str | dict[str, str]:
-        """What guaranteed intervals (or regions) of a coverage hold, in words; of groups a sentence for each."""
+        """What conformal intervals (or regions) of a coverage hold, in words; of groups a sentence for each."""
         check_is_fitted(self)
         with python_errors():
             guarantees = self.model_.guarantees(region, float(coverage))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar, cast
 
 from negmm import _native
 
 Class = TypeVar("Class", bound=type)
+Function = TypeVar("Function", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
 #: The current name of a parameter by its former one, as the core has them.
@@ -19,12 +20,16 @@ RENAMED: dict[str, str] = {
 
 
 def with_current_names(
-    given: Mapping[str, Value], parameters: Collection[str], *, stacklevel: int | None = None
+    given: Mapping[str, Value],
+    parameters: Collection[str],
+    *,
+    stacklevel: int | None = None,
+    former: Mapping[str, str] = RENAMED,
 ) -> dict[str, Value]:
     """What is given by name, with the current names where a former one of these parameters is used. With ``stacklevel`` it warns."""
     renamed: dict[str, Value] = {}
     for name, value in given.items():
-        current = RENAMED.get(name, name)
+        current = former.get(name, name)
         if name not in parameters and current in parameters and current != name:
             if current in given:
                 raise TypeError(f"{name} is a former name of {current}, which is given too")
@@ -46,3 +51,17 @@ def accepting_former_names(cls: Class) -> Class:
 
     cls.__init__ = __init__  # type: ignore[misc]
     return cls
+
+
+def accepting_former_arguments(**former: str) -> Callable[[Function], Function]:
+    """Lets a function take arguments by former names too, each given with its current name."""
+
+    def accepting(function: Function) -> Function:
+        @functools.wraps(function)
+        def called(*args: Any, **arguments: Any) -> Any:
+            current = with_current_names(arguments, former.values(), stacklevel=2, former=former)
+            return function(*args, **current)
+
+        return cast(Function, called)
+
+    return accepting

@@ -1,4 +1,5 @@
-"""Batch prediction on clusters: one function from an Arrow batch to an Arrow batch, with the columns of ``negmm predict``. Spark, Dask and Ray Data call it (``negmm.spark``, ``negmm.dask``, ``negmm.ray``).
+"""Batch prediction where the data is: a function from a batch of Arrow to a batch of Arrow, with the columns of ``negmm predict``.
+Spark, Dask and Ray Data call it (``negmm.spark``, ``negmm.dask``, ``negmm.ray``).
 
 Needs pyarrow (``pip install pyarrow``).
 """
@@ -6,8 +7,9 @@ Needs pyarrow (``pip install pyarrow``).
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -17,25 +19,12 @@ from negmm.regressor import DistributionRegressor
 from negmm.threads import threads_of
 
 Levels = float | Sequence[float]
+#: Types of columns, by their names in the core.
+TYPES: dict[str, type] = {"float": float, "integer": int, "text": str}
 
 
-class Asked(TypedDict):
-    """What is asked of every row, numbers as the command line has them."""
-
-    quantiles: str | None
-    intervals: str | None
-    regions: str | None
-    above: str | None
-    below: str | None
-    equal: str | None
-    shortfall: str | None
-    parts: bool
-    novelty: bool
-    components: bool
-
-
-class Answers:
-    """A fitted model and what is asked of it; called with a batch or a table of Arrow it gives one with a row of answers for each row.
+class BatchPredictor:
+    """A fitted model and a query of it; called with a batch or a table of Arrow it gives one with the columns of each row.
 
     It can be pickled, and is as large as the model file.
 
@@ -45,15 +34,15 @@ class Answers:
     interval, quantiles : float or several
         Coverages of central intervals (``lower_0.9``, ``upper_0.9``), and levels of quantiles (``q0.05``).
     region : float or several
-        Coverages of regions: the most likely values as text (``region_0.9``, such as ``[-3,-1] [2,4]``), ``region_0.9_length``.
+        Coverages of highest-density regions: as text (``region_0.9``, such as ``[-3,-1] [2,4]``), and ``region_0.9_length``.
     above, below, equal : float or several
-        Thresholds: the probability of more (``p_above_20``), of at most so much (``p_below_20``), of exactly so much (``p_equal_20``).
+        Values: the probability of a target above (``p_above_20``), below (``p_below_20``), and equal to it (``p_equal_20``).
     shortfall : float or several
-        Shares: the mean of the lowest targets (``shortfall_0.05``).
+        Fractions: the mean of the lowest targets (``shortfall_0.05``).
     parts, novelty, components : bool
         The parts of the variance, how far rows lie outside the ranges of training, the components of the mixtures.
     keep : names of columns
-        Columns that stand before the answers as they are.
+        Columns of the batch that come first, unchanged.
     n_jobs : int
         Threads of a batch; None: 1.
 
@@ -62,8 +51,8 @@ class Answers:
     >>> import pyarrow as pa
     >>> import negmm
     >>> model = negmm.ConstantRegressor().fit([[0.0], [1.0]], [3.0, 5.0])
-    >>> answers = Answers(model, interval=0.9, above=4, keep=["id"])
-    >>> answers(pa.record_batch({"id": ["a", "b"], "x0": [1.0, 2.0]})).schema.names
+    >>> predictor = BatchPredictor(model, interval=0.9, above=4, keep=["id"])
+    >>> predictor(pa.record_batch({"id": ["a", "b"], "x0": [1.0, 2.0]})).schema.names
     ['id', 'mean', 'sd', 'lower_0.9', 'upper_0.9', 'p_above_4']
     """
 
@@ -90,25 +79,32 @@ class Answers:
             model = load(model)
         self._model: _native.Model = model.model_
         self._inputs: list[str] = list(model._names)
-        self._asked = Asked(
-            quantiles=_listed(quantiles),
-            intervals=_listed(interval),
-            regions=_listed(region),
-            above=_listed(above),
-            below=_listed(below),
-            equal=_listed(equal),
-            shortfall=_listed(shortfall),
-            parts=parts,
-            novelty=novelty,
-            components=components,
-        )
+        numbers = {
+            "quantiles": quantiles,
+            "interval": interval,
+            "region": region,
+            "above": above,
+            "below": below,
+            "equal": equal,
+            "shortfall": shortfall,
+        }
+        switches = {"parts": parts, "novelty": novelty, "components": components}
+        listed = [(name, _listed(values)) for name, values in numbers.items()]
+        self._query = [(name, text) for name, text in listed if text]
+        self._query += [(name, "true") for name, on in switches.items() if on]
         self._n_jobs = n_jobs
         self.keep = list(keep)
         with python_errors():
-            self.names = self._model.names(self._asked)
-        twice = sorted(set(self.keep) & set(self.names))
+            fields = self._model.fields(self._query)
+        self.types: dict[str, type] = {name: TYPES[value_type] for name, value_type in fields}
+        twice = sorted(set(self.keep) & set(self.types))
         if twice:
-            raise ValueError(f"a column that is kept has the name of an answer: {', '.join(twice)}")
+            raise ValueError(f"two columns of the output would be called {twice[0]!r}: the kept column and a predicted one")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the predicted columns."""
+        return list(self.types)
 
     def __call__(self, batch: Any) -> Any:
         import pyarrow as pa
@@ -119,24 +115,37 @@ class Answers:
         kept = [batch.column(name) for name in self.keep]
         with python_errors():
             rows = _native.Table.of_stream(batch.select(self._inputs))
-            columns = self._model.answers(rows, self._asked, threads=threads_of(self._n_jobs))
-        return type(batch).from_arrays([*kept, *map(pa.array, columns)], names=[*self.keep, *self.names])
+            predicted = self._model.columns(rows, self._query, threads=threads_of(self._n_jobs))
+        columns = pa.RecordBatchReader.from_stream(predicted).read_all()
+        arrays = [*kept, *(_whole(column) for column in columns.columns)]
+        return type(batch).from_arrays(arrays, names=[*self.keep, *self.names])
 
     def frame(self, frame: Any) -> Any:
-        """The answers about a frame of pandas, with its index."""
+        """The columns of a frame of pandas, with its index."""
         import pyarrow as pa
 
         wanted = frame[[*self.keep, *(name for name in self._inputs if name not in self.keep)]]
-        answers = self(pa.RecordBatch.from_pandas(wanted, preserve_index=False)).to_pandas()
-        answers.index = frame.index
-        return answers.assign(**{name: frame[name] for name in self.keep})[[*self.keep, *self.names]]
-
-    def kind(self, name: str) -> type:
-        """What an answer is: a number, or the name of an input."""
-        return str if name == "novelty_input" else float
+        predicted = self(pa.RecordBatch.from_pandas(wanted, preserve_index=False)).to_pandas()
+        predicted.index = frame.index
+        return predicted.assign(**{name: frame[name] for name in self.keep})[[*self.keep, *self.names]]
 
 
-def _listed(numbers: Levels) -> str | None:
+def _whole(column: Any) -> Any:
+    """A column of several chunks as one array."""
+    import pyarrow as pa
+
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+
+
+def _listed(numbers: Levels) -> str:
     """Numbers as they name columns: 0.9, and 20 for 20.0."""
     listed = [repr(number).removesuffix(".0") for number in np.atleast_1d(np.asarray(numbers, dtype=float)).tolist()]
-    return ",".join(listed) or None
+    return ",".join(listed)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Answers":
+        message = "Answers is now called BatchPredictor; the old name will be removed in a later version"
+        warnings.warn(message, FutureWarning, stacklevel=2)
+        return BatchPredictor
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,8 @@
-//! Arrow streams: objects with `__arrow_c_stream__`, read without a copy.
+//! Arrow streams by `__arrow_c_stream__`, read and written without a copy.
 
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{ArrayReader, RecordBatchReader};
+use arrow_array::{ArrayReader, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{Schema, SchemaRef};
 use negmm::data::{ArrowColumn, Column, ColumnType};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -43,4 +44,32 @@ pub fn column(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(Column, Option
             Ok(column.finish())
         })
         .map_err(exception)
+}
+
+/// Batches of Arrow that Python may stream.
+#[pyclass(frozen, module = "negmm._native")]
+pub struct ArrowBatches {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl ArrowBatches {
+    pub fn new(schema: Schema, batches: Vec<RecordBatch>) -> Self {
+        Self { schema: schema.into(), batches }
+    }
+}
+
+#[pymethods]
+impl ArrowBatches {
+    /// The Arrow PyCapsule interface; another schema cannot be had.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches = RecordBatchIterator::new(self.batches.clone().into_iter().map(Ok), self.schema.clone());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+    }
 }

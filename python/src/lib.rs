@@ -23,6 +23,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use super::arrow::ArrowBatches;
+    #[pymodule_export]
     use super::censored::{concordance, integrated_brier};
     #[pymodule_export]
     use super::fit::{fit, methods, renamed_options};

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use negmm::conformal::{CalibrationSet, Labels, SetKind};
 use negmm::data::Encoding;
-use negmm::questions::{levels, numbers};
-use negmm::{Accelerator, Cell, Error};
+use negmm::predict::arrow_schema;
+use negmm::{Accelerator, Error, Query};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
 
+use crate::arrow::ArrowBatches;
 use crate::error::exception;
 use crate::predictions::Predictions;
 use crate::table::Table;
@@ -45,57 +46,8 @@ fn helper() -> Option<Arc<dyn Accelerator>> {
     HELPER.get_or_init(|| negmm_cuda::accelerator("auto", Box::new(|_| {})).ok().flatten()).clone()
 }
 
-/// What is asked of every row, numbers as text with commas between them.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct Questions {
-    quantiles: Option<String>,
-    intervals: Option<String>,
-    regions: Option<String>,
-    above: Option<String>,
-    below: Option<String>,
-    equal: Option<String>,
-    shortfall: Option<String>,
-    parts: bool,
-    novelty: bool,
-    components: bool,
-}
-
-impl Questions {
-    fn read(&self) -> negmm::Result<negmm::Questions> {
-        let questions = negmm::Questions {
-            quantiles: levels("quantiles", self.quantiles.as_deref())?,
-            intervals: levels("interval", self.intervals.as_deref())?,
-            regions: levels("region", self.regions.as_deref())?,
-            above: numbers("above", self.above.as_deref())?,
-            below: numbers("below", self.below.as_deref())?,
-            mass: numbers("equal", self.equal.as_deref())?,
-            shortfall: levels("shortfall", self.shortfall.as_deref())?,
-            parts: self.parts,
-            novelty: self.novelty,
-            components: self.components,
-            ..negmm::Questions::default()
-        };
-        Ok(questions)
-    }
-}
-
-/// The cells of a column of answers.
-enum Answered {
-    Numbers(Vec<f64>),
-    Words(Vec<String>),
-}
-
-impl Answered {
-    fn push(&mut self, cell: Cell<'_>) {
-        match (self, cell) {
-            (Self::Numbers(numbers), Cell::Number(number)) => numbers.push(number),
-            (Self::Words(words), Cell::Text(text)) => words.push(text.into()),
-            // A column has cells of one kind.
-            _ => {}
-        }
-    }
-}
+/// Names of parameters and their texts.
+type Pairs = Vec<(String, String)>;
 
 fn sets(regions: bool) -> SetKind {
     if regions { SetKind::Regions } else { SetKind::Intervals }
@@ -172,43 +124,32 @@ impl Model {
         Ok((means.into_pyarray(py), sds.map(|sds| sds.into_pyarray(py)), warnings))
     }
 
-    /// The names of the columns that answer questions.
-    fn names(&self, questions: Questions) -> PyResult<Vec<String>> {
-        questions.read().and_then(|questions| questions.names(&self.0)).map_err(exception)
+    /// Name and type (float, integer or text) of the columns of a query.
+    fn fields(&self, query: Pairs) -> PyResult<Vec<(String, &'static str)>> {
+        let fields = Query::from_pairs(query).and_then(|query| query.fields(&self.0)).map_err(exception)?;
+        Ok(fields.into_iter().map(|field| (field.name, field.value_type.name())).collect())
     }
 
-    /// The columns that answer questions about each row: arrays of numbers, lists of text.
-    #[pyo3(signature = (table, questions, *, threads))]
-    fn answers<'py>(
+    /// The columns of a query of each row, as a stream of Arrow.
+    #[pyo3(signature = (table, query, *, threads))]
+    fn columns(
         &self,
-        py: Python<'py>,
-        table: &Bound<'py, Table>,
-        questions: Questions,
+        py: Python<'_>,
+        table: &Bound<'_, Table>,
+        query: Pairs,
         threads: usize,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    ) -> PyResult<ArrowBatches> {
         let (model, table) = (self.0.clone(), table.get().0.clone());
-        let questions = questions.read().map_err(exception)?;
-        let answered = interruptible(py, threads, move |cancel| {
-            let column = |name: &String| match name.as_str() {
-                "novelty_input" => Answered::Words(Vec::new()),
-                name if name.starts_with("region_") && !name.ends_with("_length") => Answered::Words(Vec::new()),
-                _ => Answered::Numbers(Vec::with_capacity(table.rows())),
-            };
-            let mut columns: Vec<Answered> = questions.names(&model)?.iter().map(column).collect();
+        let query = Query::from_pairs(query).map_err(exception)?;
+        let batches = interruptible(py, threads, move |cancel| {
+            let (schema, mut batches) = (arrow_schema(&query.fields(&model)?), Vec::new());
             model.predict_in_batches(&table, |first, predictions| {
-                let answers = questions.answer(predictions, first as u64)?;
-                for row in 0..answers.rows() {
-                    columns.iter_mut().zip(answers.row(row)).for_each(|(column, cell)| column.push(cell));
-                }
+                batches.push(query.columns(predictions, first as u64)?.to_record_batch()?);
                 check_cancelled(cancel)
             })?;
-            Ok(columns)
+            Ok(ArrowBatches::new(schema, batches))
         })?;
-        let object = |column| match column {
-            Answered::Numbers(numbers) => Ok(numbers.into_pyarray(py).into_any()),
-            Answered::Words(words) => words.into_pyobject(py),
-        };
-        answered.map_err(exception)?.into_iter().map(object).collect()
+        batches.map_err(exception)
     }
 
     /// The model with guaranteed sets, by rows that it has not seen: their targets, and the name of the column of groups (or of weights)

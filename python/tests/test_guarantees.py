@@ -35,16 +35,18 @@ def test_regions_are_exact():
 def test_calibrated_sets_hold_what_they_say():
     model = fitted()
     with pytest.raises(ValueError, match="no conformal sets; call calibrate with rows that it was not fitted to"):
-        model.predict_interval([[0.0]], 0.9, guaranteed=True)
+        model.predict_interval([[0.0]], 0.9, conformal=True)
     assert model.calibrate(*rows(400, 1)) is model
     assert model.guarantee(0.9).startswith("at least 90 % on average; for this model at least 88 % with 90 % confidence")
     X, y = rows(2000, 2)
-    lower, upper = model.predict_interval(X, 0.9, guaranteed=True).T
+    lower, upper = model.predict_interval(X, 0.9, conformal=True).T
     assert 0.85 < np.mean((lower <= y) & (y <= upper)) < 0.95
-    assert 0.85 < held(model.predict_region(X, 0.9, guaranteed=True), y) < 0.95
-    both = model.predict_interval(X, [0.5, 0.9], guaranteed=True)
+    assert 0.85 < held(model.predict_region(X, 0.9, conformal=True), y) < 0.95
+    both = model.predict_interval(X, [0.5, 0.9], conformal=True)
     assert both.shape == (2000, 2, 2)
     np.testing.assert_array_equal(both[:, :, 1], np.stack([lower, upper], axis=1))
+    with pytest.warns(FutureWarning, match="guaranteed is now called conformal"):
+        np.testing.assert_array_equal(model.predict_interval(X, 0.9, guaranteed=True), np.stack([lower, upper], axis=1))
     plain = model.predict_region(X[:5], 0.9)
     np.testing.assert_array_equal(plain[0], model.predict_dist(X[:5]).hdr(0.9)[0])
 
@@ -55,13 +57,13 @@ def test_groups_and_weights(tmp_path):
     model = fitted().calibrate(X, y, by=kind)
     guarantees = model.guarantee(0.9)
     assert guarantees["often"].startswith("at least 90 %") and guarantees["rare"].startswith("the whole line")
-    ends = model.predict_interval(X[:3], 0.9, guaranteed=True, by=["often", "rare", "never"])
+    ends = model.predict_interval(X[:3], 0.9, conformal=True, by=["often", "rare", "never"])
     assert np.isfinite(ends[0]).all() and np.isinf(ends[1:]).all()
     with pytest.raises(ValueError, match="expected 3 groups"):
-        model.predict_interval(X[:3], 0.9, guaranteed=True)
+        model.predict_interval(X[:3], 0.9, conformal=True)
     weighted = fitted().calibrate(X, y, sample_weight=np.ones(300))
     assert "if the weights are right" in weighted.guarantee(0.9)
-    regions = weighted.predict_region(X[:2], 0.9, guaranteed=True, sample_weight=[1.0, 1e9])
+    regions = weighted.predict_region(X[:2], 0.9, conformal=True, sample_weight=[1.0, 1e9])
     np.testing.assert_array_equal(regions[1], [[-np.inf, np.inf]])
     # The file keeps it.
     model.save(tmp_path / "m.negmm")
@@ -72,4 +74,4 @@ def test_groups_and_weights(tmp_path):
 def test_too_few_rows_are_the_whole_line():
     model = fitted().calibrate(*rows(8, 1))
     assert model.guarantee(0.9) == "the whole line, from -inf to inf: 90 % needs at least 9 rows, and there are 8"
-    assert np.isinf(model.predict_interval([[0.0]], 0.9, guaranteed=True)).all()
+    assert np.isinf(model.predict_interval([[0.0]], 0.9, conformal=True)).all()

@@ -12,7 +12,7 @@ import pytest
 from quick import quick, rows
 
 import negmm
-from negmm.scoring import Answers
+from negmm.scoring import BatchPredictor
 
 X, Y = rows(300)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"]).assign(id=[f"row {row}" for row in range(300)])
@@ -54,37 +54,71 @@ def same(found: pd.DataFrame, model) -> None:
 
 
 def test_a_batch_is_answered(model, tmp_path):
-    answers = Answers(model, **ASKED, keep=["id"])
+    answers = BatchPredictor(model, **ASKED, keep=["id"])
     assert answers.names == [*NAMES, "shortfall_0.1"]
     batch = pa.RecordBatch.from_pandas(FRAME)
     same(answers(batch).to_pandas(), model)
     same(pickle.loads(pickle.dumps(answers))(pa.Table.from_batches([batch])).to_pandas(), model)
     model.save(tmp_path / "model.negmm")
-    same(Answers(tmp_path / "model.negmm", **ASKED, keep=["id"])(batch).to_pandas(), model)
+    same(BatchPredictor(tmp_path / "model.negmm", **ASKED, keep=["id"])(batch).to_pandas(), model)
     same(answers.frame(FRAME.iloc[::-1]), model)
 
 
 def test_parts_novelty_and_components(model):
-    answers = Answers(model, parts=True, novelty=True, components=True)
+    answers = BatchPredictor(model, parts=True, novelty=True, components=True)
     found = answers(pa.RecordBatch.from_pandas(FRAME)).to_pandas()
     dist = model.predict_dist(FRAME[["a", "b", "c"]])
     aleatoric, epistemic = dist.var_parts()
     np.testing.assert_array_equal(found["variance_aleatoric"], aleatoric)
     np.testing.assert_array_equal(found["variance_epistemic"], epistemic)
     np.testing.assert_array_equal(found["weight_1"], dist.weights[:, 0])
-    assert set(found["novelty_input"]) == {""} and not found["novelty"].any()
-    assert answers.kind("novelty_input") is str and answers.kind("mean") is float
+    assert found["novelty_input"].isna().all() and not found["novelty"].any()
+
+
+def test_columns_have_the_types_of_the_core(model):
+    predictor = BatchPredictor(model, region=0.9, novelty=True, keep=["id"])
+    assert predictor.types == {
+        "mean": float,
+        "sd": float,
+        "region_0.9": str,
+        "region_0.9_length": float,
+        "novelty": float,
+        "novelty_input": str,
+    }
+    batch = pa.RecordBatch.from_pandas(FRAME)
+    schema = predictor(batch).schema
+    arrow = {float: pa.float64(), str: pa.string()}
+    assert {name: schema.field(name).type for name in predictor.names} == {
+        name: arrow[kind] for name, kind in predictor.types.items()
+    }
+    # No rows, the same schema.
+    assert predictor(batch.slice(0, 0)).schema == schema
+
+
+def test_below_equal_and_above_sum_to_one():
+    y = np.round(np.abs(Y))
+    predictor = BatchPredictor(quick("ne-gmm").fit(FRAME[["a", "b", "c"]], y), above=1, below=1, equal=1)
+    found = predictor.frame(FRAME)
+    assert (found["p_equal_1"] > 0).any()
+    np.testing.assert_allclose(found["p_below_1"] + found["p_equal_1"] + found["p_above_1"], 1.0, rtol=1e-12)
+
+
+def test_former_names_are_accepted_with_a_warning():
+    import negmm.scoring
+
+    with pytest.warns(FutureWarning, match="Answers is now called BatchPredictor"):
+        assert negmm.scoring.Answers is BatchPredictor
 
 
 def test_what_cannot_be_asked_is_refused(model):
     with pytest.raises(ValueError, match="interval must lie strictly between 0 and 1"):
-        Answers(model, interval=1.0)
-    with pytest.raises(ValueError, match="has the name of an answer: mean"):
-        Answers(model, keep=["mean"])
+        BatchPredictor(model, interval=1.0)
+    with pytest.raises(ValueError, match="two columns of the output would be called 'mean'"):
+        BatchPredictor(model, keep=["mean"])
     with pytest.raises(ValueError, match="found none called b"):
-        Answers(model)(pa.RecordBatch.from_pandas(FRAME.drop(columns="b")))
+        BatchPredictor(model)(pa.RecordBatch.from_pandas(FRAME.drop(columns="b")))
     with pytest.raises(ValueError, match="components"):
-        Answers(quick("sample-net").fit(X, Y), components=True)
+        BatchPredictor(quick("sample-net").fit(X, Y), components=True)
 
 
 def test_partitions_of_dask(model):
@@ -92,12 +126,13 @@ def test_partitions_of_dask(model):
     from negmm import dask as adapter
 
     frame = dask.from_pandas(FRAME, npartitions=4)
-    answers = adapter.predict(model, frame, **ASKED, keep=["id"])
-    assert list(answers.columns) == ["id", *NAMES, "shortfall_0.1"]
-    found = answers.compute()
+    predicted = adapter.predict(model, frame, **ASKED, region=0.8, keep=["id"])
+    names = [*NAMES[:7], "region_0.8", "region_0.8_length", *NAMES[7:], "shortfall_0.1"]
+    assert list(predicted.columns) == ["id", *names]
+    found = predicted.compute()
     same(found, model)
     assert found.index.equals(FRAME.index)
-    assert (found.dtypes == answers.dtypes).all()
+    assert (found.dtypes == predicted.dtypes).all()
 
 
 def test_optuna_over_the_usual_space():

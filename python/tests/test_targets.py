@@ -112,7 +112,7 @@ def test_the_command_line_says_the_same(case, tmp_path):
     model.save(ours)
     run("fit", data, "--target", y.name, "-o", theirs, *QUICK_FLAGS, *flags)
     assert ours.read_bytes() == theirs.read_bytes()
-    run("predict", ours, data, "-o", out, "--mass", "0,1", "--above", "0.5", "--interval", "0.9", "--quiet")
+    run("predict", ours, data, "-o", out, "--equal", "0,1", "--above", "0.5", "--interval", "0.9", "--quiet")
     printed = pandas.read_csv(out, float_precision="round_trip")
     dist = model.predict_dist(X)
     expected = dist.to_pandas(interval=[0.9])

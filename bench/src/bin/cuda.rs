@@ -10,7 +10,7 @@ use negmm::net::{Activation, EmbeddedInput, Head, MixtureHead, Network, Periodic
 use negmm::train::{
     Callbacks, Engine, Isa, Job, NetworkJob, Objective, Optimiser, Schedule, Selection, TrainingConfig,
 };
-use negmm::{Accelerator, Mixtures, Predictions, Questions, Rng};
+use negmm::{Accelerator, Mixtures, Predictions, Query, Rng};
 use negmm_cuda::CudaEngine;
 use rayon::prelude::*;
 
@@ -138,9 +138,8 @@ fn mixtures(predictor: &Predictor, accelerator: Option<&dyn Accelerator>, rows: 
 
 /// Mean, sd and quantiles of each row; returns their sum, so that runs can be compared.
 fn answers(predictions: &Predictions) -> f64 {
-    let questions = Questions { quantiles: LEVELS.map(Into::into).into(), ..Questions::default() };
-    let answers = questions.answer(predictions, 0).expect("sound questions");
-    answers.names().iter().filter_map(|name| answers.column(name)).flatten().sum()
+    let columns = Query::default().quantiles(LEVELS).columns(predictions, 0).expect("a sound query");
+    columns.iter().filter_map(|column| column.floats()).flatten().sum()
 }
 
 fn main() {

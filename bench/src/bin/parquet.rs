@@ -15,10 +15,12 @@ use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Instant;
 
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use negmm::Rng;
-use negmm::data::{ParquetWriter, Written};
+use negmm::data::ParquetWriter;
 use negmm_bench::options::Options;
 use negmm_bench::usage::ResourceUsage;
 
@@ -117,8 +119,8 @@ fn write_rows(csv: &Path, parquet: Option<&Path>, rows: usize, target: bool) -> 
         }
         lines.write_all(text.as_bytes())?;
         if let Some(writer) = &mut columns {
-            let named = names.iter().map(String::as_str).zip(block.into_iter().map(Written::Numbers));
-            writer.write(count, named.collect())?;
+            let arrays = block.into_iter().map(|numbers| Arc::new(Float64Array::from(numbers)) as ArrayRef);
+            writer.write(&RecordBatch::try_from_iter(names.iter().zip(arrays))?)?;
         }
         done += count;
     }

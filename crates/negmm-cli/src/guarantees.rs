@@ -1,8 +1,8 @@
-//! Responsible for what is said of guaranteed sets beside the sets themselves.
+//! Sentences about the coverage of conformal prediction sets.
 
 use negmm::conformal::{AdaptiveConformal, Calibration, SetKind};
-use negmm::questions::Number;
-use negmm::{Error, Questions};
+use negmm::predict::Number;
+use negmm::{Error, Query};
 
 use crate::report::counted;
 use crate::say;
@@ -15,14 +15,14 @@ pub fn tell(quiet: bool, sentences: &[String]) {
 }
 
 /// The sets that were asked for, each with its name.
-fn asked(questions: &Questions) -> impl Iterator<Item = (String, SetKind, &Number)> {
-    let intervals = questions.intervals.iter().map(|number| ("interval", SetKind::Intervals, number));
-    let regions = questions.regions.iter().map(|number| ("region", SetKind::Regions, number));
+fn asked(query: &Query) -> impl Iterator<Item = (String, SetKind, &Number)> {
+    let intervals = query.interval.iter().map(|number| ("interval", SetKind::Intervals, number));
+    let regions = query.region.iter().map(|number| ("region", SetKind::Regions, number));
     intervals.chain(regions).map(|(name, sets, number)| (format!("{name} {}", number.text), sets, number))
 }
 
 /// What the sets that were asked for hold by a calibration; of groups that with the fewest rows.
-pub fn of_calibration(calibration: &Calibration, questions: &Questions) -> Vec<String> {
+pub fn of_calibration(calibration: &Calibration, query: &Query) -> Vec<String> {
     let of = |(name, sets, coverage): (String, SetKind, &Number)| {
         let guarantees = calibration.guarantees(sets, coverage.value);
         let (group, guarantee) = guarantees.iter().min_by_key(|(_, guarantee)| guarantee.rows)?;
@@ -30,11 +30,11 @@ pub fn of_calibration(calibration: &Calibration, questions: &Questions) -> Vec<S
             calibration.by().map_or(String::new(), |by| format!(" in each {by:?}, the smallest being {group:?}"));
         Some(format!("{name}{group}: {guarantee}"))
     };
-    asked(questions).filter_map(of).collect()
+    asked(query).filter_map(of).collect()
 }
 
 /// How often the sets that were asked for held the targets of a sequence.
-pub fn of_sequence(adaptive: &AdaptiveConformal, questions: &Questions) -> Result<Vec<String>, Error> {
+pub fn of_sequence(adaptive: &AdaptiveConformal, query: &Query) -> Result<Vec<String>, Error> {
     let of = |(name, sets, coverage): (String, SetKind, &Number)| {
         let kept = adaptive.kept(sets, coverage.value)?;
         if kept.targets == 0 {
@@ -47,7 +47,7 @@ pub fn of_sequence(adaptive: &AdaptiveConformal, questions: &Questions) -> Resul
             "{name}: adaptive; {share:.1} % of {steps} were held, which is sure to be within {bound:.1} % of {asked} %"
         ))
     };
-    asked(questions).map(of).collect()
+    asked(query).map(of).collect()
 }
 
 /// A sentence about the rows whose group nothing is known of, where there are some.

@@ -10,7 +10,6 @@ mod guarantees;
 mod input;
 mod interrupt;
 mod journal;
-mod lines;
 mod output;
 mod places;
 mod predictions;

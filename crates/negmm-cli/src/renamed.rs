@@ -1,7 +1,7 @@
 //! Former names of options: still accepted, with a notice on standard error that names the new one.
 //!
-//! To rename a flag, rename it and add `(old, new)` to [`FLAGS`]; to rename an option of a method, add it to
-//! [`negmm::options::RENAMED`]. Nothing else is needed: the old name is then a hidden alias of the flag, and is accepted in config
+//! To rename a flag, rename it and add `(old, new)` to [`FLAGS`]; an option of a method goes to [`negmm::options::RENAMED`], a
+//! parameter of a query to [`negmm::predict::RENAMED`]. Nothing else is needed: the old name is then a hidden alias of the flag, and is accepted in config
 //! files, in `--set` and in `--try`.
 
 use std::ffi::OsString;
@@ -9,13 +9,14 @@ use std::ffi::OsString;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use negmm::options::RENAMED;
+use negmm::predict;
 
 /// Flags that have a new name, as `(old, new)`, both without dashes. They are also keys of config files.
 const FLAGS: &[(&str, &str)] = &[];
 
 /// All renamed options, as `(old, new)`.
 fn renamed() -> impl Iterator<Item = (&'static str, &'static str)> {
-    FLAGS.iter().chain(RENAMED).copied()
+    FLAGS.iter().chain(RENAMED).chain(&predict::RENAMED).copied()
 }
 
 /// The present name of an option of a method or key of a config file, and a notice where `name` is its former one.

@@ -8,6 +8,7 @@ mod dates;
 mod discrete;
 mod engines;
 mod forecast;
+mod front_ends;
 mod interrupt;
 mod kernels;
 mod markdown;

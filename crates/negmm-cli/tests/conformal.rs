@@ -67,9 +67,9 @@ fn regions_go_into_parquet() {
 fn calibrated_sets_are_guaranteed_and_say_so() {
     let folder = Folder::with_model();
     folder.write("held.csv", rows(400));
-    let guaranteed = ["predict", "ok.negmm", "ok.csv", "--interval", "0.9", "--guaranteed"];
+    let conformal = ["predict", "ok.negmm", "ok.csv", "--interval", "0.9", "--conformal"];
     folder.refused(
-        &guaranteed,
+        &conformal,
         1,
         "the model is not calibrated, so it has no conformal sets; use `negmm calibrate` with rows that the model was not fitted to",
     );
@@ -81,7 +81,7 @@ fn calibrated_sets_are_guaranteed_and_say_so() {
     assert_eq!((&json["rows"], &json["guarantees"][2]["coverage"]), (&400.into(), &0.9.into()));
     assert!(json["guarantees"][2]["bound"].as_f64().unwrap() > 0.87);
     let arguments =
-        ["predict", "safe.negmm", "held.csv", "--interval", "0.9", "--region", "0.8", "--guaranteed", "--keep", "y"];
+        ["predict", "safe.negmm", "held.csv", "--interval", "0.9", "--region", "0.8", "--conformal", "--keep", "y"];
     let outcome = folder.done(&arguments);
     let sentence =
         "interval 0.9: at least 90 % on average; for this model at least 88 % with 90 % confidence (400 rows)\n";
@@ -103,9 +103,9 @@ fn calibrated_sets_are_guaranteed_and_say_so() {
     folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "ok.negmm", "--quiet"]);
     assert_eq!(folder.read("ok.negmm"), folder.read("safe.negmm"));
     folder.refused(
-        &["predict", "safe.negmm", "ok.csv", "--guaranteed"],
+        &["predict", "safe.negmm", "ok.csv", "--conformal"],
         2,
-        "guaranteed are intervals and regions: say of which coverage",
+        "conformal prediction sets are intervals and regions: say of which coverage",
     );
 }
 
@@ -118,7 +118,7 @@ fn too_few_rows_are_the_whole_line_in_words() {
         said.contains("0.9   the whole line, from -inf to inf: 90 % needs at least 9 rows, and there are 8"),
         "{said}"
     );
-    let arguments = ["predict", "few.negmm", "ok.csv", "--interval", "0.9", "--region", "0.9", "--guaranteed"];
+    let arguments = ["predict", "few.negmm", "ok.csv", "--interval", "0.9", "--region", "0.9", "--conformal"];
     let outcome = folder.done(&arguments);
     assert!(outcome.err.contains("region 0.9: the whole line"), "{}", outcome.err);
     assert!(column(&outcome.text(), "lower_0.9").iter().all(|cell| cell == "-inf"));
@@ -131,9 +131,9 @@ fn groups_and_weights_are_columns_of_both_files() {
     folder.write("held.csv", rows(300));
     let said = folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "by.negmm", "--by", "c"]).text();
     assert!(said.contains("\n  a  at least 90 % on average") && said.contains("\n  b  at least"), "{said}");
-    let guaranteed = ["predict", "by.negmm", "new.csv", "--interval", "0.9", "--guaranteed", "--keep", "c"];
+    let conformal = ["predict", "by.negmm", "new.csv", "--interval", "0.9", "--conformal", "--keep", "c"];
     folder.write("new.csv", "x,c,y\n0.5,a,1\n0.5,b,1\n0.5,z,1\n");
-    let outcome = folder.done(&guaranteed);
+    let outcome = folder.done(&conformal);
     let strangers =
         "1 row is of a \"c\" that the model was not calibrated for: its sets are the whole line, from -inf to inf";
     assert!(outcome.err.contains(strangers), "{}", outcome.err);
@@ -147,7 +147,7 @@ fn groups_and_weights_are_columns_of_both_files() {
     assert!(upper[0].is_finite() && upper[1].is_finite() && upper[2] == f64::INFINITY);
     let weighted = ["calibrate", "ok.negmm", "held.csv", "-o", "w.negmm", "--weight", "x"];
     assert!(folder.done(&weighted).text().contains("if the weights are right"));
-    let text = folder.done(&["predict", "w.negmm", "held.csv", "--interval", "0.8", "--guaranteed", "--quiet"]).text();
+    let text = folder.done(&["predict", "w.negmm", "held.csv", "--interval", "0.8", "--conformal", "--quiet"]).text();
     assert!(numbers(&text, "upper_0.8").iter().all(|upper| upper.is_finite()));
     let outcome = folder.run(&["calibrate", "ok.negmm", "held.csv", "-o", "w.negmm", "--weight", "z"]);
     assert!(outcome.code == Some(1) && outcome.err.contains("there is no column \"z\""), "{}", outcome.err);
@@ -162,7 +162,7 @@ fn sets_of_a_sequence_adapt() {
     let series = |count: usize| (0..count).fold(String::from("y\n"), |text, row| text + &format!("{}\n", price(row)));
     folder.write("s.csv", series(400));
     folder.fit("s.csv", "s.negmm", &["--sequence", "y", "--window", "5"]);
-    let outcome = folder.done(&["predict", "s.negmm", "s.csv", "--interval", "0.9", "--guaranteed"]);
+    let outcome = folder.done(&["predict", "s.negmm", "s.csv", "--interval", "0.9", "--conformal"]);
     assert!(
         outcome.err.contains("interval 0.9: adaptive; ") && outcome.err.contains(" of 395 targets were held"),
         "{}",

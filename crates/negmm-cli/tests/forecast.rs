@@ -4,7 +4,7 @@ use crate::common;
 
 use common::Folder;
 use negmm::forecast::{Aggregate, BacktestOrigins, Forecaster};
-use negmm::{Predictions, Questions, Table};
+use negmm::{Predictions, Query, Table};
 
 /// Hours of two days, again and again, with a little noise.
 fn hours(count: usize) -> String {
@@ -103,8 +103,7 @@ fn long_series_are_answered_as_all_at_once() {
     let places = forecaster.places(&histories, BacktestOrigins { last: None, every: Some(1) });
     let all = forecaster.predict(&table, &histories, places).unwrap();
     let draws = |predictions: &Predictions| {
-        let questions = Questions { draws: 1, ..Questions::default() };
-        questions.answer(predictions, 0).unwrap().column("draw_1").unwrap()
+        Query::default().draws(1).columns(predictions, 0).unwrap().floats("draw_1").unwrap()
     };
     let column = |more: &[&str], name: &str| -> Vec<f64> {
         let predict = ["predict", "l.negmm", "long.csv", "--every", "1", "--draws", "1"];

@@ -3,9 +3,12 @@
 
 use crate::common;
 
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use common::{Folder, gzip, rows};
 use negmm::Table;
-use negmm::data::{Column, ColumnType, ParquetWriter, RowStream, Schema, Written};
+use negmm::data::{Column, ColumnType, ParquetWriter, RowStream, Schema};
 
 /// The CSV of [`rows`] as Parquet: x and y are floats, c is text.
 fn parquet(csv: &str) -> Vec<u8> {
@@ -15,11 +18,12 @@ fn parquet(csv: &str) -> Vec<u8> {
     let mut writer = ParquetWriter::new(Vec::new());
     while let Some(chunk) = stream.next_chunk(25).unwrap() {
         let numbers = |name: &str| match chunk.table.column(name) {
-            Some(Column::Numbers(numbers)) => Written::Numbers(numbers.clone()),
+            Some(Column::Numbers(numbers)) => Arc::new(Float64Array::from(numbers.clone())) as ArrayRef,
             other => panic!("{other:?}"),
         };
-        let columns = vec![("x", numbers("x")), ("c", Written::Kept(&chunk.kept[0], 0)), ("y", numbers("y"))];
-        writer.write(chunk.table.rows(), columns).unwrap();
+        let text = chunk.kept[0].array(0, chunk.table.rows()).unwrap();
+        let columns = [("x", numbers("x"), false), ("c", text, true), ("y", numbers("y"), false)];
+        writer.write(&RecordBatch::try_from_iter_with_nullable(columns).unwrap()).unwrap();
     }
     writer.finish().unwrap().unwrap()
 }

@@ -16,7 +16,7 @@ const EVERYTHING: [&str; 18] = [
     "1,-2",
     "--below",
     "0",
-    "--mass",
+    "--equal",
     "0.5",
     "--shortfall",
     "0.05",

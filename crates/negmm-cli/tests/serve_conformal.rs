@@ -8,7 +8,7 @@ use common::{Folder, rows};
 use serde_json::{Value, json};
 
 const NEW: &str = "x,c\n0.5,a\n0.25,b\n0.75,z\n";
-const QUERY: &str = "guaranteed=true&interval=0.9&region=0.8";
+const QUERY: &str = "conformal=true&interval=0.9&region=0.8";
 
 /// With `held.csv`, and `ok.negmm` calibrated by it.
 fn calibrated(more: &[&str]) -> Folder {
@@ -21,7 +21,7 @@ fn calibrated(more: &[&str]) -> Folder {
 /// The output of `negmm predict` for CSV rows.
 fn predicted(folder: &Folder, csv: &str) -> String {
     folder.write("new.csv", csv);
-    let sets = ["--interval", "0.9", "--region", "0.8", "--guaranteed", "--quiet"];
+    let sets = ["--interval", "0.9", "--region", "0.8", "--conformal", "--quiet"];
     folder.done(&[&["predict", "ok.negmm", "new.csv"], &sets[..]].concat()).text()
 }
 
@@ -34,7 +34,7 @@ fn column(text: &str, name: &str) -> Value {
 }
 
 fn ask(server: &Server, instances: &Value) -> Value {
-    let body = json!({"instances": instances, "params": {"guaranteed": true, "interval": 0.9, "region": 0.8}});
+    let body = json!({"instances": instances, "params": {"conformal": true, "interval": 0.9, "region": 0.8}});
     server.post("/invocations", &body).ok()["predictions"].clone()
 }
 
@@ -55,7 +55,7 @@ fn they_are_those_of_predict() {
     }
     let plain = server.csv("/invocations?interval=0.9", NEW).text();
     assert_ne!(column(&plain, "upper_0.9"), column(&said, "upper_0.9"));
-    server.csv("/invocations?guaranteed=true", NEW).refused(400, "say of which coverage");
+    server.csv("/invocations?conformal=true", NEW).refused(400, "say of which coverage");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_column_of_groups_that_is_no_input_is_asked_for() {
     let answers = ask(&server, &json!([{"x": 0.5, "c": "a", "site": 0}, {"x": 0.25, "c": "b", "site": "1"}]));
     assert_eq!(each(&answers, "upper_0.9"), column(&said, "upper_0.9"));
     assert_ne!(answers[0]["upper_0.9"], Value::Null);
-    let body = json!({"instances": [{"x": 0.5, "c": "a"}], "params": {"guaranteed": true, "interval": 0.9}});
+    let body = json!({"instances": [{"x": 0.5, "c": "a"}], "params": {"conformal": true, "interval": 0.9}});
     server.post("/invocations", &body).refused(400, "column \"site\"");
     server.csv(&format!("/invocations?{QUERY}"), NEW).refused(400, "\"site\"");
 }
@@ -111,7 +111,7 @@ fn weights_are_a_column_of_the_rows() {
     assert_eq!(server.csv(&format!("/invocations?{QUERY}"), NEW).text(), said);
     let instances = json!([{"x": 0.5, "c": "a"}, {"x": 0.25, "c": "b"}, {"x": 0.75, "c": "z"}]);
     assert_eq!(each(&ask(&server, &instances), "upper_0.9"), column(&said, "upper_0.9"));
-    let body = json!({"instances": [{"x": -0.5, "c": "a"}], "params": {"guaranteed": true, "interval": 0.9}});
+    let body = json!({"instances": [{"x": -0.5, "c": "a"}], "params": {"conformal": true, "interval": 0.9}});
     server.post("/invocations", &body).refused(400, "column \"x\"");
 }
 

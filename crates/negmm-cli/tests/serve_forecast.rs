@@ -42,8 +42,8 @@ fn the_steps_ahead_are_those_of_predict() {
     let server = Server::start(&folder, &[]);
     let past = shops(60);
     folder.write("past.csv", &past);
-    let sets = [&[][..], &["--guaranteed"]];
-    for (query, more) in ["", "&guaranteed=true"].into_iter().zip(sets) {
+    let sets = [&[][..], &["--conformal"]];
+    for (query, more) in ["", "&conformal=true"].into_iter().zip(sets) {
         let ask = ["predict", "ok.negmm", "past.csv", "--interval", "0.9", "--quantiles", "0.5", "--quiet"];
         let said = folder.done(&[&ask[..], more].concat()).text();
         assert!(

@@ -29,10 +29,7 @@ pub use negmm_nn::dataset::{
 pub use crate::arrow::ArrowColumn;
 pub use crate::csv::stream::CsvStream;
 #[cfg(feature = "parquet")]
-pub use crate::parquet::{
-    ParquetStream,
-    writer::{ParquetWriter, Written},
-};
+pub use crate::parquet::{ParquetStream, writer::ParquetWriter};
 pub use column::{Column, MISSING};
 pub use encode::difference::TimeDifference;
 pub use encode::encoder::Encoder;

@@ -63,15 +63,25 @@ impl KeptColumn {
         }
     }
 
-    /// The cells as arrays of one type; of text an empty cell is a missing one.
+    /// The `rows` cells from a row on as an array; of text an empty cell is a missing one, and so are those after the last.
+    ///
+    /// # Errors
+    /// When the arrays are not of one type.
     #[cfg(feature = "parquet")]
-    pub(crate) fn arrays(&self) -> Vec<arrow_array::ArrayRef> {
-        match &self.cells {
+    pub fn array(&self, first: usize, rows: usize) -> negmm_dist::Result<arrow_array::ArrayRef> {
+        use arrow_schema::DataType;
+
+        let mut arrays = match &self.cells {
             Cells::Text { .. } => {
                 let cells = self.cells().map(|cell| (!cell.is_empty()).then_some(cell));
-                vec![std::sync::Arc::new(cells.collect::<arrow_array::StringArray>())]
+                vec![std::sync::Arc::new(cells.collect::<arrow_array::StringArray>()) as arrow_array::ArrayRef]
             }
             Cells::Arrays(arrays) => arrays.clone(),
-        }
+        };
+        let data_type = arrays.first().map_or(DataType::Utf8, |array| array.data_type().clone());
+        arrays.push(arrow_array::new_null_array(&data_type, rows));
+        let arrays: Vec<_> = arrays.iter().map(AsRef::as_ref).collect();
+        let all = arrow_select::concat::concat(&arrays);
+        Ok(all.map_err(|error| crate::arrow::arrow_error(&error).in_column(&self.name))?.slice(first, rows))
     }
 }

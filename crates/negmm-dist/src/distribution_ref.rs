@@ -282,6 +282,14 @@ impl Distribution for DistributionRef<'_> {
         self.on_support(|row| row.point_probability(y))
     }
 
+    /// By the cdf at the value before `y`: a difference from the cdf at `y` would cancel.
+    fn below(&self, y: f64) -> f64 {
+        if self.point_probability(y) == 0.0 {
+            return self.cdf(y);
+        }
+        self.cdf(self.support.step.map_or(y.next_down(), |step| self.support.nearest(y) - 0.5 * step))
+    }
+
     fn pdf(&self, y: f64) -> f64 {
         self.on_support(|row| row.pdf(y))
     }

@@ -560,6 +560,34 @@ mod tests {
     }
 
     #[test]
+    fn below_equal_and_above_sum_to_1() {
+        let atom_at_0 = || Predictions::from(Mixtures::new(2, vec![0.3, 0.7], vec![0.0, 2.0], vec![0.0, 1.0]).unwrap());
+        let from_0 = Support { lower: Some(0.0), ..Support::default() };
+        let counts = Support { step: Some(1.0), ..from_0 };
+        let tenths = Support { step: Some(0.1), ..Support::default() };
+        let samples = || Predictions::from(SampleSets::new(4, vec![0.0, 1.0, 1.0, 3.0], 0.1).unwrap());
+        let all = [
+            atom_at_0(),
+            atom_at_0().with_support(from_0).unwrap(),
+            atom_at_0().with_support(counts).unwrap(),
+            atom_at_0().with_support(tenths).unwrap(),
+            samples(),
+            samples().with_support(counts).unwrap(),
+        ];
+        for (at, predictions) in all.iter().enumerate() {
+            for value in [-1.0, 0.0, 0.1 + 0.2, 0.5, 1.0, 3.0, 7.0] {
+                let [below, equal, above] =
+                    [predictions.below(value), predictions.point_probability(value), predictions.above(value)]
+                        .map(|p| p.unwrap()[0]);
+                assert!((below + equal + above - 1.0).abs() < 1e-14, "{at} {value}: {below} {equal} {above}");
+            }
+        }
+        // Nothing lies below the lowest value, without the rounding of a difference.
+        assert_eq!([all[1].below(0.0).unwrap(), all[2].below(0.0).unwrap()], [[0.0], [0.0]]);
+        assert_eq!(samples().below(1.0).unwrap(), [0.25]);
+    }
+
+    #[test]
     fn mass_is_the_probability_within_half_a_step() {
         let mixtures = predictions(3);
         let y = [0.0, 2.5, 1e4];

@@ -6,23 +6,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::Router;
 use axum::body::{Body as HttpBody, Bytes, to_bytes};
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::asked::of_query;
+use crate::encode::{ARROW, CSV, JSON, ResponseFormat};
 use crate::failure::Failure;
-use crate::job::{BodyFormat, Job};
+use crate::job::{BodyFormat, Encoded, Job};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::middleware::middleware;
 use crate::models::{Models, ServedModel};
+use crate::params::of_query_string;
 use crate::token::Token;
 use crate::worker::{self, Queue};
-use crate::written::{ARROW, CSV, Form, JSON};
 use crate::{explore, openapi, outcomes, page, v2};
 
 /// The state that all handlers share.
@@ -111,9 +111,9 @@ impl App {
             }
         };
         let accepts = match media_type(headers, header::ACCEPT) {
-            Some(CSV) => Some(Form::Csv),
-            Some(ARROW) => Some(Form::Arrow),
-            Some(JSON) => Some(Form::Records),
+            Some(CSV) => Some(ResponseFormat::Csv),
+            Some(ARROW) => Some(ResponseFormat::Arrow),
+            Some(JSON) => Some(ResponseFormat::Records),
             _ => None,
         };
         let body = self.body(body).await?;
@@ -129,8 +129,14 @@ impl App {
                 response.await.unwrap_or_else(|_| Err(Failure::internal()))
             }
         };
-        let (content_type, bytes) = response?;
-        Ok(([(header::CONTENT_TYPE, content_type)], bytes).into_response())
+        let Encoded { content_type, bytes, notices } = response?;
+        let mut response = ([(header::CONTENT_TYPE, content_type)], bytes).into_response();
+        // A miscellaneous persistent warning, as a client may show it.
+        let warnings = notices.iter().filter_map(|notice| HeaderValue::from_str(&format!("299 - \"{notice}\"")).ok());
+        for warning in warnings {
+            response.headers_mut().append(header::WARNING, warning);
+        }
+        Ok(response)
     }
 }
 
@@ -148,7 +154,7 @@ async fn infer(
     body: HttpBody,
 ) -> Result<Response, Failure> {
     let served = app.served(&model)?;
-    app.predict(served, (&headers, body), BodyFormat::Tensors, of_query(&query)).await
+    app.predict(served, (&headers, body), BodyFormat::Tensors, of_query_string(&query)).await
 }
 
 /// MLflow's endpoint has no model name; `?model=NAME` selects another than the first.
@@ -163,7 +169,7 @@ async fn invocations(
         Some(name) => app.served(&name)?,
         None => app.models.first().ok_or_else(|| Failure::not_found("no model is served"))?,
     };
-    app.predict(served, (&headers, body), BodyFormat::Mlflow, of_query(&query)).await
+    app.predict(served, (&headers, body), BodyFormat::Mlflow, of_query_string(&query)).await
 }
 
 async fn server_metadata() -> axum::Json<Json> {

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::density_plot::DensityPlot;
 use crate::failure::Failure;
 use crate::models::ServedModel;
-use crate::rows::Columns;
+use crate::rows::InputColumns;
 
 /// Values of a numeric input in its effect plot.
 const GRID_POINTS: usize = 25;
@@ -139,7 +139,7 @@ fn explore_row(served: &ServedModel, body: &[u8], max_rows: usize) -> Result<Jso
         }
     }
     records.truncate(max_rows);
-    let table = Columns::of_records(&records, &served.used)?.table()?;
+    let table = InputColumns::of_records(&records, &served.used)?.table()?;
     let predictions = model.predict(&table)?;
     let (mean, low, high) = (predictions.mean(), predictions.quantile(0.05)?, predictions.quantile(0.95)?);
     let mut first = 1;

@@ -1,11 +1,11 @@
 //! Responses of a forecaster: the history of each series in, its next steps out, as `negmm predict` gives them.
 
-use negmm::conformal::ConformalPredictor;
 use negmm::forecast::{Forecaster, Forecasts, Histories};
-use negmm::{Questions, Table};
+use negmm::predict::{ForecastOptions, ForecastQuery};
+use negmm::{Query, Table};
 
+use crate::encode::{ResponseFormat, encode};
 use crate::failure::Failure;
-use crate::written::{Form, written};
 
 /// The forecasts for the rows of a request.
 pub struct ForecastResponse<'a> {
@@ -23,15 +23,13 @@ impl<'a> ForecastResponse<'a> {
     pub fn new(
         forecaster: &'a Forecaster,
         table: &'a Table,
-        questions: &Questions,
+        query: &Query,
         max_numbers: usize,
     ) -> Result<Self, Failure> {
-        if questions.novelty {
-            return Err(Failure::bad("a forecaster's answers have no novelty"));
-        }
+        ForecastQuery::check(query, forecaster, ForecastOptions::default())?;
         let histories = forecaster.histories(table)?;
         let (series, horizon) = (histories.series.len(), forecaster.recipe().roles.horizon);
-        let names = questions.names(forecaster.model())?.len();
+        let names = query.names(forecaster.model())?.len();
         if names.saturating_mul(series).saturating_mul(horizon) > max_numbers {
             let message =
                 format!("{horizon} steps of {series} series with {names} columns are more than {max_numbers} numbers");
@@ -47,17 +45,12 @@ impl<'a> ForecastResponse<'a> {
     }
 
     /// The body of the response.
-    pub fn encode(&self, questions: &Questions, form: &Form) -> Result<Vec<u8>, Failure> {
+    ///
+    /// # Errors
+    /// When two columns would have one name.
+    pub fn encode(&self, query: &Query, format: &ResponseFormat) -> Result<Vec<u8>, Failure> {
         let Self { forecaster, table, histories, forecasts } = self;
-        let Forecasts { places, predictions, .. } = forecasts;
-        let answers = match questions.guaranteed {
-            true => {
-                let mut adaptive = forecaster.adaptive(table, histories, &questions.sets())?;
-                forecaster.adapt(&mut adaptive, histories, forecasts)?;
-                questions.answer_guaranteed(predictions, 0, ConformalPredictor::AdaptiveConformal(&adaptive))?
-            }
-            false => questions.answer(predictions, 0)?,
-        };
-        written(form, &forecaster.placed(answers, histories, places, true, false))
+        let mut query = ForecastQuery::new(query, forecaster, table, histories, ForecastOptions::default())?;
+        encode(format, &query.columns(forecasts)?)
     }
 }

@@ -3,23 +3,26 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use negmm::conformal::LabelColumns;
-use negmm::{Loaded, Model, Predictions, Questions};
+use negmm::predict::{Batch, ConformalInputs};
+use negmm::{Loaded, Model, Predictions, Query};
 use serde_json::{Map, Value as Json};
 use tokio::sync::oneshot;
 
 use crate::arrow_body::{self, too_many};
-use crate::asked::questions;
-use crate::conformal::ConformalInputs;
+use crate::encode::{ResponseFormat, encode};
 use crate::failure::Failure;
 use crate::limits::Limits;
 use crate::models::ServedModel;
 use crate::rows::{Rows, of_mlflow};
-use crate::written::{Form, written};
-use crate::{csv_body, v2};
+use crate::{csv_body, params, v2};
 
-/// Content type and bytes of a response.
-pub type Encoded = Result<(&'static str, Vec<u8>), Failure>;
+/// An encoded response.
+pub struct Encoded {
+    pub content_type: &'static str,
+    pub bytes: Vec<u8>,
+    /// A sentence for every parameter that was called by its former name.
+    pub notices: Vec<String>,
+}
 
 /// The format of a request's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,15 +43,17 @@ pub struct Job {
     /// Parameters of the query string.
     pub parameters: Map<String, Json>,
     /// The format of the response, where the header `Accept` names one.
-    pub accepts: Option<Form>,
-    pub reply: oneshot::Sender<Encoded>,
+    pub accepts: Option<ResponseFormat>,
+    pub reply: oneshot::Sender<Result<Encoded, Failure>>,
 }
 
 /// A parsed request.
 pub struct ParsedRequest {
     pub rows: Rows,
-    pub questions: Questions,
-    pub form: Form,
+    pub query: Query,
+    pub format: ResponseFormat,
+    /// A sentence for every parameter that was called by its former name.
+    pub notices: Vec<String>,
     /// Numbers of the response; 0 for a forecaster, where it depends on the series.
     pub numbers: usize,
     /// What conformal sets need, where they are requested.
@@ -63,29 +68,32 @@ impl Job {
     pub fn parse(&self, limits: &Limits) -> Result<ParsedRequest, Failure> {
         let (used, name) = (&self.served.used, &self.served.name);
         let mut parameters = self.parameters.clone();
-        let (rows, questions, form) = match self.format {
+        let mut conformal = None;
+        let (rows, query, format) = match self.format {
             BodyFormat::Tensors => {
                 let request = v2::Request::parse(&self.body)?;
                 let columns = request.columns(used)?;
                 let (id, wanted) = (request.id.clone(), request.output_names());
                 parameters.extend(request.parameters);
-                let form = Form::Tensors { model: name.clone(), id, wanted };
-                (Rows::Columns(columns), questions(&parameters)?, form)
+                let format = ResponseFormat::Tensors { model: name.clone(), id, wanted };
+                (Rows::Columns(columns), params::query(&parameters)?, format)
             }
             BodyFormat::Mlflow => {
                 let body = serde_json::from_slice::<Map<String, Json>>(&self.body);
                 let body = body.map_err(|error| Failure::bad(format!("not a JSON object: {error}")))?;
                 let (columns, more) = of_mlflow(body, used)?;
                 parameters.extend(more);
-                (Rows::Columns(columns), questions(&parameters)?, Form::Records)
+                (Rows::Columns(columns), params::query(&parameters)?, ResponseFormat::Records)
             }
             BodyFormat::Csv => {
-                let questions = questions(&parameters)?;
-                (self.csv(&questions, limits.rows)?, questions, Form::Csv)
+                let query = params::query(&parameters)?;
+                let (rows, inputs) = self.csv(&query, limits.rows)?;
+                conformal = inputs;
+                (rows, query, ResponseFormat::Csv)
             }
             BodyFormat::Arrow => {
                 let (table, groups) = arrow_body::table(&self.body, limits.rows, used.groups.as_deref())?;
-                (Rows::Table(table, groups), questions(&parameters)?, Form::Arrow)
+                (Rows::Table(table, groups), params::query(&parameters)?, ResponseFormat::Arrow)
             }
         };
         let count = rows.len();
@@ -95,53 +103,57 @@ impl Job {
         if count > limits.rows {
             return Err(Failure::too_large(too_many(limits.rows)));
         }
-        let (mut conformal, mut numbers) = (None, 0);
+        let mut numbers = 0;
         if let Loaded::Model(model) = &self.served.loaded {
-            let names = questions.names(model)?.len();
-            numbers = names.saturating_mul(count);
+            let fields = query.output_fields(model, &[])?.len();
+            numbers = fields.saturating_mul(count);
             if numbers > limits.numbers {
-                let message = format!("{count} rows of {names} columns are more than {} numbers", limits.numbers);
+                let message = format!("{count} rows of {fields} columns are more than {} numbers", limits.numbers);
                 return Err(Failure::too_large(message));
             }
-            conformal = if questions.guaranteed { Some(ConformalInputs::new(model, &rows)?) } else { None };
+            if query.conformal && conformal.is_none() {
+                check_calibrated(&query, model)?;
+                let groups = rows.groups().to_vec();
+                conformal = ConformalInputs::of_table(&query, model, rows.table()?.as_ref(), groups)?;
+            }
         }
-        let form = match &self.accepts {
+        let format = match &self.accepts {
             // A request of tensors that accepts JSON gets tensors.
-            Some(form) if self.format != BodyFormat::Tensors || *form != Form::Records => form.clone(),
-            _ => form,
+            Some(format) if self.format != BodyFormat::Tensors || *format != ResponseFormat::Records => format.clone(),
+            _ => format,
         };
-        Ok(ParsedRequest { rows, questions, form, numbers, conformal })
+        Ok(ParsedRequest { rows, query, format, notices: params::notices(&parameters), numbers, conformal })
     }
 
-    /// The rows of a CSV body, read like the training file, with the columns that conformal sets need where they are requested.
-    fn csv(&self, questions: &Questions, max_rows: usize) -> Result<Rows, Failure> {
+    /// The rows of a CSV body, read like the training file, and what conformal sets need, where they are requested.
+    fn csv(&self, query: &Query, max_rows: usize) -> Result<(Rows, Option<ConformalInputs>), Failure> {
         let Loaded::Model(model) = &self.served.loaded else {
-            return Ok(Rows::Table(csv_body::table(&self.body)?, Vec::new()));
+            return Ok((Rows::Table(csv_body::table(&self.body)?, Vec::new()), None));
         };
-        let encoder = model.encoder();
-        if !questions.guaranteed {
-            return Ok(Rows::Table(csv_body::chunk(&self.body, &encoder.schema(), max_rows)?.table, Vec::new()));
-        }
-        let schema = if encoder.sequence().is_some() { encoder.schema_with_target() } else { encoder.schema() };
-        let columns = model.calibration().map(LabelColumns::of).unwrap_or_default();
-        let chunk = csv_body::chunk(&self.body, &columns.added_to(schema), max_rows)?;
-        let groups = columns.labels(&chunk)?.groups;
-        Ok(Rows::Table(chunk.table, groups))
+        check_calibrated(query, model)?;
+        let chunk = csv_body::chunk(&self.body, &query.schema(model, Vec::new())?, max_rows)?;
+        let conformal = ConformalInputs::of_chunk(query, model, &chunk)?;
+        Ok((Rows::Table(chunk.table, Vec::new()), conformal))
     }
+}
+
+/// Asking an uncalibrated model for conformal sets is an error of the request, not of the server.
+fn check_calibrated(query: &Query, model: &Model) -> Result<(), Failure> {
+    if query.conformal && model.encoder().sequence().is_none() {
+        model.known_calibration().map_err(|error| Failure::bad(error.to_string()))?;
+    }
+    Ok(())
 }
 
 impl ParsedRequest {
     /// The response, from a model's predictions for its rows.
-    pub fn encode(&self, model: &Model, predictions: &Predictions) -> Encoded {
-        let mut answers = match &self.conformal {
-            Some(inputs) => inputs.answer(model, &self.questions, predictions)?,
-            None => self.questions.answer(predictions, 0)?,
-        };
-        let encoder = model.encoder();
-        if encoder.sequence().is_some() {
-            let rows = encoder.predicted_rows(self.rows.len());
-            answers = answers.after_whole("row", (0..predictions.len()).map(|at| rows.number(at) as i64).collect());
-        }
-        Ok((self.form.content_type(), written(&self.form, &answers)?))
+    pub fn encode(&self, model: &Model, predictions: &Predictions) -> Result<Encoded, Failure> {
+        let batch = Batch::new(model, predictions, self.rows.len()).conformal(self.conformal.as_ref());
+        self.encoded(encode(&self.format, &self.query.batch_columns(&batch)?.columns)?)
+    }
+
+    /// The response with this body.
+    pub fn encoded(&self, bytes: Vec<u8>) -> Result<Encoded, Failure> {
+        Ok(Encoded { content_type: self.format.content_type(), bytes, notices: self.notices.clone() })
     }
 }

@@ -4,18 +4,17 @@
 //! |---|---|---|
 //! | a connection | an accepted request | `listener`, `middleware` (authentication, concurrency limit, timeout) |
 //! | a request | a job in the queue | `app` (endpoints) |
-//! | bytes of a job | rows and query | `job`, `v2`, `rows`, `csv_body`, `arrow_body`, `asked` |
+//! | bytes of a job | rows and query | `job`, `v2`, `rows`, `csv_body`, `arrow_body`, `params` |
 //! | rows of several requests | predictions, on worker threads | `worker` |
-//! | predictions | bytes of the response | `job`, `conformal`, `forecast`, `written` |
+//! | predictions | bytes of the response | `job`, `forecast`, `encode` |
 //!
 //! No part of a request is ever used as a path of the file system: models are looked up by name in a list made at the start.
 
 mod app;
 mod arrow_body;
-mod asked;
-mod conformal;
 mod csv_body;
 mod density_plot;
+mod encode;
 mod explore;
 mod failure;
 mod forecast;
@@ -28,12 +27,12 @@ mod models;
 mod openapi;
 mod outcomes;
 mod page;
+mod params;
 mod rows;
 mod server;
 mod token;
 mod v2;
 mod worker;
-mod written;
 
 pub use limits::Limits;
 pub use server::{Event, Settings, run};

@@ -15,11 +15,11 @@ use serde_json::Value as Json;
 use crate::app::{App, media_type};
 use crate::arrow_body::too_many;
 use crate::csv_body;
+use crate::encode::{CSV, JSON};
 use crate::failure::Failure;
 use crate::metrics::escaped;
 use crate::models::{Models, ServedModel};
 use crate::rows::{Used, of_mlflow};
-use crate::written::{CSV, JSON};
 
 /// Takes rows with their targets, as JSON of `/invocations` or as CSV; returns the state of the monitor.
 pub async fn report(

@@ -1,4 +1,4 @@
-//! Responsible for the rows of a request, whichever way they are written, and for putting those of several requests together.
+//! The rows of a request, in any of its formats, and the concatenation of those of several requests.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ impl Used {
 /// The rows of a request.
 pub enum Rows {
     /// Named columns that can be put together with others.
-    Columns(Columns),
+    Columns(InputColumns),
     /// A table that came as one, and the group of each row where there are groups.
     Table(Table, Vec<String>),
 }
@@ -50,14 +50,14 @@ impl Rows {
     /// The group of each row; none where no column says it.
     pub fn groups(&self) -> &[String] {
         match self {
-            Self::Columns(Columns { groups, .. }) | Self::Table(_, groups) => groups,
+            Self::Columns(InputColumns { groups, .. }) | Self::Table(_, groups) => groups,
         }
     }
 }
 
 /// Named columns of equal length.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Columns {
+pub struct InputColumns {
     columns: Vec<(String, Cells)>,
     rows: usize,
     /// The group of each row, where a column says it.
@@ -125,7 +125,7 @@ fn no_cell(name: &str, found: &Json) -> Failure {
     Failure::bad(format!("column {name:?}: expected numbers, text, true, false or null, found {found}"))
 }
 
-impl Columns {
+impl InputColumns {
     /// Columns by name, each a list of cells; only those that are used are kept.
     pub fn of_lists(lists: &[(&str, Vec<&Json>)], used: &Used) -> Result<Self, Failure> {
         let rows = lists.first().map_or(0, |(_, cells)| cells.len());
@@ -196,7 +196,7 @@ impl Columns {
 }
 
 /// What `/invocations` takes as JSON: `dataframe_split`, `dataframe_records`, `instances` or `inputs`; and `params`.
-pub fn of_mlflow(mut body: Map<String, Json>, used: &Used) -> Result<(Columns, Map<String, Json>), Failure> {
+pub fn of_mlflow(mut body: Map<String, Json>, used: &Used) -> Result<(InputColumns, Map<String, Json>), Failure> {
     let parameters = match body.remove("params") {
         None | Some(Json::Null) => Map::new(),
         Some(Json::Object(parameters)) => parameters,
@@ -211,7 +211,9 @@ pub fn of_mlflow(mut body: Map<String, Json>, used: &Used) -> Result<(Columns, M
     };
     let columns = match (key.as_str(), &body[key]) {
         ("dataframe_split", Json::Object(split)) => of_split(split, used)?,
-        ("dataframe_records" | "instances" | "inputs", Json::Array(records)) => Columns::of_records(records, used)?,
+        ("dataframe_records" | "instances" | "inputs", Json::Array(records)) => {
+            InputColumns::of_records(records, used)?
+        }
         ("instances" | "inputs", Json::Object(lists)) => of_named_lists(lists, used)?,
         ("dataframe_split" | "dataframe_records" | "instances" | "inputs", other) => {
             let kind = if other.is_array() { "a list" } else { "something else" };
@@ -222,7 +224,7 @@ pub fn of_mlflow(mut body: Map<String, Json>, used: &Used) -> Result<(Columns, M
     Ok((columns, parameters))
 }
 
-fn of_named_lists(lists: &Map<String, Json>, used: &Used) -> Result<Columns, Failure> {
+fn of_named_lists(lists: &Map<String, Json>, used: &Used) -> Result<InputColumns, Failure> {
     let list = |(name, cells): (&'_ String, &'_ Json)| match cells {
         Json::Array(_) => Ok(()),
         other => Err(Failure::bad(format!("column {name:?}: expected a list of cells, found {other}"))),
@@ -230,10 +232,10 @@ fn of_named_lists(lists: &Map<String, Json>, used: &Used) -> Result<Columns, Fai
     lists.iter().try_for_each(list)?;
     let lists: Vec<(&str, Vec<&Json>)> =
         lists.iter().map(|(name, cells)| (name.as_str(), cells.as_array().into_iter().flatten().collect())).collect();
-    Columns::of_lists(&lists, used)
+    InputColumns::of_lists(&lists, used)
 }
 
-fn of_split(split: &Map<String, Json>, used: &Used) -> Result<Columns, Failure> {
+fn of_split(split: &Map<String, Json>, used: &Used) -> Result<InputColumns, Failure> {
     let (Some(Json::Array(names)), Some(Json::Array(rows))) = (split.get("columns"), split.get("data")) else {
         return Err(Failure::bad("dataframe_split must have the lists columns and data"));
     };
@@ -252,7 +254,7 @@ fn of_split(split: &Map<String, Json>, used: &Used) -> Result<Columns, Failure> 
             _ => return Err(Failure::bad(format!("row {at}: expected a list of {} cells", names.len()))),
         }
     }
-    Columns::of_lists(&lists, used)
+    InputColumns::of_lists(&lists, used)
 }
 
 #[cfg(test)]
@@ -293,12 +295,12 @@ mod tests {
     #[test]
     fn columns_of_the_same_kind_are_put_together() {
         let rows = |text: &str| serde_json::from_str::<Vec<Json>>(text).unwrap();
-        let mut one = Columns::of_records(&rows(r#"[{"x": 1, "city": "a"}]"#), &used()).unwrap();
-        let two = Columns::of_records(&rows(r#"[{"x": null, "city": "b"}, {"x": true}]"#), &used()).unwrap();
+        let mut one = InputColumns::of_records(&rows(r#"[{"x": 1, "city": "a"}]"#), &used()).unwrap();
+        let two = InputColumns::of_records(&rows(r#"[{"x": null, "city": "b"}, {"x": true}]"#), &used()).unwrap();
         assert!(one.is_like(&two));
         one.extend(&two);
         assert_eq!((one.len(), one.table().unwrap().rows()), (3, 3));
-        let other = Columns::of_records(&rows(r#"[{"x": "1", "city": "b"}]"#), &used()).unwrap();
+        let other = InputColumns::of_records(&rows(r#"[{"x": "1", "city": "b"}]"#), &used()).unwrap();
         assert!(!one.is_like(&other));
     }
 

@@ -2,12 +2,13 @@
 
 use negmm::data::Encoding;
 use negmm::forecast::Forecaster;
-use negmm::{Loaded, Model, Questions};
+use negmm::{Loaded, Model, Query};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
+use crate::encode::datatype;
 use crate::failure::Failure;
-use crate::rows::{Columns, Used};
+use crate::rows::{InputColumns, Used};
 
 /// The body of an inference request.
 #[derive(Debug, Deserialize)]
@@ -50,9 +51,9 @@ impl Request {
     }
 
     /// The rows: each tensor is a column of a shape [rows] or [rows, 1].
-    pub fn columns(&self, used: &Used) -> Result<Columns, Failure> {
+    pub fn columns(&self, used: &Used) -> Result<InputColumns, Failure> {
         let lists = self.inputs.iter().map(Tensor::cells).collect::<Result<Vec<_>, _>>()?;
-        Columns::of_lists(&lists, used)
+        InputColumns::of_lists(&lists, used)
     }
 }
 
@@ -125,13 +126,14 @@ fn metadata_of_model(model: &Model) -> Metadata {
         described["parameters"] = json!({"read_as": input.reading().to_string()});
         described
     });
-    let outputs = Questions::default().names(model).unwrap_or_default();
+    let outputs = Query::default().output_fields(model, &[]).unwrap_or_default();
     let parameters = json!({
         "method": model.method().name(),
         "target": encoder.target().name,
         "window": encoder.sequence().map(|sequence| sequence.window),
     });
-    (inputs.collect(), outputs.iter().map(|name| tensor(name, "FP64")).collect(), parameters)
+    let outputs = outputs.iter().map(|field| tensor(&field.name, datatype(field.value_type)));
+    (inputs.collect(), outputs.collect(), parameters)
 }
 
 /// Input rows are past steps; there is an output row for each future step of each series.

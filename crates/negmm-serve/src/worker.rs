@@ -18,7 +18,7 @@ use crate::job::{Encoded, Job, ParsedRequest};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::models::ServedModel;
-use crate::rows::{Columns, Rows};
+use crate::rows::{InputColumns, Rows};
 
 /// Requests in one batch, at most.
 const MAX_BATCH: usize = 64;
@@ -113,7 +113,7 @@ pub fn start(
 
 /// Rows that are predicted at once, and the jobs they belong to.
 struct Batch {
-    columns: Columns,
+    columns: InputColumns,
     jobs: Vec<(Job, ParsedRequest)>,
 }
 
@@ -176,7 +176,12 @@ fn run_alone(job: Job, request: &ParsedRequest, context: &WorkerContext) {
     drop(job.reply.send(response));
 }
 
-fn predict(served: &ServedModel, request: &ParsedRequest, limits: &Limits, metrics: &Metrics) -> Encoded {
+fn predict(
+    served: &ServedModel,
+    request: &ParsedRequest,
+    limits: &Limits,
+    metrics: &Metrics,
+) -> Result<Encoded, Failure> {
     let table = request.rows.table()?;
     match &served.loaded {
         Loaded::Model(model) => {
@@ -185,9 +190,9 @@ fn predict(served: &ServedModel, request: &ParsedRequest, limits: &Limits, metri
             request.encode(model, &predictions)
         }
         Loaded::Forecaster(forecaster) => {
-            let response = ForecastResponse::new(forecaster, &table, &request.questions, limits.numbers)?;
+            let response = ForecastResponse::new(forecaster, &table, &request.query, limits.numbers)?;
             metrics.predicted(&served.name, 1, response.len());
-            Ok((request.form.content_type(), response.encode(&request.questions, &request.form)?))
+            request.encoded(response.encode(&request.query, &request.format)?)
         }
     }
 }
@@ -196,7 +201,7 @@ fn predict(served: &ServedModel, request: &ParsedRequest, limits: &Limits, metri
 const MAX_INLINE: (usize, usize, usize) = (4096, 4, 256);
 
 /// Runs a small job on the calling thread; `None` where it belongs into the queue.
-pub fn try_inline(job: &Job, limits: &Limits, metrics: &Metrics) -> Option<Encoded> {
+pub fn try_inline(job: &Job, limits: &Limits, metrics: &Metrics) -> Option<Result<Encoded, Failure>> {
     let (bytes, rows, numbers) = MAX_INLINE;
     if job.body.len() > bytes || !has_independent_rows(&job.served) {
         return None;

@@ -1,8 +1,8 @@
-//! Predicts a file of any size piece by piece, in memory that does not grow with it, and asks several questions of every row.
+//! Predicts a file of any size piece by piece, in memory that does not grow with it, and queries several columns of every row.
 
 use negmm::data::CsvStream;
 use negmm::method::{Mdn, Method};
-use negmm::{Questions, Result, Rng, Toy, fit};
+use negmm::{Query, Result, Rng, Toy, fit};
 
 fn main() -> Result<()> {
     let mut method = Method::Mdn(Mdn::default());
@@ -13,15 +13,15 @@ fn main() -> Result<()> {
     let rows: String = (0..10_000).map(|row| format!("{}\n", f64::from(row % 800) / 100.0 - 4.0)).collect();
     let file = std::io::Cursor::new(format!("x\n{rows}"));
     let mut stream = CsvStream::from_reader(file, "rows", &model.encoder().schema())?;
-    let questions = Questions { intervals: vec![0.9.into()], above: vec![20.0.into()], ..Questions::default() };
-    println!("{}", questions.names(&model)?.join(","));
+    let query = Query::default().interval([0.9]).above([20.0]);
     let mut before = 0;
     while let Some(chunk) = stream.next_chunk(4096)? {
         let predictions = model.predict(&chunk.table)?;
-        let answers = questions.answer(&predictions, before)?;
-        let first: Vec<String> = answers.row(0).map(|number| format!("{number:.3}")).collect();
-        println!("{}   (row {} of {})", first.join(","), before + 1, before as usize + answers.rows());
-        before += answers.rows() as u64;
+        let columns = query.columns(&predictions, before)?;
+        let csv = String::from_utf8_lossy(&columns.to_csv()?).into_owned();
+        // The header and the first row; a file would have all rows, and the header once.
+        csv.lines().take(2).for_each(|line| println!("{line}"));
+        before += columns.rows() as u64;
     }
     assert_eq!(before, 10_000);
     Ok(())

@@ -33,20 +33,19 @@
 //! | [`train::Job`]s | trained weights, by an [`train::Engine`] with [`net`] and [`score`] | [`train`] |
 //! | weights and encoder | [`Model`] and its file | [`model`] |
 //! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] or [`samples`] in the target's own unit | [`mixture`] |
-//! | [`Predictions`] and [`Questions`] | [`Answers`]: named columns of numbers | [`questions`] |
+//! | [`Predictions`] and [`Query`] | [`Columns`]: names, types and values, as CSV, JSON or Arrow | [`predict`] |
 //! | [`Predictions`] and targets | [`Metrics`] | [`metrics`]; of targets that are not all known [`censored`] |
 //! | a [`Table`] of series and their [`forecast::SeriesSpec`] | a distribution for each step ahead | [`forecast`] |
 //! | settings to try | the best of them, by a journal of trials | [`tune`] |
 
 mod accelerator;
-mod answers;
 pub mod compare;
 pub mod conformal;
 pub mod forecast;
 pub mod method;
 pub mod model;
 pub mod monitor;
-pub mod questions;
+pub mod predict;
 mod standardised;
 mod toy;
 pub mod tune;
@@ -58,7 +57,6 @@ pub use negmm_dist::{censored, metrics, mixture, samples, score};
 pub use negmm_nn::{net, ngboost, options, threads, train};
 
 pub use accelerator::Accelerator;
-pub use answers::{Answers, Cell};
 pub use method::Method;
 pub use model::{FitOptions, Loaded, Model, fit, fit_with};
 pub use negmm_data::{Encoder, Table};
@@ -67,5 +65,5 @@ pub use negmm_dist::{
     LocationPart, Metrics, Mixture, Mixtures, Predictions, QuantileAccelerator, Result, Rng, Support, TailQuantile,
     Warning, Wording,
 };
-pub use questions::Questions;
+pub use predict::{Columns, Query};
 pub use toy::Toy;

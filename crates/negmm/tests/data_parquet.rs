@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::types::Int8Type;
 use arrow_array::*;
 use arrow_schema::{DataType, Field, Schema as ArrowSchema, TimeUnit};
-use negmm::data::{Column, ColumnRoles, Dialect, Encoder, ParquetWriter, RowStream, Table, Written};
+use negmm::data::{Column, ColumnRoles, Dialect, Encoder, ParquetWriter, RowStream, Table};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -167,12 +167,13 @@ fn kept_columns_are_written_in_full() {
     assert_eq!(cells[5][0], "09:30");
     let mut writer = ParquetWriter::new(Vec::new());
     let columns = |first| {
-        let kept = chunk.kept.iter().map(move |column| (column.name(), Written::Kept(column, first)));
-        kept.chain([("mean", Written::Numbers(vec![0.5; 5])), ("row", Written::Whole(vec![7; 5]))]).collect()
+        let kept = chunk.kept.iter().map(|column| (column.name(), column.array(first, 5).unwrap(), true));
+        let mean: ArrayRef = Arc::new(Float64Array::from(vec![0.5; 5]));
+        RecordBatch::try_from_iter_with_nullable(kept.chain([("mean", mean, false)])).unwrap()
     };
-    writer.write(5, columns(0)).unwrap();
+    writer.write(&columns(0)).unwrap();
     // A sequence has no prediction for its first rows, and one for the step after its last.
-    writer.write(5, columns(1)).unwrap();
+    writer.write(&columns(1)).unwrap();
     let again = table(&writer.finish().unwrap().unwrap()).unwrap();
     assert_eq!(again.rows(), 10);
     assert!(

@@ -1,7 +1,8 @@
 //! Extrapolation: the distance from the ranges of training is reported, predictions widen outside them, and do not change inside.
 
 use negmm::data::{Column, ColumnRoles, Encoder, Sequence};
-use negmm::{Cell, FitOptions, Method, Model, Questions, Table, fit, fit_with};
+use negmm::predict::Value;
+use negmm::{FitOptions, Method, Model, Query, Table, fit, fit_with};
 use negmm_dist::math::normal;
 use negmm_dist::math::rng::Rng;
 
@@ -110,13 +111,12 @@ fn novelty_is_the_largest_distance_in_sds() {
     assert_eq!(predictions.select(&[3, 0]).novelty().unwrap().distances(), [novelty.distances()[3], 0.0]);
     assert_eq!((warnings.rows(), warnings.outside().values().sum::<u64>()), (6, 4));
     assert_eq!(warnings.outside()["age"], 2);
-    let answers = Questions { novelty: true, ..Questions::default() };
-    let answers = answers.answer(&predictions, 0).unwrap();
-    assert_eq!(answers.names(), ["mean", "sd", "novelty", "novelty_input"]);
-    assert_eq!(answers.column("novelty").unwrap(), novelty.distances());
-    assert_eq!(answers.column("novelty_input"), None);
-    assert_eq!(answers.row(1).last(), Some(Cell::Text("size")));
-    assert_eq!(answers.row(0).last(), Some(Cell::Text("")));
+    let columns = Query::default().novelty(true).columns(&predictions, 0).unwrap();
+    assert_eq!(columns.names(), ["mean", "sd", "novelty", "novelty_input"]);
+    assert_eq!(columns.floats("novelty").unwrap(), novelty.distances());
+    assert_eq!(columns.floats("novelty_input"), None);
+    assert_eq!(columns.row(1).last(), Some(Value::Text("size".into())));
+    assert_eq!(columns.row(0).last(), Some(Value::Text("".into())));
 }
 
 #[test]

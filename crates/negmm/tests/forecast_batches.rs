@@ -1,12 +1,13 @@
 //! Forecasts of long series in batches are the same as at once.
 
-use negmm::conformal::{AdaptiveConformal, ConformalPredictor, SetKind};
+use negmm::conformal::{AdaptiveConformal, SetKind};
 use negmm::data::Column;
 use negmm::forecast::{
     BacktestOrigins, ForecastPoint, Forecaster, Forecasts, Histories, SeriesSpec, StepScores, fit_forecaster,
 };
 use negmm::method::Auto;
-use negmm::{FitOptions, Predictions, Questions, Rng, Table};
+use negmm::predict::{ForecastOptions, ForecastQuery};
+use negmm::{FitOptions, Predictions, Query, Rng, Table};
 
 const HORIZON: usize = 6;
 const EVERY_STEP: BacktestOrigins = BacktestOrigins { last: None, every: Some(1) };
@@ -73,32 +74,20 @@ fn portions(
 
 #[test]
 fn answers_are_those_of_all_places_at_once() {
-    let questions =
-        Questions { intervals: vec![0.9.into()], components: true, draws: 2, guaranteed: true, ..Questions::default() };
+    let query = Query::default().interval([0.9]).components(true).draws(2).conformal(true).seed(7);
     let (forecaster, tables) = long_and_many();
     for (table, origins) in tables {
         let histories = forecaster.histories(&table).unwrap();
-        let adaptive = match origins {
-            Some(_) => AdaptiveConformal::new(&questions.sets()),
-            None => forecaster.adaptive(&table, &histories, &questions.sets()).unwrap(),
-        };
+        let options = ForecastOptions::default().inside(origins.is_some()).paths(2);
         let lines = |portions: &[Forecasts]| {
-            let (mut adaptive, mut lines) = (adaptive.clone(), Vec::new());
-            for forecasts in portions {
-                forecaster.adapt(&mut adaptive, &histories, forecasts).unwrap();
-                let (guard, first) = (ConformalPredictor::AdaptiveConformal(&adaptive), lines.len() as u64);
-                let answers = questions.answer_guaranteed(&forecasts.predictions, first, guard).unwrap();
-                let answers = forecaster.placed(answers, &histories, &forecasts.places, true, origins.is_some());
-                let paths = forecaster.paths(forecasts, 2, 7).unwrap();
-                let line =
-                    |row: usize| format!("{:?} {:?}", answers.row(row).collect::<Vec<_>>(), &paths[2 * row..][..2]);
-                lines.extend((0..answers.rows()).map(line));
-            }
-            (lines, adaptive.kept(SetKind::Intervals, 0.9).unwrap())
+            let mut queried = ForecastQuery::new(&query, &forecaster, &table, &histories, options).unwrap();
+            let rows = portions.iter().flat_map(|forecasts| queried.columns(forecasts).unwrap().csv_rows().unwrap());
+            let rows = String::from_utf8(rows.collect()).unwrap();
+            (rows, queried.adaptive().unwrap().kept(SetKind::Intervals, 0.9).unwrap())
         };
         let expected = lines(&[all_at_once(&forecaster, &table, &histories, origins)]);
         let found = lines(&portions(&forecaster, &table, &histories, origins));
-        assert_eq!(found.0.len(), expected.0.len());
+        assert_eq!(found.0.lines().count(), expected.0.lines().count());
         assert!(found == expected);
     }
 }

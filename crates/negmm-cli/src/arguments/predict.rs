@@ -23,27 +23,27 @@ pub struct Predict {
     /// Central intervals of these coverages: lower_0.9, upper_0.9 …
     #[arg(long, value_name = "COVERAGE,…", allow_hyphen_values = true)]
     pub interval: Option<String>,
-    /// Smallest sets of these coverages, of one interval or several: region_0.9, such as [-3,-1] [2,4], and region_0.9_length
+    /// Highest-density regions of these coverages, of one interval or several: region_0.9, such as [-3,-1] [2,4], and
+    /// region_0.9_length
     #[arg(long, value_name = "COVERAGE,…", allow_hyphen_values = true)]
     pub region: Option<String>,
-    /// Intervals and regions that hold at least as much as they say, by the rows of `negmm calibrate`; of a sequence they adapt to
-    /// what was missed before
+    /// Make intervals and regions conformal prediction sets: by the rows of `negmm calibrate`, or adaptive along a sequence
     #[arg(long)]
-    pub guaranteed: bool,
+    pub conformal: bool,
     /// Quantiles of these levels: q0.05 …
     #[arg(long, value_name = "LEVEL,…", allow_hyphen_values = true)]
     pub quantiles: Option<String>,
-    /// Probability that the target is above these values: p_above_50 …
+    /// Probability that the target is above these values, P(Y > v): p_above_50 …
     #[arg(long, value_name = "VALUE,…", allow_hyphen_values = true)]
     pub above: Option<String>,
-    /// Probability that the target is below these values: p_below_50 …
+    /// Probability that the target is below these values, P(Y < v): p_below_50 …
     #[arg(long, value_name = "VALUE,…", allow_hyphen_values = true)]
     pub below: Option<String>,
-    /// Probability that the target is exactly one of these values, where it has some: p_equal_0 …
+    /// Point probability of these values, P(Y = v): p_equal_0 …
     #[arg(long, value_name = "VALUE,…", allow_hyphen_values = true)]
-    pub mass: Option<String>,
-    /// Mean of the lowest share of outcomes (expected shortfall): shortfall_0.05 …
-    #[arg(long, value_name = "SHARE,…", allow_hyphen_values = true)]
+    pub equal: Option<String>,
+    /// Mean of the lowest fraction of outcomes (expected shortfall): shortfall_0.05 …
+    #[arg(long, value_name = "FRACTION,…", allow_hyphen_values = true)]
     pub shortfall: Option<String>,
     /// The variance in its two parts: variance_within (noise) and variance_between (several possible outcomes); for an ensemble
     /// also variance_aleatoric (noise that all members expect) and variance_epistemic (what they do not agree on)

@@ -11,14 +11,13 @@ use std::time::Duration;
 use negmm::Error;
 use negmm::data::{Sequence, TimeForm};
 use negmm::forecast::Aggregate;
+use negmm::predict::MOST_PATHS;
 use negmm::tune::Dimension;
 
 use crate::renamed;
 
 /// Threads at most: far more than any machine has, and few enough to start.
 const MOST_THREADS: usize = 1024;
-/// Joint sample paths at most.
-const MOST_PATHS: usize = 10_000;
 
 /// A value other than what was expected. The name of the flag is put before it where the message is made.
 #[derive(Clone, Debug)]

@@ -3,11 +3,10 @@
 use std::time::Instant;
 
 use negmm::compare::Summary;
-use negmm::conformal::{AdaptiveConformal, ConformalPredictor};
-use negmm::data::PredictedRows;
 use negmm::forecast::{FittedForecaster, ForecastPlan, Forecaster, Forecasts, SeriesSpec, StepScores, backtest};
 use negmm::method::Auto;
-use negmm::{Error, FitOptions, Questions, Table};
+use negmm::predict::{ForecastOptions, ForecastQuery};
+use negmm::{Error, FitOptions, Query, Table};
 use serde_json::{Value, json};
 
 use crate::arguments::predict::FutureFlags;
@@ -15,7 +14,7 @@ use crate::arguments::{Compare, Evaluate, Predict, Shared};
 use crate::command::fit::with_bar;
 use crate::config::{DataConfig, FitConfig};
 use crate::engine::Trainer;
-use crate::predictions::{Form, Predicted, PredictionFile};
+use crate::predictions::{Encoded, Format, PredictionFile};
 use crate::progress::Bar;
 use crate::say::{print_warnings, say, say_json, tell};
 use crate::{guarantees, input, report};
@@ -127,73 +126,44 @@ pub fn text(forecaster: &Forecaster) -> String {
 }
 
 /// `predict`: the steps after the end of each series, or with `--last` a backtest.
-pub fn predict(
-    forecaster: &Forecaster,
-    predict: &Predict,
-    questions: &Questions,
-    shared: &Shared,
-) -> Result<(), Error> {
+pub fn predict(forecaster: &Forecaster, predict: &Predict, query: &Query, shared: &Shared) -> Result<(), Error> {
     let FutureFlags { paths, over } = predict.futures.flags;
-    if questions.novelty || predict.keep.is_some() {
-        return Err(Error::options("a forecaster's answers have neither novelty nor columns to keep"));
+    if predict.keep.is_some() {
+        return Err(Error::options("--keep cannot be used with forecasts: their rows are not rows of the data"));
     }
     let origins = input::origins(&predict.origins.flags);
     let inside = origins.last.is_some() || origins.every.is_some();
-    let form = Form::of(&predict.output, shared.json)?;
+    let options = ForecastOptions::default().inside(inside).aggregate(over.is_some());
+    let options = if over.is_none() { options.paths(paths.unwrap_or(0)) } else { options };
+    let format = Format::of(&predict.output, shared.json)?;
+    ForecastQuery::check(query, forecaster, options)?;
     let table = input::table(&predict.data, &predict.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;
-    if questions.guaranteed && over.is_some() {
-        return Err(Error::options("--guaranteed is for steps ahead, not for what they add up to"));
-    }
     let mut portions = forecaster.portions(&table, &histories, inside.then_some(origins))?;
-    let mut adaptive = match (questions.guaranteed, inside) {
-        (true, true) => Some(AdaptiveConformal::new(&questions.sets())),
-        (true, false) => Some(forecaster.adaptive(&table, &histories, &questions.sets())?),
-        (false, _) => None,
-    };
-    // The names of the columns and the lines of a portion that so many lines come before.
-    let mut answer = |mut forecasts: Forecasts, lines: usize| -> Result<_, Error> {
-        if let Some(adaptive) = &mut adaptive {
-            forecaster.adapt(adaptive, &histories, &forecasts)?;
+    let mut answered = ForecastQuery::new(query, forecaster, &table, &histories, options)?;
+    // The names of the columns and the encoded rows of a portion.
+    let mut answer = |mut forecasts: Forecasts| -> Result<_, Error> {
+        if let Some(over) = over {
+            forecasts = forecaster.over(&forecasts, over, paths.unwrap_or(PATHS), query.seed)?;
         }
-        let drawn = match (over, paths) {
-            (Some(over), paths) => {
-                forecasts = forecaster.over(&forecasts, over, paths.unwrap_or(PATHS), questions.seed)?;
-                None
-            }
-            (None, Some(paths)) => Some((forecaster.paths(&forecasts, paths, questions.seed)?, paths)),
-            (None, None) => None,
-        };
-        let Forecasts { places, predictions, .. } = &forecasts;
-        let mut answers = match &adaptive {
-            Some(adaptive) => questions.answer_guaranteed(
-                predictions,
-                lines as u64,
-                ConformalPredictor::AdaptiveConformal(adaptive),
-            )?,
-            None => questions.answer(predictions, lines as u64)?,
-        };
-        if let Some((values, paths)) = drawn {
-            answers = answers.before_numbers((1..=paths).map(|path| format!("path_{path}")).collect(), values);
-        }
-        let answers = forecaster.placed(answers, &histories, places, over.is_none(), inside);
-        let predicted = Predicted::new(&answers, &[], PredictedRows::all(places.len()), false, form);
-        Ok((answers.names().to_vec(), predicted))
+        let columns = answered.columns(&forecasts)?;
+        let names: Vec<String> = columns.names().into_iter().map(String::from).collect();
+        Ok((names, Encoded::new(&columns, format)?))
     };
     let bar = Bar::rows(shared);
     let (mut output, mut lines) = (None, 0);
     let mut portion = portions.next().transpose()?;
     while let Some(forecasts) = portion {
-        // The next portion is forecast while this one is answered.
-        let (answered, next) = rayon::join(|| answer(forecasts, lines), || portions.next());
-        let (names, predicted) = answered?;
+        // The next portion is forecast while this one is encoded.
+        let (encoded, next) = rayon::join(|| answer(forecasts), || portions.next());
+        let (names, encoded) = encoded?;
         let (_, file) = match &mut output {
             Some(output) => output,
-            None => output.insert((names.clone(), PredictionFile::create(&predict.output, form, names)?)),
+            None => output.insert((names, PredictionFile::create(&predict.output, format)?)),
         };
-        lines += predicted.rows();
-        bar.add(predicted.rows());
-        file.write(predicted, &[])?;
+        lines += encoded.rows;
+        bar.add(encoded.rows);
+        file.write(&encoded)?;
         portion = next.transpose()?;
     }
     bar.clear();
@@ -202,8 +172,8 @@ pub fn predict(
     };
     file.finish()?;
     print_warnings(shared.quiet, &histories.warnings);
-    if let Some(adaptive) = &adaptive {
-        guarantees::tell(shared.quiet, &guarantees::of_sequence(adaptive, questions)?);
+    if let Some(adaptive) = answered.adaptive() {
+        guarantees::tell(shared.quiet, &guarantees::of_sequence(adaptive, query)?);
     }
     if shared.json && predict.output != "-" {
         return say_json(&json!({"rows": lines, "columns": names, "output": predict.output}));

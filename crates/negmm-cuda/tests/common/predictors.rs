@@ -10,7 +10,7 @@ use negmm::net::{
     Stem,
 };
 use negmm::train::Isa;
-use negmm::{Accelerator, Method, Mixtures, Predictions, QuantileAccelerator, Questions, Rng, TailQuantile, Toy, fit};
+use negmm::{Accelerator, Method, Mixtures, Predictions, QuantileAccelerator, Query, Rng, TailQuantile, Toy, fit};
 
 /// Counts the calls of an accelerator, and fails where it leaves one to the CPU.
 pub struct Counted {
@@ -219,16 +219,11 @@ pub fn same_model(accelerator: &Arc<dyn Accelerator>) {
     let accelerated = model.clone().accelerated(counted.clone());
     let (expected, found) = (model.predict(&table).unwrap(), accelerated.predict(&table).unwrap());
     assert_eq!(found, expected);
-    let questions = Questions {
-        quantiles: vec![0.05.into(), 0.5.into()],
-        intervals: vec![0.9.into()],
-        above: vec![1.0.into()],
-        ..Questions::default()
-    };
-    let (found, expected) = (questions.answer(&found, 0).unwrap(), questions.answer(&expected, 0).unwrap());
+    let query = Query::default().quantiles([0.05, 0.5]).interval([0.9]).above([1.0]);
+    let (found, expected) = (query.columns(&found, 0).unwrap(), query.columns(&expected, 0).unwrap());
     assert_eq!(found.names(), expected.names());
     for name in expected.names() {
-        assert_eq!(found.column(name), expected.column(name), "{name}");
+        assert_eq!(found.floats(name), expected.floats(name), "{name}");
     }
     // All levels are requested in one call.
     assert!(counted.outputs.load(Ordering::Relaxed) > 0);

@@ -26,7 +26,6 @@ mod fit;
 mod forecaster;
 mod frequency;
 mod held_out;
-mod index_columns;
 mod local_scale;
 mod naive;
 mod paths;

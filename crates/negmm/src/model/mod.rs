@@ -22,7 +22,6 @@ pub use record::Record;
 use crate::accelerator::{Accelerator, Helper};
 use crate::conformal::Calibration;
 use crate::method::{Method, Predictor, Standardised};
-use crate::questions::novelty_is_not_known;
 use negmm_data::{Encoder, Extrapolation, Table, Warnings};
 use negmm_dist::Novelty;
 use negmm_dist::math::lanes::Isa;
@@ -217,4 +216,11 @@ impl Model {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         file::to_bytes(self)
     }
+}
+
+/// The error of a model without ranges.
+pub(crate) fn novelty_is_not_known() -> Error {
+    Error::model(
+        "novelty is not known for this model: it was fitted by a version that did not keep the ranges of training",
+    )
 }

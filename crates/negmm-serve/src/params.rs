@@ -1,0 +1,69 @@
+//! The parameters of a request: the options of `negmm predict` by the same names, in the query string or the body.
+
+use negmm::Query;
+use negmm::predict::RENAMED;
+use serde_json::{Map, Value as Json};
+
+use crate::failure::Failure;
+
+/// The query of some parameters: texts, numbers, lists of them, or booleans. Null is as good as no parameter.
+///
+/// # Errors
+/// When a parameter does not exist or makes no sense.
+pub fn query(parameters: &Map<String, Json>) -> Result<Query, Failure> {
+    let given = parameters.iter().filter(|(_, value)| !value.is_null());
+    let pairs = given.map(|(name, value)| Ok((name, text(name, value)?)));
+    Ok(Query::from_pairs(pairs.collect::<Result<Vec<_>, Failure>>()?)?)
+}
+
+/// A sentence for every parameter that is called by its former name.
+pub fn notices(parameters: &Map<String, Json>) -> Vec<String> {
+    let former = RENAMED.iter().filter(|(former, _)| parameters.contains_key(*former));
+    former.map(|(former, present)| format!("{former} is now called {present}")).collect()
+}
+
+/// A parameter as it would be typed: numbers with commas between them, true or false.
+fn text(name: &str, value: &Json) -> Result<String, Failure> {
+    match value {
+        Json::String(text) => Ok(text.clone()),
+        Json::Number(_) | Json::Bool(_) => Ok(value.to_string()),
+        Json::Array(list) => Ok(list.iter().map(|item| text(name, item)).collect::<Result<Vec<_>, _>>()?.join(",")),
+        other => {
+            Err(Failure::bad(format!("{name} must be a number, a text, a list of them, true or false, found {other}")))
+        }
+    }
+}
+
+/// The parameters of a query string.
+pub fn of_query_string(pairs: &[(String, String)]) -> Map<String, Json> {
+    pairs.iter().map(|(name, text)| (name.clone(), Json::String(text.clone()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: Json) -> Map<String, Json> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn values_of_json_are_read_as_if_typed() {
+        let parameters =
+            object(json!({"interval": [0.5, "0.90"], "above": 3, "parts": true, "draws": 2, "novelty": null}));
+        let expected = [("interval", "0.5,0.90"), ("above", "3"), ("parts", "true"), ("draws", "2")];
+        assert_eq!(query(&parameters).unwrap(), Query::from_pairs(expected).unwrap());
+        for refused in [json!({"interval": []}), json!({"interval": {}}), json!({"above": [null]}), json!({"parts": 1})]
+        {
+            assert!(query(&object(refused.clone())).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn former_names_are_read_and_noticed() {
+        let parameters = object(json!({"mass": 0, "guaranteed": true, "interval": 0.9}));
+        assert_eq!(query(&parameters).unwrap(), Query::default().equal([0.0]).interval([0.9]).conformal(true));
+        assert_eq!(notices(&parameters), ["mass is now called equal", "guaranteed is now called conformal"]);
+    }
+}

@@ -1,0 +1,193 @@
+//! A query of forecasts: the columns that place each step, the adaptive conformal sets, and paths.
+
+use super::columns::{Block, Columns, Field, unique};
+use super::query::Query;
+use crate::conformal::{AdaptiveConformal, ConformalPredictor};
+use crate::forecast::{ForecastPoint, Forecaster, Forecasts, Histories};
+use crate::{Error, Result, Table};
+use negmm_data::infer::datetime::iso;
+
+/// Paths at most.
+pub const MOST_PATHS: usize = 10_000;
+
+/// What is asked of forecasts beside a [`Query`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ForecastOptions {
+    /// Whether forecasts begin inside the series, not at its end: there is a column of origins then.
+    pub inside: bool,
+    /// Whether each forecast is an aggregate over the steps ahead, not a step: there is no column of steps then.
+    pub aggregate: bool,
+    /// Joint paths through the steps ahead, `path_1` …
+    pub paths: usize,
+}
+
+impl ForecastOptions {
+    /// Forecasts that begin inside the series.
+    #[must_use]
+    pub fn inside(self, inside: bool) -> Self {
+        Self { inside, ..self }
+    }
+
+    /// Aggregates over the steps ahead.
+    #[must_use]
+    pub fn aggregate(self, aggregate: bool) -> Self {
+        Self { aggregate, ..self }
+    }
+
+    /// So many joint paths.
+    #[must_use]
+    pub fn paths(self, paths: usize) -> Self {
+        Self { paths, ..self }
+    }
+
+    /// Names what is out of range, if something is.
+    ///
+    /// # Errors
+    /// When something is.
+    pub fn check(&self) -> Result<()> {
+        if self.paths > MOST_PATHS {
+            return Err(Error::option("paths", format!("must be from 1 to {MOST_PATHS}, found {}", self.paths)));
+        }
+        Ok(())
+    }
+}
+
+/// A query of the forecasts of some series, which are answered batch by batch, in the order of their origins.
+#[derive(Clone, Debug)]
+pub struct ForecastQuery<'a> {
+    query: &'a Query,
+    forecaster: &'a Forecaster,
+    histories: &'a Histories,
+    options: ForecastOptions,
+    adaptive: Option<AdaptiveConformal>,
+    rows: u64,
+}
+
+impl<'a> ForecastQuery<'a> {
+    /// Refuses what forecasts cannot answer, before any is made.
+    ///
+    /// # Errors
+    /// When two columns would have one name, or forecasts cannot answer.
+    pub fn check(query: &Query, forecaster: &Forecaster, options: ForecastOptions) -> Result<()> {
+        options.check()?;
+        if query.novelty {
+            return Err(Error::options("forecasts have no novelty"));
+        }
+        if query.conformal && options.aggregate {
+            return Err(Error::options("conformal sets are for steps ahead, not for aggregates over them"));
+        }
+        let mut fields = position_fields(forecaster, options);
+        fields.extend(if options.aggregate { query.sample_fields()? } else { query.fields(forecaster.model())? });
+        fields.extend(path_fields(options.paths));
+        unique(&fields)
+    }
+
+    /// The query about the series of a table. Conformal sets of what follows the end have adapted to what was missed before.
+    ///
+    /// # Errors
+    /// When two columns would have one name, or forecasts cannot answer.
+    pub fn new(
+        query: &'a Query,
+        forecaster: &'a Forecaster,
+        table: &Table,
+        histories: &'a Histories,
+        options: ForecastOptions,
+    ) -> Result<Self> {
+        Self::check(query, forecaster, options)?;
+        let adaptive = match (query.conformal, options.inside) {
+            (true, true) => Some(AdaptiveConformal::new(&query.sets())),
+            (true, false) => Some(forecaster.adaptive(table, histories, &query.sets())?),
+            (false, _) => None,
+        };
+        Ok(Self { query, forecaster, histories, options, adaptive, rows: 0 })
+    }
+
+    /// The adaptive conformal sets so far, where they are asked for.
+    pub fn adaptive(&self) -> Option<&AdaptiveConformal> {
+        self.adaptive.as_ref()
+    }
+
+    /// The columns of the next forecasts: series, origin and time, where the table has them, and the step ahead, before those of the
+    /// predictions; paths after them.
+    ///
+    /// # Errors
+    /// When two have one name, or there is not one prediction for each place.
+    pub fn columns<'p>(&mut self, forecasts: &'p Forecasts) -> Result<Columns<'p>> {
+        let Self { query, forecaster, histories, options, adaptive, rows } = self;
+        let Forecasts { places, predictions, .. } = forecasts;
+        let columns = match adaptive {
+            Some(adaptive) => {
+                forecaster.adapt(adaptive, histories, forecasts)?;
+                query.columns_with(predictions, *rows, Some(ConformalPredictor::AdaptiveConformal(adaptive)))?
+            }
+            None => query.columns(predictions, *rows)?,
+        };
+        *rows += places.len() as u64;
+        let mut paths = Vec::new();
+        if options.paths > 0 {
+            let values = forecaster.paths(forecasts, options.paths, query.seed)?.into();
+            paths.push(Block::Float { width: options.paths, values });
+        }
+        let blocks = position_blocks(forecaster, histories, places, *options);
+        let before = position_fields(forecaster, *options).into_iter().zip(blocks).collect();
+        columns.between(before, (path_fields(options.paths), paths))
+    }
+}
+
+fn path_fields(paths: usize) -> Vec<Field> {
+    (1..=paths).map(|path| Field::float(format!("path_{path}"), "a path")).collect()
+}
+
+/// The columns that say which series, origin, time and step a forecast is of.
+fn position_fields(forecaster: &Forecaster, options: ForecastOptions) -> Vec<Field> {
+    let roles = &forecaster.recipe().roles;
+    let mut fields = Vec::new();
+    fields.extend(roles.series.iter().map(|name| Field::text(name, "the series column")));
+    match (&roles.time, options.inside) {
+        (Some(time), inside) => {
+            fields.extend(inside.then(|| Field::text("origin", "the time of the origin")));
+            fields.push(Field::text(time, "the time column"));
+        }
+        (None, true) => fields.push(Field::integer("origin_row", "the row of the origin")),
+        (None, false) => {}
+    }
+    fields.extend((!options.aggregate).then(|| Field::integer("step", "the step ahead")));
+    fields
+}
+
+/// Their blocks.
+fn position_blocks<'p>(
+    forecaster: &Forecaster,
+    histories: &Histories,
+    places: &[ForecastPoint],
+    options: ForecastOptions,
+) -> Vec<Block<'p>> {
+    let recipe = forecaster.recipe();
+    let time = |place: &ForecastPoint, step: usize| {
+        let time = histories.series[place.series].time(step, recipe.clock);
+        if recipe.clock.has_dates() { iso(time) } else { time.to_string() }
+    };
+    let text =
+        |of: &dyn Fn(&ForecastPoint) -> String| Block::Text(places.iter().map(|place| of(place).into()).collect());
+    let integer =
+        |of: &dyn Fn(&ForecastPoint) -> usize| Block::Integer(places.iter().map(|place| of(place) as i64).collect());
+    let mut blocks = Vec::new();
+    if recipe.roles.series.is_some() {
+        blocks.push(text(&|place| histories.series[place.series].name.clone()));
+    }
+    match (recipe.roles.time.is_some(), options.inside) {
+        (true, inside) => {
+            if inside {
+                blocks.push(text(&|place| time(place, place.origin)));
+            }
+            blocks.push(text(&|place| time(place, place.step())));
+        }
+        (false, true) => blocks.push(integer(&|place| histories.series[place.series].rows[place.origin] + 1)),
+        (false, false) => {}
+    }
+    if !options.aggregate {
+        blocks.push(integer(&|place| place.ahead));
+    }
+    blocks
+}
