@@ -36,7 +36,7 @@ from negmm.methods import (
 )
 from negmm.regressor import DistributionRegressor
 from negmm.search import Comparison, Tuning, compare, suggest, tune, usual_space
-from negmm.through import predict_dist
+from negmm.meta_estimators import predict_dist
 
 __version__ = _version("negmm")
 

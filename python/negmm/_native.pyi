@@ -1,4 +1,4 @@
-"""The native module: the core's calls, one to one. Estimators and distributions are built on it; it is not for users."""
+"""The native module: bindings to the library. Estimators and distributions are built on it; it is not for users."""
 
 from collections.abc import Callable
 from typing import Any, final
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from negmm.executor import Exchange
 from negmm.messages import Details
-from negmm.search import Wishes
+from negmm.search import SearchSettings
 from negmm.task import Splitting, Task
 
 _Described = tuple[str, list[tuple[str, str]]]
@@ -27,7 +27,7 @@ class Table:
     """Named columns of equal length.
 
     Arrays of numbers (NaN: missing), bool, datetime64 or timedelta64 (NaT: missing), lists of text (None: missing), categories
-    (codes, negative where missing, and texts), or what streams arrays of Arrow.
+    (codes, negative where missing, and texts), or Arrow streams.
     """
 
     def __new__(cls, columns: list[_Column]) -> Table: ...
@@ -115,7 +115,7 @@ class Predictions:
 
 @final
 class Rows:
-    """The rows that jobs learn from."""
+    """The encoded rows that jobs train on."""
 
     @staticmethod
     def from_bytes(bytes: bytes) -> Rows: ...
@@ -147,7 +147,7 @@ def tune(
     task: Task,
     methods: list[_Described],
     splitting: Splitting,
-    wishes: Wishes,
+    settings: SearchSettings,
     *,
     threads: int,
     exchange: Exchange | None,
@@ -157,7 +157,7 @@ def tune(
 def usual_space(methods: list[_Described]) -> str: ...
 def concordance(lower: _Numbers, upper: _Numbers, predicted: _Numbers, weights: _Numbers | None) -> float | None: ...
 def integrated_brier(
-    lower: _Numbers, upper: _Numbers, places: _Numbers, survival: _Numbers, weights: _Numbers | None
+    lower: _Numbers, upper: _Numbers, times: _Numbers, survival: _Numbers, weights: _Numbers | None
 ) -> float: ...
 def methods() -> str: ...
 def renamed_options() -> list[tuple[str, str]]: ...

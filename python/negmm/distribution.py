@@ -1,4 +1,4 @@
-"""The distribution object: one predicted distribution per row, with SciPy's interface."""
+"""Predicted distributions, one for each row, with the interface of SciPy's frozen distributions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from negmm import _native, shape
-from negmm.picture import draw
+from negmm import _native, moments
+from negmm.plotting import plot_row
 from negmm.seed import seed_of
-from negmm.sketch import sketched
+from negmm.html_repr import html_table
 from negmm.threads import threads_of
 
 Numbers = NDArray[np.float64]
@@ -57,7 +57,7 @@ class Distribution:
     0.9
     """
 
-    #: Earlier versions pickled none.
+    #: Pickles of earlier versions have none.
     _n_jobs: int | None = None
 
     def __init__(self, predictions: _native.Predictions, index: Any = None, n_jobs: int | None = None) -> None:
@@ -93,8 +93,8 @@ class Distribution:
 
     @classmethod
     def concat(cls, parts: Sequence[Distribution]) -> Distribution:
-        """The rows of several distributions one after the other; all mixtures or all samples, on one support. Where mixtures differ in
-        their number of components, some have no weight."""
+        """The rows of several distributions one after the other; all mixtures or all samples, on one support. Mixtures with fewer
+        components are padded with components of weight 0."""
         rows = [part._rows() for part in parts]
         supports = {part._predictions.support() for part in rows}
         kinds = {part._predictions.sample_count for part in rows}
@@ -161,13 +161,13 @@ class Distribution:
         count = "1 row" if rows == 1 else f"{rows} rows"
         components = self._predictions.components
         if components is None:
-            form = f"{self._predictions.sample_count} samples"
+            kind = f"{self._predictions.sample_count} samples"
         else:
-            form = "Gaussian" if components == 1 else f"mixture of {components} Gaussians"
-        return f"<Distribution of {count}: {form}>"
+            kind = "Gaussian" if components == 1 else f"mixture of {components} Gaussians"
+        return f"<Distribution of {count}: {kind}>"
 
     def _repr_html_(self) -> str:
-        return sketched(self)
+        return html_table(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Distribution):
@@ -179,7 +179,7 @@ class Distribution:
     __hash__ = None  # type: ignore[assignment]
 
     def _parts(self) -> tuple[Any, ...]:
-        """All numbers there are: of mixtures, or of samples."""
+        """The arrays that define the distributions: of mixtures, or of samples."""
         members, samples = self._predictions.members, self._predictions.samples()
         support = self._predictions.support()
         if samples is None:
@@ -195,9 +195,9 @@ class Distribution:
         first, second, third, fourth, *rest = state["_predictions"]
         mixtures = isinstance(second, np.ndarray)
         if mixtures and isinstance(fourth, int):
-            # Earlier versions knew how many members there are, each with as many components.
+            # Earlier versions stored the number of members, each with as many components.
             fourth = [second.shape[1] // fourth] * fourth if fourth > 1 else []
-        # Earlier versions knew no support.
+        # Earlier versions stored no support.
         support = rest[0] if rest else (None, None, None, 0.0)
         make = _native.Predictions.of_mixtures if mixtures else _native.Predictions.of_samples
         self.__dict__.update(state, _predictions=make(first, second, third, fourth).with_support(*support))
@@ -245,8 +245,8 @@ class Distribution:
         return self._each(self._predictions.variance(threads=self._threads()))
 
     def var_parts(self) -> tuple[Answer, Answer]:
-        """The variance in two parts: aleatoric (noise that every member of an ensemble expects) and epistemic (what members do not
-        agree on; 0 for one model)."""
+        """The variance in two parts: aleatoric (the mean variance of the members of an ensemble) and epistemic (the variance between
+        their means; 0 for one model)."""
         aleatoric, epistemic = self._predictions.variance_by_members(threads=self._threads())
         return self._each(aleatoric), self._each(epistemic)
 
@@ -255,13 +255,13 @@ class Distribution:
         return self.ppf(0.5)
 
     def mode(self) -> Answer:
-        """The most likely value: where the density is highest; on a grid the most probable value, beside atoms the heaviest of them."""
-        return self._shape(shape.modes)
+        """Mode: the maximum of the density; on a grid the most probable value; with atoms the most probable atom."""
+        return self._shape(moments.modes)
 
     def hdr(self, coverage: float = 0.9) -> list[Numbers] | Numbers:
         """Highest-density region: the smallest set of values that holds the target with probability ``coverage``. For each row an
         array of intervals × 2, several where the distribution has several peaks; on a grid both ends of an interval are in it.
-        Exact; of samples that of the mixture which a normal kernel makes of them."""
+        Exact; of samples that of their normal kernel density estimate."""
         _check_share("coverage", coverage)
         found = self._predictions.regions(np.full(len(self._predictions), 1.0 - coverage), threads=self._threads())
         return found[0] if self._scalar else found
@@ -269,29 +269,29 @@ class Distribution:
     def entropy(self) -> Answer:
         """Differential entropy in nats; of a grid that of the probabilities, beside atoms the sum of both. For samples that of the normal
         distribution with their mean and sd."""
-        return self._shape(shape.entropies)
+        return self._shape(moments.entropies)
 
     def moment(self, order: int) -> Answer:
-        """The mean of the ``order``-th power of the values."""
+        """Raw moment of the given order."""
         if not isinstance(order, (int, np.integer)) or order < 1:
             raise ValueError(f"order must be a whole number, at least 1, found {order}")
-        return self._shape(lambda rows: shape.moments(rows, int(order)))
+        return self._shape(lambda rows: moments.moments(rows, int(order)))
 
     def _shape(self, of: Callable[[Distribution], Numbers]) -> Answer:
         return self._each(of(self._rows()))
 
     def _rows(self) -> Distribution:
-        """The same with rows, also of one row."""
+        """With a dimension of rows, also for one row."""
         return Distribution(self._predictions, self._index, self._n_jobs) if self._scalar else self
 
     def support(self) -> tuple[float, float]:
-        """The smallest and the largest value that the target can take; -inf and inf where there is no bound."""
+        """Lower and upper bound of the target; -inf and inf where there is none."""
         lower, upper, _, _ = self._predictions.support()
         return (-np.inf if lower is None else lower, np.inf if upper is None else upper)
 
     @property
     def measure(self) -> Literal["discrete", "mixed", "continuous"]:
-        """What has a probability: only values on a grid ("discrete"), atoms beside a density ("mixed"), or no value."""
+        """Measure type: "discrete" (a grid), "mixed" (a density with atoms) or "continuous"."""
         if self._predictions.support()[2] is not None:
             return "discrete"
         sds = self._predictions.sds()
@@ -334,13 +334,13 @@ class Distribution:
         return self._ask("isf", q)
 
     def interval(self, confidence: ArrayLike = 0.95) -> tuple[Answer, Answer]:
-        """Lower and upper end of the central interval that holds a value with probability ``confidence``."""
+        """Lower and upper bound of the central interval with probability ``confidence``."""
         _check_share("confidence", confidence)
         outside = 0.5 * (1.0 - np.asarray(confidence, dtype=np.float64))
         return self.ppf(outside), self.isf(outside)
 
     def shortfall(self, level: ArrayLike = 0.05) -> Answer:
-        """Expected shortfall: the mean of the lowest ``level`` share of values."""
+        """Expected shortfall: the mean of the lower tail with probability ``level``."""
         _check_share("level", level)
         return self._ask("shortfall", level)
 
@@ -392,15 +392,15 @@ class Distribution:
         return pandas.DataFrame(columns, index=self._index)
 
     def plot(self, row: int = 0, ax: Any = None, interval: float = 0.9) -> Any:
-        """Draws the density of one row with its mean and central interval; gives the axes. Of samples it is their histogram, on a grid
+        """Plots the density of one row with its mean and central interval; returns the axes. Of samples it is their histogram, on a grid
         there is a bar for each value, and an atom is an upright line with its probability beside it.
 
         Needs matplotlib.
         """
-        return draw(self if self._scalar else self[row], ax, interval)
+        return plot_row(self if self._scalar else self[row], ax, interval)
 
     def _ask(self, question: str, at: ArrayLike) -> Answer:
-        """Answers at numbers that broadcast with the rows."""
+        """Values of a function at numbers that broadcast with the rows."""
         numbers = np.asarray(at, dtype=np.float64)
         if self._scalar:
             flat = self._predictions.ask(question, numbers.reshape(-1, 1), threads=self._threads())
@@ -418,7 +418,7 @@ class Distribution:
         return self._predictions.ask(question, flat, threads=self._threads()).reshape(shape)
 
     def _score(self, question: str, y: ArrayLike) -> Answer:
-        """As :meth:`_ask`; a column with a target for each row is one target for each row."""
+        """As :meth:`_ask`, for targets, which may also be a column of one per row."""
         targets = np.asarray(y, dtype=np.float64)
         return self._ask(question, targets[:, 0] if targets.shape == (*self.shape, 1) else targets)
 

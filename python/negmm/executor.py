@@ -1,5 +1,4 @@
-"""Distributed training: the jobs of a fit are submitted to an executor as bytes, with the rows once per worker; jobs of a worker
-that dies are resubmitted."""
+"""Training by an executor: jobs go to its workers as bytes, rows once to each worker, and jobs of a worker that died are sent again."""
 
 from __future__ import annotations
 
@@ -16,14 +15,15 @@ from typing import Any
 from negmm import worker
 
 #: How often a job is sent at most.
-TRIES = 4
-#: Seconds to wait for a job before Ctrl-C and new jobs are looked at.
-MOMENT = 0.05
+MAX_TRIES = 4
+#: Seconds to wait for a job before checking for Ctrl-C and new jobs.
+POLL_SECONDS = 0.05
 
 
 @dataclass
-class Sent:
-    """A job that is not back: its number, its rows, its bytes, how often it was sent, and how often its rows were not where it came."""
+class PendingJob:
+    """A job without a result so far: its number, the name of its rows, its bytes, how often it was sent, and how often the worker lacked
+    its rows."""
 
     number: int
     rows: str
@@ -33,19 +33,19 @@ class Sent:
 
 
 class Exchange:
-    """What the core hands jobs to: it sends as many as there is ``room`` for, and asks for what came back.
+    """The library's interface to an executor: it sends up to ``capacity`` jobs at once and polls for results.
 
-    A kind of executor says how rows are given out (``_scatter``), how a job is begun (``_submit``), which are over (``_over``), and
-    what came of one (``_result``).
+    A subclass defines how rows are distributed (``_scatter``), how a job is submitted (``_submit``), which jobs are done (``_done``),
+    and the result of one (``_result``).
     """
 
     def __init__(self, workers: int, n_jobs: int | None) -> None:
-        # Some wait at the workers, so that none has nothing to do.
-        self.room = max(2 * workers, 4)
+        # Some jobs wait at the workers, so that none is idle.
+        self.capacity = max(2 * workers, 4)
         self._n_jobs = n_jobs
         self._packed: dict[str, bytes] = {}
-        self._given: dict[str, Any] = {}
-        self._begun: dict[Any, Sent] = {}
+        self._scattered: dict[str, Any] = {}
+        self._pending: dict[Any, PendingJob] = {}
 
     def lacks(self, rows: str) -> bool:
         return rows not in self._packed
@@ -54,49 +54,49 @@ class Exchange:
         self._packed[rows] = packed
 
     def send(self, number: int, rows: str, job: bytes) -> None:
-        self._begin(Sent(number, rows, job))
+        self._start(PendingJob(number, rows, job))
 
-    def _begin(self, sent: Sent) -> None:
-        if sent.rows not in self._given:
-            self._given[sent.rows] = self._scatter(self._packed[sent.rows])
-        self._begun[self._submit(sent)] = sent
+    def _start(self, sent: PendingJob) -> None:
+        if sent.rows not in self._scattered:
+            self._scattered[sent.rows] = self._scatter(self._packed[sent.rows])
+        self._pending[self._submit(sent)] = sent
 
     def receive(self) -> list[tuple[int, bytes | str]]:
-        """What came back within a moment: what was trained, or why it cannot be."""
-        back: list[tuple[int, bytes | str]] = []
-        for future in self._over(list(self._begun)):
-            sent = self._begun.pop(future)
+        """The results since the last call: a trained job, or why it failed."""
+        results: list[tuple[int, bytes | str]] = []
+        for future in self._done(list(self._pending)):
+            sent = self._pending.pop(future)
             try:
                 trained = self._result(future)
             except ValueError as refused:
-                back.append((sent.number, str(refused)))
+                results.append((sent.number, str(refused)))
             except (Exception, asyncio.CancelledError) as error:
-                if sent.tries >= TRIES:
+                if sent.tries >= MAX_TRIES:
                     raise RuntimeError(f"a job was sent {sent.tries} times, the last time: {error!r}") from error
                 sent.tries += 1
                 self._recover(error, sent.rows)
-                self._begin(sent)
+                self._start(sent)
             else:
                 if trained is None:
                     sent.misses += 1
-                    self._begin(sent)
+                    self._start(sent)
                 else:
-                    back.append((sent.number, trained))
-        return back
+                    results.append((sent.number, trained))
+        return results
 
     def stop(self) -> None:
-        """Gives up what is not back."""
-        for future in self._begun:
+        """Cancels the pending jobs."""
+        for future in self._pending:
             self._cancel(future)
-        self._begun.clear()
+        self._pending.clear()
 
     def _scatter(self, packed: bytes) -> Any:
         return None
 
-    def _submit(self, sent: Sent) -> Any:
+    def _submit(self, sent: PendingJob) -> Any:
         raise NotImplementedError
 
-    def _over(self, begun: list[Any]) -> Iterator[Any] | list[Any]:
+    def _done(self, pending: list[Any]) -> Iterator[Any] | list[Any]:
         raise NotImplementedError
 
     def _result(self, future: Any) -> bytes | None:
@@ -104,62 +104,61 @@ class Exchange:
         return trained
 
     def _recover(self, error: BaseException, rows: str) -> None:
-        """Gets ready to send a job again."""
+        """Prepares for sending a job again."""
 
     def _cancel(self, future: Any) -> None:
         future.cancel()
 
 
-class OfFutures(Exchange):
-    """Over an executor of ``concurrent.futures``. It cannot be told to give something to every worker: a job goes without its rows, and
-    again with them where the worker that took it had none. As many take rows along as there are workers; who finds none again takes
-    them too."""
+class FuturesExchange(Exchange):
+    """An executor of ``concurrent.futures``. It cannot broadcast to its workers: a job is sent without its rows, and again with them
+    where its worker lacks them. As many jobs carry rows as there are workers; a job whose second worker lacks them carries them too."""
 
     def __init__(self, executor: futures.Executor, n_jobs: int | None) -> None:
         self._workers: int = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
         super().__init__(self._workers, n_jobs)
-        #: How many jobs have taken each set of rows along.
-        self._along: Counter[str] = Counter()
+        #: How many jobs have carried each data set.
+        self._carried: Counter[str] = Counter()
         self._executor = executor
-        self._own: futures.Executor | None = None
+        self._replacement: futures.Executor | None = None
 
-    def _submit(self, sent: Sent) -> Any:
-        along = sent.misses > 1 or (sent.misses == 1 and self._along[sent.rows] < self._workers)
-        self._along[sent.rows] += along
-        packed = self._packed[sent.rows] if along else None
+    def _submit(self, sent: PendingJob) -> Any:
+        carry = sent.misses > 1 or (sent.misses == 1 and self._carried[sent.rows] < self._workers)
+        self._carried[sent.rows] += carry
+        packed = self._packed[sent.rows] if carry else None
         try:
             return self._executor.submit(worker.train, sent.rows, packed, sent.job, self._n_jobs)
         except futures.BrokenExecutor as error:
             self._recover(error, sent.rows)
             return self._executor.submit(worker.train, sent.rows, packed, sent.job, self._n_jobs)
 
-    def _over(self, begun: list[Any]) -> list[Any]:
-        return list(futures.wait(begun, MOMENT, futures.FIRST_COMPLETED).done)
+    def _done(self, pending: list[Any]) -> list[Any]:
+        return list(futures.wait(pending, POLL_SECONDS, futures.FIRST_COMPLETED).done)
 
     def _recover(self, error: BaseException, rows: str) -> None:
-        """A pool of processes is broken when one of them is: another takes its place until the end."""
+        """A process pool is broken when one of its processes is: another pool replaces it."""
         if not isinstance(error, futures.BrokenExecutor) or not _is_broken(self._executor):
             return
-        if self._own is not None:
-            self._own.shutdown(wait=False)
+        if self._replacement is not None:
+            self._replacement.shutdown(wait=False)
         if isinstance(self._executor, futures.ProcessPoolExecutor):
             names = {"mp_context": None, "initializer": None, "initargs": ()}
             known: dict[str, Any] = {name: getattr(self._executor, f"_{name}", none) for name, none in names.items()}
-            self._own = futures.ProcessPoolExecutor(self._workers, **known)
+            self._replacement = futures.ProcessPoolExecutor(self._workers, **known)
         else:
-            warnings.warn("the executor is broken: what is left is trained here", RuntimeWarning, stacklevel=2)
-            self._own = futures.ThreadPoolExecutor(1)
-        self._executor = self._own
-        self._along.clear()
+            warnings.warn("the executor is broken: the remaining jobs are trained in this process", RuntimeWarning, stacklevel=2)
+            self._replacement = futures.ThreadPoolExecutor(1)
+        self._executor = self._replacement
+        self._carried.clear()
 
     def stop(self) -> None:
         super().stop()
-        if self._own is not None:
-            self._own.shutdown(wait=False, cancel_futures=True)
+        if self._replacement is not None:
+            self._replacement.shutdown(wait=False, cancel_futures=True)
 
 
-class OfDask(Exchange):
-    """Over a client of Dask: rows are scattered to all workers."""
+class DaskExchange(Exchange):
+    """A client of Dask: rows are scattered to all workers."""
 
     def __init__(self, client: Any, n_jobs: int | None) -> None:
         super().__init__(sum(client.nthreads().values()), n_jobs)
@@ -168,29 +167,29 @@ class OfDask(Exchange):
     def _scatter(self, packed: bytes) -> Any:
         return self._client.scatter(packed, broadcast=True, hash=False)
 
-    def _submit(self, sent: Sent) -> Any:
-        packed = self._given[sent.rows]
+    def _submit(self, sent: PendingJob) -> Any:
+        packed = self._scattered[sent.rows]
         return self._client.submit(worker.train, sent.rows, packed, sent.job, self._n_jobs, pure=False)
 
-    def _over(self, begun: list[Any]) -> list[Any]:
+    def _done(self, pending: list[Any]) -> list[Any]:
         from distributed import wait
 
-        # Before Python 3.11 the time that is out is asyncio's.
+        # Before Python 3.11 a timeout is asyncio.TimeoutError.
         with suppress(TimeoutError, asyncio.TimeoutError, asyncio.CancelledError, futures.CancelledError):
-            wait(begun, timeout=MOMENT, return_when="FIRST_COMPLETED")
-        return [future for future in begun if future.done()]
+            wait(pending, timeout=POLL_SECONDS, return_when="FIRST_COMPLETED")
+        return [future for future in pending if future.done()]
 
     def _recover(self, error: BaseException, rows: str) -> None:
-        # The workers that had the rows may be gone.
-        self._given.pop(rows, None)
+        # The workers that had the rows may have died.
+        self._scattered.pop(rows, None)
 
     def stop(self) -> None:
         super().stop()
-        self._given.clear()
+        self._scattered.clear()
 
 
-class OfRay(Exchange):
-    """Over Ray: rows are put into its store, and a worker gets them once."""
+class RayExchange(Exchange):
+    """Ray: rows are put into its object store, and a worker gets them once."""
 
     def __init__(self, ray: Any, n_jobs: int | None) -> None:
         if not ray.is_initialized():
@@ -202,12 +201,12 @@ class OfRay(Exchange):
     def _scatter(self, packed: bytes) -> Any:
         return self._ray.put(packed)
 
-    def _submit(self, sent: Sent) -> Any:
-        # In a list, what is put is got when it is needed.
-        return self._train.remote(sent.rows, [self._given[sent.rows]], sent.job, self._n_jobs)
+    def _submit(self, sent: PendingJob) -> Any:
+        # Inside a list, Ray passes the reference and not the object.
+        return self._train.remote(sent.rows, [self._scattered[sent.rows]], sent.job, self._n_jobs)
 
-    def _over(self, begun: list[Any]) -> list[Any]:
-        done: list[Any] = self._ray.wait(begun, num_returns=1, timeout=MOMENT)[0]
+    def _done(self, pending: list[Any]) -> list[Any]:
+        done: list[Any] = self._ray.wait(pending, num_returns=1, timeout=POLL_SECONDS)[0]
         return done
 
     def _result(self, future: Any) -> bytes | None:
@@ -218,7 +217,7 @@ class OfRay(Exchange):
         return trained
 
     def _recover(self, error: BaseException, rows: str) -> None:
-        self._given.pop(rows, None)
+        self._scattered.pop(rows, None)
 
     def _cancel(self, future: Any) -> None:
         self._ray.cancel(future)
@@ -253,10 +252,10 @@ def _exchange(executor: Any, n_jobs: int | None) -> Exchange | None:
     if executor is None:
         return None
     if isinstance(executor, futures.Executor):
-        return OfFutures(executor, n_jobs)
+        return FuturesExchange(executor, n_jobs)
     if getattr(executor, "__name__", None) == "ray":
-        return OfRay(executor, n_jobs)
+        return RayExchange(executor, n_jobs)
     if all(hasattr(executor, name) for name in ("scatter", "submit", "nthreads")):
-        return OfDask(executor, n_jobs)
+        return DaskExchange(executor, n_jobs)
     expected = "an executor of concurrent.futures, a client of Dask, or the module ray"
     raise TypeError(f"executor must be {expected}, found {type(executor).__name__}")

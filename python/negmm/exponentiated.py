@@ -1,4 +1,4 @@
-"""Distributions of ``shift + scale · exp(Z)`` where Z has a predicted distribution: for models of a log-transformed target."""
+"""Distributions of ``shift + scale · exp(Z)``: of a target whose logarithm was predicted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from negmm.distribution import Answer, Distribution, Numbers
 class Exponentiated:
     """The distribution of ``shift + scale · exp(Z)`` for each row, exact: a mixture of shifted log-normal distributions.
 
-    It answers ``pdf``, ``cdf``, ``ppf``, ``mean``, ``crps`` and their kin as :class:`negmm.Distribution` does. Moments and the CRPS are
+    It has ``pdf``, ``cdf``, ``ppf``, ``mean``, ``crps`` and more, as :class:`negmm.Distribution` has. Moments and the CRPS are
     in closed form, and need a Z without bounds or grid.
 
     Parameters
@@ -22,7 +22,7 @@ class Exponentiated:
     base : negmm.Distribution
         The distributions of Z, mixtures.
     shift, scale : float
-        The smallest value that the target can take, and what the exponential is multiplied by; positive.
+        Infimum of the target, and the factor of the exponential, which is positive.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Exponentiated:
         return self.shift + self.scale * float(np.exp(lower)), self.shift + self.scale * float(np.exp(upper))
 
     def _z(self, y: ArrayLike) -> Numbers:
-        """What Z is where the target is ``y``; -inf where it cannot be."""
+        """Z where the target is ``y``; -inf at and below the infimum."""
         targets = np.asarray(y, dtype=np.float64)
         targets = targets[:, 0] if targets.shape == (*self.shape, 1) else targets
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -129,7 +129,7 @@ class Exponentiated:
         z = self._z(y)
         if z.shape != self.shape:
             raise ValueError(f"expected a target for each row, found shape {z.shape}")
-        # A target where there is nothing is as far from everything as the lowest value, and its distance from that.
+        # A target below the infimum: its distance from that is added to the score of the infimum.
         below = np.maximum(self.shift - np.asarray(y, dtype=np.float64).reshape(z.shape), 0.0)
         distance = (weights * _distance(means, sds, z[..., np.newaxis], np.zeros(1))).sum(axis=-1)
         spread = np.zeros(z.shape)

@@ -1,4 +1,4 @@
-"""Atomic writing of model files."""
+"""Atomic writes of model files."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import secrets
 from pathlib import Path
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Writes a file that appears whole or not at all."""
-    place = Path(path)
-    if not place.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "There is no such folder to save a model in", str(place.parent))
-    unfinished = place.with_name(f".negmm-{secrets.token_hex(8)}")
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "There is no such folder to save a model in", str(target.parent))
+    temporary = target.with_name(f".negmm-{secrets.token_hex(8)}")
     try:
-        with open(unfinished, "xb") as file:
+        with open(temporary, "xb") as file:
             file.write(content)
-        os.replace(unfinished, place)
+        os.replace(temporary, target)
     except BaseException:
-        unfinished.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

@@ -1,4 +1,4 @@
-"""Forecasters: frames in the long format in, probabilistic forecasts out."""
+"""Probabilistic forecasts of series from data frames in the long format."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from negmm import _native
 from negmm.distribution import Distribution
-from negmm.files import write_whole
-from negmm.messages import python_errors, option_of, warn
+from negmm.files import write_atomically
+from negmm.messages import option_of, python_errors, warn
 from negmm.seed import seed_of
 from negmm.table import Streamed, is_frame, is_pandas, table
 from negmm.threads import threads_of
@@ -28,47 +28,47 @@ OPTIONS = ("preset", "folds", "components", "hidden", "steps", "dropout")
 
 
 class Forecaster(BaseEstimator):
-    """Forecasts series, each step ahead with a whole distribution, by one model for all of them.
+    """A global model that forecasts series, with a predictive distribution for each step ahead.
 
-    Frames are in the long format that statsforecast and neuralforecast have: one row for each series and time. What is learnt is how
-    far a series goes from a naive forecast, in units of its recent changes, by the pool of networks that ``AutoRegressor`` is; how
-    much they count beside the naive forecast is decided on blocks of time that were held out.
+    Data frames are in the long format of statsforecast and neuralforecast: one row for each series and time. The pool of networks of
+    ``AutoRegressor`` predicts the difference from a naive forecast, in units of the recent changes of the series. The stacking weight
+    of the networks beside the naive forecast is fitted on held-out blocks of time.
 
     Parameters
     ----------
     h : int
-        Steps ahead, 1 … 1000.
+        Horizon: steps ahead, 1 … 1000.
     season : int, sequence of int, or None
-        Steps after which things repeat; None: found in the data.
+        Seasonal periods in steps; None: found in the data.
     id_col : str or None
-        Column that says which series a row belongs to; None, or a column that is not there: all rows are one series.
+        Column of series identifiers; None, or a column that does not exist: all rows are one series.
     time_col : str or None
-        Column of times, dates or numbers that rise; None, or a column that is not there: rows follow one another.
+        Timestamp column: dates, times or increasing numbers; None, or a column that does not exist: rows are in order.
     target_col : str
-        Column that is forecast.
+        Column to forecast.
     features : sequence of str
-        Further columns that are known up to the last step.
+        Past covariates: columns that are known up to the last step.
     known : sequence of str
-        Further columns that are known ahead, such as prices or holidays: ``predict`` takes them from rows whose target is missing.
+        Future covariates, such as prices or holidays: ``predict`` takes them from rows whose target is missing.
     lower, upper : float or None
-        The target cannot be smaller, or larger, than this.
+        Bounds of the target.
     preset : {"fast", "medium", "best"}
-        How much is trained.
+        Training effort.
     folds, components, hidden, steps, dropout
-        Options of ``auto``; None: as many as suit forecasts.
+        Options of ``auto``; None: defaults for forecasts.
     random_state : int, RandomState, Generator or None
-        Starts all random choices; the same number gives the same bits.
+        Random seed; the same number gives the same bits.
     n_jobs : int or None
         Threads; None: 1, -1: all cores. It changes no result.
 
     Attributes
     ----------
     model_ : native forecaster
-        What was fitted; pickle and joblib keep it as the bytes of the model file.
+        The fitted forecaster; pickle and joblib store it as the bytes of the model file.
     seasons_ : list of int
-        Steps after which things repeat.
+        Seasonal periods in steps.
     scores_ : list of dict
-        CRPS and NLL on held-out blocks of time: of the forecaster first, then of naive forecasts.
+        CRPS and NLL on held-out blocks of time: of the forecaster first, then of the baselines.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class Forecaster(BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self: Self, df: Any) -> Self:
-        """Learns from the series in ``df``, which ``predict`` goes on from unless it is given others."""
+        """Fits to the series in ``df``, which ``predict`` continues unless it is given others."""
         rows, names = _rows(df)
         present = set(names)
         seasons = self.season if self.season is None or isinstance(self.season, Sequence) else [self.season]
@@ -144,18 +144,18 @@ class Forecaster(BaseEstimator):
         given = {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
         options = [(option_of(name), _text(value)) for name, value in given.items()]
         with python_errors(df):
-            self.model_, sentences = _native.fit_forecaster(
+            self.model_, found = _native.fit_forecaster(
                 rows, columns, options, seed=seed_of(self.random_state), threads=threads_of(self.n_jobs)
             )
         self._frame = df
-        self._tell()
-        warn(sentences)
+        self._read_description()
+        warn(found)
         return self
 
     def predict(
         self, df: Any = None, *, level: Sequence[float] = (), quantiles: Sequence[float] = (), **origins: int | None
     ) -> Any:
-        """What follows the end of each series, as a pandas frame: mean, sd, and where asked for central intervals of ``level`` per cent
+        """Forecasts after the end of each series, as a pandas data frame: mean, sd, and optionally central intervals of ``level`` per cent
         (``lo-90``, ``hi-90``) and quantiles (``q0.1``).
 
         ``df`` holds the past (and what is known ahead); without it that is what ``fit`` was given. With ``last=N`` (and ``every=K``)
@@ -171,11 +171,11 @@ class Forecaster(BaseEstimator):
         return frame
 
     def predict_dist(self, df: Any = None, **origins: int | None) -> Distribution:
-        """The same as distributions, one for each row that ``predict`` gives."""
+        """The distributions of the forecasts, one for each row of ``predict``."""
         return self._predicted(df, **origins)[0]
 
     def simulate(self, df: Any = None, *, paths: int = 100, random_state: Any = 0) -> Any:
-        """Joint paths through the steps ahead of each series, as a pandas frame: ``path_1`` … beside series, time and step."""
+        """Sample paths through the steps ahead of each series, as a pandas data frame: ``path_1`` … beside series, time and step."""
         import pandas
 
         rows = self._table(df)
@@ -187,8 +187,8 @@ class Forecaster(BaseEstimator):
         return pandas.concat([frame, named], axis=1)
 
     def evaluate(self, df: Any, *, last: int | None = None, every: int | None = None) -> Any:
-        """Scores of the forecasts of the last steps of ``df`` (of all where ``last`` is not given), origins ``every`` so many steps, as a
-        pandas frame: the forecaster's over all steps, those of naive forecasts, and the forecaster's at each step ahead."""
+        """Backtest on the last steps of ``df`` (all where ``last`` is not given) with a stride of ``every`` steps, as a pandas data frame:
+        scores of the forecaster over all steps, of the baselines, and of the forecaster at each step ahead."""
         import pandas
 
         with python_errors(df):
@@ -197,9 +197,9 @@ class Forecaster(BaseEstimator):
         return pandas.DataFrame(rolling["scores"] + rolling["steps"])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file, the one that the command line reads; it appears whole or not at all."""
+        """Writes the model file, which the command line reads too; the write is atomic."""
         check_is_fitted(self, "model_")
-        write_whole(path, self.model_.to_bytes())
+        write_atomically(path, self.model_.to_bytes())
 
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
@@ -220,8 +220,8 @@ class Forecaster(BaseEstimator):
         forecaster._tell()
         return forecaster
 
-    def _tell(self) -> None:
-        """Keeps what the native forecaster says about itself."""
+    def _read_description(self) -> None:
+        """Sets the attributes that the native forecaster describes."""
         description = json.loads(self.model_.describe())
         self.seasons_ = description["recipe"]["seasons"]
         self.scores_ = description["held_out"]
@@ -232,13 +232,13 @@ class Forecaster(BaseEstimator):
         check_is_fitted(self, "model_")
         df = self._frame if df is None else df
         if df is None:
-            raise ValueError("a forecaster that was loaded needs the past of its series: predict(df)")
+            raise ValueError("a loaded forecaster needs the past of its series: predict(df)")
         return _rows(df)[0]
 
     def _predicted(
         self, df: Any, *, last: int | None = None, every: int | None = None
     ) -> tuple[Distribution, Any]:
-        """The distributions, and the frame of what they are of."""
+        """The distributions, and a data frame with the series, time and step of each."""
         import pandas
 
         rows, threads = self._table(df), threads_of(self.n_jobs)
@@ -256,7 +256,7 @@ class Forecaster(BaseEstimator):
         return Distribution(predictions), pandas.DataFrame(columns)
 
     def _times(self, seconds: NDArray[np.float64]) -> Any:
-        """Times as pandas has them, or whole numbers where they are."""
+        """Timestamps of pandas, or integers where times are whole numbers."""
         if self._dates:
             return np.round(seconds * 1e6).astype("int64").astype("datetime64[us]")
         whole = seconds.astype("int64")
@@ -264,7 +264,7 @@ class Forecaster(BaseEstimator):
 
 
 def _rows(df: Any) -> tuple[_native.Table, list[str]]:
-    """The native table of a frame, and the names of its columns."""
+    """The native table of a data frame, and the names of its columns."""
     if not is_frame(df):
         raise ValueError(f"expected a frame with named columns, such as unique_id, ds, y, found {type(df).__name__}")
     if is_pandas(df):
@@ -275,5 +275,5 @@ def _rows(df: Any) -> tuple[_native.Table, list[str]]:
 
 
 def _text(value: Any) -> str:
-    """An option as the command line would have it."""
+    """An option as text."""
     return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)

@@ -1,4 +1,4 @@
-"""Permutation importance by the CRPS on held-out rows, and partial dependence of the predicted distribution."""
+"""Permutation importance of inputs by the held-out CRPS, and partial dependence of the whole distribution."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import _safe_indexing
 
-from negmm.averages import averaged, one_a_row
+from negmm.validation import weighted_mean, check_vector
 from negmm.distribution import Distribution
 from negmm.table import is_pandas
 from negmm.task import Dates
@@ -32,21 +32,21 @@ def importances(
     executor: Any = None,
     engine: str = "auto",
 ) -> Numbers:
-    """Permutation importance of the CRPS for each column of ``X``: a copy of the estimator learns from the other folds, and the scored
-    rows are ones that it has not seen. A little below 0 for an input that tells nothing.
+    """Permutation importance of the CRPS for each column of ``X``: a copy of the estimator is fitted to the other folds and scored on
+    the rows of the fold. About 0 for an input without information.
 
     Parameters
     ----------
     estimator : estimator of this package
-        What is asked; it need not be fitted, and is not changed.
+        It need not be fitted, and is not changed.
     folds, repeats : int
-        Parts of the rows, each left out once; exchanges of every input in each.
+        Number of folds, and of permutations of every input in each.
     sample_weight, groups, dates
-        As for ``fit``; rows with the same label in ``groups`` are left out together.
+        As for ``fit``; rows with the same label in ``groups`` are in the same fold.
     executor, engine
         Where the copies are trained, as for ``fit``.
     """
-    targets, labels = one_a_row(y), None if groups is None else np.asarray(groups)
+    targets, labels = check_vector(y), None if groups is None else np.asarray(groups)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     X = X if is_pandas(X) else np.asarray(X)
     rng = np.random.default_rng(random_state)
@@ -59,17 +59,17 @@ def importances(
         held_out, scored = _safe_indexing(X, test), None if weights is None else weights[test]
 
         def crps(rows: Any, test: Any = test, scored: Any = scored, fitted: Any = fitted) -> float:
-            return float(averaged(fitted.predict_dist(rows).crps(targets[test]), True, scored))
+            return float(weighted_mean(fitted.predict_dist(rows).crps(targets[test]), True, scored))
 
         base = crps(held_out)
         for column in range(X.shape[1]):
-            exchanged = [crps(_exchanged(held_out, column, rng.permutation(len(test)))) for _ in range(repeats)]
-            growth[column] += (np.mean(exchanged) - base) / folds
+            permuted = [crps(_permuted(held_out, column, rng.permutation(len(test)))) for _ in range(repeats)]
+            growth[column] += (np.mean(permuted) - base) / folds
     return growth
 
 
-def _exchanged(X: Any, column: int, order: Any) -> Any:
-    """The rows with the cells of one column in another order."""
+def _permuted(X: Any, column: int, order: Any) -> Any:
+    """The rows with the cells of one column permuted."""
     cells = X.iloc[order, column].set_axis(X.index) if is_pandas(X) else X[order, column]
     return _set(X, column, cells)
 
@@ -86,10 +86,10 @@ def _set(X: Any, column: int, cells: Any) -> Any:
 def partial_dependence(
     estimator: Any, X: Any, feature: int | str, *, grid: int | ArrayLike = 20, rows: int = 50, random_state: int = 0
 ) -> tuple[NDArray[Any], Distribution]:
-    """How the whole distribution depends on one input: for each value of it the distribution of a row at random whose input is that value,
-    the mixture of what is predicted for ``rows`` of the rows.
+    """Partial dependence of the whole distribution on one input: for each value the mixture of the distributions that are predicted for
+    ``rows`` random rows with that value.
 
-    Gives the values, between the 5 % and the 95 % quantile of the column or as ``grid`` has them, and one distribution for each.
+    Returns the values, between the 5 % and the 95 % quantile of the column or those of ``grid``, and one distribution for each.
     """
     X = X if is_pandas(X) else np.asarray(X)
     column = X.columns.get_loc(feature) if isinstance(feature, str) else int(feature)
@@ -107,7 +107,7 @@ def partial_dependence(
 
 
 def _pooled(dist: Distribution) -> Distribution:
-    """The distribution of a row at random."""
+    """The equally weighted mixture of all rows."""
     if dist._predictions.components is None:
         return Distribution.of_samples(np.sort(dist.samples.reshape(1, -1)))
     weights, means, sds = (part.reshape(1, -1) for part in (dist.weights / len(dist), dist.means, dist.sds))

@@ -1,4 +1,4 @@
-"""The estimators: one class per method, with its parameters."""
+"""The estimators: one class for each method."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Class = TypeVar("Class", bound=type[DistributionRegressor])
 
 
 def _estimator(cls: Class) -> Class:
-    """Enters the class as its method's estimator, writes its parameters into its docstring, and accepts former names of them."""
+    """Registers the class as its method's estimator, documents its parameters, and accepts their former names."""
     ESTIMATORS[cls.method] = cls
     cls.__doc__ = described(cls)
     return accepting_former_names(cls)
@@ -31,7 +31,7 @@ def _estimator(cls: Class) -> Class:
 
 @_estimator
 class AutoRegressor(DistributionRegressor):
-    """The one to start with: a calibrated pool of neural Gaussian mixtures with nothing to tune.
+    """The default method: a calibrated pool of neural Gaussian mixtures that needs no tuning.
 
     The rows are split into folds, and for each fold networks are trained on the other folds. Each keeps its best checkpoint on its
     own fold. All networks are pooled, and their sds are rescaled by a factor fitted to the out-of-fold predictions. Parameters that
@@ -247,7 +247,7 @@ class BetaNLLRegressor(DistributionRegressor):
 
 @_estimator
 class EnsembleRegressor(DistributionRegressor):
-    """A deep ensemble (Lakshminarayanan et al., 2017): networks that differ in their random initialisation, pooled into one mixture.
+    """A deep ensemble (Lakshminarayanan et al., 2017): networks with different random initialisations, pooled into one mixture.
 
     Parameters that are None have the member's defaults. Without ``member`` each member is a Gaussian: an mdn with 1 component.
 
@@ -314,7 +314,7 @@ class EnsembleRegressor(DistributionRegressor):
 
 @_estimator
 class NGBoostRegressor(DistributionRegressor):
-    """NGBoost (Duan et al., 2020): a Gaussian for each row by natural-gradient boosting of trees; missing values need no filling.
+    """NGBoost (Duan et al., 2020): a Gaussian for each row by natural-gradient boosting of trees; missing values need no imputation.
 
     Examples
     --------
@@ -409,7 +409,7 @@ class SampleNetRegressor(DistributionRegressor):
 
 @_estimator
 class ConstantRegressor(DistributionRegressor):
-    """The baseline that every table needs: the Gaussian with the training targets' mean and sd, whatever the inputs.
+    """The constant baseline: a Gaussian with the mean and sd of the training targets, whatever the inputs.
 
     Examples
     --------

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from negmm import _native
-from negmm.averages import Numbers, averaged, one_a_row, row_weights
-from negmm.censored import ends
+from negmm.validation import Numbers, weighted_mean, check_vector, check_weights
+from negmm.censored import censored_bounds
 from negmm.distribution import Distribution
 from negmm.scorers import neg_crps, neg_log_likelihood, neg_nll
 
@@ -51,8 +51,8 @@ def crps_mixture(
     sample_weight: ArrayLike | None = None,
 ) -> Any:
     """Continuous ranked probability score of Gaussian mixtures, which is their energy score; the lower the better."""
-    y = one_a_row(y)
-    return averaged(_mixtures(y, weights, means, sds).crps(y), average, sample_weight)
+    y = check_vector(y)
+    return weighted_mean(_mixtures(y, weights, means, sds).crps(y), average, sample_weight)
 
 
 def nll_mixture(
@@ -65,36 +65,36 @@ def nll_mixture(
     sample_weight: ArrayLike | None = None,
 ) -> Any:
     """Logarithmic score (negative log likelihood) of Gaussian mixtures; the lower the better."""
-    y = one_a_row(y)
-    return averaged(_mixtures(y, weights, means, sds).nll(y), average, sample_weight)
+    y = check_vector(y)
+    return weighted_mean(_mixtures(y, weights, means, sds).nll(y), average, sample_weight)
 
 
 def pit(y: ArrayLike, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Numbers:
     """Probability integral transform of each row: the predicted probability of a target up to the one observed. Uniform when the
     predictions are calibrated."""
-    y = one_a_row(y)
+    y = check_vector(y)
     return _mixtures(y, weights, means, sds).pit(y)
 
 
 def pit_histogram(values: ArrayLike, bins: int = 20, sample_weight: ArrayLike | None = None) -> Numbers:
-    """How many values of :func:`pit` fall into each of ``bins`` equal parts of [0, 1], or with weights how much weight: equal
-    counts when the predictions are calibrated."""
-    values = one_a_row(values)
-    places = np.minimum((values * bins).astype(np.int64), bins - 1)
-    return np.bincount(places, weights=row_weights(sample_weight, values), minlength=bins).astype(np.float64)
+    """Histogram of :func:`pit` with ``bins`` equal bins on [0, 1], or with weights the weight in each bin: flat when the predictions
+    are calibrated."""
+    values = check_vector(values)
+    bin_of = np.minimum((values * bins).astype(np.int64), bins - 1)
+    return np.bincount(bin_of, weights=check_weights(sample_weight, values), minlength=bins).astype(np.float64)
 
 
 def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Share of targets inside their interval, ends included."""
-    y = one_a_row(y)
+    """Empirical coverage: the fraction of targets inside their interval, bounds included."""
+    y = check_vector(y)
     lower, upper = _ends(lower, upper, y.shape)
-    return averaged((lower <= y) & (y <= upper), True, sample_weight)
+    return weighted_mean((lower <= y) & (y <= upper), True, sample_weight)
 
 
 def interval_width(lower: ArrayLike, upper: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Mean width of intervals."""
     lower, upper = _ends(lower, upper, None)
-    return averaged(upper - lower, True, sample_weight)
+    return weighted_mean(upper - lower, True, sample_weight)
 
 
 def concordance(y: Any, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -107,8 +107,8 @@ def concordance(y: Any, predicted: ArrayLike, *, sample_weight: ArrayLike | None
     1.0
     """
     lower, upper = _known(y)
-    predicted = one_a_row(predicted)
-    index = _native.concordance(lower, upper, predicted, row_weights(sample_weight, predicted))
+    predicted = check_vector(predicted)
+    index = _native.concordance(lower, upper, predicted, check_weights(sample_weight, predicted))
     return float("nan") if index is None else index
 
 
@@ -126,13 +126,13 @@ def integrated_brier(y: Any, survival: ArrayLike, times: ArrayLike, *, sample_we
     survival = np.ascontiguousarray(survival, dtype=np.float64)
     if survival.ndim != 2:
         raise ValueError(f"expected a survival of rows × times, found shape {survival.shape}")
-    return _native.integrated_brier(lower, upper, one_a_row(times), survival, row_weights(sample_weight, lower))
+    return _native.integrated_brier(lower, upper, check_vector(times), survival, check_weights(sample_weight, lower))
 
 
 def _known(y: Any) -> tuple[Numbers, Numbers]:
-    known = ends(y)
+    known = censored_bounds(y)
     if known is None:
-        y = one_a_row(y)
+        y = check_vector(y)
         return y, y
     return known[1:]
 

@@ -1,4 +1,4 @@
-"""Docstrings of estimators: type, range and description of each parameter, from the core's table of options."""
+"""Docstrings of estimators: type and meaning of each parameter, from the library's table of options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from negmm.messages import option_of
 from negmm.regressor import METHODS
 
-#: Type and description of the parameters that are no options of a method.
+#: Type and meaning of the parameters that are not options of a method.
 OF_FITTING: dict[str, tuple[str, str]] = {
     "lower": ("float or None", "Lower bound of the target."),
     "upper": ("float or None", "Upper bound of the target."),
@@ -32,7 +32,7 @@ OF_FITTING: dict[str, tuple[str, str]] = {
 
 
 def option(method: str, name: str) -> dict[str, Any]:
-    """The core's entry of an option; for an option that only other members of an ensemble have, that of the first method with it."""
+    """The description of an option; of an option that only other members of an ensemble have, that of the first method with it."""
     methods = [METHODS[method], *METHODS.values()]
     return next(known for other in methods for known in other["options"] if known["name"] == name)
 

@@ -1,4 +1,4 @@
-"""Progress display: a bar in a terminal or a notebook, lines elsewhere."""
+"""Progress bars: in a terminal or a notebook, lines of text elsewhere."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import Any
 
 #: Characters of a bar.
 WIDTH = 30
-#: Seconds between two pictures of the bar.
+#: Seconds between two updates of the bar.
 PAUSE = 0.1
 
 
 class Bar:
-    """Told how many pieces are done, of how many, and the share of the work; shows it."""
+    """A progress bar in a terminal. It is called with the steps done, all steps, and the fraction of the work that is done."""
 
-    def __init__(self, what: str, pieces: str) -> None:
-        self._what, self._pieces = what, pieces
+    def __init__(self, title: str, unit: str) -> None:
+        self._title, self._unit = title, unit
         self._start = self._shown = time.monotonic()
         self._last = -1
         self._text = ""
 
-    def __call__(self, done: int, of: int, share: float) -> None:
+    def __call__(self, done: int, of: int, fraction: float) -> None:
         now = time.monotonic()
         if now - self._shown < PAUSE and done < of:
             return
         self._shown, left = now, ""
-        if 0 < share < 1:
-            left = f", {(now - self._start) * (1 - share) / share:.0f} s left"
-        self._show(share, f"{done} of {of} {self._pieces}{left}")
+        if 0 < fraction < 1:
+            left = f", {(now - self._start) * (1 - fraction) / fraction:.0f} s left"
+        self._show(fraction, f"{done} of {of} {self._unit}{left}")
 
-    def _show(self, share: float, text: str) -> None:
-        filled = round(WIDTH * min(share, 1.0))
-        text = f"{self._what} [{'#' * filled}{' ' * (WIDTH - filled)}] {text}"
+    def _show(self, fraction: float, text: str) -> None:
+        filled = round(WIDTH * min(fraction, 1.0))
+        text = f"{self._title} [{'#' * filled}{' ' * (WIDTH - filled)}] {text}"
         print("\r" + text.ljust(len(self._text)), end="", file=sys.stderr, flush=True)
         self._text = text
 
@@ -44,40 +44,40 @@ class Bar:
 
 
 class Lines(Bar):
-    """A line for every tenth of the work, where a bar could not move."""
+    """A line of text for every tenth of the work, where a bar cannot be redrawn."""
 
-    def _show(self, share: float, text: str) -> None:
-        tenth = int(10 * share)
+    def _show(self, fraction: float, text: str) -> None:
+        tenth = int(10 * fraction)
         if tenth > self._last:
             self._last = tenth
-            print(f"{self._what}: {100 * share:.0f} %, {text}", file=sys.stderr, flush=True)
+            print(f"{self._title}: {100 * fraction:.0f} %, {text}", file=sys.stderr, flush=True)
 
 
 class Notebook(Bar):
-    """A bar of the browser's."""
+    """A progress bar in a notebook."""
 
-    def __init__(self, what: str, pieces: str, display: Any, html: Any) -> None:
-        super().__init__(what, pieces)
+    def __init__(self, title: str, unit: str, display: Any, html: Any) -> None:
+        super().__init__(title, unit)
         self._html = html
         self._handle = display(html(""), display_id=True)
 
-    def _show(self, share: float, text: str) -> None:
-        self._handle.update(self._html(f"{self._what} <progress value='{share:.4f}' max='1'></progress> {text}"))
+    def _show(self, fraction: float, text: str) -> None:
+        self._handle.update(self._html(f"{self._title} <progress value='{fraction:.4f}' max='1'></progress> {text}"))
 
 
-def _bar(what: str, pieces: str) -> Bar:
+def _bar(title: str, unit: str) -> Bar:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if type(shell).__name__ == "ZMQInteractiveShell":
         from IPython.display import HTML, display
 
-        return Notebook(what, pieces, display, HTML)
-    return Bar(what, pieces) if sys.stderr.isatty() else Lines(what, pieces)
+        return Notebook(title, unit, display, HTML)
+    return Bar(title, unit) if sys.stderr.isatty() else Lines(title, unit)
 
 
 @contextmanager
-def progress(verbose: int | bool, what: str, pieces: str) -> Iterator[Bar | None]:
-    """What is told how far it is; None where nobody wants to see it."""
-    bar = _bar(what, pieces) if verbose else None
+def progress(verbose: int | bool, title: str, unit: str) -> Iterator[Bar | None]:
+    """The progress bar of some work; None unless ``verbose``."""
+    bar = _bar(title, unit) if verbose else None
     try:
         yield bar
     finally:

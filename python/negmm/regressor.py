@@ -1,4 +1,4 @@
-"""The base estimator of all methods: scikit-learn's interface to the library's models."""
+"""The base class of all estimators: scikit-learn's interface to the models of the library."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from negmm import _native
-from negmm.averages import one_a_row
+from negmm.validation import check_vector
 from negmm.distribution import Distribution
 from negmm.executor import exchange_with
-from negmm.files import write_whole
-from negmm.messages import python_errors, option_of, warn
+from negmm.files import write_atomically
+from negmm.messages import Details, option_of, python_errors, warn
 from negmm.progress import progress
 from negmm.renamed import accepting_former_arguments, with_current_names
 from negmm.seed import seed_of
@@ -29,30 +29,30 @@ from negmm.threads import threads_of
 
 Self = TypeVar("Self", bound="DistributionRegressor")
 
-#: What the core says about its methods: name, table of options, settings, least rows.
+#: The methods of the library: name, table of options, settings, minimum number of rows.
 METHODS: dict[str, dict[str, Any]] = {method["name"]: method for method in json.loads(_native.methods())}
 
 
-#: Parameters that are no options of a method: what is known of the target, and how to fit.
-NO_OPTIONS = ("lower", "upper", "continuous", "random_state", "n_jobs", "verbose")
+#: Parameters that are not options of a method: bounds of the target, and how to fit.
+FIT_PARAMETERS = ("lower", "upper", "continuous", "random_state", "n_jobs", "verbose")
 
 #: The estimator of each method, by the method's name.
 ESTIMATORS: dict[str, type[DistributionRegressor]] = {}
 
 
 class DistributionRegressor(RegressorMixin, BaseEstimator):
-    """The estimator that all methods share; each method is a subclass that names its parameters.
+    """Base class of the estimators; each method is a subclass with its own parameters.
 
     Attributes
     ----------
     model_ : native model
-        What was fitted; pickle and joblib keep it as the bytes of the model file.
+        The fitted model; pickle and joblib store it as the bytes of the model file.
     n_features_in_ : int
         Columns of X.
     feature_names_in_ : ndarray of str
         Names of the columns of X, where X had some.
     record_ : dict
-        How it was trained: rows, seed, scores on held-out rows beside those of the constant baseline, losses.
+        Training record: rows, seed, held-out scores of the model and of the constant baseline, losses.
     n_iter_ : int
         Epochs, or rounds of boosting, of the network that was trained longest.
     evals_result_ : dict
@@ -65,7 +65,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
     method: ClassVar[str]
 
     def _store(self, parameters: dict[str, Any]) -> None:
-        """Keeps what ``__init__`` was given, untouched; a subclass keeps its further parameters itself."""
+        """Stores the parameters of ``__init__`` unchanged; a subclass stores its additional parameters itself."""
         for name in ESTIMATORS[self.method]._get_param_names():
             setattr(self, name, parameters[name])
 
@@ -86,34 +86,34 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         importances: bool = False,
         engine: str = "auto",
     ) -> Self:
-        """Learns the distribution of ``y`` given ``X``.
+        """Fits the conditional distribution of ``y`` given ``X``.
 
         Parameters
         ----------
-        X : array, frame of pandas, or what streams Arrow (polars, pyarrow, duckdb), of shape (rows, features)
-            Numbers, NaN where missing, datetime64, NaT where missing, or text. Columns of frames may have any of these types, and
-            text is understood as that of a CSV file.
-        y : array of shape (rows,), or targets that are not all known
-            Targets. Where some are censored, either a structured array with a field of bool (whether the target is known) and one
-            of numbers (the target, or what it is larger than), as scikit-survival has it, or two columns: the numbers between which
-            each target lies, equal where it is known, the second infinite where there is no upper end.
+        X : array, pandas data frame, or Arrow stream (polars, pyarrow, duckdb), of shape (rows, features)
+            Numbers (NaN: missing), datetime64 (NaT: missing) or text. Columns of data frames may have any of these types; types of
+            text columns are inferred as for a CSV file.
+        y : array of shape (rows,), or censored targets
+            Targets. Censored targets are a structured array with a field of bool (event observed) and one of numbers (time of the event
+            or of censoring), as in scikit-survival, or two columns: the lower and upper bound of each target, equal where it is
+            observed, the upper one infinite where it is right-censored.
         sample_weight : array of shape (rows,), optional
-            How much each row counts: 2 is as good as the row twice, 0 as good as no row.
+            Weights of the rows: 2 counts as two equal rows, 0 as none.
         groups : array of shape (rows,), optional
             Labels of any kind: rows with the same one belong together (one patient, one machine) and are held out together.
-        dates : names of columns, or a dict from them to forms, optional
-            Columns that are dates though they do not say so themselves: numbers such as 20121231, or text that does not decide
-            between day and month. Forms are those of ``--date``: "ymd", "dmy", "mdy", "named", "clock", "seconds", "milliseconds",
-            or None where it is to be found.
+        dates : names of columns, or a dict from them to formats, optional
+            Date columns that are not recognised as such: numbers such as 20121231, or text that is ambiguous between day and month.
+            Formats are those of ``--date``: "ymd", "dmy", "mdy", "named", "clock", "seconds", "milliseconds",
+            or None, to infer it.
         executor : executor of concurrent.futures, client of Dask, or the module ray, optional
-            Where the networks are trained, each on one thread of a worker unless ``n_jobs`` says otherwise; the model is the same, byte
-            for byte. Rows travel once to each worker, and a job whose worker dies is sent again.
+            Trains the networks, each on one thread of a worker unless ``n_jobs`` is given; the model is the same, byte for byte. Rows
+            are sent once to each worker, and a job whose worker dies is sent again.
         eval_set : list of (X, y)
-            Rows that are scored when it is fitted, see ``evals_result_``. They choose nothing: it holds out rows of its own.
+            Rows that are scored after the fit, see ``evals_result_``. They are not used for validation: the fit holds out rows of its own.
         importances : bool
-            Whether ``feature_importances_`` are wanted, which takes three further fits on parts of the rows.
+            Whether to compute ``feature_importances_``, which takes three more fits on parts of the rows.
         engine : str
-            What trains here: "cpu", "cuda" (an NVIDIA card), or "auto", a card where it pays; the model is the same, byte for byte.
+            Engine of this process: "cpu", "cuda" (an NVIDIA GPU), or "auto", a GPU where it is faster; the model is the same, byte for byte.
 
         Returns
         -------
@@ -121,17 +121,17 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """
         self._forget()
         try:
-            oddities = self._fit(X, y, sample_weight, groups, dates, executor, engine)
+            found = self._fit(X, y, sample_weight, groups, dates, executor, engine)
         except BaseException:
             self._forget()
             raise
-        warn(oddities)
+        warn(found)
         self._evaluations = [_scores(self.predict_dist(rows), targets) for rows, targets in eval_set]
         if importances:
             from negmm.importance import importances as importances_of
 
-            told = {"sample_weight": sample_weight, "groups": groups, "dates": dates, "executor": executor, "engine": engine}
-            self._importances = importances_of(self, X, y, **told)
+            arguments = {"sample_weight": sample_weight, "groups": groups, "dates": dates, "executor": executor, "engine": engine}
+            self._importances = importances_of(self, X, y, **arguments)
         return self
 
     def _fit(
@@ -143,24 +143,24 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         dates: Dates,
         executor: Any,
         engine: str,
-    ) -> list[str]:
-        """Fits, and gives sentences about the data."""
+    ) -> list[Details]:
+        """Fits; returns warnings about the data."""
         with python_errors(X):
             task = self._task(X, y, sample_weight, groups, dates)
             described = (self.method, self._options())
             with exchange_with(executor, self.n_jobs) as exchange, progress(self.verbose, "fit", "networks") as bar:
-                self.model_, oddities = _native.fit(
+                self.model_, found = _native.fit(
                     task, described, threads=self._threads(), exchange=exchange, progress=bar, engine=engine
                 )
-        return oddities
+        return found
 
     def _task(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None, dates: Dates) -> Task:
-        """What is to be learnt; from here on the columns of ``X`` are known."""
+        """The training task; sets the names of the columns of ``X``."""
         if y is None:
             name = type(self).__name__
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         if self.method not in METHODS:
-            raise ValueError(f"this version of the core has no method {self.method}")
+            raise ValueError(f"this version of the native module has no method {self.method}")
         X = self._check_X(X, reset=True, least_rows=METHODS[self.method]["least_rows"])
         self._names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
         known = {name: getattr(self, name) for name in ("lower", "upper", "continuous")}
@@ -189,16 +189,16 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """The mean of each row's distribution, and with ``return_std`` its standard deviation too."""
         with python_errors(X):
             rows = self._rows(X)
-            means, sds, oddities = self.model_.moments(rows, sds=bool(return_std), threads=self._threads())
-        warn(oddities)
+            means, sds, found = self.model_.moments(rows, sds=bool(return_std), threads=self._threads())
+        warn(found)
         return means if sds is None else (means, sds)
 
     def predict_dist(self, X: Any) -> Distribution:
         """The predicted distribution of each row: see :class:`negmm.Distribution`."""
         with python_errors(X):
             rows = self._rows(X)
-            predictions, oddities = self.model_.predict(rows, threads=self._threads())
-        warn(oddities)
+            predictions, found = self.model_.predict(rows, threads=self._threads())
+        warn(found)
         index = getattr(X, "index", None) if is_frame(X) else None
         index = index if index is not None and len(index) == len(predictions) else None
         return Distribution(predictions, index=index, n_jobs=self.n_jobs)
@@ -265,7 +265,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y : rows that the estimator has not learnt from
+        X, y : rows that the estimator was not fitted to
             As for ``fit``.
         by : array of groups, optional
             One for each row: sets are then guaranteed in each group, and ``predict_interval(..., conformal=True)`` needs the groups
@@ -281,8 +281,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             rows = self._rows(X)
             self.model_ = self.model_.calibrated(
                 rows,
-                one_a_row(y),
-                by=_words(by),
+                check_vector(y),
+                by=_labels(by),
                 weights=_listed(sample_weight),
                 threads=self._threads(),
             )
@@ -305,7 +305,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
     ) -> NDArray[np.float64]:
         with python_errors():
             return self.model_.outside(
-                region, float(coverage), len(distribution), by=_words(by), weights=_listed(sample_weight)
+                region, float(coverage), len(distribution), by=_labels(by), weights=_listed(sample_weight)
             )
 
     def predict_quantiles(self, X: Any, alpha: float | Sequence[float] = (0.05, 0.5, 0.95)) -> NDArray[np.float64]:
@@ -342,41 +342,41 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
 
     @property
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
-        """What each network did, epoch by epoch: under "network 0" and so on its training ``loss`` and the ``nll`` and ``crps`` of its
+        """Training history of each network by epoch: under "network 0" and so on its training ``loss`` and the ``nll`` and ``crps`` of its
         validation rows, in units of the standardised target. Under "eval 0" and so on the scores of ``eval_set``, in the target's own."""
         results: dict[str, dict[str, list[float]]] = {}
         for number, history in enumerate(self.record_["histories"]):
             epochs = history["epochs"]
-            followed = {"loss": [epoch["loss"] for epoch in epochs]}
+            history_of = {"loss": [epoch["loss"] for epoch in epochs]}
             for score in ("nll", "crps"):
                 scores = [(epoch["validation"] or {}).get(score) for epoch in epochs]
                 if any(found is not None for found in scores):
-                    followed[score] = scores
-            results[f"network {number}"] = followed
+                    history_of[score] = scores
+            results[f"network {number}"] = history_of
         for number, scores in enumerate(getattr(self, "_evaluations", [])):
             results[f"eval {number}"] = {score: [found] for score, found in scores.items()}
         return results
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much the CRPS of rows that were left out grows without each input, see :func:`negmm.importances`."""
+        """Permutation importance of the held-out CRPS, see :func:`negmm.importances`."""
         check_is_fitted(self)
         if "_importances" not in self.__dict__:
-            raise AttributeError("feature_importances_ are there after fit(..., importances=True)")
+            raise AttributeError("feature_importances_ needs fit(..., importances=True)")
         return self._importances
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file, the one that the command line reads; it appears whole or not at all."""
+        """Writes the model file, which the command line reads too; the write is atomic."""
         check_is_fitted(self)
-        write_whole(path, self.model_.to_bytes())
+        write_atomically(path, self.model_.to_bytes())
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
         """
-        Writes an ONNX graph: from named columns to the distribution, for runtimes that know nothing of negmm; it appears whole or not
-        at all. Inputs and outputs are described in ``docs/onnx.md``.
+        Writes an ONNX graph from named columns to the distribution, for runtimes without negmm; the write is atomic. Inputs and outputs
+        are described in ``docs/onnx.md``.
         """
         check_is_fitted(self)
-        write_whole(path, self.model_.to_onnx())
+        write_atomically(path, self.model_.to_onnx())
 
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
@@ -409,13 +409,13 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         return json.loads(self.model_.describe())
 
     def _rows(self, X: Any) -> _native.Table:
-        """What is to be predicted, as a table."""
+        """The rows to predict, as a table."""
         check_is_fitted(self)
         X = self._check_X(X, reset=False, least_rows=1)
         return table(X, self._names, [])
 
     def _check_X(self, X: Any, *, reset: bool, least_rows: int) -> Any:
-        """A frame with its types, anything else as an array; NaN is missing, and infinity is for the core to refuse."""
+        """A data frame as it is, anything else as an array. NaN is missing; the library refuses infinity."""
         if is_frame(X):
             rows = X if is_pandas(X) else Streamed(X)
             self._check_names(known_names(X, rows), rows, reset)
@@ -439,7 +439,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         )
 
     def _check_names(self, known: Any, rows: Any, reset: bool) -> None:
-        """Number and names of the columns, as scikit-learn checks them; where it does not know the frame, by the same rules."""
+        """Checks number and names of the columns as scikit-learn does; by the same rules where it does not know the type of data frame."""
         if known is not None:
             validate_data(self, known, reset=reset, skip_check_array=True)
         elif reset:
@@ -453,8 +453,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(f"The feature names should match those that were passed during fit: {expected}.")
 
     def _options(self) -> list[tuple[str, str]]:
-        """The options that are not left to the core, as text."""
-        own = [name for name in ESTIMATORS[self.method]._get_param_names() if name not in NO_OPTIONS]
+        """The options that are not None, as text."""
+        own = [name for name in ESTIMATORS[self.method]._get_param_names() if name not in FIT_PARAMETERS]
         given = [(name, getattr(self, name)) for name in own]
         return [(option_of(name), _text(name, value)) for name, value in given if value is not None]
 
@@ -462,7 +462,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         return threads_of(self.n_jobs)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What pickle, joblib and skops keep: plain values, the model as the bytes of its file."""
+        """The state for pickle, joblib and skops: plain values, and the model as the bytes of its file."""
         state: dict[str, Any] = dict(super().__getstate__())
         if "model_" in state:
             state["model_"] = state["model_"].to_bytes()
@@ -476,23 +476,23 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
 
 
 def _scores(dist: Distribution, y: ArrayLike) -> dict[str, float]:
-    targets = one_a_row(y)
+    targets = check_vector(y)
     error = np.sqrt(np.mean((np.asarray(dist.mean()) - targets) ** 2))
     return {"crps": float(np.mean(dist.crps(targets))), "nll": float(np.mean(dist.nll(targets))), "rmse": float(error)}
 
 
 def model_in(path: str | os.PathLike[str]) -> tuple[_native.Model, dict[str, Any]]:
-    """The model of a file, and what it says about itself."""
-    place = os.fspath(path)
+    """The model in a file, and its description."""
+    file = os.fspath(path)
     try:
-        model = _native.Model.from_bytes(Path(place).read_bytes())
+        model = _native.Model.from_bytes(Path(file).read_bytes())
     except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
+        raise ValueError(f"{file}: {error}") from None
     return model, json.loads(model.describe())
 
 
 def _text(name: str, value: object) -> str:
-    """A parameter as the command line spells it."""
+    """A parameter as the text of an option."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, Integral):
@@ -507,18 +507,18 @@ def _text(name: str, value: object) -> str:
 
 
 def _parameter(value: Any) -> Any:
-    """A value of the model file as a parameter; a member is called by its name."""
+    """A value of the model file as a parameter; of a member method its name."""
     if isinstance(value, dict):
         return value["name"]
     return tuple(value) if isinstance(value, list) else value
 
 
 def _numbered(count: int) -> list[str]:
-    """What columns without names are called in model files."""
+    """Names of unnamed columns in model files."""
     return [f"x{column}" for column in range(count)]
 
 
-def _words(labels: ArrayLike | None) -> list[str] | None:
+def _labels(labels: ArrayLike | None) -> list[str] | None:
     return None if labels is None else [str(label) for label in np.asarray(labels, dtype=object).ravel()]
 
 

@@ -1,4 +1,4 @@
-"""Scorers: proper scores of distributions for scikit-learn's ``scoring=``, by object or by name."""
+"""Scorers: proper scores of distributions for ``scoring=`` of scikit-learn, by object or by name."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from sklearn import model_selection
 from sklearn.metrics import _scorer
 
-from negmm.averages import averaged, one_a_row
-from negmm.through import predict_dist
+from negmm.validation import weighted_mean, check_vector
+from negmm.meta_estimators import predict_dist
 
 
 class DistributionScorer(_scorer._BaseScorer):  # type: ignore[misc]
-    """Asks an estimator, or what stands around one, for its distributions and scores them; weights come by metadata routing or by
+    """Scores the distributions that an estimator or a meta-estimator predicts; weights come by metadata routing or by
     ``sample_weight``."""
 
     def __init__(self, score: Any) -> None:
@@ -37,11 +37,11 @@ class DistributionScorer(_scorer._BaseScorer):  # type: ignore[misc]
 
 
 def _neg_crps(y_true: ArrayLike, y_pred: Any, sample_weight: ArrayLike | None = None) -> float:
-    return -float(averaged(y_pred.crps(one_a_row(y_true)), True, sample_weight))
+    return -float(weighted_mean(y_pred.crps(check_vector(y_true)), True, sample_weight))
 
 
 def _neg_nll(y_true: ArrayLike, y_pred: Any, sample_weight: ArrayLike | None = None) -> float:
-    return -float(averaged(np.asarray(y_pred.nll(one_a_row(y_true))), True, sample_weight))
+    return -float(weighted_mean(np.asarray(y_pred.nll(check_vector(y_true))), True, sample_weight))
 
 
 #: Minus the mean CRPS.
@@ -49,19 +49,19 @@ neg_crps = DistributionScorer(_neg_crps)
 #: Minus the mean logarithmic score.
 neg_nll = neg_log_likelihood = DistributionScorer(_neg_nll)
 
-#: How they are called in ``scoring=``.
+#: Their names in ``scoring=``.
 NAMES = {"neg_crps": neg_crps, "neg_log_likelihood": neg_nll, "neg_nll": neg_nll}
 #: Methods of estimators here that ``cross_val_predict`` may call.
 METHODS = {"predict_interval", "predict_quantiles", "predict_var"}
 
 
-def _enter_names() -> None:
-    """Makes ``scoring="neg_crps"`` and ``method="predict_interval"`` words that scikit-learn knows. It has no public way to do so, and
-    its functions and classes have lists of the words of their own."""
+def _register_names() -> None:
+    """Registers ``scoring="neg_crps"`` and ``method="predict_interval"`` with scikit-learn. It has no public way to do so, and its
+    functions and classes have their own lists of allowed values."""
     getattr(_scorer, "_SCORERS", {}).update(NAMES)
     _allow(model_selection, "method", METHODS)
     for module in ("metrics", "model_selection", "inspection", "feature_selection"):
-        # What is imported later asks the scorers for their names.
+        # Modules that are imported later read the names of the scorers.
         if f"sklearn.{module}" in sys.modules:
             _allow(sys.modules[f"sklearn.{module}"], "scoring", set(NAMES))
 
@@ -74,4 +74,4 @@ def _allow(module: Any, parameter: str, words: set[str]) -> None:
                 allowed.options.update(words)
 
 
-_enter_names()
+_register_names()

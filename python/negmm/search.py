@@ -1,4 +1,4 @@
-"""Comparison of methods and hyperparameter search, with pandas tables.
+"""Comparison of methods and hyperparameter search, with tables of pandas.
 
 Needs pandas (``pip install pandas``).
 """
@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict
 
 from negmm import _native
 from negmm.executor import exchange_with
-from negmm.messages import python_errors, option_of
+from negmm.messages import option_of, parameter_of, python_errors
 from negmm.methods import ConstantRegressor, NEGMMRegressor
 from negmm.progress import progress
 from negmm.regressor import ESTIMATORS, METHODS, DistributionRegressor, _text
@@ -22,15 +22,15 @@ from negmm.task import Dates, Splitting
 from negmm.threads import threads_of
 
 Methods = Sequence[str | DistributionRegressor] | Mapping[str, DistributionRegressor] | str | DistributionRegressor
-#: Values to try, a range (low, high), or a range whose logarithm is even (low, high, "log").
+#: Values to try, a uniform range (low, high), or a log-uniform range (low, high, "log").
 Values = Sequence[Any]
 
 #: The scores in the order of the command line's tables.
 SCORES = ("rmse", "nll", "mass_nll", "crps", "integrated_brier", "concordance", "picp", "mpiw", "seconds")
 
 
-class Wishes(TypedDict):
-    """What a search is told beside its task."""
+class SearchSettings(TypedDict):
+    """The settings of a search beside its task."""
 
     tries: list[str]
     search: str | None
@@ -42,14 +42,14 @@ class Wishes(TypedDict):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several methods on the same splits.
+    """Scores of several methods on the same splits.
 
     Attributes
     ----------
     table : pandas.DataFrame
-        Mean of each score over the splits, a row a method, and under ``(score, "se")`` its standard error.
+        Mean of each score over the splits, one row per method, and under ``(score, "se")`` its standard error.
     scores : pandas.DataFrame
-        The scores themselves, a row for each method and split.
+        The scores of each method and split.
     best : dict
         For each score the method that is better than every other by more than two standard errors of the paired difference, or None.
     """
@@ -65,17 +65,17 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a search found.
+    """Result of a search.
 
     Attributes
     ----------
     table : pandas.DataFrame
         Every configuration, the best first: its method, its settings, the mean and the standard error of each score over the splits,
-        the share of the rows that it saw, and why it failed where it did.
+        the fraction of the rows that it was trained on, and its error where it failed.
     best_params : dict
-        The settings of the best.
+        Parameters of the best configuration.
     best_estimator : DistributionRegressor
-        The best, fitted to all rows; not fitted where ``refit`` was False.
+        The best configuration, fitted to all rows unless ``refit`` was False.
     """
 
     table: Any
@@ -104,22 +104,22 @@ def compare(
     verbose: int = 0,
     engine: str = "auto",
 ) -> Comparison:
-    """Fits every method on every split and scores it on the rows that were left out, as ``negmm compare`` does.
+    """Fits every method on every split and scores it on the test rows, as ``negmm compare`` does.
 
     Parameters
     ----------
     X, y, sample_weight, groups, dates
         As for ``fit``.
     methods : names or estimators, optional
-        What is compared; a dict gives them names. None: all methods with their usual settings.
+        Methods to compare; a dict gives them names. None: all methods with their default settings.
     folds : int
-        Each row is scored once, in one of so many parts.
+        Number of folds; each row is scored once.
     repeats, test : int, float
-        So many times another random share of the rows is scored, instead of folds.
+        Number of random test sets, instead of folds, and their fraction of the rows.
     random_state : int
-        Starts all random choices.
+        Random seed.
     n_jobs, executor, verbose, engine
-        As for estimators: threads here, or where networks are trained; whether progress is shown; what trains here.
+        As for estimators.
 
     >>> import numpy as np
     >>> import negmm
@@ -182,21 +182,21 @@ def tune(
     verbose: int = 0,
     engine: str = "auto",
 ) -> Tuning:
-    """Tries settings on validation rows and fits the best to all rows, as ``negmm tune`` does.
+    """Searches hyperparameters by their scores on validation rows and fits the best to all rows, as ``negmm tune`` does.
 
     Parameters
     ----------
     method : estimator, name, or several
-        What is tuned; settings that are not in the space stay as they are. None: ``NEGMMRegressor()``.
+        Estimators to tune; parameters that are not in the space stay as they are. None: ``NEGMMRegressor()``.
     space : dict, optional
         For each parameter a list of values, a range ``(low, high)``, or ``(low, high, "log")``. None: the options that most often
         matter, see :func:`usual_space`.
     search, trials, factor
-        All combinations, so many at random, or successive halving by that factor.
+        Grid search, random search with ``trials`` draws, or successive halving by ``factor``.
     by : str
-        The score that chooses.
+        Score by which configurations are ranked.
     journal : path of a folder, optional
-        Keeps every finished trial, so that a search that was stopped goes on where it was.
+        Folder that records every finished trial, so that an interrupted search can be resumed.
     X, y, sample_weight, groups, dates, folds, repeats, test, random_state, n_jobs, executor, verbose,
     engine
         As for :func:`compare`.
@@ -215,7 +215,7 @@ def tune(
     tried = with_current_names(space or {}, parameters, stacklevel=2)
     tries = [f"{option_of(name)}={_tried(name, values)}" for name, values in tried.items()]
     kept = None if journal is None else os.fspath(journal)
-    wishes = Wishes(tries=tries, search=search, trials=trials, factor=factor, by=by, journal=kept)
+    search_settings = SearchSettings(tries=tries, search=search, trials=trials, factor=factor, by=by, journal=kept)
     splitting = Splitting(folds=folds, repeats=repeats, test=test)
     target = _target_of(named.values())
     learner = ConstantRegressor(**target, random_state=random_state)
@@ -229,7 +229,7 @@ def tune(
                     task,
                     described,
                     splitting,
-                    wishes,
+                    search_settings,
                     threads=threads,
                     exchange=exchange,
                     progress=bar,
@@ -255,7 +255,7 @@ def tune(
 
 
 def usual_space(method: Methods) -> dict[str, Values]:
-    """The settings of a method that most often matter, and what they may be: what :func:`tune` tries where nobody says it.
+    """The default search space of a method: the options that most often matter, as :func:`tune` uses it.
 
     >>> usual_space("ngboost")["max_depth"]
     (2, 6)
@@ -276,11 +276,11 @@ def usual_space(method: Methods) -> dict[str, Values]:
 
 
 def suggest(trial: Any, space: Mapping[str, Values]) -> dict[str, Any]:
-    """The parameters that a trial of Optuna suggests for a space."""
+    """The parameters that a trial of Optuna suggests from a space."""
     suggested: dict[str, Any] = {}
     for name, values in space.items():
         if isinstance(values, list):
-            # Optuna takes plain values only.
+            # Optuna takes only plain values.
             words = [repr(value) for value in values]
             suggested[name] = values[words.index(trial.suggest_categorical(name, words))]
         elif isinstance(values[0], int) and isinstance(values[1], int):
@@ -290,13 +290,8 @@ def suggest(trial: Any, space: Mapping[str, Values]) -> dict[str, Any]:
     return suggested
 
 
-def parameter_of(option: str) -> str:
-    """The name of an option as a parameter here."""
-    return "loss" if option == "score" else option.replace("-", "_")
-
-
 def _named(methods: Methods) -> dict[str, DistributionRegressor]:
-    """Estimators by their names: those of a dict, else of their methods, with a number where one comes again."""
+    """Estimators by name: the keys of a dict, else the names of their methods, numbered where they repeat."""
     if isinstance(methods, Mapping):
         return dict(methods)
     named: dict[str, DistributionRegressor] = {}
@@ -314,15 +309,15 @@ def _described(estimator: DistributionRegressor) -> tuple[str, list[tuple[str, s
 
 
 def _target_of(estimators: Any) -> dict[str, Any]:
-    """What the estimators say of the target, which must be the same."""
+    """The target parameters of the estimators, which must be equal."""
     told = [{name: getattr(estimator, name) for name in ("lower", "upper", "continuous")} for estimator in estimators]
     if any(other != told[0] for other in told):
-        raise ValueError("lower, upper and continuous are about the target: expected the same for all estimators")
+        raise ValueError("lower, upper and continuous must be the same for all estimators")
     return told[0]
 
 
 def _tried(name: str, values: Values) -> str:
-    """What may be tried, as the command line has it."""
+    """The values to try, as the text of ``--try``."""
     if isinstance(values, tuple):
         low, high, *log = values
         return f"{_text(name, low)}..{_text(name, high)}{':log' if log else ''}"
@@ -331,7 +326,7 @@ def _tried(name: str, values: Values) -> str:
 
 
 def _read(method: str, option: str, text: str) -> Any:
-    """A setting as a parameter."""
+    """The value of an option as a parameter."""
     kinds = {known["name"]: known["kind"] for known in METHODS[method]["options"]}
     match kinds.get(option):
         case "integer":

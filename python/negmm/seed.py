@@ -1,4 +1,4 @@
-"""Random seeds."""
+"""Random seeds: from ``random_state`` to the library's seed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 
 def seed_of(random_state: Any) -> int:
-    """The core's seed: a number is taken as it is, so that the command line's ``--seed`` gives the same model."""
+    """The library's seed. A number is used as it is, so that ``--seed`` on the command line gives the same model."""
     if isinstance(random_state, Integral):
         seed = int(random_state)
         if not 0 <= seed < 2**64:

@@ -1,4 +1,4 @@
-"""skpro's contract: any estimator of this package as a probabilistic regressor of skpro, and its distributions as skpro's.
+"""Adapters for skpro: estimators of this package as probabilistic regressors of skpro, and its distributions as skpro's.
 
 Needs skpro (``pip install skpro``).
 """
@@ -96,7 +96,7 @@ class NEGMMDistribution(BaseDistribution):
         return self._at("crps", x) + 0.5 * self._energy_self()
 
     def _energy_self(self) -> Any:
-        """E|X - Y| = 2 (E|X - m| - CRPS(m)) at the mean m, and E|X - m| = 2 F(m) (m - mean of the share F(m) that lies lowest)."""
+        """E|X - Y| = 2 (E|X - m| - CRPS(m)) at the mean m, and E|X - m| = 2 F(m) (m - mean of the lower tail with probability F(m))."""
         mean = self.distribution.mean()
         below = self.distribution.cdf(mean)
         distance = 2.0 * below * (mean - self.distribution._ask("shortfall", below))
@@ -143,12 +143,12 @@ class NEGMMProbaRegressor(BaseProbaRegressor):
     Parameters
     ----------
     estimator : estimator of this package, default=AutoRegressor()
-        What is fitted.
+        Estimator to fit.
 
     Attributes
     ----------
     estimator_ : estimator of this package
-        What was fitted.
+        Fitted estimator.
 
     Examples
     --------
@@ -198,7 +198,7 @@ class NEGMMProbaRegressor(BaseProbaRegressor):
 
 
 def _named(X: pd.DataFrame) -> pd.DataFrame:
-    """The same frame with text as names of its columns: scikit-learn takes no mixture of numbers and text."""
+    """The data frame with strings as column names: scikit-learn refuses a mixture of numbers and strings."""
     return X.set_axis([str(name) for name in X.columns], axis=1)
 
 

@@ -1,4 +1,4 @@
-"""An sktime forecaster of one series. Needs ``pip install sktime``."""
+"""A forecaster for sktime. Needs ``pip install sktime``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class NEGMMForecaster(BaseForecaster):
     Parameters
     ----------
     season : int, sequence of int, or None
-        Steps after which things repeat; None: found in the data.
+        Seasonal periods in steps; None: found in the data.
     preset : {"fast", "medium", "best"}
-        How much is trained.
+        Training effort.
     folds, hidden, steps : int, sequence of int, int, or None
-        Options of ``auto``; None: as many as suit forecasts.
+        Options of ``auto``; None: defaults for forecasts.
     random_state : int
-        Starts all random choices.
+        Random seed.
     n_jobs : int or None
         Threads.
 
@@ -93,10 +93,10 @@ class NEGMMForecaster(BaseForecaster):
 
     def _ahead(self, fh: Any) -> tuple[Distribution, Any]:
         """The distributions of the steps of ``fh``, and their index."""
-        places = np.asarray(fh.to_relative(self.cutoff)).astype(int) - 1
+        positions = np.asarray(fh.to_relative(self.cutoff)).astype(int) - 1
         frame = pd.DataFrame({"y": self._past.to_numpy(dtype=float)})
         dist = self.forecaster_.predict_dist(frame)
-        return dist[places], fh.to_absolute_index(self.cutoff)
+        return dist[positions], fh.to_absolute_index(self.cutoff)
 
     def _predict(self, fh: Any, X: Any) -> Any:
         dist, index = self._ahead(fh)
@@ -109,7 +109,7 @@ class NEGMMForecaster(BaseForecaster):
         return pd.DataFrame(np.column_stack([dist.ppf(level) for level in alpha]), index=index, columns=columns)
 
     def _update(self, y: Any, X: Any = None, update_params: bool = True) -> NEGMMForecaster:
-        """New steps are the past of what follows; networks are not trained again."""
+        """Appends new steps to the past of the series; networks are not trained again."""
         self._past = y.combine_first(self._past)
         return self
 

@@ -1,4 +1,4 @@
-"""Conversion of arrays and frames to tables of the library, by the types of their columns."""
+"""Conversion of arrays and data frames to tables of the library, by the types of their columns."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from sklearn.utils.validation import _get_feature_names
 
 from negmm import _native
 
-#: Numbers, truth values, times, lengths of time; text; categories; what streams arrays of Arrow.
+#: Numbers, bools, datetimes, durations; text; categories; Arrow streams.
 Column = NDArray[Any] | list[str | None] | tuple[NDArray[np.int64], list[str]] | Any
 NamedColumns = list[tuple[str, Column]]
 
 
 def is_pandas(X: object) -> bool:
-    """Whether ``X`` is a data frame of pandas."""
+    """Whether ``X`` is a pandas data frame."""
     return type(X).__module__.split(".")[0] == "pandas" and hasattr(X, "columns")
 
 
 def is_frame(X: object) -> bool:
-    """Whether ``X`` has columns that know what they hold: a frame of pandas, or a stream of Arrow with named columns."""
+    """Whether ``X`` has typed columns: a pandas data frame, or an Arrow stream with named columns."""
     named = any(hasattr(X, name) for name in ("columns", "schema"))
     return is_pandas(X) or isinstance(X, Streamed) or (named and hasattr(X, "__arrow_c_stream__"))
 
 
 class Streamed:
-    """What came as a stream of Arrow, which may come but once: the table of the core, with the shape of a frame."""
+    """The table of an Arrow stream, which can be read only once, with the shape of a data frame."""
 
     def __init__(self, X: Any) -> None:
         if type(X).__module__.startswith("polars"):
             import polars
 
-            # Its columns of nulls have a layout that other readers refuse.
+            # Other readers refuse the layout of its null columns.
             X = X.cast({polars.Null: polars.Float64})
         self.table = _native.Table.of_stream(X)
         self.columns = self.table.names
         self.shape = (len(self.table), len(self.columns))
 
     def __dataframe__(self) -> Streamed:
-        """For older versions of scikit-learn, which ask for names so."""
+        """For older versions of scikit-learn, which get column names this way."""
         return self
 
     def column_names(self) -> list[str]:
@@ -51,12 +51,12 @@ class Streamed:
 
 
 def known_names(X: Any, rows: Any) -> Any:
-    """``X`` or its ``rows``, whichever scikit-learn finds the names of; None where it finds them in neither."""
+    """``X`` or its ``rows``, whichever scikit-learn finds column names of; None where it finds none."""
     return next((frame for frame in (X, rows) if _get_feature_names(frame) is not None), X if is_pandas(X) else None)
 
 
 def table(X: Any, names: list[str], more: NamedColumns) -> _native.Table:
-    """The table of a frame or of a matrix (numbers, datetime64 or text), its columns called ``names``, and of more columns."""
+    """The table of a data frame or matrix (numbers, datetime64 or text) with columns called ``names``, and of more columns."""
     if isinstance(X, Streamed):
         return X.table.renamed_with(names, more)
     if is_pandas(X):
@@ -64,14 +64,14 @@ def table(X: Any, names: list[str], more: NamedColumns) -> _native.Table:
     elif X.dtype.kind == "M":
         columns = [_times(X[:, at]) for at in range(len(names))]
     elif X.dtype.kind in "OU":
-        columns = [_of_objects(name, _without_gaps(X[:, at].tolist())) for at, name in enumerate(names)]
+        columns = [_of_objects(name, _with_none(X[:, at].tolist())) for at, name in enumerate(names)]
     else:
         return _native.Table.of_matrix(X, names, more)
     return _native.Table(list(zip(names, columns, strict=True)) + more)
 
 
 def has_text(X: object) -> bool:
-    """Whether ``X`` is a matrix with a cell of text."""
+    """Whether ``X`` is a matrix with at least one text cell."""
     if not isinstance(X, np.ndarray) or X.ndim != 2:
         return False
     return X.dtype.kind == "U" or (X.dtype.kind == "O" and any(isinstance(cell, str) for cell in X.flat))
@@ -87,7 +87,7 @@ def _of_pandas(name: str, series: Any) -> Column:
         categories = series.cat.categories
         if types.is_datetime64_any_dtype(categories.dtype) or types.is_timedelta64_dtype(categories.dtype):
             return _of_pandas(name, series.astype(categories.dtype))
-        words = [_word(name, row, cell) for row, cell in enumerate(categories)]
+        words = [_text(name, row, cell) for row, cell in enumerate(categories)]
         return series.cat.codes.to_numpy(dtype=np.int64), words
     if dtype == np.bool_:
         return series.to_numpy()
@@ -110,7 +110,7 @@ def _of_pandas(name: str, series: Any) -> Column:
 
 
 def _of_objects(name: str, cells: list[Any]) -> Column:
-    """A column of Python's objects, None where one is missing."""
+    """A column of Python objects, None where missing."""
 
     def all_are(*kinds: type) -> bool:
         return all(cell is None or isinstance(cell, kinds) for cell in cells)
@@ -118,32 +118,32 @@ def _of_objects(name: str, cells: list[Any]) -> Column:
     if all_are(Real, Decimal) and (not all_are(bool, np.bool_) or all(cell is None for cell in cells)):
         return np.array([np.nan if cell is None else float(cell) for cell in cells])
     if all_are(date):
-        return np.array([_moment(cell) for cell in cells], dtype="datetime64[us]")
+        return np.array([_without_zone(cell) for cell in cells], dtype="datetime64[us]")
     if all_are(timedelta):
         return np.array(cells, dtype="timedelta64[us]")
-    return [None if cell is None else _word(name, row, cell) for row, cell in enumerate(cells)]
+    return [None if cell is None else _text(name, row, cell) for row, cell in enumerate(cells)]
 
 
-def _without_gaps(cells: list[Any]) -> list[Any]:
-    """Cells with None for what NumPy and pandas mark as missing: what is not equal to itself."""
+def _with_none(cells: list[Any]) -> list[Any]:
+    """Cells with None for missing values of NumPy and pandas, which are not equal to themselves."""
     return [None if cell is None or type(cell).__name__ == "NAType" or cell != cell else cell for cell in cells]
 
 
 def _times(times: NDArray[Any]) -> NDArray[Any]:
-    """Times or their lengths as the core takes them: in nanoseconds where they are, else in microseconds."""
+    """Datetimes or durations as the library takes them: in nanoseconds where they are, else in microseconds."""
     kind = {"M": "datetime64", "m": "timedelta64"}[times.dtype.kind]
     return times if times.dtype == f"{kind}[ns]" else times.astype(f"{kind}[us]")
 
 
-def _moment(cell: date | None) -> datetime | date | None:
-    """A date or time without a zone, that of UTC where it had one."""
+def _without_zone(cell: date | None) -> datetime | date | None:
+    """A date or time without a time zone, converted to UTC."""
     if isinstance(cell, datetime) and cell.tzinfo is not None:
         return cell.astimezone(timezone.utc).replace(tzinfo=None)
     return cell
 
 
-def _word(name: str, row: int, cell: object) -> str:
-    """A cell of a text column as the core writes it: a whole number without decimals."""
+def _text(name: str, row: int, cell: object) -> str:
+    """A cell of a text column as the library formats it: whole numbers without decimals."""
     if isinstance(cell, (str, bool, np.bool_)) or type(cell).__name__ == "Interval":
         return str(cell)
     if isinstance(cell, time):
@@ -154,15 +154,15 @@ def _word(name: str, row: int, cell: object) -> str:
     raise ValueError(f'column "{name}", row {row}: expected a number or text, found {type(cell).__name__}')
 
 
-def places(labels: Any) -> NDArray[np.float64]:
-    """Labels of any kind as numbers, the same for equal ones; NaN where one is missing."""
-    numbers: dict[Any, int] = {}
-    cells = _without_gaps(labels.tolist())
-    return np.array([np.nan if cell is None else numbers.setdefault(cell, len(numbers)) for cell in cells], dtype=float)
+def label_codes(labels: Any) -> NDArray[np.float64]:
+    """Labels of any type as integer codes, equal for equal labels; NaN where missing."""
+    codes: dict[Any, int] = {}
+    cells = _with_none(labels.tolist())
+    return np.array([np.nan if cell is None else codes.setdefault(cell, len(codes)) for cell in cells], dtype=float)
 
 
-def free_name(name: object, taken: list[str], otherwise: str) -> str:
-    """``name`` where it is a text that no column has, else ``otherwise`` with as many underscores as it takes."""
+def unique_name(name: object, taken: list[str], otherwise: str) -> str:
+    """``name`` where it is a string that no column has, else ``otherwise``, with underscores appended until it is unique."""
     if isinstance(name, str) and name not in taken:
         return name
     while otherwise in taken:

@@ -1,4 +1,4 @@
-"""The learning task: a table, its target specification and its column roles."""
+"""Training tasks: a table, its target, and the roles of the other columns."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from negmm import _native
-from negmm.censored import ends
-from negmm.table import NamedColumns, free_name, places, table
+from negmm.censored import censored_bounds
+from negmm.table import NamedColumns, label_codes, table, unique_name
 
 Dates = Iterable[str] | Mapping[str, str | None] | None
 
 
 class Task(TypedDict):
-    """What is to be learnt: ``target`` from all other columns but ``weight``, ``group``, ``censored`` and ``upper_end``."""
+    """The target column is predicted from all columns but ``weight``, ``group``, ``censored`` and ``upper_end``."""
 
     table: _native.Table
     target: str
@@ -34,7 +34,7 @@ class Task(TypedDict):
 
 
 class Splitting(TypedDict):
-    """How rows are divided: into ``folds``, or ``repeats`` times a share ``test`` at random."""
+    """The splits: ``folds``, or ``repeats`` random test sets with a fraction ``test`` of the rows."""
 
     folds: int
     repeats: int | None
@@ -54,27 +54,27 @@ def task_of(
     continuous: bool,
     seed: int,
 ) -> Task:
-    """The task of learning ``y`` from checked inputs whose columns are called ``names``."""
-    target_name, highest = getattr(y, "name", None), None
-    if (known := ends(y)) is not None:
-        target_name, y, highest = known
+    """The task of predicting ``y`` from validated inputs whose columns are called ``names``."""
+    target_name, upper_bounds = getattr(y, "name", None), None
+    if (known := censored_bounds(y)) is not None:
+        target_name, y, upper_bounds = known
     y = column_or_1d(y, warn=True)
     y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
     check_consistent_length(X, y)
-    target = free_name(target_name, names, "y")
+    target = unique_name(target_name, names, "y")
     more: NamedColumns = [(target, y)]
 
     def added(name: str, column: Any) -> str:
-        """The name that a further column got."""
-        name = free_name(None, [*names, *(other for other, _ in more)], name)
+        """Adds a column; returns the name that it got."""
+        name = unique_name(None, [*names, *(other for other, _ in more)], name)
         more.append((name, column))
         return name
 
     censored = upper_end = weight = group = None
-    if highest is not None:
-        censored = added("censored", np.isinf(highest).astype(np.float64))
-        if np.any(np.isfinite(highest) & (highest > y)):
-            upper_end = added("upper_end", np.where(np.isinf(highest), np.nan, highest))
+    if upper_bounds is not None:
+        censored = added("censored", np.isinf(upper_bounds).astype(np.float64))
+        if np.any(np.isfinite(upper_bounds) & (upper_bounds > y)):
+            upper_end = added("upper_end", np.where(np.isinf(upper_bounds), np.nan, upper_bounds))
     if sample_weight is not None:
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if not weights.any():
@@ -83,7 +83,7 @@ def task_of(
     if groups is not None:
         labels = column_or_1d(groups, dtype=object, warn=True)
         check_consistent_length(X, labels)
-        group = added("groups", places(labels))
+        group = added("groups", label_codes(labels))
     return Task(
         table=table(X, names, more),
         target=target,
@@ -100,7 +100,7 @@ def task_of(
 
 
 def _dates(dates: Dates) -> list[tuple[str, str | None]]:
-    """Columns that are dates, each with its form or None."""
+    """Date columns, each with its format or None."""
     if isinstance(dates, Mapping):
-        return [(name, form) for name, form in dates.items()]
+        return [(name, format) for name, format in dates.items()]
     return [(name, None) for name in ([dates] if isinstance(dates, str) else dates or [])]

@@ -1,4 +1,4 @@
-"""The number of threads: ``n_jobs`` within the limits of joblib, Dask, Ray and loky."""
+"""Numbers of threads: ``n_jobs``, within the limits that joblib, Dask, Ray and loky set for this process."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
 
-#: Backends of joblib whose workers are threads or processes of this machine.
+#: Backends of joblib whose workers are threads or processes on this machine.
 LOCAL = ("LokyBackend", "ThreadingBackend", "MultiprocessingBackend")
-#: What OpenMP would be told; as it does, this is looked at once: a local cluster of Dask leaves it behind for its workers.
-LIMIT = int(_said) if (_said := os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()).isdigit() else 0
+#: The limit of OpenMP. As OpenMP does, it is read once: a local cluster of Dask sets it later, for its workers.
+LIMIT = int(_limit) if (_limit := os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()).isdigit() else 0
 
 
 def threads_of(n_jobs: int | None) -> int:
-    """The threads that ``n_jobs`` means: None is 1, or what ``joblib.parallel_config`` says; -1 all cores that this process may use,
+    """The threads that ``n_jobs`` means: None is 1, or that of ``joblib.parallel_config``; -1 all cores that this process may use,
     -2 all but one. Within joblib's own workers it is as joblib nests: 1 below the second level.
 
     >>> threads_of(3), threads_of(None)
@@ -26,13 +26,13 @@ def threads_of(n_jobs: int | None) -> int:
     if type(backend).__name__ == "SequentialBackend":
         return 1
     if n_jobs is None:
-        # What a context says of a cluster is not about the threads of this process.
+        # The ``n_jobs`` of a cluster backend is no number of threads of this process.
         n_jobs = configured if type(backend).__name__ in LOCAL and configured is not None else 1
     return n_jobs if n_jobs > 0 else max(cores() + 1 + n_jobs, 1)
 
 
 def cores() -> int:
-    """Cores that this process may use: as joblib counts them, and no more than ``OMP_NUM_THREADS`` said at the start, which loky, Dask,
+    """Cores that this process may use: as joblib counts them, and no more than ``OMP_NUM_THREADS`` at the start, which loky, Dask,
     Ray and Spark set for their workers."""
     counted = int(cpu_count())
     return min(counted, LIMIT) if LIMIT else counted

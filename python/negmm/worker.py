@@ -1,4 +1,4 @@
-"""Training on a worker: a job and its result are bytes; the rows of a fit are unpacked once."""
+"""Training on a worker: jobs come and go as bytes, and the rows of a data set are unpacked once."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from threading import Lock
 from negmm import _native
 from negmm.threads import threads_of
 
-#: Sets of rows that a process keeps.
-MOST_ROWS = 4
+#: Data sets that a process caches.
+MAX_DATASETS = 4
 
-_kept: OrderedDict[str, _native.Rows] = OrderedDict()
+_cache: OrderedDict[str, _native.Rows] = OrderedDict()
 _lock = Lock()
 
 
 def has(name: str) -> bool:
-    """Whether the rows of that name are here."""
+    """Whether the rows of that name are in the cache."""
     with _lock:
-        return name in _kept
+        return name in _cache
 
 
 def train(name: str, packed: bytes | None, job: bytes, n_jobs: int | None) -> bytes | None:
-    """Trains a job on the rows of that name; None where they are neither here nor in ``packed``."""
+    """Trains a job on the rows of that name; None where they are neither cached nor in ``packed``."""
     with _lock:
-        if name not in _kept:
+        if name not in _cache:
             if packed is None:
                 return None
-            _kept[name] = _native.Rows.from_bytes(packed)
-            while len(_kept) > MOST_ROWS:
-                _kept.popitem(last=False)
-        _kept.move_to_end(name)
-        rows = _kept[name]
+            _cache[name] = _native.Rows.from_bytes(packed)
+            while len(_cache) > MAX_DATASETS:
+                _cache.popitem(last=False)
+        _cache.move_to_end(name)
+        rows = _cache[name]
     return _native.train(rows, job, threads=threads_of(n_jobs))

@@ -19,13 +19,13 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<FFI_ArrowArrayStream> {
     Ok(unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr().cast()) })
 }
 
-fn refused(error: impl std::fmt::Display) -> PyErr {
+fn stream_error(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
 /// The table of an object that streams record batches.
 pub fn table(object: &Bound<'_, PyAny>) -> PyResult<negmm::Table> {
-    let batches = RecordBatchStreamReader::try_new(stream(object)?).map_err(refused)?;
+    let batches = RecordBatchStreamReader::try_new(stream(object)?).map_err(stream_error)?;
     // A producer may need the interpreter's lock in a thread of its own.
     let schema = batches.schema();
     object.py().detach(|| negmm::Table::of_arrow(&schema, batches)).map_err(exception)
@@ -33,7 +33,7 @@ pub fn table(object: &Bound<'_, PyAny>) -> PyResult<negmm::Table> {
 
 /// The column called `name` of an object that streams arrays.
 pub fn column(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(Column, Option<ColumnType>)> {
-    let arrays = ArrayStreamReader::try_new(stream(object)?).map_err(refused)?;
+    let arrays = ArrayStreamReader::try_new(stream(object)?).map_err(stream_error)?;
     let mut column = ArrowColumn::new(name, arrays.field().data_type()).map_err(exception)?;
     object
         .py()

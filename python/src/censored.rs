@@ -10,7 +10,7 @@ use crate::error::exception;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 
-/// What is known of as many rows, and how much each counts.
+/// Censored targets and weights of so many rows.
 fn rows(
     lower: &Numbers<'_>,
     upper: &Numbers<'_>,
@@ -36,22 +36,22 @@ pub fn concordance(
     Ok(censored::concordance(&known, &predicted.as_array().to_vec(), weights.as_deref()))
 }
 
-/// The integrated Brier score of P(Y > place), rows × places.
+/// The integrated Brier score of P(Y > time), rows × times.
 #[pyfunction]
-#[pyo3(signature = (lower, upper, places, survival, weights))]
+#[pyo3(signature = (lower, upper, times, survival, weights))]
 pub fn integrated_brier(
     lower: Numbers<'_>,
     upper: Numbers<'_>,
-    places: Numbers<'_>,
+    times: Numbers<'_>,
     survival: PyReadonlyArray2<'_, f64>,
     weights: Option<Numbers<'_>>,
 ) -> PyResult<f64> {
     let (known, weights) = rows(&lower, &upper, weights, survival.shape()[0])?;
-    if survival.shape()[1] != places.len() {
-        let found = format!("expected {} times, found {}", survival.shape()[1], places.len());
+    if survival.shape()[1] != times.len() {
+        let found = format!("expected {} times, found {}", survival.shape()[1], times.len());
         return Err(PyValueError::new_err(found));
     }
-    let (places, survival) = (places.as_array().to_vec(), survival.as_array());
+    let (times, survival) = (times.as_array().to_vec(), survival.as_array());
     let at = |row: usize, place: usize| survival[[row, place]];
-    censored::integrated_brier(&known, weights.as_deref(), &places, at).map_err(exception)
+    censored::integrated_brier(&known, weights.as_deref(), &times, at).map_err(exception)
 }

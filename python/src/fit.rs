@@ -11,13 +11,13 @@ use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
 use crate::error::{exception, warnings};
-use crate::following::Following;
 use crate::model::Model;
-use crate::outside::Trainer;
+use crate::progress::ProgressTracker;
 use crate::task::{Described, Task, method};
-use crate::threads::followed;
+use crate::threads::interruptible_with;
+use crate::trainer::Trainer;
 
-/// Fits a method to a task; `exchange` takes jobs elsewhere, and `progress` is told how far it is. Gives the model and warnings about
+/// Fits a method to a task; `exchange` sends jobs to an executor, and `progress` is called back. Returns the model and warnings about
 /// the data.
 #[pyfunction]
 #[pyo3(signature = (task, described, *, threads, exchange, progress, engine))]
@@ -30,28 +30,28 @@ pub fn fit(
     progress: Option<Py<PyAny>>,
     engine: String,
 ) -> PyResult<(Model, Vec<Py<PyDict>>)> {
-    let (learning, chosen) = (task.learning()?, method(&described)?);
-    let following = Arc::new(Following::default());
-    let heard = following.clone();
-    let look = |py: Python<'_>| following.tell(py, progress.as_ref());
-    let fitted = followed(py, threads, look, move |cancel| {
+    let (task, chosen) = (task.resolve()?, method(&described)?);
+    let tracker = Arc::new(ProgressTracker::default());
+    let tracked = tracker.clone();
+    let report = |py: Python<'_>| tracker.report(py, progress.as_ref());
+    let fitted = interruptible_with(py, threads, report, move |cancel| {
         let trainer = Trainer::new(exchange, &engine, threads).map_err(exception)?;
         let fit = || {
-            let table = learning.table()?;
-            let plan = negmm::model::plan(&table, &learning.target, &chosen, &learning.inputs, learning.seed)?;
+            let table = task.table()?;
+            let plan = negmm::model::plan(&table, &task.target, &chosen, &task.inputs, task.seed)?;
             let jobs = plan.jobs();
-            heard.expect(jobs.len());
-            plan.finish(train(&trainer, &jobs, &Callbacks { cancel, progress: &|progress| heard.hear(progress) }))
+            tracked.set_total(jobs.len());
+            plan.finish(train(&trainer, &jobs, &Callbacks { cancel, progress: &|progress| tracked.update(progress) }))
         };
         let fitted = fit();
         trainer.outcome(fitted)
     })??;
-    following.tell(py, progress.as_ref())?;
+    tracker.report(py, progress.as_ref())?;
     let warnings = warnings(py, &fitted.warnings)?.into_iter().map(Bound::unbind).collect();
     Ok((Model::new(fitted.model), warnings))
 }
 
-/// Every method as JSON: its name, the table of its options, its settings, and the rows it cannot do without.
+/// Every method as JSON: its name, the table of its options, its settings, and the number of rows it needs.
 #[pyfunction]
 pub fn methods() -> PyResult<String> {
     let all: Vec<_> = Method::all()

@@ -22,7 +22,7 @@ use crate::threads::interruptible;
 #[pyclass(frozen, module = "negmm._native")]
 pub struct Forecaster(Arc<negmm::forecast::Forecaster>);
 
-/// What the columns of a table are, and how far forecasts reach.
+/// The roles of columns, and the horizon.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Columns {
@@ -37,7 +37,7 @@ pub struct Columns {
     upper: Option<f64>,
 }
 
-/// Fits a forecaster of the series in `table` by `auto` with these options. Gives it and warnings about the data.
+/// Fits a forecaster of the series in `table` by `auto` with these options. Returns it and warnings about the data.
 #[pyfunction]
 #[pyo3(signature = (table, columns, options, *, seed, threads))]
 pub fn fit_forecaster(
@@ -67,12 +67,12 @@ pub fn fit_forecaster(
     Ok((Forecaster(Arc::new(fitted.forecaster)), warnings))
 }
 
-/// One number for each place.
+/// One number for each forecast point.
 type Numbers<'py, T> = Bound<'py, PyArray1<T>>;
 /// Predictions, and of each its series, its time in seconds (or its number), that of its origin, and its steps ahead.
 type Placed<'py> = (Predictions, Vec<String>, Numbers<'py, f64>, Numbers<'py, f64>, Numbers<'py, i64>);
 
-/// What is forecast of a table.
+/// The forecasts of a table.
 struct Answered {
     forecasts: Forecasts,
     names: Vec<String>,
@@ -81,7 +81,7 @@ struct Answered {
 }
 
 impl Forecaster {
-    /// Forecasts of a table: of what follows its end, or of its last steps.
+    /// Forecasts of the steps after the end of a table, or of its last steps.
     fn answered(
         forecaster: &negmm::forecast::Forecaster,
         table: &negmm::Table,
@@ -124,7 +124,7 @@ impl Forecaster {
         Ok((slf.getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    /// What follows the end of each series, or, where `last` or `every` are given, what was forecast of the last steps.
+    /// Forecasts after the end of each series, or, where `last` or `every` are given, of the last steps.
     #[pyo3(signature = (table, *, last, every, threads))]
     fn predict<'py>(
         &self,
@@ -143,7 +143,7 @@ impl Forecaster {
         Ok((Predictions::new(forecasts.predictions), names, times, origins, steps))
     }
 
-    /// Joint paths through the steps after the end of each series: for each step `count` values.
+    /// Sample paths through the steps after the end of each series: for each step `count` values.
     #[pyo3(signature = (table, *, count, seed, threads))]
     fn paths<'py>(
         &self,
@@ -180,7 +180,7 @@ impl Forecaster {
         Ok(json!(rolling.map_err(exception)?).to_string())
     }
 
-    /// What the forecaster is, as JSON.
+    /// A description of the forecaster, as JSON.
     fn describe(&self) -> String {
         json!({
             "recipe": self.0.recipe(),

@@ -7,15 +7,15 @@ mod arrow;
 mod censored;
 mod error;
 mod fit;
-mod following;
 mod forecaster;
 mod model;
-mod outside;
 mod predictions;
+mod progress;
 mod search;
 mod table;
 mod task;
 mod threads;
+mod trainer;
 
 use pyo3::prelude::*;
 
@@ -33,11 +33,11 @@ mod _native {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::outside::{Rows, train};
-    #[pymodule_export]
     use super::predictions::Predictions;
     #[pymodule_export]
     use super::search::{compare, tune, usual_space};
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::trainer::{Rows, train};
 }

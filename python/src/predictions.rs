@@ -30,10 +30,10 @@ type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 /// Rows × something.
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
-/// Fewer answers than this are not worth another thread.
+/// Fewer values than this are computed on one thread.
 const LEAST_ANSWERS: usize = 256;
 
-/// The question of that name, asked of one row and one number.
+/// The function of that name, of one row and one number.
 fn question(name: &str) -> PyResult<fn(DistributionRef<'_>, f64) -> f64> {
     Ok(match name {
         "pdf" => |row, y| row.pdf(y),
@@ -53,7 +53,7 @@ fn question(name: &str) -> PyResult<fn(DistributionRef<'_>, f64) -> f64> {
     })
 }
 
-/// The logarithm of a probability: of that between two ends, also where it is too small for a double; of samples that of their share.
+/// The logarithm of a probability: of that between two bounds, also where it underflows; of samples that of their fraction.
 fn log_probability(row: DistributionRef<'_>, low: f64, high: f64, probability: f64) -> f64 {
     match row.law {
         DistributionKind::Mixture(_) => row.log_between(low, high),
@@ -110,7 +110,7 @@ impl Predictions {
         }
     }
 
-    /// The same on a support: between two bounds, each of which may be open, and on a grid where there is a step.
+    /// The predictions on a support: between two bounds, each of which may be open, and on a grid where there is a step.
     #[pyo3(signature = (lower, upper, step, origin))]
     fn with_support(&self, lower: Option<f64>, upper: Option<f64>, step: Option<f64>, origin: f64) -> PyResult<Self> {
         let support = Support { lower, upper, step, origin };
@@ -201,8 +201,8 @@ impl Predictions {
         Ok((within.into_pyarray(py), between.into_pyarray(py)))
     }
 
-    /// Answers to a question at some numbers for each row: `at` is anything × rows, and so are the answers. NaN where the
-    /// number is NaN.
+    /// Values of a function at some numbers for each row: `at` is anything × rows, and so is the result. NaN where the number is
+    /// NaN.
     #[pyo3(signature = (name, at, *, threads))]
     fn ask<'py>(
         &self,
@@ -237,7 +237,7 @@ impl Predictions {
         in_rows(py, answers, at.shape()[0], rows)
     }
 
-    /// For each row the most likely values that leave so much probability outside, as intervals × 2; the whole line where that is 0.
+    /// For each row the highest-density region that leaves so much probability outside, as intervals × 2; unbounded where that is 0.
     #[pyo3(signature = (outside, *, threads))]
     fn regions<'py>(
         &self,
@@ -256,7 +256,7 @@ impl Predictions {
         regions.map_err(exception)?.into_iter().map(matrix).collect()
     }
 
-    /// Lower and upper ends of the central intervals that leave so much probability outside.
+    /// Lower and upper bounds of the central intervals that leave so much probability outside.
     #[pyo3(signature = (outside, *, threads))]
     fn intervals<'py>(
         &self,
@@ -282,7 +282,7 @@ impl Predictions {
 }
 
 impl Predictions {
-    /// Something about all rows, on so many threads; of few rows on the caller's own.
+    /// A function of all rows, on so many threads; of few rows on the calling thread.
     fn asked<T: Send + 'static>(
         &self,
         py: Python<'_>,

@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::error::exception;
-use crate::following::Following;
-use crate::outside::Trainer;
+use crate::progress::ProgressTracker;
 use crate::task::{Described, Splitting, Task, method};
-use crate::threads::followed;
+use crate::threads::interruptible_with;
+use crate::trainer::Trainer;
 
 /// Fits every method on every split: for each method a list with the scores of each split, and for each score the method that is best
 /// by more than chance.
@@ -31,30 +31,30 @@ pub fn compare(
     progress: Option<Py<PyAny>>,
     engine: String,
 ) -> PyResult<String> {
-    let learning = task.learning()?;
+    let task = task.resolve()?;
     let methods = methods.iter().map(method).collect::<PyResult<Vec<Method>>>()?;
-    let following = Arc::new(Following::default());
-    let heard = following.clone();
-    let look = |py: Python<'_>| following.tell(py, progress.as_ref());
-    let comparison = followed(py, threads, look, move |cancel| {
+    let tracker = Arc::new(ProgressTracker::default());
+    let tracked = tracker.clone();
+    let report = |py: Python<'_>| tracker.report(py, progress.as_ref());
+    let comparison = interruptible_with(py, threads, report, move |cancel| {
         let trainer = Trainer::new(exchange, &engine, threads).map_err(crate::error::exception)?;
         let run = || {
-            let table = learning.table()?;
-            let splits = splitting.splits(&table, &learning)?;
-            heard.expect(methods.len() * splits.len());
+            let table = task.table()?;
+            let splits = splitting.splits(&table, &task)?;
+            tracked.set_total(methods.len() * splits.len());
             let options = CompareOptions {
-                seed: learning.seed,
-                inputs: &learning.inputs,
+                seed: task.seed,
+                inputs: &task.inputs,
                 engine: &trainer,
                 watch: Callbacks { cancel, ..Callbacks::nothing() },
-                fitted: &|| heard.add(),
+                fitted: &|| tracked.increment(),
             };
-            negmm::compare::compare(&table, &learning.target, &methods, &splits, &options)
+            negmm::compare::compare(&table, &task.target, &methods, &splits, &options)
         };
         let compared = run();
         trainer.outcome(compared)
     })??;
-    following.tell(py, progress.as_ref())?;
+    tracker.report(py, progress.as_ref())?;
     let metrics = comparison.metrics();
     let named = |value: &dyn Fn(Metric) -> Value| -> Value {
         Value::Object(metrics.iter().map(|metric| (metric.name().into(), value(*metric))).collect())
@@ -68,21 +68,21 @@ pub fn compare(
     Ok(json!({ "scores": scores, "best": best }).to_string())
 }
 
-/// What a search is told beside its task.
+/// The settings of a search beside its task.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Wishes {
-    /// `OPTION=VALUES`, as the command line has them; nothing: the options that most often matter.
+pub struct SearchSettings {
+    /// `OPTION=VALUES`, as on the command line; empty: the options that most often matter.
     tries: Vec<String>,
     search: Option<String>,
     trials: Option<usize>,
     factor: usize,
     by: String,
-    /// The folder of the journal; nothing: none is kept.
+    /// The folder of the journal; None: no journal.
     journal: Option<PathBuf>,
 }
 
-impl Wishes {
+impl SearchSettings {
     fn space(&self, methods: Vec<Method>) -> negmm::Result<Space> {
         if self.tries.is_empty() {
             return Space::usual(methods);
@@ -91,10 +91,10 @@ impl Wishes {
     }
 
     fn strategy(&self, space: &Space) -> negmm::Result<Strategy> {
-        /// Configurations that are drawn where nobody says how many.
+        /// Configurations that are drawn by default.
         const DRAWS: usize = 30;
         if self.trials == Some(0) || self.factor < 2 {
-            return Err(Error::options("trials must be at least 1 and factor at least 2"));
+            return Err(Error::option("trials", "must be at least 1 and factor at least 2"));
         }
         let usual = if space.has_range() || self.trials.is_some() { "random" } else { "grid" };
         match self.search.as_deref().unwrap_or(usual) {
@@ -107,12 +107,12 @@ impl Wishes {
                 let draws = self.trials.or(space.has_range().then_some(DRAWS));
                 Ok(Strategy::Halving { draws, factor: self.factor })
             }
-            other => Err(Error::options(format!("search must be grid, random or halving, found {other:?}"))),
+            other => Err(Error::option("search", format!("must be grid, random or halving, found {other:?}"))),
         }
     }
 }
 
-/// What may be tried where nobody says it, as JSON: the methods, and each option with its values or its range.
+/// The default search space as JSON: the methods, and each option with its values or its range.
 #[pyfunction]
 pub fn usual_space(methods: Vec<Described>) -> PyResult<String> {
     let methods = methods.iter().map(method).collect::<PyResult<Vec<Method>>>()?;
@@ -121,44 +121,44 @@ pub fn usual_space(methods: Vec<Described>) -> PyResult<String> {
 
 /// Tries settings of methods: all of them, the best first, as JSON.
 #[pyfunction]
-#[pyo3(signature = (task, methods, splitting, wishes, *, threads, exchange, progress, engine))]
+#[pyo3(signature = (task, methods, splitting, settings, *, threads, exchange, progress, engine))]
 #[allow(clippy::too_many_arguments, reason = "what a search needs to know; Python names each")]
 pub fn tune(
     py: Python<'_>,
     task: Task,
     methods: Vec<Described>,
     splitting: Splitting,
-    wishes: Wishes,
+    settings: SearchSettings,
     threads: usize,
     exchange: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     engine: String,
 ) -> PyResult<String> {
-    let learning = task.learning()?;
-    let space = wishes.space(methods.iter().map(method).collect::<PyResult<_>>()?).map_err(exception)?;
-    let strategy = wishes.strategy(&space).map_err(exception)?;
-    let known = choosers(&learning.inputs);
-    let by = known.iter().copied().find(|metric| metric.name() == wishes.by).ok_or_else(|| {
+    let task = task.resolve()?;
+    let space = settings.space(methods.iter().map(method).collect::<PyResult<_>>()?).map_err(exception)?;
+    let strategy = settings.strategy(&space).map_err(exception)?;
+    let known = choosers(&task.inputs);
+    let by = known.iter().copied().find(|metric| metric.name() == settings.by).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|metric| metric.name()).collect();
-        exception(Error::options(format!("by must be one of {}, found {:?}", names.join(", "), wishes.by)))
+        exception(Error::option("by", format!("must be one of {}, found {:?}", names.join(", "), settings.by)))
     })?;
-    let following = Arc::new(Following::default());
-    let heard = following.clone();
-    let look = |py: Python<'_>| following.tell(py, progress.as_ref());
-    let ranking = followed(py, threads, look, move |cancel| {
+    let tracker = Arc::new(ProgressTracker::default());
+    let tracked = tracker.clone();
+    let report = |py: Python<'_>| tracker.report(py, progress.as_ref());
+    let ranking = interruptible_with(py, threads, report, move |cancel| {
         let trainer = Trainer::new(exchange, &engine, threads).map_err(crate::error::exception)?;
         let run = || {
-            let table = learning.table()?;
-            let splits = splitting.splits(&table, &learning)?;
-            let (target, inputs, seed) = (&learning.target, &learning.inputs, learning.seed);
+            let table = task.table()?;
+            let splits = splitting.splits(&table, &task)?;
+            let (target, inputs, seed) = (&task.target, &task.inputs, task.seed);
             let search = Search { table: &table, target, inputs, space: &space, strategy, splits: &splits, by, seed };
-            let mut journal = match &wishes.journal {
+            let mut journal = match &settings.journal {
                 Some(folder) => Journal::open(folder, &search.plan(), Shard::WHOLE)?,
                 None => Journal::in_memory(),
             };
             let progress = |done: usize, of: usize| {
-                heard.expect(of);
-                heard.reach(done);
+                tracked.set_total(of);
+                tracked.set_done(done);
             };
             let options = RunOptions { engine: &trainer, shard: Shard::WHOLE, cancel, progress: &progress };
             Ok(search.run(&mut journal, &options)?.unwrap_or_default())
@@ -166,7 +166,7 @@ pub fn tune(
         let ranking = run();
         trainer.outcome(ranking)
     })??;
-    following.tell(py, progress.as_ref())?;
+    tracker.report(py, progress.as_ref())?;
     Ok(Value::from(ranking.iter().map(entry).collect::<Vec<_>>()).to_string())
 }
 

@@ -15,14 +15,14 @@ use pyo3::types::{PyList, PyString};
 use crate::arrow;
 use crate::error::exception;
 
-/// Rows that are copied at a time: a block of a few hundred columns stays in the cache while it is turned into columns.
+/// Rows that are copied at a time: a block of a few hundred columns stays in the cache while it is transposed.
 const BLOCK: usize = 512;
 
 /// Named columns of equal length.
 #[pyclass(frozen, module = "negmm._native")]
 pub struct Table(pub Arc<negmm::Table>);
 
-/// A column and what its type says beyond number, time or text.
+/// A column and its type, where that is more than number, time or text.
 type Typed = (Column, Option<ColumnType>);
 
 /// Columns with their names, as Python has them.
@@ -30,10 +30,10 @@ type Named<'py> = Vec<(String, Bound<'py, PyAny>)>;
 
 #[pymethods]
 impl Table {
-    /// A table of named columns. An array of numbers is numbers (NaN: missing), one of bool truth values, one of datetime64 (in
-    /// microseconds or nanoseconds; NaT: missing) times, one of timedelta64 (likewise) lengths of time; a list of str or None is
-    /// text; an array of int64 and a list of str are categories, by their places (negative: missing); what streams arrays of Arrow is
-    /// what their type says.
+    /// A table of named columns. An array of numbers is numbers (NaN: missing), one of bool booleans, one of datetime64 (in
+    /// microseconds or nanoseconds; NaT: missing) times, one of timedelta64 (likewise) durations; a list of str or None is
+    /// text; an array of int64 and a list of str are codes (negative: missing) and categories; an Arrow stream has the
+    /// type of its arrays.
     #[new]
     fn new(columns: Named<'_>) -> PyResult<Self> {
         Self::of(typed(columns)?)
@@ -97,7 +97,7 @@ fn typed(columns: Named<'_>) -> PyResult<Vec<(String, Typed)>> {
     columns.into_iter().map(|(name, cells)| column(&name, &cells).map(|column| (name, column))).collect()
 }
 
-/// The core's column of an array, a list or a stream.
+/// The column of an array, a list or a stream.
 fn column(name: &str, cells: &Bound<'_, PyAny>) -> PyResult<Typed> {
     if let Some(typed) = numbers(cells).or_else(|| times(cells)) {
         return Ok(typed);
@@ -121,7 +121,7 @@ fn column(name: &str, cells: &Bound<'_, PyAny>) -> PyResult<Typed> {
     Ok((Column::of_cells(words.iter().map(Option::as_deref)), None))
 }
 
-/// An array of numbers or of truth values.
+/// An array of numbers or booleans.
 fn numbers(cells: &Bound<'_, PyAny>) -> Option<Typed> {
     let numbers = of::<f64>(cells, |cell| cell)
         .or_else(|| of::<f32>(cells, f64::from))
@@ -138,7 +138,7 @@ fn numbers(cells: &Bound<'_, PyAny>) -> Option<Typed> {
     numbers.or_else(|| truth().map(|numbers| (Column::Numbers(numbers), Some(ColumnType::truth()))))
 }
 
-/// An array of times or of lengths of time.
+/// An array of datetimes or durations.
 fn times(cells: &Bound<'_, PyAny>) -> Option<Typed> {
     let times = of::<Datetime<units::Microseconds>>(cells, |time| present(time.into(), 1_000_000, moment))
         .or_else(|| of::<Datetime<units::Nanoseconds>>(cells, |time| present(time.into(), 1_000_000_000, moment)))

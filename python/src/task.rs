@@ -10,10 +10,9 @@ use pyo3::prelude::*;
 use crate::error::exception;
 use crate::table::Table;
 
-/// What is to be learnt: `target` from all other columns of `table` but `weight` and `group`. Text is understood as that of a CSV file,
-/// and `dates` are columns that hold dates, perhaps with their form. The target lies between `lower` and `upper`, and where it is
-/// `continuous` neither grid nor atoms are looked for; `censored` and `upper_end` are the columns that say what is known of targets that
-/// are not.
+/// The `target` is predicted from all columns of `table` but `weight` and `group`. Types of text columns are inferred as for a CSV file;
+/// `dates` are date columns, each with its format where that is given. The target lies between `lower` and `upper`; a `continuous` one
+/// gets neither grid nor atoms; `censored` and `upper_end` are the columns of censoring.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Task {
@@ -30,8 +29,8 @@ pub struct Task {
     seed: u64,
 }
 
-/// The same as the core has it.
-pub struct Learning {
+/// A [`Task`] in the types of the library.
+pub struct TrainingTask {
     table: Arc<negmm::Table>,
     pub target: String,
     pub inputs: ColumnRoles,
@@ -39,18 +38,18 @@ pub struct Learning {
 }
 
 impl Task {
-    pub fn learning(self) -> PyResult<Learning> {
+    pub fn resolve(self) -> PyResult<TrainingTask> {
         let Self { table, target, weight, group, censored, upper_end, dates, lower, upper, continuous, seed } = self;
         let form = |form: Option<String>| form.map(|form| form.parse()).transpose();
         let dates = dates.into_iter().map(|(name, word)| Ok((name, form(word)?))).collect::<negmm::Result<_>>();
         let outcome = TargetSpec { lower, upper, continuous, censored, upper_end };
         let inputs = ColumnRoles { weight, group, dates: dates.map_err(exception)?, outcome, ..ColumnRoles::default() };
-        Ok(Learning { table: table.get().0.clone(), target, inputs, seed })
+        Ok(TrainingTask { table: table.get().0.clone(), target, inputs, seed })
     }
 }
 
-impl Learning {
-    /// The table with its text understood.
+impl TrainingTask {
+    /// The table with inferred column types.
     pub fn table(&self) -> negmm::Result<negmm::Table> {
         negmm::Table::clone(&self.table).understood(&Dialect::default())
     }
@@ -59,15 +58,14 @@ impl Learning {
 /// A method by its name, with options as text.
 pub type Described = (String, Vec<(String, String)>);
 
-/// The method that is so described.
+/// A method by its description.
 pub fn method((name, options): &Described) -> PyResult<Method> {
     let mut method = Method::by_name(name).map_err(exception)?;
     method.configure(options).map_err(|refused| exception(refused.into()))?;
     Ok(method)
 }
 
-/// How rows are divided into those to learn from and those to score on: into `folds`, or `repeats` times a share `test` of them at
-/// random.
+/// How rows are split into training and test rows: `folds`, or `repeats` random test sets with a fraction `test` of the rows.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Splitting {
@@ -78,10 +76,12 @@ pub struct Splitting {
 
 impl Splitting {
     /// The splits of a table.
-    pub fn splits(&self, table: &negmm::Table, learning: &Learning) -> negmm::Result<Vec<Split>> {
-        let (rows, seed) = (table.rows(), learning.seed);
-        match (self.repeats, &learning.inputs.group) {
-            (Some(_), Some(_)) => Err(negmm::Error::options("random rows would tear groups apart: say folds")),
+    pub fn splits(&self, table: &negmm::Table, task: &TrainingTask) -> negmm::Result<Vec<Split>> {
+        let (rows, seed) = (table.rows(), task.seed);
+        match (self.repeats, &task.inputs.group) {
+            (Some(_), Some(_)) => Err(negmm::Error::options(
+                "repeats cannot be used with groups: random rows would split groups; use folds",
+            )),
             (Some(repeats), None) => Split::repeats(rows, repeats, self.test, seed),
             (None, Some(group)) => Split::grouped_folds(&table.groups(group)?, self.folds, seed),
             (None, None) => Split::folds(rows, self.folds, seed),

@@ -10,27 +10,27 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::{PyResult, Python};
 use rayon::ThreadPool;
 
-/// How often signals are looked at.
+/// How often signals are checked.
 const SIGNALS: Duration = Duration::from_millis(50);
-/// How long the one who interrupts waits for the work to end, which it mostly does at once.
+/// How long an interrupted call waits for the work to end, which mostly takes less.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs `work` on `threads` threads of its own, without the interpreter's lock. A signal whose handler raises (Ctrl-C) sets the
-/// flag that `work` is given, and what the handler raised is the result; work that is slow to notice ends behind the caller's
-/// back.
+/// flag that `work` is given, and what the handler raised is the result; work that does not stop in time ends in the
+/// background.
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
-    followed(py, threads, |_| Ok(()), work)
+    interruptible_with(py, threads, |_| Ok(()), work)
 }
 
-/// As [`interruptible`]; `look` is called whenever signals are looked at, and what it raises stops the work too.
-pub fn followed<T: Send + 'static>(
+/// As [`interruptible`]; `report` is called whenever signals are checked, and an exception of it stops the work too.
+pub fn interruptible_with<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
-    mut look: impl FnMut(Python<'_>) -> PyResult<()>,
+    mut report: impl FnMut(Python<'_>) -> PyResult<()>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
     let pool = pool_of(threads)?;
@@ -38,7 +38,7 @@ pub fn followed<T: Send + 'static>(
     let (sender, mut receiver) = channel();
     let stopped = cancel.clone();
     let worker = std::thread::spawn(move || {
-        // Whoever interrupted may have gone.
+        // The receiver of an interrupted call is gone.
         let _ = sender.send(pool.install(|| work(&stopped)));
     });
     let mut wait = |time| {
@@ -53,7 +53,7 @@ pub fn followed<T: Send + 'static>(
                 resume_unwind(panic.unwrap_or_else(|| Box::new("the worker is gone")));
             }
             Err(RecvTimeoutError::Timeout) => {
-                if let Err(raised) = py.check_signals().and_then(|()| look(py)) {
+                if let Err(raised) = py.check_signals().and_then(|()| report(py)) {
                     cancel.store(true, Ordering::Relaxed);
                     let _ = wait(GRACE);
                     return Err(raised);

@@ -8,7 +8,7 @@ import pytest
 from quick import quick
 
 from negmm import load, metrics
-from negmm.censored import ends
+from negmm.censored import censored_bounds
 
 
 def times(count: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -108,12 +108,12 @@ def test_a_weight_counts_as_so_many_rows():
     ("call", "message"),
     [
         (lambda: metrics.concordance([[1.0, 1.0]], [1.0, 2.0]), "expected 2 lower and 2 upper ends"),
-        (lambda: metrics.concordance([[2.0, 1.0]], [1.0]), "row 0: y expects a finite lower end"),
+        (lambda: metrics.concordance([[2.0, 1.0]], [1.0]), "row 0: y expects a finite lower bound"),
         (lambda: metrics.integrated_brier([[1.0, 1.0]], [0.5], [1.0, 2.0]), "rows × times"),
         (lambda: metrics.integrated_brier([[1.0, 1.0]], [[0.5]], [1.0, 2.0]), "expected 1 times, found 2"),
         (lambda: metrics.integrated_brier([[1.0, 1.0]], [[0.5, 0.5]], [2.0, 1.0]), "ascending"),
         (lambda: metrics.integrated_brier([[1.0, 1.5]], [[0.5, 0.5]], [1.0, 2.0]), "an interval with two ends"),
-        (lambda: ends(np.zeros(2, dtype=[("a", bool), ("b", bool)])), "a field of bool"),
+        (lambda: censored_bounds(np.zeros(2, dtype=[("a", bool), ("b", bool)])), "a field of bool"),
     ],
 )
 def test_bad_input_is_refused(call, message):

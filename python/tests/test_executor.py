@@ -16,7 +16,7 @@ from quick import LEARNING, quick, rows
 
 import negmm
 from negmm import worker
-from negmm.executor import OfFutures
+from negmm.executor import FuturesExchange
 
 X, Y = rows(200)
 SPAWN = multiprocessing.get_context("spawn")
@@ -61,7 +61,7 @@ class Counting(ThreadPoolExecutor):
 
 
 def test_rows_travel_once():
-    worker._kept.clear()
+    worker._cache.clear()
     with Counting(1) as executor:
         assert fitted(executor) == fitted()
     assert len(executor.bytes) > 4
@@ -155,7 +155,7 @@ def test_progress_is_told(pool, capsys):
 
 def test_workers_have_one_thread_unless_told():
     with ThreadPoolExecutor(1) as threads:
-        exchange = OfFutures(threads, None)
+        exchange = FuturesExchange(threads, None)
         assert exchange._n_jobs is None
     assert fitted(None, n_jobs=2) == fitted()
 

@@ -52,7 +52,7 @@ def test_names_splits_and_what_is_known_of_the_target():
     assert len(grouped.scores) == 3
     weighted = negmm.compare(X, Y, ["constant"], folds=3, sample_weight=np.arange(120))
     assert weighted.table.loc["constant", ("crps", "mean")] != grouped.table.loc["constant", ("crps", "mean")]
-    with pytest.raises(ValueError, match="expected the same for all estimators"):
+    with pytest.raises(ValueError, match="must be the same for all estimators"):
         negmm.compare(X, Y, [quick("ngboost", lower=-9), quick("mdn")])
     with pytest.raises(ValueError, match="there is no method 'forest'"):
         negmm.compare(X, Y, ["forest"])

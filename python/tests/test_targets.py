@@ -208,7 +208,7 @@ def test_pictures_of_values_with_probabilities():
     assert axes.get_ylabel() == "probability"
     pyplot.close("all")
     axes = Distribution.of_mixtures([[0.25, 0.75]], [[0.0, 3.0]], [[0.0, 1.0]], lower=0).plot(0)
-    assert {text.get_text() for text in axes.get_legend().get_texts()} >= {"density", "one value"}
+    assert {text.get_text() for text in axes.get_legend().get_texts()} >= {"density", "atom"}
     assert [text.get_text() for text in axes.texts] == ["25.0 %"]
     assert axes.lines[0].get_xdata().min() == 0
     pyplot.close("all")

@@ -13,7 +13,7 @@ from quick import quick, rows
 
 from negmm import ray as adapter
 from negmm import worker
-from negmm.executor import OfRay
+from negmm.executor import RayExchange
 
 X, Y = rows(200)
 
@@ -35,7 +35,7 @@ def test_training_gives_the_same_bytes():
 
 
 def test_a_worker_that_is_killed_costs_a_retry(tmp_path, monkeypatch):
-    begin, flag = OfRay.__init__, str(tmp_path / "died")
+    begin, flag = RayExchange.__init__, str(tmp_path / "died")
 
     def die_once(rows, packed, job, n_jobs):
         try:
@@ -48,14 +48,14 @@ def test_a_worker_that_is_killed_costs_a_retry(tmp_path, monkeypatch):
         begin(self, module, n_jobs)
         self._train = module.remote(max_retries=0)(die_once)
 
-    monkeypatch.setattr(OfRay, "__init__", deadly)
+    monkeypatch.setattr(RayExchange, "__init__", deadly)
     assert fitted(ray) == fitted()
     assert (tmp_path / "died").exists()
 
 
 def test_a_job_that_cannot_be_trained_says_why(monkeypatch):
-    send = OfRay.send
-    monkeypatch.setattr(OfRay, "send", lambda self, number, rows, job: send(self, number, rows, b"no job"))
+    send = RayExchange.send
+    monkeypatch.setattr(RayExchange, "send", lambda self, number, rows, job: send(self, number, rows, b"no job"))
     with pytest.raises(ValueError, match="these bytes are no job"):
         fitted(ray)
 

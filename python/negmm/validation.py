@@ -1,4 +1,4 @@
-"""Validation of per-row arrays, and weighted averages."""
+"""Validation of vectors with one number for each row, and weighted means."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 Numbers = NDArray[np.float64]
 
 
-def one_a_row(y: ArrayLike) -> Numbers:
+def check_vector(y: ArrayLike) -> Numbers:
+    """``y`` as a vector of finite numbers, one for each row."""
     numbers = np.asarray(y, dtype=np.float64)
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]
@@ -22,7 +23,8 @@ def one_a_row(y: ArrayLike) -> Numbers:
     return numbers
 
 
-def row_weights(sample_weight: ArrayLike | None, values: Numbers) -> Numbers | None:
+def check_weights(sample_weight: ArrayLike | None, values: Numbers) -> Numbers | None:
+    """Weights of ``values``, finite and not negative; None where all rows count alike."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -36,12 +38,13 @@ def row_weights(sample_weight: ArrayLike | None, values: Numbers) -> Numbers | N
     return weights
 
 
-def averaged(values: Any, average: bool, sample_weight: ArrayLike | None) -> Any:
+def weighted_mean(values: Any, average: bool, sample_weight: ArrayLike | None) -> Any:
+    """The weighted mean of ``values``, or the values themselves where no average is wanted."""
     if not average:
         if sample_weight is not None:
             raise ValueError("sample_weight needs average=True: a score of one row has no weight")
         return values
-    weights = row_weights(sample_weight, values)
+    weights = check_weights(sample_weight, values)
     if values.size == 0:
         raise ValueError("expected at least 1 row with a known target, found none")
     return float(np.average(values, weights=weights))

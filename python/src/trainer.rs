@@ -1,4 +1,4 @@
-//! The engine that trains on an executor: jobs and results travel as bytes through a Python object.
+//! The training engine: threads of this process, or an executor of Python's to which jobs go as bytes.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,13 +12,13 @@ use pyo3::types::PyBytes;
 use crate::error::exception;
 use crate::threads::interruptible;
 
-/// The rows that jobs learn from.
+/// The encoded rows that jobs train on.
 #[pyclass(frozen, module = "negmm._native")]
 pub struct Rows(Arc<Dataset>);
 
 #[pymethods]
 impl Rows {
-    /// Reads the bytes that an executor was given to keep.
+    /// Reads the bytes that were sent to a worker.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         py.detach(|| Dataset::from_bytes(bytes)).map(|data| Self(Arc::new(data))).map_err(exception)
@@ -43,14 +43,14 @@ pub fn train<'py>(
     Ok(PyBytes::new(py, &trained.map_err(exception)?))
 }
 
-/// What trains: threads here, or whatever Python's exchange hands jobs to.
+/// A training engine: threads of this process, or Python's exchange with an executor.
 ///
-/// An exchange has `room`, how many jobs it takes at once; `lacks(rows)` and `keep(rows, bytes)`, for rows by their name;
-/// `send(number, rows, job)`; `receive()`, which waits a moment and gives (number, bytes), or (number, str) of a job that failed; and
+/// An exchange has `capacity`, how many jobs it takes at once; `lacks(rows)` and `keep(rows, bytes)`, for rows by their name;
+/// `send(number, rows, job)`; `receive()`, which waits a moment and returns (number, bytes), or (number, str) of a job that failed; and
 /// `stop()`.
 pub enum Trainer {
-    Here(here::Trainer),
-    Outside { exchange: Py<PyAny>, raised: Mutex<Option<PyErr>> },
+    Local(here::Trainer),
+    Remote { exchange: Py<PyAny>, raised: Mutex<Option<PyErr>> },
 }
 
 /// The engine of this process: the CPU, and CUDA where this build has it.
@@ -77,17 +77,17 @@ mod here {
 }
 
 impl Trainer {
-    /// `engine` is the name of what trains here.
+    /// `engine` is the name of the engine of this process.
     pub fn new(exchange: Option<Py<PyAny>>, engine: &str, threads: usize) -> Result<Self> {
         match exchange {
-            None => here::trainer(engine, threads).map(Self::Here),
-            Some(exchange) => Ok(Self::Outside { exchange, raised: Mutex::default() }),
+            None => here::trainer(engine, threads).map(Self::Local),
+            Some(exchange) => Ok(Self::Remote { exchange, raised: Mutex::default() }),
         }
     }
 
-    /// What came of a piece of work, or what Python raised meanwhile.
+    /// The result of some work, or the exception that Python raised meanwhile.
     pub fn outcome<T>(self, result: Result<T>) -> PyResult<T> {
-        if let Self::Outside { raised, .. } = self
+        if let Self::Remote { raised, .. } = self
             && let Some(error) = raised.into_inner().unwrap_or_else(PoisonError::into_inner)
         {
             return Err(error);
@@ -99,9 +99,9 @@ impl Trainer {
 impl Engine for Trainer {
     fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
         match self {
-            Self::Here(engine) => engine.run(queue, watch),
-            Self::Outside { exchange, raised } => {
-                let result = exchanged(exchange, queue, watch);
+            Self::Local(engine) => engine.run(queue, watch),
+            Self::Remote { exchange, raised } => {
+                let result = run_remote(exchange, queue, watch);
                 let stopped = Python::attach(|py| exchange.call_method0(py, "stop").map(drop));
                 if let Err(error) = result.and(stopped) {
                     raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -111,12 +111,12 @@ impl Engine for Trainer {
     }
 }
 
-/// Sends as many jobs as there is room for, and takes back what was trained, until there are no more.
-fn exchanged(exchange: &Py<PyAny>, queue: &dyn Queue, watch: &Callbacks<'_>) -> PyResult<()> {
-    let room: usize = Python::attach(|py| exchange.getattr(py, "room")?.extract(py))?;
+/// Keeps as many jobs at the executor as it takes at once, and collects the results, until there are no more.
+fn run_remote(exchange: &Py<PyAny>, queue: &dyn Queue, watch: &Callbacks<'_>) -> PyResult<()> {
+    let capacity: usize = Python::attach(|py| exchange.getattr(py, "capacity")?.extract(py))?;
     let (mut out, mut more) = (0, true);
     while !watch.cancel.load(Ordering::Relaxed) {
-        while more && out < room {
+        while more && out < capacity {
             match queue.next() {
                 Some((number, job)) => {
                     send(exchange, number, &job)?;

@@ -1,4 +1,4 @@
-"""The plot of one predicted distribution; needs matplotlib."""
+"""The plot of one row's distribution. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 if TYPE_CHECKING:
     from negmm.distribution import Distribution
 
-#: Points of a density.
+#: Points of a density curve.
 POINTS = 512
-#: More values of a grid than this are shown by a density.
-MOST_BARS = 200
+#: A grid with more values is plotted as a density.
+MAX_BARS = 200
 
 
-def draw(one: Distribution, ax: Any, interval: float) -> Any:
-    """Draws the distribution of one row with its mean and central interval; gives the axes."""
+def plot_row(one: Distribution, ax: Any, interval: float) -> Any:
+    """Plots the distribution of one row with its mean and central interval; returns the axes."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -28,7 +28,7 @@ def draw(one: Distribution, ax: Any, interval: float) -> Any:
     elif one._predictions.components is None:
         lower, upper = one.interval(interval)
         ax.hist(one.samples, bins="auto", density=True, color="C0", alpha=0.5, label="samples")
-        ax.axvspan(lower, upper, color="C0", alpha=0.15, label=_name(interval))
+        ax.axvspan(lower, upper, color="C0", alpha=0.15, label=_label(interval))
     else:
         _curve(one, ax, interval)
     ax.axvline(one.mean(), color="C1", linestyle="--", label="mean")
@@ -39,11 +39,11 @@ def draw(one: Distribution, ax: Any, interval: float) -> Any:
 
 
 def _values(one: Distribution) -> Any:
-    """The values of the grid that hold nearly everything, where there is a grid and they are not too many."""
+    """The values of the grid inside the 99.8 % interval; empty without a grid or with too many values."""
     step = one._predictions.support()[2]
     start, end = one.interval(0.998)
     count = 0 if step is None else round((end - start) / step) + 1
-    return start + step * np.arange(count) if 0 < count <= MOST_BARS else np.array([])
+    return start + step * np.arange(count) if 0 < count <= MAX_BARS else np.array([])
 
 
 def _bars(one: Distribution, ax: Any, interval: float, values: Any) -> None:
@@ -52,27 +52,27 @@ def _bars(one: Distribution, ax: Any, interval: float, values: Any) -> None:
     step = one._predictions.support()[2]
     masses, inside = one.pmf(values), (values >= lower) & (values <= upper)
     ax.bar(values, masses, 0.9 * step, color="C0", alpha=0.35, label="probability")
-    ax.bar(values[inside], masses[inside], 0.9 * step, color="C0", alpha=0.35, label=_name(interval))
+    ax.bar(values[inside], masses[inside], 0.9 * step, color="C0", alpha=0.35, label=_label(interval))
 
 
 def _curve(one: Distribution, ax: Any, interval: float) -> None:
-    """The density, and an upright line for each atom with its probability."""
+    """The density, and a vertical line for each atom, labelled with its probability."""
     (lower, upper), (start, end) = one.interval(interval), one.interval(0.998)
-    reach = 0.1 * (end - start)
-    places = np.clip(np.linspace(start - reach, end + reach, POINTS), *one.support())
-    density = one.pdf(places)
-    ax.plot(places, density, color="C0", label="density")
-    inside = (places >= lower) & (places <= upper)
-    ax.fill_between(places, density, where=inside, color="C0", alpha=0.25, label=_name(interval))
+    margin = 0.1 * (end - start)
+    points = np.clip(np.linspace(start - margin, end + margin, POINTS), *one.support())
+    density = one.pdf(points)
+    ax.plot(points, density, color="C0", label="density")
+    inside = (points >= lower) & (points <= upper)
+    ax.fill_between(points, density, where=inside, color="C0", alpha=0.25, label=_label(interval))
     atoms = np.unique(one.means[(one.sds == 0) & (one.weights > 0)])
     masses = one.pmf(atoms)
-    # A probability has no place on an axis of densities: the most probable atom is as high as the density.
+    # Probabilities cannot be read from an axis of densities: the most probable atom is drawn as high as the density.
     tops = masses / max(masses, default=1.0) * (density.max() or 1.0)
     if len(atoms):
-        ax.vlines(atoms, 0, tops, color="C0", linewidth=3, label="one value")
+        ax.vlines(atoms, 0, tops, color="C0", linewidth=3, label="atom")
     for atom, top, mass in zip(atoms, tops, masses, strict=True):
         ax.annotate(f"{100 * mass:.1f} %", (atom, top), (4, 2), textcoords="offset points")
 
 
-def _name(interval: float) -> str:
+def _label(interval: float) -> str:
     return f"{interval:g} interval"

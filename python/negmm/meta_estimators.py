@@ -1,4 +1,4 @@
-"""Predicted distributions through meta-estimators: pipelines, searches and transformed targets."""
+"""Distributions predicted by meta-estimators: pipelines, searches, and regressors of transformed targets."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from sklearn.pipeline import Pipeline
 from negmm.distribution import Distribution, Numbers
 from negmm.exponentiated import Exponentiated
 
-#: Places at which the inverse of a transformation is looked at, in units of the transformed target.
-PLACES = np.array([0.0, 1.0, 2.0, -1.5, 0.25, 3.5, -4.0])
-#: How well it must be affine or exponential there.
-CLOSE = 1e-9
+#: Points at which the inverse of a transformation is evaluated, in units of the transformed target.
+POINTS = np.array([0.0, 1.0, 2.0, -1.5, 0.25, 3.5, -4.0])
+#: Relative tolerance within which it must be affine or exponential there.
+TOLERANCE = 1e-9
 
 
 def predict_dist(estimator: Any, X: Any) -> Distribution | Exponentiated:
-    """The predicted distribution of each row, of an estimator of this package or of one that stands within a ``Pipeline``, a search
-    (``GridSearchCV`` and its kin) or a ``TransformedTargetRegressor``.
+    """The predicted distribution of each row, of an estimator of this package or of one inside a ``Pipeline``, a search
+    (``GridSearchCV`` and the like) or a ``TransformedTargetRegressor``.
 
     Where targets were transformed, it is the distribution of the targets themselves, by the exact change of variables: the inverse of
     the transformation must be affine (scalers) or exponential (``np.log``, ``np.log1p``, ``np.log2``, ``np.log10``).
@@ -37,7 +37,7 @@ def predict_dist(estimator: Any, X: Any) -> Distribution | Exponentiated:
             X = step.transform(X)
         return predict_dist(estimator[-1], X)
     if isinstance(estimator, TransformedTargetRegressor):
-        return _untransformed(predict_dist(estimator.regressor_, X), estimator.transformer_)
+        return _inverse_transformed(predict_dist(estimator.regressor_, X), estimator.transformer_)
     if hasattr(estimator, "predict_dist"):
         found: Distribution | Exponentiated = estimator.predict_dist(X)
         return found
@@ -46,33 +46,33 @@ def predict_dist(estimator: Any, X: Any) -> Distribution | Exponentiated:
     raise AttributeError(f"{type(estimator).__name__} predicts no distributions: it has no predict_dist")
 
 
-def _untransformed(dist: Distribution | Exponentiated, transformer: Any) -> Distribution | Exponentiated:
+def _inverse_transformed(dist: Distribution | Exponentiated, transformer: Any) -> Distribution | Exponentiated:
     def inverse(z: Numbers) -> Numbers:
-        # Some are not defined everywhere.
+        # Some inverses are not defined everywhere.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return np.asarray(transformer.inverse_transform(z.reshape(-1, 1)), dtype=np.float64).reshape(-1)
 
-    y = inverse(PLACES)
+    y = inverse(POINTS)
     steps = np.diff(y[:3])
     if not np.isfinite(y).all() or not steps.all() or steps[0] * steps[1] < 0:
-        raise _unknown(transformer)
+        raise _unsupported(transformer)
     rate = np.log(steps[1] / steps[0])
-    if abs(rate) < CLOSE:
+    if abs(rate) < TOLERANCE:
         shift, scale = y[0], (y[2] - y[0]) / 2
-        if np.allclose(y, shift + scale * PLACES, rtol=CLOSE, atol=CLOSE * abs(scale)):
+        if np.allclose(y, shift + scale * POINTS, rtol=TOLERANCE, atol=TOLERANCE * abs(scale)):
             return _affine(dist, shift, scale)
-        raise _unknown(transformer)
-    # Nearly always it is e, 2 or 10.
-    rate = min([1.0, np.log(2.0), np.log(10.0)], key=lambda known: abs(known - rate) > CLOSE)
+        raise _unsupported(transformer)
+    # The base is nearly always e, 2 or 10.
+    rate = min([1.0, np.log(2.0), np.log(10.0)], key=lambda known: abs(known - rate) > TOLERANCE)
     scale = steps[0] / np.expm1(rate)
     shift = y[0] - scale
-    shift = 0.0 if abs(shift) < CLOSE * abs(scale) else shift
-    if scale <= 0 or not np.allclose(y, shift + scale * np.exp(rate * PLACES), rtol=CLOSE, atol=CLOSE * scale):
-        raise _unknown(transformer)
+    shift = 0.0 if abs(shift) < TOLERANCE * abs(scale) else shift
+    if scale <= 0 or not np.allclose(y, shift + scale * np.exp(rate * POINTS), rtol=TOLERANCE, atol=TOLERANCE * scale):
+        raise _unsupported(transformer)
     base = _affine(dist, 0.0, rate)
     if not isinstance(base, Distribution):
-        raise _unknown(transformer)
+        raise _unsupported(transformer)
     if base._predictions.components is None:
         return Distribution.of_samples(shift + scale * np.exp(base.samples))
     return Exponentiated(base, shift, scale)
@@ -83,12 +83,12 @@ def _affine(dist: Distribution | Exponentiated, shift: float, scale: float) -> D
         return dist
     if isinstance(dist, Exponentiated):
         if scale <= 0:
-            raise ValueError("the logarithm of a target times a negative number has no distribution here")
+            raise ValueError("a log-transformed target with a negative scale is not supported")
         return Exponentiated(dist.base, shift + scale * dist.shift, scale * dist.scale)
     return dist.rescaled(shift, scale)
 
 
-def _unknown(transformer: Any) -> ValueError:
+def _unsupported(transformer: Any) -> ValueError:
     return ValueError(
-        f"the distribution of the target is known where its transformation is affine or a logarithm, found {transformer!r}"
+        f"expected a transformer of the target that is affine or a logarithm, found {transformer!r}"
     )
