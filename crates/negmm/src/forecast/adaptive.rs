@@ -7,24 +7,24 @@ use crate::conformal::{AdaptiveConformal, ConformalPredictor, SetKind};
 use negmm_data::Table;
 use negmm_dist::Result;
 
-/// How adaptive intervals did.
+/// Empirical coverage and width of adaptive intervals.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AdaptiveScores {
-    /// What was asked for.
+    /// Nominal coverage.
     pub coverage: f64,
-    /// The share of values that they held.
+    /// Empirical coverage: the fraction of values inside their interval.
     pub held: f64,
-    /// How far that share can be from what was asked for, at most.
+    /// Upper bound on the difference between empirical and nominal coverage.
     pub bound: f64,
-    /// Mean width of those that are not the whole line.
+    /// Mean width of the bounded intervals.
     pub width: f64,
-    /// The share of those that are.
+    /// Fraction of unbounded intervals.
     pub whole_line: f64,
 }
 
 impl Forecaster {
-    /// Sets that have adapted to what was missed from origins within these series: those of what follows the end go on from them.
+    /// Conformal sets adapted to the misses at origins within these series, ready for the steps after their end.
     ///
     /// # Errors
     /// When the table cannot be forecast.
@@ -36,10 +36,10 @@ impl Forecaster {
         Ok(adaptive)
     }
 
-    /// Makes the sets of these forecasts, whose origins come after those of forecasts before.
+    /// Makes the sets of these forecasts, whose origins come after those of earlier calls.
     ///
     /// # Errors
-    /// When there is not one prediction for each place.
+    /// When the number of predictions differs from the number of forecast points.
     pub fn adapt(&self, adaptive: &mut AdaptiveConformal, histories: &Histories, forecasts: &Forecasts) -> Result<()> {
         let horizon = self.recipe.roles.horizon;
         let value = |place: &ForecastPoint| {
@@ -53,12 +53,12 @@ impl Forecaster {
     }
 }
 
-/// Adaptive intervals while they are scored.
+/// Running scores of adaptive intervals.
 pub(super) struct Adapting {
     coverage: f64,
     adaptive: AdaptiveConformal,
     rows: usize,
-    /// Those that are not the whole line, and the sum of their widths.
+    /// Number of bounded intervals, and the sum of their widths.
     finite: usize,
     width: f64,
 }
@@ -74,7 +74,7 @@ impl Adapting {
         }
     }
 
-    /// Sees the next forecasts.
+    /// Adds the next forecasts.
     pub(super) fn see(&mut self, forecaster: &Forecaster, histories: &Histories, forecasts: &Forecasts) -> Result<()> {
         forecaster.adapt(&mut self.adaptive, histories, forecasts)?;
         let (lower, upper) =
@@ -87,7 +87,7 @@ impl Adapting {
         Ok(())
     }
 
-    /// How they did.
+    /// The scores so far.
     pub(super) fn scores(&self) -> Result<AdaptiveScores> {
         let kept = self.adaptive.kept(SetKind::Intervals, self.coverage)?;
         Ok(AdaptiveScores {

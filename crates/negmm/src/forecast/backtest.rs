@@ -12,41 +12,42 @@ use crate::method::Auto;
 use negmm_data::Table;
 use negmm_dist::{Error, Result};
 
-/// Which origins of a table are scored.
+/// The origins of a backtest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BacktestOrigins {
-    /// Those whose forecasts lie within so many last steps of each series; all that have a past, where it is not given.
+    /// Only origins whose forecasts lie within this many last steps of each series; by default all origins with
+    /// enough history.
     pub last: Option<usize>,
-    /// Steps from one to the next; as many as are forecast, where it is not given.
+    /// Steps between consecutive origins; by default the horizon.
     pub every: Option<usize>,
 }
 
-/// Scores of a forecaster and its rivals.
+/// Backtest scores of a forecaster and its baselines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Backtest {
-    /// Origins that were forecast from.
+    /// Number of origins.
     pub origins: usize,
-    /// The forecaster over all steps, then its rivals.
+    /// Scores over all steps: the forecaster first, then the baselines.
     pub scores: Vec<StepScores>,
-    /// The forecaster at each step ahead.
+    /// Scores of the forecaster at each step ahead.
     pub steps: Vec<StepScores>,
-    /// Its intervals where they adapt to what was missed before.
+    /// Scores of its adaptive conformal intervals.
     pub adaptive: AdaptiveScores,
 }
 
 impl Backtest {
-    /// The rival with the best CRPS.
+    /// The baseline with the best CRPS.
     pub fn best_rival(&self) -> Option<&StepScores> {
         self.scores.iter().skip(1).min_by(|a, b| a.crps.total_cmp(&b.crps))
     }
 }
 
-/// Scores of forecasters that are fitted again and again: the last half of each series is cut into `folds` blocks, and each is forecast
-/// by a forecaster that learnt from all before it.
+/// Backtest with refitting: the last half of each series is cut into `folds` blocks, and each block is forecast by a
+/// forecaster fitted to all steps before it.
 ///
 /// # Errors
-/// When the data or the settings are at fault, no block is as long as the horizon, or the caller asked to stop.
+/// When the data or the settings are invalid, no block is as long as the horizon, or the caller asked to stop.
 pub fn backtest(
     table: &Table,
     roles: &SeriesSpec,
@@ -88,12 +89,13 @@ pub fn backtest(
 }
 
 impl Forecaster {
-    /// The places that `origins` asks for, all steps ahead of each origin being known or missing, not beyond the end.
+    /// The forecast points of `origins`; all steps ahead of each origin lie within the series, though their values
+    /// may be missing.
     pub fn places(&self, histories: &Histories, origins: BacktestOrigins) -> Vec<ForecastPoint> {
         self.each_place(histories, Some(origins)).collect()
     }
 
-    /// The same one by one; without origins those after the end of each series.
+    /// As an iterator; without origins, the points after the end of each series.
     pub(super) fn each_place<'a>(
         &'a self,
         histories: &'a Histories,
@@ -113,8 +115,8 @@ impl Forecaster {
         histories.series.iter().enumerate().flat_map(of_series)
     }
 
-    /// The step after each origin, as far as its value is known: what a watch looks at. Those of the `last` steps of each series, or of
-    /// all that have a past.
+    /// The points one step ahead whose value is known, as a monitor needs them: those of the `last` steps of each
+    /// series, or of all origins with enough history.
     pub fn next_steps(&self, histories: &Histories, last: Option<usize>) -> Vec<ForecastPoint> {
         let of_series = |(series, one): (usize, &Series)| {
             let origins = self.first_origin(one, last)..one.len().saturating_sub(1);
@@ -131,10 +133,10 @@ impl Forecaster {
         }
     }
 
-    /// Scores of the forecasts from these origins, beside its rivals.
+    /// Scores of the forecasts from these origins, and of the baselines.
     ///
     /// # Errors
-    /// When the table cannot be forecast, or no origin has all its steps.
+    /// When the table cannot be forecast, or no origin has all its steps within the series.
     pub fn rolling(&self, table: &Table, histories: &Histories, origins: BacktestOrigins) -> Result<Backtest> {
         let horizon = self.recipe.roles.horizon;
         let places = self.each_place(histories, Some(origins));

@@ -1,5 +1,4 @@
-//! Baselines: forecasts without learning, as distributions. One of them is a member of the pool. One of them stands
-//! beside the networks in the pool.
+//! Baselines: naive forecasts with an error distribution. One of them is also a member of the pool.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +8,10 @@ use super::scale::Scale;
 use super::{ForecastPoint, Naive, Series, SeriesTransform};
 use negmm_dist::Mixtures;
 
-/// What the rival is called that is measured as the networks are: the naive forecast with the law of recent changes.
+/// Name of the baseline in the pool: the naive forecast with the empirical distribution of scaled changes.
 const RECENT: &str = "recent changes";
 
-/// A naive forecast with the law of what it misses, in units of its measure.
+/// A naive forecast with the distribution of its errors, in units of the local scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Baseline {
@@ -23,14 +22,14 @@ pub(super) struct Baseline {
 }
 
 impl Baseline {
-    /// The one that is measured as networks are, with the law of these changes.
+    /// The baseline that uses the networks' own local scale, with the empirical distribution of these changes.
     pub(super) fn recent(recipe: &SeriesTransform, changes: &[f64]) -> Self {
         let law = law(changes);
         let measure = recipe.measure.clone();
         Self { name: RECENT.into(), measure, weights: law.weights().to_vec(), sds: law.sds().to_vec() }
     }
 
-    /// All others: the last value, the seasons, the drift, each with a normal law that does not look at when.
+    /// The other baselines: last value, seasonal naive and drift, each with normal errors of constant scale.
     pub(super) fn all(recipe: &SeriesTransform, series: &[Series]) -> Vec<Self> {
         let seasons = recipe.seasons.iter().map(|season| Naive::Season(*season));
         let naives = [Naive::Last].into_iter().chain(seasons).chain([Naive::Drift]);
@@ -42,7 +41,7 @@ impl Baseline {
         naives.map(rival).collect()
     }
 
-    /// What forecasts places of these series.
+    /// A function that forecasts points of these series.
     pub(super) fn of<'a>(&'a self, series: &'a [Series]) -> impl Fn(&[ForecastPoint]) -> Mixtures + use<'a> {
         let scales: Vec<Vec<f64>> = series.iter().map(|series| self.measure.scale.at_each(series)).collect();
         move |places| {
@@ -53,13 +52,13 @@ impl Baseline {
         }
     }
 
-    /// The law in units of the measure, one row.
+    /// The error distribution in units of the local scale, as a single row.
     pub(super) fn law(&self) -> Mixtures {
         let means = vec![0.0; self.sds.len()];
         Mixtures::from_parts_unchecked(self.sds.len(), self.weights.clone(), means, self.sds.clone())
     }
 
-    /// Whether it can be of so many steps ahead, and its numbers can be.
+    /// Whether the parameters are valid for this horizon.
     pub(super) fn is_sound(&self, horizon: usize) -> bool {
         let positive = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite() && *number > 0.0);
         let sum: f64 = self.weights.iter().sum();

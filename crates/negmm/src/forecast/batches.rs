@@ -6,12 +6,12 @@ use super::{BacktestOrigins, ForecastPoint, Forecaster, Forecasts, Histories};
 use negmm_data::Table;
 use negmm_dist::Result;
 
-/// Places of a portion; the origin of the last one is in it with all its steps.
+/// Points per batch; a batch ends with a complete origin.
 const PORTION: usize = 4096;
 
 impl Forecaster {
-    /// Forecasts from these origins, or where there are none of what follows the end of each series, in portions of whole origins: the
-    /// same as all at once, in memory that does not grow with how many there are.
+    /// Forecasts from these origins, or without origins of the steps after the end of each series, in batches of
+    /// complete origins. The result equals a single call, in bounded memory.
     ///
     /// # Errors
     /// When a column that must be known ahead ends too early.
@@ -24,7 +24,7 @@ impl Forecaster {
         self.in_portions(table, histories, self.each_place(histories, origins))
     }
 
-    /// Forecasts of these places.
+    /// Forecasts of these points.
     pub(super) fn in_portions<'a, P: Iterator<Item = ForecastPoint> + Clone + Send + 'a>(
         &'a self,
         table: &'a Table,

@@ -3,15 +3,15 @@
 use negmm_dist::Mixtures;
 use negmm_dist::math::normal;
 
-/// Where the components begin, in rms.
+/// Initial sds of the components, relative to the rms.
 const SDS: [f64; 3] = [0.4, 1.0, 2.2];
 const ITERATIONS: usize = 60;
-/// Values that are looked at, at most.
+/// Maximum number of values used.
 const MOST: usize = 20_000;
-/// The smallest sd, in rms.
+/// Smallest sd, relative to the rms.
 const LEAST_SD: f64 = 0.02;
 
-/// The law under which these values are most likely, as a mixture of one row; found by expectation maximisation.
+/// The maximum-likelihood mixture for these values, as a single row; fitted by expectation maximisation.
 pub(super) fn law(values: &[f64]) -> Mixtures {
     let every = values.len().div_ceil(MOST).max(1);
     let squares: Vec<f64> = values.iter().step_by(every).map(|value| value * value).collect();

@@ -1,4 +1,4 @@
-//! The dependence between steps ahead: a Gaussian copula, by which single steps become paths.
+//! The dependence between steps ahead: a Gaussian copula, which joins the marginal distributions to sample paths.
 //!
 //! The normal scores of a path's steps are correlated by
 //!
@@ -6,19 +6,20 @@
 //! r(i, j) = common + (1 - common) · memory^|i - j|        for i ≠ j
 //! ```
 //!
-//! what all steps share, and what fades: x_h = sqrt(common) c + sqrt(1 - common) a_h with a_h = memory a_(h-1) + sqrt(1 - memory²) e_h.
+//! which is a common factor plus an AR(1) process: x_h = sqrt(common) c + sqrt(1 - common) a_h with a_h = memory a_(h-1) +
+//! sqrt(1 - memory²) e_h.
 
 use serde::{Deserialize, Serialize};
 
 use negmm_dist::math::normal;
 use negmm_dist::math::rng::Rng;
 
-/// What is tried for each of the two.
+/// Grid points per parameter.
 const TRIES: usize = 40;
-/// Probabilities are no nearer to 0 and 1 than this.
+/// Probabilities are clipped to [LEAST, 1 - LEAST].
 const LEAST: f64 = 1e-6;
 
-/// The dependence between steps.
+/// Parameters of the copula.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Copula {
@@ -26,7 +27,7 @@ pub(super) struct Copula {
     memory: f64,
 }
 
-/// Products of normal scores of two steps of one origin, by how far they are apart.
+/// Sums and counts of products of normal scores of two steps of the same origin, by their distance in steps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Products {
     sums: Vec<(f64, f64)>,
@@ -38,7 +39,7 @@ pub(super) fn score(probability: f64) -> f64 {
 }
 
 impl Products {
-    /// Adds the scores of some steps of one origin, each with its number of steps ahead.
+    /// Adds the normal scores of one origin, each with its step ahead.
     pub(super) fn add(&mut self, scores: &[(usize, f64)]) {
         for (at, (ahead, score)) in scores.iter().enumerate() {
             for (other, other_score) in &scores[..at] {
@@ -54,7 +55,7 @@ impl Products {
 }
 
 impl Copula {
-    /// The one whose correlations are nearest to the products' means, each counting as often as it was seen.
+    /// The copula whose correlations fit the mean products best, by least squares weighted with the counts.
     pub(super) fn nearest(products: &Products) -> Self {
         let missed = |copula: Self| -> f64 {
             let each = products.sums.iter().enumerate().filter(|(apart, (_, count))| *apart > 0 && *count > 0.0);
@@ -71,17 +72,17 @@ impl Copula {
             .map_or(Self::default(), |(_, copula)| copula)
     }
 
-    /// Of steps so far apart.
+    /// Correlation of two steps at this distance.
     fn correlation(self, apart: usize) -> f64 {
         self.common + (1.0 - self.common) * libm::pow(self.memory, apart as f64)
     }
 
-    /// Whether both numbers can be.
+    /// Whether both parameters are in range.
     pub(super) fn is_sound(self) -> bool {
         (0.0..1.0).contains(&self.common) && (0.0..1.0).contains(&self.memory)
     }
 
-    /// The probabilities of `steps` steps of one path.
+    /// The probabilities along one path of `steps` steps.
     pub(super) fn path(self, steps: usize, rng: &mut Rng) -> Vec<f64> {
         let mut draw = || normal::quantile(rng.uniform().clamp(LEAST * LEAST, 1.0 - LEAST));
         let common = draw();

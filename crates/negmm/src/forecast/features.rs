@@ -4,28 +4,28 @@ use super::local_scale::Frame;
 use super::{Naive, Series, SeriesTransform};
 use negmm_data::{Column, Table};
 
-/// The column that is learnt, and that of blocks of time.
+/// Names of the target column and of the column of time blocks.
 pub(super) const CHANGE: &str = "change";
 pub(super) const BLOCK: &str = "block";
-/// Values before the origin that are inputs: one step ahead, and further.
+/// Number of lags: for a horizon of one step, and for longer horizons.
 const RECENT: usize = 30;
 const RECENT_AHEAD: usize = 10;
-/// Half-lives of the mean sizes of changes, in steps.
+/// Half-lives of the moving averages of absolute changes, in steps.
 const HALF_LIVES: [f64; 4] = [2.0, 6.0, 20.0, 60.0];
-/// Changes before the origin whose sizes are inputs.
+/// Number of last absolute changes among the features.
 const SIZES: usize = 3;
-/// Seasons back at most, and neighbours of a step a season ago.
+/// Maximum number of past seasons, and neighbours of each seasonal lag.
 const MOST_SEASONS_BACK: usize = 6;
 const NEIGHBOURS: isize = 2;
-/// Inputs are no further than this from 0.
+/// Features are clipped to this absolute value.
 const LARGEST: f64 = 1e4;
 
-/// A place in time: so many steps ahead of an origin.
+/// A forecast point: a series, an origin and a step ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForecastPoint {
-    /// Which series.
+    /// Index of the series.
     pub series: usize,
-    /// The last step that is known, from 0.
+    /// The last known step, from 0.
     pub origin: usize,
     /// Steps ahead, from 1.
     pub ahead: usize,
@@ -37,21 +37,21 @@ impl ForecastPoint {
         self.origin + self.ahead
     }
 
-    /// Whether both are forecast from the same origin.
+    /// Whether both have the same series and origin.
     pub(super) fn is_beside(&self, other: &Self) -> bool {
         (self.series, self.origin) == (other.series, other.origin)
     }
 }
 
-/// A series with what its rows are made of.
+/// A series with precomputed quantities for its features.
 pub(super) struct Past<'a> {
     series: &'a Series,
-    /// Without the level.
+    /// Scale at each step, without the factor for the level.
     scales: Vec<f64>,
-    /// Scaled sizes of changes from the step before, and for each half-life their recent mean.
+    /// Scaled absolute changes from the previous step, and their moving average for each half-life.
     sizes: Vec<f64>,
     calm: [Vec<f64>; HALF_LIVES.len()],
-    /// Sums of the values before each step.
+    /// Cumulative sums: of the values before each step.
     sums: Vec<f64>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Past<'a> {
         (self.sums[step + 1] - self.sums[first]) / (step + 1 - first) as f64
     }
 
-    /// Calls `see` with the name and value of each input, always in the same order.
+    /// Calls `see` with the name and value of each feature, always in the same order.
     fn inputs(&self, recipe: &SeriesTransform, place: ForecastPoint, see: &mut dyn FnMut(&dyn Fn() -> String, f64)) {
         let ForecastPoint { origin, ahead, .. } = place;
         let Frame { point, unit } = recipe.measure.now(self.series, &self.scales, place);
@@ -101,7 +101,7 @@ impl<'a> Past<'a> {
         let mut give = |name: &dyn Fn() -> String, value: f64| {
             see(name, if value.is_nan() { 0.0 } else { value.clamp(-LARGEST, LARGEST) });
         };
-        // How far a value is from another one; none where it is not there.
+        // Scaled difference of a value from another; 0 where the value is absent.
         let from = |value: Option<f64>, base: f64| value.map_or(0.0, |value| (value - base) / unit);
         let recent = if recipe.roles.horizon == 1 { RECENT } else { RECENT_AHEAD };
         for back in 1..=recent {
@@ -112,7 +112,7 @@ impl<'a> Past<'a> {
         }
         for (index, season) in recipe.seasons.iter().copied().enumerate() {
             let first = ahead.div_ceil(season);
-            // Up to the next longer season, or two.
+            // As many as fit into the next longer season, or two.
             let backs = match recipe.seasons.get(index + 1) {
                 Some(longer) => (longer / season).saturating_sub(1).clamp(2, MOST_SEASONS_BACK),
                 None => 2,
@@ -160,7 +160,7 @@ impl<'a> Past<'a> {
     }
 }
 
-/// The inputs of all places: what the past says, the calendar, the series, and columns of `table`.
+/// The features of all points: lags, calendar, series and covariates from `table`.
 pub(super) fn inputs(
     recipe: &SeriesTransform,
     pasts: &[Past<'_>],
@@ -193,7 +193,7 @@ pub(super) fn inputs(
         rows[step.min(rows.len() - 1)]
     };
     let cells = |name: &str, rows: &[usize]| match table.column(name)? {
-        // Few of many texts: a portion does not carry all of them.
+        // When the column has more levels than the batch has rows, only the levels in use are copied.
         Column::Text { codes, levels } if levels.len() > rows.len() => {
             Some(Column::text(rows.iter().map(|row| levels.get(codes[*row] as usize).map(String::as_str))))
         }

@@ -15,7 +15,8 @@ use negmm_data::Table;
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Mixtures, Predictions, Result, Support};
 
-/// What forecasts: networks on the past, and the naive forecast with the law of recent changes beside them.
+/// A fitted forecaster: a pool of networks on lag features and of the naive forecast with the empirical distribution
+/// of recent changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecaster {
     pub(super) recipe: SeriesTransform,
@@ -23,33 +24,33 @@ pub struct Forecaster {
     rest: Rest,
 }
 
-/// What a forecaster has beside its networks.
+/// The parts of a forecaster in a model file, beside the networks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ForecastParts {
     recipe: SeriesTransform,
     rest: Rest,
 }
 
-/// What it has beside those and its recipe.
+/// The fitted parts beside the networks and the series transform.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Rest {
-    /// How much the networks count; the rest is the law of recent changes.
+    /// Stacking weight of the networks; the remainder belongs to the baseline of recent changes.
     pub(super) share: f64,
     pub(super) recent: Baseline,
     pub(super) rivals: Vec<Baseline>,
     pub(super) copula: Copula,
     #[serde(default)]
     pub(super) support: Support,
-    /// Out of fold, each with its mean CRPS and NLL; the forecaster comes first.
+    /// Mean out-of-fold CRPS and NLL, of the forecaster first and then of the baselines.
     pub(super) scores: Vec<Score>,
 }
 
-/// How well something forecast what it had not learnt from.
+/// Mean scores on held-out steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Score {
-    /// What it is called.
+    /// Name of the forecaster or baseline.
     pub name: String,
     /// Mean CRPS, in the target's unit.
     pub crps: f64,
@@ -57,13 +58,13 @@ pub struct Score {
     pub nll: f64,
 }
 
-/// Forecasts of some places, in the order of series, origins and steps ahead.
+/// Forecasts in the order of series, origins and steps ahead.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Forecasts {
-    /// Which.
+    /// The forecast points.
     pub places: Vec<ForecastPoint>,
-    /// One prediction for each.
+    /// One prediction per point.
     pub predictions: Predictions,
 }
 
@@ -100,7 +101,7 @@ impl Forecaster {
         forecaster_to_bytes(&self.model, ForecastParts { recipe: self.recipe.clone(), rest: self.rest.clone() })
     }
 
-    /// What a file has, if it can be.
+    /// The forecaster from the parts of a model file, after validation.
     pub(crate) fn of_parts(model: Model, ForecastParts { recipe, rest }: ForecastParts) -> Result<Self> {
         let damaged = |what: &str| Error::model(format!("the model file is damaged: {what}"));
         recipe.check().map_err(|error| damaged(&error.to_string()))?;
@@ -115,14 +116,14 @@ impl Forecaster {
         Ok(Self { recipe, model, rest })
     }
 
-    /// The forecaster with an accelerator that helps to forecast: [`Model::accelerated`].
+    /// The forecaster with an accelerator for predictions: [`Model::accelerated`].
     #[must_use]
     pub fn accelerated(mut self, accelerator: Arc<dyn Accelerator>) -> Self {
         self.model = self.model.accelerated(accelerator);
         self
     }
 
-    /// How it forecasts.
+    /// The series transform.
     pub fn recipe(&self) -> &SeriesTransform {
         &self.recipe
     }
@@ -132,57 +133,58 @@ impl Forecaster {
         &self.model
     }
 
-    /// How much the networks count; the rest is the naive forecast with the law of recent changes.
+    /// Stacking weight of the networks; the remainder belongs to the naive forecast with the distribution of recent
+    /// changes.
     pub fn share(&self) -> f64 {
         self.rest.share
     }
 
-    /// How well it and its rivals forecast steps that were held out; its own score comes first.
+    /// Held-out scores of the forecaster, which comes first, and of its baselines.
     pub fn scores(&self) -> &[Score] {
         &self.rest.scores
     }
 
-    /// The rival with the best held-out CRPS.
+    /// The baseline with the best held-out CRPS.
     pub fn best_rival(&self) -> Option<&Score> {
         self.rest.scores.iter().skip(1).min_by(|a, b| a.crps.total_cmp(&b.crps))
     }
 
-    /// What is possible at all.
+    /// The support of the target.
     pub fn support(&self) -> Support {
         self.rest.support
     }
 
-    /// The series of a table, by the clock of training.
+    /// The series of a table, with the frequency of the training data.
     ///
     /// # Errors
-    /// When the table lacks a column, or its times do not rise.
+    /// When the table lacks a column, or its times are not increasing.
     pub fn histories(&self, table: &Table) -> Result<Histories> {
         Histories::read(table, &self.recipe.roles, Some(self.recipe.clock))
     }
 
-    /// What follows the end of each series.
+    /// Forecasts of the steps after the end of each series.
     ///
     /// # Errors
-    /// When the table cannot be read, or a column that must be known ahead ends too early.
+    /// When the table cannot be read, or a covariate known in advance ends too early.
     pub fn future(&self, table: &Table, histories: &Histories) -> Result<Forecasts> {
         self.predict(table, histories, self.each_place(histories, None).collect())
     }
 
-    /// Forecasts of these places, each from what is known at its origin.
+    /// Forecasts of these points, each from what is known at its origin.
     ///
     /// # Errors
-    /// When a column that must be known ahead ends too early.
+    /// When a covariate known in advance ends too early.
     pub fn predict(&self, table: &Table, histories: &Histories, places: Vec<ForecastPoint>) -> Result<Forecasts> {
         self.check_known(table, histories, places.iter().copied())?;
         self.by_pasts(table, &self.pasts(histories), places)
     }
 
-    /// The series with what their rows are made of.
+    /// The series with precomputed quantities for their features.
     pub(super) fn pasts<'a>(&self, histories: &'a Histories) -> Vec<Past<'a>> {
         histories.series.iter().map(|series| Past::new(series, &self.recipe)).collect()
     }
 
-    /// Forecasts of these places in series with these pasts.
+    /// Forecasts of these points from precomputed quantities.
     pub(super) fn by_pasts(&self, table: &Table, pasts: &[Past<'_>], places: Vec<ForecastPoint>) -> Result<Forecasts> {
         let rows = Table::new(inputs(&self.recipe, pasts, table, &places))?;
         let predicted = self.model.predict(&rows)?;
@@ -197,12 +199,12 @@ impl Forecaster {
         Ok(Forecasts { places, predictions: self.model.helper().accelerating(predictions) })
     }
 
-    /// What rivals say of the same places, with their names.
+    /// The baselines' forecasts of the same points, with their names.
     pub fn rivals(&self, histories: &Histories, places: &[ForecastPoint]) -> Vec<(String, Predictions)> {
         self.each_rival(histories).map(|(name, predict)| (name, predict(places))).collect()
     }
 
-    /// The name of each rival, and what forecasts places of these series as it does.
+    /// The name of each baseline, and a function that forecasts points of these series.
     pub(super) fn each_rival<'a>(
         &'a self,
         histories: &'a Histories,
@@ -216,7 +218,7 @@ impl Forecaster {
         })
     }
 
-    /// Whether what must be known ahead is there.
+    /// Checks that the covariates known in advance cover the horizon.
     pub(super) fn check_known(
         &self,
         table: &Table,

@@ -1,48 +1,48 @@
-//! The frequency of a series: how steps follow one another in time.
+//! The frequency of a series: the time between consecutive steps.
 
 use serde::{Deserialize, Serialize};
 
 use negmm_data::infer::calendar::{Date, weekday};
 
 const DAY: f64 = 86_400.0;
-/// Steps of the same length, of all, at least: others are gaps.
+/// Minimum fraction of intervals with the common length; the others are gaps.
 const REGULAR: f64 = 0.8;
-/// Shares of a year of 365.2425 days.
+/// Days of a mean year.
 const DAYS_OF_YEAR: f64 = 365.2425;
 
-/// How steps follow one another.
+/// The time between consecutive steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Frequency {
-    /// One row after the other; nobody knows when.
+    /// Rows in order, without times.
     #[default]
     Rows,
-    /// By numbers that are no dates: 1, 2, 3 …
+    /// Numbers that are not dates: 1, 2, 3 …
     Count {
-        /// From one to the next.
+        /// Difference between consecutive steps.
         step: f64,
     },
-    /// Every so many seconds.
+    /// A fixed number of seconds.
     Seconds {
-        /// From one to the next.
+        /// Seconds between consecutive steps.
         step: f64,
     },
-    /// Days from Monday to Friday.
+    /// Business days, Monday to Friday.
     Weekdays,
-    /// Every so many months.
+    /// A fixed number of months.
     Months {
-        /// From one to the next.
+        /// Months between consecutive steps.
         step: i64,
     },
-    /// At times without a rule, so far apart in the middle.
+    /// Irregular times.
     Irregular {
-        /// Seconds from one to the next, their median.
+        /// Median number of seconds between consecutive steps.
         step: f64,
     },
 }
 
 impl Frequency {
-    /// Found in times that rise, one list for each series; `dates`: they are seconds since 1970.
+    /// The frequency of increasing times, one list per series; `dates`: whether they are seconds since 1970.
     pub(super) fn of(times: &[Vec<f64>], dates: bool) -> Self {
         let mut gaps: Vec<f64> =
             times.iter().flat_map(|times| times.windows(2).map(|pair| pair[1] - pair[0])).collect();
@@ -91,12 +91,12 @@ impl Frequency {
         }
     }
 
-    /// Steps from one time to a later one; none where no number of steps leads there.
+    /// Number of steps from one time to a later one; `None` where it is not a whole number.
     pub(super) fn between(self, from: f64, to: f64) -> Option<usize> {
         let steps = match self {
             Self::Rows | Self::Irregular { .. } => return Some(1),
             Self::Count { step } | Self::Seconds { step } => ((to - from) / step).round(),
-            // Holidays are no gaps.
+            // Holidays do not count as gaps.
             Self::Weekdays => return Some(1),
             Self::Months { step } => {
                 let month = |time: f64| {
@@ -110,7 +110,7 @@ impl Frequency {
         (steps >= 1.0 && (fits || matches!(self, Self::Months { .. }))).then_some(steps as usize)
     }
 
-    /// Numbers of steps after which things may repeat: an hour, a day, a week, a year.
+    /// Candidate seasonal periods in steps: an hour, a day, a week, a year.
     pub(super) fn seasons(self) -> Vec<usize> {
         let among = |step: f64, lengths: &[f64]| {
             let steps = lengths.iter().map(|length| length / step);
@@ -130,7 +130,7 @@ impl Frequency {
         !matches!(self, Self::Rows | Self::Count { .. })
     }
 
-    /// What a step is, in words.
+    /// The length of a step in words.
     pub fn words(self) -> String {
         let seconds = |step: f64| match step {
             _ if step % DAY == 0.0 => plural(step / DAY, "day"),
@@ -159,13 +159,13 @@ fn only_weekdays(times: &[Vec<f64>]) -> bool {
     times.iter().map(Vec::len).sum::<usize>() > 7 && days.all(|day| day < 5)
 }
 
-/// The months between all times, where that is always the same number, on the same day.
+/// The number of months between consecutive times, where it is constant and the day of the month stays the same.
 fn months(times: &[Vec<f64>]) -> Option<i64> {
     let mut step = None;
     for pair in times.iter().flat_map(|times| times.windows(2)) {
         let [from, to] = [pair[0], pair[1]].map(|time| Date::of_days((time / DAY).floor() as i64));
         let months = (to.year - from.year) * 12 + to.month - from.month;
-        // The last days of months are as good as the same day.
+        // The last days of months count as the same day.
         if months < 1 || from.day.abs_diff(to.day) > 3 {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Held-out forecasts: the weight of the networks beside the empirical changes, and the dependence of steps.
+//! Held-out forecasts: the stacking weight of the networks against the baseline of recent changes, and the copula.
 
 use super::baseline::Baseline;
 use super::copula::{Copula, Products, score};
@@ -8,7 +8,7 @@ use crate::method::Stacking;
 use negmm_dist::Distribution;
 use negmm_dist::Mixtures;
 
-/// Places that were held out, and by which fold.
+/// Held-out forecast points with their folds.
 pub(super) struct Held {
     pub(super) places: Vec<ForecastPoint>,
     pub(super) frames: Vec<Frame>,
@@ -17,7 +17,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// The law of the other folds' changes.
+    /// For each point the distribution of the changes in the other folds.
     pub(super) fn by_law(&self, recipe: &SeriesTransform) -> Mixtures {
         let folds = self.folds.iter().max().map_or(0, |last| last + 1);
         let laws: Vec<Mixtures> = (0..folds)
@@ -29,7 +29,8 @@ impl Held {
         Mixtures::concatenated(self.folds.iter().map(|fold| laws[*fold as usize].clone()).collect())
     }
 
-    /// How much networks count beside the law, and what both say of the held-out changes with the shares that suit the other folds.
+    /// The stacking weight of the networks, and the pooled out-of-fold distributions with the weights fitted on the
+    /// other folds.
     pub(super) fn pooled(&self, networks: Mixtures, law: Mixtures) -> (f64, Mixtures) {
         let likelihoods = [&networks, &law].map(|mixtures| {
             let row = |(row, change): (usize, &f64)| mixtures.row(row).log_pdf(*change);
@@ -46,7 +47,7 @@ impl Held {
         (stacking.shares()[0], Mixtures::side_by_side(&parts.collect::<Vec<_>>()))
     }
 
-    /// The dependence between steps ahead of the same origins.
+    /// The copula between steps ahead of the same origin.
     pub(super) fn copula(&self, pooled: &Mixtures) -> Copula {
         let mut products = Products::default();
         let mut order: Vec<usize> = (0..self.places.len()).collect();

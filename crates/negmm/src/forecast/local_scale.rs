@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use super::scale::{FAR, Scale};
 use super::{ForecastPoint, Naive, Series};
 
-/// Origins that decide, at most, over all series.
+/// Maximum number of origins used for estimation, over all series.
 const MOST_ORIGINS: usize = 2_000;
-/// The first of so many parts of a series has no origins.
+/// The first 1/WARM_UP_PART of a series has no origins.
 const WARM_UP_PART: usize = 4;
-/// The least growth.
+/// Smallest growth factor.
 const LEAST_GROWTH: f64 = 1e-3;
 
-/// A naive forecast, the scale of what it misses, and how that grows with the steps ahead.
+/// A naive forecast, the scale of its errors, and their growth with the step ahead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Measure {
     pub(super) naive: Naive,
     pub(super) scale: Scale,
-    /// For each step ahead the rms of what is missed, in scales.
+    /// For each step ahead, the rms of the scaled errors.
     growth: Vec<f64>,
 }
 
-/// Where the forecast of a place is measured from, and in which unit.
+/// Location and scale by which the target of a forecast point is standardised.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Frame {
     pub(super) point: f64,
@@ -33,14 +33,14 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// What is added to a number in the frame's unit, and what it is multiplied by.
+    /// Location and scale of the affine transform back to the target's unit.
     pub(super) fn shift_and_scale(self) -> (f64, f64) {
         (self.point, self.unit)
     }
 }
 
 impl Measure {
-    /// With the growth that these series show.
+    /// Estimates the growth from these series.
     pub(super) fn new(naive: Naive, scale: Scale, series: &[Series], horizon: usize) -> Self {
         let mut squares = vec![(0.0, 0.0); horizon];
         for_each_origin(series, |series, origins| {
@@ -61,7 +61,7 @@ impl Measure {
         for (index, (sum, count)) in squares.into_iter().enumerate() {
             growth.push(match (count > 0.0, growth.last()) {
                 (true, _) => (sum / count).sqrt().max(LEAST_GROWTH),
-                // No series is long enough to see this step: on as a random walk goes.
+                // No series is long enough for this step: extrapolate as a random walk.
                 (false, Some(before)) => before * ((index + 1) as f64 / index as f64).sqrt(),
                 (false, None) => 1.0,
             });
@@ -69,19 +69,19 @@ impl Measure {
         Self { naive, scale, growth }
     }
 
-    /// Of a place in a series whose scales after each step are these.
+    /// Location and scale of a point, given the scale at each step of its series.
     pub(super) fn frame(&self, series: &Series, scales: &[f64], place: ForecastPoint) -> Frame {
         let Frame { point, unit } = self.now(series, scales, place);
         Frame { point, unit: unit * self.growth[place.ahead - 1] }
     }
 
-    /// The same with the unit of a change now, not of one so far ahead.
+    /// The same with the scale of one step, without growth.
     pub(super) fn now(&self, series: &Series, scales: &[f64], place: ForecastPoint) -> Frame {
         let point = self.naive.point(series, place.origin, place.ahead);
         Frame { point, unit: scales[place.origin] * self.scale.level(point) }
     }
 
-    /// Whether it can be of so many steps ahead, and its numbers can be.
+    /// Whether the parameters are valid for this horizon.
     pub(super) fn is_sound(&self, horizon: usize) -> bool {
         let positive = |number: &f64| number.is_finite() && *number > 0.0;
         let seasonal = if let Naive::Season(season) = self.naive { season > 1 } else { true };
@@ -89,7 +89,7 @@ impl Measure {
     }
 }
 
-/// The mean size of what `naive` misses, each series in units of its own mean change.
+/// Mean absolute error of `naive`, each series in units of its own mean absolute change.
 pub(super) fn missed(series: &[Series], naive: Naive, steps: &[usize]) -> f64 {
     let (mut total, mut counted) = (0.0, 0.0);
     for_each_origin(series, |series, origins| {
@@ -106,7 +106,7 @@ pub(super) fn missed(series: &[Series], naive: Naive, steps: &[usize]) -> f64 {
     if counted > 0.0 { total / counted } else { f64::INFINITY }
 }
 
-/// Calls `see` with each series and some of its origins, evenly spread.
+/// Calls `see` with each series and evenly spaced origins.
 fn for_each_origin<'a>(series: &'a [Series], mut see: impl FnMut(&'a Series, StepBy<Range<usize>>)) {
     let each = (MOST_ORIGINS / series.len().max(1)).max(4);
     for series in series {

@@ -1,19 +1,18 @@
-//! Forecasts: what follows the end of a series, as a distribution for each step ahead.
+//! Forecasts: a distribution for each step after the end of a series.
 //!
-//! A series is forecast by what `auto` learns from a table of its past: one row for each origin (the last step that is known)
-//! and step ahead, whose target is how far the series goes from a naive forecast, in units of its recent changes
-//! ([`SeriesTransform`]). So what is predicted has the same size everywhere, one model serves many series, and a network that has learnt
-//! nothing says "as the naive forecast, as far off as it lately was". The pool of networks counts beside that very law by
-//! the likelihood of blocks of time that neither has seen ([`Forecaster`]).
+//! A forecaster fits `auto` to a table of lag features: one row for each origin (the last known step) and step ahead,
+//! with the difference from a naive forecast in units of recent changes as the target ([`SeriesTransform`]). The
+//! target has thus the same scale everywhere, and one model serves many series. The networks are pooled with the
+//! baseline of recent changes; stacking weights maximise the likelihood of held-out blocks of time ([`Forecaster`]).
 //!
-//! | from | to | room |
+//! | from | to | modules |
 //! |---|---|---|
-//! | a table and what its columns are ([`SeriesSpec`]) | [`Series`], one step after the other | [`Frequency`] says how steps follow |
-//! | [`Series`] | a [`SeriesTransform`]: seasons, scale, naive forecast | seasons, scale |
-//! | [`SeriesTransform`] and places in time | a table of the past | lags |
-//! | that table | a [`Forecaster`]: a model, the law of changes, the dependence between steps | copula |
-//! | [`Forecaster`] and a table | [`Forecasts`], at once or in portions, paths, totals | portions |
-//! | [`Forecasts`] and what came | scores by step, beside naive forecasts | rolling, step_scores |
+//! | a table and its column roles ([`SeriesSpec`]) | [`Series`] of consecutive steps | series, [`Frequency`] |
+//! | [`Series`] | a [`SeriesTransform`]: seasons, scale, naive forecast | seasons, scale, local_scale |
+//! | [`SeriesTransform`] and forecast points | a table of features | features |
+//! | that table | a [`Forecaster`]: a model, the baseline of recent changes, a copula | fit, held_out, copula |
+//! | [`Forecaster`] and a table | [`Forecasts`], at once or in batches, sample paths, aggregates | batches, paths |
+//! | [`Forecasts`] and observed values | scores by step ahead, with those of baselines | backtest, step_scores |
 
 mod adaptive;
 mod backtest;

@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use super::Series;
 
-/// A forecast that takes no learning.
+/// A naive forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Naive {
     /// The last value.
     Last,
-    /// The value of the same step of the season before.
+    /// The value of the same step one season before.
     Season(usize),
-    /// The last value, and on along the line from the first one.
+    /// The last value plus the mean change per step times the steps ahead.
     Drift,
 }
 
 impl Naive {
-    /// What it says of the step `ahead` after `origin`.
+    /// The point forecast for the step `ahead` after `origin`.
     pub(super) fn point(self, series: &Series, origin: usize, ahead: usize) -> f64 {
         let last = series.filled[origin];
         match self {
@@ -30,12 +30,12 @@ impl Naive {
         }
     }
 
-    /// Steps from the value it takes to the first that it forecasts.
+    /// Steps between the value it copies and the first step that it forecasts.
     pub(super) fn lag(self) -> usize {
         if let Self::Season(season) = self { season } else { 1 }
     }
 
-    /// What tables call it.
+    /// Its name in tables.
     pub fn name(self) -> String {
         match self {
             Self::Last => "last value".into(),

@@ -6,23 +6,23 @@ use negmm_dist::math::rng::Rng;
 use negmm_dist::samples::SampleSets;
 use negmm_dist::{Predictions, Result, streams};
 
-/// What steps ahead are put together to.
+/// An aggregate over the steps ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
-    /// Their sum.
+    /// The sum.
     Sum,
-    /// The largest of them.
+    /// The maximum.
     Max,
-    /// The smallest of them.
+    /// The minimum.
     Min,
 }
 
 impl Forecaster {
-    /// Joint paths through the steps ahead of each origin: for each place `count` values, the n-th of all steps of an origin being one
-    /// path.
+    /// Sample paths through the steps ahead of each origin: `count` values per point; the n-th values of all steps of
+    /// an origin are one path.
     ///
     /// # Errors
-    /// When a quantile cannot be found.
+    /// When a quantile cannot be computed.
     pub fn paths(&self, forecasts: &Forecasts, count: usize, seed: u64) -> Result<Vec<f64>> {
         let Forecasts { places, predictions } = forecasts;
         let mut values = vec![0.0; places.len() * count];
@@ -44,10 +44,10 @@ impl Forecaster {
         Ok(values)
     }
 
-    /// One distribution for each origin, by paths: of what `over` makes of the steps ahead.
+    /// The distribution of an aggregate over the steps ahead, one per origin, by sample paths.
     ///
     /// # Errors
-    /// When a quantile cannot be found.
+    /// When a quantile cannot be computed.
     pub fn over(&self, forecasts: &Forecasts, over: Aggregate, paths: usize, seed: u64) -> Result<Forecasts> {
         let values = self.paths(forecasts, paths, seed)?;
         let (mut samples, mut places, mut first) = (Vec::new(), Vec::new(), 0);

@@ -1,16 +1,16 @@
-//! Forecast points that a forecaster learns from, and the blocks of time that they belong to.
+//! Training points of a forecaster, and their blocks of time.
 
 use super::{ForecastPoint, Series, SeriesTransform};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
 
-/// Rows of the table of the past, at most, and steps ahead of each origin among them.
+/// Maximum number of training rows, and of steps ahead per origin.
 const MOST_ROWS: usize = 40_000;
 const STEPS_OF_ORIGIN: usize = 3;
-/// The first of so many parts of a series has no origins that are learnt from, where its seasons reach further than that.
+/// At most the first 1/WARM_UP_PART of a series is skipped as warm-up for seasonal lags.
 const WARM_UP_PART: usize = 4;
 
-/// Places to learn from: of each series as many origins as there is room for, evenly spread, and some steps ahead of each.
+/// Training points: evenly spaced origins of each series up to the row limit, with some steps ahead of each.
 pub(super) fn training_places(series: &[Series], recipe: &SeriesTransform, seed: u64) -> Vec<ForecastPoint> {
     let horizon = recipe.roles.horizon;
     let ahead_each = horizon.min(STEPS_OF_ORIGIN);
@@ -35,12 +35,12 @@ pub(super) fn training_places(series: &[Series], recipe: &SeriesTransform, seed:
     places
 }
 
-/// The first origin that is learnt from.
+/// The first origin used for training.
 fn first_origin(series: &Series, recipe: &SeriesTransform) -> usize {
     recipe.reach().min(series.len() / WARM_UP_PART)
 }
 
-/// The block of time that a place belongs to, of so many.
+/// The index of the time block that a point belongs to, out of `blocks`.
 pub(super) fn block(series: &Series, place: ForecastPoint, recipe: &SeriesTransform, blocks: usize) -> usize {
     let first = first_origin(series, recipe);
     let origins = (series.len() - 1).saturating_sub(first).max(1);

@@ -4,41 +4,42 @@ use serde::{Deserialize, Serialize};
 
 use super::Series;
 
-/// What is tried: how fast the past is forgotten, and how much of the recent past counts beside all of it.
+/// Candidates: decay of the moving average, and its weight against the mean over the whole past.
 const DECAYS: [f64; 5] = [0.8, 0.9, 0.95, 0.975, 0.99];
 const BLENDS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
-/// Degrees of freedom of Student's law by which they are judged, and the share of the rms that is its scale.
+/// Degrees of freedom of the Student t distributions for the likelihood, and their scale relative to the rms.
 const STUDENT: [(f64, f64); 3] = [(4.0, 0.7), (8.0, 0.87), (30.0, 0.97)];
-/// Changes larger than so many scales count as so many.
+/// Scaled changes are clipped at this value.
 pub(super) const FAR: f64 = 12.0;
-/// The first of so many parts of a series only warms the scale up, of so many steps at most.
+/// The first 1/WARM_UP_PART of a series, at most LONGEST_WARM_UP steps, does not count in the likelihood.
 const WARM_UP_PART: usize = 4;
 const LONGEST_WARM_UP: usize = 30;
-/// Steps and series that choose, at most.
+/// Maximum numbers of steps and series used for estimation.
 const MOST_STEPS: usize = 5_000;
 const MOST_SERIES: usize = 50;
-/// A scale is at least this share of the size of the values.
+/// Smallest scale relative to the size of the values.
 const LEAST: f64 = 1e-9;
 
-/// The scale of changes over `lag` steps: root mean squares, recent^blend · whole^(1 - blend), times `unit`; where `relative`, of
-/// changes as shares of the value they start from, times the value.
+/// The scale of changes over `lag` steps: `unit` · recent^blend · whole^(1 - blend), with the root mean squares of
+/// the recent and the whole past. Where `relative`, changes are divided by the value they start from, and the scale
+/// is multiplied by the value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Scale {
-    /// Steps of a change.
+    /// Steps that a change spans.
     pub(super) lag: usize,
-    /// Whether changes are shares of the value that they start from.
+    /// Whether changes are relative to the value they start from.
     pub(super) relative: bool,
-    /// How much of the recent mean square is left after a step.
+    /// Decay of the moving average per step.
     pub(super) decay: f64,
-    /// How much the recent past counts.
+    /// Weight of the recent past.
     pub(super) blend: f64,
-    /// Makes the changes' own rms 1.
+    /// Normalises the rms of scaled changes to 1.
     pub(super) unit: f64,
 }
 
 impl Scale {
-    /// The one by which the changes over `lag` steps are most likely.
+    /// The maximum-likelihood scale of changes over `lag` steps.
     pub(super) fn best(series: &[Series], lag: usize) -> Self {
         let positive = series.iter().all(|series| series.filled.iter().all(|value| *value > 0.0));
         let every = series.len().div_ceil(MOST_SERIES).max(1);
@@ -57,7 +58,8 @@ impl Scale {
         best.map_or(Self { lag, relative: false, decay: 0.95, blend: 0.5, unit: 1.0 }, |(_, scale)| scale)
     }
 
-    /// The mean logarithm of the changes' density by Student's law, in the target's unit, and the rms of scaled changes.
+    /// The mean log density of the changes under a Student t distribution, in the target's unit, and the rms of
+    /// scaled changes.
     fn likelihood<'a>(self, series: impl Iterator<Item = &'a Series>) -> Option<(f64, f64)> {
         let mut scaled: Vec<(f64, f64)> = Vec::new();
         for series in series {
@@ -92,23 +94,23 @@ impl Scale {
         Some((STUDENT.into_iter().map(by).fold(f64::NEG_INFINITY, f64::max), unit))
     }
 
-    /// What a value of this size multiplies the scale by.
+    /// The factor of the scale for a value of this level.
     pub(super) fn level(self, value: f64) -> f64 {
         if self.relative { value.abs().max(f64::MIN_POSITIVE) } else { 1.0 }
     }
 
-    /// The same without regard to when.
+    /// The same scale, constant in time.
     pub(super) fn of_all_times(self) -> Self {
         Self { blend: 0.0, unit: 1.0, ..self }
     }
 
-    /// Whether its numbers can be.
+    /// Whether the parameters are in range.
     pub(super) fn is_sound(self) -> bool {
         let share = |number: f64| (0.0..=1.0).contains(&number);
         self.lag > 0 && share(self.decay) && share(self.blend) && self.unit.is_finite() && self.unit > 0.0
     }
 
-    /// The scale after each step, from that step and those before it; without the level.
+    /// The scale at each step, from that step and those before it; without the factor for the level.
     pub(super) fn at_each(self, series: &Series) -> Vec<f64> {
         let (mut recent, mut recent_weight, mut whole, mut count, mut size) = (0.0, 0.0, 0.0, 0.0, 0.0_f64);
         let mut scales = Vec::with_capacity(series.len());
@@ -128,7 +130,7 @@ impl Scale {
                 let (recent, whole) = ((recent / recent_weight).sqrt().max(least), (whole / count).sqrt().max(least));
                 libm::pow(recent, self.blend) * libm::pow(whole, 1.0 - self.blend)
             } else {
-                // A single value says nothing of changes: as large as itself.
+                // There is no change yet: use the size of the value.
                 size.max(1.0)
             };
             scales.push(self.unit * scale);

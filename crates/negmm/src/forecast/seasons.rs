@@ -2,25 +2,26 @@
 
 use super::{Frequency, Series};
 
-/// Correlation of changes that far apart, at least.
+/// Minimum autocorrelation of changes at a seasonal lag.
 const LEAST: f64 = 0.15;
-/// And without a clock that says which lengths are likely.
+/// The same where no frequency gives candidate periods.
 const LEAST_UNTOLD: f64 = 0.3;
-/// A longer season beside a shorter one must be correlated better by so much than its neighbours, and is at most so many of the shorter.
+/// A longer season must exceed the autocorrelation at neighbouring multiples by BETTER, and is less than
+/// MOST_MULTIPLES times the shorter.
 const BETTER: f64 = 0.01;
 const MOST_MULTIPLES: usize = 12;
-/// A season may be worse than the best of its multiples by so much.
+/// The first peak may be lower than the highest by this much.
 const NEARLY: f64 = 0.1;
-/// Seasons that a series must have.
+/// Minimum number of seasons in a series.
 const REPEATS: usize = 2;
-/// Steps and series that are looked at, at most.
+/// Maximum numbers of steps and series used for detection.
 const MOST_STEPS: usize = 20_000;
 const MOST_SERIES: usize = 100;
-/// Longest season that is looked for without a clock.
+/// Longest season considered without a frequency.
 const LONGEST_UNTOLD: usize = 400;
 
-/// The seasons of these series, the shortest first: those lengths whose changes are correlated. Where the clock says which lengths
-/// are likely, it is one of them.
+/// The seasonal periods of these series, shortest first: lags with autocorrelated changes. Where the frequency has
+/// dates, only its candidate periods are considered.
 pub(super) fn found(series: &[Series], clock: Frequency) -> Vec<usize> {
     let candidates = clock.seasons();
     let longest = match candidates.iter().max() {
@@ -32,13 +33,13 @@ pub(super) fn found(series: &[Series], clock: Frequency) -> Vec<usize> {
     if clock.has_dates() {
         return candidates.into_iter().filter(|lag| at(*lag) >= LEAST).collect();
     }
-    // The changes of a season add up to nothing, so some of them are opposed. Noise in each value lowers the first correlation of a smooth
-    // series, which makes a peak of the second, and leaves it positive.
+    // The changes over a season sum to zero, so that some autocorrelation is negative. Noise in the values lowers the
+    // first autocorrelation of a smooth series, which makes the second a peak, but leaves it positive.
     let opposed = (1..correlation.len()).find(|lag| at(*lag) < 0.0).unwrap_or(correlation.len());
     let is_peak = |lag: &usize| at(*lag) >= LEAST_UNTOLD && at(*lag) >= at(lag - 1) && at(*lag) > at(lag + 1);
     let peaks: Vec<usize> = (opposed + 1..correlation.len()).filter(is_peak).collect();
     let highest = peaks.iter().map(|lag| at(*lag)).fold(0.0, f64::max);
-    // The first that is nearly as high as the highest, and the first of its multiples that stands out from its neighbours among them.
+    // The first peak nearly as high as the highest, and the first of its multiples that exceeds its neighbours.
     let Some(first) = peaks.iter().copied().find(|lag| at(*lag) >= highest - NEARLY) else { return Vec::new() };
     let steps: usize = series.iter().map(|series| series.len().min(MOST_STEPS)).sum();
     let chance = 2.0 / (steps as f64).sqrt();
@@ -50,7 +51,8 @@ pub(super) fn found(series: &[Series], clock: Frequency) -> Vec<usize> {
     [first].into_iter().chain(second).collect()
 }
 
-/// Of changes so many steps apart, on average over the series; up to `longest` and as far as each has two seasons.
+/// Autocorrelation of changes by lag, averaged over the series; up to `longest`, and as far as each series has two
+/// seasons.
 pub(super) fn mean_correlation(series: &[Series], longest: usize) -> Vec<f64> {
     let every = series.len().div_ceil(MOST_SERIES).max(1);
     let (mut sums, mut counts) = (vec![0.0; longest + 1], vec![0.0; longest + 1]);
@@ -78,7 +80,7 @@ mod tests {
     use negmm_dist::math::normal;
     use negmm_dist::math::rng::Rng;
 
-    /// Of a series with so much noise.
+    /// A series with this noise level.
     fn seasons(noise: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
         let mut rng = Rng::new(1, 2);
         let mut noisy = |step: usize| value(step) + noise * normal::quantile(rng.uniform());
@@ -93,7 +95,7 @@ mod tests {
     #[test]
     fn a_season_is_found_through_noise() {
         let wave = |step: usize, length: f64| (std::f64::consts::TAU * step as f64 / length).sin();
-        // Noise of values takes from nothing to more than half of the variance of changes.
+        // Noise accounts for between none and more than half of the variance of changes.
         for noise in [0.0, 0.05, 0.1, 0.15] {
             assert_eq!(seasons(noise, |step| wave(step, 24.0)), [24], "{noise}");
         }

@@ -1,4 +1,4 @@
-//! Series: the rows of a table in the order of time, one step after the other, gaps filled with missing steps.
+//! Series: the rows of a table in time order, with gaps filled by missing steps.
 
 use std::collections::HashMap;
 
@@ -8,28 +8,28 @@ use negmm_data::{Column, MISSING, Table};
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Hint, Result, Warning};
 
-/// Cells that are no number are named, so many at most.
+/// Maximum number of non-numeric cells that a message names.
 const NAMED: usize = 3;
-/// Squares of larger values would not be numbers.
+/// Largest absolute value: squares of larger values would overflow.
 const LARGEST: f64 = 1e150;
-/// So many steps may be missing between two rows, at most.
+/// Maximum number of missing steps between two rows.
 const LONGEST_GAP: usize = 100_000;
-/// So many steps may be missing in all, at most, or as many as there are rows: each takes the room of one that is there.
+/// Maximum number of missing steps in total, unless the table has more rows: each takes as much memory as a row.
 const MOST_ABSENT: usize = 1_000_000;
 
 /// One series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What the table calls it; empty where there is only one.
+    /// Its name in the table; empty for a single series.
     pub name: String,
-    /// The row of the table of each step, or the row before a step that is missing. Steps of which only what is known ahead is
-    /// known come last.
+    /// The table row of each step, or of the step before where a step is missing. Future steps, with only known
+    /// covariates, come last.
     pub rows: Vec<usize>,
-    /// When each of those steps is, in seconds since 1970 where the clock has dates; empty without a column of times.
+    /// The time of each of those steps, in seconds since 1970 where times are dates; empty without a time column.
     pub times: Vec<f64>,
-    /// The target of each step up to the last that is known, NaN where it is missing.
+    /// The target of each step up to the last known one; NaN where it is missing.
     pub values: Vec<f64>,
-    /// The same with the value before in the place of a missing one; the first ones have the first that is known.
+    /// The same with missing values forward-filled; leading ones are back-filled.
     pub(super) filled: Vec<f64>,
 }
 
@@ -38,17 +38,17 @@ pub struct Series {
 pub struct Histories {
     /// In the order of their first rows.
     pub series: Vec<Series>,
-    /// How steps follow one another.
+    /// Time between consecutive steps.
     pub clock: Frequency,
-    /// What should be said: gaps, missing targets.
+    /// Warnings: gaps, missing targets.
     pub warnings: Vec<Warning>,
 }
 
 impl Histories {
-    /// Those of `table`; `clock` is found where it is not given.
+    /// Reads the series of `table`; `clock` is inferred where it is not given.
     ///
     /// # Errors
-    /// When a column is absent, the target is no number, times do not rise, or no target is known.
+    /// When a column is absent, the target is not numeric, times are not increasing, or no target is known.
     pub fn read(table: &Table, roles: &SeriesSpec, clock: Option<Frequency>) -> Result<Self> {
         roles.check_columns(table)?;
         let values = table.numbers(&roles.target).ok_or_else(|| Error::options(table.absent(&[&roles.target])))??;
@@ -129,12 +129,12 @@ impl Histories {
 }
 
 impl Histories {
-    /// The value that a forecast is of; NaN where it is missing.
+    /// The observed value of a forecast point; NaN where it is missing.
     pub fn value(&self, place: &ForecastPoint) -> f64 {
         self.series[place.series].values[place.step()]
     }
 
-    /// How changes are correlated with those so many steps before, up to `longest`, on average over the series.
+    /// Autocorrelation of changes by lag up to `longest`, averaged over the series.
     pub fn correlation(&self, longest: usize) -> Vec<f64> {
         seasons::mean_correlation(&self.series, longest)
     }
@@ -157,24 +157,24 @@ impl Series {
         }
     }
 
-    /// Steps whose target may be known.
+    /// Number of steps up to the last known target.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// The mean size of changes over `lag` steps; 1 where nothing changes.
+    /// Mean absolute change over `lag` steps; 1 where the series is constant.
     pub(super) fn mean_change(&self, lag: usize) -> f64 {
         let changes = self.filled.iter().skip(lag).zip(&self.filled).map(|(later, earlier)| (later - earlier).abs());
         let sum: f64 = changes.sum();
         if sum > 0.0 { sum / (self.len() - lag) as f64 } else { 1.0 }
     }
 
-    /// Whether there is no step; a series that was read has one.
+    /// Whether there are no steps; a series that was read has at least one.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// When a step is, which may lie beyond the end; NaN where nobody knows.
+    /// The time of a step, which may lie beyond the end; NaN where it is unknown.
     pub fn time(&self, step: usize, clock: Frequency) -> f64 {
         match (self.times.get(step), self.times.last()) {
             (Some(time), _) => *time,
@@ -183,13 +183,13 @@ impl Series {
         }
     }
 
-    /// A sentence about this series.
+    /// A warning about this series.
     fn said(&self, sentence: &str) -> String {
         if self.name.is_empty() { sentence.into() } else { format!("of the series {}, {sentence}", quoted(&self.name)) }
     }
 }
 
-/// The rows of each series, in their order, with what it is called.
+/// The rows of each series in their order, with its name.
 fn grouped(table: &Table, roles: &SeriesSpec) -> Result<Vec<(String, Vec<usize>)>> {
     let Some(name) = &roles.series else { return Ok(vec![(String::new(), (0..table.rows()).collect())]) };
     let numbers = table.groups(name)?;
@@ -215,7 +215,7 @@ fn cell(table: &Table, column: &str, row: usize) -> String {
     }
 }
 
-/// Whether the times of each series are there and rise.
+/// Checks that the times of each series are present and increasing.
 fn check_times(table: &Table, name: &str, groups: &[(String, Vec<usize>)], times: &[f64], dates: bool) -> Result<()> {
     let text = |row: usize| if dates { iso(times[row]) } else { times[row].to_string() };
     for (_, rows) in groups {

@@ -5,41 +5,41 @@ use serde::{Deserialize, Serialize};
 use negmm_data::{Table, TimeForm};
 use negmm_dist::{Error, Result};
 
-/// Steps ahead at most.
+/// Largest horizon.
 pub const MOST_HORIZON: usize = 1_000;
-/// Steps of a season at most.
+/// Longest season in steps.
 pub(super) const MOST_SEASON: usize = 10_000;
 
-/// What somebody says of a table whose rows are steps in time, oldest first.
+/// The roles of a table's columns; rows are steps in time, oldest first.
 ///
 /// | field | default | meaning |
 /// |---|---|---|
-/// | `target` | | the numbers that are forecast |
-/// | `time` | none | when each step is; without it rows follow one another |
-/// | `time_form` | found | how times are written |
-/// | `series` | none | which of many series a row belongs to |
-/// | `past` | none | further columns, which are known up to the origin |
-/// | `known` | none | further columns that are known ahead: prices, holidays |
+/// | `target` | | the column to forecast |
+/// | `time` | none | the time of each step; without it rows are consecutive steps |
+/// | `time_form` | inferred | the format of times |
+/// | `series` | none | the series that a row belongs to |
+/// | `past` | none | covariates known up to the origin |
+/// | `known` | none | covariates known in advance: prices, holidays |
 /// | `horizon` | 1 | steps ahead, 1 … 1000 |
-/// | `seasons` | found | steps after which things repeat, each 2 … 10000 |
+/// | `seasons` | detected | seasonal periods in steps, each 2 … 10000 |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct SeriesSpec {
-    /// The numbers that are forecast.
+    /// The column to forecast.
     pub target: String,
-    /// When each step is.
+    /// The time column.
     pub time: Option<String>,
-    /// How times are written.
+    /// The format of times.
     pub time_form: Option<TimeForm>,
-    /// Which series a row belongs to.
+    /// The column of series names.
     pub series: Option<String>,
-    /// Columns that are known up to the origin.
+    /// Covariates known up to the origin.
     pub past: Vec<String>,
-    /// Columns that are known ahead.
+    /// Covariates known in advance.
     pub known: Vec<String>,
-    /// Steps ahead.
+    /// The horizon.
     pub horizon: usize,
-    /// Steps after which things repeat.
+    /// Seasonal periods in steps.
     pub seasons: Option<Vec<usize>>,
 }
 
@@ -64,7 +64,7 @@ impl SeriesSpec {
         Self { target: target.into(), ..Self::default() }
     }
 
-    /// Says what is out of range, if something is.
+    /// Checks the ranges.
     pub fn check(&self) -> Result<()> {
         if !(1..=MOST_HORIZON).contains(&self.horizon) {
             return Err(Error::option("horizon", format!("must be from 1 to {MOST_HORIZON}, found {}", self.horizon)));
@@ -84,13 +84,13 @@ impl SeriesSpec {
         }
     }
 
-    /// All columns that are named.
+    /// All named columns.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         let one = [Some(&self.target), self.time.as_ref(), self.series.as_ref()].into_iter().flatten();
         one.chain(&self.past).chain(&self.known).map(String::as_str)
     }
 
-    /// Whether `table` has all of them, for answers about it.
+    /// Checks that `table` has the columns that a forecast needs.
     pub(super) fn check_columns(&self, table: &Table) -> Result<()> {
         let absent: Vec<&str> = self.columns().filter(|name| table.column(name).is_none()).collect();
         if absent.is_empty() { Ok(()) } else { Err(table.blame(Error::options(table.absent(&absent)))) }

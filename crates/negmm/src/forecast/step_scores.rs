@@ -1,4 +1,4 @@
-//! The scores of forecasts: of each one, and their means.
+//! The scores of single forecasts, and their means.
 
 use negmm_dist::Distribution;
 use serde::Serialize;
@@ -12,53 +12,54 @@ const WIS_LEVELS: [f64; 23] = [
 ];
 /// Levels of the weighted quantile loss.
 const DECILES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
-/// The interval whose coverage and width are counted.
+/// Nominal coverage of the interval whose coverage and width are reported.
 pub(super) const COVERAGE: f64 = 0.95;
 
-/// Bins of the histogram of where values fell within their forecasts.
+/// Bins of the PIT histogram.
 pub const STEP_PIT_BINS: usize = 10;
-/// Numbers that are summed for each forecast.
+/// Sums per group of forecasts.
 const NUMBERS: usize = 8;
 
-/// Scores of some forecasts.
+/// Mean scores of a group of forecasts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StepScores {
-    /// What forecast.
+    /// Name of the forecaster or baseline.
     pub name: String,
-    /// Steps ahead; none: all together.
+    /// Steps ahead; `None`: all together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<usize>,
-    /// Forecasts.
+    /// Number of forecasts.
     pub rows: usize,
     /// Mean CRPS.
     pub crps: f64,
-    /// Mean negative logarithm of the density.
+    /// Mean NLL.
     pub nll: f64,
-    /// Share of values in the central 95 % interval.
+    /// Empirical coverage of the central 95 % interval.
     pub coverage95: f64,
     /// Its mean width.
     pub width95: f64,
-    /// Mean distance from the median, in units of the mean change over a season (or step) before the first origin.
+    /// Mean absolute scaled error of the median; the unit is the mean change over a season (or step) before the first
+    /// origin.
     pub mase: f64,
     /// Mean weighted interval score over eleven intervals and the median.
     pub wis: f64,
-    /// Quantile loss over the deciles, as a share of the values' size.
+    /// Quantile loss over the deciles, relative to the sum of absolute values.
     pub wql: f64,
-    /// Share of values in each tenth of their forecasts: equal where they are calibrated.
+    /// Fractions of values in the bins of the PIT histogram: equal for calibrated forecasts.
     pub pit: [f64; STEP_PIT_BINS],
 }
 
 /// The scores of one forecast.
 pub(super) struct Scores {
-    /// CRPS, NLL, whether the value lies in the interval, its width, the distance from the median in units of changes, the weighted
-    /// interval score, the quantile loss, the value's size.
+    /// CRPS, NLL, whether the value lies in the interval, its width, the scaled absolute error of the median, the
+    /// weighted interval score, the quantile loss, the absolute value.
     numbers: [f64; NUMBERS],
-    /// The bin of its histogram.
+    /// The bin of the PIT histogram.
     pit: usize,
 }
 
-/// Scores of the forecasts of some places; `units` are those of their changes.
+/// Scores of the forecasts of some points; `units` scale their absolute errors.
 pub(super) fn scored(predictions: &Predictions, y: &[f64], units: &[f64]) -> Result<Vec<Scores>> {
     let quantiles = predictions.each(|row| WIS_LEVELS.map(|level| row.quantile(level)));
     let pinball = |row: usize, at: usize| {
@@ -89,7 +90,7 @@ pub(super) fn scored(predictions: &Predictions, y: &[f64], units: &[f64]) -> Res
     Ok((0..y.len()).map(scores).collect())
 }
 
-/// Scores of many forecasts, added up one after the other.
+/// Accumulated scores of many forecasts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     pub(super) rows: usize,
@@ -106,7 +107,7 @@ impl Sums {
 
     pub(super) fn means(&self, name: &str, step: Option<usize>) -> StepScores {
         let [crps, nll, coverage95, width95, mase, wis, loss, size] = self.numbers.map(|sum| sum / self.rows as f64);
-        // Shares are added up one by one, as every number is.
+        // Summed in order like every other score.
         let share = |count: usize| (0..count).fold(0.0, |sum, _| sum + 1.0 / self.rows as f64);
         StepScores {
             name: name.into(),

@@ -1,4 +1,4 @@
-//! The series transform: everything about a forecast that is decided before training.
+//! The series transform: everything about a forecaster that is decided before training.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +7,12 @@ use super::scale::Scale;
 use super::{Frequency, Histories, Naive, SeriesSpec, seasons};
 use negmm_dist::{Error, Result};
 
-/// Steps ahead at which naive forecasts are compared, at most.
+/// Maximum number of steps ahead at which naive forecasts are compared.
 const COMPARED: usize = 24;
 
-/// How a place in time becomes a row of numbers, and a prediction for that row a forecast.
+/// Maps a forecast point to a row of features, and the prediction for that row back to a forecast.
 ///
-/// With T the origin, h the steps ahead, b the naive forecast and s the scale after T, what is learnt is
+/// With the origin T, the step ahead h, the naive forecast b and the scale s at T, the target is
 ///
 /// ```text
 /// z = (y_(T+h) - b) / (s · growth_h)
@@ -20,19 +20,19 @@ const COMPARED: usize = 24;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SeriesTransform {
-    /// What the columns are.
+    /// Column roles and horizon.
     pub roles: SeriesSpec,
-    /// How steps follow one another.
+    /// Time between consecutive steps.
     pub clock: Frequency,
-    /// Steps after which things repeat, the shortest first.
+    /// Seasonal periods in steps, shortest first.
     pub seasons: Vec<usize>,
-    /// Whether there are many series.
+    /// Whether there are several series.
     pub many: bool,
     pub(super) measure: Measure,
 }
 
 impl SeriesTransform {
-    /// The one that suits these histories.
+    /// Estimates the transform from these series.
     pub(super) fn choose(roles: &SeriesSpec, histories: &Histories) -> Self {
         let Histories { series, clock, .. } = histories;
         let mut seasons = roles.seasons.clone().unwrap_or_else(|| seasons::found(series, *clock));
@@ -48,7 +48,7 @@ impl SeriesTransform {
         Self { roles: roles.clone(), clock: *clock, seasons, many: series.len() > 1, measure }
     }
 
-    /// Says what cannot be, if something cannot.
+    /// Checks that the parameters are valid.
     pub(super) fn check(&self) -> Result<()> {
         self.roles.check()?;
         if self.seasons.iter().any(|season| *season < 2) || !self.measure.is_sound(self.roles.horizon) {
@@ -57,12 +57,12 @@ impl SeriesTransform {
         Ok(())
     }
 
-    /// What forecasts are measured from.
+    /// The naive forecast.
     pub fn naive(&self) -> Naive {
         self.measure.naive
     }
 
-    /// Steps of the past that a forecast wants to see; with fewer it makes do.
+    /// Number of past steps that features use; fewer are enough.
     pub fn reach(&self) -> usize {
         2 * self.seasons.last().copied().unwrap_or(15) + 3
     }
