@@ -1,67 +1,69 @@
 //! Adaptive conformal inference (ACI) along a sequence: coverage is corrected by past misses.
 //!
-//! Steps of a sequence are not alike, so no rows that were held back guarantee those to come. Adaptive conformal inference (Gibbs and
-//! Candès 2021) promises less and supposes nothing: a set leaves outside the probability a, as the model itself has it; after each target
+//! Steps of a sequence are not exchangeable, so a calibration set guarantees nothing for later steps. Adaptive
+//! conformal inference (Gibbs and Candès 2021) gives a weaker guarantee without assumptions: a set excludes the
+//! model's own probability a; after each target
 //!
 //! ```text
 //! a <- a + rate (α - 1{missed})
 //! ```
 //!
-//! As a stays between -rate and 1 + rate, the share of missed targets among T differs from α by (max(α, 1 - α) + rate) / (rate T) at
-//! most, whatever happens. Where d targets are still to be seen when a set is made, a reaches d rates further.
+//! As a stays between -rate and 1 + rate, the fraction of misses among T targets differs from α by at most (max(α, 1
+//! - α) + rate) / (rate T), whatever happens. Where d earlier targets are still unknown when a set is made, a can
+//! leave that range by d more rates.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::calibration::SetKind;
 use negmm_dist::{Error, Predictions, Result};
 
-/// How much a set changes after a target, as a probability.
+/// Step size of the update, as a probability.
 const RATE: f64 = 0.02;
 
-/// Sets of some kinds and coverages that are made as time goes on, a batch of them after the other.
+/// Conformal sets of several kinds and coverages along sequences, made batch by batch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AdaptiveConformal {
     courses: Vec<AdaptiveState>,
 }
 
-/// Sets of one kind and coverage.
+/// The sets of one kind and coverage.
 #[derive(Clone, Debug, PartialEq)]
 struct AdaptiveState {
     sets: SetKind,
     coverage: f64,
-    /// Sequences, each of which adapts by itself.
+    /// The sequences; each adapts on its own.
     streams: BTreeMap<usize, Stream>,
     targets: usize,
     held: usize,
-    /// What each set of the last batch leaves outside.
+    /// The probability that each set of the last batch excludes.
     outside: Vec<f64>,
 }
 
-/// How far one sequence is.
+/// The state of one sequence.
 #[derive(Clone, Debug, PartialEq)]
 struct Stream {
-    /// What the next set leaves outside.
+    /// The probability that the next set excludes.
     current: f64,
-    /// Sets whose targets are not yet seen: when they are, and 1 where the target was missed, 0 where it was held.
+    /// Sets whose targets are still unknown: the time when the target becomes known, and 1 for a miss or 0 for a hit.
     waiting: VecDeque<(usize, Option<f64>)>,
-    /// The most of them at once.
+    /// The largest number of them at any time.
     longest: usize,
 }
 
-/// How often sets held their targets.
+/// Empirical coverage of the sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Kept {
-    /// Targets that are known.
+    /// Number of known targets.
     pub targets: usize,
-    /// Those that lay in their sets.
+    /// Number of targets inside their set.
     pub held: usize,
-    /// How far the share of those that did not can be from what was asked for, at most.
+    /// Upper bound on the difference between the fraction of misses and 1 - coverage.
     pub bound: f64,
 }
 
 impl AdaptiveConformal {
-    /// Sets of these kinds and coverages, of which none is made yet.
+    /// Sets of these kinds and coverages, before the first batch.
     pub fn new(sets: &[(SetKind, f64)]) -> Self {
         let course = |(sets, coverage): &(SetKind, f64)| AdaptiveState {
             sets: *sets,
@@ -74,28 +76,29 @@ impl AdaptiveConformal {
         Self { courses: sets.iter().map(course).collect() }
     }
 
-    /// Those of the steps of one sequence, one after the other; targets that are not known are NaN.
+    /// Makes the sets of consecutive steps of one sequence; unknown targets are NaN.
     ///
     /// # Errors
-    /// When there is not one target for each prediction.
+    /// When the numbers of targets and predictions differ.
     pub fn of_sequence(sets: &[(SetKind, f64)], predictions: &Predictions, y: &[f64]) -> Result<Self> {
         let mut adaptive = Self::new(sets);
         adaptive.follow(predictions, y, |row| (0, row, row + 1))?;
         Ok(adaptive)
     }
 
-    /// Makes a batch of sets as `place` says of each: its sequence, when it is made, and when its target is known. Of one sequence none
-    /// is made before those of earlier batches. Targets that are not known are NaN.
+    /// Makes a batch of sets. `place` gives for each row its sequence, the time when the set is made and the time
+    /// when its target becomes known. Within a sequence no set may be made before those of earlier batches. Unknown
+    /// targets are NaN.
     ///
     /// # Errors
-    /// When there is not one target for each prediction.
+    /// When the numbers of targets and predictions differ.
     pub fn follow(
         &mut self,
         predictions: &Predictions,
         y: &[f64],
         place: impl Fn(usize) -> (usize, usize, usize),
     ) -> Result<()> {
-        // A number that is not used stands for one that is not known.
+        // Any number will do for an unknown target: its tail is not used.
         let known: Vec<f64> = y.iter().map(|y| if y.is_nan() { 0.0 } else { *y }).collect();
         let mut order: Vec<usize> = (0..y.len()).collect();
         order.sort_by_key(|row| place(*row).1);
@@ -118,18 +121,18 @@ impl AdaptiveConformal {
         Ok(())
     }
 
-    /// The probability by the model itself that each set of the last batch leaves outside; 0: it is the whole line.
+    /// The model's own probability that each set of the last batch excludes; 0: the set is unbounded.
     ///
     /// # Errors
-    /// When sets of this kind and coverage are not among those that are made.
+    /// When there are no sets of this kind and coverage.
     pub fn outside(&self, sets: SetKind, coverage: f64) -> Result<&[f64]> {
         Ok(&self.course(sets, coverage)?.outside)
     }
 
-    /// How often the sets of all batches held.
+    /// Empirical coverage over all batches.
     ///
     /// # Errors
-    /// When sets of this kind and coverage are not among those that are made.
+    /// When there are no sets of this kind and coverage.
     pub fn kept(&self, sets: SetKind, coverage: f64) -> Result<Kept> {
         let AdaptiveState { streams, targets, held, .. } = self.course(sets, coverage)?;
         let reach = |stream: &Stream| (1.0 - coverage).max(coverage) + RATE * (1 + stream.longest) as f64;
@@ -146,7 +149,7 @@ impl AdaptiveConformal {
 }
 
 impl AdaptiveState {
-    /// What the next set of a sequence leaves outside, whose target has this tail, where it is known.
+    /// The probability that the next set of a sequence excludes; `tail` is that of its target, where it is known.
     fn make(&mut self, (stream, made, seen): (usize, usize, usize), tail: Option<f64>) -> f64 {
         let wanted = 1.0 - self.coverage;
         let new = || Stream { current: wanted, waiting: VecDeque::new(), longest: 0 };
@@ -176,7 +179,7 @@ mod tests {
     #[test]
     fn the_share_of_misses_is_within_its_bound_whatever_happens() {
         let rows = 2000;
-        // Too sure, too modest, and a target that is always outside.
+        // Overconfident, underconfident, and targets that are always outside.
         let wild: Vec<f64> = (0..rows).map(|row| if row % 2 == 0 { 1e9 } else { -1e9 }).collect();
         for y in [normal(rows, 5.0).sample(1, 3, 0), normal(rows, 0.1).sample(1, 3, 0), wild] {
             for sets in [SetKind::Intervals, SetKind::Regions] {
@@ -190,7 +193,7 @@ mod tests {
         }
     }
 
-    /// What intervals leave outside, made in batches of so many, and how often they held.
+    /// The probabilities that intervals exclude, made in batches of `at_once`, and their empirical coverage.
     fn intervals(y: &[f64], at_once: usize, place: impl Fn(usize) -> (usize, usize, usize)) -> (Vec<f64>, Kept) {
         let (mut adaptive, mut outside) = (AdaptiveConformal::new(&[(SetKind::Intervals, 0.9)]), Vec::new());
         for (batch, y) in y.chunks(at_once).enumerate() {
@@ -205,7 +208,7 @@ mod tests {
         let y: Vec<f64> = (0..40).map(|row| if row < 20 { 0.0 } else { 9.0 }).collect();
         let delayed = |delay: usize| intervals(&y, 40, |row| (0, row, row + delay));
         let (prompt, late) = (delayed(1).0, delayed(5).0);
-        // Twenty targets that are held widen what is left outside, then each miss narrows it.
+        // Twenty hits raise the excluded probability, then each miss lowers it.
         assert!(prompt[1] > prompt[0] && late[4] == late[0] && late[5] > late[4]);
         assert!(prompt[21] < prompt[20] && late[24] > late[23] && late[25] < late[24]);
         assert!(delayed(5).1.bound > delayed(1).1.bound || delayed(1).1.bound == 1.0);

@@ -1,4 +1,4 @@
-//! Split-conformal calibration: conformity scores of the calibration set, by groups, and the sets they give.
+//! Split-conformal calibration: conformity scores of the calibration set, by group, and the sets they give.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,31 +8,31 @@ use super::labels::Labels;
 use negmm_dist::{Error, Predictions, Result};
 use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
 
-/// Groups at most: more are no groups.
+/// Maximum number of groups: a column with more is not a grouping.
 const MOST_GROUPS: usize = 1000;
 
-/// Which sets are meant.
+/// The kind of a prediction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetKind {
     /// Central intervals.
     Intervals,
-    /// Regions: the most likely values.
+    /// Highest-density regions.
     Regions,
 }
 
-/// Rows that are held back, while they are read.
+/// A calibration set under construction.
 #[derive(Clone, Debug, Default)]
 pub struct CalibrationSet {
-    /// For intervals and for regions.
+    /// Conformity scores for intervals and for regions.
     tails: Vec<(f64, f64)>,
     labels: Labels,
 }
 
 impl CalibrationSet {
-    /// Adds rows that the model has not learnt from: what it says of them, their targets and their labels.
+    /// Adds rows that were not used for training: their predictions, targets and labels.
     ///
     /// # Errors
-    /// When there is not one target for each row, or one is not a number.
+    /// When the numbers of targets and rows differ, or a target is NaN.
     pub fn add(&mut self, predictions: &Predictions, y: &[f64], labels: Labels) -> Result<()> {
         self.tails.extend(predictions.each_with(y, |row, y| (row.interval_tail(y), row.region_tail(y)))?);
         self.labels.groups.extend(labels.groups);
@@ -40,10 +40,10 @@ impl CalibrationSet {
         Ok(())
     }
 
-    /// The calibration by these rows; `by` is the column of groups, `weight` that of weights.
+    /// The calibration from these rows; `by` is the column of groups, `weight` that of weights.
     ///
     /// # Errors
-    /// When there are no rows, not one group and weight for each, or a weight is negative.
+    /// When there are no rows, the numbers of groups or weights and rows differ, or a weight is negative.
     pub fn calibration(self, by: Option<&str>, weight: Option<&str>) -> Result<Calibration> {
         let Self { tails, labels: Labels { groups, weights } } = self;
         if tails.is_empty() {
@@ -90,7 +90,7 @@ impl CalibrationSet {
     }
 }
 
-/// What makes sets guaranteed ones.
+/// A conformal calibration of a model: it turns predictions into sets with a coverage guarantee.
 ///
 /// ```
 /// use negmm::conformal::{Calibration, ConformalPredictor, Labels, SetKind};
@@ -99,11 +99,11 @@ impl CalibrationSet {
 /// let normal = |rows: usize, sd: f64| {
 ///     Predictions::from(Mixtures::new(1, vec![1.0; rows], vec![0.0; rows], vec![sd; rows]).unwrap())
 /// };
-/// // A model that is twice too sure of itself.
-/// let said = |rows: usize| normal(rows, 0.5);
+/// // A model whose sd is half of what it should be.
+/// let predict = |rows: usize| normal(rows, 0.5);
 /// let y = normal(999, 1.0).sample(1, 7, 0);
-/// let calibration = Calibration::learn(&said(999), &y)?;
-/// let (lower, upper) = ConformalPredictor::Calibrated(&calibration, &Labels::default()).intervals(&said(1), 0.9)?;
+/// let calibration = Calibration::learn(&predict(999), &y)?;
+/// let (lower, upper) = ConformalPredictor::Calibrated(&calibration, &Labels::default()).intervals(&predict(1), 0.9)?;
 /// assert!(lower[0] < -1.5 && 1.5 < upper[0] && upper[0] < 1.8);
 /// let sentence = calibration.guarantees(SetKind::Intervals, 0.9)[0].1.to_string();
 /// assert!(sentence.starts_with("at least 90 % on average; for this model at least 88.7 % with 90 % confidence"));
@@ -113,12 +113,12 @@ impl CalibrationSet {
 pub struct Calibration {
     by: Option<String>,
     weight: Option<String>,
-    /// Whether the rows were predicted out of fold, by models that are parts of the one that predicts.
+    /// Whether the rows were predicted out of fold, by parts of the final model.
     crossed: bool,
     groups: Vec<Group>,
 }
 
-/// Rows of one group; all rows where there are no groups.
+/// The rows of one group; all rows where there are no groups.
 #[derive(Clone, Debug, PartialEq)]
 struct Group {
     name: String,
@@ -136,7 +136,7 @@ impl Group {
     }
 }
 
-/// All of a calibration but its tails, as a model file has it.
+/// A calibration without its conformity scores, as stored in a model file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct CalibrationShape {
@@ -146,27 +146,27 @@ pub(crate) struct CalibrationShape {
     weight: Option<String>,
     #[serde(default)]
     crossed: bool,
-    /// Name and rows of each group.
+    /// Name and number of rows of each group.
     groups: Vec<(String, usize)>,
 }
 
 impl Calibration {
-    /// From what a model says of rows that it has not learnt from, and their targets.
+    /// The calibration from predictions of rows that were not used for training, and their targets.
     ///
     /// # Errors
-    /// When there is not one target for each row, one is not a number, or there are no rows.
+    /// When the numbers of targets and rows differ, a target is NaN, or there are no rows.
     pub fn learn(predictions: &Predictions, y: &[f64]) -> Result<Self> {
         let mut rows = CalibrationSet::default();
         rows.add(predictions, y, Labels::default())?;
         rows.calibration(None, None)
     }
 
-    /// The same from rows that were predicted out of fold, by models that are parts of the one that will predict.
+    /// The calibration from out-of-fold predictions, made by parts of the final model.
     pub(crate) fn crossed(predictions: &Predictions, y: &[f64]) -> Result<Self> {
         Ok(Self { crossed: true, ..Self::learn(predictions, y)? })
     }
 
-    /// The column of groups, where guarantees hold in each.
+    /// The column of groups, for guarantees within each group.
     pub fn by(&self) -> Option<&str> {
         self.by.as_deref()
     }
@@ -176,17 +176,17 @@ impl Calibration {
         self.weight.as_deref()
     }
 
-    /// Whether it comes from rows that were predicted out of fold, and not from rows of their own.
+    /// Whether it comes from out-of-fold predictions rather than from a separate calibration set.
     pub fn is_crossed(&self) -> bool {
         self.crossed
     }
 
-    /// Rows that were held back.
+    /// Number of calibration rows.
     pub fn rows(&self) -> usize {
         self.groups.iter().map(|group| group.rows).sum()
     }
 
-    /// What sets of this coverage hold in each group; without groups one guarantee, with an empty name.
+    /// The guarantee of sets of this coverage in each group; without groups a single one with an empty name.
     pub fn guarantees(&self, sets: SetKind, coverage: f64) -> Vec<(&str, Guarantee)> {
         let of = |group: &Group| match (self.crossed, &self.weight) {
             (false, None) => Guarantee::split(coverage, group.rows, group.tails(sets)),
@@ -195,7 +195,7 @@ impl Calibration {
         self.groups.iter().map(|group| (group.name.as_str(), of(group))).collect()
     }
 
-    /// How many of these rows are of no group that rows were held back of: their sets are the whole line.
+    /// Number of rows whose group is not in the calibration set: their sets are unbounded.
     pub fn strangers(&self, labels: &Labels) -> usize {
         labels.groups.iter().filter(|name| self.by.is_some() && self.group(name).is_none()).count()
     }
@@ -205,10 +205,10 @@ impl Calibration {
         Some(&self.groups[at])
     }
 
-    /// The probability by the model itself that the set of each of these rows leaves outside; 0: it is the whole line.
+    /// The model's own probability that the set of each row excludes; 0: the set is unbounded.
     ///
     /// # Errors
-    /// When `coverage` is not strictly between 0 and 1, or the rows do not have what the calibration asks for.
+    /// When `coverage` is not strictly between 0 and 1, or the rows lack the labels that the calibration needs.
     pub fn outside(&self, sets: SetKind, coverage: f64, count: usize, labels: &Labels) -> Result<Vec<f64>> {
         if !(coverage > 0.0 && coverage < 1.0) {
             return Err(Error::options(format!("expected a coverage strictly between 0 and 1, found {coverage}")));
@@ -233,7 +233,7 @@ impl Calibration {
         Ok((0..count).map(of_row).collect())
     }
 
-    /// What a model file has of it: its shape as text, its tails as tensors.
+    /// The stored parts: the shape as text, the conformity scores as tensors.
     pub(crate) fn write(&self) -> (CalibrationShape, Vec<Tensor>) {
         let groups = self.groups.iter().map(|group| (group.name.clone(), group.rows)).collect();
         let shape =
@@ -248,7 +248,7 @@ impl Calibration {
         (shape, tensors.collect())
     }
 
-    /// As it was written.
+    /// The calibration from its stored parts.
     pub(crate) fn read(shape: CalibrationShape, tensors: &Tensors<'_>) -> std::result::Result<Self, Flaw> {
         let CalibrationShape { by, weight, crossed, groups } = shape;
         if groups.is_empty() || by.is_none() && groups.len() > 1 || !groups.is_sorted_by(|a, b| a.0 < b.0) {

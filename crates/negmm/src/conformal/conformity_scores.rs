@@ -1,36 +1,39 @@
-//! Conformity scores of the calibration set in order, with weights, and their quantiles.
+//! Sorted conformity scores of the calibration set, with weights, and their quantiles.
 //!
-//! A new row is as likely to have one tail as another among those of the held-back rows and its own. So a set that keeps every value
-//! whose tail is at least t misses the target with probability α at most, where the tails below t and the new row's own count for no
-//! more than the share α of all (Vovk, Gammerman and Shafer 2005; with weights Tibshirani et al. 2019).
+//! The conformity score is the tail probability of the target. Under exchangeability, the rank of a new row's score
+//! among those of the calibration set and its own is uniform. A set of all values with a score of at least t
+//! therefore misses the target with probability at most α, where the weight of the scores below t plus that of the
+//! new row is at most the fraction α of the total weight (Vovk, Gammerman and Shafer 2005; with weights Tibshirani et
+//! al. 2019).
 
-/// A tail is kept where its rank is more than a two-hundredth above that of the one before it; others count as that one. A set is so
-/// larger by a two-hundredth of what it leaves outside at most, and the tails of a million rows are 1,900 numbers.
+/// A score is stored only where its rank exceeds that of the previous one by more than 1/GRAIN; the scores between
+/// are counted with the previous one. The probability that a set excludes is smaller by at most 1/200 for that, and a
+/// million rows take 1,900 numbers.
 const GRAIN: usize = 200;
 
-/// What rounding may make of a tail, as a share of it: a set keeps so much more.
+/// Relative rounding error of a score: sets are larger by this much.
 const ROUNDING: f64 = 1e-12;
 
-/// Tails in ascending order.
+/// Conformity scores in ascending order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tails {
-    /// All different.
+    /// Distinct values.
     pub(crate) tails: Vec<f64>,
-    /// How much the rows count that have this tail, or one before the next.
+    /// Total weight of the rows with this score, or one below the next.
     pub(crate) weights: Vec<f64>,
 }
 
-/// What a set leaves outside, and how sure it is.
+/// The threshold of a set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
-    /// The probability that the model itself gives to what is outside; 0: nothing is outside.
+    /// The model's own probability outside the set; 0: the set is unbounded.
     pub(crate) outside: f64,
-    /// How much the rows count whose tails are below, and a new row: of equal ones the rank of the threshold.
+    /// Total weight of the rows with lower scores and of the new row: with equal weights the rank of the threshold.
     pub(crate) rank: f64,
 }
 
 impl Tails {
-    /// Of tails and what each counts, in any order.
+    /// From pairs of score and weight, in any order.
     pub(crate) fn new(mut rows: Vec<(f64, f64)>) -> Self {
         rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let mut list = Self::default();
@@ -48,14 +51,14 @@ impl Tails {
         list
     }
 
-    /// How much all rows count together.
+    /// Total weight of all rows.
     pub(crate) fn total(&self) -> f64 {
         self.weights.iter().sum()
     }
 
-    /// The least tail that a set of this coverage keeps, for a new row that counts so much.
+    /// The smallest score that a set of this coverage includes, for a new row of this weight.
     pub(crate) fn threshold(&self, coverage: f64, weight: f64) -> Threshold {
-        // 1 - 0.9 is a little less than 0.1, and so would be the rank.
+        // In floating point 1 - 0.9 is a little less than 0.1, which would lower the rank.
         let room = (1.0 - coverage) * (self.total() + weight) * (1.0 + ROUNDING);
         let (mut below, mut threshold) = (0.0, Threshold { outside: 0.0, rank: 0.0 });
         for (tail, own) in self.tails.iter().zip(&self.weights) {
@@ -79,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_threshold_has_the_rank_of_split_conformal_prediction() {
-        // Of n tails that with rank floor(α (n + 1)).
+        // Of n scores the one with rank floor(α (n + 1)).
         for (rows, coverage, rank) in
             [(19, 0.9, 2.0), (19, 0.95, 1.0), (99, 0.9, 10.0), (10, 0.9, 1.0), (199, 0.5, 100.0)]
         {
@@ -95,7 +98,7 @@ mod tests {
     fn equal_tails_stay_together() {
         let tails = Tails::new([0.5, 0.2, 0.5, 0.5, 0.9].map(|tail| (tail, 1.0)).to_vec());
         assert_eq!((&tails.tails[..], &tails.weights[..]), (&[0.2, 0.5, 0.9][..], &[1.0, 3.0, 1.0][..]));
-        // Keeping 0.5 leaves one of six out, keeping only 0.9 four and itself.
+        // With a threshold of 0.5 one of six is excluded; with 0.9, four and the new row.
         assert_eq!(tails.threshold(0.6, 1.0).rank, 2.0);
         assert_eq!(tails.threshold(0.15, 1.0).rank, 5.0);
     }
@@ -107,7 +110,7 @@ mod tests {
         for coverage in [0.5, 0.8, 0.9] {
             assert_eq!(many.threshold(coverage, 1.0), heavy.threshold(coverage, 1.0));
         }
-        // A new row that counts as much as all others may be anything.
+        // A new row as heavy as all others has an unbounded set.
         assert_eq!(heavy.threshold(0.9, 30.0).outside, 0.0);
     }
 

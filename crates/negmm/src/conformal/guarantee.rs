@@ -5,39 +5,40 @@ use std::fmt;
 use super::conformity_scores::Tails;
 use negmm_dist::math::beta;
 
-/// The confidence of the bound for one model.
+/// Confidence of the bound for a single calibration.
 pub const CONFIDENCE: f64 = 0.9;
 
-/// What is known of sets that were asked to hold the target with probability `coverage`.
+/// The guarantee of sets with nominal coverage `coverage`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Guarantee {
-    /// What was asked for.
+    /// Nominal coverage.
     pub coverage: f64,
-    /// Rows that were held back.
+    /// Number of calibration rows.
     pub rows: usize,
-    /// How much is guaranteed.
+    /// The kind of guarantee.
     pub promise: CoverageGuarantee,
 }
 
-/// How much is guaranteed.
+/// The kind of guarantee.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CoverageGuarantee {
-    /// The coverage on average over held-back and new rows, and for the sets of this model at least `bound` with confidence 0.9.
+    /// Marginal coverage, over calibration and new rows; conditional on this calibration set at least `bound` with
+    /// confidence 0.9.
     Split {
-        /// By the beta distribution that the coverage of one calibration follows: its parameters are the rows that a set keeps and
-        /// those that it does not.
+        /// From the beta distribution of the coverage given the calibration set; its parameters are the numbers of
+        /// rows inside and outside the sets.
         bound: f64,
     },
-    /// The coverage on average where the weights are right.
+    /// Marginal coverage, provided that the weights are correct.
     Weighted,
-    /// Nothing: the rows were predicted out of fold, by the models of each fold, and new ones are by the pool of all. In practice about the
-    /// coverage.
+    /// None: the calibration rows were predicted out of fold, by the models of each fold, but new rows are predicted
+    /// by the whole pool. In practice the coverage is close to nominal.
     Cross,
-    /// The rows are too few: every set is the whole line, and as many would be needed.
+    /// The calibration set is too small, and every set is unbounded.
     WholeLine {
-        /// Equal rows that a set of this coverage needs.
+        /// Number of rows of equal weight that a set of this coverage needs.
         needed: usize,
     },
 }
@@ -63,7 +64,7 @@ impl Guarantee {
         Self { coverage, rows, promise }
     }
 
-    /// What is proven on average.
+    /// The guaranteed marginal coverage.
     pub fn average(&self) -> f64 {
         match self.promise {
             CoverageGuarantee::Cross => 0.0,
@@ -73,12 +74,12 @@ impl Guarantee {
     }
 }
 
-/// The least number of rows n with (n + 1) (1 - coverage) >= 1.
+/// The smallest number of rows n with (n + 1) (1 - coverage) >= 1.
 fn needed(coverage: f64) -> usize {
     (1.0 / (1.0 - coverage) - 1.0 - 1e-9).ceil() as usize
 }
 
-/// A probability in per cent, with as many digits as tell it from 100.
+/// A probability in per cent, with enough digits to distinguish it from 100.
 fn percent(share: f64) -> String {
     let text = format!("{:.1}", 100.0 * share);
     let text = if text == "100.0" && share < 1.0 { format!("{:.4}", 100.0 * share) } else { text };

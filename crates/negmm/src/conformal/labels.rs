@@ -4,18 +4,18 @@ use super::Calibration;
 use negmm_data::{Chunk, ColumnType, Schema, Table};
 use negmm_dist::Result;
 
-/// What is known of rows beside their predictions, where a calibration asks for it.
+/// Groups and weights of rows, where a calibration needs them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
-    /// The group of each row, where guarantees hold in each group; else none.
+    /// The group of each row, for guarantees within each group; otherwise empty.
     pub groups: Vec<String>,
-    /// How much each row counts, where new rows are of another kind than those that were held back: how many times as likely it is
-    /// among new rows; else none.
+    /// The weight of each row under covariate shift: the likelihood ratio of new rows to calibration rows; otherwise
+    /// empty.
     pub weights: Vec<f64>,
 }
 
 impl Labels {
-    /// Those of some of the rows.
+    /// The labels of a range of the rows.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         let of = |list: &[String]| rows.iter().map(|row| list[*row].clone()).collect();
@@ -26,7 +26,7 @@ impl Labels {
     }
 }
 
-/// The columns that labels stand in.
+/// The columns of the labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LabelColumns<'a> {
     /// Groups.
@@ -36,12 +36,12 @@ pub struct LabelColumns<'a> {
 }
 
 impl<'a> LabelColumns<'a> {
-    /// Those that a calibration asks for.
+    /// The columns that a calibration needs.
     pub fn of(calibration: &'a Calibration) -> Self {
         Self { by: calibration.by(), weight: calibration.weight() }
     }
 
-    /// The schema of rows that have them too; groups are kept as text, after all that was kept before.
+    /// The schema extended by these columns; groups are kept as text, after all columns kept before.
     #[must_use]
     pub fn added_to(self, mut schema: Schema) -> Schema {
         schema.keep.extend(self.by.map(str::to_string));
@@ -49,7 +49,7 @@ impl<'a> LabelColumns<'a> {
         schema
     }
 
-    /// The labels of the rows of a chunk that was read by such a schema.
+    /// The labels of a chunk that was read with such a schema.
     ///
     /// # Errors
     /// When a weight is missing or negative.
@@ -59,7 +59,7 @@ impl<'a> LabelColumns<'a> {
         self.with_groups(groups, &chunk.table)
     }
 
-    /// The labels of the rows of a table, whose groups are known.
+    /// The labels of a table, whose groups are known.
     ///
     /// # Errors
     /// When a weight is missing or negative.

@@ -1,14 +1,16 @@
 //! Conformal prediction sets: intervals and regions with a coverage guarantee, whatever the model is.
 //!
-//! Split conformal prediction: rows that the model has not seen are held back, and the tail of each of their targets is kept
-//! ([`negmm_dist::DistributionRef::interval_tail`] and [`negmm_dist::DistributionRef::region_tail`]). A set for a new row then leaves out as much of the model's own
-//! probability as makes it miss the wanted share of those rows: a model that is too sure of itself gets wider sets, one that is too
-//! modest narrower ones, and both as the model itself widens and narrows them from row to row, with as many peaks as it has.
+//! Split conformal prediction: for each row of a calibration set, which the model has not seen, the tail probability
+//! of its target is the conformity score ([`negmm_dist::DistributionRef::interval_tail`] and
+//! [`negmm_dist::DistributionRef::region_tail`]). The set of a new row excludes as much of the model's own
+//! probability as makes it miss the nominal fraction of calibration rows. An overconfident model gets wider sets, an
+//! underconfident one narrower sets. They still follow the predicted distribution from row to row, with all its
+//! modes.
 //!
-//! Steps of a sequence are not alike: their sets are [`AdaptiveConformal`] ones.
+//! Steps of a sequence are not exchangeable: for them there is [`AdaptiveConformal`].
 //!
-//! The tail is the score, and not the logarithm of the density beside that of a level: a tail is a probability whatever the target's
-//! unit is, is made of atoms and grids as of densities, and one list of tails serves every coverage.
+//! The score is a tail probability rather than a log density: it does not depend on the target's unit, is defined for
+//! atoms and grids as well as for densities, and one list of scores serves every coverage.
 
 mod adaptive;
 mod calibration;

@@ -3,12 +3,12 @@
 use super::{AdaptiveConformal, Calibration, Labels, SetKind};
 use negmm_dist::{HighestDensityRegion, Predictions, Result};
 
-/// What guarantees sets.
+/// A source of conformal sets.
 #[derive(Clone, Copy, Debug)]
 pub enum ConformalPredictor<'a> {
-    /// Rows that were held back, and what is known of new ones.
+    /// A calibration, and the labels of the new rows.
     Calibrated(&'a Calibration, &'a Labels),
-    /// What was missed before; predictions are those of its last batch.
+    /// Adaptive conformal inference; the predictions are those of its last batch.
     AdaptiveConformal(&'a AdaptiveConformal),
 }
 
@@ -22,7 +22,7 @@ impl ConformalPredictor<'_> {
         Ok(predictions.each_with(&outside, |row, outside| row.interval_leaving(outside))?.into_iter().unzip())
     }
 
-    /// Regions.
+    /// Highest-density regions.
     ///
     /// # Errors
     /// As [`Calibration::outside`].

@@ -1,14 +1,14 @@
-//! Empirical coverage of central intervals, with a confidence bound that holds at every moment.
+//! Empirical coverage of central intervals, with a time-uniform confidence sequence.
 
 use serde::{Deserialize, Serialize};
 
-/// Coverages that are watched.
+/// Nominal coverages that are monitored.
 pub(super) const COVERAGES: [f64; 3] = [0.5, 0.9, 0.95];
 
-/// Steps of halving that leave nothing between two doubles in (0, 1) that matters.
+/// Bisection steps: enough for the precision of doubles in (0, 1).
 const HALVINGS: usize = 60;
 
-/// Targets that lay in intervals of one coverage.
+/// Hits of intervals of one coverage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Hits {
     pub(super) rows: u64,
@@ -21,11 +21,11 @@ impl Hits {
         self.held += u64::from(held);
     }
 
-    /// Between which shares the probability of an interval lies: a confidence sequence, in which it lies at all moments together with
-    /// probability 1 - `alpha`, while rows are alike.
+    /// A confidence sequence for the coverage probability: it contains the probability at all times simultaneously
+    /// with probability 1 - `alpha`, as long as rows are identically distributed.
     ///
-    /// A bet on each probability q of an interval, by a uniform prior, would have won ∫ q^k (1 - q)^(n-k) dq / (p^k (1-p)^(n-k)) if it was p
-    /// (Robbins 1970); where that is less than 1/α, p is possible.
+    /// The likelihood ratio of the uniform mixture over q against p is ∫ q^k (1 - q)^(n-k) dq / (p^k (1-p)^(n-k))
+    /// (Robbins 1970); p is in the sequence where the ratio is less than 1/α.
     pub(super) fn bounds(&self, alpha: f64) -> (f64, f64) {
         let (n, k) = (self.rows as f64, self.held as f64);
         let log_beta = libm::lgamma(k + 1.0) + libm::lgamma(n - k + 1.0) - libm::lgamma(n + 2.0);
@@ -37,7 +37,7 @@ impl Hits {
     }
 }
 
-/// The last possible value on the way to an end.
+/// The boundary of the accepted values between `inside` and `end`, by bisection.
 fn edge(inside: f64, end: f64, possible: &impl Fn(f64) -> bool) -> f64 {
     let (mut inside, mut outside) = (inside, end);
     if possible(end) || inside == end {

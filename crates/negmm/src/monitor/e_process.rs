@@ -1,22 +1,24 @@
 //! E-processes: sequential tests of calibration.
 //!
-//! Normal scores of calibrated predictions are standard normal, whatever came before. A bet on another law q multiplies its stake by
-//! q(z) / φ(z) with each score z, which on average is 1 while the predictions are calibrated. Stakes are divided among laws (scores that
-//! are moved, wider or narrower, and a histogram that learns any shape) and among the rows at which they are first placed: half on the
-//! first, the rest on later ones. What all have won together is the evidence: an e-process, which ever exceeds 1/α with probability α at
-//! most while the predictions are calibrated (Ville's inequality; Ramdas et al. 2023). A model that never was calibrated wins the stakes of
-//! the first row, one whose predictions stop to be so those of the row where they do.
+//! Normal scores of calibrated predictions are standard normal, given everything before. A bet on another
+//! distribution q multiplies its capital by q(z) / φ(z) with each score z, a factor with mean 1 while the predictions
+//! are calibrated. The initial capital is divided among alternatives (shifted, wider or narrower scores, and a
+//! histogram that learns any shape) and among starting rows: one half starts at the first row, the rest at later
+//! ones. The total capital is the evidence: an e-process, which ever exceeds 1/α with probability at most α while the
+//! predictions are calibrated (Ville's inequality; Ramdas et al. 2023). Against a model that was never calibrated the
+//! bets from the first row grow; against one that loses calibration, those that start at that row.
 //!
-//! With a tolerance δ scores may also be moved by δ sds and be wider or narrower by the share δ. A bet is then against one of the laws that
-//! are tolerated, and its winnings are divided by the most that they would be on average under any of them: so its stake does not grow on
-//! average under one of those either. Of the laws to bet against that is taken with which it grows fastest, after that division.
+//! With a tolerance δ the null hypothesis also includes scores shifted by up to δ sds and wider or narrower by up to
+//! the fraction δ. A bet is then made against one distribution of the null hypothesis, and its factor is divided by
+//! the largest mean that it has under any of them, so that its capital does not grow on average under the null
+//! hypothesis. Among these reference distributions, the one with the fastest growth after the division is used.
 
 use serde::{Deserialize, Serialize};
 
 use negmm_dist::math::normal;
 use negmm_dist::mixture::log_sum_exp;
 
-/// Means and sds of scores that are bet on.
+/// Alternatives: means and sds of normal scores.
 const LAWS: [(f64, f64); 27] = [
     (0.0, 0.5),
     (0.0, 0.7),
@@ -47,18 +49,18 @@ const LAWS: [(f64, f64); 27] = [
     (1.0, 2.0),
 ];
 
-/// Bins of the histogram, and the share of the stakes that it has.
+/// Bins of the histogram, and its fraction of the initial capital.
 const BINS: usize = 8;
 const HISTOGRAM: f64 = 0.1;
 
-/// The logarithm of nothing, as a number that files can hold.
+/// Logarithm of zero, as a finite number that files can store.
 const NOTHING: f64 = f64::MIN;
 
-/// Laws on each side of a square that are tried, to bet against and to be safe from.
+/// Grid points per axis: of candidate reference distributions, and of the null hypothesis for the largest mean.
 const TRIED: usize = 9;
 const SAFE: usize = 17;
 
-/// What bets have won so far.
+/// The state of the e-process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct EProcess {
     tolerance: f64,
@@ -67,22 +69,22 @@ pub(super) struct EProcess {
     histogram: Histogram,
 }
 
-/// A bet on one law.
+/// A bet on one alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Bet {
-    /// Mean and sd of scores that it is on, and of those that it is against.
+    /// Mean and sd of the alternative, and of the reference distribution.
     on: (f64, f64),
     against: (f64, f64),
-    /// Logarithm of what its winnings are divided by at each row.
+    /// Logarithm of the divisor of the factor at each row.
     log_divisor: f64,
-    /// Logarithm of what the stakes of all rows have become.
+    /// Logarithm of the capital over all starting rows.
     log_won: f64,
-    /// Logarithm of the most that one stake could have become, and the row at which it would have been placed.
+    /// Logarithm of the largest capital per unit started at a single row, and that row.
     log_best: f64,
     since: u64,
 }
 
-/// A bet on the shape that probability integral transforms had so far.
+/// A bet on the histogram of the PIT values so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Histogram {
     log_won: f64,
@@ -116,14 +118,14 @@ impl EProcess {
 
     /// Logarithm of the evidence.
     pub(super) fn log(&self) -> f64 {
-        // A histogram would win against laws that are tolerated, so there it does not bet.
+        // With a tolerance the histogram does not bet: it would win against distributions of the null hypothesis.
         let histogram = if self.tolerance > 0.0 { 0.0 } else { HISTOGRAM };
         let share = libm::log((1.0 - histogram) / self.bets.len().max(1) as f64);
         let bets = self.bets.iter().map(|bet| bet.log_won + share);
         log_sum_exp(bets.chain((histogram > 0.0).then(|| self.histogram.log_won + libm::log(histogram))))
     }
 
-    /// The row, from 0, since which the bet that would have won most speaks against calibration.
+    /// The estimated change point: the row, from 0, where the most successful bet started.
     pub(super) fn since(&self) -> u64 {
         let best = self.bets.iter().max_by(|a, b| a.log_best.total_cmp(&b.log_best));
         best.map_or(0, |bet| bet.since)
@@ -131,7 +133,7 @@ impl EProcess {
 }
 
 impl Bet {
-    /// The bet on a law that grows fastest, safe from all that is tolerated; none where none grows.
+    /// The fastest-growing valid bet on an alternative; `None` where none grows.
     fn new(on: (f64, f64), tolerance: f64) -> Option<Self> {
         let safe = square(tolerance, SAFE);
         let bet = |against: (f64, f64)| {
@@ -145,7 +147,7 @@ impl Bet {
     }
 }
 
-/// Laws that are tolerated: means and sds, evenly spread, the outermost among them.
+/// A grid over the null hypothesis: means and sds, including the extremes.
 fn square(tolerance: f64, side: usize) -> Vec<(f64, f64)> {
     if tolerance == 0.0 {
         return vec![(0.0, 1.0)];
@@ -158,7 +160,8 @@ fn log_density(score: f64, (mean, sd): (f64, f64)) -> f64 {
     normal::log_pdf((score - mean) / sd) - libm::log(sd)
 }
 
-/// Logarithm of the mean of the ratio of the densities `on` and `against` under a law, all normal; infinite where there is none.
+/// Logarithm of the mean density ratio of `on` to `against` under a third distribution, all normal; infinite where
+/// the mean does not exist.
 fn log_mean_ratio(on: (f64, f64), against: (f64, f64), law: (f64, f64)) -> f64 {
     let terms = [(on, 1.0), (law, 1.0), (against, -1.0)];
     let sum = |power: i32| terms.iter().map(|((mean, sd), sign)| sign * mean.powi(power) / (sd * sd)).sum::<f64>();
@@ -170,14 +173,16 @@ fn log_mean_ratio(on: (f64, f64), against: (f64, f64), law: (f64, f64)) -> f64 {
     front + 0.5 * (linear * linear / precision - square)
 }
 
-/// Kullback and Leibler's divergence of two normal laws: how fast the stake of a bet on one against the other grows if it is right.
+/// Kullback-Leibler divergence of two normal distributions: the growth rate of a bet on one against the other if it
+/// is true.
 fn divergence(on: (f64, f64), against: (f64, f64)) -> f64 {
     let (ratio, distance) = (on.1 / against.1, (on.0 - against.0) / against.1);
     0.5 * (ratio * ratio + distance * distance - 1.0) - libm::log(ratio)
 }
 
 impl Histogram {
-    /// A bin wins by how often it was filled before, where each begins with half a score (Krichevsky and Trofimov 1981).
+    /// The factor of a bin follows from its earlier count, with half a pseudo-count each (Krichevsky and Trofimov
+    /// 1981).
     fn see(&mut self, score: f64) {
         let bin = ((normal::cdf(score) * BINS as f64) as usize).min(BINS - 1);
         let total: u64 = self.counts.iter().sum();
@@ -187,8 +192,8 @@ impl Histogram {
     }
 }
 
-/// Logarithm of the share of the stakes that is placed at a row: a half at the first, and 1/2 (1/g(n) - 1/g(n + 1)) with g(n) = 1 + ln n
-/// at row n from 1 on, which together is another half.
+/// Logarithm of the fraction of the capital that starts at a row: one half at the first, and 1/2 (1/g(n) - 1/g(n +
+/// 1)) with g(n) = 1 + ln n at row n from 1 on, which sums to the other half.
 fn log_stake(row: u64) -> f64 {
     let g = |row: u64| 1.0 + libm::log(row as f64);
     libm::log(if row == 0 { 0.5 } else { 0.5 * (1.0 / g(row) - 1.0 / g(row + 1)) })
@@ -218,7 +223,8 @@ mod tests {
 
     #[test]
     fn calibrated_predictions_win_nothing_on_average() {
-        // The mean of an e-process is at most 1; its law has a heavy tail, so that the mean of 2,000 is below rather than above.
+        // The mean of an e-process is at most 1; its distribution has a heavy tail, so that the mean of 2,000 tends
+        // to be too low.
         let mut sum = 0.0;
         for run in 0..2000 {
             let (mut evidence, mut rng) = (EProcess::new(0.0), Rng::new(run, 0));
@@ -260,7 +266,7 @@ mod tests {
         for tolerance in [0.0, 0.05, 0.2, 0.5] {
             let bets = EProcess::new(tolerance).bets;
             assert!(bets.len() > 8, "{tolerance} {}", bets.len());
-            // Between the laws that it was made safe from.
+            // Between the grid points of the null hypothesis.
             for bet in bets {
                 for law in square(tolerance, 60) {
                     let growth = log_mean_ratio(bet.on, bet.against, law) - bet.log_divisor;
@@ -268,7 +274,7 @@ mod tests {
                 }
             }
         }
-        // The mean of a ratio by quadrature.
+        // The mean of a ratio, by quadrature.
         let (on, against, law) = ((0.5, 1.3), (0.1, 1.1), (-0.1, 0.9));
         let cells = (0..40_000).map(|cell| -10.0 + (f64::from(cell) + 0.5) * 5e-4);
         let ratio = |z: f64| log_density(z, on) - log_density(z, against) + log_density(z, law);
@@ -279,7 +285,7 @@ mod tests {
     #[test]
     fn any_other_shape_is_found() {
         let (mut evidence, mut rng) = (EProcess::new(0.0), Rng::new(9, 0));
-        // Two peaks with the mean and sd of a standard normal variable.
+        // Two modes with the mean and sd of a standard normal variable.
         (0..2000).for_each(|_| {
             let side = if rng.uniform() < 0.5 { -0.8 } else { 0.8 };
             evidence.see(scores(&mut rng, side, 0.6));

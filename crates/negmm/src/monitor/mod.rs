@@ -1,5 +1,4 @@
-//! Monitoring of a model in use: whether its predictions are calibrated, since when not, how often
-//! intervals hold, and how sharp they still are.
+//! Monitoring of a model in use: tests of calibration, change points, empirical coverage and sharpness.
 //!
 //! ```
 //! use negmm::monitor::{Monitor, MonitorConfig};
@@ -7,14 +6,14 @@
 //!
 //! let normal = |sd: f64| Predictions::from(Mixtures::new(1, vec![1.0; 2000], vec![0.0; 2000], vec![sd; 2000]).unwrap());
 //! let mut monitor = Monitor::new(MonitorConfig::default())?;
-//! // What happens is a fifth wider than what is said.
+//! // Targets vary a fifth more than predicted.
 //! monitor.see(&normal(1.0), &normal(3.0), &normal(1.2).sample(1, 1, 0))?;
 //! let verdict = monitor.verdict();
 //! assert!(verdict.alarm.is_some() && verdict.coverage[1].held < 0.89);
 //! # Ok::<(), negmm::Error>(())
 //! ```
 //!
-//! A [`Monitor`] is fed as rows become known, in order, keeps a few hundred numbers whatever the rows are, and can be written and read
+//! A [`Monitor`] takes rows in order as their targets become known, uses constant memory, and can be serialised
 //! ([`serde`]) between two rows.
 
 mod coverage;
@@ -30,24 +29,24 @@ use negmm_dist::{Error, Predictions, Result};
 use score::normal_score;
 pub use status::{Alarm, EmpiricalCoverage, Verdict};
 
-/// Points of the course of the evidence that are kept, at most.
+/// Maximum number of stored points of the evidence over time.
 const MOST_POINTS: usize = 600;
 
-/// How a model is watched.
+/// Configuration of a monitor.
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
-/// | `alpha` | 0.01 | above 0, below 1 | the probability of an alarm at any time while predictions are calibrated, at most |
-/// | `tolerance` | 0 | 0 … 0.5 | how many sds normal scores may be off, and by what share too wide or too narrow, without an alarm |
-/// | `seed` | 0 | any | starts the random places in jumps of the distribution function |
+/// | `alpha` | 0.01 | above 0, below 1 | largest probability of ever raising a false alarm |
+/// | `tolerance` | 0 | 0 … 0.5 | tolerated shift of normal scores in sds, and relative error of their sd |
+/// | `seed` | 0 | any | seed of the randomised PIT at jumps of the distribution function |
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MonitorConfig {
-    /// The probability of a false alarm.
+    /// Probability of a false alarm, at most.
     pub alpha: f64,
-    /// What is no reason for an alarm.
+    /// Tolerated deviation from calibration.
     pub tolerance: f64,
-    /// Starts the random choices.
+    /// Seed of the randomised PIT.
     pub seed: u64,
 }
 
@@ -58,10 +57,10 @@ impl Default for MonitorConfig {
 }
 
 impl MonitorConfig {
-    /// Says what is out of range, if something is.
+    /// Checks the ranges.
     ///
     /// # Errors
-    /// When something is.
+    /// When a field is out of range.
     pub fn check(&self) -> Result<()> {
         if !(self.alpha > 0.0 && self.alpha < 1.0) {
             return Err(Error::option("alpha", format!("must lie strictly between 0 and 1, found {}", self.alpha)));
@@ -73,28 +72,28 @@ impl MonitorConfig {
     }
 }
 
-/// What was seen of a model at work.
+/// A monitor of a model in use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Monitor {
     watching: MonitorConfig,
     rows: u64,
     evidence: EProcess,
-    /// The row, from 0, with which the evidence first passed 1/α, and that since which it speaks against calibration.
+    /// The row, from 0, at which the evidence first exceeded 1/α, and the estimated change point.
     alarm: Option<(u64, u64)>,
-    /// Highest logarithm of the evidence.
+    /// Largest logarithm of the evidence.
     highest: f64,
     hits: [Hits; COVERAGES.len()],
-    /// Sums of CRPS: of the model, and of a constant prediction.
+    /// Sums of CRPS: of the model, and of the constant baseline.
     crps: [f64; 2],
     /// Sums of normal scores and their squares, over all rows.
     scores: [f64; 2],
-    /// Rows from one kept point to the next; and the points: how many rows were seen, and the logarithm of the evidence.
+    /// Rows between stored points; and the points: number of rows, and logarithm of the evidence.
     every: u64,
     course: Vec<(u64, f64)>,
 }
 
 impl Monitor {
-    /// One that has seen nothing.
+    /// A monitor before the first row.
     ///
     /// # Errors
     /// When [`MonitorConfig::check`] finds something wrong.
@@ -114,11 +113,11 @@ impl Monitor {
         })
     }
 
-    /// Sees what was predicted of rows, what a constant prediction says of them ([`crate::Model::baseline`]), and what really happened, in
-    /// the order of time.
+    /// Takes predictions of rows, those of the constant baseline ([`crate::Model::baseline`]) and the observed
+    /// targets, in time order.
     ///
     /// # Errors
-    /// When there is not one constant prediction and one number for each row: then nothing is seen.
+    /// When their numbers differ: then the monitor is unchanged.
     pub fn see(&mut self, predictions: &Predictions, constant: &Predictions, y: &[f64]) -> Result<()> {
         let (first, seed) = (self.rows, self.watching.seed);
         let crps = predictions.crps(y)?;
@@ -159,17 +158,17 @@ impl Monitor {
         }
     }
 
-    /// Rows that were seen.
+    /// Number of rows so far.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How it watches.
+    /// Its configuration.
     pub fn watching(&self) -> MonitorConfig {
         self.watching
     }
 
-    /// How many rows were seen and the logarithm of the evidence then, at some hundred moments.
+    /// Number of rows and logarithm of the evidence at some hundred points in time.
     pub fn course(&self) -> &[(u64, f64)] {
         &self.course
     }

@@ -1,4 +1,4 @@
-//! Normal scores: how many sds from the middle a target would be if its prediction were a standard normal variable.
+//! Normal scores: standard normal quantiles of PIT values.
 
 use negmm_dist::Distribution;
 use negmm_dist::math::normal;
@@ -6,13 +6,13 @@ use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
 use negmm_dist::{DistributionKind, DistributionRef};
 
-/// The probability of all values below that a double still has a normal score for.
+/// Smallest probability with a normal score in double precision.
 const LEAST: f64 = f64::MIN_POSITIVE;
 
-/// The normal score of `y`: the quantile of the standard normal distribution at its probability integral transform, from whichever
-/// side is nearer, so that it is as exact far out as in the middle. Where `y` itself has a probability, on a grid, at an atom or among
-/// samples, its place in that jump is random, by the seed and the number of the row: so normal scores of calibrated predictions are
-/// standard normal whatever the target is.
+/// The normal score of `y`: the standard normal quantile of its PIT value, computed from the smaller tail, so that it
+/// is accurate far out as well as in the middle. Where `y` has a point probability (on a grid, at an atom, among
+/// samples), the PIT is randomised by the seed and the row number. The normal scores of calibrated predictions are
+/// thus standard normal for any target.
 pub(super) fn normal_score(row: DistributionRef<'_>, y: f64, seed: u64, number: u64) -> f64 {
     let (below, own, above) = parts(row, y);
     let place = if own > 0.0 { Rng::new(seed, streams::JUMPS.wrapping_add(number)).uniform() } else { 0.0 };
@@ -21,7 +21,8 @@ pub(super) fn normal_score(row: DistributionRef<'_>, y: f64, seed: u64, number: 
     if below < above { of(below) } else { -of(above) }
 }
 
-/// Probabilities of less, of as much and of more. Among M samples a target that is another of them has M + 1 places, each as likely.
+/// Probabilities of smaller, equal and larger values. A target exchangeable with M samples has M + 1 equally likely
+/// ranks.
 fn parts(row: DistributionRef<'_>, y: f64) -> (f64, f64, f64) {
     match row.law {
         DistributionKind::Samples(samples) => {

@@ -5,58 +5,59 @@ use serde::Serialize;
 use super::Monitor;
 use super::coverage::COVERAGES;
 
-/// That predictions are not calibrated.
+/// An alarm: predictions are not calibrated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Alarm {
-    /// The row, from 1, with which the evidence was enough.
+    /// The row, from 1, at which the evidence exceeded the threshold.
     pub row: u64,
-    /// The row, from 1, since which predictions are probably not calibrated, as it was estimated then.
+    /// The estimated change point, as a row from 1, at the time of the alarm.
     pub since: u64,
 }
 
-/// How often intervals of one coverage held.
+/// Empirical coverage of intervals of one nominal coverage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EmpiricalCoverage {
-    /// What they say.
+    /// Nominal coverage.
     pub coverage: f64,
-    /// The share of targets that lay in them.
+    /// Fraction of targets inside their interval.
     pub held: f64,
-    /// Their probability lies between these two, at all moments together with probability 1 - alpha, while rows are alike.
+    /// Lower end of a confidence sequence for the coverage probability: valid at all times simultaneously with
+    /// probability 1 - alpha, as long as rows are identically distributed.
     pub lower: f64,
-    /// See `lower`.
+    /// Upper end of the confidence sequence.
     pub upper: f64,
 }
 
-/// What was seen so far.
+/// The status of a monitor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Rows that were seen.
+    /// Number of rows.
     pub rows: u64,
-    /// The probability of a false alarm, at most.
+    /// Probability of a false alarm, at most.
     pub alpha: f64,
-    /// What is no reason for an alarm.
+    /// Tolerated deviation from calibration.
     pub tolerance: f64,
-    /// The alarm; it stays on.
+    /// The alarm; once raised it stays.
     pub alarm: Option<Alarm>,
-    /// Logarithm to base 10 of the evidence against calibration: the alarm goes on above -log10(alpha).
+    /// Logarithm to base 10 of the evidence against calibration; the alarm threshold is -log10(alpha).
     pub evidence: f64,
-    /// The highest that it was.
+    /// Its maximum so far.
     pub highest_evidence: f64,
-    /// Mean of the normal scores: 0 when calibrated, above where targets are larger than predicted.
+    /// Mean of the normal scores: 0 if calibrated, positive where targets are larger than predicted.
     pub score_mean: Option<f64>,
-    /// Their sd: 1 when calibrated, above where predictions are too narrow.
+    /// Sd of the normal scores: 1 if calibrated, larger where predictions are too narrow.
     pub score_sd: Option<f64>,
-    /// How often central intervals held.
+    /// Empirical coverage of central intervals.
     pub coverage: Vec<EmpiricalCoverage>,
     /// Mean CRPS.
     pub crps: Option<f64>,
-    /// That of a constant prediction.
+    /// Mean CRPS of the constant baseline.
     pub constant_crps: Option<f64>,
 }
 
 impl Monitor {
-    /// What was seen so far.
+    /// The current status.
     pub fn verdict(&self) -> Verdict {
         let rows = self.rows as f64;
         let mean = |sum: f64| (self.rows > 0).then(|| sum / rows);
