@@ -33,12 +33,12 @@ impl Baseline {
     pub(super) fn all(recipe: &SeriesTransform, series: &[Series]) -> Vec<Self> {
         let seasons = recipe.seasons.iter().map(|season| Naive::Season(*season));
         let naives = [Naive::Last].into_iter().chain(seasons).chain([Naive::Drift]);
-        let rival = |naive: Naive| {
+        let baseline = |naive: Naive| {
             let scale = Scale { lag: naive.lag(), ..recipe.measure.scale.of_all_times() };
             let measure = Measure::new(naive, scale, series, recipe.roles.horizon);
             Self { name: naive.name(), measure, weights: vec![1.0], sds: vec![1.0] }
         };
-        naives.map(rival).collect()
+        naives.map(baseline).collect()
     }
 
     /// A function that forecasts points of these series.

@@ -5,7 +5,7 @@ use super::{Frequency, Series};
 /// Minimum autocorrelation of changes at a seasonal lag.
 const LEAST: f64 = 0.15;
 /// The same where no frequency gives candidate periods.
-const LEAST_UNTOLD: f64 = 0.3;
+const LEAST_WITHOUT_DATES: f64 = 0.3;
 /// A longer season must exceed the autocorrelation at neighbouring multiples by BETTER, and is less than
 /// MOST_MULTIPLES times the shorter.
 const BETTER: f64 = 0.01;
@@ -18,7 +18,7 @@ const REPEATS: usize = 2;
 const MOST_STEPS: usize = 20_000;
 const MOST_SERIES: usize = 100;
 /// Longest season considered without a frequency.
-const LONGEST_UNTOLD: usize = 400;
+const LONGEST_WITHOUT_CANDIDATES: usize = 400;
 
 /// The seasonal periods of these series, shortest first: lags with autocorrelated changes. Where the frequency has
 /// dates, only its candidate periods are considered.
@@ -26,7 +26,7 @@ pub(super) fn found(series: &[Series], clock: Frequency) -> Vec<usize> {
     let candidates = clock.seasons();
     let longest = match candidates.iter().max() {
         Some(longest) => *longest,
-        None => LONGEST_UNTOLD,
+        None => LONGEST_WITHOUT_CANDIDATES,
     };
     let correlation = mean_correlation(series, longest + 1);
     let at = |lag: usize| correlation.get(lag).copied().unwrap_or(0.0);
@@ -36,7 +36,7 @@ pub(super) fn found(series: &[Series], clock: Frequency) -> Vec<usize> {
     // The changes over a season sum to zero, so that some autocorrelation is negative. Noise in the values lowers the
     // first autocorrelation of a smooth series, which makes the second a peak, but leaves it positive.
     let opposed = (1..correlation.len()).find(|lag| at(*lag) < 0.0).unwrap_or(correlation.len());
-    let is_peak = |lag: &usize| at(*lag) >= LEAST_UNTOLD && at(*lag) >= at(lag - 1) && at(*lag) > at(lag + 1);
+    let is_peak = |lag: &usize| at(*lag) >= LEAST_WITHOUT_DATES && at(*lag) >= at(lag - 1) && at(*lag) > at(lag + 1);
     let peaks: Vec<usize> = (opposed + 1..correlation.len()).filter(is_peak).collect();
     let highest = peaks.iter().map(|lag| at(*lag)).fold(0.0, f64::max);
     // The first peak nearly as high as the highest, and the first of its multiples that exceeds its neighbours.
@@ -45,7 +45,7 @@ pub(super) fn found(series: &[Series], clock: Frequency) -> Vec<usize> {
     let chance = 2.0 / (steps as f64).sqrt();
     let stands_out = |multiple: &usize| {
         let [before, own, after] = [multiple - 1, *multiple, multiple + 1].map(|multiple| at(multiple * first));
-        own >= LEAST_UNTOLD && own > before.max(after) + BETTER + chance
+        own >= LEAST_WITHOUT_DATES && own > before.max(after) + BETTER + chance
     };
     let second = (2..MOST_MULTIPLES).find(stands_out).map(|multiple| multiple * first);
     [first].into_iter().chain(second).collect()

@@ -28,23 +28,24 @@ use negmm_nn::train::{
     WEIGHT_DECAY,
 };
 
-/// Folds and networks of a fold at most.
+/// Maximum numbers of folds and of networks per fold.
 const MOST_FOLDS: usize = 100;
 const MOST_MEMBERS: usize = 100;
-/// Rows of a fold, at least.
+/// Minimum number of rows of a fold.
 const LEAST_IN_FOLD: usize = 3;
-/// Of few rows a component may not be wider or further away than this, in sds of the target.
+/// With few rows, the largest sd and absolute mean of a component, in sds of the target.
 const FEW_SIGMA_MAX: f64 = 2.0;
 const FEW_MEAN_BOUND: f64 = 4.0;
-/// Held-out rows that choose the weights of a network, at most.
+/// Maximum number of held-out rows for checkpoint selection.
 const MOST_CHECKED: usize = 10_000;
 /// The limit of smooth clipping, in sds.
 const SOFT_CLIP: f64 = 8.0;
 
-/// A pool of neural Gaussian mixtures: the rows are dealt into folds, and for each fold `ensemble_size` networks learn from the
-/// other folds. Each keeps the weights with the best calibrated logarithmic score on its own fold. The networks of each number, the
-/// targets' own distribution and, in `best`, boosted trees are the parts of the pool: each counts by the likelihood that it gives to
-/// rows which it has not seen, and the sds of networks are multiplied by a factor that fits them.
+/// A pool of neural Gaussian mixtures: the rows are divided into folds, and for each fold `ensemble_size` networks
+/// are trained on the other folds. Each keeps the checkpoint with the best calibrated logarithmic score on its own
+/// fold. The members of the pool are the networks of each number, the targets' own distribution and, with `best`,
+/// boosted trees. Their stacking weights maximise the likelihood of out-of-fold predictions, and the sds of networks
+/// are multiplied by a sigma scale.
 ///
 /// | rows | hidden, residual | frequencies | batch | steps | checks | folds |
 /// |---|---|---|---|---|---|---|
@@ -56,17 +57,18 @@ const SOFT_CLIP: f64 = 8.0;
 /// | a sequence | none (after the LSTM) | | 64 | 2000 | 40 | 10 |
 ///
 /// Beyond 20,000 rows steps grow with the rows, beyond 100,000 with their square root.
-/// Networks learn by Muon with a rate of 0.012 (sequences by Adam with 0.005) and stop after a quarter of all checks without a better
-/// score; with few rows they go on to the end. Preset `fast` has 5 folds and a third of the steps, `best` 10 folds of four networks (of a
-/// sequence two), twice the steps, and trees.
+/// Networks are trained by Muon with a learning rate of 0.012 (sequences by Adam with 0.005), with early stopping
+/// after a quarter of all checks without improvement; with few rows there is no early stopping. Preset `fast` has 5
+/// folds and a third of the steps, `best` 10 folds of four networks (two for a sequence), twice the steps, and trees.
 ///
-/// Fewer than 10 rows are not learnt from: the answer is the targets' mean with the sd of an honest interval. Fewer than 50
-/// make folds of at least 3 rows and wider sds. Rows of a group stay in one fold. Of a
-/// sequence the last third is held out, block after block, by networks that learn from the rows before the block.
+/// With fewer than 10 rows nothing is trained: the prediction is the targets' mean, with an sd that accounts for the
+/// uncertainty of mean and sd. With fewer than 50, folds have at least 3 rows, and sds are wider. Rows of a group
+/// stay in one fold. For a sequence the last third is held out block by block, by networks trained on the rows before
+/// the block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Auto {
-    /// How much is trained.
+    /// Training effort.
     pub preset: Preset,
     /// Cross-validation folds.
     #[serde(with = "automatic")]
@@ -74,7 +76,7 @@ pub struct Auto {
     /// Networks per fold; called `members` in files.
     #[serde(rename = "members", with = "automatic")]
     pub ensemble_size: Option<usize>,
-    /// K.
+    /// Number of mixture components K.
     pub components: usize,
     /// Weight of the logarithmic score in the loss.
     pub eta: f64,
@@ -146,7 +148,7 @@ impl Default for Auto {
     }
 }
 
-/// What settings are chosen by: the number of rows and whether they are a sequence, or the preset.
+/// The inputs of default settings: the number of rows and whether they are a sequence, or the preset.
 const BY_SIZE: &str = "by size";
 const BY_PRESET: &str = "by preset";
 
@@ -197,7 +199,7 @@ impl MethodSettings for Auto {
         "auto"
     }
 
-    /// Learns from the rows whose weight is not zero, and from their number everything that is left open follows.
+    /// Plans training on the rows with non-zero weight; open settings follow from their number.
     fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
         let counts = |row: &u32| data.sample_weights()[*row as usize] > 0.0;
         let numbers: Vec<u32> = (0..data.len() as u32).filter(counts).collect();
@@ -233,7 +235,7 @@ impl MethodSettings for Auto {
 }
 
 impl Auto {
-    /// The same with every setting that follows from the data filled in.
+    /// The same with every data-dependent setting filled in.
     fn resolved(&self, data: &Dataset) -> Self {
         let sizes = Sizes::of(data, self.preset);
         let NetworkSettings { hidden, residual, training, .. } = self.settings(&sizes);
@@ -253,7 +255,7 @@ impl Auto {
         }
     }
 
-    /// What the networks have in common, where nobody says something else that of the sizes.
+    /// The settings that all networks share, with defaults from the sizes.
     fn settings(&self, sizes: &Sizes) -> NetworkSettings {
         let steps = self.steps.unwrap_or(sizes.steps);
         let training = TrainingConfig {
@@ -291,12 +293,13 @@ impl Auto {
         MixtureNetwork { components: self.components, settings, ..MixtureNetwork::default() }
     }
 
-    /// The networks to train. For settings that are [`Auto::resolved`].
+    /// The networks to train, for settings that are [`Auto::resolved`].
     fn folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
         let sizes = Sizes::of(&data, self.preset);
         let (folds, members) = (self.folds.unwrap_or(sizes.folds), self.ensemble_size.unwrap_or(sizes.ensemble_size));
-        // Members of a pool may be surer than they should be alone, and sds below a cell's width cannot be made wider by a factor: nothing
-        // that a single network scores would choose the checkpoint that is best for the pool, so that of cells the last is kept.
+        // A member of a pool may be more confident than it should be alone, and a sigma scale has no effect on sds
+        // below the width of a cell. The score of a single network would then not select the best checkpoint for the
+        // pool, so that with interval targets the last one is kept.
         let cells = data.intervals().is_some() && !data.has_censored();
         let divided = divide(&data, folds, &mut Rng::new(seed, streams::FOLDS));
         let mut folds = Vec::with_capacity(divided.len());
@@ -324,15 +327,15 @@ impl Auto {
         Folds { networks, trees, folds, data, numbers }
     }
 
-    /// The same for few rows: a network that has seen ten rows must not be sure of anything far from them.
+    /// The same for few rows: a network trained on ten rows must not extrapolate far.
     fn bounded_for_few_rows(network: MixtureNetwork) -> MixtureNetwork {
-        // Who asks for wider ones has them.
+        // An explicitly larger sigma-min wins.
         let sigma_max = Some(FEW_SIGMA_MAX).filter(|most| *most > network.settings.sigma_min);
         MixtureNetwork { sigma_max, mean_bound: Some(FEW_MEAN_BOUND), ..network }
     }
 }
 
-/// The trees of a pool.
+/// Settings of the trees in the pool.
 fn of_trees() -> NgBoost {
     NgBoost {
         n_estimators: 600,
@@ -351,7 +354,7 @@ mod tests {
     use super::*;
     use negmm_nn::train::NetworkJob;
 
-    /// Rows with one input; every third has the input of the row before it where `repeats`.
+    /// Rows with one input; with `repeats`, every third repeats the input of the row before it.
     fn data(rows: usize, repeats: bool) -> Dataset {
         let mut data = Dataset::new(1);
         for row in 0..rows {
@@ -361,7 +364,7 @@ mod tests {
         data
     }
 
-    /// The networks, and the rows that each fold holds out.
+    /// The networks, and the held-out rows of each fold.
     fn planned(auto: &Auto, data: &Dataset, seed: u64) -> (Vec<NetworkJob>, Vec<Vec<u32>>) {
         match auto.plan(&Arc::new(data.clone()), seed).unwrap().work {
             Work::Folds(Folds { networks, folds, .. }) => (networks, folds.into_iter().map(|fold| fold.rows).collect()),

@@ -1,4 +1,4 @@
-//! Settings of a method by the names of options: set together, checked once.
+//! Settings of a method by option name: set together, checked once.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::Method;
 use negmm_dist::{Error, Hint, Result, suggestion};
 use negmm_nn::options::{self, OptionError, OptionInfo, OptionResult, OptionSpec, OptionValue, Options, current_name};
 
-/// The option that says what the members of an ensemble are, and so which other options it has.
+/// The option for the kind of members of an ensemble, which determines its other options.
 pub(super) const MEMBER: &str = "member";
 
 impl Options for Method {
@@ -29,7 +29,7 @@ impl Method {
         options::list(self)
     }
 
-    /// Its name and its settings as JSON, by the current names of options; files have former names of some.
+    /// Its name and its settings as JSON, by the current option names; files use former names of some.
     pub fn to_json(&self) -> Value {
         fn with_current_names(value: Value) -> Value {
             let Value::Object(settings) = value else { return value };
@@ -47,7 +47,8 @@ impl Method {
     /// Sets one option by its name on the command line; former names (see [`options::RENAMED`]) are accepted too.
     ///
     /// # Errors
-    /// When it has no such option, or the value is out of range or does not go with the other settings; then nothing changes.
+    /// When there is no such option, or the value is out of range or conflicts with other settings; then nothing
+    /// changes.
     pub fn set(&mut self, option: &str, value: &str) -> Result<()> {
         Ok(self.configure(&[(option, value)])?)
     }
@@ -66,7 +67,7 @@ impl Method {
     /// ```
     ///
     /// # Errors
-    /// As [`Method::set`], for the setting that is to blame.
+    /// As [`Method::set`], for the setting at fault.
     pub fn configure<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> OptionResult<()> {
         let mut configured = self.clone();
         let known = configured.apply(settings)?;
@@ -77,10 +78,10 @@ impl Method {
         Ok(())
     }
 
-    /// As [`Method::configure`] with those of the settings that it has. Says which these are.
+    /// As [`Method::configure`] with those of the settings that it has. Returns which these are.
     ///
     /// # Errors
-    /// When a setting that it has is refused; then nothing changes.
+    /// When a setting that it has is invalid; then nothing changes.
     pub fn configure_known<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> OptionResult<Vec<bool>> {
         let mut configured = self.clone();
         let known = configured.apply(settings)?;
@@ -88,7 +89,7 @@ impl Method {
         Ok(known)
     }
 
-    /// Reads the settings that it has, what its members are first, and checks all. Says which it has.
+    /// Parses the settings that it has, the kind of members first, and checks all. Returns which it has.
     fn apply<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> OptionResult<Vec<bool>> {
         let mut known = vec![false; settings.len()];
         for first in [true, false] {
@@ -102,10 +103,10 @@ impl Method {
         Ok(known)
     }
 
-    /// Checks the range of every option, and how the options go together.
+    /// Checks the range of every option, and their combination.
     ///
     /// # Errors
-    /// When an option is out of range or does not go with the others.
+    /// When an option is out of range or conflicts with the others.
     pub fn check(&self) -> Result<()> {
         Ok(options::check(self)?)
     }

@@ -1,4 +1,4 @@
-//! The baseline: the training targets' own mean and sd, whatever the inputs.
+//! The constant baseline: mean and sd of the training targets, whatever the inputs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use negmm_dist::{Mixtures, Result};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::options::{Options, option_list};
 
-/// The sd of targets that are all the same, in sds of the target.
+/// The sd for constant targets, in units of the target's scale.
 const LEAST_SD: f64 = 1e-3;
 
 /// Predicts the same normal distribution for every row: mean and sd of the training targets. It has no settings.
@@ -40,7 +40,7 @@ impl MethodSettings for Constant {
     }
 }
 
-/// The distribution of the targets of all rows, as [`law`] has it; without atoms that is exactly what they were standardised by.
+/// The distribution of the targets of all rows, as by [`law`]; without atoms it is exactly their standardisation.
 pub(super) fn law_of_all(data: &Dataset, wider: f64) -> Mixtures {
     if data.atoms().is_empty() {
         return Mixtures::from_parts_unchecked(1, vec![1.0], vec![0.0], vec![wider]);
@@ -48,8 +48,8 @@ pub(super) fn law_of_all(data: &Dataset, wider: f64) -> Mixtures {
     law(data, &(0..data.len() as u32).collect::<Vec<_>>(), wider)
 }
 
-/// The distribution of the targets of some rows, standardised, as one mixture: their atoms, and a normal distribution with the mean and
-/// sd of the others, the sd times `wider`.
+/// The distribution of the standardised targets of some rows, as one mixture: their atoms, and a normal distribution
+/// with the mean and sd of the others, the sd times `wider`.
 pub(super) fn law(data: &Dataset, rows: &[u32], wider: f64) -> Mixtures {
     let (y, weights, atoms) = (data.y(), data.sample_weights(), data.atoms());
     let sum = |of: &dyn Fn(f32) -> f64| -> f64 {

@@ -14,27 +14,27 @@ use negmm_dist::{Error, Result};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::options::{Choice, OptionResult, OptionSpec, OptionValue, Options, ValueKind, option_list};
 
-/// Members at most.
+/// Maximum number of members.
 const MOST_MEMBERS: usize = 1000;
-/// What a member may be.
+/// Methods that can be members.
 const NEURAL: [&str; 4] = ["ne-gmm", "mdn", "beta-nll", "sample-net"];
 
 /// Several networks, each with its own initial weights and order of rows, pooled with equal weights (Lakshminarayanan et
 /// al., 2017).
 ///
-/// As in the original every member sees all rows that train, and the default member is a Gaussian trained with the
-/// logarithmic score; adversarial training is the option `adversarial` of any neural method, off by default. Different:
-/// the exact mixture is predicted unless `pool` asks for the Gaussian that the original reports, and all members hold out
-/// the same validation rows, so that the ensemble's validation score is that of rows which no member has seen.
+/// As in the original, every member is trained on all training rows, and the default member is a Gaussian trained
+/// with the logarithmic score; adversarial training is the option `adversarial` of any neural method, off by default.
+/// Different: the exact mixture is predicted unless `pool` selects the Gaussian of the original, and all members use
+/// the same validation rows, so that the ensemble's validation score is out of sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Ensemble {
     /// Number of networks; called `members` in files.
     #[serde(rename = "members")]
     pub ensemble_size: usize,
-    /// What each member is.
+    /// The method of each member.
     pub member: Box<Method>,
-    /// How the members become one prediction.
+    /// How the members' predictions are combined.
     pub pool: Pool,
 }
 
@@ -83,7 +83,7 @@ impl OptionValue for Box<Method> {
         ValueKind::Choice(&NEURAL)
     }
 
-    /// The method with its defaults; those for sequences stay.
+    /// The method with its defaults, or those for sequences where it has them now.
     fn parse(&mut self, _: &OptionSpec, text: &str) -> Result<()> {
         let without_layers = self.settings().network().is_some_and(|network| network.hidden.is_empty());
         let method = neural(text.trim())?;
@@ -105,7 +105,7 @@ impl MethodSettings for Ensemble {
         "ensemble"
     }
 
-    /// The members hold out the same rows, so that the ensemble's validation score is that of rows which no member has seen.
+    /// All members use the same validation rows, so that the ensemble's validation score is out of sample.
     fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
         let validation_fraction = self.network().map_or(0.0, |network| network.training.validation_fraction);
         let material = FoldData::split(data, validation_fraction, seed);

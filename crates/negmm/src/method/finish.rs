@@ -1,4 +1,4 @@
-//! Assembly of trained jobs to a predictor and its out-of-fold predictions.
+//! Assembly of trained jobs into a predictor and its held-out predictions.
 
 use std::sync::Arc;
 
@@ -11,39 +11,39 @@ use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::ngboost::{Boosted, Score, TrainedTrees};
 use negmm_nn::train::{Epoch, History, NetworkJob, Trained, TreesJob, Validation};
 
-/// What learning leaves behind.
+/// The result of training.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FitOutput {
-    /// The method with every setting that followed from the data.
+    /// The method with every data-dependent setting filled in.
     pub method: Method,
-    /// What predicts.
+    /// The predictor.
     pub predictor: Predictor,
-    /// What each training did.
+    /// The record of each training.
     pub histories: Vec<History>,
-    /// What is said of rows by what has not learnt from them.
+    /// Held-out predictions.
     pub out_of_fold: OutOfFold,
 }
 
-/// Predictions of rows by what has not learnt from them.
+/// Held-out predictions.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OutOfFold {
-    /// The rows, among those that were planned with.
+    /// The rows, as indices into those of the plan.
     pub rows: Vec<u32>,
-    /// For each the fold that it was held out in, from 0; all in one where the same rows are held out by all networks.
+    /// The fold in which each was held out, from 0; a single one where all networks hold out the same rows.
     pub folds: Vec<u32>,
-    /// One for each.
+    /// One prediction for each.
     pub predictions: Standardised,
-    /// What the targets that were learnt from say of each: the level to beat.
+    /// The constant baseline for each, from the training targets.
     pub baseline: Standardised,
 }
 
 impl Plan {
-    /// Puts together what was trained: the results of [`Plan::jobs`], in their order.
+    /// Assembles the results of [`Plan::jobs`], in their order.
     ///
     /// # Errors
-    /// When a job failed, or the results are not those of the plan's jobs.
+    /// When a job failed, or the results do not belong to the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<FitOutput> {
         let mut trained = trained.into_iter().collect::<Result<Vec<_>>>()?;
         let Self { method, work } = self;
@@ -71,14 +71,14 @@ pub(super) fn foreign() -> Error {
     Error::options("what was trained is not what the plan asked for")
 }
 
-/// Nothing but the targets' own distribution.
+/// The constant baseline.
 fn of_constant(method: Method, law: Mixtures) -> FitOutput {
     let nothing = || Standardised::new(law.repeated(0).into(), Pool::Mixture);
     let out_of_fold = OutOfFold { rows: Vec::new(), folds: Vec::new(), predictions: nothing(), baseline: nothing() };
     FitOutput { method, predictor: Predictor::Constant { law }, histories: Vec::new(), out_of_fold }
 }
 
-/// The networks of jobs with what they learnt, and what each training did.
+/// The trained networks of jobs, and the record of each training.
 fn members(
     jobs: &[NetworkJob],
     statistics: &Arc<TargetEncoding>,
@@ -104,7 +104,7 @@ fn members(
     Ok((members, histories))
 }
 
-/// Networks that hold out the same rows.
+/// Networks with the same validation rows.
 fn pooled(
     method: Method,
     jobs: &[NetworkJob],
@@ -121,7 +121,7 @@ fn pooled(
     Ok(FitOutput { method, predictor, histories, out_of_fold })
 }
 
-/// Boosted trees. The held-out predictions are those of the model that chose the number of rounds.
+/// Boosted trees. The held-out predictions come from the model that selected the number of rounds.
 fn boosted(method: Method, job: &TreesJob, statistics: Arc<TargetEncoding>, trained: TrainedTrees) -> FitOutput {
     let TrainedTrees { boosted, held_out } = trained;
     let (rows, (means, sds)) = match held_out {
@@ -144,12 +144,12 @@ fn boosted(method: Method, job: &TreesJob, statistics: Arc<TargetEncoding>, trai
     }
 }
 
-/// What the targets that are learnt from say of so many rows.
+/// The constant baseline from the training targets, for this number of rows.
 fn baseline(data: &Dataset, train: &[u32], rows: usize) -> Standardised {
     Standardised::new(constant::law(data, train, 1.0).repeated(rows).into(), Pool::Mixture)
 }
 
-/// What the boosting of a job did, round by round.
+/// The record of a boosting job, round by round.
 pub(super) fn history_of(job: &TreesJob, boosted: &Boosted) -> History {
     let epochs = boosted.history.iter().map(|round| Epoch {
         loss: Some(round.train).filter(|loss| loss.is_finite()),

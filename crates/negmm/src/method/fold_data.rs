@@ -6,21 +6,21 @@ use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
 use negmm_nn::dataset::{Dataset, TargetEncoding};
 
-/// What one training, or several with the same rows, learn from.
+/// The data of one training, or of several with the same rows.
 #[derive(Clone, Debug)]
 pub(super) struct FoldData {
-    /// All rows. Those that train have statistics of others that train, all others those of all rows that train.
+    /// All rows. The target encoding of training rows is cross-fitted; that of all others uses all training rows.
     pub(super) data: Arc<Dataset>,
-    /// The rows that train.
+    /// Training rows.
     pub(super) train: Vec<u32>,
-    /// The rows that choose what is kept.
+    /// Validation rows.
     pub(super) validation: Vec<u32>,
-    /// The statistics of all rows that train, for new rows.
+    /// The target encoding from all training rows, for new rows.
     pub(super) statistics: Arc<TargetEncoding>,
 }
 
 impl FoldData {
-    /// Of rows whose statistics are not filled in yet; `seed` divides the rows that train.
+    /// From rows without target encoding; `seed` divides the training rows for cross-fitting.
     pub(super) fn new(data: &Arc<Dataset>, (train, validation): (Vec<u32>, Vec<u32>), seed: u64) -> Self {
         if data.levels().is_empty() {
             return Self { data: data.clone(), train, validation, statistics: Arc::default() };
@@ -29,7 +29,7 @@ impl FoldData {
         Self { data: Arc::new(filled), train, validation, statistics: Arc::new(statistics) }
     }
 
-    /// With `share` of the rows for validation, by the stream that all methods choose them with.
+    /// With the fraction `share` of the rows for validation, from the random stream that all methods use.
     pub(super) fn split(data: &Arc<Dataset>, share: f64, seed: u64) -> Self {
         Self::new(data, data.holdout(share, &mut Rng::new(seed, streams::VALIDATION)), seed)
     }

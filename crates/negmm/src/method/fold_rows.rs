@@ -1,4 +1,4 @@
-//! Folds of `auto`: held-out rows, their halves for cross-fitting, and training rows.
+//! Folds of `auto`: held-out rows, their split for cross-fitting, and training rows.
 
 use std::ops::Range;
 
@@ -6,16 +6,16 @@ use negmm_dist::math::rng::Rng;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::dataset::split::{blocks, grouped_folds, k_folds};
 
-/// Of a sequence the last of so many parts is held out, block after block.
+/// The last 1/HELD_OUT_PART of a sequence is held out, block by block.
 const HELD_OUT_PART: usize = 3;
 
-/// Rows that a fold holds out, at least one. Where some belong together, the group of each, and groups one after the other.
+/// The held-out rows of a fold, at least one. With groups, the group of each; rows are sorted by group.
 pub(super) struct Divided {
     pub(super) rows: Vec<u32>,
     pub(super) groups: Option<Vec<u32>>,
 }
 
-/// The folds. Rows of a group stay together.
+/// Divides the rows into folds. Rows of a group stay together.
 pub(super) fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Divided> {
     let alone = |rows: Vec<u32>| Divided { rows, groups: None };
     let together = |mut rows: Vec<u32>, groups: &[u32]| {
@@ -32,21 +32,22 @@ pub(super) fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Divided
     divided.into_iter().filter(|fold| !fold.rows.is_empty()).collect()
 }
 
-/// Where the second half of the first `checked` rows of a fold begins, no group in both: 0 where there are no two.
+/// Index of the first row of the second cross-fitting part among the first `checked` rows of a fold, with no group in
+/// both parts: 0 where there are no two parts.
 pub(super) fn half_of(checked: usize, groups: Option<&[u32]>) -> usize {
     let Some(groups) = groups else { return checked / 2 };
     let cuts = (1..checked).filter(|cut| groups[*cut] != groups[cut - 1]);
     cuts.min_by_key(|cut| cut.abs_diff(checked / 2)).unwrap_or(0)
 }
 
-/// Of rows in the order of time the last third, cut into `folds` blocks; there is a row before the first of them.
+/// The last third of rows in time order, cut into `folds` blocks; at least one row comes before the first.
 fn last_blocks(rows: usize, folds: usize) -> Vec<Vec<u32>> {
     let first = (rows - rows / HELD_OUT_PART).max(1);
     let block = |block: Range<usize>| (first + block.start) as u32..(first + block.end) as u32;
     blocks(rows.saturating_sub(first), folds).into_iter().map(|range| block(range).collect()).collect()
 }
 
-/// The rows that networks of a fold learn from: all others, or of a sequence those before it.
+/// The training rows of a fold: all others, or for a sequence those before it.
 pub(super) fn learnt_from(data: &Dataset, fold: &[u32]) -> Vec<u32> {
     if data.window().is_some() {
         return (0..fold[0]).collect();

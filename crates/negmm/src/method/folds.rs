@@ -1,7 +1,7 @@
 //! The pool of `auto`: training by fold, out-of-fold predictions, sigma scales and stacking weights.
 //!
-//! What is said of a held-out row was neither learnt nor chosen by it: each half of a fold is predicted by the checkpoints that the
-//! other half chose, with the sd factor and the shares that suit the other folds.
+//! Predictions of held-out rows are cross-fitted: each of the two parts of a fold is predicted by the checkpoints
+//! that were selected on the other part, with the sigma scale and the stacking weights of the other folds.
 
 use std::sync::Arc;
 
@@ -19,34 +19,34 @@ use negmm_nn::net::{Head, Parameters};
 use negmm_nn::ngboost::TrainedTrees;
 use negmm_nn::train::{Job, NetworkJob, Trained, TrainedNetwork, TreesJob};
 
-/// What is trained for all folds.
+/// The training of all folds.
 #[derive(Clone, Debug)]
 pub(super) struct Folds {
-    /// As many networks for each fold, those of the first fold first.
+    /// Networks, the same number for each fold, ordered by fold.
     pub(super) networks: Vec<NetworkJob>,
     /// Trees, one for each fold or none.
     pub(super) trees: Vec<TreesJob>,
     pub(super) folds: Vec<Fold>,
-    /// The rows that are learnt from, which the jobs and folds number from 0.
+    /// The training rows; jobs and folds index them from 0.
     pub(super) data: Arc<Dataset>,
-    /// What number each of them has among all rows.
+    /// The index of each of them among all rows.
     pub(super) numbers: Vec<u32>,
 }
 
-/// Rows that are held out together.
+/// The held-out rows of a fold.
 #[derive(Clone, Debug)]
 pub(super) struct Fold {
-    /// First those that choose checkpoints.
+    /// Rows; those for checkpoint selection come first.
     pub(super) rows: Vec<u32>,
-    /// How many of them do.
+    /// Number of rows for checkpoint selection.
     pub(super) checked: usize,
-    /// Where the second half of those begins; 0: they have no halves.
+    /// Index of the second cross-fitting part; 0: there is none.
     pub(super) half: usize,
-    /// The statistics of levels in the rows that are learnt from.
+    /// The target encoding from the training rows.
     pub(super) statistics: Arc<TargetEncoding>,
 }
 
-/// The held-out rows, fold after fold, with one entry for each in every list.
+/// The held-out rows, ordered by fold; all lists are parallel.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) rows: Vec<u32>,
@@ -54,37 +54,37 @@ pub(super) struct Held {
     /// Standardised.
     pub(super) y: Vec<f64>,
     pub(super) weights: Vec<f64>,
-    /// Lower and upper ends of what is known of each target, where they are not all known as numbers.
+    /// Lower and upper ends of each target's interval, where some targets are intervals.
     pub(super) intervals: Option<(Vec<f64>, Vec<f64>)>,
-    /// Between which values all targets lie, where they have bounds.
+    /// The bounds of all targets, if there are any.
     pub(super) bounds: Option<[f64; 2]>,
 }
 
 impl Held {
-    /// Between which ends the target of a row lies, where it is not known as a number.
+    /// The interval of a row's target, where it is not a single number.
     pub(super) fn interval(&self, row: usize) -> Option<(f64, f64)> {
         let (lower, upper) = self.intervals.as_ref()?;
         Some((lower[row], upper[row])).filter(|(lower, upper)| lower < upper)
     }
 }
 
-/// What one part of the pool says of the held-out rows, and for each fold what its sds are multiplied by.
+/// Held-out predictions of one member of the pool, and its sigma scale for each fold.
 struct MemberPredictions {
     mixtures: Mixtures,
-    /// There, by what suits the other folds.
+    /// For held-out predictions, from the other folds.
     alone: Vec<f64>,
-    /// In the pool of all, by what suits the fold.
+    /// For the final pool, from the fold itself.
     in_pool: Vec<f64>,
 }
 
 impl Folds {
-    /// What is to be trained: networks, then trees.
+    /// The training jobs: networks, then trees.
     pub(super) fn jobs(&self) -> Vec<Job> {
         let networks = self.networks.iter().cloned().map(Job::from);
         networks.chain(self.trees.iter().cloned().map(Job::from)).collect()
     }
 
-    /// Puts together what was trained, in the order of [`Folds::jobs`].
+    /// Assembles the results of [`Folds::jobs`], in their order.
     pub(super) fn finish(self, method: Method, trained: Vec<Trained>) -> Result<FitOutput> {
         let (networks, trees) = self.sorted(trained)?;
         let head = self.networks.first().ok_or_else(foreign)?.objective.head();
@@ -133,12 +133,12 @@ impl Folds {
         Ok(FitOutput { method, predictor: Predictor::of_parts(parts), histories, out_of_fold })
     }
 
-    /// Networks of a fold.
+    /// Number of networks per fold.
     fn each(&self) -> usize {
         self.networks.len() / self.folds.len()
     }
 
-    /// Networks and trees, if they are those of the plan.
+    /// Networks and trees, if they match the plan.
     fn sorted(&self, trained: Vec<Trained>) -> Result<(Vec<TrainedNetwork>, Vec<TrainedTrees>)> {
         let (mut networks, mut trees) = (Vec::new(), Vec::new());
         for trained in trained {
@@ -172,7 +172,7 @@ impl Folds {
         Member { network: self.networks[number].network.clone(), parameters, sd_factor, statistics }
     }
 
-    /// What network `member` of each fold says of its rows: of each half by the checkpoint that the other chose.
+    /// Cross-fitted predictions of network `member` of each fold: each part by the checkpoint selected on the other.
     fn by_networks(&self, head: Head, networks: &[TrainedNetwork], member: usize) -> Result<Mixtures> {
         let each = self.each();
         let mut said = Vec::new();
@@ -193,7 +193,7 @@ impl Folds {
         Ok(Mixtures::concatenated(said))
     }
 
-    /// What the targets that each fold learns from say of its rows.
+    /// The constant baseline of each fold, from its training targets.
     fn by_constant(&self) -> MemberPredictions {
         let said = self.folds.iter().enumerate().map(|(number, fold)| {
             let train = &self.networks[number * self.each()].train;
@@ -203,7 +203,7 @@ impl Folds {
         MemberPredictions { mixtures: Mixtures::concatenated(said.collect()), alone: ones.clone(), in_pool: ones }
     }
 
-    /// With the factors of its sds.
+    /// Adds the sigma scales.
     fn calibrated(&self, mixtures: Mixtures, held: &Held) -> MemberPredictions {
         let (rows, factors) = (self.data.len(), Factors::of(&mixtures, held));
         let folds = 0..self.folds.len();
@@ -212,8 +212,8 @@ impl Folds {
         MemberPredictions { mixtures, alone, in_pool }
     }
 
-    /// What the pool says of the held-out rows, in the order of the rows: with the factors and shares that suit the other folds. The
-    /// constant, which is the last part, is the baseline too.
+    /// Out-of-fold predictions of the pool, in the order of the rows, with the sigma scales and stacking weights of
+    /// the other folds. The last member, the constant, is also the baseline.
     fn out_of_fold(&self, held: &Held, said: Vec<MemberPredictions>, stacking: &Stacking) -> OutOfFold {
         let shares: Vec<Vec<f64>> = (0..self.folds.len() as u32).map(|fold| stacking.shares_without(fold)).collect();
         let mut order: Vec<usize> = (0..held.rows.len()).collect();
@@ -243,7 +243,7 @@ fn networks_of(members: Vec<Member>, head: Head) -> Predictor {
     Predictor::Networks { members, head, pool: Pool::Mixture }
 }
 
-/// What the trees of each fold say of its rows.
+/// Held-out predictions of the trees of each fold.
 fn by_trees(trees: &[TrainedTrees]) -> Result<Mixtures> {
     let (mut means, mut sds) = (Vec::new(), Vec::new());
     for trees in trees {

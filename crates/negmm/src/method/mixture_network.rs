@@ -10,7 +10,7 @@ use negmm_nn::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};
 use negmm_nn::options::{OptionError, OptionResult, OptionSpec, Options, option_list};
 use negmm_nn::train::{NetworkJob, Objective};
 
-/// A bound counts in training where so many of the targets lie so near to it, in sds.
+/// Training uses a bound where at least this fraction of targets lies within this distance, in sds.
 const SHARE_AT_BOUND: f64 = 0.01;
 const NEAR_BOUND: f32 = 0.05;
 
@@ -18,7 +18,7 @@ const NEAR_BOUND: f32 = 0.05;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct MixtureNetwork {
-    /// K.
+    /// Number of mixture components K.
     pub components: usize,
     /// Largest sd.
     pub sigma_max: Option<f64>,
@@ -65,7 +65,7 @@ impl Options for MixtureNetwork {
 
     fn check_combination(&self) -> OptionResult<()> {
         match self.sigma_max {
-            // As the network has them.
+            // Compared in the network's precision.
             Some(most) if most as f32 <= self.settings.sigma_min as f32 => {
                 let refused = OptionError::new("sigma-max", &format!("larger than {}", self.settings.sigma_min), most);
                 Err(refused.with_hint(Hint::RelatedOption { option: "sigma-min" }))
@@ -76,8 +76,8 @@ impl Options for MixtureNetwork {
 }
 
 impl MixtureNetwork {
-    /// What is minimised with `eta` as the share of the logarithmic score. The atoms are those of all rows, so that all networks of
-    /// a pool have them.
+    /// The loss, with `eta` as the weight of the logarithmic score. The atoms are those of all rows, so that all
+    /// networks of a pool have the same.
     fn objective(&self, data: &Dataset, eta: f64) -> Objective {
         let atom = |place: &f32| Atom { place: *place, share: data.share_of(*place) as f32 };
         let head = MixtureHead {
@@ -88,7 +88,7 @@ impl MixtureNetwork {
             atoms: Atoms::new(data.atoms().iter().map(atom)),
             bounds: bounds_to_learn(data),
         };
-        // The energy score can only be asked of targets that are known, and where others are censored those are not like all.
+        // The energy score needs known targets, and where some are censored the known ones are not representative.
         Objective::Hybrid { head, eta: if data.has_censored() { 1.0 } else { eta as f32 } }
     }
 
@@ -98,9 +98,10 @@ impl MixtureNetwork {
     }
 }
 
-/// The bounds that training knows of; answers keep them all. Likelihoods given a bound let components wander beyond it, which costs more
-/// than it gives where hardly any target lies there. Cells and censored targets always have theirs: what is cut off would be missing from
-/// their probabilities, as it would from those of an atom at a bound.
+/// The bounds used in training; predictions respect all of them. A likelihood truncated at a bound lets components
+/// drift beyond it, which is a loss where hardly any target is near. Interval and censored targets always use their
+/// bounds: otherwise the probability beyond the bound would be missing from theirs, and from that of an atom at the
+/// bound.
 fn bounds_to_learn(data: &Dataset) -> Bounds {
     let near = |end: f32| data.y().iter().filter(|y| (**y - end).abs() < NEAR_BOUND).count() as f64;
     let counts = |end: &f32| data.intervals().is_some() || near(*end) >= SHARE_AT_BOUND * data.len() as f64;

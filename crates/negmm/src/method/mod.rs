@@ -52,7 +52,7 @@ use settings::MethodSettings;
 
 use negmm_dist::{Error, Result, suggestion};
 
-/// A way to learn a distribution for every row, with its settings.
+/// A method for fitting predictive distributions, with its settings.
 ///
 /// ```
 /// use negmm::Method;
@@ -82,7 +82,7 @@ pub enum Method {
     /// Boosted trees along natural gradients, one Gaussian.
     #[serde(rename = "ngboost")]
     NgBoost(NgBoost),
-    /// The training targets' own mean and sd, whatever the inputs.
+    /// The constant baseline: mean and sd of the training targets.
     Constant(Constant),
 }
 
@@ -122,7 +122,8 @@ impl Method {
         self.settings().name()
     }
 
-    /// The same with the defaults for sequences: the LSTM's last state goes straight to the head, without hidden layers.
+    /// The same with the defaults for sequences: the LSTM's last state goes directly to the head, without hidden
+    /// layers.
     #[must_use]
     pub fn for_sequences(mut self) -> Self {
         if let Some(network) = self.settings_mut().network_mut() {
@@ -131,17 +132,17 @@ impl Method {
         self
     }
 
-    /// Whether it trains networks of one kind, so that it has the options of networks and their training.
+    /// Whether it trains networks of one kind, and so has the options of networks and their training.
     pub fn is_neural(&self) -> bool {
         self.settings().network().is_some()
     }
 
-    /// The smallest number of rows that it can learn from.
+    /// The smallest number of rows that it can be fitted to.
     pub fn least_rows(&self) -> usize {
         if self.is_neural() { 2 } else { 1 }
     }
 
-    /// Whether missing numbers are left to it, so that they are not imputed.
+    /// Whether it handles missing numbers itself, so that they are not imputed.
     pub fn keeps_missing(&self) -> bool {
         self.settings().keeps_missing()
     }
@@ -171,12 +172,12 @@ impl Method {
         self.settings().pool()
     }
 
-    /// Whether its models, or parts of them, may have a predictor of that kind.
+    /// Whether its models, or their parts, can have a predictor of that kind.
     pub(crate) fn makes(&self, kind: PredictorKind) -> bool {
         self.settings().makes(kind)
     }
 
-    /// Its settings: here, and in [`Method::settings_mut`], is the only match over all methods.
+    /// Its settings: this and [`Method::settings_mut`] are the only matches over all methods.
     fn settings(&self) -> &dyn MethodSettings {
         match self {
             Self::Auto(settings) => settings,
@@ -190,7 +191,7 @@ impl Method {
         }
     }
 
-    /// As [`Method::settings`], to be changed.
+    /// As [`Method::settings`], mutable.
     fn settings_mut(&mut self) -> &mut dyn MethodSettings {
         match self {
             Self::Auto(settings) => settings,

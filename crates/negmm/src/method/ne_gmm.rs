@@ -79,7 +79,7 @@ impl MethodSettings for NeGmm {
     }
 }
 
-/// Checks that there is a logarithmic score, the only one that censored targets have.
+/// Checks that the logarithmic score has a weight: the energy score is undefined for censored targets.
 pub(super) fn check_eta_of_censored(method: &str, eta: f64) -> Result<()> {
     if eta == 0.0 {
         return Err(Error::options(format!(

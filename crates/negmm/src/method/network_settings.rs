@@ -1,4 +1,4 @@
-//! The settings that all neural methods share: the network's shape, the floor of its sds, its training.
+//! The settings that all neural methods have: network architecture, smallest sd and training.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use negmm_nn::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM
 use negmm_nn::options::{OptionResult, OptionSpec, Options, SIGMA_MIN, option_list};
 use negmm_nn::train::{NetworkJob, Objective, TrainingConfig};
 
-/// Units in one hidden layer, and hidden layers, at most.
+/// Maximum numbers of units per hidden layer and of hidden layers.
 const MOST_UNITS: usize = 16_384;
 const MOST_LAYERS: usize = 64;
 
@@ -20,11 +20,11 @@ pub struct NetworkSettings {
     pub hidden: Vec<usize>,
     /// Whether layers are residual, see [`Network::residual`].
     pub residual: bool,
-    /// What a hidden unit does to its sum.
+    /// The activation function.
     pub activation: Activation,
-    /// Periodic embedding: the sd of the frequencies at the start, see [`Periodic`].
+    /// Periodic embedding: initial sd of the frequencies, see [`Periodic`].
     pub embedding: Option<f64>,
-    /// Smooth clipping: sds within which numbers stay, see [`negmm_data::Encoder::soft_clipping`].
+    /// Smooth clipping: the limit in sds, see [`negmm_data::Encoder::soft_clipping`].
     pub soft_clip: Option<f64>,
     /// Whether numeric columns have a second copy, quantile-transformed to a normal distribution, see
     /// [`negmm_data::Encoder::adding_normal_scores`].
@@ -36,7 +36,7 @@ pub struct NetworkSettings {
     pub lstm_layers: usize,
     /// Smallest sd.
     pub sigma_min: f64,
-    /// How the epochs run.
+    /// Training settings.
     #[serde(flatten)]
     pub training: TrainingConfig,
 }
@@ -149,7 +149,7 @@ impl NetworkSettings {
         }
     }
 
-    /// What rows go through before the layers.
+    /// The stem: what is applied to rows before the layers.
     fn stem(&self, data: &Dataset) -> Option<Stem> {
         if let Some(window) = data.window() {
             let (hidden, layers) = (self.lstm_hidden, self.lstm_layers);

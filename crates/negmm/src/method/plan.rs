@@ -1,4 +1,4 @@
-//! The plan of a fit: the jobs of a method, data and seed, with nothing left to be decided, and how their results become a model.
+//! The plan of a fit: the jobs for a method, data and seed, and the assembly of their results.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use negmm_dist::{Mixtures, Result};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::train::{Job, NetworkJob, TreesJob};
 
-/// What a method does with some data, decided to the last row and seed.
+/// The plan of a fit, with every row and seed decided.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The method with every setting that follows from the data filled in.
+    /// The method with every data-dependent setting filled in.
     pub(super) method: Method,
     pub(super) work: Work,
 }
 
-/// What is trained, and how it is put together.
+/// The jobs, by kind of assembly.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
-    /// Nothing: the targets' own distribution, standardised.
+    /// None: the targets' own distribution, standardised.
     Constant { law: Mixtures },
-    /// Networks that hold out the same rows.
+    /// Networks with the same validation rows.
     Networks { jobs: Vec<NetworkJob>, statistics: Arc<TargetEncoding>, pool: Pool },
     /// Networks and trees of folds.
     Folds(Folds),
@@ -31,10 +31,10 @@ pub(super) enum Work {
 }
 
 impl Method {
-    /// Decides everything that learning from all rows takes; `seed` starts all random choices.
+    /// Plans training on all rows; `seed` determines all random choices.
     ///
     /// # Errors
-    /// When a setting is out of range, or the method cannot learn from what is known of the targets.
+    /// When a setting is out of range, or the method does not support the censoring of the targets.
     pub fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
         self.check()?;
         if data.has_censored() {
@@ -45,12 +45,12 @@ impl Method {
 }
 
 impl Plan {
-    /// The method with every setting that follows from the data filled in.
+    /// The method with every data-dependent setting filled in.
     pub fn method(&self) -> &Method {
         &self.method
     }
 
-    /// What is to be trained; [`Plan::finish`] takes the results in this order.
+    /// The training jobs; [`Plan::finish`] takes their results in this order.
     pub fn jobs(&self) -> Vec<Job> {
         match &self.work {
             Work::Constant { .. } => Vec::new(),

@@ -18,17 +18,17 @@ use negmm_nn::net::{
 };
 use negmm_nn::ngboost::{Boosted, Columns};
 
-/// Raw outputs are held to this in either direction: also weights so large that their sums overflow predict distributions.
+/// Raw outputs are clipped to this absolute value, so that even overflowing sums give valid distributions.
 const OUTPUT_LIMIT: f32 = 1e18;
 
-/// Rows whose raw outputs are held at once at most.
+/// Maximum number of rows whose raw outputs are in memory.
 const PORTION: usize = 16_384;
 
-/// What predicts.
+/// A fitted predictor.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Predictor {
-    /// The same distribution whatever the inputs: the targets' own.
+    /// The same distribution whatever the inputs.
     Constant {
         /// One mixture, in units of the standardised target.
         law: Mixtures,
@@ -37,19 +37,19 @@ pub enum Predictor {
     Networks {
         /// One or more.
         members: Vec<Member>,
-        /// What their outputs mean.
+        /// The kind of their outputs.
         head: Head,
-        /// How their predictions become one.
+        /// How their predictions are combined.
         pool: Pool,
     },
     /// Boosted trees.
     Trees {
         /// The trees.
         boosted: Boosted,
-        /// Statistics of levels in the rows that trained.
+        /// The target encoding from the training rows.
         statistics: Arc<TargetEncoding>,
     },
-    /// Several that predict mixtures, pooled with weights that need not be equal.
+    /// Several predictors of mixtures, pooled with stacking weights.
     Stack {
         /// Two or more.
         parts: Vec<Part>,
@@ -72,27 +72,27 @@ pub(crate) enum PredictorKind {
 /// A part of a stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// How much it counts; those of all parts sum to 1.
+    /// Stacking weight; those of all parts sum to 1.
     pub share: f64,
-    /// What predicts; no stack.
+    /// The predictor; not a stack.
     pub predictor: Predictor,
 }
 
-/// A network with what it learnt.
+/// A trained network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
-    /// Its shape.
+    /// Its architecture.
     pub network: Network,
-    /// What it learnt.
+    /// Its parameters.
     pub parameters: Parameters,
-    /// What the sds that it gives are multiplied by.
+    /// Its sigma scale.
     pub sd_factor: f64,
-    /// Statistics of levels in the rows that it learnt from.
+    /// The target encoding from its training rows.
     pub statistics: Arc<TargetEncoding>,
 }
 
 impl Predictor {
-    /// The only part, or a stack of them all with shares that sum to 1.
+    /// The only part, or a stack of all parts with weights that sum to 1.
     ///
     /// # Panics
     /// When there is no part.
@@ -106,7 +106,7 @@ impl Predictor {
         Self::Stack { parts }
     }
 
-    /// Numbers that were learnt: weights and biases, or the values of leaves.
+    /// Number of parameters: weights and biases, or leaf values.
     pub fn parameters(&self) -> usize {
         match self {
             Self::Constant { law } => 2 * law.components(),
@@ -116,7 +116,7 @@ impl Predictor {
         }
     }
 
-    /// Models that its predictions pool and still tell apart.
+    /// Number of members that remain distinguishable in its predictions.
     pub fn members(&self) -> usize {
         match self {
             Self::Networks { members, pool: Pool::Mixture, .. } => members.len(),
@@ -125,7 +125,7 @@ impl Predictor {
         }
     }
 
-    /// Components of the mixtures it predicts, if it predicts mixtures.
+    /// Number of mixture components, if it predicts mixtures.
     pub fn components(&self) -> Option<usize> {
         match self {
             Self::Networks { members, head, pool: Pool::Mixture } => Some(members.len() * head.components()?),
@@ -155,7 +155,7 @@ impl Predictor {
         self.predict_on(None, data, isa)
     }
 
-    /// As [`Predictor::predict`], where an accelerator may run networks; the bits do not depend on it.
+    /// As [`Predictor::predict`], with an optional accelerator for networks; results are bit-identical.
     ///
     /// # Errors
     /// When the rows do not have the features of training.
@@ -200,7 +200,7 @@ impl Predictor {
     }
 }
 
-/// Networks and who runs them.
+/// Networks and the accelerator that runs them.
 #[derive(Clone, Copy)]
 struct Running<'a> {
     accelerator: Option<&'a dyn Accelerator>,
@@ -225,7 +225,8 @@ impl Running<'_> {
         Ok(Predictions::of_sample_members(count, head.samples, values, f64::from(head.sd_floor)))
     }
 
-    /// Runs all networks over all rows, each with its own statistics of levels; those of one shape and the same statistics together.
+    /// Runs all networks over all rows, each with its own target encoding; those with the same architecture and
+    /// encoding together.
     fn run<G: Gather>(self, data: &Dataset, mut gather: G) -> Result<G> {
         let alike = |a: &Member, b: &Member| a.statistics == b.statistics && a.network == b.network;
         let mut filled: Option<(&TargetEncoding, Cow<'_, Dataset>)> = None;
@@ -254,7 +255,7 @@ impl Running<'_> {
         Ok(gather)
     }
 
-    /// The raw outputs of networks of one shape, where somebody helps.
+    /// The raw outputs of networks of one architecture, from the accelerator if there is one.
     fn accelerated(self, members: &[Member], rows: Rows<'_>) -> Option<Vec<f32>> {
         let (accelerator, network) = (self.accelerator?, &members[0].network);
         if rows.count <= FEW_ROWS || rows.x.is_empty() {
@@ -276,7 +277,7 @@ struct Rows<'a> {
     count: usize,
 }
 
-/// Takes what the raw outputs of a panel mean.
+/// A consumer of raw outputs, panel by panel.
 trait Gather {
     /// `outputs` is outputs × panel, of member `member`, for `rows` rows from `first` on.
     fn gather<L: Lanes>(&mut self, outputs: &[Chunk], member: usize, first: usize, rows: usize);
@@ -311,7 +312,7 @@ impl<H: MixtureOutputs> Gather for Parts<'_, H> {
         for row in 0..rows {
             let start = ((first + row) * members + member) * components;
             let lane = |list: &[f32], k: usize| f64::from(list[k * PANEL + row]);
-            // In f32 the weights sum to one only nearly.
+            // In f32 the weights sum to 1 only approximately.
             let total: f64 = (0..components).map(|k| lane(weights, k)).sum();
             let share = 1.0 / (total * members as f64);
             let target = start..start + components;
@@ -348,7 +349,7 @@ impl Gather for Samples {
     }
 }
 
-/// The raw outputs of networks of one shape, the first of them number `first`, that are there already.
+/// Reads precomputed raw outputs of networks of one architecture, beginning with network `first`.
 struct Take<'a, G> {
     outputs: &'a [f32],
     members: &'a [Member],
@@ -410,7 +411,7 @@ impl<G: Gather> Kernel for Predict<'_, G> {
     }
 }
 
-/// Raw outputs within their limit.
+/// Clips raw outputs.
 #[inline(always)]
 fn hold<L: Lanes>(outputs: &mut [Chunk]) {
     for output in outputs {

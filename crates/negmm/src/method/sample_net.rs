@@ -15,11 +15,11 @@ use negmm_nn::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
 use negmm_nn::options::{OptionError, OptionResult, OptionSpec, Options, option_list};
 use negmm_nn::train::{NetworkJob, Objective, Selection};
 
-/// Largest weight of the regulariser: far beyond it the energy score would be lost in rounding.
+/// Largest weight of the regulariser: beyond it the energy score would be lost in rounding.
 const MOST_SINKHORN: f64 = 1000.0;
 
-/// M equally likely samples for each row, with no assumption about their shape, trained with the energy score and, where
-/// asked for, a pull of that shape towards a prior (Harakeh et al., 2023).
+/// M equally likely samples for each row, without a parametric distribution, trained with the energy score and an
+/// optional regulariser towards a prior (Harakeh et al., 2023).
 ///
 /// The Sinkhorn divergence is between a row's scaled samples and draws from the prior. It costs about M² steps a row where the
 /// energy score costs M (log M)², so training is about 14 times slower with M = 100.
@@ -40,11 +40,11 @@ const MOST_SINKHORN: f64 = 1000.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct SampleNet {
-    /// M.
+    /// Number of samples M.
     pub samples: usize,
     /// Weight of the regulariser.
     pub sinkhorn: f64,
-    /// What the samples' shape is drawn towards.
+    /// The prior of the regulariser.
     pub prior: Prior,
     /// The network and its training.
     #[serde(flatten)]

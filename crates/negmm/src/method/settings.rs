@@ -15,21 +15,21 @@ pub(super) trait MethodSettings: Options {
     /// The method's name on the command line and in files.
     fn name(&self) -> &'static str;
 
-    /// Decides everything that learning from all rows takes.
+    /// Plans training on all rows.
     ///
     /// # Errors
-    /// When the method cannot learn from these rows.
+    /// When the method cannot be fitted to these rows.
     fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan>;
 
-    /// Whether its models, or parts of them, may have a predictor of that kind.
+    /// Whether its models, or their parts, can have a predictor of that kind.
     fn makes(&self, kind: PredictorKind) -> bool;
 
-    /// The settings of its networks, where all have the same.
+    /// The settings of its networks, where they are all the same.
     fn network(&self) -> Option<&NetworkSettings> {
         None
     }
 
-    /// As [`MethodSettings::network`], to be changed.
+    /// As [`MethodSettings::network`], mutable.
     fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
         None
     }
@@ -39,15 +39,15 @@ pub(super) trait MethodSettings: Options {
         None
     }
 
-    /// Checks whether it can learn from censored targets, which have no energy score.
+    /// Checks whether it supports censored targets, for which the energy score is undefined.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When it does not.
     fn check_censored(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Whether missing numbers are left to it.
+    /// Whether it handles missing numbers itself.
     fn keeps_missing(&self) -> bool {
         false
     }

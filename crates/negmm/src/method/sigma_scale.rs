@@ -1,4 +1,4 @@
-//! Sigma scale: the factor of all sds that maximises the likelihood of held-out rows.
+//! Sigma scale: the common factor of all sds that maximises the likelihood of held-out rows.
 
 use rayon::prelude::*;
 
@@ -7,16 +7,16 @@ use super::folds::Held;
 use negmm_dist::mixture::{Mixture, Mixtures};
 use negmm_dist::score::interval;
 
-/// The factors tried lie between these, at equal ratios.
+/// Range of the candidate factors, which are geometrically spaced.
 const LEAST: f64 = 0.45;
 const MOST: f64 = 5.0;
 const TRIED: usize = 49;
-/// Rows that are looked at, at most: more would not move the factor.
+/// Maximum number of rows used: more would not change the factor.
 const MOST_ROWS: usize = 5_000;
-/// Rows of a fold that say something of a factor.
+/// Minimum number of rows for a factor of a single fold.
 const LEAST_ROWS: usize = 30;
 
-/// The sums of the logarithmic scores of each fold's rows, with each of the factors.
+/// Sums of the logarithmic scores of each fold's rows, for each candidate factor.
 pub(super) struct Factors {
     folds: Vec<Scores>,
 }
@@ -29,14 +29,14 @@ struct Scores {
 }
 
 impl Factors {
-    /// Of the predictions of held-out rows.
+    /// From predictions of held-out rows.
     pub(super) fn of(mixtures: &Mixtures, held: &Held) -> Self {
         let every = held.rows.len().div_ceil(MOST_ROWS).max(1);
         let count = held.folds.last().map_or(0, |last| *last as usize + 1);
         let fold = |number: usize| {
             let rows = (0..held.rows.len()).step_by(every);
             let rows = || rows.clone().filter(|row| held.folds[*row] as usize == number && held.weights[*row] > 0.0);
-            // In order, so that the sums do not depend on threads.
+            // In order, so that the sums do not depend on the number of threads.
             let sum = |at: usize| {
                 let weighed = |row: usize| held.weights[row] * score(held, mixtures, row, factor(at));
                 rows().map(weighed).sum::<f64>()
@@ -46,17 +46,17 @@ impl Factors {
         Self { folds: (0..count).into_par_iter().map(fold).collect() }
     }
 
-    /// The factor that suits all rows; 1 where no score is finite.
+    /// The best factor for all rows; 1 where no score is finite.
     pub(super) fn all(&self) -> f64 {
         best(self.folds.iter())
     }
 
-    /// The factor that suits the rows of all other folds.
+    /// The best factor for the rows of all other folds.
     pub(super) fn without(&self, fold: u32) -> f64 {
         best(self.folds.iter().enumerate().filter(|(number, _)| *number != fold as usize).map(|(_, scores)| scores))
     }
 
-    /// The factor that suits the rows of a fold; that of all rows where it has few.
+    /// The best factor for the rows of a fold; that of all rows where it has few.
     pub(super) fn of_fold(&self, fold: usize) -> f64 {
         match self.folds.get(fold) {
             Some(scores) if scores.rows >= LEAST_ROWS => best([scores].into_iter()),
@@ -80,18 +80,19 @@ fn factor(number: usize) -> f64 {
     LEAST * libm::pow(MOST / LEAST, number as f64 / (TRIED - 1) as f64)
 }
 
-/// The factor of a network's sds in the pool of all when `best` suits what it says of rows that it has not learnt from, and each
-/// fold has `members` networks.
+/// The sigma scale of a network in the final pool, where `best` is the best factor for its out-of-fold predictions
+/// and each fold has `members` networks.
 ///
-/// The pool knows more than one network does, and needs less: the root of degree 1 + `members`. Of few rows altogether the pool
-/// knows little more than its members: it gets all of it, never less than 1, and what the t distribution adds to so few.
+/// A pool is better calibrated than a single network and needs a smaller correction: the root of degree 1 +
+/// `members`. With few rows the pool is hardly better than its members: it gets the full factor, at least 1, times
+/// the factor of the t distribution.
 ///
-/// The exponents are a rule of thumb: docs/derivations.md has what was measured, which is less.
+/// The exponents are a rule of thumb; docs/derivations.md has the measured ones, which are smaller.
 pub(super) fn in_pool(rows: usize, members: usize, best: f64) -> f64 {
     if rows < few_rows::FEW { of_few(rows, best) } else { libm::pow(best, 1.0 / (1.0 + members as f64)) }
 }
 
-/// The factor of a network's sds alone.
+/// The sigma scale of a single network.
 pub(super) fn alone(rows: usize, best: f64) -> f64 {
     if rows < few_rows::FEW { of_few(rows, best) } else { best }
 }
@@ -100,15 +101,15 @@ fn of_few(rows: usize, best: f64) -> f64 {
     best.max(1.0) * few_rows::widening(rows)
 }
 
-/// The logarithmic score of what is known of a row, up to a constant, with all sds times `factor`: of the interval that its target lies
-/// in, of the probability of its atom, or of the density.
+/// The logarithmic score of a row, up to a constant, with all sds times `factor`: of the target's interval, of the
+/// probability of its atom, or of the density.
 pub(super) fn score(held: &Held, mixtures: &Mixtures, row: usize, factor: f64) -> f64 {
     let mixture = mixtures.row(row);
     let of_interval = |lower: f64, upper: f64| {
         let sds: Vec<f64> = mixture.sds.iter().map(|sd| sd * factor).collect();
         interval::value(Mixture { sds: &sds, ..mixture }, lower, upper)
     };
-    // Given that the target lies between its bounds.
+    // Conditional on the bounds of the target.
     let outside = held.bounds.map_or(0.0, |[lower, upper]| of_interval(lower, upper));
     if let Some((lower, upper)) = held.interval(row) {
         return of_interval(lower, upper) - outside;
@@ -159,7 +160,7 @@ mod tests {
             assert!(near(factors.all(), 2.5f64.sqrt()), "{sd}");
             assert!(near(factors.of_fold(0), 1.0) && near(factors.of_fold(1), 2.0), "{sd}");
             assert!(near(factors.without(0), 2.0) && near(factors.without(1), 1.0), "{sd}");
-            // What is above 0.5 is known to be so, and the rest to a cell of 0.2.
+            // Targets above 0.5 are censored, the others rounded to cells of 0.2.
             let lower: Vec<f64> = held.y.iter().map(|y| if *y > 0.5 { 0.5 } else { y - 0.1 }).collect();
             let upper: Vec<f64> = held.y.iter().map(|y| if *y > 0.5 { f64::INFINITY } else { y + 0.1 }).collect();
             let cut = Held { intervals: Some((lower, upper)), ..held.clone() };

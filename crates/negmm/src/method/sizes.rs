@@ -6,14 +6,15 @@ use negmm_nn::dataset::Dataset;
 use negmm_nn::options::Choice;
 use negmm_nn::train::Optimiser;
 
-/// Rows of a middling table, which has more steps, and of a large one, which has fewer folds and larger batches.
+/// Rows from which a table is medium-sized (more steps), and large (fewer folds, larger batches).
 const MIDDLING: usize = 5_000;
 const LARGE: usize = 15_000;
-/// Rows of a huge table, which has wider networks.
+/// Rows from which a table is very large (wider networks).
 const HUGE: usize = 30_000;
-/// Numeric inputs of a wide table; a large and wide one has still larger batches.
+/// Numeric inputs from which a table is wide; a large and wide table has still larger batches.
 const WIDE: usize = 64;
-/// Rows above which the number of steps grows in proportion to the rows, and rows above which it grows with their square root.
+/// Rows above which the number of steps grows in proportion to the rows, and above which it grows with their square
+/// root.
 const MORE_STEPS: f64 = 20_000.0;
 const FEWER_PASSES: f64 = 100_000.0;
 

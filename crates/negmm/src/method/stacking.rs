@@ -1,22 +1,22 @@
-//! Stacking weights: those that maximise the likelihood of out-of-fold predictions.
+//! Stacking weights, which maximise the likelihood of out-of-fold predictions.
 
-/// Rows that are looked at, at most: more would not move the shares.
+/// Maximum number of rows used: more would not change the weights.
 const MOST_ROWS: usize = 20_000;
-/// Iterations at most, and the change of a share that is none.
+/// Maximum number of iterations, and the change of a weight that counts as convergence.
 const ITERATIONS: usize = 300;
 const STILL: f64 = 1e-9;
-/// A part that would count less than this is left out.
+/// Parts with a smaller weight are dropped.
 const LEAST_SHARE: f64 = 0.02;
 
-/// How likely each row is by each part, relative to the best part of the row, fold after fold.
+/// The likelihood of each row under each part, relative to the row's best part, ordered by fold.
 pub(crate) struct Stacking {
     parts: usize,
-    /// For each row that is looked at its fold, how much it counts, and one number for each part.
+    /// For each row used: its fold, its row weight, and the likelihood under each part.
     rows: Vec<(u32, f64, Vec<f64>)>,
 }
 
 impl Stacking {
-    /// Of log likelihoods, one list for each part; `folds` and `weights` have one entry for each row.
+    /// From log likelihoods, one list for each part; `folds` and `weights` have one entry for each row.
     pub(crate) fn new(log_likelihoods: &[Vec<f64>], folds: &[u32], weights: &[f64]) -> Self {
         let every = folds.len().div_ceil(MOST_ROWS).max(1);
         let relative = |row: usize| {
@@ -29,17 +29,18 @@ impl Stacking {
         Self { parts: log_likelihoods.len(), rows }
     }
 
-    /// The shares that suit all rows.
+    /// The weights fitted to all rows.
     pub(crate) fn shares(&self) -> Vec<f64> {
         self.shares_by(|_| true)
     }
 
-    /// The shares that suit the rows of all other folds.
+    /// The weights fitted to the rows of all other folds.
     pub(crate) fn shares_without(&self, fold: u32) -> Vec<f64> {
         self.shares_by(|other| other != fold)
     }
 
-    /// Expectation maximisation: the likelihood has no other maximum. What counts too little goes, and the others share again.
+    /// Expectation maximisation; the problem is concave. Parts with too small a weight are dropped, and the others
+    /// fitted again.
     fn shares_by(&self, counts: impl Fn(u32) -> bool) -> Vec<f64> {
         let rows: Vec<&(u32, f64, Vec<f64>)> =
             self.rows.iter().filter(|(fold, weight, _)| counts(*fold) && *weight > 0.0).collect();
@@ -56,7 +57,7 @@ impl Stacking {
     }
 }
 
-/// Iterates from `shares`; those that are 0 stay 0.
+/// Iterates from `shares`; weights of 0 stay 0.
 fn maximise(rows: &[&(u32, f64, Vec<f64>)], shares: &mut [f64]) {
     let total: f64 = shares.iter().sum();
     shares.iter_mut().for_each(|share| *share /= total);

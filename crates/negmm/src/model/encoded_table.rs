@@ -1,5 +1,4 @@
-//! Encoded tables, cached: fits of the same rows with the same preprocessing share them. Fits of the same rows by
-//! methods that read them alike share it.
+//! Encoded tables, cached: concurrent fits of the same rows with the same preprocessing use the same one.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -9,44 +8,44 @@ use negmm_dist::{CensoredTargets, Hint, Result, Warning};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::dataset::split::repeated;
 
-/// More rows than this share with equal inputs are worth a word, where there are more inputs than this.
+/// Fraction of rows with repeated inputs above which there is a warning, if there are more inputs than FEW_INPUTS.
 const FEW_REPEATS: f64 = 0.05;
 const FEW_INPUTS: usize = 3;
 
-/// How a method wants rows to be read.
+/// The preprocessing that a method needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PreprocessingConfig {
     soft_clip: Option<f64>,
     normal_scores: bool,
     keeps_missing: bool,
-    /// Whether it makes something of a single row.
+    /// Whether it can be fitted to a single row.
     guesses: bool,
 }
 
-/// Rows that are ready to be learnt from.
+/// Encoded training rows.
 #[derive(Debug)]
 pub(crate) struct EncodedTable {
     /// The encoded rows.
     pub(super) data: Arc<Dataset>,
     pub(super) encoder: Encoder,
-    /// Rows of the table.
+    /// Number of rows of the table.
     pub(super) rows: usize,
-    /// Which of them are encoded.
+    /// The rows that are encoded.
     pub(super) predicted: PredictedRows,
-    /// Targets of the encoded rows, in their own unit.
+    /// Targets of the encoded rows, in the original unit.
     pub(super) targets: Vec<f64>,
-    /// What is known of them, where that is not all.
+    /// Censoring intervals of the targets, where some are censored.
     pub(super) known: Option<CensoredTargets>,
-    /// How much each counts, where that differs.
+    /// Row weights, where they are not all equal.
     pub(super) weights: Option<Vec<f64>>,
     pub(super) warnings: Vec<Warning>,
 }
 
-/// What fits that are under way learn from.
+/// The encoded tables of fits in progress.
 #[derive(Debug, Default)]
 pub(crate) struct EncodingCache(Mutex<Vec<Preparation>>);
 
-/// Rows of a table, and what they are while a fit learns from them.
+/// Rows of a table, and their encoding while a fit uses it.
 #[derive(Debug)]
 struct Preparation {
     rows: Vec<usize>,
@@ -102,7 +101,7 @@ impl EncodedTable {
         if let Some(group) = &inputs.group {
             data = data.with_groups(table.groups(group)?.into_iter());
         } else if inputs.sequence.is_none() && encoder.inputs().len() > FEW_INPUTS {
-            // Fewer inputs are the same by chance.
+            // With fewer inputs, rows are equal by chance.
             let repeats = repeated(&data.equal_inputs());
             if repeats > FEW_REPEATS {
                 let message = format!("{:.0} % of the rows have the inputs of another row", 100.0 * repeats);
@@ -117,7 +116,7 @@ impl EncodedTable {
 }
 
 impl EncodingCache {
-    /// That of these rows, which is made where no fit under way has it.
+    /// The encoding of these rows, which is computed unless a fit in progress has it.
     pub(crate) fn find(
         &self,
         rows: &[usize],
@@ -133,7 +132,7 @@ impl EncodingCache {
         if let Some(prepared) = known() {
             return Ok(prepared);
         }
-        // Two that need it at once both make it: nobody waits.
+        // Two fits that need it at the same time both compute it, without waiting.
         let prepared = Arc::new(make()?);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(Preparation { rows: rows.to_vec(), manner, prepared: Arc::downgrade(&prepared) });

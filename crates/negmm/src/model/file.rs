@@ -1,13 +1,14 @@
-//! The model file: safetensors with what predicts as named tensors and everything else as JSON.
+//! The model file: safetensors with the predictor as named tensors and everything else as JSON.
 //!
-//! `__metadata__` has one entry, `negmm`, a JSON text with the format's version, method, encoder, shape of what predicts and
-//! record. Network `n` has tensors `network.n.layer.l.weight` (outputs × inputs) and `network.n.layer.l.bias`, as any
-//! framework lays out a linear layer; one that reads a sequence has `network.n.lstm.l.weight_ih` (4 hidden × inputs),
-//! `weight_hh` (4 hidden × hidden) and `bias` too, with the gates in PyTorch's order (its two biases added up). What it knows of the levels of text columns is in
-//! `network.n.levels.c` (levels × mean, spread and rows), one for each `statistics` of the encoder's inputs, in their order. A model with
-//! guaranteed sets has `calibration.g.intervals` and `calibration.g.regions` (tails × tail and weight) for each group g; versions that do
-//! not know them predict as they always did, so the format is the same. The tensor `checksum` covers the text and all other tensors, so a damaged file is
-//! refused instead of predicting nonsense.
+//! `__metadata__` has one entry, `negmm`, a JSON text with the format's version, method, encoder, shape of the
+//! predictor and training record. Network `n` has tensors `network.n.layer.l.weight` (outputs × inputs) and
+//! `network.n.layer.l.bias`, in the usual layout of a linear layer. A network for sequences also has
+//! `network.n.lstm.l.weight_ih` (4 hidden × inputs), `weight_hh` (4 hidden × hidden) and `bias`, with the gates in
+//! PyTorch's order (its two biases added up). Its target encoding of text columns is in `network.n.levels.c` (levels
+//! × mean, spread and rows), one for each `statistics` of the encoder's inputs, in their order. A model with a
+//! conformal calibration has `calibration.g.intervals` and `calibration.g.regions` (scores × score and weight) for
+//! each group g; versions that do not know them ignore them, so the format version is the same. The tensor `checksum`
+//! covers the text and all other tensors, so that a damaged file is refused.
 
 use std::fs::File;
 use std::io::Read;
@@ -27,17 +28,17 @@ use negmm_dist::{Error, Result};
 use negmm_nn::net::Stem;
 use negmm_nn::tensors::{Tensor, Tensors, text_of};
 
-/// The formats this version writes, of models and of forecasters; it reads all up to the last.
+/// The format versions written, for models and for forecasters; all up to the last are read.
 const FORMAT: u32 = 1;
 const FORECASTER_FORMAT: u32 = 2;
 const METADATA_KEY: &str = "negmm";
 const CHECKSUM: &str = "checksum";
-/// The bytes that a file is told by, and the most that one may have: a hundred times the largest that was ever fitted.
+/// The leading bytes that identify a file, and the maximum size: a hundred times the largest model ever fitted.
 const BEGINNING: u64 = 9;
 const MOST_BYTES: u64 = 4 << 30;
 const FOREIGN: &str = "this is not a negmm model file, or it is damaged";
 
-/// Read first, so that a file of a later format is named as such.
+/// Parsed first, so that a file of a later format is reported as such.
 #[derive(Deserialize)]
 struct Version {
     format: u32,
@@ -50,20 +51,20 @@ struct Metadata {
     encoder: Encoder,
     predictor: Shape,
     record: Record,
-    /// What makes a forecaster of the model.
+    /// The parts of a forecaster beside its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     forecast: Option<ForecastParts>,
-    /// What makes its sets guaranteed ones.
+    /// The conformal calibration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<CalibrationShape>,
 }
 
-/// What a model file holds.
+/// The content of a model file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loaded {
-    /// A model of rows.
+    /// A model for tables.
     Model(Box<Model>),
-    /// A forecaster of series.
+    /// A forecaster for series.
     Forecaster(Box<Forecaster>),
 }
 
@@ -130,12 +131,12 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>> {
     all_bytes(file).map_err(|error| error.in_file(path))
 }
 
-/// All bytes, where the first are those of a model file and there are not too many.
+/// All bytes, if they begin like a model file and are not too many.
 fn all_bytes(mut reader: impl Read) -> Result<Vec<u8>> {
     let unread = |error: std::io::Error| Error::unread(error);
     let mut bytes = Vec::new();
     (&mut reader).take(BEGINNING).read_to_end(&mut bytes).map_err(unread)?;
-    // The length of the description, and the brace that it begins with: whatever else it is, it is not read any further.
+    // The length of the JSON text, and its opening brace: anything else is not read any further.
     let length = bytes.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
     if bytes.len() < BEGINNING as usize || !(2..MOST_BYTES).contains(&length) || bytes[BEGINNING as usize - 1] != b'{' {
         return Err(Error::model(FOREIGN));
@@ -154,7 +155,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     }
 }
 
-/// The model, and what makes a forecaster of it.
+/// The model, and the parts of a forecaster.
 fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
     let foreign = |_| Error::model(FOREIGN);
     let tensors = SafeTensors::deserialize(bytes).map_err(foreign)?;
@@ -192,7 +193,7 @@ fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
     Ok((Model { method, encoder, predictor, record, calibration, helper: Helper::default() }, forecast))
 }
 
-/// Whether networks read the windows that the encoder gives.
+/// Whether the networks' windows match the encoder's.
 fn check_windows(predictor: &Predictor, encoder: &Encoder) -> std::result::Result<(), String> {
     let window = encoder.sequence().map(|sequence| sequence.window);
     if predictor.networks().any(|member| member.network.stem.as_ref().and_then(Stem::window) != window) {

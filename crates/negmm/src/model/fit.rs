@@ -6,22 +6,22 @@ use negmm_data::{ColumnRoles, Table};
 use negmm_dist::Result;
 use negmm_nn::train::{Callbacks, CpuEngine, Engine, train};
 
-/// What a fit may be told beside the method.
+/// Options of a fit beside the method.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct FitOptions<'a> {
-    /// Starts all random choices: the same seed gives the same model.
+    /// Seed of all random choices: the same seed gives the same model.
     pub seed: u64,
     /// Which columns are inputs.
     pub inputs: ColumnRoles,
-    /// What trains.
+    /// The training engine.
     pub engine: &'a dyn Engine,
-    /// How the caller follows the training and stops it.
+    /// Progress and stop callbacks.
     pub watch: Callbacks<'a>,
 }
 
 impl Default for FitOptions<'_> {
-    /// Seed 0, all columns, all cores, watched by nobody.
+    /// Seed 0, all columns, all cores, no callbacks.
     fn default() -> Self {
         Self { seed: 0, inputs: ColumnRoles::default(), engine: CpuEngine::all_cores(), watch: Callbacks::nothing() }
     }
@@ -46,7 +46,7 @@ impl<'a> FitOptions<'a> {
         Self { engine, ..self }
     }
 
-    /// The same, watched.
+    /// The same with other callbacks.
     #[must_use]
     pub fn watch(self, watch: Callbacks<'a>) -> Self {
         Self { watch, ..self }
@@ -56,7 +56,7 @@ impl<'a> FitOptions<'a> {
 /// Fits `method` to predict `target` from all other columns, with default options.
 ///
 /// # Errors
-/// When the data or the method's settings are at fault.
+/// When the data or the method's settings are invalid.
 pub fn fit(table: &Table, target: &str, method: &Method) -> Result<Model> {
     fit_with(table, target, method, &FitOptions::default()).map(|fitted| fitted.model)
 }
@@ -64,7 +64,7 @@ pub fn fit(table: &Table, target: &str, method: &Method) -> Result<Model> {
 /// Fits `method` to predict `target`.
 ///
 /// # Errors
-/// When the data or the options are at fault, or the caller asked to stop.
+/// When the data or the options are invalid, or the caller asked to stop.
 pub fn fit_with(table: &Table, target: &str, method: &Method, options: &FitOptions<'_>) -> Result<Fitted> {
     let plan = plan(table, target, method, &options.inputs, options.seed)?;
     let trained = train(options.engine, &plan.jobs(), &options.watch);

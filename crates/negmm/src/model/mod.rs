@@ -28,36 +28,37 @@ use negmm_dist::math::lanes::Isa;
 use negmm_dist::{Error, Hint, Predictions, Result};
 use negmm_nn::dataset::Dataset;
 
-/// Rows whose distributions are held at once by [`Model::predict_in_batches`]: a few megabytes, and work for many threads.
+/// Batch size of [`Model::predict_in_batches`]: a few megabytes of distributions, and work for many threads.
 const BATCH: usize = 16_384;
 
-/// Everything needed to predict, and how it came to be.
+/// A fitted model: everything needed to predict, with its training record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     method: Method,
     encoder: Encoder,
     predictor: Predictor,
     record: Record,
-    /// What makes its sets guaranteed ones, where rows were held back for that.
+    /// The conformal calibration, if there is one.
     calibration: Option<Calibration>,
     helper: Helper,
 }
 
 impl Model {
-    /// One distribution for each row of `table`, in the target's own unit.
+    /// One distribution for each row of `table`, in the target's unit.
     ///
-    /// Of a sequence with window w, a table of n rows has n - w + 1: for the rows from the w-th (counted from 0) to the last,
-    /// and for the step after the last row. Each looks at the w rows before its own.
+    /// For a sequence with window w, a table of n rows has n - w + 1 predictions: for the rows from the w-th (counted
+    /// from 0) to the last, and for the step after the last row. Each uses the w rows before its own.
     pub fn predict(&self, table: &Table) -> Result<Predictions> {
         self.predict_with_warnings(table).map(|(predictions, _)| predictions)
     }
 
-    /// As [`Model::predict`], and what was odd about the rows: new categories, missing cells where training had none.
+    /// As [`Model::predict`], with warnings about the rows: new categories, missing cells where training had none.
     pub fn predict_with_warnings(&self, table: &Table) -> Result<(Predictions, Warnings)> {
         self.predict_data(self.encoder.encode_features(table)?)
     }
 
-    /// As [`Model::predict`], for the rows whose target [`Encoder::targets`] gives: without the step after the last row.
+    /// As [`Model::predict`], for the rows whose target [`Encoder::targets`] gives: without the step after the last
+    /// row.
     pub fn predict_known(&self, table: &Table) -> Result<(Predictions, Warnings)> {
         self.predict_data(match self.encoder.sequence() {
             Some(_) => self.encoder.encode(table)?,
@@ -65,8 +66,8 @@ impl Model {
         })
     }
 
-    /// As [`Model::predict_with_warnings`], some rows after the other, so that memory never holds the distributions of all: `see` gets
-    /// the number of the first row of a batch and its predictions.
+    /// As [`Model::predict_with_warnings`], in batches of bounded memory: `see` gets the index of the first row of a
+    /// batch and its predictions.
     ///
     /// # Errors
     /// When the table cannot be encoded, or `see` fails.
@@ -93,10 +94,10 @@ impl Model {
         Ok((self.predict_encoded(&data)?, warnings))
     }
 
-    /// How far each row that [`Model::predict`] predicts lies outside the ranges of training, and by which input.
+    /// How far each predicted row lies outside the training ranges, and by which input.
     ///
     /// # Errors
-    /// When the model was fitted by a version that did not keep the ranges, or the table cannot be encoded.
+    /// When the model was fitted by a version that did not store the ranges, or the table cannot be encoded.
     pub fn novelty(&self, table: &Table) -> Result<Novelty> {
         let (data, _) = self.encoder.encode_features(table)?;
         data.novelty().cloned().ok_or_else(novelty_is_not_known)
@@ -115,14 +116,14 @@ impl Model {
         Ok(self.helper.accelerating(predictions))
     }
 
-    /// The model with other predictions beyond the ranges of training, see [`Encoder::extrapolating`].
+    /// The model with another extrapolation outside the training ranges, see [`Encoder::extrapolating`].
     #[must_use]
     pub fn extrapolating(mut self, extrapolation: Option<Extrapolation>) -> Self {
         self.encoder = self.encoder.extrapolating(extrapolation);
         self
     }
 
-    /// The model with an accelerator that helps to predict, and to answer what is asked of its predictions. The bits stay as they are.
+    /// The model with an accelerator for predictions and queries on them. Results are bit-identical.
     #[must_use]
     pub fn accelerated(mut self, accelerator: Arc<dyn Accelerator>) -> Self {
         self.helper = Helper::new(accelerator);
@@ -137,14 +138,15 @@ impl Model {
         self.without_support(predictions).with_sound_support(self.encoder.target().support)
     }
 
-    /// In the target's own unit, also where no target can be.
+    /// Predictions in the target's unit, without truncation to the support.
     fn without_support(&self, predictions: Standardised) -> Predictions {
         let target = self.encoder.target();
         let atoms = target.atoms.as_ref().map_or(&[][..], |atoms| &atoms.values);
         predictions.in_unit(target.mean, target.scale).with_atoms_at(atoms)
     }
 
-    /// The baseline for as many rows: the distribution of the training targets, normal with their mean and sd beside their atoms.
+    /// The constant baseline for this number of rows: the atoms of the training targets, and a normal distribution
+    /// with the mean and sd of the others.
     pub fn baseline(&self, rows: usize) -> Predictions {
         let target = self.encoder.target();
         target.baseline(target.law().repeated(rows).into())
@@ -155,37 +157,37 @@ impl Model {
         &self.method
     }
 
-    /// Components of the mixtures it predicts, if it predicts mixtures.
+    /// Number of mixture components, if it predicts mixtures.
     pub fn components(&self) -> Option<usize> {
         self.predictor.components()
     }
 
-    /// Models that its predictions pool and still tell apart.
+    /// Number of members that remain distinguishable in its predictions.
     pub fn members(&self) -> usize {
         self.predictor.members()
     }
 
-    /// How columns become features.
+    /// The encoder.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
     }
 
-    /// What predicts.
+    /// The predictor.
     pub fn predictor(&self) -> &Predictor {
         &self.predictor
     }
 
-    /// How it was trained.
+    /// The training record.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// What makes its sets guaranteed ones: from rows that it has not seen, or of `auto` from those that it predicted out of fold.
+    /// The conformal calibration: from a calibration set, or with `auto` from out-of-fold predictions.
     pub fn calibration(&self) -> Option<&Calibration> {
         self.calibration.as_ref()
     }
 
-    /// What makes its sets guaranteed ones, or a sentence that says what to do.
+    /// The conformal calibration, or an error with a hint.
     ///
     /// # Errors
     /// When there is none.
@@ -195,7 +197,7 @@ impl Model {
         })
     }
 
-    /// The model with guaranteed sets.
+    /// The model with a conformal calibration.
     #[must_use]
     pub fn calibrated(mut self, calibration: Calibration) -> Self {
         self.calibration = Some(calibration);

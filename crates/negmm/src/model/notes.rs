@@ -1,14 +1,13 @@
-//! Notes of a fit for people: no better than the constant baseline, probability where
-//! no target can be.
+//! Notes of a fit for the user: a model no better than the constant baseline, probability outside the natural bounds.
 
 use super::HeldOut;
 use negmm_data::Target;
 use negmm_dist::{Hint, Result, Warning};
 
-/// More probability than this beyond a natural bound is worth a word.
+/// Probability beyond a natural bound above which there is a note.
 const BEYOND: f64 = 1e-3;
 
-/// Sentences about held-out predictions, with what each row scores by them and by the baseline.
+/// Notes on held-out predictions, with each row's score and that of the baseline.
 pub(super) fn remarks(held_out: &HeldOut, scores: [&[f64]; 2], target: &Target) -> Result<Vec<Warning>> {
     let mut remarks = Vec::new();
     if !beats(held_out, scores) {
@@ -22,8 +21,8 @@ pub(super) fn remarks(held_out: &HeldOut, scores: [&[f64]; 2], target: &Target) 
     Ok(remarks)
 }
 
-/// Whether predictions score less than the baseline by more than the standard error of the difference; true without rows, of which
-/// nothing can be said.
+/// Whether the predictions' scores are lower than the baseline's by more than the standard error of the difference;
+/// true without rows.
 fn beats(held_out: &HeldOut, [ours, theirs]: [&[f64]; 2]) -> bool {
     let weight = |row: usize| held_out.sample_weights.as_ref().map_or(1.0, |weights| weights[row]);
     let saved = |row: usize| theirs[row] - ours[row];
@@ -37,7 +36,7 @@ fn beats(held_out: &HeldOut, [ours, theirs]: [&[f64]; 2]) -> bool {
     mean > (variance / ours.len() as f64).sqrt() || mean.is_nan()
 }
 
-/// Where all targets are on one side of 0, or of 1 too, and predictions are not.
+/// A note where all targets are on one side of 0, or also of 1, and predictions are not.
 fn beyond(held_out: &HeldOut, target: &Target) -> Result<Option<Warning>> {
     let (least, most) =
         held_out.y.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), y| (least.min(*y), most.max(*y)));

@@ -1,4 +1,4 @@
-//! Fitting of models: a table to training jobs, and what was trained to a model with its record.
+//! Fitting of models: a table to training jobs, and their results to a model with its training record.
 
 use std::sync::Arc;
 
@@ -15,54 +15,54 @@ use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Predictions, Result, Rng, Warning, streams};
 use negmm_nn::train::{Job, Trained};
 
-/// Rows of a calibration by what was predicted out of fold: more would make it slower, and hardly more exact.
+/// Maximum number of rows of a calibration from out-of-fold predictions: more would slow it down and hardly improve
+/// it.
 const MOST_CALIBRATION: usize = 20_000;
 
-/// Everything that a fit needs but the training itself.
+/// Everything that a fit needs except the training itself.
 #[derive(Clone, Debug)]
 pub struct FitPlan {
     learning: method::Plan,
     prepared: Arc<EncodedTable>,
     seed: u64,
-    /// Whether the model is to know how predictions change beyond the ranges of training.
+    /// Whether slopes are computed for extrapolation outside the training ranges.
     extrapolates: bool,
 }
 
-/// What a fit gives.
+/// The result of a fit.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Fitted {
     /// The model.
     pub model: Model,
-    /// Sentences about the data that the caller should pass on.
+    /// Warnings about the data, for the caller to pass on.
     pub warnings: Vec<Warning>,
-    /// What is said of rows by what has not learnt from them. Of `auto` these are all rows, or the last third of a sequence.
+    /// Held-out predictions. For `auto` they cover all rows, or the last third of a sequence.
     pub held_out: HeldOut,
 }
 
-/// Rows that were set aside, and what is said of them by what has not learnt from them.
+/// Held-out rows and their predictions.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HeldOut {
     /// The rows of the table, from 0.
     pub rows: Vec<usize>,
-    /// For each the fold that it was held out in, from 0; all in one where the same rows are held out by all networks.
+    /// The fold in which each was held out, from 0; a single one where all networks hold out the same rows.
     pub folds: Vec<u32>,
-    /// The target of each, in its own unit; where it is not known, what stands in its place.
+    /// The target of each, in the original unit; a stand-in where it is censored.
     pub y: Vec<f64>,
-    /// What is known of each target, where the model was told that not all are known.
+    /// The censoring interval of each target, where some may be censored.
     pub known: Option<CensoredTargets>,
-    /// How much each counts; `None`: all alike.
+    /// Row weights; `None`: all equal.
     pub sample_weights: Option<Vec<f64>>,
-    /// One prediction for each, in the target's own unit.
+    /// One prediction for each, in the target's unit.
     pub predictions: Predictions,
 }
 
-/// Decides everything that fitting `method` to predict `target` takes: which columns become which features, which networks are
-/// trained on which rows from which seeds.
+/// Plans the fit of `method` for `target`: features, networks, their training rows and seeds.
 ///
 /// # Errors
-/// When the data or the method's settings are at fault.
+/// When the data or the method's settings are invalid.
 pub fn plan(table: &Table, target: &str, method: &Method, inputs: &ColumnRoles, seed: u64) -> Result<FitPlan> {
     FitPlan::of(table, method, seed, || {
         EncodedTable::new(table, target, inputs, PreprocessingConfig::of(method, inputs)).map(Arc::new)
@@ -70,7 +70,7 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &ColumnRoles, 
 }
 
 impl FitPlan {
-    /// Of the rows of a table, when the method can be fitted to them.
+    /// Plans the fit to the rows of a table, if the method can be fitted to them.
     pub(crate) fn of(
         table: &Table,
         method: &Method,
@@ -88,30 +88,30 @@ impl FitPlan {
             ))));
         }
         let learning = method.plan(&prepared.data, seed)?;
-        // A series may leave its range for good: its windows are as they are.
+        // A series may leave its range permanently: windows are not clipped.
         let extrapolates = prepared.encoder.sequence().is_none();
         Ok(Self { learning, prepared, seed, extrapolates })
     }
 
-    /// The method with every setting that follows from the data filled in.
+    /// The method with every data-dependent setting filled in.
     pub fn method(&self) -> &Method {
         self.learning.method()
     }
 
-    /// The same for a model that takes inputs as they are also beyond the ranges of training.
+    /// The same for a model that uses inputs unchanged outside the training ranges.
     pub(crate) fn without_extrapolation(self) -> Self {
         Self { extrapolates: false, ..self }
     }
 
-    /// What is to be trained; [`FitPlan::finish`] takes the results in this order.
+    /// The training jobs; [`FitPlan::finish`] takes their results in this order.
     pub fn jobs(&self) -> Vec<Job> {
         self.learning.jobs()
     }
 
-    /// Makes a model of what was trained: the results of [`FitPlan::jobs`], in their order.
+    /// Makes a model from the results of [`FitPlan::jobs`], in their order.
     ///
     /// # Errors
-    /// When a job failed, or the results are not those of the plan's jobs.
+    /// When a job failed, or the results do not belong to the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
         let Self { learning, prepared, seed, extrapolates } = self;
         let EncodedTable { data, encoder, rows, predicted, targets, known, weights, warnings } = &*prepared;
@@ -149,7 +149,7 @@ impl FitPlan {
             warnings.extend(remarks(&held_out, [&ours.rows, &theirs.rows], model.encoder.target())?);
         }
         (model.record.validation, model.record.baseline) = (ours.metrics, theirs.metrics);
-        // Steps of a series follow each other: what was is not as likely as what will be.
+        // Steps of a series are not exchangeable.
         if extrapolates && model.method.as_auto().is_some() {
             model.calibration = held_out.calibration(seed)?;
         }
@@ -158,7 +158,7 @@ impl FitPlan {
 }
 
 impl HeldOut {
-    /// What makes sets guaranteed ones, where rows were held out in several folds and all their targets are known.
+    /// The conformal calibration, where there are several folds and no target is censored.
     fn calibration(&self, seed: u64) -> Result<Option<Calibration>> {
         if self.known.is_some() || self.folds.iter().all(|fold| *fold == self.folds[0]) {
             return Ok(None);
@@ -170,7 +170,7 @@ impl HeldOut {
         Calibration::crossed(&self.predictions.select(&rows), &y).map(Some)
     }
 
-    /// The scores of predictions for its rows.
+    /// The scores of predictions for the rows.
     fn scores(&self, predictions: &Predictions, grid: Option<f64>) -> Result<Scores> {
         let Self { y, known, sample_weights, .. } = self;
         let weights = sample_weights.as_deref();
@@ -193,8 +193,8 @@ impl HeldOut {
 
 /// The scores of held-out rows.
 struct Scores {
-    /// Nothing where no row counts, or where a score is not finite.
+    /// `None` where all weights are zero, or where a score is not finite.
     metrics: Option<Metrics>,
-    /// CRPS of each row, or, where not all targets are known, the logarithmic score; none where no row counts.
+    /// CRPS of each row, or the logarithmic score where targets are censored; none where all weights are zero.
     rows: Vec<f64>,
 }

@@ -1,4 +1,4 @@
-//! Slopes of predicted means inside the training ranges, input by input, for extrapolation.
+//! Slopes of predicted means within the training ranges, by input, for extrapolation.
 //!
 //! ```text
 //! slope_i² = mean over rows of ((m(x + h e_i) - m(x)) / h)²        m: predicted mean, standardised; h: STEP sds, inwards at the edge
@@ -10,16 +10,17 @@ use negmm_dist::Result;
 use negmm_dist::math::lanes::Isa;
 use negmm_nn::dataset::Dataset;
 
-/// How far a number is moved, in standard deviations.
+/// Step of the finite difference, in standard deviations.
 const STEP: f32 = 0.5;
-/// Predictions that measuring takes, about.
+/// Approximate number of predictions for the estimate.
 const PREDICTIONS: usize = 1 << 14;
-/// Rows that tell a slope, at least and at most.
+/// Minimum and maximum number of rows per slope.
 const ROWS: (usize, usize) = (16, 256);
-/// What slopes of a pool count: its networks disagree beyond the ranges, which is part of what is not known (`docs/derivations.md`).
+/// Factor of the slopes of a pool: the disagreement of its networks outside the ranges already covers part of the
+/// uncertainty (`docs/derivations.md`).
 const OF_POOL: f64 = 0.5;
 
-/// The encoder with the slopes that predictions of the training rows have.
+/// The encoder with the slopes of the predictions for the training rows.
 pub(super) fn measured(encoder: Encoder, predictor: &Predictor, data: &Dataset) -> Result<Encoder> {
     if matches!(predictor, Predictor::Constant { .. }) || data.is_empty() {
         return Ok(encoder);

@@ -1,4 +1,4 @@
-//! A predictor as named tensors, with validation of tensors that were read.
+//! A predictor as named tensors, with validation on reading.
 
 use std::sync::Arc;
 
@@ -13,29 +13,29 @@ use negmm_nn::ngboost::Boosted;
 use negmm_nn::ngboost::{read_trees, write_trees};
 use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
 
-/// What the tensors are.
+/// The shape of a predictor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shape {
     kind: PredictorKind,
-    /// Of a constant that is normal around the target's mean its sd, in sds of the target: older files have it.
+    /// Sd of a constant normal predictor around the target's mean, in sds of the target; in older files.
     #[serde(default, skip_serializing)]
     sd: Option<f64>,
-    /// Weight, mean and sd of each component of a constant, in units of the standardised target.
+    /// Weight, mean and sd of each component of a constant predictor, in units of the standardised target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     law: Vec<[f64; 3]>,
-    /// The shapes of networks, first to last.
+    /// The shapes of the networks, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     networks: Vec<Network>,
-    /// What their outputs mean.
+    /// The kind of their outputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     head: Option<Head>,
-    /// What the sds of each are multiplied by; by nothing where the list is empty.
+    /// The sigma scale of each; 1 where the list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sd_factors: Vec<f64>,
-    /// How much each part of a stack counts.
+    /// The stacking weight of each part of a stack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     shares: Vec<f64>,
-    /// The parts of a stack, whose tensors have names that begin with the part's.
+    /// The parts of a stack; the names of their tensors begin with that of the part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<Shape>,
 }
@@ -96,7 +96,7 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
     }
 }
 
-/// The predictor of that shape, for rows with `features` features and columns of so many levels.
+/// The predictor of that shape, for rows with `features` features and text columns with these numbers of levels.
 pub(super) fn read(
     shape: Shape,
     method: &Method,
@@ -161,12 +161,12 @@ pub(super) fn read(
     }
 }
 
-/// What the names of the tensors of a part of a stack begin with.
+/// Prefix of the tensor names of a part of a stack.
 fn part_name(number: usize) -> String {
     format!("part.{number}.")
 }
 
-/// Whether factors of sds leave sds.
+/// Whether sigma scales give valid sds.
 fn check_factors(factors: &[f64]) -> Result<(), Flaw> {
     let sound = factors.iter().all(|factor| (1e-9..=1e9).contains(factor));
     if sound { Ok(()) } else { Err("an sd factor is out of range".into()) }
@@ -177,7 +177,7 @@ fn write_networks(networks: &[Member]) -> (Vec<Network>, Vec<Tensor>) {
     (networks.iter().map(|trained| trained.network.clone()).collect(), tensors.collect())
 }
 
-/// One network or more, each with so many inputs and outputs.
+/// One or more networks, all with these numbers of inputs and outputs.
 fn read_networks(
     tensors: &Tensors<'_>,
     networks: Vec<Network>,
@@ -202,13 +202,13 @@ fn read_networks(
     networks.into_iter().enumerate().map(read_one).collect()
 }
 
-/// What the statistics of levels of network `number` are called, and those of trees.
+/// Tensor names of the target encoding of network `number`, and of trees.
 fn network_levels(number: usize) -> String {
     format!("network.{number}.levels")
 }
 const TREES_LEVELS: &str = "trees.levels";
 
-/// For every column of levels a tensor of levels × statistics.
+/// A tensor of levels × statistics for each text column.
 fn write_statistics(name: &str, statistics: &TargetEncoding) -> Vec<Tensor> {
     let tensor = |(number, column): (usize, &Vec<[f32; STATISTICS]>)| {
         Tensor::new(format!("{name}.{number}"), vec![column.len(), STATISTICS], column.iter().flatten().copied())
@@ -236,7 +236,7 @@ fn bias_name(number: usize, layer: usize) -> String {
     format!("network.{number}.layer.{layer}.bias")
 }
 
-/// The tensors of the stem of network `number`, each with its name in the file.
+/// The tensors of the stem of network `number`, with their names in the file.
 fn stem_tensors(number: usize, network: &Network) -> Vec<(String, ParameterView)> {
     let tensors = network.stem.iter().flat_map(Stem::tensors);
     tensors.map(|tensor| (format!("network.{number}.{}", tensor.name), tensor)).collect()
@@ -258,7 +258,7 @@ fn write_network(number: usize, trained: &Member) -> Vec<Tensor> {
     tensors
 }
 
-/// The weights of network `number`, its tensors checked against its shape before room is made for them.
+/// The weights of network `number`; its tensors are checked against its shape before memory is allocated.
 fn read_network(tensors: &Tensors<'_>, number: usize, network: &Network) -> Result<Vec<Chunk>, Flaw> {
     let mut stem = Vec::new();
     for (name, tensor) in stem_tensors(number, network) {

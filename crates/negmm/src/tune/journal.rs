@@ -1,8 +1,8 @@
-//! The journal: every finished trial on a line of its own, written at once and never changed.
+//! The journal: an append-only log of finished trials, one per line.
 //!
-//! A journal is a folder of files `*.jsonl`. The first line of a file says which search it is of; each other line is one
-//! finished trial. A run appends to one file, its shard's, and reads them all. A line that a killed run left unfinished
-//! is the last of its file: it is read up to, and cut off before the next line is written.
+//! A journal is a folder of files `*.jsonl`. The first line of a file identifies the search; each other line is one
+//! finished trial. A run appends to the file of its shard and reads all files. An incomplete last line, left by a
+//! killed run, is ignored, and cut off before the next line is written.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -16,9 +16,9 @@ use super::Shard;
 use negmm_dist::{Error, Result};
 use negmm_nn::options::current_name;
 
-/// The version of the journal's own form.
+/// The version of the journal's format.
 const FORMAT: u64 = 1;
-/// The longest that a trial takes, 30 years, and the largest number that comes out of one: its square is still a number.
+/// Upper limits for a trial: 30 years of run time, and results whose square is still finite.
 const MOST_SECONDS: f64 = 1e9;
 const LARGEST_RESULT: f64 = 1e150;
 
@@ -27,9 +27,9 @@ const LARGEST_RESULT: f64 = 1e150;
 pub struct Entry {
     /// Its name.
     pub trial: String,
-    /// What it took.
+    /// Its run time.
     pub seconds: f64,
-    /// What came out: this depends on the trial alone.
+    /// Its result, which depends on the trial alone.
     pub result: Value,
 }
 
@@ -38,7 +38,7 @@ pub struct Entry {
 struct Header {
     journal: u64,
     negmm: String,
-    /// All that the results depend on beside the trials' names.
+    /// Everything that results depend on beside the trials' names.
     plan: Map<String, Value>,
 }
 
@@ -47,7 +47,7 @@ impl Header {
         Self { journal: FORMAT, negmm: env!("CARGO_PKG_VERSION").into(), plan: plan.clone() }
     }
 
-    /// Says why trials under `found` are none of this search, if they are not.
+    /// Explains how `found` differs from this search, if it does.
     fn check(&self, found: &Self) -> Result<()> {
         if found.journal != self.journal {
             return Err(Error::data(format!(
@@ -72,11 +72,11 @@ impl Header {
     }
 }
 
-/// The innermost name under which two plans differ, with both values.
+/// The innermost key at which two plans differ, with both values.
 fn difference<'a>(a: &'a Map<String, Value>, b: &'a Map<String, Value>) -> Option<(String, &'a Value, &'a Value)> {
     let name = a.keys().chain(b.keys()).find(|name| a.get(*name) != b.get(*name))?;
     let (mut a, mut b) = (a.get(name).unwrap_or(&Value::Null), b.get(name).unwrap_or(&Value::Null));
-    // Lists of one thing, such as one method, are that thing.
+    // A list of one item counts as that item.
     while let (Value::Array(one), Value::Array(other)) = (a, b) {
         let ([one], [other]) = (&one[..], &other[..]) else { break };
         (a, b) = (one, other);
@@ -91,7 +91,7 @@ fn difference<'a>(a: &'a Map<String, Value>, b: &'a Map<String, Value>) -> Optio
     })
 }
 
-/// A value short enough for a message.
+/// A value, shortened for a message.
 fn shortened(value: &Value) -> String {
     const MOST: usize = 120;
     let text = if value.is_null() { "none".into() } else { value.to_string() };
@@ -101,7 +101,7 @@ fn shortened(value: &Value) -> String {
     }
 }
 
-/// The finished trials of one search, and the file that takes more of them.
+/// The finished trials of one search, and the file for further ones.
 #[derive(Debug)]
 pub struct Journal {
     header: Header,
@@ -110,13 +110,13 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// A journal that nobody keeps.
+    /// A journal in memory only.
     pub fn in_memory() -> Self {
         Self { header: Header::new(&Map::new()), file: None, entries: HashMap::new() }
     }
 
-    /// Opens the journal in `folder`, which is made where there is none. `plan` is all that results depend on beside the
-    /// trials' names; a journal of another plan, or of another version, is refused.
+    /// Opens the journal in `folder`, which is created if absent. `plan` is everything that results depend on beside
+    /// the trials' names; a journal of another plan or format version is refused.
     pub fn open(folder: &Path, plan: &Map<String, Value>, shard: Shard) -> Result<Self> {
         let mut journal = Self { header: Header::new(plan), file: None, entries: HashMap::new() };
         let own = folder.join(shard.file_name());
@@ -139,7 +139,7 @@ impl Journal {
         for path in files {
             other.take_in(&path)?;
         }
-        // In the order of names, so that joining the same journals gives the same file.
+        // In the order of names, so that merging the same journals gives the same file.
         let mut entries: Vec<Entry> = other.entries.into_values().collect();
         entries.sort_unstable_by(|a, b| a.trial.cmp(&b.trial));
         for entry in entries {
@@ -151,12 +151,12 @@ impl Journal {
         Ok(())
     }
 
-    /// The result of a trial, where it is finished.
+    /// The result of a trial, if it is finished.
     pub fn get(&self, trial: &str) -> Option<&Entry> {
         self.entries.get(trial)
     }
 
-    /// Writes a finished trial.
+    /// Appends a finished trial.
     pub fn append(&mut self, entry: Entry) -> Result<()> {
         if let Some((file, path)) = &mut self.file {
             let line = line(&entry)?;
@@ -166,18 +166,18 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes in the trials of a file that others may be writing.
+    /// Reads the trials of a file to which other processes may be writing.
     fn take_in(&mut self, path: &Path) -> Result<()> {
         let bytes = std::fs::read(path).map_err(|error| Error::io(path, error))?;
         self.take_in_lines(&bytes).map(drop).map_err(|error| error.in_file(path))
     }
 
-    /// Takes in the lines of a file; gives the length of its whole lines.
+    /// Reads the lines of a file; returns the length of its complete lines.
     fn take_in_lines(&mut self, bytes: &[u8]) -> Result<usize> {
         let expected = line(&self.header)?;
         let mut lines = whole_lines(bytes);
         let Some((_, first)) = lines.next() else {
-            // Killed while it wrote the first line, if it is this search's.
+            // The run was killed while it wrote the first line, provided that it belongs to this search.
             return if expected.as_bytes().starts_with(bytes) { Ok(0) } else { Err(not_a_journal()) };
         };
         let mut found: Header = serde_json::from_slice(first).map_err(|error| not_a_journal().with_source(error))?;
@@ -189,7 +189,7 @@ impl Journal {
             let entry: Entry = match serde_json::from_slice::<Entry>(text) {
                 Ok(entry) => checked(Entry { trial: with_current_names(&entry.trial), ..entry })
                     .map_err(|error| error.at_line(number as u64 + 2))?,
-                // What a crash of the machine leaves at the end.
+                // Left at the end by a crash of the machine.
                 Err(_) if lines.peek().is_none() => break,
                 Err(error) => {
                     let message = format!("expected a finished trial ({error})");
@@ -205,7 +205,7 @@ impl Journal {
         Ok(length)
     }
 
-    /// Opens the file to append to, with its first line there and nothing unfinished at its end.
+    /// Opens the file for appending, with its first line present and any incomplete last line removed.
     fn open_own(&mut self, path: &Path) -> Result<File> {
         let failed = |error: std::io::Error| Error::io(path, error);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
@@ -214,7 +214,7 @@ impl Journal {
             Err(std::fs::TryLockError::WouldBlock) => {
                 return Err(Error::data("another run is writing this journal").in_file(path));
             }
-            // A disk without locks is still one to write to.
+            // Some file systems have no locks; write without one.
             Err(std::fs::TryLockError::Error(_)) => {}
         }
         let mut bytes = Vec::new();
@@ -231,8 +231,8 @@ impl Journal {
     }
 }
 
-/// Replaces former names of options by their current ones in the plan of a journal: those that are searched or changed, as pairs of a
-/// name and values, and those of fixed settings, as keys.
+/// Replaces former option names by current ones in the plan of a journal: searched or changed options, as pairs of a
+/// name and values, and fixed settings, as keys.
 fn name_options_in_plan(plan: &mut Map<String, Value>) {
     let rename_pairs = |pairs: Option<&mut Value>| {
         for pair in pairs.and_then(Value::as_array_mut).into_iter().flatten() {
@@ -251,7 +251,7 @@ fn name_options_in_plan(plan: &mut Map<String, Value>) {
     }
 }
 
-/// The name of a trial, which has settings as words `option=value`, with the current names of options.
+/// The name of a trial, in which settings are words `option=value`, with current option names.
 fn with_current_names(trial: &str) -> String {
     let word = |word: &str| match word.split_once('=') {
         Some((option, value)) => format!("{}={value}", current_name(option)),
@@ -264,7 +264,7 @@ fn not_a_journal() -> Error {
     Error::data("this is no journal of negmm; choose another folder")
 }
 
-/// The trial, where its numbers are ones that a run can write.
+/// The trial, if its numbers are ones that a run can write.
 fn checked(entry: Entry) -> Result<Entry> {
     let out_of_range = |what: &str| Error::data(format!("{what} of the trial {:?} is out of range", entry.trial));
     if !(0.0..=MOST_SECONDS).contains(&entry.seconds) {
@@ -285,7 +285,7 @@ fn is_in_range(value: &Value) -> bool {
     }
 }
 
-/// The same trial twice must have the same result.
+/// Repeated entries of a trial must have the same result.
 fn agree(known: &Entry, found: &Entry) -> Result<()> {
     if known.result == found.result {
         return Ok(());
@@ -301,7 +301,7 @@ fn line(value: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string(value).map_err(failed)? + "\n")
 }
 
-/// The lines that end with a newline, each with the place behind it.
+/// The lines that end with a newline, each with the offset behind it.
 fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     ends.scan(0, |start, end| {

@@ -1,10 +1,9 @@
-//! Hyper-parameter search: configurations, a journal of finished trials, the best by
-//! validation rows.
+//! Hyper-parameter search: configurations, a journal of finished trials, and a ranking by validation scores.
 //!
-//! A search is a list of *trials*, each with a name that says all it depends on. [`run`] does those that the [`Journal`] does
-//! not have yet and appends each result at once; so a search that was killed continues where it was, a
-//! [`Shard`] of it can run elsewhere, and journals can be joined. What comes out depends on the results alone, never on
-//! the order in which they came.
+//! A search is a list of *trials*, each with a name that contains everything it depends on. [`run`] runs those that
+//! the [`Journal`] lacks and appends each result at once. A search that was killed can therefore resume, a [`Shard`]
+//! of it can run elsewhere, and journals can be merged. The outcome depends on the results alone, never on their
+//! order.
 
 mod journal;
 mod run;

@@ -1,4 +1,4 @@
-//! Running trials: those that are not in the journal, each written down as soon as it is done.
+//! Running trials that are not in the journal, with each result written at once.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,25 +9,25 @@ use super::{Entry, Journal, Shard};
 use negmm_dist::{Error, Result};
 use negmm_nn::train::{Callbacks, CpuEngine, Engine, JobGroup, JobGroups};
 
-/// Something to be done.
+/// A unit of work.
 #[derive(Clone, Debug)]
 pub struct Trial<T> {
-    /// Says all that its result depends on, beside the journal's plan.
+    /// Contains everything that its result depends on beside the journal's plan.
     pub name: String,
-    /// What is to be done.
+    /// The work.
     pub work: T,
 }
 
 /// How trials are run.
 #[derive(Clone, Copy)]
 pub struct RunOptions<'a> {
-    /// What trains.
+    /// The training engine.
     pub engine: &'a dyn Engine,
-    /// The part of the trials that is run here.
+    /// The shard that is run here.
     pub shard: Shard,
-    /// Set to true to stop after the trials that are running.
+    /// Set to true to stop after the running trials.
     pub cancel: &'a AtomicBool,
-    /// Called at the start and after every trial: how many are done here, and of how many.
+    /// Progress callback, at the start and after every trial: finished trials and their total in this shard.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
@@ -39,11 +39,11 @@ impl RunOptions<'static> {
     }
 }
 
-/// Runs the trials of this shard that the journal does not have, the jobs of all of them in one queue of the engine. Whether the
-/// journal has all trials in the end.
+/// Runs the trials of this shard that the journal lacks, with the jobs of all of them in one queue of the engine.
+/// Returns whether the journal has all trials in the end.
 ///
 /// # Errors
-/// When a trial fails, or the journal cannot be written; what was finished until then is in the journal.
+/// When a trial fails, or the journal cannot be written; trials finished before are in the journal.
 pub fn run<'a, T: Sync>(
     trials: &'a [Trial<T>],
     journal: &mut Journal,
@@ -70,7 +70,7 @@ pub fn run<'a, T: Sync>(
             true
         }
         Err(error) => {
-            // The others end with the trials that need no more jobs.
+            // The others finish with the trials that need no more jobs.
             failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             false
         }

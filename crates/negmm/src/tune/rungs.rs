@@ -1,24 +1,24 @@
-//! Successive halving: how many configurations go how far.
+//! Successive halving: the number of configurations and of training rows of each rung.
 //!
-//! Everything is tried on a small share of the training rows first; the best 1 / factor go on to factor times as many rows,
-//! until the last rung has them all.
+//! All configurations are first tried on a small fraction of the training rows; the best 1 / factor advance to factor
+//! times as many rows, until the last rung has all rows.
 
-/// Training rows of the first rung, at least.
+/// Minimum number of training rows of the first rung.
 const LEAST_ROWS: usize = 40;
 
-/// One rung: how many configurations it tries, and on which share of the training rows.
+/// One rung: its number of configurations, and its fraction of the training rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rung {
     pub(super) configurations: usize,
     pub(super) share: f64,
 }
 
-/// A search that tries everything on all rows.
+/// A single rung: everything on all rows.
 pub(super) fn single(configurations: usize) -> Vec<Rung> {
     vec![Rung { configurations, share: 1.0 }]
 }
 
-/// As many rungs as leave one configuration or more for the last, where the first still has enough rows.
+/// As many rungs as leave at least one configuration for the last and enough rows for the first.
 pub(super) fn halving(configurations: usize, factor: usize, rows: usize) -> Vec<Rung> {
     let (mut cuts, mut most) = (0, factor);
     while most <= configurations && rows / most >= LEAST_ROWS {

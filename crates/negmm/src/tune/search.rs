@@ -1,4 +1,4 @@
-//! The search itself: configurations on splits of a table, rung after rung, and their ranking.
+//! The search: configurations on splits of a table, rung by rung, and their ranking.
 
 use serde_json::{Map, Value, json};
 
@@ -10,32 +10,33 @@ use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, ErrorKind, Result, streams};
 use negmm_nn::train::JobGroup;
 
-/// What a trial leaves in the journal.
+/// Metrics of a trial in the journal.
 const SCORES: [Metric; 5] = [Metric::Nll, Metric::Crps, Metric::Rmse, Metric::Coverage, Metric::Width];
-/// The same where targets may be censored; the last two are not always there.
+/// The same for possibly censored targets; the last two are optional.
 const CENSORED_SCORES: [Metric; 3] = [Metric::Nll, Metric::IntegratedBrier, Metric::Concordance];
 
-/// Which configurations are tried, and how far.
+/// The search strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// All combinations.
+    /// Grid search: all combinations.
     Grid,
-    /// So many at random.
+    /// Random search.
     Random {
-        /// Different configurations.
+        /// Number of distinct configurations.
         draws: usize,
     },
-    /// Successive halving: many on few rows, the best 1 / factor of them on factor times as many, until all rows are used.
+    /// Successive halving: many configurations on few rows, the best 1 / factor of them on factor times as many,
+    /// until all rows are used.
     Halving {
-        /// Different configurations at the start; `None`: all combinations.
+        /// Number of distinct configurations at the start; `None`: all combinations.
         draws: Option<usize>,
-        /// How many times fewer configurations and more rows each rung has.
+        /// Reduction factor: each rung has this many times fewer configurations and more rows.
         factor: usize,
     },
 }
 
-/// What is searched.
+/// A search.
 #[derive(Clone, Copy)]
 pub struct Search<'a> {
     /// The data.
@@ -44,29 +45,29 @@ pub struct Search<'a> {
     pub target: &'a str,
     /// Which columns are inputs.
     pub inputs: &'a ColumnRoles,
-    /// What may be tried.
+    /// The search space.
     pub space: &'a Space,
-    /// What is tried.
+    /// The search strategy.
     pub strategy: Strategy,
-    /// Rows to learn from and rows to validate with; every configuration sees them all.
+    /// Training and validation rows; every configuration uses all splits.
     pub splits: &'a [Split],
-    /// What chooses: less must be better.
+    /// The metric to minimise.
     pub by: Metric,
-    /// Starts all random choices.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
-/// A configuration and how it did.
+/// A configuration and its scores.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// What it is.
+    /// The configuration.
     pub configuration: Configuration,
-    /// The share of the training rows that it got to see: below 1 where halving left it behind.
+    /// Fraction of the training rows of its last rung: below 1 where successive halving dropped it.
     pub share: f64,
-    /// Mean and spread of each score over the splits; empty where it failed.
+    /// Mean and standard deviation of each metric over the splits; empty where it failed.
     pub scores: Vec<(Metric, Summary)>,
-    /// Why it has none.
+    /// The error, where it failed.
     pub failed: Option<String>,
 }
 
@@ -90,7 +91,7 @@ impl Search<'_> {
         if self.inputs.outcome.is_censored() { &CENSORED_SCORES } else { &SCORES }
     }
 
-    /// All that results depend on beside the trials' names.
+    /// Everything that results depend on beside the trials' names.
     pub fn plan(&self) -> Map<String, Value> {
         let mut plan = Map::new();
         let mut add = |name: &str, value: Value| plan.insert(name.into(), value);
@@ -98,7 +99,7 @@ impl Search<'_> {
         add("target", json!(self.target));
         add("inputs", json!(self.inputs));
         add("grid", self.space.describe());
-        // What chooses decides which trials there are only where some are left behind.
+        // The metric decides which trials there are only where some configurations are dropped.
         let search = match self.strategy {
             Strategy::Grid => json!("grid"),
             Strategy::Random { draws } => json!({ "random": draws }),
@@ -113,11 +114,11 @@ impl Search<'_> {
         plan
     }
 
-    /// Runs all trials that the journal does not have, and ranks the configurations, the best first. `None` when trials
-    /// of other shards are missing.
+    /// Runs all trials that the journal lacks, and ranks the configurations, best first. `None` when trials of other
+    /// shards are missing.
     ///
     /// # Errors
-    /// When the journal cannot be written, the data are at fault, or no configuration could be fitted.
+    /// When the journal cannot be written, the data are invalid, or no configuration could be fitted.
     pub fn run(&self, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Vec<Candidate>>> {
         if self.splits.is_empty() || !choosers(self.inputs).contains(&self.by) {
             let names: Vec<&str> = choosers(self.inputs).iter().map(|metric| metric.name()).collect();
@@ -168,7 +169,7 @@ impl Search<'_> {
         }
     }
 
-    /// What is tried first.
+    /// The configurations of the first rung.
     fn configurations(&self) -> Result<Vec<Configuration>> {
         match self.strategy {
             Strategy::Grid | Strategy::Halving { draws: None, .. } => self.space.grid(),
@@ -186,7 +187,7 @@ impl Search<'_> {
         }
     }
 
-    /// One configuration on one split. What the configuration is to blame for is a result too.
+    /// One configuration on one split. An error caused by the configuration is a result too.
     fn undertake<'a>(&self, task: &Task<'a>, configuration: &Configuration, fit: &Fit) -> Result<JobGroup<'a, Value>> {
         let split = Split { train: self.training_rows(fit), test: self.splits[fit.split].test.clone() };
         let seed = self.seed.wrapping_add(fit.split as u64);
@@ -197,7 +198,8 @@ impl Search<'_> {
         }
     }
 
-    /// The share of a split's training rows: at random, the same for all configurations; of a sequence the last in time.
+    /// A fraction of a split's training rows: random, and the same for all configurations; for a sequence the last in
+    /// time.
     fn training_rows(&self, fit: &Fit) -> Vec<usize> {
         let mut rows = self.splits[fit.split].train.clone();
         let kept = ((rows.len() as f64 * fit.share).ceil() as usize).min(rows.len());
@@ -214,12 +216,12 @@ impl Search<'_> {
     }
 }
 
-/// The scores that may choose.
+/// The metrics that can be minimised.
 pub fn choosers(inputs: &ColumnRoles) -> &'static [Metric] {
     if inputs.outcome.is_censored() { &CENSORED_SCORES[..2] } else { &SCORES[..3] }
 }
 
-/// What a trial leaves in the journal.
+/// The metrics of a trial in the journal.
 fn outcome(scores: &'static [Metric], score: Result<Score>) -> Result<Value> {
     match score {
         Ok(score) => {
@@ -236,7 +238,7 @@ fn name(configuration: &Configuration, fit: &Fit) -> String {
     format!("{configuration}, split {}{share}", fit.split + 1)
 }
 
-/// Mean and spread of each score, or why there is none.
+/// Mean and standard deviation of each metric, or the error.
 fn summarise(metrics: &[Metric], by: Metric, results: &[&Value]) -> (Vec<(Metric, Summary)>, Option<String>) {
     if let Some(message) = results.iter().find_map(|result| result.get("failed")?.as_str()) {
         return (Vec::new(), Some(message.to_string()));
@@ -255,11 +257,11 @@ fn summarise(metrics: &[Metric], by: Metric, results: &[&Value]) -> (Vec<(Metric
     (scores, None)
 }
 
-/// Where the FNV-1a hash starts, and what it multiplies by.
+/// Offset basis and prime of the FNV-1a hash.
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
-/// One number more.
+/// Adds one number to the hash.
 fn fnv(hash: u64, number: u64) -> u64 {
     number.to_le_bytes().iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
 }
@@ -268,7 +270,7 @@ fn text(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
-/// Differs where the tables do.
+/// Hash of a table.
 fn fingerprint(table: &Table) -> String {
     let words = |hash, text: &str| text.bytes().map(u64::from).chain([u64::MAX]).fold(hash, fnv);
     let column = |hash, (name, column): (&str, &Column)| match column {

@@ -1,4 +1,4 @@
-//! Shards: trials divided over machines.
+//! Shards: trials distributed over machines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,15 +13,15 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Everything.
+    /// All trials.
     pub const WHOLE: Self = Self { part: 1, of: 1 };
 
-    /// Whether it has the trial at this place of the list.
+    /// Whether the trial at this index belongs to the shard.
     pub fn has(self, place: usize) -> bool {
         place % self.of == self.part - 1
     }
 
-    /// The file of a journal that it writes.
+    /// The journal file that it writes.
     pub fn file_name(self) -> String {
         match self {
             Self::WHOLE => "trials.jsonl".into(),

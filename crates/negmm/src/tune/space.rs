@@ -9,19 +9,19 @@ use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
 use negmm_nn::options::{self, ValueKind, current_name};
 
-/// Draws in a row that give nothing new before a space counts as used up.
+/// Consecutive draws without a new configuration after which a space counts as exhausted.
 const MOST_REPEATS: usize = 1000;
 
 /// The values that an option may take.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// These.
+    /// A list of values.
     List(Vec<String>),
-    /// Whole numbers from the first to the last, all equally likely. In a [`Space`] only of options that take no others.
+    /// A uniform range of integers, both ends included. In a [`Space`] only for integer options.
     Whole(u64, u64),
-    /// Numbers between two, all equally likely.
+    /// A uniform range of numbers.
     Uniform(f64, f64),
-    /// Positive numbers between two, whose logarithms are equally likely.
+    /// A log-uniform range of positive numbers.
     Log(f64, f64),
 }
 
@@ -30,7 +30,7 @@ pub enum Values {
 pub struct Dimension {
     /// The option's name on the command line, which may be a former one (see [`options::RENAMED`]).
     pub option: String,
-    /// What it may be.
+    /// Its candidate values.
     pub values: Values,
 }
 
@@ -60,7 +60,7 @@ impl Dimension {
         Ok(Self { option: option.trim().to_string(), values })
     }
 
-    /// One value, as it is typed.
+    /// Draws one value, as typed on the command line.
     fn draw(&self, rng: &mut Rng) -> String {
         match &self.values {
             Values::List(list) => list[rng.below(list.len())].clone(),
@@ -82,7 +82,7 @@ impl Dimension {
     }
 }
 
-/// Four digits: enough for a setting that is a guess.
+/// Four significant digits are enough for a random setting.
 fn short(number: f64) -> f64 {
     format!("{number:.3e}").parse().unwrap_or(number)
 }
@@ -101,12 +101,12 @@ fn range(low: &str, rest: &str) -> Option<Values> {
     sound.then_some(if log { Values::Log(low, high) } else { Values::Uniform(low, high) })
 }
 
-/// A method with the settings that a search gave it.
+/// A method with the settings of a configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
-    /// The method, ready to learn.
+    /// The configured method.
     pub method: Method,
-    /// The options that were tried, with their values as typed.
+    /// The searched options, with their values as typed.
     pub settings: Vec<(String, String)>,
 }
 
@@ -118,7 +118,7 @@ impl fmt::Display for Configuration {
     }
 }
 
-/// Methods, and options to try with those that have them.
+/// Methods, and the options to search for those that have them.
 #[derive(Clone, Debug)]
 pub struct Space {
     methods: Vec<Method>,
@@ -129,7 +129,7 @@ impl Space {
     /// `methods` with their fixed settings, each with every combination of the options that it has.
     ///
     /// # Errors
-    /// When no method has one of the options, an option comes twice, or a value is not one of its.
+    /// When no method has one of the options, an option is repeated, or a value is invalid.
     pub fn new(methods: Vec<Method>, mut dimensions: Vec<Dimension>) -> Result<Self> {
         if methods.is_empty() {
             return Err(Error::options("a search needs at least one method"));
@@ -137,7 +137,7 @@ impl Space {
         for dimension in &mut dimensions {
             dimension.option = current_name(&dimension.option).to_string();
         }
-        // What members are comes before their options.
+        // The option for the kind of members comes before their own options.
         dimensions.sort_by_key(|dimension| dimension.option != "member");
         dimensions.iter_mut().for_each(|dimension| dimension.widen(&methods));
         let mut seen: Vec<&str> = Vec::new();
@@ -160,7 +160,7 @@ impl Space {
         Ok(Self { methods, dimensions })
     }
 
-    /// `methods` with the options that most often matter, for whoever does not know what to try.
+    /// A default space: `methods` with the options that matter most often.
     pub fn usual(methods: Vec<Method>) -> Result<Self> {
         const USUAL: [&str; 11] = [
             "learning-rate=1e-3..2e-2:log",
@@ -184,7 +184,7 @@ impl Space {
     /// Every combination.
     ///
     /// # Errors
-    /// When an option has a range, or a combination is not allowed.
+    /// When an option has a range, or a combination is invalid.
     pub fn grid(&self) -> Result<Vec<Configuration>> {
         let mut all = Vec::new();
         for method in &self.methods {
@@ -214,10 +214,10 @@ impl Space {
         Ok(all)
     }
 
-    /// So many different configurations at random, or fewer where there are no more.
+    /// This many distinct random configurations, or fewer where there are no more.
     ///
     /// # Errors
-    /// When a combination is not allowed.
+    /// When a combination is invalid.
     pub fn draw(&self, draws: usize, seed: u64) -> Result<Vec<Configuration>> {
         let mut rng = Rng::new(seed, streams::CONFIGURATIONS);
         let mut all: Vec<Configuration> = Vec::new();
@@ -237,14 +237,14 @@ impl Space {
         Ok(all)
     }
 
-    /// All that decides which configurations there are.
+    /// Everything that determines the configurations.
     pub fn describe(&self) -> Value {
         let dimensions: Vec<Value> =
             self.dimensions.iter().map(|dimension| json!([dimension.option, dimension.describe()])).collect();
         json!({ "methods": self.methods, "options": dimensions })
     }
 
-    /// Whether an option has a range, which a grid cannot have.
+    /// Whether an option has a range, which a grid cannot enumerate.
     pub fn has_range(&self) -> bool {
         self.dimensions.iter().any(|dimension| !matches!(dimension.values, Values::List(_)))
     }
@@ -255,7 +255,8 @@ impl Space {
 }
 
 impl Dimension {
-    /// Lets a range between whole numbers have all numbers where the option takes them: `eta=0..1`, but `components=2..16`.
+    /// Turns an integer range into a continuous one where the option takes all numbers: `eta=0..1`, but not
+    /// `components=2..16`.
     fn widen(&mut self, methods: &[Method]) {
         if let Values::Whole(low, high) = self.values {
             let mut known = methods.iter().flat_map(Method::options).filter(|option| option.name == self.option);
