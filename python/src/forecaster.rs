@@ -49,7 +49,7 @@ pub fn fit_forecaster(
     threads: usize,
 ) -> PyResult<(Forecaster, Vec<Py<PyDict>>)> {
     let mut method = Method::default();
-    method.configure(&options).map_err(|refused| exception(refused.into()))?;
+    method.configure(&options).map_err(exception)?;
     let Columns { target, time, series, past, known, horizon, seasons, lower, upper } = columns;
     let roles = SeriesSpec { time, series, past, known, horizon, seasons, ..SeriesSpec::of(target) };
     let outcome = TargetSpec { lower, upper, ..TargetSpec::default() };

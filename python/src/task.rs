@@ -61,7 +61,7 @@ pub type Described = (String, Vec<(String, String)>);
 /// A method by its description.
 pub fn method((name, options): &Described) -> PyResult<Method> {
     let mut method = Method::by_name(name).map_err(exception)?;
-    method.configure(options).map_err(|refused| exception(refused.into()))?;
+    method.configure(options).map_err(exception)?;
     Ok(method)
 }
 

@@ -250,11 +250,11 @@ impl FileFlags {
 /// Gives a method its options; an error names the line of the config file that it is about.
 fn configure(method: &mut Method, flags: &MethodFlags) -> Result<(), Error> {
     let settings = flags.settings.iter().map(|setting| (setting.option.as_str(), setting.value.as_str()));
-    method.configure(&settings.collect::<Vec<_>>()).map_err(|refused| {
-        let blamed = flags.settings.iter().find(|setting| setting.option == refused.option);
+    method.configure(&settings.collect::<Vec<_>>()).map_err(|error| {
+        let blamed = flags.settings.iter().find(|setting| Some(setting.option.as_str()) == error.option_name());
         match blamed.and_then(|setting| setting.place.clone()) {
-            Some(place) => refused.error.at(place),
-            None => refused.error,
+            Some(place) => error.at(place),
+            None => error,
         }
     })
 }

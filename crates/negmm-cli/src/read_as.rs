@@ -78,7 +78,7 @@ impl<'a> Described<'a> {
     fn text(&self) -> String {
         let count = |n: usize, what: &str| (n > 0).then(|| format!("{} {what}", report::count(n)));
         let mut parts = vec![self.reading.to_string()];
-        parts.extend(self.levels.map(|levels| counted_categories(levels)));
+        parts.extend(self.levels.map(counted_categories));
         parts.extend(count(self.pooled, "of them pooled"));
         parts.extend(self.statistics.then(|| "target encoding".to_string()));
         parts.extend(Some(self.note.to_string()).filter(|note| !note.is_empty()));

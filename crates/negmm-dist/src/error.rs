@@ -34,7 +34,7 @@ pub enum ErrorKind {
 pub struct Error {
     kind: ErrorKind,
     location: Location,
-    option: Option<String>,
+    option: Option<Box<str>>,
     message: String,
     hints: Vec<Hint>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
@@ -58,7 +58,7 @@ impl Error {
 
     /// The option `name` is at fault. The message is a predicate: `must be above 0, found -1`.
     pub fn option(name: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { option: Some(name.into()), ..Self::options(message) }
+        Self { option: Some(name.into().into_boxed_str()), ..Self::options(message) }
     }
 
     /// The caller asked to stop.

@@ -113,7 +113,7 @@ fn a_default_is_a_value_of_its_option() {
 
 fn refusal(method: &str, settings: &[(&str, &str)]) -> (String, String) {
     let refused = Method::by_name(method).unwrap().configure(settings).unwrap_err();
-    (refused.option, refused.error.to_string())
+    (refused.option_name().unwrap().to_string(), refused.to_string())
 }
 
 #[test]

@@ -177,7 +177,7 @@ impl NgBoost {
     /// # Errors
     /// When one is out of range.
     pub fn check(&self) -> Result<()> {
-        Ok(options::check(self)?)
+        options::check(self)
     }
 
     /// Boosts: `columns` are the features, `y` the standardised targets, `weights` (not negative) say how often a row counts.

@@ -13,7 +13,7 @@ mod value;
 
 use std::fmt;
 
-use negmm_dist::{Error, Hint, Result};
+use negmm_dist::{Error, Result};
 
 pub use crate::option_list;
 pub use range::Range;
@@ -34,7 +34,7 @@ pub trait Options {
     ///
     /// # Errors
     /// When an option does not go with the others.
-    fn check_combination(&self) -> OptionResult<()> {
+    fn check_combination(&self) -> Result<()> {
         Ok(())
     }
 }
@@ -63,46 +63,6 @@ pub struct OptionInfo {
     pub value: String,
     /// What `auto` is chosen by, where that is its value.
     pub chosen_by: Option<&'static str>,
-}
-
-/// The result of what can fail by one option.
-pub type OptionResult<T> = std::result::Result<T, OptionError>;
-
-/// An option whose value is refused, and why.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OptionError {
-    /// The name of the option.
-    pub option: String,
-    /// Why it is refused.
-    pub error: Error,
-}
-
-impl OptionError {
-    /// The value of `option` must be in `range`.
-    pub fn new(option: &str, range: &str, found: impl fmt::Display) -> Self {
-        let error = Error::option(option, format!("must be {range}, found {found}"));
-        Self { option: option.to_string(), error }
-    }
-
-    /// Adds a hint to the error.
-    #[must_use]
-    pub fn with_hint(self, hint: Hint) -> Self {
-        Self { error: self.error.with_hint(hint), ..self }
-    }
-}
-
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl std::error::Error for OptionError {}
-
-impl From<OptionError> for Error {
-    fn from(refused: OptionError) -> Self {
-        refused.error
-    }
 }
 
 /// All options with their values.
@@ -142,32 +102,32 @@ pub fn has(options: &dyn Options, name: &str) -> bool {
 ///
 /// # Errors
 /// When the value cannot be parsed or is out of range; the settings may have changed by then.
-pub fn set(options: &mut dyn Options, name: &str, text: &str) -> OptionResult<bool> {
+pub fn set(options: &mut dyn Options, name: &str, text: &str) -> Result<bool> {
     let (name, mut outcome) = (current_name(name), Ok(false));
     options.for_each_mut(&mut |spec, value| {
         if spec.name == name {
             outcome = value.parse(spec, text).and_then(|()| value.check(spec)).map(|()| true);
         }
     });
-    outcome.map_err(|error| OptionError { option: name.to_string(), error })
+    outcome
 }
 
 /// Checks the range of every option, and how the options go together.
 ///
 /// # Errors
 /// When an option is out of range or does not go with the others.
-pub fn check(options: &dyn Options) -> OptionResult<()> {
+pub fn check(options: &dyn Options) -> Result<()> {
     let mut outcome = Ok(());
     options.for_each(&mut |spec, value| {
         if let (Ok(()), Err(error)) = (&outcome, value.check(spec)) {
-            outcome = Err(OptionError { option: spec.name.to_string(), error });
+            outcome = Err(error);
         }
     });
     outcome?;
     options.check_combination()
 }
 
-/// The error of a value that is out of range.
-fn out_of_range<T>(spec: &OptionSpec, range: &str, found: impl fmt::Display) -> Result<T> {
-    Err(OptionError::new(spec.name, range, found).error)
+/// The error of an option whose value must be in `range`.
+pub fn out_of_range(option: &str, range: &str, found: impl fmt::Display) -> Error {
+    Error::option(option, format!("must be {range}, found {found}"))
 }

@@ -1,5 +1,6 @@
 //! Values of options: parsed from text, formatted as they are typed, checked against their range.
 
+use std::fmt;
 use std::str::FromStr;
 
 use serde::de::value::{Error as Failure, StrDeserializer};
@@ -69,7 +70,7 @@ impl OptionValue for usize {
     }
 
     fn check(&self, spec: &OptionSpec) -> Result<()> {
-        if spec.range.contains(*self as f64) { Ok(()) } else { out_of_range(spec, &spec.number_text(false), self) }
+        if spec.range.contains(*self as f64) { Ok(()) } else { refuse(spec, &spec.number_text(false), self) }
     }
 }
 
@@ -88,7 +89,7 @@ impl OptionValue for f64 {
     }
 
     fn check(&self, spec: &OptionSpec) -> Result<()> {
-        if spec.range.contains(*self) { Ok(()) } else { out_of_range(spec, &spec.number_text(false), self) }
+        if spec.range.contains(*self) { Ok(()) } else { refuse(spec, &spec.number_text(false), self) }
     }
 }
 
@@ -98,7 +99,7 @@ impl OptionValue for bool {
     }
 
     fn parse(&mut self, spec: &OptionSpec, text: &str) -> Result<()> {
-        *self = text.trim().parse().or_else(|_| out_of_range(spec, "true or false", format!("{text:?}")))?;
+        *self = text.trim().parse().or_else(|_| refuse(spec, "true or false", format!("{text:?}")))?;
         Ok(())
     }
 
@@ -130,9 +131,7 @@ impl OptionValue for Vec<usize> {
 
     fn check(&self, spec: &OptionSpec) -> Result<()> {
         match spec.max_items {
-            Some((most, items)) if self.len() > most => {
-                out_of_range(spec, &format!("at most {most} {items}"), self.len())
-            }
+            Some((most, items)) if self.len() > most => refuse(spec, &format!("at most {most} {items}"), self.len()),
             _ => self.iter().try_for_each(|item| item.check(spec)),
         }
     }
@@ -163,7 +162,7 @@ impl<T: OptionValue + Default> OptionValue for Option<T> {
         let Some(value) = self else { return Ok(()) };
         match self.kind() {
             ValueKind::Integer | ValueKind::Float if value.check(spec).is_err() => {
-                out_of_range(spec, &spec.number_text(true), value.text(spec))
+                refuse(spec, &spec.number_text(true), value.text(spec))
             }
             _ => value.check(spec),
         }
@@ -183,13 +182,18 @@ impl<T: Choice> OptionValue for T {
 
     fn parse(&mut self, spec: &OptionSpec, text: &str) -> Result<()> {
         *self = T::deserialize(StrDeserializer::<Failure>::new(text.trim()))
-            .or_else(|_| out_of_range(spec, &format!("one of {}", words::<T>().join(", ")), format!("{text:?}")))?;
+            .or_else(|_| refuse(spec, &format!("one of {}", words::<T>().join(", ")), format!("{text:?}")))?;
         Ok(())
     }
 
     fn text(&self, _: &OptionSpec) -> String {
         serde_json::to_value(self).ok().and_then(|word| word.as_str().map(str::to_string)).unwrap_or_default()
     }
+}
+
+/// The error of a value that is out of range.
+fn refuse<T>(spec: &OptionSpec, range: &str, found: impl fmt::Display) -> Result<T> {
+    Err(out_of_range(spec.name, range, found))
 }
 
 fn number<T: FromStr>(spec: &OptionSpec, text: &str) -> Result<T> {

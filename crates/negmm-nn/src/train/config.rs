@@ -162,7 +162,7 @@ impl TrainingConfig {
     /// # Errors
     /// When one is out of range.
     pub fn check(&self) -> Result<()> {
-        Ok(options::check(self)?)
+        options::check(self)
     }
 
     /// What they mean for so many training rows.

@@ -11,7 +11,7 @@ use super::{NetworkSettings, PredictorKind};
 use negmm_dist::Result;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::GaussianHead;
-use negmm_nn::options::{OptionError, OptionResult, OptionSpec, Options, option_list};
+use negmm_nn::options::{OptionSpec, Options, option_list, out_of_range};
 use negmm_nn::train::{NetworkJob, Objective};
 
 /// Largest variance, in units of the standardised target squared (the original's).
@@ -52,9 +52,9 @@ impl Options for BetaNll {
         ..settings
     }
 
-    fn check_combination(&self) -> OptionResult<()> {
+    fn check_combination(&self) -> Result<()> {
         if self.settings.sigma_min >= 1.0 {
-            return Err(OptionError::new("sigma-min", "below 1", self.settings.sigma_min));
+            return Err(out_of_range("sigma-min", "below 1", self.settings.sigma_min));
         }
         self.settings.check_combination()
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Method;
 use negmm_dist::{Error, Hint, Result, suggestion};
-use negmm_nn::options::{self, OptionError, OptionInfo, OptionResult, OptionSpec, OptionValue, Options, current_name};
+use negmm_nn::options::{self, OptionInfo, OptionSpec, OptionValue, Options, current_name};
 
 /// The option for the kind of members of an ensemble, which determines its other options.
 pub(super) const MEMBER: &str = "member";
@@ -18,7 +18,7 @@ impl Options for Method {
         self.settings_mut().for_each_mut(visit);
     }
 
-    fn check_combination(&self) -> OptionResult<()> {
+    fn check_combination(&self) -> Result<()> {
         self.settings().check_combination()
     }
 }
@@ -50,7 +50,7 @@ impl Method {
     /// When there is no such option, or the value is out of range or conflicts with other settings; then nothing
     /// changes.
     pub fn set(&mut self, option: &str, value: &str) -> Result<()> {
-        Ok(self.configure(&[(option, value)])?)
+        self.configure(&[(option, value)])
     }
 
     /// Sets options by their names on the command line, all together: their order does not matter.
@@ -61,14 +61,14 @@ impl Method {
     /// let mut method = Method::by_name("ensemble")?;
     /// method.configure(&[("eta", "0.5"), ("sigma-max", "0.0005"), ("sigma-min", "0.0001"), ("member", "ne-gmm")])?;
     /// let refused = method.configure(&[("epochs", "5"), ("sigma-max", "0.00001")]).unwrap_err();
-    /// assert_eq!(refused.option, "sigma-max");
-    /// assert_eq!(refused.error.to_string(), "sigma-max must be larger than 0.0001, found 0.00001 (see sigma-min)");
+    /// assert_eq!(refused.option_name(), Some("sigma-max"));
+    /// assert_eq!(refused.to_string(), "sigma-max must be larger than 0.0001, found 0.00001 (see sigma-min)");
     /// # Ok::<(), negmm::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Method::set`], for the setting at fault.
-    pub fn configure<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> OptionResult<()> {
+    pub fn configure<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> Result<()> {
         let mut configured = self.clone();
         let known = configured.apply(settings)?;
         if let Some(at) = known.iter().position(|known| !known) {
@@ -82,7 +82,7 @@ impl Method {
     ///
     /// # Errors
     /// When a setting that it has is invalid; then nothing changes.
-    pub fn configure_known<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> OptionResult<Vec<bool>> {
+    pub fn configure_known<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> Result<Vec<bool>> {
         let mut configured = self.clone();
         let known = configured.apply(settings)?;
         *self = configured;
@@ -90,7 +90,7 @@ impl Method {
     }
 
     /// Parses the settings that it has, the kind of members first, and checks all. Returns which it has.
-    fn apply<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> OptionResult<Vec<bool>> {
+    fn apply<S: AsRef<str>>(&mut self, settings: &[(S, S)]) -> Result<Vec<bool>> {
         let mut known = vec![false; settings.len()];
         for first in [true, false] {
             for (at, (option, value)) in settings.iter().enumerate() {
@@ -108,14 +108,14 @@ impl Method {
     /// # Errors
     /// When an option is out of range or conflicts with the others.
     pub fn check(&self) -> Result<()> {
-        Ok(options::check(self)?)
+        options::check(self)
     }
 
-    fn lacks(&self, option: &str) -> OptionError {
+    fn lacks(&self, option: &str) -> Error {
         let option = current_name(option);
         let having: Vec<&str> =
             Self::all().iter().filter(|method| method.has(option)).map(|method| method.name()).collect();
-        let error = if having.is_empty() {
+        if having.is_empty() {
             let methods = Self::all();
             let known: Vec<&str> = methods.iter().flat_map(|method| method.options()).map(|known| known.name).collect();
             let similar = suggestion(option, known).map(|name| Hint::SimilarOption { option: name.to_string() });
@@ -123,7 +123,6 @@ impl Method {
         } else {
             let message = format!("is not an option of {}; methods that have it: {}", self.name(), having.join(", "));
             Error::option(option, message)
-        };
-        OptionError { option: option.to_string(), error }
+        }
     }
 }

@@ -12,7 +12,7 @@ use super::{MEMBER, Mdn, Method, NetworkSettings, PredictorKind};
 use crate::standardised::Pool;
 use negmm_dist::{Error, Result};
 use negmm_nn::dataset::Dataset;
-use negmm_nn::options::{Choice, OptionResult, OptionSpec, OptionValue, Options, ValueKind, option_list};
+use negmm_nn::options::{Choice, OptionSpec, OptionValue, Options, ValueKind, option_list};
 
 /// Maximum number of members.
 const MOST_MEMBERS: usize = 1000;
@@ -73,7 +73,7 @@ impl Options for Ensemble {
         ..member
     }
 
-    fn check_combination(&self) -> OptionResult<()> {
+    fn check_combination(&self) -> Result<()> {
         self.member.check_combination()
     }
 }
@@ -140,9 +140,8 @@ impl MethodSettings for Ensemble {
 
 /// The neural method of that name.
 fn neural(name: &str) -> Result<Method> {
-    let method = Method::by_name(name)?;
     if NEURAL.contains(&name) {
-        return Ok(method);
+        return Method::by_name(name);
     }
-    Err(Error::option("member", format!("must be a neural method ({}), found {name:?}", NEURAL.join(", "))))
+    Err(Error::option(MEMBER, format!("must be a neural method ({}), found {name:?}", NEURAL.join(", "))))
 }

@@ -10,7 +10,7 @@ use super::settings::{MethodSettings, plan_one_network};
 use super::{MixtureNetwork, NetworkSettings, PredictorKind};
 use negmm_dist::Result;
 use negmm_nn::dataset::Dataset;
-use negmm_nn::options::{OptionResult, Options, option_list};
+use negmm_nn::options::{Options, option_list};
 use negmm_nn::train::NetworkJob;
 
 /// A mixture density network (Bishop, 1994): a neural Gaussian mixture trained with the logarithmic score alone.
@@ -25,7 +25,7 @@ pub struct Mdn {
 impl Options for Mdn {
     option_list! { ..network }
 
-    fn check_combination(&self) -> OptionResult<()> {
+    fn check_combination(&self) -> Result<()> {
         self.network.check_combination()
     }
 }

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::NetworkSettings;
 use super::fold_data::FoldData;
-use negmm_dist::Hint;
+use negmm_dist::{Hint, Result};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};
-use negmm_nn::options::{OptionError, OptionResult, OptionSpec, Options, option_list};
+use negmm_nn::options::{OptionSpec, Options, option_list, out_of_range};
 use negmm_nn::train::{NetworkJob, Objective};
 
 /// Training uses a bound where at least this fraction of targets lies within this distance, in sds.
@@ -63,11 +63,11 @@ impl Options for MixtureNetwork {
         ..settings
     }
 
-    fn check_combination(&self) -> OptionResult<()> {
+    fn check_combination(&self) -> Result<()> {
         match self.sigma_max {
             // Compared in the network's precision.
             Some(most) if most as f32 <= self.settings.sigma_min as f32 => {
-                let refused = OptionError::new("sigma-max", &format!("larger than {}", self.settings.sigma_min), most);
+                let refused = out_of_range("sigma-max", &format!("larger than {}", self.settings.sigma_min), most);
                 Err(refused.with_hint(Hint::RelatedOption { option: "sigma-min" }))
             }
             _ => self.settings.check_combination(),

@@ -10,7 +10,7 @@ use super::settings::{MethodSettings, plan_one_network};
 use super::{MixtureNetwork, NetworkSettings, PredictorKind};
 use negmm_dist::{Error, Result};
 use negmm_nn::dataset::Dataset;
-use negmm_nn::options::{OptionResult, OptionSpec, Options, option_list};
+use negmm_nn::options::{OptionSpec, Options, option_list};
 use negmm_nn::train::NetworkJob;
 
 /// A neural Gaussian mixture trained with eta · (logarithmic score) + (1 - eta) · (energy score).
@@ -44,7 +44,7 @@ impl Options for NeGmm {
         ..network
     }
 
-    fn check_combination(&self) -> OptionResult<()> {
+    fn check_combination(&self) -> Result<()> {
         self.network.check_combination()
     }
 }

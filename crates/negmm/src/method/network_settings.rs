@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::fold_data::FoldData;
+use negmm_dist::Result;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem};
-use negmm_nn::options::{OptionResult, OptionSpec, Options, SIGMA_MIN, option_list};
+use negmm_nn::options::{OptionSpec, Options, SIGMA_MIN, option_list};
 use negmm_nn::train::{NetworkJob, Objective, TrainingConfig};
 
 /// Maximum numbers of units per hidden layer and of hidden layers.
@@ -122,7 +123,7 @@ impl Options for NetworkSettings {
         ..training
     }
 
-    fn check_combination(&self) -> OptionResult<()> {
+    fn check_combination(&self) -> Result<()> {
         self.training.check_combination()
     }
 }

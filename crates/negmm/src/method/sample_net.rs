@@ -12,7 +12,7 @@ use negmm_dist::{Error, Result};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
 use negmm_nn::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
-use negmm_nn::options::{OptionError, OptionResult, OptionSpec, Options, option_list};
+use negmm_nn::options::{OptionSpec, Options, option_list, out_of_range};
 use negmm_nn::train::{NetworkJob, Objective, Selection};
 
 /// Largest weight of the regulariser: beyond it the energy score would be lost in rounding.
@@ -78,9 +78,9 @@ impl Options for SampleNet {
         ..settings
     }
 
-    fn check_combination(&self) -> OptionResult<()> {
+    fn check_combination(&self) -> Result<()> {
         if self.settings.training.select == Selection::Calibrated {
-            return Err(OptionError::new("select", "nll or crps for samples", "\"calibrated\""));
+            return Err(out_of_range("select", "nll or crps for samples", "\"calibrated\""));
         }
         self.settings.check_combination()
     }
