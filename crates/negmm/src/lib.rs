@@ -42,6 +42,7 @@ mod accelerator;
 pub mod compare;
 pub mod conformal;
 pub mod forecast;
+mod loaded;
 pub mod method;
 pub mod model;
 pub mod monitor;
@@ -50,16 +51,102 @@ mod standardised;
 mod toy;
 pub mod tune;
 
-pub use negmm_data as data;
 #[doc(hidden)]
 pub use negmm_dist::suggestion;
-pub use negmm_dist::{censored, metrics, mixture, samples, score};
-pub use negmm_nn::{net, ngboost, options, threads, train};
+
+/// Tables, type inference and encoding.
+pub mod data {
+    #[cfg(feature = "parquet")]
+    #[doc(inline)]
+    pub use negmm_data::{ArrowColumn, ParquetStream, ParquetWriter};
+    #[doc(inline)]
+    pub use negmm_data::{
+        Atoms, CategoricalColumn, Categories, CellType, CensoredTargets, Chunk, Column, ColumnRoles, ColumnType,
+        CsvStream, Dataset, Dialect, ENCODED_LIMIT, Encoder, Encoding, Extrapolation, Input, Intervals, KeptColumn,
+        Kind, MAX_CATEGORIES, MISSING, MOST_WINDOW, NO_CATEGORY, Novelty, NumberEncoding, NumberForm, PredictedRows,
+        QuantileTransform, ROW_ALIGN, RowStream, STATISTICS, Schema, Sequence, Table, Target, TargetEncoding,
+        TargetSpec, TextEncoding, TimeDifference, TimeEncoding, TimeForm, TimePart, TypedColumn, Warnings, windows,
+    };
+
+    /// Splits of rows: training and validation, folds, groups, blocks in time.
+    pub mod split {
+        #[doc(inline)]
+        pub use negmm_data::split::{blocks, grouped_folds, grouped_holdout, holdout, k_folds, repeated, tail};
+    }
+
+    /// Formats of dates and times.
+    pub mod time {
+        #[doc(inline)]
+        pub use negmm_data::time::{Ambiguous, TimeForm, clock, iso, moment, seconds_of};
+    }
+}
+
+/// Gaussian mixtures.
+pub mod mixture {
+    #[doc(inline)]
+    pub use negmm_dist::mixture::{Mixture, Mixtures, QuantileLevel, TailQuantile};
+}
+
+/// Predictions that are sets of samples.
+pub mod samples {
+    #[doc(inline)]
+    pub use negmm_dist::samples::{SampleSet, SampleSets};
+}
+
+/// Scores of predictions against targets.
+pub mod metrics {
+    #[doc(inline)]
+    pub use negmm_dist::metrics::{COVERAGES, Metrics, MetricsAccumulator, PIT_BINS};
+}
+
+/// Scores of censored targets.
+pub mod censored {
+    #[doc(inline)]
+    pub use negmm_dist::censored::{
+        CALIBRATION_BINS, Censored, KaplanMeier, brier_places, concordance, integrated_brier,
+    };
+}
+
+/// Proper scores with gradients, in `f64`.
+pub mod score {
+    #[doc(inline)]
+    pub use negmm_dist::score::{
+        Gradient, beta_nll, energy, hybrid, interval, log, logit_gradient, sample_energy, sinkhorn,
+    };
+}
+
+/// Networks: their shape and parameters.
+pub mod net {
+    #[doc(inline)]
+    pub use negmm_nn::net::{
+        Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, Head, LEAST_SAMPLES, Lstm, MOST_ATOMS,
+        MOST_COMPONENTS, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, MOST_SAMPLES, MixtureHead, Network, Parameters, Periodic,
+        SampleHead, Stem,
+    };
+}
+
+/// Training: jobs, engines and their configuration.
+pub mod train {
+    #[doc(inline)]
+    pub use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
+    #[doc(inline)]
+    pub use negmm_nn::train::{
+        Callbacks, CpuEngine, Engine, Epoch, Estimate, Finish, History, Isa, Job, JobGroup, JobGroups, NetworkJob,
+        Objective, Optimiser, Progress, Queue, SD_FACTORS, Schedule, Selection, Trained, TrainedNetwork,
+        TrainingConfig, TrainingPlan, TreesJob, Validation, train,
+    };
+}
+
+#[doc(inline)]
+pub use negmm_nn::{ngboost, options, threads};
 
 pub use accelerator::Accelerator;
+pub use loaded::Loaded;
 pub use method::Method;
-pub use model::{FitOptions, Loaded, Model, fit, fit_with};
+pub use model::{FitOptions, Model, fit, fit_with};
+#[doc(inline)]
 pub use negmm_data::{Encoder, Table};
+#[doc(inline)]
 pub use negmm_dist::{
     Distribution, DistributionKind, DistributionRef, Error, ErrorKind, HighestDensityRegion, Hint, Location,
     LocationPart, Metrics, Mixture, Mixtures, Predictions, QuantileAccelerator, Result, Rng, Support, TailQuantile,

@@ -103,6 +103,26 @@ fn bits(predictions: &Predictions) -> Vec<u64> {
 }
 
 #[test]
+fn a_model_is_saved_whole_or_not_at_all() {
+    let folder = std::env::temp_dir().join(format!("negmm-save-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (model, path) = (small_model(), folder.join("m.negmm"));
+    std::fs::write(&path, b"another file").unwrap();
+    model.save(&path).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), model.to_bytes().unwrap());
+    assert_eq!(Model::load(&path).unwrap(), model);
+    // A folder cannot be replaced by a file: the error names it, and nothing is left beside it.
+    let taken = folder.join("taken");
+    std::fs::create_dir_all(taken.join("inner")).unwrap();
+    let error = model.save(&taken).unwrap_err().to_string();
+    assert!(error.contains("taken"), "{error}");
+    let mut names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["m.negmm", "taken"]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn what_is_loaded_predicts_the_same_bits() {
     let (training, new) = (table(80, 1), table(70, 2));
     let bounded = [SHORT.as_slice(), &[("sigma-max", "2"), ("mean-bound", "3")]].concat();

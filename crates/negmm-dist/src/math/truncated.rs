@@ -17,7 +17,7 @@
 //! pdf(a) - pdf(b) = pdf(a) (1 - e)     a pdf(a) - b pdf(b) = pdf(a) (a (1 - e) - w e)
 //! ```
 //!
-//! P is one [`stretch`] of the density from a on where a > 0, else two of them from zero.
+//! P is one [`normal_interval`] of the density from a on where a > 0, else two of them from zero.
 //!
 //! The lanes have three forms, none of which is a difference of nearly equal numbers where it is used.
 //!

@@ -1,5 +1,5 @@
 //! The logarithmic score of a set of samples in `f32` lanes: that of the normal distribution with their mean
-//! and unbiased variance, its sd never below a floor. [`negmm_dist::samples::SampleSet::log_pdf`] is the same in f64.
+//! and unbiased variance, its sd never below a floor. `log_pdf` of [`negmm_dist::samples::SampleSet`] is the same in f64.
 //!
 //! ```text
 //! S(z, y) = (y - mean)² / (2 sd²) + ln sd + ln(2 pi) / 2        sd = max(floor, sqrt(sum_i (z_i - mean)² / (M - 1)))

@@ -53,7 +53,7 @@ impl Tree {
         &self.nodes
     }
 
-    /// Finds the leaves of the rows from `first` on, as many as `leaves` is long (at most [`BLOCK`]).
+    /// Finds the leaves of the rows from `first` on, as many as `leaves` is long (at most `BLOCK`).
     #[inline(always)]
     pub fn leaves(&self, columns: &Columns<'_>, first: usize, leaves: &mut [u32]) {
         leaves.fill(0);

@@ -9,7 +9,7 @@ use super::baseline::Baseline;
 use super::copula::Copula;
 use super::features::{Past, inputs};
 use super::{ForecastPoint, Histories, SeriesTransform};
-use crate::model::{Loaded, forecaster_to_bytes};
+use crate::model::{bytes_of, read, save, write};
 use crate::{Accelerator, Model};
 use negmm_data::Table;
 use negmm_dist::quote::quoted;
@@ -81,24 +81,28 @@ impl Forecaster {
     /// Reads a model file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Self::of(Loaded::load(path)?).map_err(|error| error.in_file(path))
+        Self::from_bytes(&bytes_of(path)?).map_err(|error| error.in_file(path))
+    }
+
+    /// Writes a model file, whole or not at all, as [`Model::save`] does.
+    ///
+    /// # Errors
+    /// When the folder cannot be written to, or the disk is full.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        save(&self.to_bytes()?, path.as_ref())
     }
 
     /// Reads the bytes of a model file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Self::of(Loaded::from_bytes(bytes)?)
-    }
-
-    fn of(loaded: Loaded) -> Result<Self> {
-        match loaded {
-            Loaded::Forecaster(forecaster) => Ok(*forecaster),
-            Loaded::Model(_) => Err(Error::model("this file holds a model of rows, not a forecaster of series")),
+        match read(bytes)? {
+            (model, Some(parts)) => Self::of_parts(model, parts),
+            (_, None) => Err(Error::model("this file holds a model of rows, not a forecaster of series")),
         }
     }
 
     /// The bytes of the model file: the same forecaster gives the same bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        forecaster_to_bytes(&self.model, ForecastParts { recipe: self.recipe.clone(), rest: self.rest.clone() })
+        write(&self.model, Some(ForecastParts { recipe: self.recipe.clone(), rest: self.rest.clone() }))
     }
 
     /// The forecaster from the parts of a model file, after validation.

@@ -40,7 +40,6 @@ pub use adaptive::AdaptiveScores;
 pub use backtest::{Backtest, BacktestOrigins, backtest};
 pub use features::ForecastPoint;
 pub use fit::{FittedForecaster, ForecastPlan, fit_forecaster};
-pub(crate) use forecaster::ForecastParts;
 pub use forecaster::{Forecaster, Forecasts, Score};
 pub use frequency::Frequency;
 pub use naive::Naive;

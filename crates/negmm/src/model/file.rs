@@ -11,17 +11,17 @@
 //! covers the text and all other tensors, so that a damaged file is refused.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::tensors::{self, Shape};
 use super::{Model, Record};
 use crate::accelerator::Helper;
 use crate::conformal::{Calibration, CalibrationShape};
-use crate::forecast::{ForecastParts, Forecaster};
 use crate::method::{Method, Predictor};
 use negmm_data::Encoder;
 use negmm_dist::{Error, Result};
@@ -44,64 +44,28 @@ struct Version {
     format: u32,
 }
 
+/// The description of a model; `F` is what makes a forecaster of it.
 #[derive(Serialize, Deserialize)]
-struct Metadata {
+struct Metadata<F> {
     format: u32,
     method: Method,
     encoder: Encoder,
     predictor: Shape,
     record: Record,
     /// The parts of a forecaster beside its model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    forecast: Option<ForecastParts>,
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    forecast: Option<F>,
     /// The conformal calibration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<CalibrationShape>,
 }
 
-/// The content of a model file.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Loaded {
-    /// A model for tables.
-    Model(Box<Model>),
-    /// A forecaster for series.
-    Forecaster(Box<Forecaster>),
-}
-
-impl Loaded {
-    /// Reads a model file.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        Self::from_bytes(&bytes_of(path)?).map_err(|error| error.in_file(path))
-    }
-
-    /// Reads a model file to its end.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is not a model file or too large for one.
-    pub fn read_from(reader: impl Read) -> Result<Self> {
-        Self::from_bytes(&all_bytes(reader)?)
-    }
-
-    /// Reads the bytes of a model file.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (model, forecast) = read(bytes)?;
-        Ok(match forecast {
-            Some(parts) => Self::Forecaster(Box::new(Forecaster::of_parts(model, parts)?)),
-            None => Self::Model(Box::new(model)),
-        })
-    }
-}
-
 pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
-    write(model, None)
+    write::<()>(model, None)
 }
 
-pub(crate) fn forecaster_to_bytes(model: &Model, parts: ForecastParts) -> Result<Vec<u8>> {
-    write(model, Some(parts))
-}
-
-fn write(model: &Model, forecast: Option<ForecastParts>) -> Result<Vec<u8>> {
+/// The bytes of a model, and of what makes a forecaster of it.
+pub(crate) fn write<F: Serialize>(model: &Model, forecast: Option<F>) -> Result<Vec<u8>> {
     let (shape, mut tensors) = tensors::write(&model.predictor);
     let (calibration, tails) = model.calibration.as_ref().map(Calibration::write).unzip();
     tensors.extend(tails.into_iter().flatten());
@@ -126,13 +90,30 @@ pub(super) fn load(path: &Path) -> Result<Model> {
     from_bytes(&bytes_of(path)?).map_err(|error| error.in_file(path))
 }
 
-fn bytes_of(path: &Path) -> Result<Vec<u8>> {
+/// Writes a file, whole or not at all.
+pub(crate) fn save(bytes: &[u8], path: &Path) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = File::create(&part).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.and_then(|()| std::fs::rename(&part, path)).map_err(|error| {
+        // What cannot be removed was not made.
+        let _ = std::fs::remove_file(&part);
+        Error::io(path, error)
+    })
+}
+
+/// The bytes of the model file at `path`.
+pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     all_bytes(file).map_err(|error| error.in_file(path))
 }
 
 /// All bytes, if they begin like a model file and are not too many.
-fn all_bytes(mut reader: impl Read) -> Result<Vec<u8>> {
+pub(crate) fn all_bytes(mut reader: impl Read) -> Result<Vec<u8>> {
     let unread = |error: std::io::Error| Error::unread(error);
     let mut bytes = Vec::new();
     (&mut reader).take(BEGINNING).read_to_end(&mut bytes).map_err(unread)?;
@@ -149,14 +130,14 @@ fn all_bytes(mut reader: impl Read) -> Result<Vec<u8>> {
 }
 
 pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
-    match read(bytes)? {
+    match read::<IgnoredAny>(bytes)? {
         (model, None) => Ok(model),
         (_, Some(_)) => Err(Error::model("this file holds a forecaster of series, not a model of rows")),
     }
 }
 
 /// The model, and the parts of a forecaster.
-fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
+pub(crate) fn read<F: DeserializeOwned>(bytes: &[u8]) -> Result<(Model, Option<F>)> {
     let foreign = |_| Error::model(FOREIGN);
     let tensors = SafeTensors::deserialize(bytes).map_err(foreign)?;
     let text = text_of(bytes, METADATA_KEY)
@@ -177,7 +158,7 @@ fn read(bytes: &[u8]) -> Result<(Model, Option<ForecastParts>)> {
     if stored.data() != sum.to_le_bytes() {
         return Err(damaged("its checksum does not fit".into()));
     }
-    let Metadata { method, encoder, predictor, record, forecast, calibration, .. } =
+    let Metadata::<F> { method, encoder, predictor, record, forecast, calibration, .. } =
         serde_json::from_str(&text).map_err(unreadable)?;
     if (version.format == FORECASTER_FORMAT) != forecast.is_some() {
         return Err(damaged("its format is not that of what it holds".into()));

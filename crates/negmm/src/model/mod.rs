@@ -13,8 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use encoded_table::{EncodedTable, EncodingCache, PreprocessingConfig};
-pub use file::Loaded;
-pub(crate) use file::forecaster_to_bytes;
+pub(crate) use file::{all_bytes, bytes_of, read, save, write};
 pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
 pub use record::Record;
@@ -207,6 +206,14 @@ impl Model {
     /// Reads a model file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         file::load(path.as_ref())
+    }
+
+    /// Writes a model file, whole or not at all: under another name in the same folder first, which then becomes `path`.
+    ///
+    /// # Errors
+    /// When the folder cannot be written to, or the disk is full; nothing is left then, and a file that was there stays.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        file::save(&self.to_bytes()?, path.as_ref())
     }
 
     /// Reads the bytes of a model file.
