@@ -252,8 +252,8 @@ fn configure(method: &mut Method, flags: &MethodFlags) -> Result<(), Error> {
     let settings = flags.settings.iter().map(|setting| (setting.option.as_str(), setting.value.as_str()));
     method.configure(&settings.collect::<Vec<_>>()).map_err(|error| {
         let blamed = flags.settings.iter().find(|setting| Some(setting.option.as_str()) == error.option_name());
-        match blamed.and_then(|setting| setting.place.clone()) {
-            Some(place) => error.at(place),
+        match blamed.and_then(|setting| setting.location.clone()) {
+            Some(location) => error.at(location),
             None => error,
         }
     })

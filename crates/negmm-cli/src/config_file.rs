@@ -45,38 +45,38 @@ pub fn read(path: &Path) -> Result<ConfigFile, Error> {
     };
     let keys = toml::de::DeTable::parse(&text).map_err(malformed)?;
     let keys = keys.get_ref().keys();
-    let places: HashMap<String, String> =
+    let locations: HashMap<String, String> =
         keys.map(|key| (key.get_ref().to_string(), line_of(key.span().start))).collect();
     let table: toml::Table = text.parse().map_err(malformed)?;
     let mut command = ConfigFile::command();
     command.build();
     let known: Vec<&str> = command.get_arguments().filter_map(|argument| argument.get_long()).collect();
-    // Present names of options, each with the place of its setting.
+    // Present names of options, each with the location of its setting.
     let (mut words, mut notices, mut named) = (Vec::new(), Vec::new(), HashMap::new());
     for (key, value) in &table {
-        let place = &places[key];
-        let text = typed(key, value).map_err(|error| error.at(place))?;
+        let location = &locations[key];
+        let text = typed(key, value).map_err(|error| error.at(location))?;
         let (name, notice) = renamed::current(key);
         if notice.is_some() && table.contains_key(name) {
-            return Err(Error::options(format!("{key} is the former name of {name}, which is given too")).at(place));
+            return Err(Error::options(format!("{key} is the former name of {name}, which is given too")).at(location));
         }
         if !known.contains(&name) {
             let similar = suggestion(name, known.iter().copied());
             let similar = similar.map(|option| Hint::SimilarOption { option: option.to_string() });
             let error = Error::option(key, "is not an option");
-            return Err(similar.into_iter().fold(error, Error::with_hint).at(place));
+            return Err(similar.into_iter().fold(error, Error::with_hint).at(location));
         }
-        notices.extend(notice.map(|notice| format!("{place}: {notice}")));
+        notices.extend(notice.map(|notice| format!("{location}: {notice}")));
         let word = format!("--{name}={text}");
         // Each alone first, so that the one that is refused can be named.
-        ConfigFile::try_parse_from([&word]).map_err(|error| usage::refusal(error).at(place))?;
+        ConfigFile::try_parse_from([&word]).map_err(|error| usage::refusal(error).at(location))?;
         words.push(word);
-        named.insert(name, place);
+        named.insert(name, location);
     }
     let mut file = ConfigFile::try_parse_from(words).map_err(usage::refusal)?;
     file.notices = notices;
     for setting in &mut file.options.method.settings {
-        setting.place = named.get(setting.option.as_str()).map(|place| place.to_string());
+        setting.location = named.get(setting.option.as_str()).map(|location| location.to_string());
     }
     Ok(file)
 }

@@ -139,7 +139,7 @@ fn clear_abandoned(folder: &Path) {
     }
 }
 
-/// The error alone: a temporary file's also names the temporary file, which nobody asked about.
+/// The error alone: that of a temporary file also names the temporary file.
 fn plain(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),

@@ -129,13 +129,13 @@ fn line((doing, thing): (&str, &str), position: u64, length: Option<u64>, passed
         let done = if thing.is_empty() { String::new() } else { report::counted(position as usize, thing) + ", " };
         return format!("{doing}: {done}{} so far", minutes(passed));
     };
-    let share = (position as f64 / length as f64).min(1.0);
+    let fraction = (position as f64 / length as f64).min(1.0);
     let done = match thing {
-        "" => format!("{:.0} %", 100.0 * share),
+        "" => format!("{:.0} %", 100.0 * fraction),
         thing => format!("{} of {}", report::count(position as usize), report::counted(length as usize, thing)),
     };
-    let left = match share > 0.0 {
-        true => format!(", about {} left", minutes(passed * (1.0 - share) / share)),
+    let left = match fraction > 0.0 {
+        true => format!(", about {} left", minutes(passed * (1.0 - fraction) / fraction)),
         false => String::new(),
     };
     format!("{doing}: {done}, {} so far{left}", minutes(passed))

@@ -153,11 +153,11 @@ mod tests {
                 let default = option.chosen_by.unwrap_or(&option.value);
                 let (_, defaults) = help.rsplit_once('[').unwrap();
                 let name = if defaults.contains("neural") && method.is_neural() { "neural" } else { method.name() };
-                let said = |part: &str| {
+                let is_default = |part: &str| {
                     let (methods, value) = part.split_once(": ").unwrap();
                     methods.split(", ").any(|known| known == name) && value.trim_end_matches(']') == default
                 };
-                assert!(defaults.split("; ").any(said), "{name}: --{}: {help}", option.name);
+                assert!(defaults.split("; ").any(is_default), "{name}: --{}: {help}", option.name);
             }
         }
     }

@@ -27,7 +27,7 @@ pub struct MethodSetting {
     /// The text of its value, which the method reads.
     pub value: String,
     /// The file and line it is from, where it is from a config file.
-    pub place: Option<String>,
+    pub location: Option<String>,
 }
 
 impl FromArgMatches for MethodFlags {
@@ -45,7 +45,7 @@ impl FromArgMatches for MethodFlags {
             let option = flag.get_id().as_str();
             if let Some(value) = matches.get_one::<String>(option) {
                 self.settings.retain(|setting| setting.option != option);
-                self.settings.push(MethodSetting { option: option.into(), value: value.clone(), place: None });
+                self.settings.push(MethodSetting { option: option.into(), value: value.clone(), location: None });
             }
         }
         Ok(())

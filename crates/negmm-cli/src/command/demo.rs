@@ -49,10 +49,10 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let ours = Metrics::of(&model.predict(&test)?, y)?;
     let constant = Metrics::of(&model.baseline(y.len()), y)?;
     if let Some(folder) = &demo.save {
-        let place = |name: String| folder.join(name).display().to_string();
-        let mut files = vec![(place(format!("{}.csv", toy.name())), csv(&train))];
-        files.push((place(format!("{}-test.csv", toy.name())), csv(&test)));
-        files.push((place(format!("{}.negmm", toy.name())), model.to_bytes()?));
+        let path = |name: String| folder.join(name).display().to_string();
+        let mut files = vec![(path(format!("{}.csv", toy.name())), csv(&train))];
+        files.push((path(format!("{}-test.csv", toy.name())), csv(&test)));
+        files.push((path(format!("{}.negmm", toy.name())), model.to_bytes()?));
         files.iter().try_for_each(|(path, bytes)| output::write(path, bytes))?;
     }
     let explained =
