@@ -7,21 +7,21 @@ use negmm::{Error, Query};
 use crate::report::counted;
 use crate::say;
 
-/// Says it on standard error.
+/// Prints sentences to standard error.
 pub fn tell(quiet: bool, sentences: &[String]) {
     if !quiet {
         sentences.iter().for_each(|sentence| say::tell(sentence));
     }
 }
 
-/// The sets that were asked for, each with its name.
-fn asked(query: &Query) -> impl Iterator<Item = (String, SetKind, &Number)> {
+/// The sets of a query, each with its name.
+fn sets(query: &Query) -> impl Iterator<Item = (String, SetKind, &Number)> {
     let intervals = query.interval.iter().map(|number| ("interval", SetKind::Intervals, number));
     let regions = query.region.iter().map(|number| ("region", SetKind::Regions, number));
     intervals.chain(regions).map(|(name, sets, number)| (format!("{name} {}", number.text), sets, number))
 }
 
-/// What the sets that were asked for hold by a calibration; of groups that with the fewest rows.
+/// The guarantees of the sets of a query by a calibration; of groups, that of the smallest.
 pub fn of_calibration(calibration: &Calibration, query: &Query) -> Vec<String> {
     let of = |(name, sets, coverage): (String, SetKind, &Number)| {
         let guarantees = calibration.guarantees(sets, coverage.value);
@@ -30,32 +30,32 @@ pub fn of_calibration(calibration: &Calibration, query: &Query) -> Vec<String> {
             calibration.by().map_or(String::new(), |by| format!(" in each {by:?}, the smallest being {group:?}"));
         Some(format!("{name}{group}: {guarantee}"))
     };
-    asked(query).filter_map(of).collect()
+    sets(query).filter_map(of).collect()
 }
 
-/// How often the sets that were asked for held the targets of a sequence.
+/// The empirical coverage of the adaptive sets of a query along a sequence.
 pub fn of_sequence(adaptive: &AdaptiveConformal, query: &Query) -> Result<Vec<String>, Error> {
     let of = |(name, sets, coverage): (String, SetKind, &Number)| {
         let kept = adaptive.kept(sets, coverage.value)?;
         if kept.targets == 0 {
-            return Ok(format!("{name}: no target is known that sets could adapt to: they are the model's own"));
+            return Ok(format!(
+                "{name}: there are no observed targets to adapt to, so the sets are those of the model"
+            ));
         }
-        let share = 100.0 * kept.held as f64 / kept.targets as f64;
-        let (asked, bound) = (100.0 * coverage.value, 100.0 * kept.bound);
+        let covered = 100.0 * kept.held as f64 / kept.targets as f64;
+        let (nominal, bound) = (100.0 * coverage.value, 100.0 * kept.bound);
         let steps = counted(kept.targets, "target");
         Ok(format!(
-            "{name}: adaptive; {share:.1} % of {steps} were held, which is sure to be within {bound:.1} % of {asked} %"
+            "{name}: adaptive; coverage {covered:.1} % of {steps}, guaranteed within {bound:.1} % of {nominal} %"
         ))
     };
-    asked(query).map(of).collect()
+    sets(query).map(of).collect()
 }
 
-/// A sentence about the rows whose group nothing is known of, where there are some.
-pub fn strangers(calibration: &Calibration, rows: usize) -> Option<String> {
+/// A sentence about rows of unseen groups, if there are any.
+pub fn unseen_groups(calibration: &Calibration, rows: usize) -> Option<String> {
     let by = calibration.by().filter(|_| rows > 0)?;
     let (are, sets) = if rows == 1 { ("is", "its sets are") } else { ("are", "their sets are") };
     let rows = counted(rows, "row");
-    Some(format!(
-        "{rows} {are} of a {by:?} that the model was not calibrated for: {sets} the whole line, from -inf to inf"
-    ))
+    Some(format!("{rows} {are} of a {by:?} that the model was not calibrated for: {sets} unbounded, from -inf to inf"))
 }

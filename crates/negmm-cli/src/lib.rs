@@ -11,7 +11,7 @@ mod input;
 mod interrupt;
 mod journal;
 mod output;
-mod places;
+mod output_paths;
 mod predictions;
 mod progress;
 mod read_as;

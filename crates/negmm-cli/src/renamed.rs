@@ -1,8 +1,8 @@
 //! Former names of options: still accepted, with a notice on standard error that names the new one.
 //!
 //! To rename a flag, rename it and add `(old, new)` to [`FLAGS`]; an option of a method goes to [`negmm::options::RENAMED`], a
-//! parameter of a query to [`negmm::predict::RENAMED`]. Nothing else is needed: the old name is then a hidden alias of the flag, and is accepted in config
-//! files, in `--set` and in `--try`.
+//! parameter of a query to [`negmm::predict::RENAMED`]. Nothing else is needed: the old name is then a hidden alias of the flag,
+//! and is accepted in config files, in `--set` and in `--try`.
 
 use std::ffi::OsString;
 

@@ -135,7 +135,7 @@ fn groups_and_weights_are_columns_of_both_files() {
     folder.write("new.csv", "x,c,y\n0.5,a,1\n0.5,b,1\n0.5,z,1\n");
     let outcome = folder.done(&conformal);
     let strangers =
-        "1 row is of a \"c\" that the model was not calibrated for: its sets are the whole line, from -inf to inf";
+        "1 row is of a \"c\" that the model was not calibrated for: its sets are unbounded, from -inf to inf";
     assert!(outcome.err.contains(strangers), "{}", outcome.err);
     assert!(
         outcome.err.contains("interval 0.9 in each \"c\", the smallest being \"a\": at least 90 %"),
@@ -164,7 +164,8 @@ fn sets_of_a_sequence_adapt() {
     folder.fit("s.csv", "s.negmm", &["--sequence", "y", "--window", "5"]);
     let outcome = folder.done(&["predict", "s.negmm", "s.csv", "--interval", "0.9", "--conformal"]);
     assert!(
-        outcome.err.contains("interval 0.9: adaptive; ") && outcome.err.contains(" of 395 targets were held"),
+        outcome.err.contains("interval 0.9: adaptive; ")
+            && outcome.err.contains(" % of 395 targets, guaranteed within "),
         "{}",
         outcome.err
     );

@@ -45,8 +45,8 @@ pub struct Predict {
     /// Mean of the lowest fraction of outcomes (expected shortfall): shortfall_0.05 …
     #[arg(long, value_name = "FRACTION,…", allow_hyphen_values = true)]
     pub shortfall: Option<String>,
-    /// The variance in its two parts: variance_within (noise) and variance_between (several possible outcomes); for an ensemble
-    /// also variance_aleatoric (noise that all members expect) and variance_epistemic (what they do not agree on)
+    /// Decomposition of the variance: variance_within and variance_between the components; for an ensemble also
+    /// variance_aleatoric (noise) and variance_epistemic (disagreement of the members)
     #[arg(long)]
     pub parts: bool,
     /// How far a row lies outside the ranges of the training rows: novelty (0 inside, else standard deviations) and novelty_input
@@ -55,7 +55,7 @@ pub struct Predict {
     /// The mixture itself: weight_1 …, mean_1 …, sd_1 …
     #[arg(long)]
     pub components: bool,
-    /// This many random draws: draw_1 …
+    /// Number of random draws: draw_1 …
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<usize>)]
     pub draws: Option<usize>,
     /// Random seed of the draws and sample paths

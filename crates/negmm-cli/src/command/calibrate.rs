@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::arguments::{Calibrate, Shared};
 use crate::input;
 use crate::output::write;
-use crate::places::{Written, apart};
+use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
 use crate::report::counted;
 use crate::say::{say, say_json, warn};
@@ -32,8 +32,8 @@ const GROUPS_SHOWN: usize = 20;
 pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
     shared.threads();
     let place = &calibrate.output;
-    let written = Written { what: "model", place, option: "-o MODEL" };
-    apart(shared.json, &[written], &[("data", Path::new(&calibrate.data))])?;
+    let written = OutputPath { what: "model", place, option: "-o MODEL" };
+    check_distinct(shared.json, &[written], &[("data", Path::new(&calibrate.data))])?;
     let model = match input::model(&calibrate.model, Some(&calibrate.data))? {
         Loaded::Model(model) if model.encoder().sequence().is_none() => *model,
         _ => {

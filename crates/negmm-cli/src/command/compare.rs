@@ -13,7 +13,7 @@ use crate::arguments::{Compare, Shared};
 use crate::command::forecast;
 use crate::config::{CompareConfig, DataConfig, Splitting};
 use crate::output::Output;
-use crate::places::{Written, apart};
+use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
 use crate::say::{say, say_json, warn};
 use crate::{input, report};
@@ -31,8 +31,8 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         if picture == "-" {
             return Err(Error::options("--svg needs the name of a file, not -"));
         }
-        let written = Written { what: "plot", place: picture, option: "--svg FILE" };
-        apart(false, &[written], &[("data", Path::new(&arguments.data))])?;
+        let written = OutputPath { what: "plot", place: picture, option: "--svg FILE" };
+        check_distinct(false, &[written], &[("data", Path::new(&arguments.data))])?;
     }
     let engine = shared.trainer()?;
     let picture = arguments.svg.as_deref().map(Output::create).transpose()?;

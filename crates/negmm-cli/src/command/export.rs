@@ -4,15 +4,15 @@ use negmm::{Error, Loaded};
 use serde_json::json;
 
 use crate::arguments::{Export, Shared};
-use crate::places::{Written, apart};
+use crate::output_paths::{OutputPath, check_distinct};
 use crate::say::say_json;
 use crate::{input, output};
 
 /// Runs it.
 pub fn run(export: &Export, shared: &Shared) -> Result<(), Error> {
     let place = &export.output;
-    let graph = Written { what: "graph", place, option: "-o FILE" };
-    apart(shared.json, &[graph], &[("model", &export.model)])?;
+    let graph = OutputPath { what: "graph", place, option: "-o FILE" };
+    check_distinct(shared.json, &[graph], &[("model", &export.model)])?;
     let model = match input::model(&export.model, None)? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(_) => {

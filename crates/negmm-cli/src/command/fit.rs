@@ -16,7 +16,7 @@ use crate::command::{forecast, held_out};
 use crate::config::FitConfig;
 use crate::engine::Trainer;
 use crate::output::Output;
-use crate::places::{Written, apart};
+use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
 use crate::say::{print_warnings, say, say_json, tell, warn};
 use crate::{input, read_as, report};
@@ -102,14 +102,14 @@ fn check_outputs(fit: &Fit, place: &str, shared: &Shared) -> Result<(), Error> {
     if fit.report.as_deref() == Some("-") {
         return Err(Error::options("--report needs the name of a file, not -"));
     }
-    let mut outputs = vec![Written { what: "model", place, option: "-o MODEL" }];
+    let mut outputs = vec![OutputPath { what: "model", place, option: "-o MODEL" }];
     let held_out = fit.held_out.as_deref();
-    outputs.extend(held_out.map(|place| Written { what: "held-out predictions", place, option: "--held-out FILE" }));
+    outputs.extend(held_out.map(|place| OutputPath { what: "held-out predictions", place, option: "--held-out FILE" }));
     let report = fit.report.as_deref();
-    outputs.extend(report.map(|place| Written { what: "report", place, option: "--report FILE" }));
+    outputs.extend(report.map(|place| OutputPath { what: "report", place, option: "--report FILE" }));
     let mut inputs = vec![("data", Path::new(&fit.data))];
     inputs.extend(fit.config.as_deref().map(|config| ("config file", config)));
-    apart(shared.json, &outputs, &inputs)
+    check_distinct(shared.json, &outputs, &inputs)
 }
 
 /// Trains a model, with a progress bar.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::arguments::{Predict, Shared};
 use crate::command::forecast;
-use crate::places::{Written, apart};
+use crate::output_paths::{OutputPath, check_distinct};
 use crate::predictions::{Encoded, Format, PredictionFile};
 use crate::progress::Bar;
 use crate::report::{count, counted};
@@ -30,7 +30,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let format = Format::of(place, shared.json)?;
     let inputs = [("model", &*predict.model), ("data", Path::new(&predict.data))];
     // As lines of JSON predictions are what --json asks for.
-    apart(false, &[Written { what: "predictions", place, option: "-o FILE" }], &inputs)?;
+    check_distinct(false, &[OutputPath { what: "predictions", place, option: "-o FILE" }], &inputs)?;
     let model = match shared.accelerated(input::model(&predict.model, Some(&predict.data))?)? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::predict(&forecaster, predict, &query, shared),
@@ -76,7 +76,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     warn(shared.quiet, outside(&warnings).as_slice());
     let calibrated = query.conformal && model.encoder().sequence().is_none();
     if let Some(calibration) = model.calibration().filter(|_| calibrated) {
-        warn(shared.quiet, guarantees::strangers(calibration, unseen_groups).as_slice());
+        warn(shared.quiet, guarantees::unseen_groups(calibration, unseen_groups).as_slice());
         said = guarantees::of_calibration(calibration, &query);
     }
     guarantees::tell(shared.quiet, &said);

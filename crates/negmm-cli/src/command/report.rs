@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::arguments::{self, Shared};
 use crate::output::Output;
-use crate::places::{Written, apart};
+use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
 use crate::say::{say, say_json, tell, warn};
 use crate::without_target::WithoutTarget;
@@ -18,9 +18,9 @@ use crate::{input, report as terminal};
 /// Runs it.
 pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     shared.threads();
-    let page = report.output.as_deref().map(|place| Written { what: "report", place, option: "-o FILE" });
+    let page = report.output.as_deref().map(|place| OutputPath { what: "report", place, option: "-o FILE" });
     let inputs = [("data", Path::new(&report.data)), ("model", &*report.model)];
-    apart(shared.json, page.as_slice(), &inputs)?;
+    check_distinct(shared.json, page.as_slice(), &inputs)?;
     let loaded = input::model(&report.model, Some(&report.data))?;
     // Opened first, so that a path that cannot be written fails before the work.
     let page = report.output.as_deref().map(Output::create).transpose()?;

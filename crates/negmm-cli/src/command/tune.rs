@@ -15,7 +15,7 @@ use crate::arguments::tune::SearchName;
 use crate::arguments::{Shared, Tune};
 use crate::config::{DataConfig, TuneConfig};
 use crate::output::{Output, write};
-use crate::places::{Written, apart};
+use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
 use crate::say::{print_warnings, say, say_json, warn};
 use crate::{input, journal, report};
@@ -45,7 +45,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let model = arguments.output.clone().unwrap_or_else(|| folder.join("best.negmm")).display().to_string();
     let (trials, result_file) = (folder.join(part.shard.file_name()), folder.join("result.json"));
     let inputs = [("data", Path::new(&arguments.data)), ("journal", &trials), ("result", &result_file)];
-    apart(shared.json, &[Written { what: "model", place: &model, option: "-o MODEL" }], &inputs)?;
+    check_distinct(shared.json, &[OutputPath { what: "model", place: &model, option: "-o MODEL" }], &inputs)?;
     let mut journal = part.open(folder, &search.plan())?;
     // Fails before the search if the path cannot be written.
     drop(Output::create(&model)?);

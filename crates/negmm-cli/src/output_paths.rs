@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use negmm::Error;
 
 /// An output of a command.
-pub struct Written<'a> {
+pub struct OutputPath<'a> {
     /// Its name in messages.
     pub what: &'a str,
     /// A file, or `-`.
@@ -16,8 +16,8 @@ pub struct Written<'a> {
 
 /// An error if an output would replace an input (its name in messages, and its path) or another output, or if it goes to standard
 /// output together with the object of `--json`.
-pub fn apart(json: bool, outputs: &[Written<'_>], inputs: &[(&str, &Path)]) -> Result<(), Error> {
-    for (number, Written { what, place, option }) in outputs.iter().enumerate() {
+pub fn check_distinct(json: bool, outputs: &[OutputPath<'_>], inputs: &[(&str, &Path)]) -> Result<(), Error> {
+    for (number, OutputPath { what, place, option }) in outputs.iter().enumerate() {
         if json && *place == "-" {
             return Err(Error::options(format!(
                 "the {what} and --json cannot both go to standard output: use {option}"
