@@ -8,9 +8,9 @@
 //! a <- a + rate (α - 1{missed})
 //! ```
 //!
-//! As a stays between -rate and 1 + rate, the fraction of misses among T targets differs from α by at most (max(α, 1
-//! - α) + rate) / (rate T), whatever happens. Where d earlier targets are still unknown when a set is made, a can
-//! leave that range by d more rates.
+//! As a stays between -rate and 1 + rate, the fraction of misses among T targets differs from α by at most
+//! (max(α, 1 - α) + rate) / (rate T), whatever happens. Where d earlier targets are still unknown when a set is made,
+//! a can leave that range by d more rates.
 
 use std::collections::{BTreeMap, VecDeque};
 
