@@ -85,7 +85,7 @@ def _fit_in_child(seed: int) -> list[float]:
 def test_a_fork_works_after_threads_have_been_used():
     expected = [_fit_in_child(seed) for seed in range(3)]
     with multiprocessing.get_context("fork").Pool(2) as processes:
-        assert processes.map_async(_fit_in_child, range(3)).get(timeout=60) == expected
+        assert processes.map_async(_fit_in_child, range(3)).get(timeout=300) == expected
 
 
 def _threads(n_jobs):
