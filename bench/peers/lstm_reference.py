@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write outputs and gradients of a tiny torch.nn.LSTM, for a test of the library to match.
 
-    python lstm_reference.py > ../../crates/negmm/tests/reference/lstm.json
+    python lstm_reference.py > ../../crates/negmm-nn/tests/reference/lstm.json
 
 The loss is the sum over rows and units of coefficient * (last hidden state of
 the last layer). The two biases of a layer are given as their sum, and the

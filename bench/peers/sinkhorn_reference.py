@@ -8,7 +8,7 @@ z: the first cloud is z after SampleNet's scaling, and the gradient is with
 respect to z, through the scaling.
 
     pip install torch geomloss
-    python sinkhorn_reference.py > ../../crates/negmm/tests/reference/sinkhorn.json
+    python sinkhorn_reference.py > ../../crates/negmm-nn/tests/reference/sinkhorn.json
 """
 
 import json

@@ -1,11 +1,11 @@
 //! Scores of samples: the f64 reference against pairs and differences, the f32 lanes against the reference on every instruction set;
 //! the Sinkhorn divergence against geomloss (bench/peers/sinkhorn_reference.py).
 
-use negmm::Rng;
-use negmm::score::sample_energy;
-use negmm::score::sinkhorn;
+use negmm_dist::Rng;
 use negmm_dist::math::counter::Counter;
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
+use negmm_dist::score::sample_energy;
+use negmm_dist::score::sinkhorn;
 use negmm_nn::loss::sample_energy::SampleScratch;
 use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn, SinkhornScratch};
 use negmm_nn::net::{PANEL, PANEL_CHUNKS};

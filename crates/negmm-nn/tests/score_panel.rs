@@ -1,13 +1,13 @@
 //! Losses (f32, one row per lane) against the f64 reference, with their heads, in easy and difficult cases, on every instruction set.
 
 use libm::{exp, log, log1p, tanh};
-use negmm::Mixture;
-use negmm::Rng;
-use negmm::net::MixtureHead;
-use negmm::score::{self, logit_gradient};
 use negmm_dist::Distribution;
+use negmm_dist::Mixture;
+use negmm_dist::Rng;
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
+use negmm_dist::score::{self, logit_gradient};
 use negmm_nn::loss::{Scratch, Wanted};
+use negmm_nn::net::MixtureHead;
 use negmm_nn::net::{MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS};
 
 const COMPONENTS: [usize; 5] = [1, 2, 5, 10, 50];

@@ -1,10 +1,10 @@
 //! The LSTM against a plain f64 reference, central differences and PyTorch; on every instruction set the same bits.
 
-use negmm::Rng;
-use negmm::net::{Lstm, Stem};
+use negmm_dist::Rng;
 use negmm_dist::math::counter::Counter;
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
 use negmm_nn::net::{Dropout, LstmLayer, LstmWorkspace, PANEL, PANEL_CHUNKS};
+use negmm_nn::net::{Lstm, Stem};
 use serde::Deserialize;
 
 /// Forward and backward of one panel.

@@ -1,9 +1,9 @@
 //! Losses of interval-censored rows (f32, one row per lane) against the f64 reference, on every instruction set.
 
-use negmm::score::{self, Gradient, logit_gradient};
-use negmm::{Mixture, Rng};
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
 use negmm_dist::math::truncated::Truncated;
+use negmm_dist::score::{self, Gradient, logit_gradient};
+use negmm_dist::{Mixture, Rng};
 use negmm_nn::loss::{ObservedTargets, Scratch, Wanted};
 use negmm_nn::net::{MixturePanel, PANEL, PANEL_CHUNKS};
 
