@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::Hint;
 use crate::location::{Location, LocationPart};
-use crate::wording::{Neutral, Wording, sentence};
+use crate::sentence::sentence;
+use crate::wording::{Neutral, Wording};
 
 /// The result of everything in this library that can fail.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -24,6 +24,7 @@ pub mod predictive;
 pub mod quote;
 pub mod samples;
 pub mod score;
+mod sentence;
 #[doc(hidden)]
 pub mod streams;
 mod suggestion;

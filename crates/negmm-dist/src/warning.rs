@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::location::LocationPart;
-use crate::wording::{Neutral, Wording, sentence};
+use crate::sentence::sentence;
+use crate::wording::{Neutral, Wording};
 use crate::{Hint, Location};
 
 /// A warning with its location and hints, which each front end words.

@@ -588,7 +588,7 @@ fn text_missing_cells_and_new_places_are_welcome() {
 
 /// The options of a method with their values as text: the fields of its file, and of its members.
 fn options_of(method: &Method) -> Vec<(String, String)> {
-    let Value::Object(fields) = serde_json::to_value(method).unwrap() else { panic!("fields") };
+    let Value::Object(fields) = method.to_json() else { panic!("fields") };
     let text = |value: &Value| match value {
         Value::Null => "none".to_string(),
         Value::String(text) => text.clone(),
@@ -598,7 +598,7 @@ fn options_of(method: &Method) -> Vec<(String, String)> {
     };
     let mut options: Vec<_> =
         fields.iter().filter(|(name, _)| *name != "name").map(|(name, value)| (name.clone(), text(value))).collect();
-    if let Some(member) = fields.get("member") {
+    if let Some(member) = serde_json::to_value(method).unwrap().get("member") {
         options.extend(options_of(&serde_json::from_value(member.clone()).unwrap()));
     }
     options
