@@ -64,8 +64,8 @@ fn during_a_predict() {
     interrupt(&folder, child, 1);
     assert_eq!(folder.names(), ["ok.csv", "ok.negmm"]);
 
-    folder.write("d.csv", rows(20_000));
-    let predict = ["predict", "ok.negmm", "d.csv", "-o", "p.csv", "--draws", "2000"];
+    folder.write("d.csv", rows(200_000));
+    let predict = ["predict", "ok.negmm", "d.csv", "-o", "p.csv", "--draws", "50"];
     interrupt(&folder, folder.command(&predict).spawn().unwrap(), 1);
     assert_eq!(folder.names(), ["d.csv", "ok.csv", "ok.negmm"]);
 }

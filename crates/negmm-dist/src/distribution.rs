@@ -12,7 +12,7 @@ use crate::math::rng::Rng;
 /// let two_peaks = mixtures.row(0);
 /// assert_eq!(two_peaks.mean(), 0.0);
 /// assert!((two_peaks.cdf(two_peaks.quantile(0.9)) - 0.9).abs() < 1e-14);
-/// assert!(two_peaks.crps(3.0) < two_peaks.crps(0.0));
+/// assert!(two_peaks.log_score(3.0) < two_peaks.log_score(0.0));
 /// assert_eq!(two_peaks.hdr(0.5).intervals().len(), 2);
 /// # Ok::<(), negmm_dist::Error>(())
 /// ```

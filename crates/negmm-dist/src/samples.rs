@@ -14,6 +14,7 @@ use crate::{Error, Result, Support};
 /// Sets of samples, one for each row, all of the same size.
 ///
 /// ```
+/// use negmm_dist::Distribution;
 /// use negmm_dist::samples::SampleSets;
 ///
 /// let sets = SampleSets::new(4, vec![1.0, 4.0, 2.0, 8.0, 0.0, 0.0, 0.0, 0.0], 1e-3)?;
