@@ -217,7 +217,7 @@ class Forecaster(BaseEstimator):
         )
         forecaster.model_ = model
         forecaster._frame = None
-        forecaster._tell()
+        forecaster._read_description()
         return forecaster
 
     def _read_description(self) -> None:
