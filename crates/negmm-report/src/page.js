@@ -52,7 +52,7 @@
     let bars = [];
     if (row.values) bars = row.values.map(([value, probability]) => [value - row.step / 2, value + row.step / 2, probability]);
     else if (row.samples) {
-      const count = 30, width = (high - low) / count, heights = Array(count).fillTable(0);
+      const count = 30, width = (high - low) / count, heights = Array(count).fill(0);
       row.samples.forEach(x => heights[Math.min(count - 1, Math.floor((x - low) / width))] += 1 / (row.samples.length * width));
       bars = heights.map((height, k) => [low + k * width, low + (k + 1) * width, height]);
     }
