@@ -49,8 +49,8 @@ pub trait Distribution {
 
     /// P(Y < y), strictly: with [`Distribution::point_probability`] and [`Distribution::survival`] it sums to 1.
     fn below(&self, y: f64) -> f64 {
-        let point = self.point_probability(y);
-        if point > 0.0 { (self.cdf(y) - point).max(0.0) } else { self.cdf(y) }
+        // A difference from the cdf at `y` would cancel.
+        if self.point_probability(y) == 0.0 { self.cdf(y) } else { self.cdf(y.next_down()) }
     }
 
     /// Density at `y` of all but the atoms.

@@ -72,6 +72,10 @@ impl Distribution for GridSamples<'_> {
         self.samples.point_probability(self.snapped(y))
     }
 
+    fn below(&self, y: f64) -> f64 {
+        if self.point_probability(y) == 0.0 { self.cdf(y) } else { self.cdf(self.snapped(y) - 0.5 * self.grid.step()) }
+    }
+
     fn pdf(&self, y: f64) -> f64 {
         self.samples.pdf(y)
     }
@@ -282,12 +286,8 @@ impl Distribution for DistributionRef<'_> {
         self.on_support(|row| row.point_probability(y))
     }
 
-    /// By the cdf at the value before `y`: a difference from the cdf at `y` would cancel.
     fn below(&self, y: f64) -> f64 {
-        if self.point_probability(y) == 0.0 {
-            return self.cdf(y);
-        }
-        self.cdf(self.support.step.map_or(y.next_down(), |step| self.support.nearest(y) - 0.5 * step))
+        self.on_support(|row| row.below(y))
     }
 
     fn pdf(&self, y: f64) -> f64 {

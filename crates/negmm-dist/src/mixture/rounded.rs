@@ -234,6 +234,13 @@ impl Distribution for Rounded<'_> {
         self.grid.index(y).map_or(0.0, |index| libm::exp(self.log_cell(index)))
     }
 
+    fn below(&self, y: f64) -> f64 {
+        match self.grid.index(y) {
+            Some(index) if self.point_probability(y) > 0.0 => self.up_to(index - 1.0),
+            _ => self.cdf(y),
+        }
+    }
+
     /// Density of the mixture at `y`, before it is rounded.
     fn pdf(&self, y: f64) -> f64 {
         self.mixture.pdf(y)
