@@ -16,10 +16,9 @@ pub mod serve;
 pub mod tune;
 pub mod values;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use negmm::{Error, Loaded, Toy};
 
@@ -38,7 +37,7 @@ use given::Given;
 use predict::OriginFlags;
 use values::{threads, whole};
 
-use crate::{config_file, renamed, usage};
+use crate::renamed;
 
 /// A whole predictive distribution for every row of a data set.
 #[derive(Debug, Parser)]
@@ -120,27 +119,15 @@ pub enum Command {
 }
 
 impl Arguments {
-    /// The arguments of a command line that was parsed, and of the config file that it names: flags take precedence over the file.
-    pub fn new(matches: &ArgMatches, typed: &[OsString]) -> Result<Self, Error> {
-        let mut arguments = Self::from_arg_matches(matches).map_err(usage::refusal)?;
-        arguments.notices = renamed::notices(matches, typed);
-        arguments.notices.extend(arguments.command.notices());
-        if let (Command::Fit(fit), Some((_, of_fit))) = (&mut arguments.command, matches.subcommand())
-            && let Some(path) = &fit.config
-        {
-            let file = config_file::read(path)?;
-            arguments.notices.extend(file.notices);
-            (fit.options, arguments.shared.engine) = (file.options, file.engine);
-            fit.options.update_from_arg_matches(of_fit).map_err(usage::refusal)?;
-            arguments.shared.engine.update_from_arg_matches(matches).map_err(usage::refusal)?;
-        }
-        Ok(arguments)
+    /// The parser of the command line, which accepts former names of options too.
+    pub fn parser() -> clap::Command {
+        renamed::with_former_names(<Self as clap::CommandFactory>::command())
     }
 }
 
 impl Command {
     /// A notice for every `OPTION=VALUE` whose option was typed by its former name.
-    fn notices(&self) -> Vec<String> {
+    pub fn notices(&self) -> Vec<String> {
         let (set, tries) = match self {
             Self::Compare(compare) => (&compare.set[..], &[][..]),
             Self::Tune(tune) => (&tune.set[..], &tune.tries[..]),
@@ -290,6 +277,6 @@ impl Shared {
 
     fn notify(&self) -> Box<dyn Fn(&str) + Sync + Send> {
         let quiet = self.quiet;
-        Box::new(move |text: &str| crate::say::note(quiet, &[text.to_string()]))
+        Box::new(move |text: &str| crate::console::note(quiet, &[text.to_string()]))
     }
 }

@@ -13,7 +13,8 @@ use toml::Value;
 use crate::arguments::EngineFlags;
 use crate::arguments::fit::FitOptions;
 use crate::arguments::values::quoted_name;
-use crate::{renamed, usage};
+use crate::renamed;
+use crate::usage_error::usage_error;
 
 /// What a config file may set.
 #[derive(Debug, Parser)]
@@ -69,11 +70,11 @@ pub fn read(path: &Path) -> Result<ConfigFile, Error> {
         notices.extend(notice.map(|notice| format!("{location}: {notice}")));
         let word = format!("--{name}={text}");
         // Each alone first, so that the one that is refused can be named.
-        ConfigFile::try_parse_from([&word]).map_err(|error| usage::refusal(error).at(location))?;
+        ConfigFile::try_parse_from([&word]).map_err(|error| usage_error(error).at(location))?;
         words.push(word);
         named.insert(name, location);
     }
-    let mut file = ConfigFile::try_parse_from(words).map_err(usage::refusal)?;
+    let mut file = ConfigFile::try_parse_from(words).map_err(usage_error)?;
     file.notices = notices;
     for setting in &mut file.options.method.settings {
         setting.location = named.get(setting.option.as_str()).map(|location| location.to_string());

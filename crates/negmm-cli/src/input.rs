@@ -7,7 +7,7 @@ use negmm::forecast::BacktestOrigins;
 use negmm::{Error, Loaded, Table};
 
 use crate::arguments::predict::OriginFlags;
-use crate::report;
+use crate::format;
 
 /// Standard input in messages.
 const STANDARD_INPUT: &str = "standard input";
@@ -59,7 +59,7 @@ pub fn with_target(table: Table, target: &str, inputs: &ColumnRoles) -> Result<(
 /// A sentence about rows without a target.
 pub fn without_target(rows: usize, target: &str) -> String {
     let (have, are) = if rows == 1 { ("has", "is") } else { ("have", "are") };
-    format!("{} {have} no target {target:?} and {are} left out", report::counted(rows, "row"))
+    format!("{} {have} no target {target:?} and {are} left out", format::counted(rows, "row"))
 }
 
 /// A stream of rows from a file, or from standard input for `-`.

@@ -2,23 +2,26 @@
 
 mod arguments;
 mod chart;
+mod column_summary;
 mod command;
 mod config;
 mod config_file;
+mod conformal_notes;
+mod console;
 mod engine;
-mod guarantees;
+mod format;
 mod input;
 mod interrupt;
 mod journal;
 mod output;
 mod output_paths;
+mod parse;
 mod predictions;
 mod progress;
-mod read_as;
 mod renamed;
-mod report;
-mod say;
-mod usage;
+
+mod text_table;
+mod usage_error;
 mod without_target;
 mod wording;
 
@@ -44,7 +47,7 @@ pub fn main() -> ExitCode {
 /// Runs a command line, prints its error if there is one, and returns its exit code.
 fn run_and_report(typed: &[OsString]) -> u8 {
     run(typed).unwrap_or_else(|error| {
-        say::failure(&error, usage::wants_json(typed));
+        console::print_error(&error, parse::wants_json(typed));
         wording::exit_code(error.kind())
     })
 }
@@ -62,7 +65,7 @@ pub struct Captured {
 
 /// Runs a command line within this process and captures what this thread prints, for tests that run many. Signals are ignored.
 pub fn run_captured(typed: &[OsString]) -> Captured {
-    let (code, [out, err]) = say::captured(|| run_and_report(typed));
+    let (code, [out, err]) = console::capture(|| run_and_report(typed));
     Captured { code, out, err }
 }
 
@@ -71,7 +74,7 @@ pub fn run_captured(typed: &[OsString]) -> Captured {
 /// # Errors
 /// As [`run`].
 pub fn understand(typed: &[OsString]) -> Result<(), Error> {
-    match usage::parse(typed)?.map(|arguments| arguments.command) {
+    match parse::parse(typed)?.map(|arguments| arguments.command) {
         Some(Command::Fit(fit)) => config::FitConfig::new(&fit.options).map(drop),
         _ => Ok(()),
     }
@@ -82,9 +85,9 @@ pub fn understand(typed: &[OsString]) -> Result<(), Error> {
 /// # Errors
 /// One sentence for people, with the kind of error and where it is.
 pub fn run(typed: &[OsString]) -> Result<u8, Error> {
-    let Some(arguments) = usage::parse(typed)? else { return Ok(0) };
+    let Some(arguments) = parse::parse(typed)? else { return Ok(0) };
     let shared = &arguments.shared;
-    say::note(shared.quiet, &arguments.notices);
+    console::note(shared.quiet, &arguments.notices);
     let done = match &arguments.command {
         Command::Monitor(monitor) => {
             let alarm = command::monitor::run(monitor, shared)?;

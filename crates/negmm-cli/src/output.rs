@@ -9,8 +9,8 @@ use std::time::Duration;
 use negmm::Error;
 use tempfile::NamedTempFile;
 
+use crate::console::{Stream, output_error, stdout_error};
 use crate::interrupt;
-use crate::say::{Stream, standard, unless_gone};
 
 /// The prefix of the names of unfinished files.
 const UNFINISHED: &str = ".negmm-";
@@ -84,8 +84,8 @@ impl Output {
     /// Writes some bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         match self {
-            Self::Standard(out) => out.write_all(bytes).map_err(standard),
-            Self::Device(out, path) => out.write_all(bytes).map_err(|error| unless_gone(error, path)),
+            Self::Standard(out) => out.write_all(bytes).map_err(stdout_error),
+            Self::Device(out, path) => out.write_all(bytes).map_err(|error| output_error(error, path)),
             Self::File(out, path) => out.write_all(bytes).map_err(|error| Error::io(path, error)),
         }
     }
@@ -93,8 +93,8 @@ impl Output {
     /// Completes the output: a file gets its final name.
     pub fn finish(self) -> Result<(), Error> {
         match self {
-            Self::Standard(mut out) => out.flush().map_err(standard),
-            Self::Device(mut out, path) => out.flush().map_err(|error| unless_gone(error, &path)),
+            Self::Standard(mut out) => out.flush().map_err(stdout_error),
+            Self::Device(mut out, path) => out.flush().map_err(|error| output_error(error, &path)),
             Self::File(out, path) => {
                 let file = out.into_inner().map_err(|error| Error::io(&path, error.into_error()))?;
                 let mut unfinished = interrupt::unfinished();

@@ -9,7 +9,7 @@ pub struct OutputPath<'a> {
     /// Its name in messages.
     pub what: &'a str,
     /// A file, or `-`.
-    pub place: &'a str,
+    pub path: &'a str,
     /// The flag that sets it, with its value.
     pub option: &'a str,
 }
@@ -17,23 +17,23 @@ pub struct OutputPath<'a> {
 /// An error if an output would replace an input (its name in messages, and its path) or another output, or if it goes to standard
 /// output together with the object of `--json`.
 pub fn check_distinct(json: bool, outputs: &[OutputPath<'_>], inputs: &[(&str, &Path)]) -> Result<(), Error> {
-    for (number, OutputPath { what, place, option }) in outputs.iter().enumerate() {
-        if json && *place == "-" {
+    for (number, OutputPath { what, path, option }) in outputs.iter().enumerate() {
+        if json && *path == "-" {
             return Err(Error::options(format!(
                 "the {what} and --json cannot both go to standard output: use {option}"
             )));
         }
-        let same = |other: &str| if *place == "-" { other == "-" } else { other != "-" && is_same(place, other) };
-        if let Some(other) = outputs[..number].iter().find(|other| same(other.place)) {
-            let place = if *place == "-" { "standard output" } else { place };
+        let same = |other: &str| if *path == "-" { other == "-" } else { other != "-" && is_same(path, other) };
+        if let Some(other) = outputs[..number].iter().find(|other| same(other.path)) {
+            let path = if *path == "-" { "standard output" } else { path };
             return Err(Error::options(format!(
-                "the {} and the {what} would both go to {place}: use another {option}",
+                "the {} and the {what} would both go to {path}: use another {option}",
                 other.what
             )));
         }
-        if let Some((input, _)) = inputs.iter().find(|(_, path)| *place != "-" && is_same(place, path)) {
+        if let Some((input, _)) = inputs.iter().find(|(_, path)| *path != "-" && is_same(path, path)) {
             return Err(Error::options(format!(
-                "the {what} would replace the {input} in {place}: use another {option}"
+                "the {what} would replace the {input} in {path}: use another {option}"
             )));
         }
     }

@@ -20,9 +20,9 @@ pub enum Format {
 
 impl Format {
     /// The format of a file of that name; on standard output lines of JSON where `json` asks for them.
-    pub fn of(place: &str, json: bool) -> Result<Self, Error> {
-        let name = place.to_ascii_lowercase();
-        if place == "-" && json || name.ends_with(".jsonl") || name.ends_with(".ndjson") {
+    pub fn of(path: &str, json: bool) -> Result<Self, Error> {
+        let name = path.to_ascii_lowercase();
+        if path == "-" && json || name.ends_with(".jsonl") || name.ends_with(".ndjson") {
             return Ok(Self::JsonLines);
         }
         if !name.ends_with(".parquet") {
@@ -31,7 +31,7 @@ impl Format {
         #[cfg(feature = "parquet")]
         return Ok(Self::Parquet);
         #[cfg(not(feature = "parquet"))]
-        Err(Error::options(format!("this build writes no Parquet: say another name than {place}")))
+        Err(Error::options(format!("this build writes no Parquet: say another name than {path}")))
     }
 }
 
@@ -75,9 +75,9 @@ pub enum PredictionFile {
 }
 
 impl PredictionFile {
-    /// Opens `place`. A header is written with the first rows: data that is wrong from the start leaves nothing on standard output.
-    pub fn create(place: &str, format: Format) -> Result<Self, Error> {
-        let output = Output::create(place)?;
+    /// Opens `path`. A header is written with the first rows: data that is wrong from the start leaves nothing on standard output.
+    pub fn create(path: &str, format: Format) -> Result<Self, Error> {
+        let output = Output::create(path)?;
         match format {
             #[cfg(feature = "parquet")]
             Format::Parquet => Ok(Self::Parquet(Box::new(ParquetWriter::new(output)))),

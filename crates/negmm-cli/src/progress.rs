@@ -8,8 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use negmm::train::{Estimate, Progress};
 
 use crate::arguments::Shared;
-use crate::report;
-use crate::say::tell;
+use crate::console::eprint;
+use crate::format;
 
 /// Time between lines of progress.
 const LINE_INTERVAL: Duration = Duration::from_secs(60);
@@ -62,14 +62,14 @@ impl Bar {
         bar.set_prefix(doing);
         let lines = (!terminal && !shared.quiet).then(|| {
             let bar = bar.clone();
-            every(LINE_INTERVAL, move |passed| tell(&line((doing, thing), bar.position(), bar.length(), passed)))
+            every(LINE_INTERVAL, move |passed| eprint(&line((doing, thing), bar.position(), bar.length(), passed)))
         });
         Self { bar, jobs: 1, _lines: lines }
     }
 
     /// Shows an estimate of the training time and memory.
     pub fn begin(&self, estimate: &Estimate, threads: usize) {
-        let networks = report::counted(estimate.networks, "network");
+        let networks = format::counted(estimate.networks, "network");
         let (seconds, megabytes) = (estimate.seconds(threads), estimate.megabytes(threads));
         let time = if seconds < 90.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) };
         if estimate.networks == 0 {
@@ -126,13 +126,13 @@ fn line((doing, thing): (&str, &str), position: u64, length: Option<u64>, passed
     let minutes = |seconds: f64| format!("{:.0} min", seconds / 60.0);
     let passed = passed.as_secs_f64();
     let Some(length) = length.filter(|length| *length > 0) else {
-        let done = if thing.is_empty() { String::new() } else { report::counted(position as usize, thing) + ", " };
+        let done = if thing.is_empty() { String::new() } else { format::counted(position as usize, thing) + ", " };
         return format!("{doing}: {done}{} so far", minutes(passed));
     };
     let fraction = (position as f64 / length as f64).min(1.0);
     let done = match thing {
         "" => format!("{:.0} %", 100.0 * fraction),
-        thing => format!("{} of {}", report::count(position as usize), report::counted(length as usize, thing)),
+        thing => format!("{} of {}", format::count(position as usize), format::counted(length as usize, thing)),
     };
     let left = match fraction > 0.0 {
         true => format!(", about {} left", minutes(passed * (1.0 - fraction) / fraction)),

@@ -4,8 +4,9 @@ use negmm::Result;
 use negmm::data::Table;
 use negmm::forecast::{Backtest, BacktestOrigins, Forecaster, Histories};
 
+use crate::page::{Page, Section};
 use crate::plot::{self, TextTable};
-use crate::report::{Report, Section};
+use crate::report::Report;
 use crate::text::{counted, html, name, num, percent};
 
 /// The caption of the table of scores.
@@ -42,7 +43,7 @@ impl Report {
         sections.push(Section { id: "inputs", heading: "Seasonality", plots: seasons });
         let training = plot::training(forecaster.model());
         sections.push(Section { id: "training", heading: "Training", plots: training });
-        Ok(Self {
+        let page = Page {
             target: name(&forecaster.recipe().roles.target),
             facts,
             scores,
@@ -52,7 +53,8 @@ impl Report {
                 .filter(|section| section.id == "scores" || !section.plots.is_empty())
                 .collect(),
             rows: "{\"rows\":[]}".into(),
-        })
+        };
+        Ok(Self { page })
     }
 }
 

@@ -7,7 +7,7 @@ use negmm::{DistributionRef, Model, Predictions, Result, Table};
 
 use crate::diagnostics::COVERAGE;
 use crate::evaluation_set::EvaluationSet;
-use crate::plot::atoms;
+use crate::point_probabilities::atoms;
 use crate::time_axis::{TimeAxis, at_the_same_hour};
 
 /// Columns and rows of the heat map.

@@ -33,6 +33,7 @@ mod importance;
 mod input_effect;
 mod page;
 mod plot;
+mod point_probabilities;
 mod report;
 mod reservoir;
 mod row_selector;

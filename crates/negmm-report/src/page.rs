@@ -5,7 +5,6 @@ use std::fmt::Write;
 use negmm_draw::{Style, escaped, page_colours};
 
 use crate::plot::{Plot, TextTable};
-use crate::report::{Report, Section};
 use crate::text::html as bdi;
 
 /// The style of pages, without the colours.
@@ -25,57 +24,79 @@ const ROW_SELECTOR: &str = r#"<div id="row-selector" hidden>
 </div>
 "#;
 
-/// The page.
-pub fn html(report: &Report) -> String {
-    let title = escaped(&report.target);
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <title>{title} – negmm report</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header>\n<h1>Model report: {}</h1>\n",
-        page_colours(),
-        bdi(&report.target),
-    );
-    for fact in &report.facts {
-        let _ = writeln!(page, "<p>{fact}</p>");
-    }
-    page.push_str("</header>\n<nav aria-label=\"Sections\">\n");
-    for Section { id, heading, .. } in &report.sections {
-        let _ = writeln!(page, "<a href=\"#{id}\">{heading}</a>");
-    }
-    page.push_str("</nav>\n<main id=\"main\">\n");
-    for section in &report.sections {
-        let _ = writeln!(
-            page,
-            "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 id=\"{0}-heading\">{1}</h2>",
-            section.id, section.heading
+/// The contents of a page.
+pub struct Page {
+    pub target: String,
+    /// Sentences about model and rows, as HTML.
+    pub facts: Vec<String>,
+    pub scores: TextTable,
+    /// The caption of the scores.
+    pub scores_caption: &'static str,
+    pub sections: Vec<Section>,
+    /// Single rows, as JSON for the page's script.
+    pub rows: String,
+}
+
+/// A section of the page.
+pub struct Section {
+    pub id: &'static str,
+    pub heading: &'static str,
+    pub plots: Vec<Plot>,
+}
+
+impl Page {
+    /// The page as one HTML file.
+    pub fn html(&self) -> String {
+        let title = escaped(&self.target);
+        let mut page = format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+             <title>{title} – negmm report</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n\
+             <a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header>\n<h1>Model report: {}</h1>\n",
+            page_colours(),
+            bdi(&self.target),
         );
-        page.push_str("<div class=\"plots\">\n");
-        if section.id == "scores" {
+        for fact in &self.facts {
+            let _ = writeln!(page, "<p>{fact}</p>");
+        }
+        page.push_str("</header>\n<nav aria-label=\"Sections\">\n");
+        for Section { id, heading, .. } in &self.sections {
+            let _ = writeln!(page, "<a href=\"#{id}\">{heading}</a>");
+        }
+        page.push_str("</nav>\n<main id=\"main\">\n");
+        for section in &self.sections {
             let _ = writeln!(
                 page,
-                "<div class=\"card\"><h3>Scores</h3>\n<p class=\"caption\">{}</p>\n{}</div>",
-                report.scores_caption,
-                table(&report.scores)
+                "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 id=\"{0}-heading\">{1}</h2>",
+                section.id, section.heading
             );
+            page.push_str("<div class=\"plots\">\n");
+            if section.id == "scores" {
+                let _ = writeln!(
+                    page,
+                    "<div class=\"card\"><h3>Scores</h3>\n<p class=\"caption\">{}</p>\n{}</div>",
+                    self.scores_caption,
+                    table(&self.scores)
+                );
+            }
+            section.plots.iter().for_each(|plot| page.push_str(&figure(plot)));
+            page.push_str("</div>\n");
+            if section.id == "rows" {
+                page.push_str(ROW_SELECTOR);
+            }
+            page.push_str("</section>\n");
         }
-        section.plots.iter().for_each(|plot| page.push_str(&figure(plot)));
-        page.push_str("</div>\n");
-        if section.id == "rows" {
-            page.push_str(ROW_SELECTOR);
-        }
-        page.push_str("</section>\n");
+        let _ = write!(
+            page,
+            "</main>\n<footer><p>Made by negmm {}. CRPS (continuous ranked probability score) and NLL (negative log likelihood) \
+             measure whole distributions; RMSE and MAE only the mean. This page is self-contained.</p></footer>\n\
+             <script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+            env!("CARGO_PKG_VERSION"),
+            self.rows,
+        );
+        page
     }
-    let _ = write!(
-        page,
-        "</main>\n<footer><p>Made by negmm {}. CRPS (continuous ranked probability score) and NLL (negative log likelihood) \
-         measure whole distributions; RMSE and MAE only the mean. This page is self-contained.</p></footer>\n\
-         <script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
-        env!("CARGO_PKG_VERSION"),
-        report.rows,
-    );
-    page
 }
 
 fn figure(plot: &Plot) -> String {

@@ -7,9 +7,10 @@ use crate::diagnostics::Diagnostics;
 use crate::evaluation_set::{EvaluationSet, RowOrigin};
 use crate::highlights::highlights;
 use crate::importance::importance;
-use crate::plot::{self, Plot, TextTable};
+use crate::page::{Page, Section};
+use crate::plot;
+use crate::row_selector;
 use crate::text::{count, counted, html, name, num, percent};
-use crate::{page, row_selector};
 
 /// The caption of the table of scores.
 const SCORES_CAPTION: &str = "Lower is better for all errors; the constant baseline predicts the same distribution for every row; \
@@ -17,22 +18,7 @@ const SCORES_CAPTION: &str = "Lower is better for all errors; the constant basel
 
 /// A report of a model.
 pub struct Report {
-    pub(crate) target: String,
-    /// Sentences about model and rows, as HTML.
-    pub(crate) facts: Vec<String>,
-    pub(crate) scores: TextTable,
-    /// The caption of the scores.
-    pub(crate) scores_caption: &'static str,
-    pub(crate) sections: Vec<Section>,
-    /// Single rows, as JSON for the page's script.
-    pub(crate) rows: String,
-}
-
-/// A section of the report.
-pub(crate) struct Section {
-    pub id: &'static str,
-    pub heading: &'static str,
-    pub plots: Vec<Plot>,
+    pub(crate) page: Page,
 }
 
 impl Report {
@@ -76,24 +62,25 @@ impl Report {
             Section { id: "training", heading: "Training", plots: plot::training(model) },
         ];
         let rows = row_selector::rows(model, evaluation, &diagnostics, &highlights, &importance);
-        Ok(Self {
+        let page = Page {
             facts: facts(model, all, &diagnostics, source),
             scores: plot::score_table(model, evaluation, &diagnostics),
             scores_caption: SCORES_CAPTION,
             sections: sections.into_iter().filter(|section| !section.plots.is_empty()).collect(),
             rows,
             target,
-        })
+        };
+        Ok(Self { page })
     }
 
     /// One self-contained HTML page.
     pub fn html(&self) -> String {
-        page::html(self)
+        self.page.html()
     }
 
     /// Every plot: its name and its SVG.
     pub fn svgs(&self) -> impl Iterator<Item = (&str, String)> {
-        let plots = self.sections.iter().flat_map(|section| &section.plots);
+        let plots = self.page.sections.iter().flat_map(|section| &section.plots);
         plots.map(|plot| (plot.name.as_str(), plot.figure.svg(Style::File)))
     }
 }

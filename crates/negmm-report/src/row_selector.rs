@@ -10,7 +10,8 @@ use crate::diagnostics::Diagnostics;
 use crate::evaluation_set::EvaluationSet;
 use crate::highlights::Highlight;
 use crate::importance::Importance;
-use crate::plot::{LEVELS, atoms, cells, evenly_spaced, row_range};
+use crate::plot::{LEVELS, evenly_spaced, row_range};
+use crate::point_probabilities::{atoms, cells};
 use crate::text::{name, num, percent};
 
 /// Rows beside the highlights, at most and at least.

@@ -1,48 +1,34 @@
-//! The endpoints of the server and the state that their handlers share.
+//! The endpoints of the server and their handlers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use axum::Router;
-use axum::body::{Body as HttpBody, Bytes, to_bytes};
+use axum::body::Body as HttpBody;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Map, Value as Json, json};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
-use crate::encode::{ARROW, CSV, JSON, ResponseFormat};
+use crate::encode::ResponseFormat;
 use crate::failure::Failure;
 use crate::job::{BodyFormat, Encoded, Job};
-use crate::limits::Limits;
-use crate::metrics::Metrics;
+use crate::media_type::{ARROW, CSV, JSON, media_type};
 use crate::middleware::middleware;
-use crate::models::{Models, ServedModel};
+use crate::models::ServedModel;
 use crate::params::of_query_string;
-use crate::token::Token;
-use crate::worker::{self, Queue};
+use crate::state::AppState;
+use crate::worker;
 use crate::{explore, openapi, outcomes, page, v2};
 
-/// The state that all handlers share.
-pub struct App {
-    pub models: Models,
-    pub queue: Arc<Queue>,
-    pub metrics: Arc<Metrics>,
-    pub limits: Limits,
-    pub token: Option<Token>,
-    /// Permits for requests in flight.
-    pub permits: Semaphore,
-    /// Whether the server is shutting down.
-    pub draining: AtomicBool,
-}
-
-type Shared = State<Arc<App>>;
+type Shared = State<Arc<AppState>>;
 type Params = Query<Vec<(String, String)>>;
 
 /// All endpoints.
-pub fn router(app: Arc<App>) -> Router {
+pub fn router(app: Arc<AppState>) -> Router {
     Router::new()
         .route("/", get(page::page))
         .route("/page.css", get(page::style))
@@ -71,28 +57,7 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-impl App {
-    /// The model of that name.
-    pub fn served(&self, name: &str) -> Result<Arc<ServedModel>, Failure> {
-        self.models.get(name).ok_or_else(|| {
-            let names: Vec<String> = self.models.all().keys().cloned().collect();
-            Failure::not_found(format!("there is no model {name:?}; there are {}", names.join(", ")))
-        })
-    }
-
-    /// Whether no other request is in flight.
-    fn is_idle(&self) -> bool {
-        self.permits.available_permits() + 1 >= self.limits.in_flight
-    }
-
-    /// The whole body of a request.
-    pub async fn body(&self, body: HttpBody) -> Result<Bytes, Failure> {
-        let max = self.limits.body;
-        to_bytes(body, max)
-            .await
-            .map_err(|_| Failure::too_large(format!("a body may have {max} bytes at most, and must be complete")))
-    }
-
+impl AppState {
     /// Predicts the rows of a request: at once where the server is idle, else through the queue.
     async fn predict(
         &self,
@@ -138,12 +103,6 @@ impl App {
         }
         Ok(response)
     }
-}
-
-/// The media type of a header, without its parameters.
-pub fn media_type(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
-    let text = headers.get(name)?.to_str().ok()?;
-    Some(text.split(';').next().unwrap_or_default().trim()).filter(|text| !text.is_empty())
 }
 
 async fn infer(

@@ -6,13 +6,7 @@ use negmm::{Columns, Error};
 use serde::Serialize;
 
 use crate::failure::Failure;
-
-/// The media type of Arrow streams.
-pub const ARROW: &str = "application/vnd.apache.arrow.stream";
-/// The media type of CSV.
-pub const CSV: &str = "text/csv";
-/// The media type of JSON.
-pub const JSON: &str = "application/json";
+use crate::media_type::{ARROW, CSV, JSON};
 
 /// The format of a response.
 #[derive(Clone, Debug, PartialEq)]

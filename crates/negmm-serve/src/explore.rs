@@ -11,11 +11,11 @@ use negmm::data::time::{clock, iso};
 use negmm::data::{Encoding, Input, NumberEncoding, TimeForm};
 use serde_json::{Map, Value as Json, json};
 
-use crate::app::App;
 use crate::density_plot::DensityPlot;
 use crate::failure::Failure;
 use crate::models::ServedModel;
 use crate::rows::InputColumns;
+use crate::state::AppState;
 
 /// Values of a numeric input in its effect plot.
 const GRID_POINTS: usize = 25;
@@ -31,7 +31,7 @@ const QUANTILES: [f64; 7] = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99];
 const COVERAGES: [f64; 2] = [0.5, 0.9];
 
 /// The inputs of a model: their types, ranges and categories, and an initial value.
-pub async fn inputs(State(app): State<Arc<App>>, Path(model): Path<String>) -> Result<AxumJson<Json>, Failure> {
+pub async fn inputs(State(app): State<Arc<AppState>>, Path(model): Path<String>) -> Result<AxumJson<Json>, Failure> {
     let served = app.served(&model)?;
     let model = served.model()?;
     let encoder = model.encoder();
@@ -98,7 +98,7 @@ fn rounded_to_range(number: f64, range: f64) -> f64 {
 
 /// The prediction of one row: `{"row": {"size": 60, "city": "Oslo"}}`.
 pub async fn explore(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<AppState>>,
     Path(model): Path<String>,
     body: HttpBody,
 ) -> Result<AxumJson<Json>, Failure> {

@@ -11,14 +11,14 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::app::App;
 use crate::failure::Failure;
+use crate::state::AppState;
 
 /// Endpoints that need no token: the page, which contains no data, and health checks.
 const PUBLIC: [&str; 7] = ["/", "/page.css", "/page.js", "/v2/health/live", "/v2/health/ready", "/ping", "/health"];
 
 /// Runs a request and records its metrics.
-pub async fn middleware(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub async fn middleware(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_string();
     let in_flight = app.metrics.in_flight();
@@ -28,7 +28,7 @@ pub async fn middleware(State(app): State<Arc<App>>, request: Request, next: Nex
     response
 }
 
-async fn authorized_and_limited(app: &App, request: Request, next: Next) -> Response {
+async fn authorized_and_limited(app: &AppState, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let authorized = app.token.as_ref().is_none_or(|token| token.is_in(request.headers()));
     if !authorized && !PUBLIC.contains(&path) {

@@ -4,7 +4,7 @@ use axum::Json as AxumJson;
 use negmm::predict::PARAMETERS;
 use serde_json::{Map, Value as Json, json};
 
-use crate::encode::{ARROW, CSV, JSON};
+use crate::media_type::{ARROW, CSV, JSON};
 
 /// The description.
 pub async fn description() -> AxumJson<Json> {

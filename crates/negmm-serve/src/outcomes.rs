@@ -12,18 +12,18 @@ use negmm::monitor::{Monitor, Verdict};
 use negmm::{Model, Table};
 use serde_json::Value as Json;
 
-use crate::app::{App, media_type};
 use crate::arrow_body::too_many;
 use crate::csv_body;
-use crate::encode::{CSV, JSON};
 use crate::failure::Failure;
+use crate::media_type::{CSV, JSON, media_type};
 use crate::metrics::escaped;
 use crate::models::{Models, ServedModel};
 use crate::rows::{Used, of_mlflow};
+use crate::state::AppState;
 
 /// Takes rows with their targets, as JSON of `/invocations` or as CSV; returns the state of the monitor.
 pub async fn report(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<AppState>>,
     Path(model): Path<String>,
     headers: HeaderMap,
     body: HttpBody,
@@ -45,7 +45,7 @@ pub async fn report(
 }
 
 /// The state of the monitor.
-pub async fn status(State(app): State<Arc<App>>, Path(model): Path<String>) -> Result<AxumJson<Json>, Failure> {
+pub async fn status(State(app): State<Arc<AppState>>, Path(model): Path<String>) -> Result<AxumJson<Json>, Failure> {
     let served = app.served(&model)?;
     let verdict = monitor(&served).verdict();
     to_json(&verdict).map(AxumJson)

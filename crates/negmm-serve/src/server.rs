@@ -10,11 +10,12 @@ use negmm::{Error, Result};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
-use crate::app::{App, router};
+use crate::app::router;
 use crate::limits::Limits;
 use crate::listener::LimitedListener;
 use crate::metrics::Metrics;
 use crate::models::Models;
+use crate::state::AppState;
 use crate::token::Token;
 use crate::worker::{self, Queue};
 
@@ -58,7 +59,7 @@ pub fn run(settings: &Settings, notify: impl Fn(Event) + Send + Sync + 'static) 
     let (queue, metrics) = (Arc::new(Queue::default()), Arc::new(Metrics::default()));
     let failed = |error: std::io::Error| Error::options(format!("the server cannot be started: {error}"));
     let workers = worker::start(&queue, threads, &settings.limits, &metrics).map_err(failed)?;
-    let app = Arc::new(App {
+    let app = Arc::new(AppState {
         models,
         queue: queue.clone(),
         metrics,
@@ -79,7 +80,11 @@ pub fn run(settings: &Settings, notify: impl Fn(Event) + Send + Sync + 'static) 
     served
 }
 
-async fn serve(app: Arc<App>, settings: &Settings, notify: Arc<impl Fn(Event) + Send + Sync + 'static>) -> Result<()> {
+async fn serve(
+    app: Arc<AppState>,
+    settings: &Settings,
+    notify: Arc<impl Fn(Event) + Send + Sync + 'static>,
+) -> Result<()> {
     let bind_error = |error: std::io::Error| {
         let what = error.to_string();
         Error::options(format!(

@@ -8,12 +8,12 @@ use negmm::{Error, Loaded, Model};
 use serde_json::{Value, json};
 
 use crate::arguments::{Calibrate, Shared};
+use crate::console::{print, print_json, warn};
+use crate::format::counted;
 use crate::input;
 use crate::output::write;
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
-use crate::report::counted;
-use crate::say::{say, say_json, warn};
 use crate::without_target::WithoutTarget;
 
 /// Rows read at once.
@@ -31,8 +31,8 @@ const GROUPS_SHOWN: usize = 20;
 /// Runs it.
 pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
     shared.threads();
-    let place = &calibrate.output;
-    let written = OutputPath { what: "model", place, option: "-o MODEL" };
+    let path = &calibrate.output;
+    let written = OutputPath { what: "model", path, option: "-o MODEL" };
     check_distinct(shared.json, &[written], &[("data", Path::new(&calibrate.data))])?;
     let model = match input::model(&calibrate.model, Some(&calibrate.data))? {
         Loaded::Model(model) if model.encoder().sequence().is_none() => *model,
@@ -50,15 +50,15 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
     }
     let calibration = read(calibrate, &model, shared)?;
     let model = model.calibrated(calibration);
-    write(place, &model.to_bytes()?)?;
+    write(path, &model.to_bytes()?)?;
     let Some(calibration) = model.calibration() else { return Ok(()) };
     if shared.json {
-        return say_json(&json!({
-            "rows": calibration.rows(), "by": calibration.by(), "weight": calibration.weight(), "model": place,
+        return print_json(&json!({
+            "rows": calibration.rows(), "by": calibration.by(), "weight": calibration.weight(), "model": path,
             "guarantees": COVERAGES.iter().flat_map(|coverage| of_coverage(calibration, *coverage)).collect::<Vec<_>>(),
         }));
     }
-    if place == "-" { Ok(()) } else { say(&sentences(&model, calibration)) }
+    if path == "-" { Ok(()) } else { print(&sentences(&model, calibration)) }
 }
 
 /// Reads the calibration set.

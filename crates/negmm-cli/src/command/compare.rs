@@ -12,11 +12,11 @@ use serde_json::json;
 use crate::arguments::{Compare, Shared};
 use crate::command::forecast;
 use crate::config::{CompareConfig, DataConfig, Splitting};
+use crate::console::{print, print_json, warn};
 use crate::output::Output;
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
-use crate::say::{say, say_json, warn};
-use crate::{input, report};
+use crate::{format, input, text_table};
 
 /// Runs it.
 pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
@@ -31,7 +31,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         if picture == "-" {
             return Err(Error::options("--svg needs the name of a file, not -"));
         }
-        let written = OutputPath { what: "plot", place: picture, option: "--svg FILE" };
+        let written = OutputPath { what: "plot", path: picture, option: "--svg FILE" };
         check_distinct(false, &[written], &[("data", Path::new(&arguments.data))])?;
     }
     let engine = shared.trainer()?;
@@ -57,11 +57,11 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         picture.finish()?;
     }
     if shared.json {
-        return say_json(&json!({ "table": entries(&name, &methods, &comparison), "seconds": seconds }));
+        return print_json(&json!({ "table": entries(&name, &methods, &comparison), "seconds": seconds }));
     }
-    say(&format!(
+    print(&format!(
         "{name}: {} rows, target {:?}, {} splits, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits; * best, by more than two standard errors of the paired difference",
-        report::count(table.rows()),
+        format::count(table.rows()),
         target,
         splits.len(),
         table_text(&methods, &comparison),
@@ -94,12 +94,12 @@ fn table_text(methods: &[Method], comparison: &Comparison) -> String {
             let mark = if comparison.best(metric) == Some(at) && metric != Metric::Seconds { "*" } else { " " };
             line.push(match metric {
                 Metric::Coverage => format!("{:.1} % ({:.1})", 100.0 * summary.mean, 100.0 * summary.se),
-                _ => format!("{} ({}){mark}", report::number(summary.mean), report::number(summary.se)),
+                _ => format!("{} ({}){mark}", format::number(summary.mean), format::number(summary.se)),
             });
         }
         lines.push(line);
     }
-    report::table(&lines)
+    text_table::table(&lines)
 }
 
 fn entries(data: &str, methods: &[Method], comparison: &Comparison) -> Vec<serde_json::Value> {

@@ -3,12 +3,12 @@
 use clap_complete::generate;
 use negmm::Error;
 
-use crate::arguments::Completions;
-use crate::{output, usage};
+use crate::arguments::{Arguments, Completions};
+use crate::output;
 
 /// Runs it.
 pub fn run(completions: &Completions) -> Result<(), Error> {
     let mut script = Vec::new();
-    generate(completions.shell, &mut usage::command(), "negmm", &mut script);
+    generate(completions.shell, &mut Arguments::parser(), "negmm", &mut script);
     output::write("-", &script)
 }

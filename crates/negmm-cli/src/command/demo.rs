@@ -13,9 +13,9 @@ use serde_json::json;
 use crate::arguments::{Demo, Shared};
 use crate::command::fit;
 use crate::config::{DataConfig, FitConfig};
+use crate::console::{print, print_json, warn};
 use crate::output;
-use crate::say::{say, say_json, warn};
-use crate::{chart, report};
+use crate::{chart, text_table};
 
 /// Rows to score on, as in the paper.
 const TEST_ROWS: usize = 300;
@@ -74,7 +74,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
         }
     };
     if shared.json {
-        return say_json(&json!({
+        return print_json(&json!({
             "toy": toy.name(),
             "rows": rows,
             "test_rows": TEST_ROWS,
@@ -91,7 +91,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let grid = Table::new(vec![("x", Column::Numbers(grid))])?;
     let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).take(POINTS).collect();
     let picture = chart::density(&model.predict(&grid)?, range, &points, HEIGHT);
-    let scores = report::scores(&[("truth", &truth), (model.method().name(), &ours), ("constant", &constant)]);
+    let scores = text_table::scores(&[("truth", &truth), (model.method().name(), &ours), ("constant", &constant)]);
     let mut text = format!("{}: {about}\n{rows} training rows, {TEST_ROWS} test rows\n\n{scores}\n\n", toy.name());
     let _ = write!(text, "{picture}\n\npredicted density (shaded, by column) and test rows (dots)");
     if let Some(folder) = &demo.save {
@@ -101,7 +101,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     if let (Some(page), None) = (page, &demo.save) {
         let _ = write!(text, "\nreport with more plots: {page}");
     }
-    say(&text)
+    print(&text)
 }
 
 /// Writes the page to a new temporary file and returns its path.

@@ -6,10 +6,10 @@ use negmm::{Error, Loaded, Metrics};
 
 use crate::arguments::{Evaluate, Shared};
 use crate::command::forecast;
+use crate::console::{print, print_json, warn};
 use crate::progress::Bar;
-use crate::say::{say, say_json, warn};
 use crate::without_target::WithoutTarget;
-use crate::{input, report};
+use crate::{format, input, text_table};
 
 /// Rows read at once.
 const CHUNK: usize = 16_384;
@@ -58,18 +58,18 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
         None => (tally.finish()?, constant.finish()?),
     };
     if shared.json {
-        return say_json(&metrics);
+        return print_json(&metrics);
     }
-    let scores = report::scores(&[(model.method().name(), &metrics), ("constant", &baseline)]);
+    let scores = text_table::scores(&[(model.method().name(), &metrics), ("constant", &baseline)]);
     let (rows, counts) = match &metrics.censored {
         Some(censored) => (censored.rows, &censored.calibration[..]),
         None => (metrics.rows, &metrics.pit[..]),
     };
-    say(&format!(
+    print(&format!(
         "{}, target {:?}{}\n{scores}\n\nPIT  {}  (flat: calibrated, U: too narrow, hump: too wide)",
-        report::counted(rows as usize, "row"),
+        format::counted(rows as usize, "row"),
         model.encoder().target().name,
-        report::of_target(model.encoder().target()),
-        report::bars(counts),
+        text_table::of_target(model.encoder().target()),
+        format::bars(counts),
     ))
 }

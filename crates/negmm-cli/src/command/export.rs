@@ -4,14 +4,14 @@ use negmm::{Error, Loaded};
 use serde_json::json;
 
 use crate::arguments::{Export, Shared};
+use crate::console::print_json;
 use crate::output_paths::{OutputPath, check_distinct};
-use crate::say::say_json;
 use crate::{input, output};
 
 /// Runs it.
 pub fn run(export: &Export, shared: &Shared) -> Result<(), Error> {
-    let place = &export.output;
-    let graph = OutputPath { what: "graph", place, option: "-o FILE" };
+    let path = &export.output;
+    let graph = OutputPath { what: "graph", path, option: "-o FILE" };
     check_distinct(shared.json, &[graph], &[("model", &export.model)])?;
     let model = match input::model(&export.model, None)? {
         Loaded::Model(model) => *model,
@@ -21,9 +21,9 @@ pub fn run(export: &Export, shared: &Shared) -> Result<(), Error> {
         }
     };
     let bytes = negmm_onnx::export(&model).map_err(|error| error.in_file(&export.model))?;
-    output::write(place, &bytes)?;
+    output::write(path, &bytes)?;
     match shared.json {
-        true => say_json(&json!({"output": place, "bytes": bytes.len()})),
+        true => print_json(&json!({"output": path, "bytes": bytes.len()})),
         false => Ok(()),
     }
 }

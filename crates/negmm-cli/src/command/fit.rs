@@ -14,22 +14,22 @@ use serde_json::json;
 use crate::arguments::{Fit, Shared};
 use crate::command::{forecast, held_out};
 use crate::config::FitConfig;
+use crate::console::{eprint, print, print_json, print_warnings, warn};
 use crate::engine::Trainer;
 use crate::output::Output;
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
-use crate::say::{print_warnings, say, say_json, tell, warn};
-use crate::{input, read_as, report};
+use crate::{column_summary, format, input, text_table};
 
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let config = FitConfig::new(&fit.options)?;
     let data = &config.data;
     let engine = shared.trainer()?;
-    let place = fit.output.display().to_string();
-    check_outputs(fit, &place, shared)?;
+    let path = fit.output.display().to_string();
+    check_outputs(fit, &path, shared)?;
     // Opened first, so that a path that cannot be written fails before training.
-    let mut output = Output::create(&place)?;
+    let mut output = Output::create(&path)?;
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
     let page = fit.report.as_deref().map(Output::create).transpose()?;
     let table = input::table(&fit.data, &data.dialect)?;
@@ -42,7 +42,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
         print_warnings(shared.quiet, &fitted.warnings);
         output.write(&fitted.forecaster.to_bytes()?)?;
         output.finish()?;
-        return forecast::print_fitted(&fitted.forecaster, table.rows(), start, &place, shared);
+        return forecast::print_fitted(&fitted.forecaster, table.rows(), start, &path, shared);
     }
     let (table, sentences) = input::with_target(table, &data.target, &data.inputs)?;
     let fitted = train(&table, &config, &engine, shared)?;
@@ -75,38 +75,38 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "seconds": seconds,
             "validation": record.validation,
             "baseline": record.baseline,
-            "model": place,
-            "columns": read_as::json(model, &table, &data.inputs),
+            "model": path,
+            "columns": column_summary::json(model, &table, &data.inputs),
         });
         if let Some(report) = &fit.report {
             answer["report"] = json!(report);
         }
-        return say_json(&answer);
+        return print_json(&answer);
     }
     let summary =
-        format!("{}\n{}{}", summary(model), read_as::lines(model, &table, &data.inputs), trained(model, seconds));
-    let mut places: Vec<&str> = vec![&place];
-    places.extend(fit.held_out.as_deref());
-    places.extend(fit.report.as_deref());
-    if places.contains(&"-") {
+        format!("{}\n{}{}", summary(model), column_summary::text(model, &table, &data.inputs), trained(model, seconds));
+    let mut paths: Vec<&str> = vec![&path];
+    paths.extend(fit.held_out.as_deref());
+    paths.extend(fit.report.as_deref());
+    if paths.contains(&"-") {
         if !shared.quiet {
-            tell(&summary);
+            eprint(&summary);
         }
         return Ok(());
     }
-    say(&format!("{summary}\nsaved {}", places.join(" and ")))
+    print(&format!("{summary}\nsaved {}", paths.join(" and ")))
 }
 
 /// Checks that the outputs replace neither an input nor each other.
-fn check_outputs(fit: &Fit, place: &str, shared: &Shared) -> Result<(), Error> {
+fn check_outputs(fit: &Fit, path: &str, shared: &Shared) -> Result<(), Error> {
     if fit.report.as_deref() == Some("-") {
         return Err(Error::options("--report needs the name of a file, not -"));
     }
-    let mut outputs = vec![OutputPath { what: "model", place, option: "-o MODEL" }];
+    let mut outputs = vec![OutputPath { what: "model", path, option: "-o MODEL" }];
     let held_out = fit.held_out.as_deref();
-    outputs.extend(held_out.map(|place| OutputPath { what: "held-out predictions", place, option: "--held-out FILE" }));
+    outputs.extend(held_out.map(|path| OutputPath { what: "held-out predictions", path, option: "--held-out FILE" }));
     let report = fit.report.as_deref();
-    outputs.extend(report.map(|place| OutputPath { what: "report", place, option: "--report FILE" }));
+    outputs.extend(report.map(|path| OutputPath { what: "report", path, option: "--report FILE" }));
     let mut inputs = vec![("data", Path::new(&fit.data))];
     inputs.extend(fit.config.as_deref().map(|config| ("config file", config)));
     check_distinct(shared.json, &outputs, &inputs)
@@ -146,18 +146,18 @@ pub fn summary(model: &Model) -> String {
     let encoder = model.encoder();
     let shape = shape(model.predictor());
     let window = match encoder.sequence() {
-        Some(sequence) => format!(" over the {} before it", report::counted(sequence.window, "step")),
+        Some(sequence) => format!(" over the {} before it", format::counted(sequence.window, "step")),
         None => String::new(),
     };
     format!(
         "{} for {:?} from {}{window} ({}), {}\n{}{shape}{}",
         model.method().name(),
         encoder.target().name,
-        report::counted(encoder.inputs().len(), "input"),
-        report::counted(encoder.features(), "feature"),
-        report::counted(model.record().rows, "row"),
-        report::counted(model.predictor().parameters(), "parameter"),
-        report::of_target(encoder.target()),
+        format::counted(encoder.inputs().len(), "input"),
+        format::counted(encoder.features(), "feature"),
+        format::counted(model.record().rows, "row"),
+        format::counted(model.predictor().parameters(), "parameter"),
+        text_table::of_target(encoder.target()),
     )
 }
 
@@ -166,7 +166,7 @@ fn shape(predictor: &Predictor) -> String {
     match predictor {
         Predictor::Networks { members, head, .. } => networks(members, *head),
         Predictor::Trees { boosted, .. } => {
-            format!(", {} of two trees", report::counted(boosted.rounds.len(), "round"))
+            format!(", {} of two trees", format::counted(boosted.rounds.len(), "round"))
         }
         Predictor::Stack { parts } => {
             let of_first = parts.iter().find(|part| matches!(part.predictor, Predictor::Networks { .. }));
@@ -197,18 +197,18 @@ fn kind(predictor: &Predictor) -> &'static str {
 /// The number, outputs and layers of networks.
 fn networks(members: &[Member], head: Head) -> String {
     let outputs = match (head.components(), head) {
-        (Some(components), _) => report::counted(components, "component"),
-        (None, head) => report::counted(head.outputs(), "sample"),
+        (Some(components), _) => format::counted(components, "component"),
+        (None, head) => format::counted(head.outputs(), "sample"),
     };
     let network = &members[0].network;
     let hidden: Vec<String> = network.hidden.iter().map(usize::to_string).collect();
     let hidden = if hidden.is_empty() { "none".into() } else { hidden.join(",") };
     let stem = match &network.stem {
         Some(Stem::Lstm(lstm)) => {
-            format!(", LSTM of {} of {} units", report::counted(lstm.layers, "layer"), lstm.hidden)
+            format!(", LSTM of {} of {} units", format::counted(lstm.layers, "layer"), lstm.hidden)
         }
         Some(Stem::Periodic(periodic)) => {
-            format!(", periodic embedding of {}", report::counted(periodic.embedded.len(), "input"))
+            format!(", periodic embedding of {}", format::counted(periodic.embedded.len(), "input"))
         }
         _ => String::new(),
     };
@@ -221,10 +221,10 @@ fn trained(model: &Model, seconds: f64) -> String {
     let record = model.record();
     let mut text = match epochs(model) {
         _ if record.histories.len() > 1 => {
-            format!("trained {} in {seconds:.1} s\n", report::counted(record.histories.len(), "network"))
+            format!("trained {} in {seconds:.1} s\n", format::counted(record.histories.len(), "network"))
         }
         (epochs, Some(best)) => {
-            format!("trained {} in {seconds:.1} s, best epoch {best}\n", report::counted(epochs, "epoch"))
+            format!("trained {} in {seconds:.1} s, best epoch {best}\n", format::counted(epochs, "epoch"))
         }
         _ => String::new(),
     };
@@ -238,15 +238,15 @@ fn trained(model: &Model, seconds: f64) -> String {
 pub fn held_out_scores(model: &Model) -> Option<String> {
     let record = model.record();
     let (validation, baseline) = (record.validation.as_ref()?, record.baseline.as_ref()?);
-    let rows = report::counted(record.validation_rows, "row");
+    let rows = format::counted(record.validation_rows, "row");
     let heading = match model.method().as_auto() {
         Some(auto) => format!(
             "held-out scores on {rows}, each predicted by {} of the {} (the whole ensemble is usually better):",
             auto.ensemble_size.unwrap_or(1),
-            report::counted(record.histories.len(), "network"),
+            format::counted(record.histories.len(), "network"),
         ),
         None => format!("scores on the {rows} that selected the epoch (slightly optimistic):"),
     };
-    let scores = report::scores(&[(model.method().name(), validation), ("constant", baseline)]);
+    let scores = text_table::scores(&[(model.method().name(), validation), ("constant", baseline)]);
     Some(format!("{heading}\n{scores}"))
 }

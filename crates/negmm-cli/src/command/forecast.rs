@@ -13,11 +13,11 @@ use crate::arguments::predict::FutureFlags;
 use crate::arguments::{Compare, Evaluate, Predict, Shared};
 use crate::command::fit::with_bar;
 use crate::config::{DataConfig, FitConfig};
+use crate::console::{eprint, print, print_json, print_warnings};
 use crate::engine::Trainer;
 use crate::predictions::{Encoded, Format, PredictionFile};
 use crate::progress::Bar;
-use crate::say::{print_warnings, say, say_json, tell};
-use crate::{guarantees, input, report};
+use crate::{conformal_notes, format, input, text_table};
 
 /// Sample paths of aggregates where no number is given.
 const PATHS: usize = 1_000;
@@ -42,29 +42,29 @@ pub fn print_fitted(
     forecaster: &Forecaster,
     rows: usize,
     begin: Instant,
-    place: &str,
+    path: &str,
     shared: &Shared,
 ) -> Result<(), Error> {
     let seconds = begin.elapsed().as_secs_f64();
     if shared.json {
-        return say_json(&json!({
+        return print_json(&json!({
             "method": "auto",
             "rows": rows,
             "recipe": forecaster.recipe(),
             "share": forecaster.share(),
             "seconds": seconds,
             "held_out": forecaster.scores(),
-            "model": place,
+            "model": path,
         }));
     }
     let text = format!("{}\ntrained in {seconds:.1} s\n\n{}", summary(forecaster), held_out(forecaster));
-    match place {
+    match path {
         "-" if shared.quiet => Ok(()),
         "-" => {
-            tell(&text);
+            eprint(&text);
             Ok(())
         }
-        place => say(&format!("{text}\nsaved {place}")),
+        path => print(&format!("{text}\nsaved {path}")),
     }
 }
 
@@ -81,7 +81,7 @@ fn summary(forecaster: &Forecaster) -> String {
     format!(
         "forecasts of {:?}, {}{many}\n{}, {seasons}; baseline: {}\nstacking weights: networks {:.2}, empirical changes {:.2}",
         recipe.roles.target,
-        report::counted(recipe.roles.horizon, "step") + " ahead",
+        format::counted(recipe.roles.horizon, "step") + " ahead",
         recipe.clock.words(),
         recipe.naive().name(),
         forecaster.share(),
@@ -93,9 +93,9 @@ fn summary(forecaster: &Forecaster) -> String {
 fn held_out(forecaster: &Forecaster) -> String {
     let mut lines = vec![["", "CRPS", "NLL"].map(str::to_string).to_vec()];
     for score in forecaster.scores() {
-        lines.push(vec![score.name.clone(), report::number(score.crps), report::number(score.nll)]);
+        lines.push(vec![score.name.clone(), format::number(score.crps), format::number(score.nll)]);
     }
-    format!("scores on held-out blocks of time:\n{}\n", report::table(&lines))
+    format!("scores on held-out blocks of time:\n{}\n", text_table::table(&lines))
 }
 
 /// The description of a forecaster as JSON.
@@ -118,7 +118,7 @@ pub fn text(forecaster: &Forecaster) -> String {
     format!(
         "{}\n{} from the history, trained by negmm {}, seed {}\n\n{}",
         summary(forecaster),
-        report::counted(inputs, "input"),
+        format::counted(inputs, "input"),
         record.version,
         record.seed,
         held_out(forecaster)
@@ -173,10 +173,10 @@ pub fn predict(forecaster: &Forecaster, predict: &Predict, query: &Query, shared
     file.finish()?;
     print_warnings(shared.quiet, &histories.warnings);
     if let Some(adaptive) = answered.adaptive() {
-        guarantees::tell(shared.quiet, &guarantees::of_sequence(adaptive, query)?);
+        conformal_notes::print(shared.quiet, &conformal_notes::of_sequence(adaptive, query)?);
     }
     if shared.json && predict.output != "-" {
-        return say_json(&json!({"rows": lines, "columns": names, "output": predict.output}));
+        return print_json(&json!({"rows": lines, "columns": names, "output": predict.output}));
     }
     Ok(())
 }
@@ -192,7 +192,7 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     print_warnings(shared.quiet, &histories.warnings);
     let rolling = forecaster.rolling(&table, &histories, origins)?;
     if shared.json {
-        return say_json(&rolling);
+        return print_json(&rolling);
     }
     let verdict = rolling.best_rival().map_or(String::new(), |best| {
         let than = format!("the best baseline, {:?}", best.name);
@@ -203,8 +203,8 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     });
     let mut text = format!(
         "{} from {}\n{}\n{verdict}",
-        report::counted(rolling.scores[0].rows, "forecast"),
-        report::counted(rolling.origins, "origin"),
+        format::counted(rolling.scores[0].rows, "forecast"),
+        format::counted(rolling.origins, "origin"),
         scores(&rolling.scores, |score| score.name.clone(), ""),
     );
     let adaptive = &rolling.adaptive;
@@ -212,7 +212,7 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
         "\nadaptive {asked} % intervals: coverage {:.1} %, guaranteed within {:.1} % of {asked} %; mean width {}",
         100.0 * adaptive.held,
         100.0 * adaptive.bound,
-        report::number(adaptive.width),
+        format::number(adaptive.width),
         asked = 100.0 * adaptive.coverage,
     ));
     if adaptive.whole_line > 0.0 {
@@ -224,7 +224,7 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
         let step = |score: &StepScores| score.step.map_or(String::new(), |step| step.to_string());
         text.push_str(&format!("\n\nby step ahead:\n{}", scores(&shown, step, "step")));
     }
-    say(&text)
+    print(&text)
 }
 
 /// `compare`: a backtest of forecasters that are refitted as time goes on, beside naive forecasts.
@@ -242,7 +242,7 @@ pub fn compare(
     let rolled = backtest(&table, roles, auto, (folds, None), &options)?;
     let seconds = begin.elapsed().as_secs_f64();
     if shared.json {
-        return say_json(&json!({"folds": rolled, "seconds": seconds}));
+        return print_json(&json!({"folds": rolled, "seconds": seconds}));
     }
     let mut lines = vec![["", "CRPS", "NLL", "in 95 %", "MASE"].map(str::to_string).to_vec()];
     for at in 0..rolled[0].scores.len() {
@@ -257,7 +257,7 @@ pub fn compare(
             |of: &dyn Fn(&StepScores) -> f64| Summary::of(&own.iter().map(|score| of(score)).collect::<Vec<f64>>());
         let cell = |of: &dyn Fn(&StepScores) -> f64| {
             let Summary { mean, se, .. } = summary(of);
-            format!("{} ({})", report::number(mean), report::number(se))
+            format!("{} ({})", format::number(mean), format::number(se))
         };
         let coverage = format!("{:.1} %", 100.0 * summary(&|score| score.coverage95).mean);
         lines.push(vec![
@@ -268,12 +268,12 @@ pub fn compare(
             cell(&|score| score.mase),
         ]);
     }
-    say(&format!(
+    print(&format!(
         "{:?}, {} ahead, {} of the last half, each forecast by a model trained on everything before it, {seconds:.1} s\n\n{}\n\nmean (standard error) over blocks",
         roles.target,
-        report::counted(roles.horizon, "step"),
-        report::counted(folds, "block"),
-        report::table(&lines)
+        format::counted(roles.horizon, "step"),
+        format::counted(folds, "block"),
+        text_table::table(&lines)
     ))
 }
 
@@ -282,11 +282,11 @@ fn scores(scores: &[StepScores], name: impl Fn(&StepScores) -> String, heading: 
     let headings = [heading, "CRPS", "NLL", "in 95 %", "width 95 %", "MASE", "WIS", "quantile loss"];
     let mut lines = vec![headings.map(str::to_string).to_vec()];
     for score in scores {
-        let numbers = [score.width95, score.mase, score.wis, score.wql].map(report::number);
-        let mut line = vec![name(score), report::number(score.crps), report::number(score.nll)];
+        let numbers = [score.width95, score.mase, score.wis, score.wql].map(format::number);
+        let mut line = vec![name(score), format::number(score.crps), format::number(score.nll)];
         line.push(format!("{:.1} %", 100.0 * score.coverage95));
         line.extend(numbers);
         lines.push(line);
     }
-    report::table(&lines)
+    text_table::table(&lines)
 }

@@ -9,10 +9,10 @@ use negmm::{Error, Loaded};
 use serde_json::{Value, json};
 
 use crate::arguments::{Inspect, Shared};
+use crate::column_summary::counted_categories;
 use crate::command::{fit, forecast};
-use crate::read_as::counted_categories;
-use crate::say::{say, say_json};
-use crate::{input, report};
+use crate::console::{print, print_json};
+use crate::{format, input, text_table};
 
 /// Categories to show of a text column.
 const CATEGORIES_SHOWN: usize = 8;
@@ -21,7 +21,7 @@ const CATEGORIES_SHOWN: usize = 8;
 pub fn run(inspect: &Inspect, shared: &Shared) -> Result<(), Error> {
     let Some(model) = &inspect.model else { return engines(shared) };
     let loaded = input::model(model, None)?;
-    if shared.json { say_json(&object(&loaded)) } else { say(&text(&loaded)) }
+    if shared.json { print_json(&object(&loaded)) } else { print(&text(&loaded)) }
 }
 
 /// The engines, and why some cannot be used.
@@ -32,13 +32,13 @@ fn engines(shared: &Shared) -> Result<(), Error> {
             Ok(found) => (name.to_string(), json!({ "usable": true, "found": found })),
             Err(error) => (name.to_string(), json!({ "usable": false, "reason": error.to_string() })),
         });
-        return say_json(&Value::Object(object.collect()));
+        return print_json(&Value::Object(object.collect()));
     }
     let line = |(name, found): (&str, Result<String, Error>)| match found {
         Ok(found) => vec![name.to_string(), found],
         Err(error) => vec![name.to_string(), format!("not available: {error}")],
     };
-    say(&report::left_aligned(&engines.map(line)))
+    print(&text_table::left_aligned(&engines.map(line)))
 }
 
 /// The description as JSON.
@@ -81,25 +81,25 @@ pub fn text(loaded: &Loaded) -> String {
         "\ntrained by negmm {}, seed {}; target mean {}, sd {}\n\n",
         record.version,
         record.seed,
-        report::number(target.mean),
-        if target.constant { "0 (constant)".into() } else { report::number(target.scale) },
+        format::number(target.mean),
+        if target.constant { "0 (constant)".into() } else { format::number(target.scale) },
     ));
     let inputs = encoder.inputs().iter().map(|input| vec![input.name.clone(), describe(input)]);
     let inputs =
         inputs.chain(encoder.differences().iter().map(|difference| vec![difference.name(), length(difference)]));
-    text.push_str(&report::left_aligned(&inputs.collect::<Vec<_>>()));
+    text.push_str(&text_table::left_aligned(&inputs.collect::<Vec<_>>()));
     if !record.histories.is_empty() {
         let settings = model.method().options().into_iter().map(|option| vec![option.name.to_string(), option.value]);
-        text.push_str(&format!("\n\n{}", report::left_aligned(&settings.collect::<Vec<_>>())));
+        text.push_str(&format!("\n\n{}", text_table::left_aligned(&settings.collect::<Vec<_>>())));
     }
     if let (epochs, Some(best)) = fit::epochs(model) {
         let skipped: usize = record.histories.iter().map(|history| history.skipped()).sum();
         text.push_str(&match &record.histories[..] {
-            [_] => format!("\n\n{}, best epoch {best}", report::counted(epochs, "epoch")),
+            [_] => format!("\n\n{}, best epoch {best}", format::counted(epochs, "epoch")),
             histories => format!("\n\n{}", kept(histories)),
         });
         if skipped > 0 {
-            text.push_str(&format!(", {} skipped (not finite)", report::counted(skipped, "step")));
+            text.push_str(&format!(", {} skipped (not finite)", format::counted(skipped, "step")));
         }
     }
     if let Some(scores) = fit::held_out_scores(model) {
@@ -110,7 +110,7 @@ pub fn text(loaded: &Loaded) -> String {
         let by = calibration.by().map_or(String::new(), |by| format!(", by {by:?}"));
         text.push_str(&format!(
             "\n\nconformal prediction sets from {} {how}{by}",
-            report::counted(calibration.rows(), "row")
+            format::counted(calibration.rows(), "row")
         ));
     }
     text
@@ -122,7 +122,7 @@ fn kept(histories: &[History]) -> String {
     best.sort_unstable();
     let checks = histories.iter().map(|history| history.epochs.len()).max().unwrap_or(0);
     let (first, middle, last) = (best[0], best[best.len() / 2], best[best.len() - 1]);
-    let networks = report::counted(best.len(), "network");
+    let networks = format::counted(best.len(), "network");
     let found = match first == last {
         true => format!("at check {first}"),
         false => format!("at checks {first} to {last} (median {middle})"),
@@ -136,7 +136,7 @@ fn describe(input: &Input) -> String {
         Encoding::Number(NumberEncoding { sd: 0.0, missing_flag: false, .. }) => "constant, not used".into(),
         Encoding::Number(NumberEncoding { mean, sd, missing_flag, .. }) => {
             let flag = if *missing_flag { ", with missing cells" } else { "" };
-            format!("{read_as}, mean {}, sd {}{flag}", report::number(*mean), report::number(*sd))
+            format!("{read_as}, mean {}, sd {}{flag}", format::number(*mean), format::number(*sd))
         }
         Encoding::Text(_) if encoding.features() == 0 => "constant, not used".into(),
         Encoding::Text(TextEncoding { levels, pooled, missing, statistics }) => {
@@ -183,5 +183,5 @@ fn duration(seconds: f64) -> String {
     let units = [("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)];
     let unit = units.into_iter().find(|(_, length)| seconds.abs() >= 2.0 * length);
     let (name, length) = unit.unwrap_or(("seconds", 1.0));
-    format!("{} {name}", report::number(seconds / length))
+    format!("{} {name}", format::number(seconds / length))
 }

@@ -4,11 +4,12 @@ use clap::Command;
 use clap_mangen::Man;
 use negmm::Error;
 
-use crate::{output, usage};
+use crate::arguments::Arguments;
+use crate::output;
 
 /// Runs it.
 pub fn run() -> Result<(), Error> {
-    let mut command = usage::command();
+    let mut command = Arguments::parser();
     command.build();
     let mut page = Vec::new();
     render(&command, &mut page).map_err(|error| Error::io("standard output", error))?;

@@ -13,11 +13,11 @@ use serde_json::json;
 
 use crate::arguments::{self, Shared};
 use crate::command::verdict::{Subject, figure, words};
+use crate::console::{print, print_json, print_warnings, warn};
 use crate::input;
 use crate::output::write;
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
-use crate::say::{print_warnings, say, say_json, warn};
 use crate::without_target::WithoutTarget;
 
 /// Rows read at once.
@@ -40,8 +40,8 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
     let config = MonitorConfig { alpha, tolerance, seed };
     let new = Monitor::new(config)?;
     let state = arguments.state.as_ref().map(|path| path.display().to_string());
-    let picture = arguments.svg.as_deref().map(|place| OutputPath { what: "plot", place, option: "--svg FILE" });
-    let kept = state.as_deref().map(|place| OutputPath { what: "state", place, option: "--state FILE" });
+    let picture = arguments.svg.as_deref().map(|path| OutputPath { what: "plot", path, option: "--svg FILE" });
+    let kept = state.as_deref().map(|path| OutputPath { what: "state", path, option: "--state FILE" });
     let outputs: Vec<OutputPath<'_>> = picture.into_iter().chain(kept).collect();
     check_distinct(shared.json, &outputs, &[("model", &*arguments.model), ("data", Path::new(&arguments.data))])?;
     let loaded = input::model(&arguments.model, Some(&arguments.data))?;
@@ -55,12 +55,12 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
         }
         Loaded::Forecaster(forecaster) => see_series(&mut seen, arguments, forecaster, shared)?,
     }
-    if let Some(place) = &state {
+    if let Some(path) = &state {
         let text = serde_json::to_string(&seen).map_err(|error| Error::data(error.to_string()))?;
-        write(place, text.as_bytes())?;
+        write(path, text.as_bytes())?;
     }
-    if let Some(place) = &arguments.svg {
-        write(place, figure(&seen.monitor).svg(Style::File).as_bytes())?;
+    if let Some(path) = &arguments.svg {
+        write(path, figure(&seen.monitor).svg(Style::File).as_bytes())?;
     }
     let verdict = seen.monitor.verdict();
     if shared.json {
@@ -69,9 +69,9 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
         value["since"] = json!(verdict.alarm.map(|alarm| alarm.since));
         value["alarm_row"] = json!(verdict.alarm.map(|alarm| alarm.row));
         value["alarm"] = json!(verdict.alarm.is_some());
-        say_json(&value)?;
+        print_json(&value)?;
     } else {
-        say(&words(&verdict, &subject))?;
+        print(&words(&verdict, &subject))?;
     }
     Ok(verdict.alarm.is_some())
 }

@@ -14,10 +14,10 @@ use serde_json::{Map, Value};
 use crate::arguments::paper::ExperimentName;
 use crate::arguments::values::Assignment;
 use crate::arguments::{Paper, Shared};
+use crate::console::{print, print_json};
 use crate::output::write;
 use crate::progress::Bar;
-use crate::say::{say, say_json};
-use crate::{journal, report};
+use crate::{journal, text_table};
 
 /// Repetitions of a toy problem, and runs of a stock, as in the paper.
 const REPEATS: usize = 50;
@@ -128,7 +128,7 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     let report = experiment.run(&mut journal, &options);
     bar.clear();
     let Some(report) = report? else {
-        return say(&format!(
+        return print(&format!(
             "the trials of shard {} that can run now are in the journal; when the other shards are done, merge their journals with --merge",
             part.shard
         ));
@@ -147,11 +147,14 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
         }
     }
     if shared.json {
-        return say_json(&json);
+        return print_json(&json);
     }
-    let tables: Vec<String> =
-        report.all_tables().iter().map(|table| format!("{}\n{}", table.title, report::table(&table.rows))).collect();
-    say(&format!("{}, {seconds:.1} s\n\n{}\n\n{}", report.title, tables.join("\n\n"), report.notes.join("\n")))
+    let tables: Vec<String> = report
+        .all_tables()
+        .iter()
+        .map(|table| format!("{}\n{}", table.title, text_table::table(&table.rows)))
+        .collect();
+    print(&format!("{}, {seconds:.1} s\n\n{}\n\n{}", report.title, tables.join("\n\n"), report.notes.join("\n")))
 }
 
 /// The methods that are named, else the paper's and those of `more` that exist.

@@ -11,12 +11,12 @@ use serde_json::json;
 
 use crate::arguments::{Predict, Shared};
 use crate::command::forecast;
+use crate::console::{print_json, warn};
+use crate::format::{count, counted};
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::predictions::{Encoded, Format, PredictionFile};
 use crate::progress::Bar;
-use crate::report::{count, counted};
-use crate::say::{say_json, warn};
-use crate::{guarantees, input};
+use crate::{conformal_notes, input};
 
 /// Rows that one thread works on at once.
 const CHUNK: usize = 4096;
@@ -26,11 +26,11 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let query = query(predict)?;
     let keep = predict.keep.clone().unwrap_or_default().0;
     shared.threads();
-    let place = &predict.output;
-    let format = Format::of(place, shared.json)?;
+    let path = &predict.output;
+    let format = Format::of(path, shared.json)?;
     let inputs = [("model", &*predict.model), ("data", Path::new(&predict.data))];
     // As lines of JSON predictions are what --json asks for.
-    check_distinct(false, &[OutputPath { what: "predictions", place, option: "-o FILE" }], &inputs)?;
+    check_distinct(false, &[OutputPath { what: "predictions", path, option: "-o FILE" }], &inputs)?;
     let model = match shared.accelerated(input::model(&predict.model, Some(&predict.data))?)? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::predict(&forecaster, predict, &query, shared),
@@ -40,13 +40,13 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let kept = keep.len();
     let schema = query.schema(&model, keep)?;
     let mut stream = input::stream(&predict.data, &schema.in_dialect(&predict.file.dialect()?)?)?;
-    let mut output = PredictionFile::create(place, format)?;
+    let mut output = PredictionFile::create(path, format)?;
     let bar = Bar::rows(shared);
     let mut warnings = Warnings::default();
     let mut rows = 0;
     let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
     let mut batch = read(&mut stream, 0, at_once)?;
-    let (mut lines, mut unseen_groups, mut said) = (0, 0, Vec::new());
+    let (mut lines, mut unseen_groups, mut notes) = (0, 0, Vec::new());
     while !batch.is_empty() {
         let rows_before = batch[batch.len() - 1].0 + batch[batch.len() - 1].1.table.rows() as u64;
         // The next rows are read while these are predicted.
@@ -62,7 +62,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
         for predicted in predicted {
             warnings.merge(&predicted.warnings);
             unseen_groups += predicted.unseen_groups;
-            said.extend(predicted.said);
+            notes.extend(predicted.notes);
             lines += predicted.encoded.rows;
             output.write(&predicted.encoded)?;
         }
@@ -76,13 +76,13 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     warn(shared.quiet, outside(&warnings).as_slice());
     let calibrated = query.conformal && model.encoder().sequence().is_none();
     if let Some(calibration) = model.calibration().filter(|_| calibrated) {
-        warn(shared.quiet, guarantees::unseen_groups(calibration, unseen_groups).as_slice());
-        said = guarantees::of_calibration(calibration, &query);
+        warn(shared.quiet, conformal_notes::unseen_groups(calibration, unseen_groups).as_slice());
+        notes = conformal_notes::of_calibration(calibration, &query);
     }
-    guarantees::tell(shared.quiet, &said);
-    if shared.json && place != "-" {
+    conformal_notes::print(shared.quiet, &notes);
+    if shared.json && path != "-" {
         let outside = (warnings.rows() > 0).then(|| warnings.outside().values().sum::<u64>());
-        return say_json(&json!({"rows": lines, "columns": names, "output": place, "outside": outside}));
+        return print_json(&json!({"rows": lines, "columns": names, "output": path, "outside": outside}));
     }
     Ok(())
 }
@@ -151,7 +151,7 @@ struct Predicted {
     /// Rows of groups that the model was not calibrated for.
     unseen_groups: usize,
     /// Sentences about adaptive conformal sets.
-    said: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// The predictions of one chunk with its first kept columns; `first` rows came before it.
@@ -168,6 +168,6 @@ fn predicted(
     let batch = Batch::new(model, &predictions, chunk.table.rows()).after(first);
     let BatchColumns { columns, adaptive, unseen_groups, .. } =
         query.batch_columns(&batch.keep(&chunk.kept[..kept]).conformal(inputs.as_ref()))?;
-    let said = adaptive.map_or(Ok(Vec::new()), |adaptive| guarantees::of_sequence(&adaptive, query))?;
-    Ok(Predicted { encoded: Encoded::new(&columns, format)?, warnings, unseen_groups, said })
+    let notes = adaptive.map_or(Ok(Vec::new()), |adaptive| conformal_notes::of_sequence(&adaptive, query))?;
+    Ok(Predicted { encoded: Encoded::new(&columns, format)?, warnings, unseen_groups, notes })
 }

@@ -8,17 +8,17 @@ use negmm_report::{EvaluationSet, EvaluationSetBuilder, Report};
 use serde_json::json;
 
 use crate::arguments::{self, Shared};
+use crate::console::{eprint, print, print_json, warn};
 use crate::output::Output;
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
-use crate::say::{say, say_json, tell, warn};
 use crate::without_target::WithoutTarget;
-use crate::{input, report as terminal};
+use crate::{format, input};
 
 /// Runs it.
 pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     shared.threads();
-    let page = report.output.as_deref().map(|place| OutputPath { what: "report", place, option: "-o FILE" });
+    let page = report.output.as_deref().map(|path| OutputPath { what: "report", path, option: "-o FILE" });
     let inputs = [("data", Path::new(&report.data)), ("model", &*report.model)];
     check_distinct(shared.json, page.as_slice(), &inputs)?;
     let loaded = input::model(&report.model, Some(&report.data))?;
@@ -50,7 +50,7 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
         }
     }
     if shared.json {
-        return say_json(&json!({
+        return print_json(&json!({
             "rows": total,
             "sample": shown,
             "report": report.output,
@@ -58,21 +58,21 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
         }));
     }
     let rows = match shown < total {
-        true => format!("a sample of {} of {}", terminal::count(shown), terminal::counted(total, "row")),
-        false => terminal::counted(shown, "row"),
+        true => format!("a sample of {} of {}", format::count(shown), format::counted(total, "row")),
+        false => format::counted(shown, "row"),
     };
-    let mut places: Vec<String> = report.output.iter().filter(|page| *page != "-").cloned().collect();
+    let mut paths: Vec<String> = report.output.iter().filter(|page| *page != "-").cloned().collect();
     if let Some(folder) = &report.svg {
-        places.push(format!("{} in {}", terminal::counted(pictures.len(), "plot"), folder.display()));
+        paths.push(format!("{} in {}", format::counted(pictures.len(), "plot"), folder.display()));
     }
-    let text = format!("{rows}, wrote {}", places.join(" and "));
+    let text = format!("{rows}, wrote {}", paths.join(" and "));
     match report.output.as_deref() {
-        Some("-") if shared.quiet || places.is_empty() => Ok(()),
+        Some("-") if shared.quiet || paths.is_empty() => Ok(()),
         Some("-") => {
-            tell(&text);
+            eprint(&text);
             Ok(())
         }
-        _ => say(&text),
+        _ => print(&text),
     }
 }
 

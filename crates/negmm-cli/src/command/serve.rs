@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::arguments::serve::LimitFlags;
 use crate::arguments::{Serve, Shared};
+use crate::console::{eprint, print, print_json};
 use crate::interrupt;
-use crate::say::{say, say_json, tell};
 
 /// Runs it.
 pub fn run(serve: &Serve, shared: &Shared) -> Result<(), Error> {
@@ -26,20 +26,20 @@ pub fn run(serve: &Serve, shared: &Shared) -> Result<(), Error> {
             interrupt::hand_over();
             // Nobody reads the address if the pipe is closed.
             let _ = match json {
-                true => say_json(&json!({"address": address.to_string(), "models": names})),
-                false => say(&format!("serving {} at http://{address}", names.join(", "))),
+                true => print_json(&json!({"address": address.to_string(), "models": names})),
+                false => print(&format!("serving {} at http://{address}", names.join(", "))),
             };
             if !address.ip().is_loopback() && !token && !quiet {
-                tell(&format!("warning: anyone who can reach {address} can use it: consider --token-file FILE"));
+                eprint(&format!("warning: anyone who can reach {address} can use it: consider --token-file FILE"));
             }
         }
-        Event::Reloaded(errors) if errors.is_empty() && !quiet => tell("models reloaded"),
+        Event::Reloaded(errors) if errors.is_empty() && !quiet => eprint("models reloaded"),
         Event::Reloaded(errors) => {
             errors
                 .iter()
-                .for_each(|error| tell(&format!("error: {error}; the previous version of the model stays in use")));
+                .for_each(|error| eprint(&format!("error: {error}; the previous version of the model stays in use")));
         }
-        Event::Stopping if !quiet => tell("stopping: finishing running requests"),
+        Event::Stopping if !quiet => eprint("stopping: finishing running requests"),
         Event::Stopping => {}
     })
 }

@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use crate::arguments::tune::SearchName;
 use crate::arguments::{Shared, Tune};
 use crate::config::{DataConfig, TuneConfig};
+use crate::console::{print, print_json, print_warnings, warn};
 use crate::output::{Output, write};
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
-use crate::say::{print_warnings, say, say_json, warn};
-use crate::{input, journal, report};
+use crate::{format, input, journal, text_table};
 
 /// Configurations to draw where no number is given.
 const DRAWS: usize = 30;
@@ -45,7 +45,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let model = arguments.output.clone().unwrap_or_else(|| folder.join("best.negmm")).display().to_string();
     let (trials, result_file) = (folder.join(part.shard.file_name()), folder.join("result.json"));
     let inputs = [("data", Path::new(&arguments.data)), ("journal", &trials), ("result", &result_file)];
-    check_distinct(shared.json, &[OutputPath { what: "model", place: &model, option: "-o MODEL" }], &inputs)?;
+    check_distinct(shared.json, &[OutputPath { what: "model", path: &model, option: "-o MODEL" }], &inputs)?;
     let mut journal = part.open(folder, &search.plan())?;
     // Fails before the search if the path cannot be written.
     drop(Output::create(&model)?);
@@ -56,7 +56,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let ranking = search.run(&mut journal, &options);
     bar.clear();
     let Some(ranking) = ranking? else {
-        return say(&format!(
+        return print(&format!(
             "the trials of shard {} that can run now are in {}; when the other shards are done, merge their journals with --merge",
             part.shard,
             folder.display()
@@ -69,14 +69,14 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     write(&result_file.display().to_string(), format!("{result:#}\n").as_bytes())?;
     let seconds = start.elapsed().as_secs_f64();
     if shared.json {
-        return say_json(&json!({ "result": result, "model": model, "seconds": seconds }));
+        return print_json(&json!({ "result": result, "model": model, "seconds": seconds }));
     }
-    say(&format!(
+    print(&format!(
         "{}, target {:?}: {} on {}, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits, best {} first\nbest model, refitted to all rows: {model}",
-        report::counted(table.rows(), "row"),
+        format::counted(table.rows(), "row"),
         target,
-        report::counted(ranking.len(), "configuration"),
-        report::counted(splits.len(), "split"),
+        format::counted(ranking.len(), "configuration"),
+        format::counted(splits.len(), "split"),
         table_text(&ranking, search.scores()),
         super::compare::heading(by),
     ))
@@ -121,7 +121,7 @@ fn save_best(
     table: &Table,
     search: &Search<'_>,
     method: &Method,
-    place: &str,
+    path: &str,
     engine: &dyn Engine,
     shared: &Shared,
 ) -> Result<(), Error> {
@@ -129,7 +129,7 @@ fn save_best(
     let trained = train(engine, &plan.jobs(), &Callbacks::nothing());
     let fitted = plan.finish(trained)?;
     print_warnings(shared.quiet, &fitted.warnings);
-    write(place, &fitted.model.to_bytes()?)
+    write(path, &fitted.model.to_bytes()?)
 }
 
 fn table_text(ranking: &[Candidate], scores: &[Metric]) -> String {
@@ -140,7 +140,7 @@ fn table_text(ranking: &[Candidate], scores: &[Metric]) -> String {
         for &metric in scores {
             let cell = |Summary { mean, se, .. }: Summary| match metric {
                 Metric::Coverage => format!("{:.1} % ({:.1})", 100.0 * mean, 100.0 * se),
-                _ => format!("{} ({})", report::number(mean), report::number(se)),
+                _ => format!("{} ({})", format::number(mean), format::number(se)),
             };
             line.push(candidate.score(metric).map_or("-".into(), cell));
         }
@@ -153,7 +153,7 @@ fn table_text(ranking: &[Candidate], scores: &[Metric]) -> String {
     }
     let more = ranking.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!("\n… and {more} more") } else { String::new() };
-    report::table(&lines) + &more
+    text_table::table(&lines) + &more
 }
 
 /// An entry of the result, without anything that differs between runs of the same search.

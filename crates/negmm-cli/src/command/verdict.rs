@@ -3,7 +3,7 @@
 use negmm::monitor::{Monitor, Verdict};
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
-use crate::report::{count, counted, number};
+use crate::format::{count, counted, number};
 
 /// An e-value, large ones as powers of ten.
 fn e_value(log10: f64) -> String {

@@ -16,7 +16,7 @@ pub use calibration::calibration;
 pub use fit::fit;
 pub use forecast::{by_step, fans, pit, seasons};
 pub use inputs::inputs;
-pub use row::{LEVELS, atoms, cells, range as row_range, row};
+pub use row::{LEVELS, range as row_range, row};
 pub use scores::{score_table, scores};
 pub use sharpness::sharpness;
 pub use survival::survival;

@@ -8,6 +8,7 @@ use super::{Plot, TextTable};
 use crate::diagnostics::RowDiagnostics;
 use crate::evaluation_set::EvaluationSet;
 use crate::highlights::Highlight;
+use crate::point_probabilities::{atoms, cells};
 use crate::text::{count, num, percent};
 
 /// Points of the curve.
@@ -19,8 +20,6 @@ const MIN_WEIGHT: f64 = 0.02;
 const NARROW: f64 = 0.02;
 /// Bars of the histogram of samples.
 const BARS: usize = 30;
-/// Values of a discrete distribution that get bars, at most; more are shown as a density.
-const MAX_CELLS: f64 = 200.0;
 
 /// Levels of the quantiles in the table.
 pub const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
@@ -32,30 +31,6 @@ pub fn range(row: DistributionRef<'_>, y: f64) -> (f64, f64) {
     // A single atom has no width.
     let margin = if margin > 1e-12 * high.abs().max(low.abs()) { margin } else { 0.5 + 0.5 * high.abs() };
     (low - margin, high + margin)
-}
-
-/// Values and probabilities of a discrete distribution between `low` and `high`; `None` for others, and where there are too many.
-pub fn cells(row: DistributionRef<'_>, (low, high): (f64, f64)) -> Option<Vec<(f64, f64)>> {
-    let step = row.support.step?;
-    let (lower, upper) = row.support.bounds();
-    let (first, last) = (row.support.nearest(low.max(lower)), row.support.nearest(high.min(upper)));
-    let count = ((last - first) / step).round();
-    let value = |cell: usize| row.support.nearest(first + cell as f64 * step);
-    (count <= MAX_CELLS)
-        .then(|| (0..=count as usize).map(|cell| (value(cell), row.point_probability(value(cell)))).collect())
-}
-
-/// Values and probabilities of the atoms of a distribution that is not discrete.
-pub fn atoms(row: DistributionRef<'_>) -> Vec<(f64, f64)> {
-    let DistributionKind::Mixture(mixture) = row.law else { return Vec::new() };
-    if row.support.step.is_some() {
-        return Vec::new();
-    }
-    let atom = |(value, sd): (&f64, &f64)| (*sd == 0.0).then_some(*value);
-    let mut values: Vec<f64> = mixture.means.iter().zip(mixture.sds).filter_map(atom).collect();
-    values.sort_by(f64::total_cmp);
-    values.dedup();
-    values.into_iter().map(|value| (value, row.point_probability(value))).filter(|(_, mass)| *mass > 0.0).collect()
 }
 
 /// Points from `low` to `high` for a smooth curve: evenly spaced, denser at narrow components, and on both sides of bounds.

@@ -1,45 +1,16 @@
-//! Parsing of the command line: help, and one sentence about a command line that is refused.
+//! Errors of the command line, each as one sentence.
 
 use std::error::Error as _;
-use std::ffi::OsString;
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory};
 use negmm::Error;
 
 use crate::arguments::Arguments;
 use crate::arguments::values::Unexpected;
-use crate::renamed;
-use crate::say::{say, tell};
-
-/// Reads the command line; nothing where it asks for help or the version, which are printed here.
-pub fn parse(typed: &[OsString]) -> Result<Option<Arguments>, Error> {
-    let error = match command().try_get_matches_from(typed) {
-        Ok(matches) => return Arguments::new(&matches, typed).map(Some),
-        Err(error) => error,
-    };
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => say(error.render().to_string().trim_end()).map(|()| None),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            tell(error.render().to_string().trim_end());
-            Err(Error::options("missing command; see --help"))
-        }
-        _ => Err(refusal(error)),
-    }
-}
-
-/// Whether the words ask for `--json`, even if they are refused.
-pub fn wants_json(typed: &[OsString]) -> bool {
-    typed.iter().take_while(|word| *word != "--").any(|word| word == "--json")
-}
-
-/// The parser of the command line.
-pub fn command() -> Command {
-    renamed::with_former_names(Arguments::command())
-}
 
 /// One sentence about arguments that are refused.
-pub fn refusal(error: clap::Error) -> Error {
+pub fn usage_error(error: clap::Error) -> Error {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => vec![text.clone()],
         Some(ContextValue::Strings(texts)) => texts.clone(),
@@ -63,7 +34,7 @@ pub fn refusal(error: clap::Error) -> Error {
         ErrorKind::UnknownArgument => format!("unexpected argument {argument:?}"),
         ErrorKind::InvalidSubcommand => {
             let typed = first(ContextKind::InvalidSubcommand);
-            let program = command();
+            let program = Arguments::parser();
             let known = program.get_subcommands().map(Command::get_name);
             format!("there is no command {typed:?}{}", did_you_mean(negmm::suggestion(&typed, known)))
         }
@@ -129,50 +100,4 @@ fn similar<'a>(suggested: &'a str, typed: &str) -> Option<&'a str> {
 
 fn did_you_mean(similar: Option<&str>) -> String {
     similar.map_or(String::new(), |similar| format!(" (did you mean {similar}?)"))
-}
-
-#[cfg(test)]
-mod tests {
-    use negmm::Method;
-
-    use super::*;
-
-    #[test]
-    fn the_command_line_is_sound() {
-        command().debug_assert();
-    }
-
-    #[test]
-    fn every_option_of_a_method_is_a_flag_with_its_default() {
-        let command = command();
-        let fit = command.find_subcommand("fit").unwrap();
-        for method in Method::all() {
-            for option in method.options() {
-                let flag = fit.get_arguments().find(|argument| argument.get_long() == Some(option.name));
-                let help = flag.unwrap_or_else(|| panic!("no flag --{}", option.name)).get_help().unwrap().to_string();
-                let default = option.chosen_by.unwrap_or(&option.value);
-                let (_, defaults) = help.rsplit_once('[').unwrap();
-                let name = if defaults.contains("neural") && method.is_neural() { "neural" } else { method.name() };
-                let is_default = |part: &str| {
-                    let (methods, value) = part.split_once(": ").unwrap();
-                    methods.split(", ").any(|known| known == name) && value.trim_end_matches(']') == default
-                };
-                assert!(defaults.split("; ").any(is_default), "{name}: --{}: {help}", option.name);
-            }
-        }
-    }
-
-    #[test]
-    fn the_short_help_has_what_most_people_need() {
-        let mut command = command();
-        let fit = command.find_subcommand_mut("fit").unwrap();
-        let (short, long) = (fit.render_help().to_string(), fit.render_long_help().to_string());
-        for flag in ["--output", "--target", "--method", "--preset", "--epochs", "--learning-rate"] {
-            assert!(short.contains(flag), "{flag}\n{short}");
-        }
-        for flag in ["--sinkhorn", "--lstm-layers", "--adversarial", "--subsample"] {
-            assert!(long.contains(flag) && !short.contains(flag), "{flag}");
-        }
-        assert!(long.contains("[neural: 400]") && long.contains("ngboost: 0.2]"), "{long}");
-    }
 }

@@ -4,13 +4,13 @@ use negmm::conformal::{AdaptiveConformal, Calibration, SetKind};
 use negmm::predict::Number;
 use negmm::{Error, Query};
 
-use crate::report::counted;
-use crate::say;
+use crate::console;
+use crate::format::counted;
 
 /// Prints sentences to standard error.
-pub fn tell(quiet: bool, sentences: &[String]) {
+pub fn print(quiet: bool, sentences: &[String]) {
     if !quiet {
-        sentences.iter().for_each(|sentence| say::tell(sentence));
+        sentences.iter().for_each(|sentence| console::eprint(sentence));
     }
 }
 

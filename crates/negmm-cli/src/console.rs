@@ -18,13 +18,13 @@ thread_local! {
 }
 
 /// Runs `work` and captures what this thread prints.
-pub fn captured<T>(work: impl FnOnce() -> T) -> (T, [Vec<u8>; 2]) {
+pub fn capture<T>(work: impl FnOnce() -> T) -> (T, [Vec<u8>; 2]) {
     CAPTURED.set(Some(Default::default()));
-    let given = work();
-    (given, CAPTURED.take().unwrap_or_default())
+    let returned = work();
+    (returned, CAPTURED.take().unwrap_or_default())
 }
 
-/// Standard output or standard error, or where it is captured.
+/// Standard output or standard error, unless captured.
 #[derive(Debug, Clone, Copy)]
 pub enum Stream {
     /// Standard output.
@@ -43,7 +43,7 @@ impl Stream {
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         CAPTURED.with_borrow_mut(|captured| match (captured, *self) {
-            (Some(kept), stream) => kept[stream as usize].write(bytes),
+            (Some(streams), stream) => streams[stream as usize].write(bytes),
             (None, Self::Out) => io::stdout().write(bytes),
             (None, Self::Err) => io::stderr().write(bytes),
         })
@@ -61,22 +61,22 @@ impl Write for Stream {
 ///
 /// # Errors
 /// When it cannot be written; a closed pipe (`| head`) ends the program quietly.
-pub fn say(text: &str) -> Result<(), Error> {
-    Stream::Out.line(&printable(text)).and_then(|()| Stream::Out.flush()).map_err(standard)
+pub fn print(text: &str) -> Result<(), Error> {
+    Stream::Out.line(&printable(text)).and_then(|()| Stream::Out.flush()).map_err(stdout_error)
 }
 
 /// Prints one JSON object.
 ///
 /// # Errors
-/// As [`say`].
-pub fn say_json(value: &impl Serialize) -> Result<(), Error> {
+/// As [`print`].
+pub fn print_json(value: &impl Serialize) -> Result<(), Error> {
     let text =
         serde_json::to_string(value).map_err(|error| Error::data(format!("cannot be written as JSON: {error}")))?;
-    say(&text)
+    print(&text)
 }
 
 /// Prints to standard error.
-pub fn tell(text: &str) {
+pub fn eprint(text: &str) {
     // There is nowhere to report that this failed.
     let _ = Stream::Err.line(&printable(text));
 }
@@ -84,14 +84,14 @@ pub fn tell(text: &str) {
 /// Prints warnings.
 pub fn warn(quiet: bool, sentences: &[String]) {
     if !quiet {
-        sentences.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
+        sentences.iter().for_each(|sentence| eprint(&format!("warning: {sentence}")));
     }
 }
 
 /// Prints notices.
 pub fn note(quiet: bool, sentences: &[String]) {
     if !quiet {
-        sentences.iter().for_each(|sentence| tell(&format!("note: {sentence}")));
+        sentences.iter().for_each(|sentence| eprint(&format!("note: {sentence}")));
     }
 }
 
@@ -102,7 +102,7 @@ pub fn print_warnings(quiet: bool, warnings: &[Warning]) {
 }
 
 /// Prints an error, also as JSON if `json`.
-pub fn failure(error: &Error, json: bool) {
+pub fn print_error(error: &Error, json: bool) {
     if json {
         let location = error.location();
         let object = json!({
@@ -115,19 +115,19 @@ pub fn failure(error: &Error, json: bool) {
             "option": error.option_name(),
             "hints": error.hints(),
         });
-        // If standard output is what failed, standard error still tells.
+        // If standard output failed, standard error still has the message.
         let _ = Stream::Out.line(&object.to_string());
     }
-    tell(&format!("error: {}", error.worded(&Flags)));
+    eprint(&format!("error: {}", error.worded(&Flags)));
 }
 
 /// The error of standard output; a closed pipe ends the program quietly.
-pub fn standard(error: io::Error) -> Error {
-    unless_gone(error, Path::new("standard output"))
+pub fn stdout_error(error: io::Error) -> Error {
+    output_error(error, Path::new("standard output"))
 }
 
 /// The error of an output; a closed pipe ends the program quietly.
-pub fn unless_gone(error: io::Error, path: &Path) -> Error {
+pub fn output_error(error: io::Error, path: &Path) -> Error {
     if error.kind() == ErrorKind::BrokenPipe {
         std::process::exit(0);
     }

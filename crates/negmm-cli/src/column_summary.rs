@@ -1,10 +1,10 @@
-//! Descriptions of the columns of a training table: their types, categories and missing values.
+//! A summary of the columns of a training table: their types, categories and missing values.
 
 use negmm::data::{Column, ColumnRoles, ColumnType, Encoding, Input, Kind, MISSING};
 use negmm::{Model, Table};
 use serde_json::{Value, json};
 
-use crate::report;
+use crate::{format, text_table};
 
 /// Columns to list.
 const LISTED: usize = 12;
@@ -12,13 +12,13 @@ const LISTED: usize = 12;
 const NAMED: usize = 5;
 
 /// A column of the training table.
-struct Described<'a> {
+struct ColumnSummary<'a> {
     name: &'a str,
     reading: ColumnType,
     note: &'a str,
     /// Number of categories.
     levels: Option<usize>,
-    /// Categories that share one feature.
+    /// Rare categories that are pooled in one feature.
     pooled: usize,
     /// Whether they have a target encoding.
     statistics: bool,
@@ -29,7 +29,7 @@ struct Described<'a> {
     used: bool,
 }
 
-impl<'a> Described<'a> {
+impl<'a> ColumnSummary<'a> {
     fn new(name: &'a str, column: &Column, table: &'a Table, input: Option<&Input>, other_use: bool) -> Self {
         let read = table.reading(name);
         let (levels, missing) = match column {
@@ -76,7 +76,7 @@ impl<'a> Described<'a> {
     }
 
     fn text(&self) -> String {
-        let count = |n: usize, what: &str| (n > 0).then(|| format!("{} {what}", report::count(n)));
+        let count = |n: usize, what: &str| (n > 0).then(|| format!("{} {what}", format::count(n)));
         let mut parts = vec![self.reading.to_string()];
         parts.extend(self.levels.map(counted_categories));
         parts.extend(count(self.pooled, "of them pooled"));
@@ -102,30 +102,31 @@ impl<'a> Described<'a> {
     }
 }
 
-fn described<'a>(model: &Model, table: &'a Table, inputs: &ColumnRoles) -> Vec<Described<'a>> {
+fn summaries<'a>(model: &Model, table: &'a Table, inputs: &ColumnRoles) -> Vec<ColumnSummary<'a>> {
     let encoder = model.encoder();
     let used: std::collections::HashMap<&str, &Input> =
         encoder.inputs().iter().map(|input| (input.name.as_str(), input)).collect();
-    let describe = |(name, column): (&'a str, &Column)| {
+    let summary = |(name, column): (&'a str, &Column)| {
         let other_use = name == encoder.target().name || inputs.other_columns().any(|other| other.trim() == name);
-        Described::new(name, column, table, used.get(name).copied(), other_use)
+        ColumnSummary::new(name, column, table, used.get(name).copied(), other_use)
     };
-    table.columns().map(describe).collect()
+    table.columns().map(summary).collect()
 }
 
 /// A list of the columns to check: those that are not plain numbers, and those that are not used. Empty if there are none.
-pub fn lines(model: &Model, table: &Table, inputs: &ColumnRoles) -> String {
-    let columns = described(model, table, inputs);
+pub fn text(model: &Model, table: &Table, inputs: &ColumnRoles) -> String {
+    let columns = summaries(model, table, inputs);
     let (used, unused): (Vec<_>, Vec<_>) = columns.iter().partition(|column| column.used);
     let (plain, others): (Vec<_>, Vec<_>) =
-        used.into_iter().partition(|column: &&Described<'_>| column.is_plain_number());
-    let mut listed: Vec<&&Described<'_>> = others.iter().filter(|column| column.is_decided()).take(LISTED).collect();
-    let room = LISTED - listed.len();
-    listed.extend(others.iter().filter(|column| !column.is_decided()).take(room));
+        used.into_iter().partition(|column: &&ColumnSummary<'_>| column.is_plain_number());
+    let mut listed: Vec<&&ColumnSummary<'_>> =
+        others.iter().filter(|column| column.is_decided()).take(LISTED).collect();
+    let left = LISTED - listed.len();
+    listed.extend(others.iter().filter(|column| !column.is_decided()).take(left));
     let named: Vec<Vec<String>> = listed.iter().map(|column| vec![column.name.to_string(), column.text()]).collect();
-    let mut lines: Vec<String> = if named.is_empty() { Vec::new() } else { vec![report::left_aligned(&named)] };
+    let mut lines: Vec<String> = if named.is_empty() { Vec::new() } else { vec![text_table::left_aligned(&named)] };
     let more = [(others.len() - listed.len(), "other column"), (plain.len(), "plain number")];
-    let more = more.iter().filter(|(count, _)| *count > 0).map(|(count, what)| report::counted(*count, what));
+    let more = more.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format::counted(*count, what));
     if !lines.is_empty() {
         lines.extend(
             Some(more.collect::<Vec<_>>().join(" and "))
@@ -136,7 +137,7 @@ pub fn lines(model: &Model, table: &Table, inputs: &ColumnRoles) -> String {
     if !unused.is_empty() {
         let names: Vec<&str> = unused.iter().take(NAMED).map(|column| column.name).collect();
         let rest = unused.len() - names.len();
-        let rest = if rest > 0 { format!(" and {} more", report::count(rest)) } else { String::new() };
+        let rest = if rest > 0 { format!(" and {} more", format::count(rest)) } else { String::new() };
         lines.push(format!("  not used: {}{rest}", names.join(", ")));
     }
     if lines.is_empty() { String::new() } else { format!("columns\n{}\n", lines.join("\n")) }
@@ -144,10 +145,10 @@ pub fn lines(model: &Model, table: &Table, inputs: &ColumnRoles) -> String {
 
 /// All columns as JSON.
 pub fn json(model: &Model, table: &Table, inputs: &ColumnRoles) -> Vec<Value> {
-    described(model, table, inputs).iter().map(Described::json).collect()
+    summaries(model, table, inputs).iter().map(ColumnSummary::json).collect()
 }
 
 /// `1 category`, `3 categories`.
 pub fn counted_categories(count: usize) -> String {
-    format!("{} {}", report::count(count), if count == 1 { "category" } else { "categories" })
+    format!("{} {}", format::count(count), if count == 1 { "category" } else { "categories" })
 }
