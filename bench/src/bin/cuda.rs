@@ -57,7 +57,7 @@ fn jobs(workload: &Workload) -> Vec<NetworkJob> {
         data: data.clone(),
         train: (0..cut).collect(),
         validation: (cut..workload.rows as u32).collect(),
-        course: workload.training.course(cut as usize),
+        plan: workload.training.plan(cut as usize),
         seed: seed as u64,
     };
     (0..workload.networks).map(job).collect()
@@ -65,7 +65,7 @@ fn jobs(workload: &Workload) -> Vec<NetworkJob> {
 
 fn measure(engine: &dyn Engine, name: &str, workload: &Workload) {
     let jobs: Vec<Job> = jobs(workload).into_iter().map(Job::from).collect();
-    let steps = workload.training.course(workload.rows * 9 / 10).steps * workload.networks;
+    let steps = workload.training.plan(workload.rows * 9 / 10).steps * workload.networks;
     for round in ["first", "again"] {
         let start = Instant::now();
         let trained = negmm::train::train(engine, &jobs, &Callbacks::nothing());

@@ -251,7 +251,7 @@ impl Step {
             data: self.data.clone(),
             train: (0..rows as u32).collect(),
             validation: vec![],
-            course: TrainingConfig {
+            plan: TrainingConfig {
                 epochs,
                 batch_size: self.batch,
                 optimiser: self.optimiser,
@@ -260,7 +260,7 @@ impl Step {
                 ema_decay: 0.0,
                 ..TrainingConfig::default()
             }
-            .course(rows),
+            .plan(rows),
             seed: 1,
         };
         let ends = Mutex::new(Vec::with_capacity(epochs));

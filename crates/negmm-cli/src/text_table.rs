@@ -34,7 +34,7 @@ pub fn scores(lines: &[(&str, &Metrics)]) -> String {
         "{}\n\non the {} with observed targets ({:.1} % are censored), which are not representative:\n{}",
         of_all(&censored),
         counted(known as usize, "row"),
-        100.0 * first.share,
+        100.0 * first.censored_fraction,
         of_known(lines)
     )
 }

@@ -85,13 +85,14 @@ impl BufferOffsets {
     ) {
         let floats = |count: usize| count * size_of::<f32>();
         let parameters = shape.parameters();
-        let snapshots = job.course.epochs().checked_div(job.course.snapshots).unwrap_or(0);
+        let snapshots = job.plan.epochs().checked_div(job.plan.snapshots).unwrap_or(0);
         self.barrier = zeros.reserve(size_of::<u64>());
         self.shuffle_lists = zeros.reserve(3 * job.train.len() * size_of::<u32>());
         self.optimizer_state = zeros.reserve(floats(shape.optimizer_state_floats()));
         self.averaged_weights = zeros.reserve(floats(parameters));
         self.best_weights = zeros.reserve(floats(parameters));
-        self.half_best_weights = zeros.reserve(floats(if job.course.halves > 0 { 2 * parameters } else { 0 }));
+        self.half_best_weights =
+            zeros.reserve(floats(if job.plan.cross_fitting_split > 0 { 2 * parameters } else { 0 }));
         self.snapshots = zeros.reserve(floats(snapshots * parameters));
         self.workspace =
             zeros.reserve(if layout.shared && !D::WORKSPACE_IN_GLOBAL_MEMORY { 0 } else { floats(layout.floats) });

@@ -90,7 +90,7 @@ pub(crate) struct JobRecord {
     pub(crate) patience: u32,
     pub(crate) snapshot_every: u32,
     pub(crate) whole_batches: u32,
-    pub(crate) keeps_last: u32,
+    pub(crate) keep_last_checkpoint: u32,
     pub(crate) select: u32,
     pub(crate) weighted: u32,
     pub(crate) dropout_threshold: u32,

@@ -63,7 +63,7 @@ pub(crate) struct Shape {
 impl Shape {
     /// The shape of a job, or the reason why no kernel supports it.
     pub(crate) fn of(job: &NetworkJob, start: &Start) -> Result<Self, &'static str> {
-        let (network, plan) = (&job.network, &job.course);
+        let (network, plan) = (&job.network, &job.plan);
         let head = match job.objective {
             Objective::Hybrid { head, .. } => HeadKind::Mixture {
                 components: head.components,

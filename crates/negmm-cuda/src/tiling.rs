@@ -166,7 +166,7 @@ mod tests {
             data: Arc::new(data),
             train: (0..batch as u32).collect(),
             validation: Vec::new(),
-            course: TrainingConfig { batch_size: batch, ..TrainingConfig::default() }.course(batch),
+            plan: TrainingConfig { batch_size: batch, ..TrainingConfig::default() }.plan(batch),
             seed: 1,
         };
         Shape::of(&job, &job.start()).unwrap()

@@ -14,7 +14,7 @@ pub(crate) struct TrainingLog {
 
 impl TrainingLog {
     pub(crate) fn new(job: &NetworkJob) -> Self {
-        Self { history: History::default(), stopping: EarlyStopping::new(job.course.patience) }
+        Self { history: History::default(), stopping: EarlyStopping::new(job.plan.patience) }
     }
 
     /// Epochs logged so far.
@@ -34,7 +34,7 @@ impl TrainingLog {
         callbacks: &Callbacks<'_>,
     ) -> Result<()> {
         check_cancelled(callbacks)?;
-        let plan = &job.course;
+        let plan = &job.plan;
         let (epoch, epochs) = (self.epochs(), plan.epochs());
         let last_step = plan.steps.min((epoch + 1) * plan.epoch) - 1;
         let validation = (record.finite != 0).then(|| Validation {
@@ -48,7 +48,7 @@ impl TrainingLog {
             learning_rate: plan.learning_rate * plan.schedule.factor(last_step, plan.steps),
             skipped: record.steps_skipped as usize,
         });
-        if job.validation.is_empty() || plan.keeps_last {
+        if job.validation.is_empty() || plan.keep_last_checkpoint {
             self.stopping.improves(epoch, -(epoch as f64));
         } else if let Some(scores) = validation {
             self.stopping.improves(epoch, plan.select.score(&scores));

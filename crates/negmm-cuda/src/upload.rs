@@ -121,7 +121,7 @@ impl<D: Device> SharedBuffers<D> {
         let mut shared: Vec<SharedOf<D>> = Vec::with_capacity(waiting.len());
         for PendingJob { job, .. } in waiting {
             let rows = self.rows(device, stream, &job.data)?;
-            shared.push((rows, self.rate_factors(device, stream, job.course.schedule, job.course.steps)?));
+            shared.push((rows, self.rate_factors(device, stream, job.plan.schedule, job.plan.steps)?));
         }
         let mut left = device.free_memory()? / SPARE_DIVISOR * (SPARE_DIVISOR - 1);
         let fits = |one: &&PendingJob| {
@@ -170,7 +170,7 @@ fn record<D: Device>(
 ) -> JobRecord {
     let device_address = |offset: usize| memory + offset as u64;
     let [x, y, sample_weights, lower, upper] = rows.offsets.map(|offset| D::address(&rows.memory) + offset as u64);
-    let (plan, scored_rows, dropout_rate) = (&job.course, ValidationWeights::new(job), job.course.dropout as f32);
+    let (plan, scored_rows, dropout_rate) = (&job.plan, ValidationWeights::new(job), job.plan.dropout as f32);
     JobRecord {
         x,
         y,
@@ -210,7 +210,7 @@ fn record<D: Device>(
         patience: plan.patience.min(u32::MAX as usize) as u32,
         snapshot_every: plan.snapshots.min(u32::MAX as usize) as u32,
         whole_batches: plan.whole_batches.into(),
-        keeps_last: plan.keeps_last.into(),
+        keep_last_checkpoint: plan.keep_last_checkpoint.into(),
         select: selection_code(plan.select),
         weighted: rows.weighted.into(),
         dropout_threshold: (dropout_rate * 65536.0) as u32,
@@ -236,12 +236,12 @@ impl<D: Device> DeviceJob<D> {
             Parameters::from_numbers(&shape.to_host(&list(&numbers))).map_err(|error| error.to_string())
         };
         let BufferOffsets { best_weights, half_best_weights, snapshots, .. } = self.offsets;
-        let taken = log.epochs().checked_div(job.course.snapshots).unwrap_or(0);
+        let taken = log.epochs().checked_div(job.plan.snapshots).unwrap_or(0);
         Ok(TrainedNetwork {
             parameters: read(best_weights, 0)?,
             snapshots: (0..taken).map(|number| read(snapshots, number)).collect::<Result<_, _>>()?,
             // Cross-fitting: each half is predicted with the checkpoint that the other half selected.
-            crossed: match self.record.half_split {
+            cross_fitted: match self.record.half_split {
                 0 => None,
                 _ => Some([read(half_best_weights, 1)?, read(half_best_weights, 0)?]),
             },
@@ -267,7 +267,7 @@ impl ValidationWeights {
         let total = |rows: &[u32]| -> f64 { rows.iter().map(weight).sum() };
         let uncensored =
             |rows: &[u32]| -> f64 { rows.iter().filter(|row| !data.is_censored(**row as usize)).map(weight).sum() };
-        let halves = job.course.halves;
+        let halves = job.plan.cross_fitting_split;
         let (halves, sets) = match rows.split_at_checked(halves) {
             Some((first, second)) if !first.is_empty() && !second.is_empty() => (halves, [first, second]),
             _ => (0, [rows, &[]]),
@@ -302,7 +302,7 @@ fn head_record(objective: &Objective) -> JobRecord {
             record.spread_bound = head.sd_ceiling.map_or(0.0, |ceiling| ceiling - head.sd_floor);
             record.bounds = head.bounds.ends().unwrap_or_default();
             for (value, atom) in record.atoms.iter_mut().zip(head.atoms.list()) {
-                *value = atom.place;
+                *value = atom.value;
             }
         }
         Objective::BetaNll { head, beta } => {

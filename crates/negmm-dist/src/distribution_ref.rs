@@ -13,7 +13,7 @@ use crate::support::Support;
 pub struct DistributionRef<'a> {
     /// What was predicted. Samples are possible values already; a mixture need not lie on the support, and answers are of what
     /// the support makes of it.
-    pub law: DistributionKind<'a>,
+    pub kind: DistributionKind<'a>,
     /// The values that the target can take.
     pub support: Support,
 }
@@ -29,7 +29,7 @@ pub enum DistributionKind<'a> {
 
 impl<'a> From<Mixture<'a>> for DistributionRef<'a> {
     fn from(mixture: Mixture<'a>) -> Self {
-        Self { law: DistributionKind::Mixture(mixture), support: Support::default() }
+        Self { kind: DistributionKind::Mixture(mixture), support: Support::default() }
     }
 }
 
@@ -108,7 +108,7 @@ impl Distribution for GridSamples<'_> {
     }
 
     fn hdr(&self, coverage: f64) -> HighestDensityRegion {
-        let row = DistributionRef { law: DistributionKind::Samples(self.samples), support: self.support };
+        let row = DistributionRef { kind: DistributionKind::Samples(self.samples), support: self.support };
         row.hdr(coverage)
     }
 
@@ -133,7 +133,7 @@ impl DistributionRef<'_> {
     /// Calls `answer` with what the support makes of the law.
     #[inline]
     fn on_support<T>(&self, answer: impl FnOnce(&dyn Distribution) -> T) -> T {
-        match (self.law, self.support.grid()) {
+        match (self.kind, self.support.grid()) {
             (DistributionKind::Samples(samples), None) => answer(&samples),
             (DistributionKind::Samples(samples), Some(grid)) => {
                 answer(&GridSamples { samples, support: self.support, grid })
@@ -149,7 +149,7 @@ impl DistributionRef<'_> {
 
     /// The sd of the normal distribution that is most like it; positive also where all samples coincide, or all is one atom.
     pub fn normal_sd(&self) -> f64 {
-        match self.law {
+        match self.kind {
             DistributionKind::Samples(samples) => samples.normal_sd(),
             DistributionKind::Mixture(_) => self.sd().max(f64::MIN_POSITIVE),
         }
@@ -158,7 +158,7 @@ impl DistributionRef<'_> {
     /// Logarithmic score of `y` by its density, also on a grid, where it is that of the mixture before it is rounded; at an atom by
     /// its point probability. The score of a grid is minus [`Distribution::log_mass`].
     pub fn nll(&self, y: f64) -> f64 {
-        match self.law {
+        match self.kind {
             DistributionKind::Mixture(mixture) if self.support.step.is_some() => -mixture.log_likelihood(y),
             DistributionKind::Mixture(_) => -self.log_likelihood(y),
             DistributionKind::Samples(samples) => -samples.log_pdf(y),
@@ -213,12 +213,12 @@ impl DistributionRef<'_> {
 
     /// The row itself and its mixture; of samples that which a normal kernel makes of them.
     fn smoothed<T>(&self, answer: impl FnOnce(DistributionRef<'_>, Mixture<'_>) -> T) -> T {
-        match self.law {
+        match self.kind {
             DistributionKind::Mixture(mixture) => answer(*self, mixture),
             DistributionKind::Samples(samples) => {
                 let kernel = samples.smoothed(self.support.step.is_some());
                 answer(
-                    DistributionRef { law: DistributionKind::Mixture(kernel.row(0)), support: self.support },
+                    DistributionRef { kind: DistributionKind::Mixture(kernel.row(0)), support: self.support },
                     kernel.row(0),
                 )
             }
@@ -237,7 +237,7 @@ impl DistributionRef<'_> {
 
     /// Logarithm of the probability that the law gives to the support, where the answers are of that part of it.
     pub(crate) fn log_inside(&self) -> f64 {
-        match (self.law, self.support.grid()) {
+        match (self.kind, self.support.grid()) {
             (DistributionKind::Mixture(mixture), None) if !self.support.is_whole_line() => {
                 let (lower, upper) = self.support.bounds();
                 Truncated::new(mixture, lower, upper).log_inside

@@ -113,11 +113,11 @@ impl Predictions {
     /// When there is no row `row`.
     #[inline]
     pub fn row(&self, row: usize) -> DistributionRef<'_> {
-        let law = match &self.form {
+        let kind = match &self.form {
             Form::Mixtures(mixtures) => DistributionKind::Mixture(mixtures.row(row)),
             Form::Samples { pooled, .. } => DistributionKind::Samples(pooled.row(row)),
         };
-        DistributionRef { law, support: self.support }
+        DistributionRef { kind, support: self.support }
     }
 
     /// The distributions, one after the other.

@@ -35,7 +35,7 @@ pub fn limit(threads: usize) {
 ///
 /// # Errors
 /// When the system has not even one more thread.
-pub fn side_by_side(threads: usize, work: impl Fn() + Sync) -> Result<()> {
+pub fn broadcast(threads: usize, work: impl Fn() + Sync) -> Result<()> {
     if threads <= 1 {
         work();
         return Ok(());
@@ -45,7 +45,7 @@ pub fn side_by_side(threads: usize, work: impl Fn() + Sync) -> Result<()> {
     Ok(())
 }
 
-/// Does something with each of some parts, on threads that have nothing else to do where [`side_by_side`] has such.
+/// Does something with each of some parts, on threads that have nothing else to do where [`broadcast`] has such.
 pub fn for_each<T: Send>(parts: &mut [T], act: impl Fn(usize, &mut T) + Sync) {
     // Outside of such threads rayon would start some of its own.
     if rayon::current_thread_index().is_none() || parts.len() < 2 {

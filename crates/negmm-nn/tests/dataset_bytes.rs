@@ -39,7 +39,7 @@ fn atoms_come_back_bit_by_bit() {
     assert_eq!((again.atoms(), again.fingerprint()), (data.atoms(), data.fingerprint()));
     assert_ne!(data.fingerprint(), plain.fingerprint());
     assert_eq!(data.select(&[1]).atoms(), data.atoms());
-    assert_eq!((data.share_of(-1.1), data.share_of(1.0 / 3.0)), (0.5, 0.0));
+    assert_eq!((data.fraction_equal_to(-1.1), data.fraction_equal_to(1.0 / 3.0)), (0.5, 0.0));
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn mixture_of(head: MixtureHead, outputs: &[f64]) -> [Vec<f64>; 3] {
     let (means, sds) = rest.split_at(head.components);
     let sum: f64 = logits.iter().map(|logit| libm::exp(*logit)).sum();
     let sd = |raw: &f64| f64::from(head.sd_floor) + libm::log1p(libm::exp(*raw));
-    let places = head.atoms.list().iter().map(|atom| f64::from(atom.place));
+    let places = head.atoms.list().iter().map(|atom| f64::from(atom.value));
     [
         logits.iter().map(|logit| libm::exp(*logit) / sum).collect(),
         means.iter().copied().chain(places).collect(),
@@ -230,7 +230,7 @@ fn assert_network_gradient(
         data: data.clone(),
         train: (0..100).collect(),
         validation: vec![],
-        course: TrainingConfig::default().course(100),
+        plan: TrainingConfig::default().plan(100),
         seed: 9,
     };
     assert_job_gradient(&case, &job, &some_rows(rows), &hybrid_loss(head, eta));
@@ -265,14 +265,14 @@ fn small_job(data: &Arc<Dataset>, objective: Objective) -> NetworkJob {
         data: data.clone(),
         train: (0..data.len() as u32).collect(),
         validation: vec![],
-        course: TrainingConfig::default().course(data.len()),
+        plan: TrainingConfig::default().plan(data.len()),
         seed: 9,
     }
 }
 
 #[test]
 fn atoms_start_with_their_shares() {
-    let atoms = Atoms::new([(ATOM, 0.25), (-2.0, 0.4)].map(|(place, share)| Atom { place, share }));
+    let atoms = Atoms::new([(ATOM, 0.25), (-2.0, 0.4)].map(|(value, probability)| Atom { value, probability }));
     let head = MixtureHead { atoms, ..MixtureHead::new(7, 1e-3) };
     let biases: Vec<f64> = head.initial_biases().into_iter().map(f64::from).collect();
     let [weights, means, sds] = mixture_of(head, &biases);
@@ -295,12 +295,12 @@ fn gradient_of_rows_that_are_intervals() {
             &loss,
         );
     }
-    for (eta, places) in [(0.0, vec![ATOM]), (0.4, vec![ATOM]), (1.0, vec![ATOM, -40.0]), (0.4, vec![0.1, ATOM, -0.9])]
+    for (eta, values) in [(0.0, vec![ATOM]), (0.4, vec![ATOM]), (1.0, vec![ATOM, -40.0]), (0.4, vec![0.1, ATOM, -0.9])]
     {
-        let atoms = Atoms::new(places.iter().map(|place| Atom { place: *place, share: 0.1 }));
+        let atoms = Atoms::new(values.iter().map(|value| Atom { value: *value, probability: 0.1 }));
         let head = MixtureHead { atoms, ..MixtureHead::new(2, 1e-3) };
         let loss = interval_loss(head, eta, (data.clone(), rows.clone()));
-        let case = format!("eta {eta}, atoms {places:?}");
+        let case = format!("eta {eta}, atoms {values:?}");
         assert_job_gradient(&case, &small_job(&data, Objective::Hybrid { head, eta }), &rows, &loss);
     }
     // With beta = 0 the weight of a row is 1, and there is nothing that is not differentiated.
@@ -369,7 +369,7 @@ fn assert_sample_gradient(inputs: usize, hidden: &[usize], samples: usize, weigh
         data: data.clone(),
         train: (0..100).collect(),
         validation: vec![],
-        course: TrainingConfig::default().course(100),
+        plan: TrainingConfig::default().plan(100),
         seed: 9,
     };
     let weights = job.network.initial_parameters(&mut Rng::new(21, 0));
@@ -485,14 +485,14 @@ fn gradient_goes_through_the_units_that_dropout_left() {
         data: data.clone(),
         train: (0..40).collect(),
         validation: vec![],
-        course: TrainingConfig { dropout: 0.5, ..TrainingConfig::default() }.course(40),
+        plan: TrainingConfig { dropout: 0.5, ..TrainingConfig::default() }.plan(40),
         seed: 2,
     };
     let weights = job.network.initial_parameters(&mut Rng::new(4, 0));
     // Each call begins the same random stream: the same units are left.
     let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
     let (loss, gradient) = at(&weights);
-    let whole = NetworkJob { course: TrainingConfig::default().course(40), ..job.clone() };
+    let whole = NetworkJob { plan: TrainingConfig::default().plan(40), ..job.clone() };
     assert_ne!(loss, Isa::best().run(Differentiate { job: &whole, weights: &weights, rows: &job.train }).0);
     let scale = floats(&gradient).iter().fold(0.0_f32, |scale, g| scale.max(g.abs()));
     const STEP: f32 = 0.004;

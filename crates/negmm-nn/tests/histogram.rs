@@ -1,14 +1,14 @@
 //! Bins of columns.
 
 use negmm_dist::math::rng::Rng;
-use negmm_nn::ngboost::{BINS, Binned, MISSING};
+use negmm_nn::ngboost::{BINS, BinnedColumn, MISSING};
 
 #[test]
 fn bins_are_ordered_even_and_keep_equal_values_together() {
     let mut rng = Rng::new(1, 0);
     for (rows, levels) in [(1, 1), (10, 3), (5000, 255), (5000, 256), (20_000, 1_000_000)] {
         let column: Vec<f32> = (0..rows).map(|_| rng.below(levels) as f32).collect();
-        let binned = Binned::new(&column, None);
+        let binned = BinnedColumn::new(&column, None);
         assert!(binned.lower.len() <= BINS && !binned.missing);
         assert!(binned.lower.iter().zip(&binned.upper).all(|(lower, upper)| lower <= upper));
         assert!(binned.upper.iter().zip(&binned.lower[1..]).all(|(upper, next)| upper < next));
@@ -24,7 +24,7 @@ fn bins_are_ordered_even_and_keep_equal_values_together() {
             assert!(counts.iter().all(|count| (60..=100).contains(count)), "{counts:?}");
         }
     }
-    let missing = Binned::new(&[f32::NAN, 1.0, f32::NAN], None);
+    let missing = BinnedColumn::new(&[f32::NAN, 1.0, f32::NAN], None);
     assert_eq!((missing.bin, missing.missing, missing.lower), (vec![MISSING, 0, MISSING], true, vec![1.0]));
-    assert!(Binned::new(&[f32::NAN], None).lower.is_empty() && Binned::new(&[], None).lower.is_empty());
+    assert!(BinnedColumn::new(&[f32::NAN], None).lower.is_empty() && BinnedColumn::new(&[], None).lower.is_empty());
 }

@@ -184,8 +184,7 @@ fn every_instruction_set_gives_the_same_bits() {
         let case = Case::random(lstm, &all);
         let run = |isa: Isa| {
             let draws = &mut Counter::new(5, 0).step(0);
-            let (outputs, gradient) =
-                case.run(isa, &mut LstmWorkspace::new(&lstm), Some(Dropout { share: 0.2, draws }));
+            let (outputs, gradient) = case.run(isa, &mut LstmWorkspace::new(&lstm), Some(Dropout { rate: 0.2, draws }));
             let bits = outputs.iter().chain(floats(&gradient)).map(|x| x.to_bits());
             bits.collect::<Vec<u32>>()
         };
@@ -205,7 +204,8 @@ fn dropout_acts_between_layers_only() {
         let case = Case::random(lstm, &all);
         let pass = &mut LstmWorkspace::new(&lstm);
         let before = case.run(Isa::best(), pass, None);
-        let dropped = case.run(Isa::best(), pass, Some(Dropout { share, draws: &mut Counter::new(5, 0).step(0) }));
+        let dropped =
+            case.run(Isa::best(), pass, Some(Dropout { rate: share, draws: &mut Counter::new(5, 0).step(0) }));
         assert_eq!(before == dropped, layers == 1);
         assert!(case.run(Isa::best(), pass, None) == before, "dropout of an earlier pass is left behind");
     }
@@ -219,7 +219,7 @@ fn gradient_with_dropout_is_the_slope_of_the_loss() {
     let mut case = Case::random(lstm, &all);
     let (weights, pass) = (case.weights.clone(), &mut LstmWorkspace::new(&lstm));
     let mut run =
-        |case: &Case| case.run(Isa::best(), pass, Some(Dropout { share: 0.4, draws: &mut Counter::new(5, 0).step(0) }));
+        |case: &Case| case.run(Isa::best(), pass, Some(Dropout { rate: 0.4, draws: &mut Counter::new(5, 0).step(0) }));
     let gradient = run(&case).1;
     // The step follows the gradient itself, so that the slope is its squared length.
     let length = floats(&gradient).iter().map(|g| g * g).sum::<f32>().sqrt();

@@ -15,9 +15,9 @@ fn a_head_without_atoms_is_written_as_ever() {
 
 #[test]
 fn atoms_come_back_bit_by_bit_and_are_checked() {
-    let atom = |place: f32| Atom { place, share: 0.1 };
-    let places = [1.0 / 3.0, -0.1, 7.7e-5, 1e9];
-    let whole = head(Atoms::new(places.map(atom)));
+    let atom = |value: f32| Atom { value, probability: 0.1 };
+    let values = [1.0 / 3.0, -0.1, 7.7e-5, 1e9];
+    let whole = head(Atoms::new(values.map(atom)));
     let text = serde_json::to_string(&whole).unwrap();
     assert_eq!(serde_json::from_str::<Head>(&text).unwrap(), whole);
     assert_eq!((whole.check(), whole.outputs(), whole.components()), (Ok(()), 10, Some(6)));

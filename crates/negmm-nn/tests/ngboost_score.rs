@@ -3,14 +3,14 @@
 use std::f64::consts::PI;
 
 use negmm_dist::math::normal;
-use negmm_nn::ngboost::Score;
+use negmm_nn::ngboost::BoostingScore;
 use negmm_nn::ngboost::{interval_natural_gradient, interval_value};
 
-fn value(score: Score, y: f64, mean: f64, log_sd: f64) -> f64 {
+fn value(score: BoostingScore, y: f64, mean: f64, log_sd: f64) -> f64 {
     score.value(y - mean, log_sd, (-log_sd).exp())
 }
 
-fn gradient(score: Score, y: f64, mean: f64, log_sd: f64) -> [f64; 2] {
+fn gradient(score: BoostingScore, y: f64, mean: f64, log_sd: f64) -> [f64; 2] {
     const H: f64 = 1e-5;
     [
         (value(score, y, mean + H, log_sd) - value(score, y, mean - H, log_sd)) / (2.0 * H),
@@ -31,7 +31,7 @@ fn crps_is_the_integral_of_the_squared_distance_of_distribution_functions() {
         let z = |t: f64| (t - mean) / sd;
         let below = integral(mean, sd, |t| if t < y { normal::cdf(z(t)).powi(2) } else { 0.0 });
         let above = integral(mean, sd, |t| if t >= y { normal::cdf(-z(t)).powi(2) } else { 0.0 });
-        let found = value(Score::Crps, y, mean, sd.ln());
+        let found = value(BoostingScore::Crps, y, mean, sd.ln());
         assert!((found - below - above).abs() < 0.01 * sd, "{found} {}", below + above);
     }
 }
@@ -60,17 +60,17 @@ fn natural_gradients_agree_with_differences_and_quadrature() {
         let log_sd = f64::ln(sd);
         let z = |t: f64| (t - mean) / sd;
         let density = |t: f64| normal::pdf(z(t)) / sd;
-        for score in [Score::Log, Score::Crps, Score::CrpsOriginal] {
+        for score in [BoostingScore::Log, BoostingScore::Crps, BoostingScore::CrpsOriginal] {
             let d = gradient(score, y, mean, log_sd);
             let metric = match score {
-                Score::Log => {
+                BoostingScore::Log => {
                     [0, 1].map(|k| integral(mean, sd, |t| density(t) * gradient(score, t, mean, log_sd)[k].powi(2)))
                 }
-                Score::Crps => [
+                BoostingScore::Crps => [
                     2.0 * integral(mean, sd, |t| density(t).powi(2)),
                     2.0 * integral(mean, sd, |t| (z(t) * normal::pdf(z(t))).powi(2)),
                 ],
-                Score::CrpsOriginal => [2.0, sd * sd].map(|m| m / (2.0 * PI.sqrt())),
+                BoostingScore::CrpsOriginal => [2.0, sd * sd].map(|m| m / (2.0 * PI.sqrt())),
             };
             let found = score.natural_gradient(y - mean, 1.0 / sd);
             for k in 0..2 {

@@ -115,7 +115,7 @@ fn job(data: &Arc<Dataset>, stem: Stem, hidden: &[usize], training: TrainingConf
         data: data.clone(),
         train: (0..60).collect(),
         validation: vec![],
-        course: training.course(60),
+        plan: training.plan(60),
         seed: 3,
     }
 }
@@ -180,7 +180,7 @@ fn gradient_goes_through_the_units_of_the_stem_that_dropout_left() {
     let weights = job.network.initial_parameters(&mut Rng::new(4, 0));
     let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
     let (loss, gradient) = at(&weights);
-    let whole = NetworkJob { course: TrainingConfig::default().course(60), ..job.clone() };
+    let whole = NetworkJob { plan: TrainingConfig::default().plan(60), ..job.clone() };
     assert_ne!(loss, Isa::best().run(Differentiate { job: &whole, weights: &weights, rows: &job.train }).0);
     let scale = floats(&gradient).iter().fold(0.0_f32, |scale, g| scale.max(g.abs()));
     for (chunk, lane) in (0..weights.len()).flat_map(|chunk| (0..4).map(move |lane| (chunk, lane))) {

@@ -74,10 +74,10 @@ impl Mixture {
         let mut sds = graph.times(&sds, sd_factor);
         let mut kinds = vec![ComponentKind::Gaussian; gaussians];
         if !atoms.is_empty() {
-            kinds.extend(atoms.iter().map(|atom| Self::atom_at(f64::from(atom.place), target)));
+            kinds.extend(atoms.iter().map(|atom| Self::atom_at(f64::from(atom.value), target)));
             let at = kinds[gaussians..].iter().zip(atoms).map(|(kind, atom)| match kind {
                 ComponentKind::Atom(number) => standardised_atoms(target)[*number],
-                ComponentKind::Gaussian => f64::from(atom.place),
+                ComponentKind::Gaussian => f64::from(atom.value),
             });
             for (list, constant) in [(&mut means, at.collect::<Vec<_>>()), (&mut sds, vec![0.0; atoms.len()])] {
                 let constant = graph.doubles(&[1, atoms.len()], &constant);

@@ -117,7 +117,7 @@ impl Diagnostics {
 }
 
 fn surprise(row: DistributionRef<'_>, y: f64, sd: f64) -> f64 {
-    match (row.support.step, row.law) {
+    match (row.support.step, row.kind) {
         (Some(step), _) => -row.log_mass(y, step),
         (None, DistributionKind::Mixture(_)) if row.point_probability(y) > 0.0 => -row.log_likelihood(y),
         _ => -row.log_pdf(y) - libm::log(sd),

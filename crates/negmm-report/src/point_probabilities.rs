@@ -18,7 +18,7 @@ pub fn cells(row: DistributionRef<'_>, (low, high): (f64, f64)) -> Option<Vec<(f
 
 /// Values and probabilities of the atoms of a distribution that is not discrete.
 pub fn atoms(row: DistributionRef<'_>) -> Vec<(f64, f64)> {
-    let DistributionKind::Mixture(mixture) = row.law else { return Vec::new() };
+    let DistributionKind::Mixture(mixture) = row.kind else { return Vec::new() };
     if row.support.step.is_some() {
         return Vec::new();
     }

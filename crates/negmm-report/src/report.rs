@@ -131,7 +131,7 @@ fn facts(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics, s
         facts.push(format!(
             "{} of the targets are censored. The first scores and the survival plot are of all rows; <b>all else is of the {} \
              with uncensored targets</b>, which are not representative: large targets are missing among them.",
-            percent(censored.share),
+            percent(censored.censored_fraction),
             counted(diagnostics.metrics.rows as usize, "row"),
         ));
         return with_notes(facts, evaluation);

@@ -32,7 +32,7 @@ pub fn rows(
     highlights: &[(Highlight, Vec<usize>)],
     importance: &[Importance],
 ) -> String {
-    let size = match evaluation.predictions.row(0).law {
+    let size = match evaluation.predictions.row(0).kind {
         DistributionKind::Mixture(mixture) => 3 * mixture.weights.len(),
         DistributionKind::Samples(samples) => samples.values.len(),
     };
@@ -68,7 +68,7 @@ fn row_json(evaluation: &EvaluationSet, diagnostics: &Diagnostics, at: usize, in
     object.insert("y".into(), json!(from_mean(y)));
     object.insert("range".into(), json!([from_mean(low), from_mean(high)]));
     object.insert("interval".into(), json!([from_mean(statistics.lower), from_mean(statistics.upper)]));
-    match row.law {
+    match row.kind {
         DistributionKind::Mixture(mixture) => {
             let mut heaviest: Vec<usize> = (0..mixture.weights.len()).collect();
             heaviest.sort_by(|a, b| mixture.weights[*b].total_cmp(&mixture.weights[*a]));
@@ -127,7 +127,7 @@ fn add_support(
         object.insert("atoms".into(), json!(pairs(atoms)));
     }
     if row.support.lower.is_some() || row.support.upper.is_some() {
-        let DistributionKind::Mixture(mixture) = row.law else { return };
+        let DistributionKind::Mixture(mixture) = row.kind else { return };
         let middle = row.quantile(0.5);
         let factor = row.pdf(middle) / mixture.pdf(middle);
         object.insert("bounds".into(), json!([row.support.lower.map(&from_mean), row.support.upper.map(&from_mean)]));

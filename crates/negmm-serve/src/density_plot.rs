@@ -40,7 +40,7 @@ impl DensityPlot {
         let width = (high - low).max(f64::MIN_POSITIVE.max(1e-9 * high.abs()));
         let point = |at: usize| low + width * at as f64 / INTERVALS as f64;
         let curve = (0..=INTERVALS).map(|at| (point(at), row.pdf(point(at)))).collect();
-        let values: Vec<(f64, f64)> = match row.law {
+        let values: Vec<(f64, f64)> = match row.kind {
             DistributionKind::Mixture(mixture) => {
                 let mut atoms: Vec<f64> = mixture
                     .means

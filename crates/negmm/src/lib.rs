@@ -103,7 +103,7 @@ pub mod metrics {
 pub mod censored {
     #[doc(inline)]
     pub use negmm_dist::censored::{
-        CALIBRATION_BINS, Censored, KaplanMeier, brier_places, concordance, integrated_brier,
+        CALIBRATION_BINS, Censored, KaplanMeier, brier_times, concordance, integrated_brier,
     };
 }
 

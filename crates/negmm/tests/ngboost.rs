@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use negmm::Rng;
 use negmm::data::split::holdout;
 use negmm::method::NgBoost;
-use negmm::method::ngboost::{Boosted, Columns, Parts, Score, Splits};
+use negmm::method::ngboost::{Boosted, BoostingScore, Columns, Parts, Splits};
 use negmm::train::Callbacks;
 use negmm::{ErrorKind, Method, Result};
 
@@ -47,10 +47,10 @@ fn assert_near(found: &[f64], expected: impl IntoIterator<Item = f64>, tolerance
 fn it_learns_mean_sd_and_which_feature_matters() {
     let (columns, y) = problem(3000, 1);
     for (score, splits) in [
-        (Score::Log, Splits::Exact),
-        (Score::Log, Splits::Histogram),
-        (Score::Crps, Splits::Exact),
-        (Score::CrpsOriginal, Splits::Exact),
+        (BoostingScore::Log, Splits::Exact),
+        (BoostingScore::Log, Splits::Histogram),
+        (BoostingScore::Crps, Splits::Exact),
+        (BoostingScore::CrpsOriginal, Splits::Exact),
     ] {
         let model = fit(&NgBoost { score, splits, ..settings() }, &columns, &y, None).unwrap();
         let (means, sds) = predict(&model, &columns);
@@ -81,8 +81,11 @@ fn integer_weights_are_repetitions() {
     let repeated: Vec<Vec<f32>> = columns.iter().map(|column| rows.iter().map(|row| column[*row]).collect()).collect();
     let targets: Vec<f64> = rows.iter().map(|row| y[*row]).collect();
     // Rows of weight 0 may lie on either side of splits that are equally good for the others.
-    for (score, splits) in [(Score::Log, Splits::Exact), (Score::Crps, Splits::Exact), (Score::Log, Splits::Histogram)]
-    {
+    for (score, splits) in [
+        (BoostingScore::Log, Splits::Exact),
+        (BoostingScore::Crps, Splits::Exact),
+        (BoostingScore::Log, Splits::Histogram),
+    ] {
         let settings = NgBoost { score, splits, ..settings() };
         let weighted = predict(&fit(&settings, &columns, &y, Some(&weights)).unwrap(), &repeated);
         let expected = predict(&fit(&settings, &repeated, &targets, None).unwrap(), &repeated);
@@ -130,7 +133,7 @@ fn early_stopping_predicts_with_the_best_round() {
         columns.iter().map(|column| held.iter().map(|row| column[*row as usize]).collect()).collect();
     let targets: Vec<f64> = held.iter().map(|row| y[*row as usize]).collect();
     let x = Columns::new(&x, targets.len()).unwrap();
-    let staged = model.staged_scores(&x, &targets, Score::Log).unwrap();
+    let staged = model.staged_scores(&x, &targets, BoostingScore::Log).unwrap();
     assert_near(&staged[1..], scores, 1e-12);
     let (means, sds) = model.predict(&x).unwrap();
     let nll = |((mean, sd), y): ((&f64, &f64), &f64)| {
@@ -178,7 +181,7 @@ fn odd_data_give_finite_predictions() {
         (vec![ramp.clone()], ramp.iter().map(|x| f64::from(x.floor() > 25.0)).collect()),
     ];
     for (number, (columns, y)) in cases.iter().enumerate() {
-        for (score, splits) in [(Score::Log, Splits::Exact), (Score::Crps, Splits::Histogram)] {
+        for (score, splits) in [(BoostingScore::Log, Splits::Exact), (BoostingScore::Crps, Splits::Histogram)] {
             for validation in [0.0, 0.3] {
                 let settings =
                     NgBoost { n_estimators: 300, score, splits, validation_fraction: validation, ..settings() };

@@ -43,7 +43,7 @@ fn job(data: &Arc<Dataset>, samples: usize, sinkhorn: Option<Sinkhorn>, training
         data: data.clone(),
         train: (0..cut).collect(),
         validation: (cut..rows).collect(),
-        course: training.course(cut as usize),
+        plan: training.plan(cut as usize),
         seed: 3,
     }
 }

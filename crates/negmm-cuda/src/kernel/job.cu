@@ -35,7 +35,7 @@ struct Job {
   double learning_rate, ema_decay, weight_decay, totals[2], uncensored[2], half_weights[2];
   u32 stride, train_rows, validation_rows, half_split;
   u32 steps, epoch, batch, patience;
-  u32 snapshot_every, whole_batches, keeps_last, select;
+  u32 snapshot_every, whole_batches, keep_last_checkpoint, select;
   u32 weighted, dropout_threshold, has_average;
   float dropout_scale, eta, beta, floor, mean_bound, spread_bound, ceiling, atoms[4], bounds[2];
 };

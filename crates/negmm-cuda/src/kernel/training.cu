@@ -272,7 +272,7 @@ NOINLINE void end_epoch(Team team, Epoch& epoch) {
                        scores.has_crps && second.has_crps};
     scores = both;
   }
-  bool no_validation = job.validation_rows == 0 || job.keeps_last;
+  bool no_validation = job.validation_rows == 0 || job.keep_last_checkpoint;
   bool better = no_validation ? update_best(best_score, -(double)state.epoch)
                               : scores.finite && update_best(best_score, selection_score(job.select, scores));
   if (better) for_each(PARAMETERS, [&](int at) { job.best_weights[at] = prediction_weights[at]; });

@@ -60,7 +60,7 @@ fn job(data: &Arc<Dataset>, training: TrainingConfig, change: impl FnOnce(&mut N
         data: data.clone(),
         train: (0..cut).collect(),
         validation: (cut..data.len() as u32).collect(),
-        course: training.course(cut as usize),
+        plan: training.plan(cut as usize),
         seed: 3,
     };
     change(&mut job);
@@ -91,8 +91,8 @@ pub fn same(name: &str, found: &TrainedNetwork, expected: &TrainedNetwork) {
     for (found, expected) in found.snapshots.iter().zip(&expected.snapshots) {
         assert_eq!(bits(found), bits(expected), "{name}");
     }
-    let crossed = |trained: &TrainedNetwork| trained.crossed.as_ref().map(|both| both.each_ref().map(bits));
-    assert_eq!(crossed(found), crossed(expected), "{name}");
+    let cross_fitted = |trained: &TrainedNetwork| trained.cross_fitted.as_ref().map(|both| both.each_ref().map(bits));
+    assert_eq!(cross_fitted(found), cross_fitted(expected), "{name}");
 }
 
 /// Jobs that cover every head, loss and option.
@@ -161,7 +161,7 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
                 |job| {
                     job.network.hidden = vec![20, 20, 3];
                     job.network.residual = true;
-                    job.course.halves = 20;
+                    job.plan.cross_fitting_split = 20;
                 },
             ),
         ),
@@ -190,8 +190,8 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             job(&data, short(), |job| {
                 let head = GaussianHead { variance_floor: 1e-6, variance_ceiling: 1.5 };
                 job.objective = Objective::BetaNll { head, beta: 0.5 };
-                job.course.keeps_last = true;
-                job.course.snapshots = 2;
+                job.plan.keep_last_checkpoint = true;
+                job.plan.snapshots = 2;
             }),
         ),
         (
@@ -233,7 +233,8 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
                 &Arc::new(intervals(rows(200, 5))),
                 TrainingConfig { select: Selection::Calibrated, ..short() },
                 |job| {
-                    let atoms = Atoms::new([Atom { place: 0.25, share: 0.1 }, Atom { place: -0.5, share: 0.1 }]);
+                    let atoms =
+                        Atoms::new([Atom { value: 0.25, probability: 0.1 }, Atom { value: -0.5, probability: 0.1 }]);
                     let bounds = Bounds { lower: Some(-2.0), upper: None };
                     let head = MixtureHead { atoms, bounds, ..MixtureHead::new(3, 1e-2) };
                     job.objective = Objective::Hybrid { head, eta: 0.6 };
@@ -266,7 +267,7 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
                 |job| {
                     job.network.hidden = vec![130, 130, 130, 130];
                     job.network.residual = true;
-                    job.course.halves = 30;
+                    job.plan.cross_fitting_split = 30;
                 },
             ),
         ),

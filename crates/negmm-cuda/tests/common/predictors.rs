@@ -87,7 +87,7 @@ fn pool(head: Head, mut network: Network, members: usize) -> Predictor {
 
 /// A pool for each head, stem, activation and size.
 pub fn table() -> Vec<(&'static str, Predictor)> {
-    let atoms = Atoms::new([Atom { place: 0.25, share: 0.1 }, Atom { place: -0.5, share: 0.1 }]);
+    let atoms = Atoms::new([Atom { value: 0.25, probability: 0.1 }, Atom { value: -0.5, probability: 0.1 }]);
     let bounded = MixtureHead { mean_bound: Some(2.0), sd_ceiling: Some(1.5), atoms, ..MixtureHead::new(11, 1e-2) };
     let gaussian = Head::Gaussian(GaussianHead { variance_floor: 1e-6, variance_ceiling: 1.5 });
     let samples = Head::Samples(SampleHead { samples: 21, sd_floor: 1e-3 });

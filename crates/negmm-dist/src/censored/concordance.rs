@@ -3,24 +3,24 @@
 use crate::CensoredTargets;
 use crate::weights::weight_of;
 
-/// The share of pairs that are predicted in the order of their targets, of all pairs whose order is known; two equal predictions
-/// count half. 0.5 is what chance gives, and there is none where the order of no pair is known.
+/// The fraction of comparable pairs that are predicted in the order of their targets; two equal predictions count half. 0.5 is the
+/// expectation of random predictions; `None` if no pair is comparable.
 ///
-/// The order of two rows is known where the second lies beyond the upper end of the first, or is only known to be larger than
-/// that end. A pair weighs the product of its rows' weights.
+/// Two rows are comparable if the second lies above the upper end of the first, or is only known to exceed that end. The weight of a
+/// pair is the product of its rows' weights.
 ///
 /// # Panics
 /// When there is not one prediction, and one weight, for each row.
 pub fn concordance(known: &CensoredTargets, predicted: &[f64], weights: Option<&[f64]>) -> Option<f64> {
-    let (places, ranks) = (known.lower.len(), ranks(predicted));
+    let (rows, ranks) = (known.lower.len(), ranks(predicted));
     let open = |row: usize| !known.is_value(row);
-    let mut firsts: Vec<usize> = (0..places).filter(|row| known.upper[*row].is_finite()).collect();
+    let mut firsts: Vec<usize> = (0..rows).filter(|row| known.upper[*row].is_finite()).collect();
     firsts.sort_by(|a, b| known.upper[*b].total_cmp(&known.upper[*a]));
-    let mut seconds: Vec<usize> = (0..places).collect();
+    let mut seconds: Vec<usize> = (0..rows).collect();
     seconds.sort_by(|a, b| known.lower[*b].total_cmp(&known.lower[*a]).then(open(*b).cmp(&open(*a))));
     let is_later = |row: usize, end: f64| known.lower[row] > end || (known.lower[row] == end && open(row));
     let mut later = seconds.into_iter().peekable();
-    let (mut seen, mut total) = (Sums::new(places), 0.0);
+    let (mut seen, mut total) = (PrefixSums::new(rows), 0.0);
     let (mut right, mut pairs) = (0.0, 0.0);
     for first in firsts {
         while let Some(row) = later.next_if(|row| is_later(*row, known.upper[first])) {
@@ -35,7 +35,7 @@ pub fn concordance(known: &CensoredTargets, predicted: &[f64], weights: Option<&
     (pairs > 0.0).then(|| (right / pairs).clamp(0.0, 1.0))
 }
 
-/// The place of each number among the different ones, in ascending order.
+/// The rank of each number among the distinct ones, in ascending order, from 0.
 fn ranks(numbers: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|a, b| numbers[*a].total_cmp(&numbers[*b]));
@@ -46,10 +46,10 @@ fn ranks(numbers: &[f64]) -> Vec<usize> {
     ranks
 }
 
-/// Sums of the first so many of a list of numbers that grow, each in logarithmic time: Fenwick's tree.
-struct Sums(Vec<f64>);
+/// Prefix sums of numbers that are added to, each in logarithmic time: a Fenwick tree.
+struct PrefixSums(Vec<f64>);
 
-impl Sums {
+impl PrefixSums {
     fn new(numbers: usize) -> Self {
         Self(vec![0.0; numbers + 1])
     }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_that_of_every_pair() {
+    fn it_equals_the_sum_over_all_pairs() {
         let mut rng = Rng::new(5, 0);
         for rows in [2, 3, 10, 200] {
             let mut whole = |most: f64| (most * rng.uniform()).floor();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_order_there_is_none() {
+    fn without_comparable_pairs_there_is_none() {
         let all_censored = CensoredTargets { lower: vec![1.0, 2.0], upper: vec![f64::INFINITY; 2] };
         assert_eq!(concordance(&all_censored, &[1.0, 2.0], None), None);
         let all_equal = CensoredTargets { lower: vec![1.0; 3], upper: vec![1.0; 3] };

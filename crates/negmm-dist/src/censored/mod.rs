@@ -1,11 +1,10 @@
-//! The scores of predictions where targets are not all known: some are only known to lie in an interval, most often
-//! to be larger than a limit.
+//! Scores of predictions of censored targets: some are only known to lie in an interval, most often to exceed a limit.
 
 mod brier;
 mod concordance;
 mod kaplan_meier;
 
-pub use brier::{brier_places, integrated_brier};
+pub use brier::{brier_times, integrated_brier};
 pub use concordance::concordance;
 pub use kaplan_meier::KaplanMeier;
 
@@ -17,31 +16,32 @@ use crate::{Error, Predictions, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Bins of the counts that tell whether predictions are calibrated.
+/// Bins of the D-calibration histogram.
 pub const CALIBRATION_BINS: usize = 10;
 
-/// How good predictions are of targets that are not all known.
+/// Scores of predictions of censored targets. Files store some fields by former names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Censored {
     /// Rows scored.
     pub rows: u64,
-    /// Share of rows whose target is not known.
-    pub share: f64,
-    /// Mean logarithmic score: by the likelihood of a target that is known, else by the probability of what is known of it.
+    /// Fraction of the rows whose target is censored.
+    #[serde(rename = "share")]
+    pub censored_fraction: f64,
+    /// Mean logarithmic score: of the density at an observed target, of the probability of the interval of a censored one.
     pub nll: f64,
-    /// [`integrated_brier`] at [`brier_places`]; none where there are none, or where an interval has two ends.
+    /// [`integrated_brier`] at [`brier_times`]; `None` if there are no times, or if an interval has two finite ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integrated_brier: Option<f64>,
     /// [`concordance`] of the predicted medians.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concordance: Option<f64>,
-    /// D-calibration: how many targets fall into each tenth of their predicted distribution, equal counts when calibrated. A target
-    /// that is not known falls evenly between the probabilities of its ends.
+    /// D-calibration: how many targets fall into each tenth of their predicted distribution, equal counts when calibrated. A censored
+    /// target is spread evenly between the probabilities of its ends.
     pub calibration: [f64; CALIBRATION_BINS],
 }
 
-/// What one row adds.
+/// The scores of one row.
 struct RowScores {
     nll: f64,
     median: f64,
@@ -61,37 +61,37 @@ impl RowScores {
 }
 
 impl Censored {
-    /// Scores `predictions` against what is known of each row's target; `weights` say how much each row counts.
+    /// Scores `predictions` against the targets, with sample weights.
     ///
     /// # Errors
-    /// When there is not one sound interval, and one weight, for each row, or no row counts.
+    /// When there is not one valid interval, and one weight, for each row, or all weights are 0.
     pub fn of(predictions: &Predictions, known: &CensoredTargets, weights: Option<&[f64]>) -> Result<Self> {
         known.check(predictions.len(), weights)?;
         let ends = |row: usize| (known.lower[row], known.upper[row]);
         let scores: Vec<RowScores> =
             (0..predictions.len()).into_par_iter().map(|row| RowScores::of(predictions.row(row), ends(row))).collect();
-        let (mut total, mut hidden, mut nll, mut calibration) = (0.0, 0.0, 0.0, [0.0; CALIBRATION_BINS]);
+        let (mut total, mut censored, mut nll, mut calibration) = (0.0, 0.0, 0.0, [0.0; CALIBRATION_BINS]);
         // Row by row, in order, so that threads do not change a bit.
         for (row, score) in scores.iter().enumerate() {
             let weight = weight_of(weights, row);
             if weight > 0.0 {
                 total += weight;
                 nll += weight * score.nll;
-                hidden += if known.is_value(row) { 0.0 } else { weight };
+                censored += if known.is_value(row) { 0.0 } else { weight };
                 spread(&mut calibration, score.ends, weight);
             }
         }
         if total <= 0.0 {
             return Err(Error::data("expected at least 1 row that counts, found none"));
         }
-        let places = brier_places(known, weights).filter(|_| known.first_interval().is_none());
-        let brier = places.map(|places| {
-            integrated_brier(known, weights, &places, |row, place| predictions.row(row).survival(places[place]))
+        let times = brier_times(known, weights).filter(|_| known.first_interval().is_none());
+        let brier = times.map(|times| {
+            integrated_brier(known, weights, &times, |row, time| predictions.row(row).survival(times[time]))
         });
         let medians: Vec<f64> = scores.iter().map(|score| score.median).collect();
         Ok(Self {
             rows: known.lower.len() as u64,
-            share: hidden / total,
+            censored_fraction: censored / total,
             nll: nll / total,
             integrated_brier: brier.transpose()?,
             concordance: concordance(known, &medians, weights),
@@ -99,16 +99,17 @@ impl Censored {
         })
     }
 
-    /// Its scores that a file has no place for where they are not finite.
+    /// The scores that may be infinite; files have only finite ones.
     pub(crate) fn scores(&self) -> impl Iterator<Item = f64> {
         [self.nll].into_iter().chain(self.integrated_brier)
     }
 
-    /// Says what cannot be a score, if something cannot.
+    /// Checks scores that were read from a file.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
-        let shares = [self.share].into_iter().chain(self.concordance).all(|share| (0.0..=1.0).contains(&share));
+        let mut fractions = [self.censored_fraction].into_iter().chain(self.concordance);
+        let fractions = fractions.all(|fraction| (0.0..=1.0).contains(&fraction));
         let counts = self.calibration.iter().all(|count| count.is_finite() && *count >= 0.0);
-        if shares && counts { Ok(()) } else { Err("its scores of censored targets are out of range".into()) }
+        if fractions && counts { Ok(()) } else { Err("its scores of censored targets are out of range".into()) }
     }
 }
 
@@ -131,7 +132,7 @@ mod tests {
     use crate::math::normal;
     use crate::{Mixtures, Rng, Support};
 
-    /// Numbers, and whether they are targets that are known; some of both are equal.
+    /// Numbers, and whether they are observed targets (else limits); some of both are equal.
     pub(super) const TIES: [(f64, bool); 12] = [
         (2.0, true),
         (3.0, true),
@@ -179,17 +180,17 @@ mod tests {
         // scipy: mean of -norm.logpdf(time, mean, sd) where known, of -norm.logsf(time, mean, sd) else.
         let scores = Censored::of(&predictions(), &known(&APART), None).unwrap();
         assert!((scores.nll - 1.470_433_035_829_187_5).abs() < 1e-14, "{}", scores.nll);
-        assert_eq!((scores.rows, scores.share), (12, 5.0 / 12.0));
+        assert_eq!((scores.rows, scores.censored_fraction), (12, 5.0 / 12.0));
         assert_eq!(scores.concordance, concordance(&known(&APART), &MEANS, None));
     }
 
     #[test]
-    fn rows_that_are_all_known_are_scored_as_always() {
+    fn observed_targets_have_their_usual_scores() {
         let y = MEANS.map(|mean| mean + 0.7);
         let scores =
             Censored::of(&predictions(), &CensoredTargets { lower: y.to_vec(), upper: y.to_vec() }, None).unwrap();
         let nll = predictions().nll(&y).unwrap().iter().sum::<f64>() / 12.0;
-        assert_eq!((scores.nll, scores.share), (nll, 0.0));
+        assert_eq!((scores.nll, scores.censored_fraction), (nll, 0.0));
         let mut bins = [0.0; CALIBRATION_BINS];
         predictions().pit(&y).unwrap().iter().for_each(|pit| bins[(10.0 * pit) as usize] += 1.0);
         assert_eq!(scores.calibration, bins);
@@ -209,11 +210,11 @@ mod tests {
         let known = known(&rows);
         let score = |shift: f64, sd: f64| {
             let means: Vec<f64> = means.iter().map(|mean| mean + shift).collect();
-            let laws = Mixtures::new(1, vec![1.0; means.len()], means, vec![sd; rows.len()]).unwrap();
-            Censored::of(&laws.into(), &known, None).unwrap()
+            let predicted = Mixtures::new(1, vec![1.0; means.len()], means, vec![sd; rows.len()]).unwrap();
+            Censored::of(&predicted.into(), &known, None).unwrap()
         };
         let truth = score(0.0, 1.0);
-        assert!((0.2..0.5).contains(&truth.share), "{}", truth.share);
+        assert!((0.2..0.5).contains(&truth.censored_fraction), "{}", truth.censored_fraction);
         assert!(truth.calibration.iter().all(|count| (count - 2000.0).abs() < 200.0), "{:?}", truth.calibration);
         for (shift, sd) in [(0.2, 1.0), (-0.2, 1.0), (0.0, 1.3), (0.0, 0.75)] {
             let other = score(shift, sd);
@@ -226,26 +227,27 @@ mod tests {
     #[test]
     fn intervals_have_a_probability_whatever_the_prediction_is() {
         let known = CensoredTargets { lower: vec![1.0, 1.0, 0.0], upper: vec![2.0, f64::INFINITY, 1.0] };
-        let laws = || Predictions::from(Mixtures::new(1, vec![1.0; 3], vec![1.0; 3], vec![2.0; 3]).unwrap());
+        let predicted = || Predictions::from(Mixtures::new(1, vec![1.0; 3], vec![1.0; 3], vec![2.0; 3]).unwrap());
         let above_zero = Support { lower: Some(0.0), ..Support::default() };
         let counts = Support { step: Some(1.0), ..above_zero };
         for support in [Support::default(), above_zero, counts] {
-            let laws = laws().with_support(support).unwrap();
-            let scores = Censored::of(&laws, &known, None).unwrap();
-            let ends = |row: usize| (laws.row(row).cdf(known.lower[row]), laws.row(row).cdf(known.upper[row]));
+            let predicted = predicted().with_support(support).unwrap();
+            let scores = Censored::of(&predicted, &known, None).unwrap();
+            let ends =
+                |row: usize| (predicted.row(row).cdf(known.lower[row]), predicted.row(row).cdf(known.upper[row]));
             let expected: f64 = (0..3).map(ends).map(|(from, to)| -libm::log(to - from)).sum();
             assert!((scores.nll - expected / 3.0).abs() < 1e-12, "{support:?}");
             assert!((scores.calibration.iter().sum::<f64>() - 3.0).abs() < 1e-12);
-            assert_eq!((scores.integrated_brier, scores.share), (None, 1.0));
+            assert_eq!((scores.integrated_brier, scores.censored_fraction), (None, 1.0));
         }
     }
 
     #[test]
-    fn what_cannot_be_scored_is_refused() {
+    fn invalid_targets_and_weights_are_refused() {
         let refused = |lower: [f64; 2], upper: [f64; 2], weights: &[f64]| {
-            let laws = predictions().select(&[0, 1]);
+            let predicted = predictions().select(&[0, 1]);
             let known = CensoredTargets { lower: lower.to_vec(), upper: upper.to_vec() };
-            Censored::of(&laws, &known, Some(weights)).unwrap_err().to_string()
+            Censored::of(&predicted, &known, Some(weights)).unwrap_err().to_string()
         };
         assert!(refused([1.0, f64::NAN], [1.0, 2.0], &[1.0, 1.0]).starts_with("row 2: expected a finite"));
         assert!(refused([1.0, 3.0], [1.0, 2.0], &[1.0, 1.0]).starts_with("row 2: the upper end 2 is below"));

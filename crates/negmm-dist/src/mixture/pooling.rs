@@ -4,9 +4,9 @@ use super::{Mixtures, rows_of};
 
 impl Mixtures {
     /// The rows `order`, one after the other, where `scaled` gives what the weights and the sds of a row are multiplied by. Weights
-    /// need not sum to 1 then, see [`Mixtures::side_by_side`].
+    /// need not sum to 1 then, see [`Mixtures::concatenate_components`].
     #[must_use]
-    pub fn reordered(self, order: &[usize], scaled: impl Fn(usize) -> (f64, f64)) -> Self {
+    pub fn take(self, order: &[usize], scaled: impl Fn(usize) -> (f64, f64)) -> Self {
         let width = self.components;
         // One list after the other, so that only one of them is held twice.
         let pick = |list: Vec<f64>| rows_of(&list, width, order);
@@ -49,15 +49,15 @@ impl Mixtures {
         Self { components: *components, weights, means, sds }
     }
 
-    /// With all weights times `share`, for [`Mixtures::side_by_side`].
+    /// With all weights times `share`, for [`Mixtures::concatenate_components`].
     #[must_use]
-    pub fn weighed(mut self, share: f64) -> Self {
+    pub fn scale_weights(mut self, share: f64) -> Self {
         self.weights.iter_mut().for_each(|weight| *weight *= share);
         self
     }
 
     /// For each row the components of all, whose weights sum to 1 together.
-    pub fn side_by_side(parts: &[Self]) -> Self {
+    pub fn concatenate_components(parts: &[Self]) -> Self {
         let components = parts.iter().map(|part| part.components).sum();
         let rows = parts.first().map_or(0, Self::len);
         let join = |list: fn(&Self) -> &[f64]| {

@@ -133,7 +133,7 @@ impl Predictions {
                 }
                 let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / share).collect();
                 let member = Mixture { weights: &weights, means: &row.means[part.clone()], sds: &row.sds[part] };
-                let member = DistributionRef { law: DistributionKind::Mixture(member), support: self.support };
+                let member = DistributionRef { kind: DistributionKind::Mixture(member), support: self.support };
                 // A member counts by what it has on the support.
                 let inside = member.log_inside() - whole.log_inside();
                 let share = if inside.is_nan() { share } else { share * libm::exp(inside) };

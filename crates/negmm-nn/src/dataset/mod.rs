@@ -62,7 +62,7 @@ impl Dataset {
         }
     }
 
-    /// Says which features are numbers that vary; the others are 0 or 1. All are unless it is said.
+    /// Sets which features are numbers that vary, all by default; the others are 0 or 1.
     #[must_use]
     pub fn with_numbers(mut self, numbers: Vec<usize>) -> Self {
         self.numbers = numbers;
@@ -74,26 +74,26 @@ impl Dataset {
         &self.numbers
     }
 
-    /// Says which level each row has, where features are statistics of levels that are still to be filled in.
+    /// Sets the categories of the rows for features that are target encodings, which are filled in by [`Dataset::with_statistics`].
     #[must_use]
     pub fn with_levels(mut self, levels: Vec<CategoricalColumn>) -> Self {
         self.levels = levels;
         self
     }
 
-    /// The columns of levels whose statistics are still to be filled in, see [`Dataset::with_statistics`].
+    /// The categorical columns whose target encodings are still to be filled in, see [`Dataset::with_statistics`].
     pub fn levels(&self) -> &[CategoricalColumn] {
         &self.levels
     }
 
-    /// Says how far each row lies outside the ranges of training.
+    /// Sets the novelty of each row: how far it lies outside the training ranges.
     #[must_use]
     pub fn with_novelty(mut self, novelty: Option<Novelty>) -> Self {
         self.novelty = novelty;
         self
     }
 
-    /// How far each row lies outside the ranges of training, where that is known.
+    /// The novelty of each row, if it is known.
     pub fn novelty(&self) -> Option<&Novelty> {
         self.novelty.as_ref()
     }
@@ -115,7 +115,7 @@ impl Dataset {
         set
     }
 
-    /// Adds a row of `features` numbers and its target (0 where it is not known).
+    /// Adds a row of `features` numbers and its target (0 if it is unknown).
     ///
     /// # Panics
     /// When `row` does not have as many numbers as the set has features.
@@ -136,7 +136,7 @@ impl Dataset {
         self.novelty = None;
     }
 
-    /// Says how much each row counts; brought to an average of 1.
+    /// Sets the sample weights, normalised to an average of 1.
     ///
     /// # Panics
     /// When there is not one weight for each row.
@@ -149,9 +149,9 @@ impl Dataset {
         self
     }
 
-    /// Says between which ends each target lies, in units of the standardised target; an end may be infinite. Where `lower` is not
-    /// below `upper` the target is `y`. Elsewhere `y` stands for the interval where a single number is needed: a `y` that does not
-    /// lie inside two finite ends becomes their middle.
+    /// Sets the intervals of censored targets, in units of the standardised target; an end may be infinite. If `lower` is not below
+    /// `upper`, the target is `y`. Otherwise `y` represents the interval where a single number is needed: a `y` that does not lie inside
+    /// two finite ends becomes their middle.
     ///
     /// # Panics
     /// When there is not one interval for each row.
@@ -170,7 +170,7 @@ impl Dataset {
         self
     }
 
-    /// Between which ends the targets lie, where they are not all known as numbers.
+    /// The intervals of the targets, if some are censored.
     pub fn intervals(&self) -> Option<&Intervals> {
         self.intervals.as_ref()
     }
@@ -180,26 +180,26 @@ impl Dataset {
         (0..self.len()).any(|row| self.is_censored(row))
     }
 
-    /// Whether only one end of the row's target is known, or none.
+    /// Whether an end of the row's target is infinite.
     pub fn is_censored(&self, row: usize) -> bool {
         self.intervals.as_ref().is_some_and(|intervals| intervals.is_censored(row))
     }
 
-    /// Says at which values targets have a probability of their own, in units of the standardised target: exactly those of the rows
-    /// that have them, the most frequent first; a mixture uses the first four.
+    /// Sets the atoms, in units of the standardised target: exactly the values of the rows that have them, the most frequent first; a
+    /// mixture uses the first four.
     #[must_use]
     pub fn with_atoms(mut self, atoms: Vec<f32>) -> Self {
         self.atoms = atoms;
         self
     }
 
-    /// The values at which targets have a probability of their own.
+    /// The atoms: values that have a probability of their own.
     pub fn atoms(&self) -> &[f32] {
         &self.atoms
     }
 
-    /// The share of the rows, by their weights, that are known to have the value `y`.
-    pub fn share_of(&self, y: f32) -> f64 {
+    /// The fraction of the rows, by their weights, whose observed target is `y`.
+    pub fn fraction_equal_to(&self, y: f32) -> f64 {
         let is_value = |row: &usize| {
             self.intervals.as_ref().is_none_or(|intervals| intervals.lower[*row] == intervals.upper[*row])
         };
@@ -209,43 +209,43 @@ impl Dataset {
         if total > 0.0 { at / total } else { 0.0 }
     }
 
-    /// Says that rows are windows of so many steps in time, and that they are in the order of time.
+    /// Declares that rows are windows of `window` steps, in the order of time.
     #[must_use]
     pub fn in_windows(mut self, window: usize) -> Self {
         self.window = Some(window);
         self
     }
 
-    /// Steps of a row, where rows are windows in the order of time.
+    /// Steps of a row, if rows are windows in the order of time.
     pub fn window(&self) -> Option<usize> {
         self.window
     }
 
-    /// Divides the rows into training and validation, `share` of them for validation: windows of a sequence at a point in
-    /// time, the last for validation; others at random.
-    pub fn holdout(&self, share: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
+    /// Splits the rows into training and validation rows, `fraction` of them for validation: the last ones if rows are windows in the
+    /// order of time, else at random.
+    pub fn holdout(&self, fraction: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
         match self.window {
-            Some(_) => tail(self.len(), share),
+            Some(_) => tail(self.len(), fraction),
             None => match &self.groups {
-                Some(groups) => grouped_holdout(groups, share, rng),
-                None => holdout(self.len(), share, rng),
+                Some(groups) => grouped_holdout(groups, fraction, rng),
+                None => holdout(self.len(), fraction, rng),
             },
         }
     }
 
-    /// Says between which values the targets lie, standardised.
+    /// Sets the standardised bounds of the targets.
     #[must_use]
     pub fn with_bounds(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
         self
     }
 
-    /// Between which values the targets lie.
+    /// The standardised bounds of the targets.
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// Says which rows belong together: the same number for rows of one group. Folds and validation rows take groups whole.
+    /// Sets the groups: the same number for rows of one group. Splits do not divide groups.
     ///
     /// # Panics
     /// When there is not one number for each row.
@@ -256,13 +256,13 @@ impl Dataset {
         self
     }
 
-    /// The number of each row's group, counted from 0 in the order in which they come, where rows belong together.
+    /// The number of each row's group, from 0 in the order of their first rows, if there are groups.
     pub fn groups(&self) -> Option<&[u32]> {
         self.groups.as_deref()
     }
 
-    /// A number for each row, the same for rows with the same inputs, bit by bit and level by level; counted from 0 in the order of the rows that
-    /// have them first.
+    /// A number for each row, the same for rows with the same inputs (all bits and categories equal), from 0 in the order of their
+    /// first rows.
     pub fn equal_inputs(&self) -> Vec<u32> {
         let bits = |row: u32| {
             let numbers = self.x[row as usize * self.stride..][..self.features].iter().map(|x| x.to_bits());
@@ -275,7 +275,7 @@ impl Dataset {
         };
         let mut rows: Vec<(u64, u32)> = (0..self.len() as u32).map(|row| (hash(row), row)).collect();
         rows.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then_with(|| bits(*x).cmp(bits(*y))).then(x.cmp(y)));
-        // First the first row with the same inputs, then its number: that row comes before the others.
+        // First each row gets the index of the first row with the same inputs, then that row's number.
         let mut numbers = vec![0; self.len()];
         for same in rows.chunk_by(|(a, x), (b, y)| a == b && bits(*x).eq(bits(*y))) {
             same.iter().for_each(|(_, row)| numbers[*row as usize] = same[0].1);
@@ -289,7 +289,7 @@ impl Dataset {
         numbers
     }
 
-    /// How much each row counts.
+    /// The sample weights, 1 on average.
     pub fn sample_weights(&self) -> &[f32] {
         &self.sample_weights
     }
@@ -318,8 +318,8 @@ impl Dataset {
         }
     }
 
-    /// The rows with one feature moved, and how far in each row: by `step`, or down by it where that would leave the range, or
-    /// not at all where both would or the feature is missing.
+    /// The rows with one feature moved, and by how much in each row: `step`, or -`step` if that would leave the range, or 0 if both
+    /// would or the feature is missing.
     pub fn moved(&self, feature: usize, step: f32, (low, high): (f32, f32)) -> (Self, Vec<f32>) {
         let mut moved = Self { novelty: None, ..self.clone() };
         let mut steps = Vec::with_capacity(self.len());
@@ -374,13 +374,13 @@ impl Dataset {
     }
 }
 
-/// The same numbers as places in the order in which they come first.
+/// Renumbers groups from 0 in the order of their first rows.
 fn numbered(groups: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut places = HashMap::new();
+    let mut numbers_of = HashMap::new();
     groups
         .map(|group| {
-            let next = places.len() as u32;
-            *places.entry(group).or_insert(next)
+            let next = numbers_of.len() as u32;
+            *numbers_of.entry(group).or_insert(next)
         })
         .collect()
 }

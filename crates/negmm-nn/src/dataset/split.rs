@@ -6,35 +6,35 @@ use std::ops::Range;
 
 use negmm_dist::math::rng::Rng;
 
-/// Divides 0 .. `rows` at random into training and validation rows, `share` of them (rounded) for validation.
+/// Splits 0 .. `rows` at random into training and validation rows; `fraction` of them (rounded) are for validation.
 ///
-/// Each part has at least one row when `share` is positive and there are two rows; with a share of 0, or a single row,
-/// there is no validation.
+/// Each part has at least one row if `fraction` is positive and there are two rows; with a fraction of 0, or a single row,
+/// there are no validation rows.
 ///
 /// # Panics
 /// When `rows` does not fit into 32 bits.
-pub fn holdout(rows: usize, share: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
+pub fn holdout(rows: usize, fraction: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
     let mut train = shuffled(rows, rng);
-    let validation = train.split_off(rows - held(rows, share));
+    let validation = train.split_off(rows - validation_count(rows, fraction));
     (train, validation)
 }
 
-/// As [`holdout`] in time: the last rows are for validation, and both parts are in order.
+/// As [`holdout`] for time series: the last rows are for validation, and both parts are in order.
 ///
 /// # Panics
 /// When `rows` does not fit into 32 bits.
-pub fn tail(rows: usize, share: f64) -> (Vec<u32>, Vec<u32>) {
+pub fn tail(rows: usize, fraction: f64) -> (Vec<u32>, Vec<u32>) {
     let mut train = in_order(rows);
-    let validation = train.split_off(rows - held(rows, share));
+    let validation = train.split_off(rows - validation_count(rows, fraction));
     (train, validation)
 }
 
-/// Rows for validation.
-fn held(rows: usize, share: f64) -> usize {
-    if share > 0.0 && rows >= 2 { ((rows as f64 * share).round() as usize).clamp(1, rows - 1) } else { 0 }
+/// The number of validation rows.
+fn validation_count(rows: usize, fraction: f64) -> usize {
+    if fraction > 0.0 && rows >= 2 { ((rows as f64 * fraction).round() as usize).clamp(1, rows - 1) } else { 0 }
 }
 
-/// Divides 0 .. `rows` at random into `k` parts whose sizes differ by at most one (some are empty when `k` > `rows`).
+/// Splits 0 .. `rows` at random into `k` folds whose sizes differ by at most one (some are empty if `k` > `rows`).
 ///
 /// # Panics
 /// When `rows` does not fit into 32 bits.
@@ -43,8 +43,8 @@ pub fn k_folds(rows: usize, k: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
     (0..k).map(|fold| order.iter().skip(fold).step_by(k).copied().collect()).collect()
 }
 
-/// As [`k_folds`], with all rows of a group in one part: `groups` has the number of each row's group, below the number of
-/// rows. Sizes are as even as the groups allow: the largest group first, each into the part that is the smallest so far.
+/// As [`k_folds`], with all rows of a group in one fold: `groups` has the number of each row's group, below the number of
+/// rows. Sizes are as even as the groups allow: the largest group first, each into the smallest fold so far.
 ///
 /// # Panics
 /// When a group's number is not below the number of rows, or that does not fit into 32 bits.
@@ -70,29 +70,29 @@ pub fn grouped_folds(groups: &[u32], k: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
     folds
 }
 
-/// As [`holdout`], with all rows of a group in one part: groups at random, as long as the validation rows are fewer than asked for.
-/// Each part has a group where there are two.
+/// As [`holdout`], with all rows of a group in one part: random groups are added until there are enough validation rows.
+/// Each part has at least one group if there are two.
 ///
 /// # Panics
 /// When a group's number is not below the number of rows, or that does not fit into 32 bits.
-pub fn grouped_holdout(groups: &[u32], share: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
-    let (wanted, sizes) = (held(groups.len(), share), group_sizes(groups));
+pub fn grouped_holdout(groups: &[u32], fraction: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
+    let (wanted, sizes) = (validation_count(groups.len(), fraction), group_sizes(groups));
     let mut order = shuffled(groups.len(), rng);
     order.retain(|group| sizes[*group as usize] > 0);
-    let (mut taken, mut is_held) = (0, vec![false; groups.len()]);
+    let (mut taken, mut in_validation) = (0, vec![false; groups.len()]);
     for group in order.iter().take(order.len() - 1) {
         if taken >= wanted {
             break;
         }
-        is_held[*group as usize] = true;
+        in_validation[*group as usize] = true;
         taken += sizes[*group as usize] as usize;
     }
     let (validation, train) =
-        shuffled(groups.len(), rng).into_iter().partition(|row| is_held[groups[*row as usize] as usize]);
+        shuffled(groups.len(), rng).into_iter().partition(|row| in_validation[groups[*row as usize] as usize]);
     (train, validation)
 }
 
-/// Share of the rows whose group, numbered as for [`grouped_folds`], has other rows too; 0 without rows.
+/// Fraction of the rows whose group, numbered as for [`grouped_folds`], has other rows too; 0 without rows.
 pub fn repeated(groups: &[u32]) -> f64 {
     let among_others: u32 = group_sizes(groups).into_iter().filter(|size| *size > 1).sum();
     f64::from(among_others) / groups.len().max(1) as f64
@@ -105,8 +105,8 @@ pub fn group_sizes(groups: &[u32]) -> Vec<u32> {
     sizes
 }
 
-/// Cuts 0 .. `rows` into `count` blocks, one after the other, whose sizes differ by at most one. For rows in the order of
-/// time: who learns from the rows before a block does not look into its future.
+/// Splits 0 .. `rows` into `count` consecutive blocks whose sizes differ by at most one. For time series: training on the rows before a
+/// block uses nothing from its future.
 pub fn blocks(rows: usize, count: usize) -> Vec<Range<usize>> {
     let cut = |block: usize| (block as u128 * rows as u128 / count as u128) as usize;
     (0..count).map(|block| cut(block)..cut(block + 1)).collect()

@@ -2,23 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Atoms of a head at most.
+/// Largest number of atoms of a head.
 pub const MOST_ATOMS: usize = 4;
 
-/// The sd of an atom in a panel, in units of the standardised target. An atom is a component there like any other, only so narrow
-/// that its energy score is that of a single value: E|X - y| and E|X - X'| are off by less than twice this.
+/// The sd of an atom in a panel, in units of the standardised target. There an atom is a very narrow component: its energy score is
+/// that of a single value, with errors of E|X - y| and E|X - X'| below twice this sd.
 pub(crate) const ATOM_SD: f32 = 1e-6;
 
-/// A value with a probability of its own.
+/// A value with a probability of its own. Files store the fields by former names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Atom {
     /// The value, in units of the standardised target: exactly that of the rows that have it.
-    pub place: f32,
-    /// The share of the rows that have it: its probability at the start of training.
-    pub share: f32,
+    #[serde(rename = "place")]
+    pub value: f32,
+    /// The fraction of the rows that have it: its probability at the start of training.
+    #[serde(rename = "share")]
+    pub probability: f32,
 }
 
-/// The atoms of a head, none unless it is said.
+/// The atoms of a head; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Atom>", into = "Vec<Atom>")]
 pub struct Atoms {
@@ -28,9 +30,9 @@ pub struct Atoms {
 
 impl Atoms {
     /// No atom.
-    pub const NONE: Self = Self { list: [Atom { place: 0.0, share: 0.0 }; MOST_ATOMS], count: 0 };
+    pub const NONE: Self = Self { list: [Atom { value: 0.0, probability: 0.0 }; MOST_ATOMS], count: 0 };
 
-    /// These, the first [`MOST_ATOMS`] of them.
+    /// The first [`MOST_ATOMS`] of `atoms`.
     pub fn new(atoms: impl IntoIterator<Item = Atom>) -> Self {
         let mut kept = Self::NONE;
         for (slot, atom) in kept.list.iter_mut().zip(atoms) {
@@ -57,16 +59,16 @@ impl Atoms {
 
     pub(super) fn is_sound(&self) -> bool {
         let atoms = self.list();
-        let distinct = (1..atoms.len()).all(|at| atoms[..at].iter().all(|other| other.place != atoms[at].place));
-        distinct && atoms.iter().all(|atom| atom.place.is_finite() && (0.0..=1.0).contains(&atom.share))
+        let distinct = (1..atoms.len()).all(|at| atoms[..at].iter().all(|other| other.value != atoms[at].value));
+        distinct && atoms.iter().all(|atom| atom.value.is_finite() && (0.0..=1.0).contains(&atom.probability))
     }
 
-    /// The logits that give atoms their shares beside so many components with logits of 0.
+    /// The logits that give atoms their initial probabilities beside `components` components with logits of 0.
     pub(super) fn initial_logits(&self, components: usize) -> impl Iterator<Item = f32> {
-        /// What is left of a share, at least: an atom that no row has may still be learnt, and so may the density.
+        /// Smallest initial probability of an atom and of the density, so that both can still be learnt.
         const LEAST: f32 = 1e-3;
-        let rest = (1.0 - self.list().iter().map(|atom| atom.share).sum::<f32>()).max(LEAST);
-        self.list().iter().map(move |atom| libm::logf(components as f32 * atom.share.max(LEAST) / rest))
+        let rest = (1.0 - self.list().iter().map(|atom| atom.probability).sum::<f32>()).max(LEAST);
+        self.list().iter().map(move |atom| libm::logf(components as f32 * atom.probability.max(LEAST) / rest))
     }
 }
 

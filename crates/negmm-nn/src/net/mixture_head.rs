@@ -1,4 +1,4 @@
-//! The head of NE-GMM and MDN: raw outputs become the parameters of a Gaussian mixture, and gradients go back.
+//! The head of NE-GMM and MDN: maps raw outputs to the parameters of a Gaussian mixture, and gradients back.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,10 @@ use super::network::PANEL_CHUNKS;
 use negmm_dist::math::functions::{decay, ln, softplus, tanh};
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
 
-/// Components at most: the energy score visits every pair.
+/// Largest number of components: the energy score visits every pair.
 pub const MOST_COMPONENTS: usize = 1000;
 
-/// How 3 K + A raw numbers (K + A logits, K means, K raw sds) become a mixture of K Gaussians and A atoms:
+/// Maps 3 K + A raw numbers (K + A logits, K means, K raw sds) to a mixture of K Gaussians and A atoms:
 ///
 /// ```text
 /// weight_k = softmax(logit)_k
@@ -20,12 +20,12 @@ pub const MOST_COMPONENTS: usize = 1000;
 /// sd_k     = floor + softplus(raw),              or  floor + R tanh(softplus(raw) / R)   with R = ceiling - floor
 /// ```
 ///
-/// Atoms are the last components. Where they lie is fixed: they have a weight, and neither a mean nor an sd that is learnt.
+/// Atoms are the last components. Their values are fixed: only their weights are learnt.
 ///
-/// The bounds are the paper's Assumption 1, smooth instead of truncated: a truncated output has no gradient to come back by.
+/// The bounds are the paper's Assumption 1, smooth instead of clipped: a clipped output has no gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MixtureHead {
-    /// K: the Gaussians.
+    /// K: the number of Gaussians.
     pub components: usize,
     /// Smallest sd, in units of the standardised target.
     pub sd_floor: f32,
@@ -36,7 +36,7 @@ pub struct MixtureHead {
     /// Single values that have a probability of their own.
     #[serde(default, skip_serializing_if = "Atoms::is_empty")]
     pub atoms: Atoms,
-    /// Between which values the target lies: the mixture is that given them.
+    /// The bounds of the target: the mixture is conditional on them.
     #[serde(default, skip_serializing_if = "Bounds::is_none")]
     pub bounds: Bounds,
 }
@@ -52,14 +52,14 @@ pub struct MixturePanel {
     pub means: Vec<Chunk>,
     /// Standard deviations.
     pub sds: Vec<Chunk>,
-    /// How many of the components, the last ones, are atoms: values at their means.
+    /// How many of the components, the last ones, are atoms at their means.
     pub atoms: usize,
     pub(super) mean_slopes: Vec<Chunk>,
     pub(super) sd_slopes: Vec<Chunk>,
 }
 
 impl MixturePanel {
-    /// Room for mixtures of `components`.
+    /// Buffers for mixtures of `components`.
     pub fn new(components: usize) -> Self {
         let list = vec![Chunk::ZERO; components * PANEL_CHUNKS];
         Self {
@@ -85,8 +85,8 @@ impl MixtureHead {
         3 * self.components + self.atoms.len()
     }
 
-    /// Atoms with the shares of rows that have them, the rest in equal weights; means at the target's mean and sds of 1, the target's
-    /// own: the start is the constant predictor, and no component is lost before it has learnt.
+    /// Atoms start with the fraction of rows that have them, components with equal weights, means 0 and sds 1, those of the target: this is
+    /// the constant predictor, and no component is lost before it has learnt.
     pub fn initial_biases(&self) -> Vec<f32> {
         /// ln(e - 1), where softplus is 1.
         const SOFTPLUS_1: f32 = 0.541_324_85;
@@ -131,9 +131,9 @@ impl MixtureOutputs for MixtureHead {
                 weight.store(&mut panel.weights[at]);
                 sum = sum + weight;
             }
-            let (share, log_sum) = (L::splat(1.0) / sum, largest + ln(sum));
+            let (scale, log_sum) = (L::splat(1.0) / sum, largest + ln(sum));
             for at in rows() {
-                (L::load(&panel.weights[at]) * share).store(&mut panel.weights[at]);
+                (L::load(&panel.weights[at]) * scale).store(&mut panel.weights[at]);
                 (L::load(&logits[at]) - log_sum).store(&mut panel.log_weights[at]);
             }
         }
@@ -149,7 +149,7 @@ impl MixtureOutputs for MixtureHead {
         panel.atoms = self.atoms.len();
         for (number, atom) in self.atoms.list().iter().enumerate() {
             let chunks = size + number * PANEL_CHUNKS..size + (number + 1) * PANEL_CHUNKS;
-            panel.means[chunks.clone()].fill(Chunk([atom.place; WIDTH]));
+            panel.means[chunks.clone()].fill(Chunk([atom.value; WIDTH]));
             panel.sds[chunks].fill(Chunk([ATOM_SD; WIDTH]));
         }
     }
@@ -179,8 +179,8 @@ fn bounded<L: Lanes>(x: L, bound: Option<f32>) -> (L, L) {
     match bound {
         None => (x, one),
         Some(bound) => {
-            let share = tanh(x * L::splat(1.0 / bound));
-            (share * L::splat(bound), share.neg_mul_add(share, one))
+            let ratio = tanh(x * L::splat(1.0 / bound));
+            (ratio * L::splat(bound), ratio.neg_mul_add(ratio, one))
         }
     }
 }

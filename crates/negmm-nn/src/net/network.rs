@@ -1,8 +1,9 @@
-//! A network of fully connected layers, with or without a stem before them: where each weight lies in one flat buffer, forward and backward side by side.
+//! A network of fully connected layers, with or without a stem: the layout of its weights in one flat buffer, forward and backward
+//! pass.
 //!
-//! Rows travel in panels of [`PANEL`]: level `l` of a pass holds units × panel, so that a row is a lane and every product
+//! Rows are processed in panels of [`PANEL`]: level `l` of the workspace is units × panel, so that a row is a lane and every product
 //! is "broadcast a weight, multiply a vector of rows". A bias is the weight of one more input that is always 1: level `l`
-//! has a last unit that holds ones, and the weight gradient's product yields the bias gradient with it.
+//! has a last unit of ones, so that the product for the weight gradient gives the bias gradient too.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,44 +16,42 @@ use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH, floats};
 use negmm_dist::math::matmul::{Product, Start, Strided, transpose};
 use negmm_dist::math::rng::Rng;
 
-/// Rows that travel together: two vectors of sixteen.
+/// Rows that are processed together: two vectors of sixteen.
 pub const PANEL: usize = 32;
 /// Chunks in a panel.
 pub const PANEL_CHUNKS: usize = PANEL / WIDTH;
 
-/// The shape of a network: fully connected layers, the last of them linear. With a stem the layers read what it makes of a
-/// row.
+/// The architecture of a network: fully connected layers, the last of them linear. With a stem the first layer reads its outputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     /// Numbers in a row.
     pub inputs: usize,
-    /// What a row goes through before the layers; its weights come first in the flat buffer.
+    /// The stem before the layers; its weights come first in the flat buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stem: Option<Stem>,
     /// Units of each hidden layer.
     pub hidden: Vec<usize>,
-    /// Whether a hidden layer with as many units as the one before it adds what that one gave to what it gives itself
-    /// (He et al., 2016).
+    /// Whether hidden layers with as many units as the layer before have a residual connection (He et al., 2016).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub residual: bool,
-    /// What a hidden unit does to its sum.
+    /// The activation of hidden units.
     pub activation: Activation,
-    /// Numbers given for each row.
+    /// Outputs per row.
     pub outputs: usize,
 }
 
-/// One layer's place in the flat buffer: `outputs` rows of `stride` chunks, each `inputs` weights, the bias, zeros.
+/// The layout of one layer in the flat buffer: `outputs` rows of `stride` chunks, each `inputs` weights, the bias, zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// Units it reads.
+    /// Input units.
     pub inputs: usize,
-    /// Units it gives.
+    /// Output units.
     pub outputs: usize,
     /// Chunks of one output's weights.
     pub stride: usize,
     /// First chunk in the flat buffer.
     pub start: usize,
-    /// Whether what it reads is added to what it gives.
+    /// Whether its inputs are added to its outputs.
     pub residual: bool,
 }
 
@@ -100,8 +99,8 @@ impl Network {
         layers + self.stem.as_ref().map_or(0, Stem::parameters)
     }
 
-    /// Weights and biases uniform in ±1/sqrt(inputs of the layer), PyTorch's start for linear layers; the stem starts as
-    /// [`Stem::initial_parameters`] says.
+    /// Weights and biases uniform in ±1/sqrt(inputs of the layer), as PyTorch initialises linear layers; the stem by
+    /// [`Stem::initial_parameters`].
     pub fn initial_parameters(&self, rng: &mut Rng) -> Vec<Chunk> {
         let mut weights = self.stem.as_ref().map_or(Vec::new(), |stem| stem.initial_parameters(rng));
         weights.resize(self.chunks(), Chunk::ZERO);
@@ -132,7 +131,7 @@ impl Layer {
     }
 }
 
-/// Everything a panel of rows leaves behind on its way through a network.
+/// The buffers of a forward and backward pass of one panel of rows.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     stem: Option<StemWorkspace>,
@@ -140,23 +139,23 @@ pub struct Workspace {
     levels: Vec<LayerBuffers>,
 }
 
-/// What is known of one level: level 0 is the input of the first layer, the last the output.
+/// The buffers of one level: level 0 is the input of the first layer, the last one the output.
 #[derive(Clone, Debug)]
 struct LayerBuffers {
     /// units × panel, then ones, then zeros up to a multiple of sixteen units.
     values: Vec<Chunk>,
-    /// panel × units: the same, turned.
+    /// panel × units: the same, transposed.
     rows: Vec<Chunk>,
     /// units × panel: derivative of the activation.
     slopes: Vec<Chunk>,
-    /// units × panel: derivative of the loss with respect to the sums that became `values`.
+    /// units × panel: derivative of the loss with respect to the pre-activations of `values`.
     deltas: Vec<Chunk>,
     /// units × panel: derivative of the loss with respect to `values` themselves, after a residual layer; else empty.
     direct: Vec<Chunk>,
 }
 
 impl LayerBuffers {
-    /// Room for so many units; `direct`: after a residual layer.
+    /// Buffers for a number of units; `direct`: after a residual layer.
     fn new(units: usize, direct: bool) -> Self {
         let across = chunks_with_one(units);
         let panel = |units: usize| vec![Chunk::ZERO; units * PANEL_CHUNKS];
@@ -172,21 +171,21 @@ impl LayerBuffers {
     }
 }
 
-/// Units switched off at random during training: each survives with probability 1 - share and is scaled up for it.
+/// Dropout during training: each unit is kept with probability 1 - rate, and then scaled by 1 / (1 - rate).
 #[derive(Debug)]
 pub struct Dropout<'a> {
-    /// Share of units switched off.
-    pub share: f32,
-    /// Where the choices come from.
+    /// Probability that a unit is dropped.
+    pub rate: f32,
+    /// The random numbers.
     pub draws: &'a mut Draws,
 }
 
 impl Dropout<'_> {
-    /// Sixteen factors: 0 or 1 / (1 - share), each from sixteen random bits.
+    /// Sixteen factors: 0 or 1 / (1 - rate), each from sixteen random bits.
     #[inline(always)]
     pub(super) fn mask(&mut self) -> Chunk {
-        let cut = (self.share * 65536.0) as u64;
-        let keep = 1.0 / (1.0 - self.share);
+        let cut = (self.rate * 65536.0) as u64;
+        let keep = 1.0 / (1.0 - self.rate);
         let mut mask = Chunk::ZERO;
         for four in mask.0.chunks_mut(4) {
             let bits = self.draws.bits();
@@ -199,7 +198,7 @@ impl Dropout<'_> {
 }
 
 impl Workspace {
-    /// Room for one panel of rows through `network`.
+    /// Buffers for one panel of rows of `network`.
     pub fn new(network: &Network) -> Self {
         let layers = network.layers();
         let first = LayerBuffers::new(network.layer_inputs(), false);
@@ -208,7 +207,7 @@ impl Workspace {
         Self { stem: network.stem.as_ref().map(StemWorkspace::new), layers, levels }
     }
 
-    /// Brings in a panel of rows, each padded to `stride` floats.
+    /// Loads a panel of rows, each padded to `stride` floats.
     #[inline(always)]
     pub fn read<L: Lanes>(&mut self, x: &[f32], stride: usize, rows: &[u32; PANEL]) {
         if let Some(stem) = &mut self.stem {
@@ -226,7 +225,7 @@ impl Workspace {
         transpose::<L>(&level.rows, layer.stride, PANEL, &mut level.values, layer.inputs);
     }
 
-    /// Level after level. With dropout (training only) hidden units, those of an LSTM too, are switched off at random.
+    /// The forward pass. With dropout (training only), which applies to the units of an LSTM too.
     #[inline(always)]
     pub fn forward<L: Lanes>(&mut self, activation: Activation, weights: &[Chunk], mut dropout: Option<Dropout<'_>>) {
         if let Some(stem) = &mut self.stem {
@@ -277,7 +276,7 @@ impl Workspace {
         &self.levels[last].values[..self.layers[last - 1].outputs * PANEL_CHUNKS]
     }
 
-    /// The last level and the place for the derivative of the loss with respect to it.
+    /// The last level and the buffer for the derivative of the loss with respect to it.
     #[inline(always)]
     pub fn outputs_and_deltas(&mut self) -> (&[Chunk], &mut [Chunk]) {
         let last = self.levels.len() - 1;
@@ -285,8 +284,8 @@ impl Workspace {
         (&level.values[..self.layers[last - 1].outputs * PANEL_CHUNKS], &mut level.deltas)
     }
 
-    /// From the deltas of the last level back to the first; adds to `gradient`, which is laid out like `weights`. The
-    /// deltas of the inputs themselves are computed only if `to_inputs`, and not through a stem.
+    /// The backward pass, from the deltas of the last level; adds to `gradient`, which has the layout of `weights`. The
+    /// deltas of the inputs are computed only if `to_inputs`, and not through a stem.
     #[inline(always)]
     pub fn backward<L: Lanes>(&mut self, weights: &[Chunk], gradient: &mut [Chunk], to_inputs: bool) {
         for (index, layer) in self.layers.iter().enumerate().rev() {
@@ -338,8 +337,7 @@ impl Workspace {
         }
     }
 
-    /// Moves every input by its step (one for each) in the direction in which the loss grows, after [`Workspace::backward`] to
-    /// the inputs.
+    /// Moves every input by its step in the direction in which the loss increases, after [`Workspace::backward`] to the inputs.
     #[inline(always)]
     pub fn move_inputs<L: Lanes>(&mut self, steps: &[f32]) {
         let zero = L::splat(0.0);

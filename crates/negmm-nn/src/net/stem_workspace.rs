@@ -73,7 +73,7 @@ impl StemWorkspace {
             }
             Kind::Lstm(pass) => {
                 let between =
-                    dropout.as_mut().map(|dropout| Dropout { share: dropout.share, draws: &mut *dropout.draws });
+                    dropout.as_mut().map(|dropout| Dropout { rate: dropout.rate, draws: &mut *dropout.draws });
                 pass.forward::<L>(&self.values, weights, between);
                 for ((value, slope), output) in values.iter_mut().zip(slopes).zip(pass.outputs()) {
                     *slope = match &mut dropout {

@@ -6,7 +6,7 @@
 
 use super::boosted::{Boosted, Round, RoundScore};
 use super::grow::Grower;
-use super::parameters::{Parameters, Steps, weighted_mean};
+use super::parameters::{NormalParameters, Steps, weighted_mean};
 use super::tree::Tree;
 use super::{Columns, NgBoost};
 use crate::callbacks::{Callbacks, Progress};
@@ -22,14 +22,14 @@ const LAST_DOUBLED: f64 = 256.0;
 pub(super) struct Sample<'a> {
     pub columns: Columns<'a>,
     pub y: &'a [f64],
-    /// Lower and upper ends of targets, where intervals are known: then `y` stands for them.
+    /// Lower and upper ends of censored targets; `y` then has a number for each interval.
     pub intervals: Option<[&'a [f64]; 2]>,
     pub weight: Option<&'a [f64]>,
 }
 
 impl Sample<'_> {
-    fn parameters(&self, start: [f64; 2], sigma_min: f64) -> Parameters {
-        let parameters = Parameters::new(self.y, start, sigma_min);
+    fn parameters(&self, start: [f64; 2], sigma_min: f64) -> NormalParameters {
+        let parameters = NormalParameters::new(self.y, start, sigma_min);
         match self.intervals {
             Some(intervals) => parameters.within(self.y, intervals),
             None => parameters,
@@ -37,25 +37,24 @@ impl Sample<'_> {
     }
 }
 
-/// Boosts for at most `settings.n_estimators` rounds, as the job of that number. With validation rows, only the rounds up to the best
-/// one are kept.
+/// Boosts for at most `settings.n_estimators` rounds. With validation rows, only the rounds up to the best one are kept.
 pub(super) fn boost(
     settings: &NgBoost,
     train: &Sample<'_>,
     validation: Option<&Sample<'_>>,
-    mut crossed: Option<&mut Crossed>,
+    mut cross_fitting: Option<&mut CrossFitting>,
     seed: u64,
     (job, watch): (usize, &Callbacks<'_>),
 ) -> Result<Boosted> {
     let (rows, score) = (train.y.len(), settings.score);
     let start = start(train, settings.sigma_min);
     let mut parameters = train.parameters(start, settings.sigma_min);
-    let mut held = validation.map(|held| (held, held.parameters(start, settings.sigma_min)));
-    let mut stopping = EarlyStopping { best_round: 0, best: f64::INFINITY };
-    if let Some((held, parameters)) = &held {
-        stopping.see(0, parameters.mean_score(score, held.weight));
-        if let Some(crossed) = &mut crossed {
-            crossed.see(held, parameters, settings);
+    let mut validation = validation.map(|rows| (rows, rows.parameters(start, settings.sigma_min)));
+    let mut best = BestRound { round: 0, score: f64::INFINITY };
+    if let Some((rows, parameters)) = &validation {
+        best.update(0, parameters.mean_score(score, rows.weight));
+        if let Some(cross_fitting) = &mut cross_fitting {
+            cross_fitting.update(rows, parameters, settings);
         }
     }
     let mut grower =
@@ -86,37 +85,37 @@ pub(super) fn boost(
             parameters.step(row, &steps, leaves.map(usize::from));
         }
         train_score = parameters.mean_score(score, train.weight);
-        let validation = held.as_mut().map(|(held, parameters)| {
-            parameters.descend(&held.columns, &round, rate);
-            if let Some(crossed) = &mut crossed {
-                crossed.see(held, parameters, settings);
+        let validation_score = validation.as_mut().map(|(rows, parameters)| {
+            parameters.descend(&rows.columns, &round, rate);
+            if let Some(cross_fitting) = &mut cross_fitting {
+                cross_fitting.update(rows, parameters, settings);
             }
-            parameters.mean_score(score, held.weight)
+            parameters.mean_score(score, rows.weight)
         });
         rounds.push(round);
         gains.push([mean.gains, log_sd.gains]);
-        history.push(RoundScore { train: train_score, validation });
-        if let Some(validation) = validation {
-            stopping.see(number, validation);
+        history.push(RoundScore { train: train_score, validation: validation_score });
+        if let Some(score) = validation_score {
+            best.update(number, score);
         }
         let patience_over =
-            validation.is_some() && settings.patience > 0 && number - stopping.best_round >= settings.patience;
+            validation_score.is_some() && settings.patience > 0 && number - best.round >= settings.patience;
         let done = norm < TOLERANCE || norm.is_nan();
         let last = number == settings.n_estimators || patience_over || done;
         (watch.progress)(&Progress {
             job,
             epoch: number,
             epochs: settings.n_estimators,
-            best: validation.map(|_| stopping.best),
+            best: validation_score.map(|_| best.score),
             last,
         });
         if last {
             break;
         }
     }
-    if held.is_some() {
-        rounds.truncate(stopping.best_round);
-        gains.truncate(stopping.best_round);
+    if validation.is_some() {
+        rounds.truncate(best.round);
+        gains.truncate(best.round);
     }
     let features = train.columns.features();
     let importance = [0, 1].map(|tree| importance(features, gains.iter().flat_map(|gains| &gains[tree])));
@@ -124,17 +123,17 @@ pub(super) fn boost(
     Ok(Boosted { start, learning_rate, sigma_min, features, rounds, importance, history })
 }
 
-/// Mean and logarithm of the (population) sd of the targets, or of the numbers that stand for them, as in the original software.
+/// Mean and logarithm of the (population) sd of `y`, as in the original software.
 fn start(train: &Sample<'_>, sigma_min: f64) -> [f64; 2] {
     let mean = weighted_mean(train.y.len(), train.weight, |row| train.y[row]);
     let variance = weighted_mean(train.y.len(), train.weight, |row| (train.y[row] - mean) * (train.y[row] - mean));
     [mean, libm::log(variance.sqrt().clamp(sigma_min, f64::MAX))]
 }
 
-/// The scale of a step: from 1, doubled as long as the score is finite and not above the one `before` (up to 512), then halved
+/// The scale of a step: starting at 1, doubled (up to 512) while the score is finite and not above the score `before`, then halved
 /// until the score is finite and below it, or the step is shorter than the tolerance.
 ///
-/// `norm` is the mean length of the step of scale 1; `score` is the mean score after a step of some scale.
+/// `norm` is the mean length of the step with scale 1; `score` gives the mean score after a step with some scale.
 pub fn line_search(before: f64, norm: f64, score: impl Fn(f64) -> f64) -> f64 {
     let mut scale = 1.0;
     let mut after = score(scale);
@@ -142,7 +141,7 @@ pub fn line_search(before: f64, norm: f64, score: impl Fn(f64) -> f64) -> f64 {
         scale *= 2.0;
         after = score(scale);
     }
-    // A norm that is not a number would never be short enough.
+    // A norm of NaN would never be short enough.
     while scale * norm >= TOLERANCE && !(after.is_finite() && after < before) && norm.is_finite() {
         scale *= 0.5;
         after = score(scale);
@@ -150,7 +149,7 @@ pub fn line_search(before: f64, norm: f64, score: impl Fn(f64) -> f64) -> f64 {
     scale
 }
 
-/// The mean length of the step of scale 1.
+/// The mean length of the step with scale 1.
 fn mean_norm(trees: &[Tree; 2], leaves: &[[u16; 2]], weight: Option<&[f64]>) -> f64 {
     let [mean, log_sd] = trees.each_ref().map(|tree| tree.nodes());
     weighted_mean(leaves.len(), weight, |row| {
@@ -160,7 +159,7 @@ fn mean_norm(trees: &[Tree; 2], leaves: &[[u16; 2]], weight: Option<&[f64]>) -> 
     })
 }
 
-/// Each feature's part of all gains.
+/// The fraction of all gains that is due to each feature.
 fn importance<'a>(features: usize, gains: impl Iterator<Item = &'a (u32, f64)>) -> Vec<f64> {
     let mut parts = vec![0.0; features];
     gains.for_each(|&(feature, gain)| parts[feature as usize] += gain);
@@ -172,48 +171,48 @@ fn importance<'a>(features: usize, gains: impl Iterator<Item = &'a (u32, f64)>) 
 }
 
 /// The best round so far.
-struct EarlyStopping {
-    best_round: usize,
-    best: f64,
+struct BestRound {
+    round: usize,
+    score: f64,
 }
 
-impl EarlyStopping {
-    fn see(&mut self, round: usize, score: f64) {
-        if score < self.best {
-            (self.best_round, self.best) = (round, score);
+impl BestRound {
+    fn update(&mut self, round: usize, score: f64) {
+        if score < self.score {
+            (self.round, self.score) = (round, score);
         }
     }
 }
 
-/// The two halves of the validation rows: each is predicted by the round that the other likes best.
-pub(super) struct Crossed {
-    /// Where the second begins.
-    cut: usize,
+/// Cross-fitting of the number of rounds: each half of the validation rows is predicted by the best round of the other half.
+pub(super) struct CrossFitting {
+    /// Where the second half begins.
+    split: usize,
     best: [f64; 2],
     means: Vec<f64>,
     sds: Vec<f64>,
 }
 
-impl Crossed {
-    /// For so many rows; nothing where a half would have none.
-    pub(super) fn new(cut: usize, rows: usize) -> Option<Self> {
-        let room = || vec![0.0; rows];
-        (0 < cut && cut < rows).then(|| Self { cut, best: [f64::INFINITY; 2], means: room(), sds: room() })
+impl CrossFitting {
+    /// `None` if a half of the rows would be empty.
+    pub(super) fn new(split: usize, rows: usize) -> Option<Self> {
+        let zeros = || vec![0.0; rows];
+        (0 < split && split < rows).then(|| Self { split, best: [f64::INFINITY; 2], means: zeros(), sds: zeros() })
     }
 
-    /// Where a half has its best score so far, the other is predicted anew.
-    fn see(&mut self, held: &Sample<'_>, parameters: &Parameters, settings: &NgBoost) {
-        let halves = [0..self.cut, self.cut..self.means.len()];
+    /// If a half has its best score so far, the predictions of the other half are replaced.
+    fn update(&mut self, validation: &Sample<'_>, parameters: &NormalParameters, settings: &NgBoost) {
+        let halves = [0..self.split, self.split..self.means.len()];
         for (half, best) in self.best.iter_mut().enumerate() {
             let (own, other) = (halves[half].clone(), halves[1 - half].clone());
-            let weight = |row: usize| held.weight.map_or(1.0, |weight| weight[row]);
+            let weight = |row: usize| validation.weight.map_or(1.0, |weight| weight[row]);
             let total =
                 own.filter(|row| weight(*row) > 0.0).map(|row| weight(row) * parameters.score(settings.score, row));
             let total: f64 = total.sum();
             if total < *best || best.is_infinite() {
                 *best = total.min(*best);
                 for row in other {
-                    self.means[row] = held.y[row] - parameters.residual[row];
+                    self.means[row] = validation.y[row] - parameters.residual[row];
                     self.sds[row] = libm::exp(parameters.log_sd[row]).max(settings.sigma_min);
                 }
             }
@@ -229,7 +228,7 @@ impl Crossed {
 /// Draws the rows and columns of each round.
 struct Draws {
     rng: Rng,
-    /// How many of the rows; `None`: all.
+    /// The number of rows of each round; `None`: all.
     drawn_rows: Option<usize>,
     drawn_features: Option<usize>,
     rows: Vec<u32>,
@@ -238,8 +237,8 @@ struct Draws {
     features: Vec<u32>,
 }
 
-/// What one round learns from.
-struct Batch<'a> {
+/// The rows and features of one round.
+struct RoundSample<'a> {
     weight: Option<&'a [f64]>,
     features: &'a [u32],
     /// Whether these are all rows.
@@ -248,7 +247,8 @@ struct Batch<'a> {
 
 impl Draws {
     fn new(settings: &NgBoost, train: &Sample<'_>, seed: u64) -> Self {
-        let part = |share: f64, all: usize| (share < 1.0).then(|| ((share * all as f64) as usize).max(1));
+        let part = |fraction: f64, all: usize| (fraction < 1.0).then(|| ((fraction * all as f64) as usize).max(1));
+
         let (rows, features) = (train.y.len(), train.columns.features());
         let all_features: Vec<u32> = (0..features as u32).collect();
         Self {
@@ -262,14 +262,14 @@ impl Draws {
         }
     }
 
-    fn next<'a>(&'a mut self, train: &'a Sample<'_>) -> Batch<'a> {
+    fn next<'a>(&'a mut self, train: &'a Sample<'_>) -> RoundSample<'a> {
         if let Some(drawn) = self.drawn_features {
             self.rng.shuffle(&mut self.all_features);
             self.features = self.all_features[..drawn].to_vec();
             self.features.sort_unstable();
         }
         let Some(drawn) = self.drawn_rows else {
-            return Batch { weight: train.weight, features: &self.features, whole: true };
+            return RoundSample { weight: train.weight, features: &self.features, whole: true };
         };
         self.rng.shuffle(&mut self.rows);
         self.weight.fill(0.0);
@@ -277,8 +277,8 @@ impl Draws {
             self.weight[row as usize] = train.weight.map_or(1.0, |weight| weight[row as usize]);
         }
         if self.weight.iter().all(|weight| *weight == 0.0) {
-            return Batch { weight: train.weight, features: &self.features, whole: true };
+            return RoundSample { weight: train.weight, features: &self.features, whole: true };
         }
-        Batch { weight: Some(&self.weight), features: &self.features, whole: false }
+        RoundSample { weight: Some(&self.weight), features: &self.features, whole: false }
     }
 }

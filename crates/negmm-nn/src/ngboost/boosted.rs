@@ -1,8 +1,8 @@
 //! A boosted model: a sum of trees for the mean and one for the logarithm of the sd.
 
-use super::parameters::Parameters;
+use super::parameters::NormalParameters;
 use super::tree::{BLOCK, Tree};
-use super::{Columns, Score};
+use super::{BoostingScore, Columns};
 use negmm_dist::math::lanes::{Isa, Kernel, Lanes};
 use negmm_dist::{Error, Result};
 
@@ -74,12 +74,12 @@ impl Boosted {
     ///
     /// # Errors
     /// When there are not as many features as in training, or not as many targets as rows.
-    pub fn staged_scores(&self, columns: &Columns<'_>, y: &[f64], score: Score) -> Result<Vec<f64>> {
+    pub fn staged_scores(&self, columns: &Columns<'_>, y: &[f64], score: BoostingScore) -> Result<Vec<f64>> {
         self.check(columns)?;
         if y.len() != columns.rows() {
             return Err(Error::data(format!("expected {} targets, found {}", columns.rows(), y.len())));
         }
-        let mut parameters = Parameters::new(y, self.start, self.sigma_min);
+        let mut parameters = NormalParameters::new(y, self.start, self.sigma_min);
         let mut scores = vec![parameters.mean_score(score, None)];
         for round in &self.rounds {
             parameters.descend(columns, round, self.learning_rate);

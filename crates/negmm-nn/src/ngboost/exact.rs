@@ -2,11 +2,11 @@
 //! over every column, with running sums for each node.
 
 use super::Columns;
-use super::grow::{Level, Rows};
-use super::split::{Bar, Best, Total};
+use super::grow::{TreeLevel, TreeTargets};
+use super::split::{BestSplit, NodeTotal, Threshold};
 
 /// The rows in the order of one column.
-struct Sorted {
+struct SortedColumn {
     /// Rows with a value, ascending by value, then the rows without.
     order: Vec<u32>,
     /// Their values, ascending.
@@ -14,21 +14,21 @@ struct Sorted {
 }
 
 /// All columns, sorted.
-pub(super) struct Exact {
-    columns: Vec<Sorted>,
+pub(super) struct ExactSplits {
+    columns: Vec<SortedColumn>,
 }
 
 /// A node while a column is passed: one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Running {
-    left: Total,
-    bar: Bar,
+struct RunningSums {
+    left: NodeTotal,
+    to_beat: Threshold,
     /// The value of the last row; infinite before the first.
     last: f32,
 }
 
-impl Exact {
+impl ExactSplits {
     pub fn new(columns: &Columns<'_>) -> Self {
         let sort = |column: &[f32]| {
             let (mut order, missing): (Vec<u32>, Vec<u32>) =
@@ -36,15 +36,15 @@ impl Exact {
             order.sort_by(|&a, &b| column[a as usize].total_cmp(&column[b as usize]));
             let values = order.iter().map(|&row| column[row as usize]).collect();
             order.extend(missing);
-            Sorted { order, values }
+            SortedColumn { order, values }
         };
         Self { columns: (0..columns.features()).map(|feature| sort(columns.column(feature))).collect() }
     }
 
     /// Finds the best split of every open node of both trees.
-    pub fn find(&self, rows: &Rows<'_>, features: &[u32], levels: [&mut Level; 2]) {
+    pub fn find(&self, rows: &TreeTargets<'_>, features: &[u32], levels: [&mut TreeLevel; 2]) {
         let [mean, log_sd] = levels;
-        let mut pass = Pass::new([mean, log_sd]);
+        let mut pass = ColumnScan::new([mean, log_sd]);
         for &feature in features {
             let column = &self.columns[feature as usize];
             let missing = column.values.len() < column.order.len();
@@ -60,39 +60,48 @@ impl Exact {
 }
 
 /// The open nodes of both trees, and one more slot in each for rows that already are in a leaf.
-struct Pass {
+struct ColumnScan {
     first: [u16; 2],
     open: [u16; 2],
-    nodes: [Vec<Running>; 2],
-    bests: [Vec<Best>; 2],
-    missing: [Vec<Total>; 2],
+    nodes: [Vec<RunningSums>; 2],
+    bests: [Vec<BestSplit>; 2],
+    missing: [Vec<NodeTotal>; 2],
 }
 
-impl Pass {
-    fn new(levels: [&Level; 2]) -> Self {
+impl ColumnScan {
+    fn new(levels: [&TreeLevel; 2]) -> Self {
         // No comparison with NaN is true: nothing improves the slot of closed rows.
-        let closed = Best::none(Total { sum: f64::NAN, weight: 0.0, rows: 0.0 }, 1);
+        let closed = BestSplit::none(NodeTotal { sum: f64::NAN, weight: 0.0, rows: 0.0 }, 1);
         Self {
             first: levels.map(|level| level.first),
             open: levels.map(|level| level.bests.len() as u16),
             nodes: levels.map(|level| {
-                let running = |best: &Best| Running { left: Total::default(), bar: best.bar, last: f32::INFINITY };
+                let running = |best: &BestSplit| RunningSums {
+                    left: NodeTotal::default(),
+                    to_beat: best.to_beat,
+                    last: f32::INFINITY,
+                };
                 level.bests.iter().chain([&closed]).map(running).collect()
             }),
             bests: levels.map(|level| level.bests.iter().copied().chain([closed]).collect()),
-            missing: levels.map(|level| vec![Total::default(); level.bests.len() + 1]),
+            missing: levels.map(|level| vec![NodeTotal::default(); level.bests.len() + 1]),
         }
     }
 
-    fn write(self, levels: [&mut Level; 2]) {
+    fn write(self, levels: [&mut TreeLevel; 2]) {
         for (level, bests) in levels.into_iter().zip(self.bests) {
             level.bests.iter_mut().zip(bests).for_each(|(best, found)| *best = found);
         }
     }
 
-    fn run<const WEIGHTED: bool, const MISSING: bool>(&mut self, column: &Sorted, feature: u32, rows: &Rows<'_>) {
+    fn run<const WEIGHTED: bool, const MISSING: bool>(
+        &mut self,
+        column: &SortedColumn,
+        feature: u32,
+        rows: &TreeTargets<'_>,
+    ) {
         for node in self.nodes.iter_mut().flatten() {
-            (node.left, node.last) = (Total::default(), f32::INFINITY);
+            (node.left, node.last) = (NodeTotal::default(), f32::INFINITY);
         }
         if MISSING {
             self.add_missing::<WEIGHTED>(&column.order[column.values.len()..], rows);
@@ -127,15 +136,15 @@ impl Pass {
                 {
                     if missing.rows > 0.0 {
                         best.consider(feature, &node.left::<WEIGHTED>(), Some(missing), node.last, None);
-                        node.bar = best.bar;
+                        node.to_beat = best.to_beat;
                     }
                 }
             }
         }
     }
 
-    fn add_missing<const WEIGHTED: bool>(&mut self, order: &[u32], rows: &Rows<'_>) {
-        self.missing.iter_mut().flatten().for_each(|missing| *missing = Total::default());
+    fn add_missing<const WEIGHTED: bool>(&mut self, order: &[u32], rows: &TreeTargets<'_>) {
+        self.missing.iter_mut().flatten().for_each(|missing| *missing = NodeTotal::default());
         for &row in order {
             let Some(parts) = parts::<WEIGHTED>(rows, row) else { continue };
             for (tree, part) in parts.iter().enumerate() {
@@ -148,36 +157,36 @@ impl Pass {
 
 /// What a row adds to the sums of each tree; nothing when its weight is 0.
 #[inline(always)]
-fn parts<const WEIGHTED: bool>(rows: &Rows<'_>, row: u32) -> Option<[Total; 2]> {
+fn parts<const WEIGHTED: bool>(rows: &TreeTargets<'_>, row: u32) -> Option<[NodeTotal; 2]> {
     let gradient = rows.gradient[row as usize];
     let weight = match rows.weight {
         Some(weight) if WEIGHTED => weight[row as usize],
         _ => 1.0,
     };
-    (!WEIGHTED || weight > 0.0).then(|| gradient.map(|sum| Total { sum, weight, rows: 1.0 }))
+    (!WEIGHTED || weight > 0.0).then(|| gradient.map(|sum| NodeTotal { sum, weight, rows: 1.0 }))
 }
 
-impl Running {
-    /// What lies below. Rows are counted only where their weights are not 1.
+impl RunningSums {
+    /// The sums of the rows below. Rows are counted separately only if weights are not all 1.
     #[inline(always)]
-    fn left<const WEIGHTED: bool>(&self) -> Total {
-        if WEIGHTED { self.left } else { Total { rows: self.left.weight, ..self.left } }
+    fn left<const WEIGHTED: bool>(&self) -> NodeTotal {
+        if WEIGHTED { self.left } else { NodeTotal { rows: self.left.weight, ..self.left } }
     }
 }
 
 /// Considers the split before a row, then adds the row.
 #[inline(always)]
 fn step<const WEIGHTED: bool>(
-    node: &mut Running,
-    best: &mut Best,
-    part: &Total,
+    node: &mut RunningSums,
+    best: &mut BestSplit,
+    part: &NodeTotal,
     value: f32,
     feature: u32,
-    missing: Option<&Total>,
+    missing: Option<&NodeTotal>,
 ) {
-    if value > node.last && (missing.is_some() || node.bar.is_passed(node.left.sum, node.left.weight)) {
+    if value > node.last && (missing.is_some() || node.to_beat.is_passed(node.left.sum, node.left.weight)) {
         best.consider(feature, &node.left::<WEIGHTED>(), missing, node.last, Some(value));
-        node.bar = best.bar;
+        node.to_beat = best.to_beat;
     }
     node.left.sum += part.sum;
     node.left.weight += part.weight;

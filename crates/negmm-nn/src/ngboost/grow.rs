@@ -1,48 +1,48 @@
 //! Tree growth: the two trees of a round, level by level, by least squares.
 
 use super::Columns;
-use super::exact::Exact;
-use super::histogram::Histogram;
-use super::split::{Best, Total};
+use super::exact::ExactSplits;
+use super::histogram::HistogramSplits;
+use super::split::{BestSplit, NodeTotal};
 use super::tree::{Node, Tree};
 
-/// What a round's trees are fitted to.
+/// The rows that the trees of a round are fitted to.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a> {
-    /// For each row, times its weight: what each tree is to predict.
+pub(super) struct TreeTargets<'a> {
+    /// For each row and tree the gradient times the row's weight.
     pub gradient: &'a [[f64; 2]],
-    /// Not negative; a row of weight 0 is not there. `None`: all are 1.
+    /// Not negative; rows of weight 0 are ignored. `None`: all are 1.
     pub weight: Option<&'a [f64]>,
     /// The node that each row is in.
     pub node: &'a [[u16; 2]],
 }
 
 /// The open nodes of a tree: `first` and those that follow.
-pub(super) struct Level {
+pub(super) struct TreeLevel {
     pub first: u16,
-    pub bests: Vec<Best>,
-    /// For each pair of siblings their parent's place in the level before; empty at the root.
+    pub bests: Vec<BestSplit>,
+    /// For each pair of siblings the index of their parent in the level before; empty at the root.
     pub parents: Vec<u16>,
 }
 
-/// Where splits come from.
-pub(super) enum Finder {
-    Exact(Exact),
-    Histogram(Histogram),
+/// How splits are found.
+pub(super) enum SplitFinder {
+    Exact(ExactSplits),
+    Histogram(HistogramSplits),
 }
 
-/// A tree, and for each of its splits the feature and by how much it lowers the weighted sum of squares.
+/// A tree with the gains of its splits.
 pub struct Grown {
     /// The tree.
     pub tree: Tree,
-    /// By how much each split lowered the sum of squares: feature and gain.
+    /// For each split its feature, and by how much it lowers the weighted sum of squares.
     pub gains: Vec<(u32, f64)>,
 }
 
 /// Grows trees on the same columns, round after round.
 pub struct Grower<'a> {
     columns: &'a Columns<'a>,
-    finder: Finder,
+    finder: SplitFinder,
     depth: usize,
     min_samples_leaf: usize,
     /// The node that each row is in; the leaf, once the trees are grown.
@@ -52,13 +52,13 @@ pub struct Grower<'a> {
 /// A tree while it grows.
 struct Growing {
     nodes: Vec<Node>,
-    totals: Vec<Total>,
-    level: Level,
+    totals: Vec<NodeTotal>,
+    level: TreeLevel,
     gains: Vec<(u32, f64)>,
 }
 
 impl<'a> Grower<'a> {
-    /// For trees of these columns.
+    /// A grower for trees on these columns.
     pub fn new(
         columns: &'a Columns<'a>,
         weight: Option<&[f64]>,
@@ -67,37 +67,41 @@ impl<'a> Grower<'a> {
         min_samples_leaf: usize,
     ) -> Self {
         let finder = if histogram {
-            Finder::Histogram(Histogram::new(columns, weight))
+            SplitFinder::Histogram(HistogramSplits::new(columns, weight))
         } else {
-            Finder::Exact(Exact::new(columns))
+            SplitFinder::Exact(ExactSplits::new(columns))
         };
         Self { columns, finder, depth, min_samples_leaf, node: vec![[0; 2]; columns.rows()] }
     }
 
-    /// Two trees that predict the two gradients from `features`. Rows of weight 0 find their leaves all the same.
+    /// Two trees that predict the two gradients from `features`. Rows of weight 0 are assigned to leaves too.
     pub fn grow(&mut self, gradient: &[[f64; 2]], weight: Option<&[f64]>, features: &[u32]) -> [Grown; 2] {
         self.node.fill([0; 2]);
         let root = |tree: usize| {
-            let mut total = Total::default();
+            let mut total = NodeTotal::default();
             for (row, gradient) in gradient.iter().enumerate() {
                 let weight = weight.map_or(1.0, |weight| weight[row]);
-                total.add(&Total { sum: gradient[tree], weight, rows: f64::from(u8::from(weight > 0.0)) });
+                total.add(&NodeTotal { sum: gradient[tree], weight, rows: f64::from(u8::from(weight > 0.0)) });
             }
             Growing {
                 nodes: vec![Node::leaf(0.0)],
                 totals: vec![total],
-                level: Level { first: 0, bests: vec![Best::none(total, self.min_samples_leaf)], parents: Vec::new() },
+                level: TreeLevel {
+                    first: 0,
+                    bests: vec![BestSplit::none(total, self.min_samples_leaf)],
+                    parents: Vec::new(),
+                },
                 gains: Vec::new(),
             }
         };
         let mut trees = [root(0), root(1)];
         for _ in 0..self.depth {
-            let rows = Rows { gradient, weight, node: &self.node };
+            let rows = TreeTargets { gradient, weight, node: &self.node };
             let [mean, log_sd] = &mut trees;
             let levels = [&mut mean.level, &mut log_sd.level];
             match &mut self.finder {
-                Finder::Exact(exact) => exact.find(&rows, features, levels),
-                Finder::Histogram(histogram) => histogram.find(&rows, features, levels),
+                SplitFinder::Exact(exact) => exact.find(&rows, features, levels),
+                SplitFinder::Histogram(histogram) => histogram.find(&rows, features, levels),
             }
             for (number, tree) in trees.iter_mut().enumerate() {
                 let first = tree.split();
@@ -111,7 +115,7 @@ impl<'a> Grower<'a> {
         trees.map(Growing::finish)
     }
 
-    /// Sends the rows of the open nodes to their children, which start at number `children`, and adds them up there.
+    /// Moves the rows of the open nodes to their children, which start at number `children`, and adds up their totals.
     fn descend(
         &mut self,
         number: usize,
@@ -145,18 +149,18 @@ impl<'a> Grower<'a> {
 }
 
 impl Growing {
-    /// Gives two children to every open node that has a split; the number of the first child.
+    /// Gives two children to every open node that has a split. Returns the number of the first child.
     fn split(&mut self) -> u16 {
         let children = self.nodes.len() as u16;
         let mut parents = Vec::new();
         for (slot, best) in self.level.bests.iter().enumerate() {
-            let Some((place, gain)) = best.found() else { continue };
+            let Some((split, gain)) = best.found() else { continue };
             let child = self.nodes.len() as u16;
             self.nodes[self.level.first as usize + slot] =
-                Node { feature: place.feature, number: place.threshold, child, missing_right: place.missing_right };
+                Node { feature: split.feature, number: split.threshold, child, missing_right: split.missing_right };
             self.nodes.extend([Node::leaf(0.0); 2]);
-            self.totals.extend([Total::default(); 2]);
-            self.gains.push((place.feature, gain));
+            self.totals.extend([NodeTotal::default(); 2]);
+            self.gains.push((split.feature, gain));
             parents.push(slot as u16);
         }
         self.level.parents = parents;
@@ -167,7 +171,7 @@ impl Growing {
     fn open(&mut self, first: u16, min_samples_leaf: usize) {
         self.level.first = first;
         self.level.bests =
-            self.totals[first as usize..].iter().map(|total| Best::none(*total, min_samples_leaf)).collect();
+            self.totals[first as usize..].iter().map(|total| BestSplit::none(*total, min_samples_leaf)).collect();
     }
 
     fn finish(mut self) -> Grown {

@@ -1,14 +1,14 @@
 //! Histogram splits: every column is binned once into at most 255 bins of about equal weight, and only the
 //! borders of bins are split candidates.
 //!
-//! A column with at most 255 different values loses nothing. The histogram of one of two siblings, the smaller, is counted;
-//! that of the other is their parent's less the first.
+//! For a column with at most 255 distinct values this is exact. Of two siblings the histogram of the smaller is counted; that of the
+//! other is their parent's minus the first.
 
 use super::Columns;
-use super::grow::{Level, Rows};
-use super::split::Total;
+use super::grow::{TreeLevel, TreeTargets};
+use super::split::NodeTotal;
 
-/// Bins for values; rows without a value have the next one.
+/// The number of bins for values; missing values have the next one.
 pub const BINS: usize = 255;
 /// The bin of missing values.
 pub const MISSING: u8 = 255;
@@ -16,7 +16,7 @@ pub const MISSING: u8 = 255;
 const STRIDE: usize = BINS + 1;
 
 /// One column in bins.
-pub struct Binned {
+pub struct BinnedColumn {
     /// The bin of each row.
     pub bin: Vec<u8>,
     /// The smallest value in each bin.
@@ -28,34 +28,35 @@ pub struct Binned {
 }
 
 /// All columns in bins, and the histograms of the last level.
-pub(super) struct Histogram {
-    columns: Vec<Binned>,
+pub(super) struct HistogramSplits {
+    columns: Vec<BinnedColumn>,
     /// For each tree and open node: features × bins.
-    held: [Vec<Vec<Total>>; 2],
-    spare: Vec<Vec<Total>>,
+    histograms: [Vec<Vec<NodeTotal>>; 2],
+    spare: Vec<Vec<NodeTotal>>,
     rows: Vec<u32>,
 }
 
-impl Histogram {
+impl HistogramSplits {
     pub fn new(columns: &Columns<'_>, weight: Option<&[f64]>) -> Self {
-        let columns = (0..columns.features()).map(|feature| Binned::new(columns.column(feature), weight)).collect();
-        Self { columns, held: [Vec::new(), Vec::new()], spare: Vec::new(), rows: Vec::new() }
+        let columns =
+            (0..columns.features()).map(|feature| BinnedColumn::new(columns.column(feature), weight)).collect();
+        Self { columns, histograms: [Vec::new(), Vec::new()], spare: Vec::new(), rows: Vec::new() }
     }
 
     /// Finds the best split of every open node of both trees.
-    pub fn find(&mut self, rows: &Rows<'_>, features: &[u32], levels: [&mut Level; 2]) {
+    pub fn find(&mut self, rows: &TreeTargets<'_>, features: &[u32], levels: [&mut TreeLevel; 2]) {
         for (tree, level) in levels.into_iter().enumerate() {
             self.fill(tree, rows, features, level);
-            for (best, histogram) in level.bests.iter_mut().zip(&self.held[tree]) {
+            for (best, histogram) in level.bests.iter_mut().zip(&self.histograms[tree]) {
                 for (&feature, bins) in features.iter().zip(histogram.chunks_exact(STRIDE)) {
                     let column = &self.columns[feature as usize];
                     let missing = column.missing.then_some(&bins[MISSING as usize]);
-                    let (mut left, mut last) = (Total::default(), f32::INFINITY);
+                    let (mut left, mut last) = (NodeTotal::default(), f32::INFINITY);
                     for ((&lower, &upper), bin) in column.lower.iter().zip(&column.upper).zip(bins) {
                         if bin.rows == 0.0 {
                             continue;
                         }
-                        if lower > last && (missing.is_some() || best.bar.is_passed(left.sum, left.weight)) {
+                        if lower > last && (missing.is_some() || best.to_beat.is_passed(left.sum, left.weight)) {
                             best.consider(feature, &left, missing, last, Some(lower));
                         }
                         left.add(bin);
@@ -70,17 +71,17 @@ impl Histogram {
     }
 
     /// The histograms of all open nodes of a tree, from those of their parents.
-    fn fill(&mut self, tree: usize, rows: &Rows<'_>, features: &[u32], level: &Level) {
+    fn fill(&mut self, tree: usize, rows: &TreeTargets<'_>, features: &[u32], level: &TreeLevel) {
         let size = features.len() * STRIDE;
         if level.bests.is_empty() {
             return;
         }
         let starts = self.sort_rows(tree, rows, level);
-        let mut parents = std::mem::take(&mut self.held[tree]);
+        let mut parents = std::mem::take(&mut self.histograms[tree]);
         if level.parents.is_empty() {
             self.spare.append(&mut parents);
             let root = self.counted(tree, rows, features, starts[0]..starts[1]);
-            self.held[tree].push(root);
+            self.histograms[tree].push(root);
             return;
         }
         for (pair, &parent) in level.parents.iter().enumerate() {
@@ -94,13 +95,13 @@ impl Histogram {
                 other.weight -= counted.weight;
                 other.rows -= counted.rows;
             }
-            self.held[tree].extend(if first_smaller { [counted, other] } else { [other, counted] });
+            self.histograms[tree].extend(if first_smaller { [counted, other] } else { [other, counted] });
         }
         self.spare.extend(parents.into_iter().filter(|histogram| !histogram.is_empty()));
     }
 
-    /// Brings the rows that count into the order of their open nodes; says where each node starts and where the last ends.
-    fn sort_rows(&mut self, tree: usize, rows: &Rows<'_>, level: &Level) -> Vec<usize> {
+    /// Sorts the rows of positive weight by their open nodes. Returns where each node starts and where the last one ends.
+    fn sort_rows(&mut self, tree: usize, rows: &TreeTargets<'_>, level: &TreeLevel) -> Vec<usize> {
         let open = level.bests.len();
         let mut starts = vec![0];
         starts.extend(level.bests.iter().scan(0, |end, best| {
@@ -120,10 +121,16 @@ impl Histogram {
     }
 
     /// The histogram of some of the sorted rows.
-    fn counted(&mut self, tree: usize, rows: &Rows<'_>, features: &[u32], range: std::ops::Range<usize>) -> Vec<Total> {
+    fn counted(
+        &mut self,
+        tree: usize,
+        rows: &TreeTargets<'_>,
+        features: &[u32],
+        range: std::ops::Range<usize>,
+    ) -> Vec<NodeTotal> {
         let mut histogram = self.spare.pop().unwrap_or_default();
         histogram.clear();
-        histogram.resize(features.len() * STRIDE, Total::default());
+        histogram.resize(features.len() * STRIDE, NodeTotal::default());
         let members = &self.rows[range];
         for (&feature, bins) in features.iter().zip(histogram.as_chunks_mut::<STRIDE>().0) {
             let bin = &self.columns[feature as usize].bin;
@@ -139,7 +146,7 @@ impl Histogram {
                 Some(weight) => {
                     for &row in members {
                         let (sum, weight) = (rows.gradient[row as usize][tree], weight[row as usize]);
-                        bins[bin[row as usize] as usize].add(&Total { sum, weight, rows: 1.0 });
+                        bins[bin[row as usize] as usize].add(&NodeTotal { sum, weight, rows: 1.0 });
                     }
                 }
             }
@@ -148,7 +155,7 @@ impl Histogram {
     }
 }
 
-impl Binned {
+impl BinnedColumn {
     /// Of a column whose rows count by their weights.
     pub fn new(column: &[f32], weight: Option<&[f64]>) -> Self {
         let (mut order, missing): (Vec<u32>, Vec<u32>) =

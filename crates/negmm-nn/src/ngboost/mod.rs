@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use boosted::{Boosted, Round, RoundScore};
 pub use columns::Columns;
 pub use parts::Parts;
-pub use score::Score;
+pub use score::BoostingScore;
 pub use tensors::{read_trees, write_trees};
 pub use tree::{Node, Tree};
 
@@ -28,25 +28,25 @@ pub use tree::{Node, Tree};
 pub use {
     boost::line_search,
     grow::{Grower, Grown},
-    histogram::{BINS, Binned, MISSING},
+    histogram::{BINS, BinnedColumn, MISSING},
     score::{interval_natural_gradient, interval_value},
 };
 
 use crate::callbacks::Callbacks;
 use crate::dataset::split::holdout;
 use crate::options::{self, Choice, OptionSpec, Options, PATIENCE, SIGMA_MIN, VALIDATION_FRACTION, option_list};
-use boost::{Crossed, Sample, boost};
+use boost::{CrossFitting, Sample, boost};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
 
 /// Rows up to which `splits = auto` is exact.
 const MOST_EXACT_ROWS: usize = 1000;
-/// Levels of splits at most, so that node numbers fit into 16 bits.
+/// Largest depth of trees, so that node numbers fit into 16 bits.
 const MOST_DEPTH: usize = 12;
-/// Targets and weights stay below, so that sums of their squares are finite.
+/// Bound of targets and weights, so that sums of their squares are finite.
 const LARGEST: f64 = 1e100;
 
-/// NGBoost and its settings. Files store some fields by former names.
+/// The settings of NGBoost. Files store some fields by former names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct NgBoost {
@@ -59,7 +59,7 @@ pub struct NgBoost {
     /// Shrinkage of each boosting step.
     pub learning_rate: f64,
     /// The proper score that boosting minimises.
-    pub score: Score,
+    pub score: BoostingScore,
     /// Fraction of the rows drawn for each round.
     #[serde(rename = "rows-share")]
     pub subsample: f64,
@@ -73,7 +73,7 @@ pub struct NgBoost {
     pub splits: Splits,
     /// Smallest sd.
     pub sigma_min: f64,
-    /// Fraction of the rows held out to choose the number of rounds.
+    /// Fraction of the rows validation out to choose the number of rounds.
     #[serde(rename = "validation")]
     pub validation_fraction: f64,
     /// Early stopping: rounds without improvement before boosting stops; 0: off.
@@ -91,7 +91,7 @@ pub enum Splits {
     Auto,
     /// Between any two neighbouring values.
     Exact,
-    /// Between neighbouring bins of up to 255, of about as much weight each.
+    /// Between neighbouring bins, up to 255 of about equal weight.
     Histogram,
 }
 
@@ -101,7 +101,7 @@ impl Default for NgBoost {
             n_estimators: 2000,
             max_depth: 3,
             learning_rate: 0.01,
-            score: Score::Log,
+            score: BoostingScore::Log,
             subsample: 1.0,
             colsample: 1.0,
             min_samples_leaf: 1,
@@ -114,7 +114,7 @@ impl Default for NgBoost {
     }
 }
 
-impl Choice for Score {}
+impl Choice for BoostingScore {}
 impl Choice for Splits {}
 
 const N_ESTIMATORS: OptionSpec =
@@ -180,9 +180,9 @@ impl NgBoost {
         options::check(self)
     }
 
-    /// Boosts: `columns` are the features, `y` the standardised targets, `weights` (not negative) say how often a row counts.
+    /// Trains a model: `columns` are the features, `y` the standardised targets, `weights` the sample weights (not negative).
     ///
-    /// The same seed gives the same bits, on every machine.
+    /// The same seed gives the same bits on every machine.
     ///
     /// # Errors
     /// When a setting is out of range, the data are not as described, or the caller asked to stop.
@@ -194,44 +194,44 @@ impl NgBoost {
         seed: u64,
         watch: &Callbacks<'_>,
     ) -> Result<Boosted> {
-        let (train, held) = holdout(y.len(), self.validation_fraction, &mut Rng::new(seed, streams::VALIDATION));
-        let division = Division { train: &train, held: &held, halves: 0 };
+        let (train, validation) = holdout(y.len(), self.validation_fraction, &mut Rng::new(seed, streams::VALIDATION));
+        let split = TrainValidation { train: &train, validation: &validation, cross_fitting_split: 0 };
         let targets = Targets { y, intervals: None };
-        self.fit_split(columns, targets, weights, division, seed, (0, watch)).map(|trained| trained.boosted)
+        self.fit_split(columns, targets, weights, split, seed, (0, watch)).map(|trained| trained.boosted)
     }
 
-    /// As [`NgBoost::fit`], with the validation rows given; also says what the model that chose the rounds predicts for them.
+    /// As [`NgBoost::fit`], with given validation rows; also returns their predictions by the model that selected the rounds.
     pub(crate) fn fit_split(
         &self,
         columns: &Columns<'_>,
         Targets { y, intervals }: Targets<'_>,
         weights: Option<&[f64]>,
-        Division { train, held, halves }: Division<'_>,
+        TrainValidation { train, validation, cross_fitting_split }: TrainValidation<'_>,
         seed: u64,
         watched: (usize, &Callbacks<'_>),
     ) -> Result<TrainedTrees> {
         self.check()?;
         check_targets(columns, y, weights)?;
         let whole = Sample { columns: columns.clone(), y, intervals, weight: weights };
-        // A row of weight 0 is not there: it is no row of a bin or of a drawn share either.
+        // Rows of weight 0 are removed, so that they do not count in bins and subsamples either.
         let counts = |row: &u32| weights.is_none_or(|weights| weights[*row as usize] > 0.0);
         let train: Vec<u32> = train.iter().copied().filter(counts).collect();
         let all: Vec<u32> = (0..y.len() as u32).filter(counts).collect();
-        let counted = if all.len() < y.len() { Some(Owned::select(&whole, &all)) } else { None };
+        let counted = if all.len() < y.len() { Some(SelectedRows::select(&whole, &all)) } else { None };
         let counted = match &counted {
             Some(rows) => &rows.sample()?,
             None => &whole,
         };
-        if held.is_empty() || train.is_empty() || !held.iter().any(counts) {
+        if validation.is_empty() || train.is_empty() || !validation.iter().any(counts) {
             let boosted = boost(self, counted, None, None, seed, watched)?;
             return Ok(TrainedTrees { boosted, held_out: None });
         }
-        let (train, held) = (Owned::select(&whole, &train), Owned::select(&whole, held));
-        let mut crossed = Crossed::new(halves, held.y.len());
-        let chosen = boost(self, &train.sample()?, Some(&held.sample()?), crossed.as_mut(), seed, watched)?;
-        let held_out = Some(match crossed {
-            Some(crossed) => crossed.predictions(),
-            None => chosen.predict(&held.sample()?.columns)?,
+        let (train, validation) = (SelectedRows::select(&whole, &train), SelectedRows::select(&whole, validation));
+        let mut cross_fitting = CrossFitting::new(cross_fitting_split, validation.y.len());
+        let chosen = boost(self, &train.sample()?, Some(&validation.sample()?), cross_fitting.as_mut(), seed, watched)?;
+        let held_out = Some(match cross_fitting {
+            Some(cross_fitting) => cross_fitting.predictions(),
+            None => chosen.predict(&validation.sample()?.columns)?,
         });
         if !self.refit || chosen.rounds.is_empty() {
             return Ok(TrainedTrees { boosted: chosen, held_out });
@@ -241,7 +241,7 @@ impl NgBoost {
         Ok(TrainedTrees { boosted: Boosted { history: chosen.history, ..again }, held_out })
     }
 
-    /// Whether so many rows are put into bins.
+    /// Whether splits of this many rows are found by histograms.
     fn bins(&self, rows: usize) -> bool {
         match self.splits {
             Splits::Auto => rows > MOST_EXACT_ROWS,
@@ -251,40 +251,40 @@ impl NgBoost {
     }
 }
 
-/// Which rows boosting learns from, and which choose the number of rounds.
+/// Training rows, and validation rows that select the number of rounds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Division<'a> {
+pub(crate) struct TrainValidation<'a> {
     pub(crate) train: &'a [u32],
-    pub(crate) held: &'a [u32],
-    /// Where the second half of `held` begins, where each is to be predicted with the rounds that the other chose; 0: nowhere.
-    pub(crate) halves: usize,
+    pub(crate) validation: &'a [u32],
+    /// See [`TreesJob`](crate::train::TreesJob).
+    pub(crate) cross_fitting_split: usize,
 }
 
-/// What is known of targets: the lower and upper ends of `intervals` where they differ, else `y`.
+/// Targets: the lower and upper ends of `intervals` where they differ, else `y`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Targets<'a> {
     pub(crate) y: &'a [f64],
     pub(crate) intervals: Option<[&'a [f64]; 2]>,
 }
 
-/// What boosting leaves behind.
+/// The result of boosting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainedTrees {
     /// The model.
     pub boosted: Boosted,
-    /// Means and sds of the validation rows by the model that has not seen them; `None` where no such row counts.
+    /// Means and sds of the validation rows, predicted without training on them; `None` without validation rows of positive weight.
     pub held_out: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 /// A copy of some rows.
-struct Owned {
+struct SelectedRows {
     columns: Vec<Vec<f32>>,
     y: Vec<f64>,
     intervals: Option<[Vec<f64>; 2]>,
     weight: Option<Vec<f64>>,
 }
 
-impl Owned {
+impl SelectedRows {
     fn select(whole: &Sample<'_>, rows: &[u32]) -> Self {
         let pick = |list: &[f64]| rows.iter().map(|&row| list[row as usize]).collect();
         let intervals = whole.intervals.map(|ends| ends.map(pick));

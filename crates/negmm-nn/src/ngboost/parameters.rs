@@ -3,20 +3,20 @@
 use super::boosted::Round;
 use super::score::{interval_natural_gradient, interval_value};
 use super::tree::{BLOCK, Tree};
-use super::{Columns, Score};
+use super::{BoostingScore, Columns};
 
-/// Where rows with known targets stand: y - mean, log sd and 1/sd of each.
-pub(super) struct Parameters {
+/// The current parameters of rows with known targets: y - mean, log sd and 1/sd of each.
+pub(super) struct NormalParameters {
     pub residual: Vec<f64>,
     pub log_sd: Vec<f64>,
     pub inverse_sd: Vec<f64>,
-    /// How far above y the ends of each row's interval lie; empty where all targets are known.
+    /// The ends of each row's interval minus y; empty if all targets are observed.
     ends: Vec<[f64; 2]>,
     least_log_sd: f64,
     most_inverse_sd: f64,
 }
 
-impl Parameters {
+impl NormalParameters {
     pub fn new(y: &[f64], start: [f64; 2], sigma_min: f64) -> Self {
         Self {
             residual: y.iter().map(|y| y - start[0]).collect(),
@@ -28,24 +28,24 @@ impl Parameters {
         }
     }
 
-    /// The same where of rows whose ends differ an interval is known: `lower` and `upper` ends of targets `y`.
+    /// The same with censored targets: those whose `lower` and `upper` ends differ are intervals.
     pub fn within(mut self, y: &[f64], [lower, upper]: [&[f64]; 2]) -> Self {
         self.ends = (0..y.len()).map(|row| [lower[row] - y[row], upper[row] - y[row]]).collect();
         self
     }
 
-    /// The ends of a row's interval above its mean, where an interval is all that is known.
+    /// The ends of a row's interval minus its mean, if the row is censored.
     #[inline(always)]
-    fn interval(&self, score: Score, row: usize, residual: f64) -> Option<[f64; 2]> {
+    fn interval(&self, score: BoostingScore, row: usize, residual: f64) -> Option<[f64; 2]> {
         // The same for all rows, so that loops over rows without intervals stay as they are.
-        if self.ends.is_empty() || score != Score::Log {
+        if self.ends.is_empty() || score != BoostingScore::Log {
             return None;
         }
         let [lower, upper] = self.ends[row];
         (lower < upper).then_some([residual + lower, residual + upper])
     }
 
-    /// Takes one round's step for rows whose leaves are not known.
+    /// Takes the step of one round for rows whose leaves are still to be found.
     pub fn descend(&mut self, columns: &Columns<'_>, round: &Round, learning_rate: f64) {
         let mut leaves = [[0; BLOCK]; 2];
         let steps = Steps::new(&round.trees, learning_rate * round.scale);
@@ -70,18 +70,24 @@ impl Parameters {
     }
 
     /// The mean score, weighted if there are weights.
-    pub fn mean_score(&self, score: Score, weight: Option<&[f64]>) -> f64 {
+    pub fn mean_score(&self, score: BoostingScore, weight: Option<&[f64]>) -> f64 {
         weighted_mean(self.residual.len(), weight, |row| self.score(score, row))
     }
 
     /// The score of a row.
     #[inline(always)]
-    pub fn score(&self, score: Score, row: usize) -> f64 {
+    pub fn score(&self, score: BoostingScore, row: usize) -> f64 {
         self.value((score, row), self.residual[row], self.log_sd[row], self.inverse_sd[row])
     }
 
     /// What the mean score would be after a step, for rows in these leaves.
-    pub fn mean_score_after(&self, score: Score, weight: Option<&[f64]>, steps: &Steps, leaves: &[[u16; 2]]) -> f64 {
+    pub fn mean_score_after(
+        &self,
+        score: BoostingScore,
+        weight: Option<&[f64]>,
+        steps: &Steps,
+        leaves: &[[u16; 2]],
+    ) -> f64 {
         let value = |row: usize| {
             let [mean, log_sd] = leaves[row];
             let (change, factor) = steps.log_sd[log_sd as usize];
@@ -93,7 +99,7 @@ impl Parameters {
 
     /// The natural gradient at a row. At the smallest sd it does not ask for a smaller one.
     #[inline(always)]
-    pub fn natural_gradient(&self, score: Score, row: usize) -> [f64; 2] {
+    pub fn natural_gradient(&self, score: BoostingScore, row: usize) -> [f64; 2] {
         let (residual, inverse_sd) = (self.residual[row], self.inverse_sd[row].min(self.most_inverse_sd));
         let [mean, log_sd] = match self.interval(score, row, residual) {
             Some(ends) => interval_natural_gradient(ends, inverse_sd),
@@ -103,7 +109,7 @@ impl Parameters {
     }
 
     #[inline(always)]
-    fn value(&self, (score, row): (Score, usize), residual: f64, log_sd: f64, inverse_sd: f64) -> f64 {
+    fn value(&self, (score, row): (BoostingScore, usize), residual: f64, log_sd: f64, inverse_sd: f64) -> f64 {
         let inverse_sd = inverse_sd.min(self.most_inverse_sd);
         match self.interval(score, row, residual) {
             Some(ends) => interval_value(ends, inverse_sd),

@@ -1,4 +1,4 @@
-//! The scores that boosting lowers, and their natural gradients in the parameters (mean, log sd) of a normal
+//! The scores that boosting minimises, and their natural gradients in the parameters (mean, log sd) of a normal
 //! distribution.
 //!
 //! With r = y - mean, z = r / sd and the gradient d = (∂/∂mean, ∂/∂log sd) of the score, the natural gradient is M⁻¹ d,
@@ -9,14 +9,14 @@
 //! | log | log sd + z²/2 + ln √(2π) | (-r/sd², 1 - z²) | diag(1/sd², 2) | (-r, (1 - z²)/2) |
 //! | crps | sd [z (2Φ(z) - 1) + 2φ(z) - 1/√π] | (1 - 2Φ(z), value + r d₁) | diag(2/sd, sd) / (2√π) | √π (sd d₁, 2 d₂/sd) |
 //!
-//! With the predicted distribution function F(y) = Φ(z), M for the CRPS is 2 ∫ (∂F/∂θ)(∂F/∂θ)ᵀ dy. The original software has
-//! sd M in its place, that is diag(2, sd²) / (2√π), so that its natural gradient lacks a factor sd:
-//! [`Score::CrpsOriginal`].
+//! With the predicted distribution function F(y) = Φ(z), M for the CRPS is 2 ∫ (∂F/∂θ)(∂F/∂θ)ᵀ dy. The original software uses
+//! sd M instead, that is diag(2, sd²) / (2√π), so that its natural gradient lacks a factor sd:
+//! [`BoostingScore::CrpsOriginal`].
 //!
-//! Where only an interval is known, whose ends are so far above the mean, the log score is -ln of its probability, and with the mean
-//! and the excess of a standard normal variable between the ends ([`Truncated`]) d = (-mean/sd, -excess). M stays that of a known value,
-//! as in the original software for survival: M⁻¹ d = (-sd mean, -excess/2). The CRPS has no such form; it takes the number that stands
-//! for the interval, and open intervals have none.
+//! The log score of a censored target is -ln of the probability of its interval. With the mean and the excess of a standard normal
+//! variable between the ends ([`Truncated`]), d = (-mean/sd, -excess). M stays that of an observed target, as in the original software
+//! for survival: M⁻¹ d = (-sd mean, -excess/2). The CRPS has no such expression: it takes the number that represents the interval,
+//! and open intervals have none.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -32,10 +32,10 @@ const SQRT_PI: f64 = 1.772_453_850_905_516;
 /// 1/√π.
 const FRAC_1_SQRT_PI: f64 = 0.564_189_583_547_756_3;
 
-/// What boosting lowers.
+/// The proper score that boosting minimises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Score {
+pub enum BoostingScore {
     /// The logarithmic score, -ln density.
     #[default]
     Log,
@@ -45,7 +45,7 @@ pub enum Score {
     CrpsOriginal,
 }
 
-impl Score {
+impl BoostingScore {
     /// The score of a normal prediction; `residual` = y - mean.
     #[inline(always)]
     pub fn value(self, residual: f64, log_sd: f64, inverse_sd: f64) -> f64 {

@@ -6,13 +6,13 @@
 
 /// Sums over rows: weighted gradients, weights, and the rows themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Total {
+pub(super) struct NodeTotal {
     pub sum: f64,
     pub weight: f64,
     pub rows: f64,
 }
 
-impl Total {
+impl NodeTotal {
     #[inline(always)]
     pub fn add(&mut self, other: &Self) {
         self.sum += other.sum;
@@ -21,9 +21,9 @@ impl Total {
     }
 }
 
-/// What a split of a node has to beat.
+/// The gain that a split of a node has to exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Bar {
+pub(super) struct Threshold {
     /// d² / (W₁ W₂) of the best split so far.
     quotient: f64,
     /// S / W and W of the node.
@@ -31,7 +31,7 @@ pub(super) struct Bar {
     weight: f64,
 }
 
-impl Bar {
+impl Threshold {
     /// Whether the split with these sums on its left may be better; nearly all are not. Always false where the mean is NaN.
     #[inline(always)]
     pub fn is_passed(&self, sum: f64, weight: f64) -> bool {
@@ -42,70 +42,77 @@ impl Bar {
 
 /// The best split of a node so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Best {
-    pub bar: Bar,
-    total: Total,
+pub(super) struct BestSplit {
+    pub to_beat: Threshold,
+    total: NodeTotal,
     least_rows: f64,
-    place: Option<Place>,
+    point: Option<SplitPoint>,
 }
 
-/// Where a node is split.
+/// A split of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct SplitPoint {
     pub feature: u32,
     pub threshold: f32,
     pub missing_right: bool,
 }
 
-impl Best {
-    /// No split yet of a node with these sums; each part is to have `least_rows`.
-    pub fn none(total: Total, least_rows: usize) -> Self {
+impl BestSplit {
+    /// No split yet of a node with these sums; each side needs at least `least_rows` rows.
+    pub fn none(total: NodeTotal, least_rows: usize) -> Self {
         let mean = total.sum / total.weight;
-        // What rounding alone can make of equal gradients is no gain.
-        let bar = Bar { quotient: f64::EPSILON * mean * mean, mean, weight: total.weight };
-        Self { bar, total, least_rows: least_rows as f64, place: None }
+        // Gains of the size of rounding errors do not count.
+        let to_beat = Threshold { quotient: f64::EPSILON * mean * mean, mean, weight: total.weight };
+        Self { to_beat, total, least_rows: least_rows as f64, point: None }
     }
 
-    pub fn total(&self) -> &Total {
+    pub fn total(&self) -> &NodeTotal {
         &self.total
     }
 
-    /// Where the best split is, and by how much it lowers the weighted sum of squares.
-    pub fn found(&self) -> Option<(Place, f64)> {
-        self.place.map(|place| (place, self.bar.quotient * self.bar.weight))
+    /// The best split and by how much it lowers the weighted sum of squares.
+    pub fn found(&self) -> Option<(SplitPoint, f64)> {
+        self.point.map(|point| (point, self.to_beat.quotient * self.to_beat.weight))
     }
 
-    /// Considers the split of `feature` between the values `lower` and `upper` (`None`: between all values and missing), where
-    /// `left` is what lies below and `missing` what has no value: it is tried on both sides.
+    /// Considers the split of `feature` between the values `lower` and `upper` (`None`: between all values and missing). `left` are the
+    /// sums of the rows below, `missing` those of the rows without a value, which are tried on both sides.
     #[inline(never)]
-    pub fn consider(&mut self, feature: u32, left: &Total, missing: Option<&Total>, lower: f32, upper: Option<f32>) {
-        let larger_right = |left: &Total, total: &Total| total.rows > 2.0 * left.rows;
+    pub fn consider(
+        &mut self,
+        feature: u32,
+        left: &NodeTotal,
+        missing: Option<&NodeTotal>,
+        lower: f32,
+        upper: Option<f32>,
+    ) {
+        let larger_right = |left: &NodeTotal, total: &NodeTotal| total.rows > 2.0 * left.rows;
         let Some(missing) = missing.filter(|missing| missing.rows > 0.0) else {
             if self.improves(left) {
                 let missing_right = larger_right(left, &self.total);
-                self.place = Some(Place { feature, threshold: between(lower, upper), missing_right });
+                self.point = Some(SplitPoint { feature, threshold: between(lower, upper), missing_right });
             }
             return;
         };
         if self.improves(left) {
-            self.place = Some(Place { feature, threshold: between(lower, upper), missing_right: true });
+            self.point = Some(SplitPoint { feature, threshold: between(lower, upper), missing_right: true });
         }
         let mut with_missing = *left;
         with_missing.add(missing);
         if upper.is_some() && self.improves(&with_missing) {
-            self.place = Some(Place { feature, threshold: between(lower, upper), missing_right: false });
+            self.point = Some(SplitPoint { feature, threshold: between(lower, upper), missing_right: false });
         }
     }
 
-    fn improves(&mut self, left: &Total) -> bool {
-        let difference = left.sum - self.bar.mean * left.weight;
-        let product = left.weight * (self.bar.weight - left.weight);
-        let better = self.bar.is_passed(left.sum, left.weight)
+    fn improves(&mut self, left: &NodeTotal) -> bool {
+        let difference = left.sum - self.to_beat.mean * left.weight;
+        let product = left.weight * (self.to_beat.weight - left.weight);
+        let better = self.to_beat.is_passed(left.sum, left.weight)
             && left.rows >= self.least_rows
             && self.total.rows - left.rows >= self.least_rows
             && product > 0.0;
         if better {
-            self.bar.quotient = difference * difference / product;
+            self.to_beat.quotient = difference * difference / product;
         }
         better
     }

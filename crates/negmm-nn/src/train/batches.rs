@@ -21,7 +21,7 @@ impl Batches {
     /// The batches of a job.
     pub fn new(job: &NetworkJob) -> Self {
         let order = job.train.clone();
-        let (batch, whole) = (job.course.batch_size, job.course.whole_batches);
+        let (batch, whole) = (job.plan.batch_size, job.plan.whole_batches);
         let counter = Counter::new(job.seed, streams::ORDER);
         Self { given: order.len(), order, counter, passes: 0, batch, whole }
     }

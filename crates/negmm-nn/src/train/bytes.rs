@@ -1,8 +1,7 @@
-//! Jobs and what was trained as bytes, so that a job can be trained in another process or on another machine and
-//! give the same bits.
+//! Jobs and their results as bytes, so that a job can be trained in another process or on another machine and give the same bits.
 //!
-//! Both are safetensors: lists of numbers as tensors, everything else as JSON. The rows of a job travel by themselves, see
-//! [`Dataset::to_bytes`], once for all jobs that share them.
+//! Both are safetensors: lists of numbers as tensors, everything else as JSON, some fields by former names. The data of a job are
+//! sent separately, see [`Dataset::to_bytes`], once for all jobs that use them.
 
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ const TRAINED: &str = "negmm-trained";
 
 #[derive(Serialize, Deserialize)]
 struct JobDescription {
-    /// Of the rows.
+    /// Of the data.
     fingerprint: u64,
     seed: u64,
     work: Work,
@@ -32,22 +31,31 @@ struct JobDescription {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Work {
-    Network { network: Network, objective: Objective, course: TrainingPlan },
-    Trees { settings: NgBoost, halves: usize },
+    Network {
+        network: Network,
+        objective: Objective,
+        #[serde(rename = "course")]
+        plan: TrainingPlan,
+    },
+    Trees {
+        settings: NgBoost,
+        #[serde(rename = "halves")]
+        cross_fitting_split: usize,
+    },
 }
 
 impl Job {
-    /// The bytes of the job, but for its rows.
+    /// The job as bytes, without its data.
     ///
     /// # Errors
-    /// When memory does not hold them.
+    /// When memory is exhausted.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let (seed, work) = match self {
-            Self::Network(NetworkJob { network, objective, course, seed, .. }) => {
-                (*seed, Work::Network { network: network.clone(), objective: *objective, course: course.clone() })
+            Self::Network(NetworkJob { network, objective, plan, seed, .. }) => {
+                (*seed, Work::Network { network: network.clone(), objective: *objective, plan: plan.clone() })
             }
-            Self::Trees(TreesJob { settings, halves, seed, .. }) => {
-                (*seed, Work::Trees { settings: settings.clone(), halves: *halves })
+            Self::Trees(TreesJob { settings, cross_fitting_split, seed, .. }) => {
+                (*seed, Work::Trees { settings: settings.clone(), cross_fitting_split: *cross_fitting_split })
             }
         };
         let description = JobDescription { fingerprint: self.data().fingerprint(), seed, work };
@@ -55,10 +63,10 @@ impl Job {
         written(JOB, &description, &rows)
     }
 
-    /// Reads what [`Job::to_bytes`] wrote, for the rows that it was of.
+    /// Reads a job from the bytes of [`Job::to_bytes`] and its data.
     ///
     /// # Errors
-    /// When the bytes are no job, one that cannot be trained, or one of other rows.
+    /// When the bytes are no valid job, or a job with other data.
     pub fn from_bytes(bytes: &[u8], data: &Arc<Dataset>) -> Result<Self> {
         let (JobDescription { fingerprint, seed, work }, train, validation) = read("job", || {
             let file = tensors_of(bytes)?;
@@ -74,11 +82,11 @@ impl Job {
         }
         let data = data.clone();
         let job = match work {
-            Work::Network { network, objective, course } => {
-                Self::Network(NetworkJob { network, objective, data, train, validation, course, seed })
+            Work::Network { network, objective, plan } => {
+                Self::Network(NetworkJob { network, objective, data, train, validation, plan, seed })
             }
-            Work::Trees { settings, halves } => {
-                Self::Trees(TreesJob { settings, data, train, validation, halves, seed })
+            Work::Trees { settings, cross_fitting_split } => {
+                Self::Trees(TreesJob { settings, data, train, validation, cross_fitting_split, seed })
             }
         };
         job.check()?;
@@ -92,8 +100,8 @@ enum TrainedDescription {
     Network {
         history: History,
         snapshots: usize,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        crossed: bool,
+        #[serde(rename = "crossed", default, skip_serializing_if = "std::ops::Not::not")]
+        cross_fitted: bool,
     },
     Trees {
         features: usize,
@@ -102,22 +110,22 @@ enum TrainedDescription {
 }
 
 impl Trained {
-    /// The bytes of what was trained.
+    /// The result as bytes.
     ///
     /// # Errors
-    /// When memory does not hold them.
+    /// When memory is exhausted.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         match self {
-            Self::Network(TrainedNetwork { parameters, history, snapshots, crossed }) => {
-                let lists = [parameters].into_iter().chain(snapshots).chain(crossed.iter().flatten()).enumerate();
+            Self::Network(TrainedNetwork { parameters, history, snapshots, cross_fitted }) => {
+                let lists = [parameters].into_iter().chain(snapshots).chain(cross_fitted.iter().flatten()).enumerate();
                 let lists = lists.map(|(number, list)| Tensor::list(&parameters_name(number), list.numbers()));
-                let (history, snapshots, crossed) = (history.clone(), snapshots.len(), crossed.is_some());
-                let description = TrainedDescription::Network { history, snapshots, crossed };
+                let (history, snapshots, cross_fitted) = (history.clone(), snapshots.len(), cross_fitted.is_some());
+                let description = TrainedDescription::Network { history, snapshots, cross_fitted };
                 written(TRAINED, &description, &lists.collect::<Vec<_>>())
             }
             Self::Trees(TrainedTrees { boosted, held_out }) => {
                 let mut tensors = write_trees(&boosted.to_parts());
-                // Whole, where a model file has them in single precision.
+                // In double precision; model files have them in single precision.
                 tensors.push(Tensor::list("importance", &boosted.importance.concat()));
                 let round = |round: &RoundScore| [round.train, round.validation.unwrap_or(f64::NAN)];
                 tensors.push(Tensor::list("history", &boosted.history.iter().flat_map(round).collect::<Vec<_>>()));
@@ -131,27 +139,27 @@ impl Trained {
         }
     }
 
-    /// Reads what [`Trained::to_bytes`] wrote.
+    /// Reads a result from the bytes of [`Trained::to_bytes`].
     ///
     /// # Errors
-    /// When the bytes are nothing that was trained.
+    /// When the bytes are no valid result.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         read("training's result", || {
             let file = tensors_of(bytes)?;
             let tensors = Tensors::new(&file, "");
             match described(bytes, TRAINED)? {
-                TrainedDescription::Network { history, snapshots, crossed } => {
+                TrainedDescription::Network { history, snapshots, cross_fitted } => {
                     let read = |number: usize| {
                         let numbers: Vec<f32> = numbers_of(&tensors, &parameters_name(number), None)?;
                         Parameters::from_numbers(&numbers).map_err(|error| error.to_string())
                     };
                     let parameters = read(0)?;
-                    let crossed = match crossed {
+                    let cross_fitted = match cross_fitted {
                         true => Some([read(snapshots + 1)?, read(snapshots + 2)?]),
                         false => None,
                     };
                     let snapshots = (1..=snapshots).map(read).collect::<std::result::Result<_, _>>()?;
-                    Ok(Self::Network(TrainedNetwork { parameters, history, snapshots, crossed }))
+                    Ok(Self::Network(TrainedNetwork { parameters, history, snapshots, cross_fitted }))
                 }
                 TrainedDescription::Trees { features, held_out } => read_boosted(&tensors, features, held_out),
             }
@@ -168,7 +176,7 @@ fn read_boosted(tensors: &Tensors<'_>, features: usize, held_out: bool) -> std::
     if !rest.is_empty() {
         return Err("its history is not pairs of scores".into());
     }
-    // A validation score that is not a number never chooses a round, as one that is not there.
+    // NaN stands for a missing score: neither can select a round.
     let round = |[train, validation]: &[f64; 2]| RoundScore {
         train: *train,
         validation: Some(*validation).filter(|score| !score.is_nan()),
@@ -181,7 +189,7 @@ fn read_boosted(tensors: &Tensors<'_>, features: usize, held_out: bool) -> std::
     Ok(Trained::Trees(TrainedTrees { boosted, held_out }))
 }
 
-/// Those of the best checkpoint come first, then the snapshots, then those of the halves.
+/// Tensor names: 0 is the best checkpoint, then the snapshots, then the two of cross-fitting.
 fn parameters_name(number: usize) -> String {
     format!("parameters.{number}")
 }

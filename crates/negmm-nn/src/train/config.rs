@@ -165,20 +165,20 @@ impl TrainingConfig {
         options::check(self)
     }
 
-    /// What they mean for so many training rows.
-    pub fn course(&self, rows: usize) -> TrainingPlan {
+    /// The training plan for a number of training rows.
+    pub fn plan(&self, rows: usize) -> TrainingPlan {
         let batch_size = self.batch_size.min(rows).max(1);
         let whole_batches = self.steps.is_some();
-        let a_pass = if whole_batches { rows / batch_size } else { rows.div_ceil(batch_size) };
-        let steps = self.steps.unwrap_or(self.epochs * a_pass);
+        let steps_per_pass = if whole_batches { rows / batch_size } else { rows.div_ceil(batch_size) };
+        let steps = self.steps.unwrap_or(self.epochs * steps_per_pass);
         TrainingPlan {
             steps,
-            epoch: self.check_every.unwrap_or(a_pass).min(steps),
+            epoch: self.check_every.unwrap_or(steps_per_pass).min(steps),
             batch_size,
             whole_batches,
             optimiser: self.optimiser,
             learning_rate: self.learning_rate,
-            // An average of all steps needs steps that stay as long as they are.
+            // Schedule-free Adam averages all steps, so the learning rate must not decay.
             schedule: match (self.optimiser, self.schedule) {
                 (Optimiser::ScheduleFree, Schedule::Cosine) => Schedule::WarmUp,
                 (_, schedule) => schedule,
@@ -190,8 +190,8 @@ impl TrainingConfig {
             weight_decay: self.weight_decay,
             adversarial: self.adversarial,
             snapshots: self.snapshots,
-            halves: 0,
-            keeps_last: false,
+            cross_fitting_split: 0,
+            keep_last_checkpoint: false,
         }
     }
 }

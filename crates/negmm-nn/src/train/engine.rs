@@ -1,4 +1,4 @@
-//! The contract of an engine: jobs from a queue, what each leaves behind back to it.
+//! Engines: what trains the jobs of a queue, and the results of jobs.
 
 use super::History;
 use super::queue::Queue;
@@ -7,36 +7,37 @@ use crate::net::Parameters;
 use crate::ngboost::TrainedTrees;
 use negmm_dist::Result;
 
-/// Trains jobs. Results depend on the jobs alone: not on their order, the number of threads, or the instruction set.
+/// Trains jobs. Results depend on the jobs alone, not on their order, the number of threads, or the instruction set.
 pub trait Engine: Sync {
-    /// Trains the jobs that `queue` gives, as many at once as suits it, until there are no more, and hands back each as soon as it
-    /// is trained. One that fails does not stop the others.
+    /// Trains the jobs of `queue` until there are no more, as many at once as suits the engine, and returns each result to the queue as
+    /// soon as it is there. A job that fails does not stop the others.
     fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>);
 }
 
-/// What a job leaves behind.
+/// The result of a job.
 #[derive(Clone, Debug)]
 pub enum Trained {
-    /// Of a network.
+    /// A network.
     Network(TrainedNetwork),
-    /// Of trees.
+    /// A boosted model.
     Trees(TrainedTrees),
 }
 
-/// What the training of a network leaves behind.
+/// The result of training a network.
 #[derive(Clone, Debug)]
 pub struct TrainedNetwork {
-    /// Those of the best checkpoint.
+    /// The parameters of the best checkpoint.
     pub parameters: Parameters,
-    /// What each epoch did.
+    /// Losses and scores by epoch.
     pub history: History,
-    /// Those that would predict after every so many epochs, where the course asks for them.
+    /// The parameters at regular intervals, see [`TrainingPlan::snapshots`](super::TrainingPlan::snapshots).
     pub snapshots: Vec<Parameters>,
-    /// For each half of the validation rows those of the checkpoint that the other half chose, where the course asks for them.
-    pub crossed: Option<[Parameters; 2]>,
+    /// Cross-fitting: for each half of the validation rows the parameters of the checkpoint that the other half selected.
+    pub cross_fitted: Option<[Parameters; 2]>,
 }
 
-/// Trains a batch of jobs: as many results, in the same order. A job that cannot be trained never reaches the engine.
+/// Trains a list of jobs and returns their results in the same order. A job that fails [`Job::check`](super::Job::check) is not given
+/// to the engine.
 pub fn train(engine: &dyn Engine, jobs: &[super::Job], watch: &Callbacks<'_>) -> Vec<Result<Trained>> {
-    super::queue::Batch::new(jobs).run(engine, watch)
+    super::queue::JobList::new(jobs).run(engine, watch)
 }

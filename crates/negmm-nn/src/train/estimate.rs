@@ -33,14 +33,13 @@ impl Estimate {
     pub fn of(jobs: &[Job]) -> Self {
         let (mut networks, mut multiplications, mut network, mut indices) = (0, 0.0, 0_usize, 0);
         for job in jobs.iter().filter_map(|job| if let Job::Network(job) = job { Some(job) } else { None }) {
-            let course = &job.course;
-            let trained = PASSES * (course.steps * course.batch_size) as f64;
-            let checked = CHECK * (course.steps / course.epoch.max(1) * job.validation.len()) as f64;
+            let plan = &job.plan;
+            let trained = PASSES * (plan.steps * plan.batch_size) as f64;
+            let checked = CHECK * (plan.steps / plan.epoch.max(1) * job.validation.len()) as f64;
             networks += 1;
             multiplications += job.network.parameters() as f64 * (trained + checked);
-            multiplications += (course.steps * course.optimiser.multiplications(&job.network)) as f64;
-            network =
-                network.max((BUFFERS + parts(course.batch_size)) * job.network.chunks() * WIDTH * size_of::<f32>());
+            multiplications += (plan.steps * plan.optimiser.multiplications(&job.network)) as f64;
+            network = network.max((BUFFERS + parts(plan.batch_size)) * job.network.chunks() * WIDTH * size_of::<f32>());
             indices += (2 * job.train.len() + job.validation.len()) * size_of::<u32>();
         }
         let rows = |job: &Job| (job.data().x().len() + 2 * job.data().len()) * size_of::<f32>();

@@ -6,15 +6,15 @@ use super::{Objective, TrainingPlan};
 use crate::callbacks::Callbacks;
 use crate::dataset::Dataset;
 use crate::net::{Network, Stem};
-use crate::ngboost::{Columns, Division, NgBoost, Targets, TrainedTrees};
+use crate::ngboost::{Columns, NgBoost, Targets, TrainValidation, TrainedTrees};
 use negmm_dist::math::lanes::Chunk;
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
 
-/// Parameters of one network at most: beyond this it is a slip of the keyboard.
+/// Largest number of parameters of a network: more are taken for a typing error.
 const MOST_PARAMETERS: usize = 100_000_000;
 
-/// Something to train, with nothing left to be decided: what comes out depends on it alone.
+/// A training job. It is fully specified: the result depends on it alone.
 #[derive(Clone, Debug)]
 pub enum Job {
     /// A network.
@@ -28,34 +28,35 @@ pub enum Job {
 pub struct NetworkJob {
     /// Its shape.
     pub network: Network,
-    /// What its outputs mean and what is minimised.
+    /// The head and the loss.
     pub objective: Objective,
     /// All rows.
     pub data: Arc<Dataset>,
-    /// The rows it learns from.
+    /// The training rows.
     pub train: Vec<u32>,
-    /// The rows that choose the checkpoint that is kept; may be empty.
+    /// The rows that select the checkpoint; may be empty.
     pub validation: Vec<u32>,
-    /// How the training runs.
-    pub course: TrainingPlan,
-    /// Where its random numbers start: initial parameters, order of rows, dropout.
+    /// The training plan.
+    pub plan: TrainingPlan,
+    /// Random seed: initial parameters, order of rows, dropout.
     pub seed: u64,
 }
 
-/// Trees to boost.
+/// One boosted model to train.
 #[derive(Clone, Debug)]
 pub struct TreesJob {
-    /// How.
+    /// The settings of the method.
     pub settings: NgBoost,
     /// All rows.
     pub data: Arc<Dataset>,
-    /// The rows it learns from.
+    /// The training rows.
     pub train: Vec<u32>,
-    /// The rows that choose the number of rounds; may be empty.
+    /// The rows that select the number of rounds; may be empty.
     pub validation: Vec<u32>,
-    /// Where the second half of them begins, where each half is to be predicted with the rounds that the other chose; 0: nowhere.
-    pub halves: usize,
-    /// Where its random numbers start: the rows and columns of each round.
+    /// Cross-fitting: the index in the validation rows at which their second half begins; each half is predicted with the number of
+    /// rounds that the other half selects. 0: no cross-fitting.
+    pub cross_fitting_split: usize,
+    /// Random seed: the rows and columns of each round.
     pub seed: u64,
 }
 
@@ -80,7 +81,7 @@ impl Job {
         }
     }
 
-    /// The rows it learns from.
+    /// The training rows.
     pub fn train(&self) -> &[u32] {
         match self {
             Self::Network(job) => &job.train,
@@ -88,7 +89,7 @@ impl Job {
         }
     }
 
-    /// The rows that choose what is kept.
+    /// The validation rows.
     pub fn validation(&self) -> &[u32] {
         match self {
             Self::Network(job) => &job.validation,
@@ -96,7 +97,7 @@ impl Job {
         }
     }
 
-    /// Says why it cannot be trained, if it cannot. An engine gets no such job.
+    /// Checks that it can be trained. Engines only get jobs that pass.
     ///
     /// # Errors
     /// When a setting is out of range, the network does not fit the data, or there is no row to learn from.
@@ -119,23 +120,23 @@ impl NetworkJob {
         self.objective.initial_parameters(&self.network, &mut Rng::new(self.seed, streams::PARAMETERS))
     }
 
-    /// How far each input is moved in adversarial training, its share of the input's range over the training rows; nothing
-    /// without it.
+    /// The perturbation of each input in adversarial training: a fraction of its range over the training rows. Empty without
+    /// adversarial training.
     pub(crate) fn adversarial_steps(&self) -> Vec<f32> {
-        let (data, share) = (&self.data, self.course.adversarial as f32);
-        if share == 0.0 {
+        let (data, fraction) = (&self.data, self.plan.adversarial as f32);
+        if fraction == 0.0 {
             return Vec::new();
         }
         let range = |input: usize| {
             let values = self.train.iter().map(|row| data.x()[*row as usize * data.stride() + input]);
             let (low, high) = values.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(x), high.max(x)));
-            share * (high - low)
+            fraction * (high - low)
         };
         (0..data.features()).map(range).collect()
     }
 
     fn check(&self) -> Result<()> {
-        let Self { network, objective, data, course, .. } = self;
+        let Self { network, objective, data, plan, .. } = self;
         network.stem.as_ref().map_or(Ok(()), Stem::check)?;
         let parameters = network.parameters();
         if parameters > MOST_PARAMETERS {
@@ -147,20 +148,20 @@ impl NetworkJob {
         if network.inputs != data.features() || network.outputs != objective.head().outputs() {
             return Err(Error::data("a network does not fit its data or its objective"));
         }
-        if network.stem.is_some() && course.adversarial > 0.0 {
+        if network.stem.is_some() && plan.adversarial > 0.0 {
             return Err(Error::options(
-                "adversarial training is not there for sequences or embeddings: leave adversarial at 0",
+                "adversarial training is not available for sequences or embeddings: leave adversarial at 0",
             ));
         }
         if self.train.is_empty() {
             return Err(Error::data("there is no row to train on"));
         }
-        course.check(self.train.len())
+        plan.check(self.train.len())
     }
 }
 
 impl TreesJob {
-    /// Boosts, on this thread.
+    /// Trains the model on this thread.
     pub(crate) fn train(&self, number: usize, watch: &Callbacks<'_>) -> Result<TrainedTrees> {
         let data = &self.data;
         let columns = data.columns();
@@ -169,7 +170,11 @@ impl TreesJob {
         let (y, weights) = (doubles(data.y()), doubles(data.sample_weights()));
         let ends = data.intervals().map(|intervals| [intervals.lower(), intervals.upper()].map(doubles));
         let targets = Targets { y: &y, intervals: ends.as_ref().map(|[lower, upper]| [&lower[..], &upper[..]]) };
-        let division = Division { train: &self.train, held: &self.validation, halves: self.halves };
-        self.settings.fit_split(&columns, targets, Some(&weights), division, self.seed, (number, watch))
+        let split = TrainValidation {
+            train: &self.train,
+            validation: &self.validation,
+            cross_fitting_split: self.cross_fitting_split,
+        };
+        self.settings.fit_split(&columns, targets, Some(&weights), split, self.seed, (number, watch))
     }
 }

@@ -1,5 +1,4 @@
-//! The job queue between those who need trained networks and the engine: job groups go in, trained jobs come out,
-//! in whatever order the engine takes them.
+//! Job queues: an engine takes jobs from a queue and returns their results to it, in any order.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,26 +9,26 @@ use super::{Engine, Job, Trained, train};
 use crate::callbacks::Callbacks;
 use negmm_dist::{Error, Result};
 
-/// Jobs that an engine may take.
+/// A queue of jobs for an engine.
 pub trait Queue: Sync {
-    /// The next job and its number; may wait until there is one. `None`: there will be no more.
+    /// The next job and its number; may block until there is one. `None`: there are no more.
     fn next(&self) -> Option<(usize, Job)>;
 
-    /// Takes back what became of the job of that number.
+    /// Takes the result of the job with this number.
     fn done(&self, number: usize, trained: Result<Trained>);
 
-    /// How many pieces of work it is worth preparing for.
+    /// An upper bound of the number of jobs.
     fn most(&self) -> usize;
 }
 
 /// A list of jobs, all known from the start.
-pub(super) struct Batch<'a> {
+pub(super) struct JobList<'a> {
     jobs: &'a [Job],
     next: AtomicUsize,
     results: Vec<Mutex<Option<Result<Trained>>>>,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> JobList<'a> {
     pub(super) fn new(jobs: &'a [Job]) -> Self {
         let refused = |job: &Job| Mutex::new(job.check().err().map(Err));
         Self { jobs, next: AtomicUsize::new(0), results: jobs.iter().map(refused).collect() }
@@ -45,12 +44,12 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Why a job did not come back.
+/// Why a job has no result.
 fn unreturned(watch: &Callbacks<'_>) -> Error {
     watch.check_cancelled().err().unwrap_or_else(|| Error::options("the engine has not trained this job"))
 }
 
-impl Queue for Batch<'_> {
+impl Queue for JobList<'_> {
     fn next(&self) -> Option<(usize, Job)> {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -74,16 +73,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Something that needs jobs trained: the jobs, and what is made of them.
+/// A group of jobs, and what is computed from their results.
 pub struct JobGroup<'a, R> {
-    /// What is to be trained; may be nothing.
+    /// The jobs; may be empty.
     pub jobs: Vec<Job>,
-    /// What is made of the trained jobs, which come in the order of `jobs`, with the seconds that planning and training took.
+    /// Called with the results in the order of `jobs`, and with the seconds that planning and training took.
     pub finish: Finish<'a, R>,
 }
 
 impl<'a, R: 'a> JobGroup<'a, R> {
-    /// One that needs nothing trained.
+    /// A group without jobs.
     pub fn done(result: R) -> Self
     where
         R: Send,
@@ -91,71 +90,71 @@ impl<'a, R: 'a> JobGroup<'a, R> {
         Self { jobs: Vec::new(), finish: Box::new(|_, _| Ok(result)) }
     }
 
-    /// Does it, alone.
+    /// Trains the jobs of this group alone.
     ///
     /// # Errors
-    /// When a job fails, or what is made of them.
+    /// When `finish` fails, in general because a job did.
     pub fn run(self, engine: &dyn Engine, watch: &Callbacks<'_>) -> Result<R> {
         let start = Instant::now();
         let trained = train(engine, &self.jobs, watch);
         (self.finish)(trained, start.elapsed().as_secs_f64())
     }
 
-    /// Makes something else of what comes out, or of why nothing does.
+    /// Applies a function to the result of the group.
     pub fn map<S>(self, change: impl FnOnce(Result<R>) -> Result<S> + Send + 'a) -> JobGroup<'a, S> {
         let Self { jobs, finish } = self;
         JobGroup { jobs, finish: Box::new(move |trained, seconds| change(finish(trained, seconds))) }
     }
 }
 
-/// What is made of trained jobs.
+/// Called with the results of a group's jobs and the seconds that planning and training took.
 pub type Finish<'a, R> = Box<dyn FnOnce(Vec<Result<Trained>>, f64) -> Result<R> + Send + 'a>;
 
-/// Many undertakings whose jobs share an engine.
+/// Several groups whose jobs are trained by one engine.
 pub struct JobGroups<'a, R> {
-    /// How many there are.
+    /// The number of groups.
     pub count: usize,
-    /// Plans the one of that number, when the engine has room for its jobs.
+    /// Plans the group with this number, as soon as the engine can take its jobs.
     pub begin: &'a (dyn Fn(usize) -> Result<JobGroup<'a, R>> + Sync),
-    /// Told what came of each, as soon as it is finished, and the seconds that it took. `false`: no more are begun.
+    /// Called with the number of each finished group, its result and the seconds that it took. `false`: no more groups are begun.
     pub ended: &'a (dyn Fn(usize, Result<R>, f64) -> bool + Sync),
 }
 
 impl<'a, R> JobGroups<'a, R> {
-    /// Hands the jobs of all of them to `engine`. Each is finished on the thread that brought its last job back.
+    /// Trains all groups. Each is finished on the thread that returned its last job.
     pub fn run(&self, engine: &dyn Engine, watch: &Callbacks<'_>) {
-        let state: Mutex<State<'a, R>> = Mutex::default();
-        engine.run(&Shared { undertakings: self, watch, state, planned: Condvar::new() }, watch);
+        let state: Mutex<QueueState<'a, R>> = Mutex::default();
+        engine.run(&GroupQueue { groups: self, watch, state, planned: Condvar::new() }, watch);
     }
 }
 
-/// The queue that an engine sees.
-struct Shared<'s, 'a, R> {
-    undertakings: &'s JobGroups<'a, R>,
+/// The queue of the jobs of several groups.
+struct GroupQueue<'s, 'a, R> {
+    groups: &'s JobGroups<'a, R>,
     watch: &'s Callbacks<'s>,
-    state: Mutex<State<'a, R>>,
-    /// Told when an undertaking has been planned.
+    state: Mutex<QueueState<'a, R>>,
+    /// Notified when a group has been planned.
     planned: Condvar,
 }
 
-struct State<'a, R> {
-    /// The first undertaking that nobody has begun.
+struct QueueState<'a, R> {
+    /// The first group that has not been begun.
     next: usize,
-    /// Undertakings that are being planned now.
+    /// The number of groups that are being planned.
     planning: usize,
-    /// Whether no more are to be begun.
+    /// Whether no more groups are to be begun.
     stopped: bool,
-    /// Jobs that nobody has taken.
+    /// Jobs that the engine has not taken yet.
     ready: VecDeque<(usize, Job)>,
-    /// Jobs so far.
+    /// The number of jobs so far.
     jobs: usize,
-    /// Where each job that is not back belongs: its undertaking, its place there, and when it was taken.
-    belongs: HashMap<usize, (usize, usize, Instant)>,
-    /// Undertakings with jobs that are not back.
-    open: HashMap<usize, Open<'a, R>>,
+    /// For each unfinished job its group, its index there, and when it was taken.
+    assigned: HashMap<usize, (usize, usize, Instant)>,
+    /// Groups with unfinished jobs.
+    open: HashMap<usize, OpenGroup<'a, R>>,
 }
 
-impl<R> Default for State<'_, R> {
+impl<R> Default for QueueState<'_, R> {
     fn default() -> Self {
         Self {
             next: 0,
@@ -163,29 +162,28 @@ impl<R> Default for State<'_, R> {
             stopped: false,
             ready: VecDeque::new(),
             jobs: 0,
-            belongs: HashMap::new(),
+            assigned: HashMap::new(),
             open: HashMap::new(),
         }
     }
 }
 
-/// An undertaking with jobs that are not back.
-struct Open<'a, R> {
+/// A group with unfinished jobs.
+struct OpenGroup<'a, R> {
     results: Vec<Option<Result<Trained>>>,
     left: usize,
     seconds: f64,
     finish: Finish<'a, R>,
 }
 
-impl<'a, R> Shared<'_, 'a, R> {
-    /// Plans an undertaking, and finishes it where there is nothing to train. A job that cannot be trained never reaches the
-    /// engine.
+impl<'a, R> GroupQueue<'_, 'a, R> {
+    /// Plans a group, and finishes it if there is nothing to train. A job that fails [`Job::check`] is not given to the engine.
     fn plan(&self, number: usize) {
         let start = Instant::now();
-        let begun = (self.undertakings.begin)(number);
+        let begun = (self.groups.begin)(number);
         let seconds = start.elapsed().as_secs_f64();
         let JobGroup { jobs, finish } = match begun {
-            Ok(undertaking) => undertaking,
+            Ok(group) => group,
             Err(error) => return self.end(number, Err(error), seconds),
         };
         let results: Vec<Option<Result<Trained>>> = jobs.iter().map(|job| job.check().err().map(Err)).collect();
@@ -194,12 +192,12 @@ impl<'a, R> Shared<'_, 'a, R> {
             return self.finish(number, finish, results.into_iter().flatten().collect(), seconds);
         }
         let state = &mut *locked(&self.state);
-        for (place, job) in jobs.into_iter().enumerate().filter(|(place, _)| results[*place].is_none()) {
-            state.belongs.insert(state.jobs, (number, place, start));
+        for (index, job) in jobs.into_iter().enumerate().filter(|(index, _)| results[*index].is_none()) {
+            state.assigned.insert(state.jobs, (number, index, start));
             state.ready.push_back((state.jobs, job));
             state.jobs += 1;
         }
-        state.open.insert(number, Open { results, left, seconds, finish });
+        state.open.insert(number, OpenGroup { results, left, seconds, finish });
     }
 
     fn finish(&self, number: usize, finish: Finish<'a, R>, results: Vec<Result<Trained>>, seconds: f64) {
@@ -209,14 +207,14 @@ impl<'a, R> Shared<'_, 'a, R> {
     }
 
     fn end(&self, number: usize, result: Result<R>, seconds: f64) {
-        if !(self.undertakings.ended)(number, result, seconds) {
+        if !(self.groups.ended)(number, result, seconds) {
             locked(&self.state).stopped = true;
         }
     }
 }
 
-/// As long as it lives an undertaking is being planned.
-struct Planning<'p, 's, 'a, R>(&'p Shared<'s, 'a, R>);
+/// Counts a group as being planned until it is dropped.
+struct Planning<'p, 's, 'a, R>(&'p GroupQueue<'s, 'a, R>);
 
 impl<R> Drop for Planning<'_, '_, '_, R> {
     fn drop(&mut self) {
@@ -225,7 +223,7 @@ impl<R> Drop for Planning<'_, '_, '_, R> {
     }
 }
 
-impl<R> Queue for Shared<'_, '_, R> {
+impl<R> Queue for GroupQueue<'_, '_, R> {
     fn next(&self) -> Option<(usize, Job)> {
         let mut state = locked(&self.state);
         loop {
@@ -233,12 +231,12 @@ impl<R> Queue for Shared<'_, '_, R> {
                 return None;
             }
             if let Some((number, job)) = state.ready.pop_front() {
-                if let Some((_, _, taken)) = state.belongs.get_mut(&number) {
+                if let Some((_, _, taken)) = state.assigned.get_mut(&number) {
                     *taken = Instant::now();
                 }
                 return Some((number, job));
             }
-            if state.next < self.undertakings.count {
+            if state.next < self.groups.count {
                 let number = state.next;
                 state.next += 1;
                 state.planning += 1;
@@ -257,21 +255,22 @@ impl<R> Queue for Shared<'_, '_, R> {
 
     fn done(&self, number: usize, trained: Result<Trained>) {
         let mut state = locked(&self.state);
-        let Some((undertaking, place, taken)) = state.belongs.remove(&number) else { return };
-        let Some(open) = state.open.get_mut(&undertaking) else { return };
-        open.results[place] = Some(trained);
+        let Some((group, index, taken)) = state.assigned.remove(&number) else { return };
+        let Some(open) = state.open.get_mut(&group) else { return };
+        open.results[index] = Some(trained);
         open.left -= 1;
         open.seconds += taken.elapsed().as_secs_f64();
         if open.left > 0 {
             return;
         }
-        let Some(Open { results, seconds, finish, .. }) = state.open.remove(&undertaking) else { return };
+        let Some(OpenGroup { results, seconds, finish, .. }) = state.open.remove(&group) else { return };
         drop(state);
-        self.finish(undertaking, finish, results.into_iter().flatten().collect(), seconds);
+        self.finish(group, finish, results.into_iter().flatten().collect(), seconds);
     }
 
     fn most(&self) -> usize {
-        // How many jobs there will be is known when they are planned.
-        if self.undertakings.count == 0 { 0 } else { usize::MAX }
+        // The number of jobs is known only when all groups are planned.
+
+        if self.groups.count == 0 { 0 } else { usize::MAX }
     }
 }

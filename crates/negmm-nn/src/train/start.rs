@@ -35,8 +35,8 @@ impl NetworkJob {
             order: counter(streams::ORDER),
             dropout: counter(streams::DROPOUT),
             objective: counter(streams::OBJECTIVE),
-            part: part_of(self.course.batch_size),
-            parts: parts(self.course.batch_size),
+            part: part_of(self.plan.batch_size),
+            parts: parts(self.plan.batch_size),
         }
     }
 }

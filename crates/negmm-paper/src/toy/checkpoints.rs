@@ -40,7 +40,7 @@ impl TrainingPath {
         let mut jobs = plan.jobs();
         for job in &mut jobs {
             if let Job::Network(job) = job {
-                job.course.snapshots = interval;
+                job.plan.snapshots = interval;
             }
         }
         let finish = move |mut trained: Vec<Result<Trained>>, _: f64| {

@@ -36,7 +36,7 @@ pub fn range(row: DistributionRef<'_>, y: f64) -> (f64, f64) {
 /// Points from `low` to `high` for a smooth curve: evenly spaced, denser at narrow components, and on both sides of bounds.
 fn curve_points(row: DistributionRef<'_>, low: f64, high: f64) -> Vec<f64> {
     let mut points: Vec<f64> = (0..POINTS).map(|at| low + (high - low) * at as f64 / (POINTS - 1) as f64).collect();
-    if let DistributionKind::Mixture(mixture) = row.law {
+    if let DistributionKind::Mixture(mixture) = row.kind {
         let components = mixture.weights.iter().zip(mixture.means.iter().zip(mixture.sds));
         for (_, (mean, sd)) in
             components.filter(|(weight, (_, sd))| **weight >= MIN_WEIGHT && **sd > 0.0 && **sd < NARROW * (high - low))
@@ -97,7 +97,7 @@ fn panel(row: DistributionRef<'_>, diagnostics: &RowDiagnostics, y: f64, target:
     let cells = cells(row, (low, high));
     let measure = if cells.is_some() { "probability" } else { "density" };
     let panel = Panel::new(Axis::new(target).range(low, high), Axis::new(measure).include(0.0));
-    let panel = match (row.law, cells) {
+    let panel = match (row.kind, cells) {
         (_, Some(cells)) => bars(panel, row, diagnostics, &cells),
         (DistributionKind::Mixture(mixture), None) => curve(panel, row, mixture, diagnostics, low, high),
         (DistributionKind::Samples(samples), None) => histogram(panel, samples.values, diagnostics, low, high),

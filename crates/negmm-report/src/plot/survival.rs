@@ -55,10 +55,10 @@ pub fn survival(evaluation: &EvaluationSet, target: &str) -> Option<Plot> {
 /// The corners of the step function from `first` to `last`, thinned out where there are many.
 fn steps(observed: &KaplanMeier, first: f64, last: f64) -> (Vec<f64>, Vec<f64>) {
     let (mut x, mut y) = (vec![first], vec![1.0]);
-    for at in evenly_spaced(observed.places.len(), STEPS) {
+    for at in evenly_spaced(observed.times.len(), STEPS) {
         let before = y[y.len() - 1];
-        x.extend([observed.places[at]; 2]);
-        y.extend([before, observed.shares[at]]);
+        x.extend([observed.times[at]; 2]);
+        y.extend([before, observed.survival[at]]);
     }
     x.push(last);
     y.push(y[y.len() - 1]);

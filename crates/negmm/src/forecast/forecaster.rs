@@ -195,10 +195,13 @@ impl Forecaster {
         let networks = predicted.mixtures().ok_or_else(|| Error::model("a forecaster's networks predict mixtures"))?;
         let law = self.rest.recent.law().repeated(places.len());
         let parts = [(networks.clone(), self.rest.share), (law, 1.0 - self.rest.share)];
-        let parts: Vec<Mixtures> =
-            parts.into_iter().filter(|(_, share)| *share > 0.0).map(|(part, share)| part.weighed(share)).collect();
+        let parts: Vec<Mixtures> = parts
+            .into_iter()
+            .filter(|(_, share)| *share > 0.0)
+            .map(|(part, share)| part.scale_weights(share))
+            .collect();
         let frames = places.iter().map(|place| pasts[place.series].frame(&self.recipe, *place).shift_and_scale());
-        let mixtures = Mixtures::side_by_side(&parts).rescaled_by_row(frames);
+        let mixtures = Mixtures::concatenate_components(&parts).rescaled_by_row(frames);
         let predictions = Predictions::from(mixtures).with_sound_support(self.rest.support);
         Ok(Forecasts { places, predictions: self.model.helper().accelerating(predictions) })
     }

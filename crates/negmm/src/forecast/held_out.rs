@@ -43,8 +43,8 @@ impl Held {
         let parts = [networks, law]
             .into_iter()
             .enumerate()
-            .map(|(part, mixtures)| mixtures.reordered(&order, |row| (without[self.folds[row] as usize][part], 1.0)));
-        (stacking.shares()[0], Mixtures::side_by_side(&parts.collect::<Vec<_>>()))
+            .map(|(part, mixtures)| mixtures.take(&order, |row| (without[self.folds[row] as usize][part], 1.0)));
+        (stacking.shares()[0], Mixtures::concatenate_components(&parts.collect::<Vec<_>>()))
     }
 
     /// The copula between steps ahead of the same origin.

@@ -313,14 +313,21 @@ impl Auto {
                 let network = self.network(&sizes, if members > 1 { member } else { number });
                 let network = if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network };
                 let mut job = network.job(&material, self.eta, own);
-                job.course.halves = half;
-                job.course.keeps_last = cells;
+                job.plan.cross_fitting_split = half;
+                job.plan.keep_last_checkpoint = cells;
                 networks.push(job);
             }
             let FoldData { data, train, statistics, .. } = material;
             if sizes.trees {
-                let (seed, halves) = (member_seed(seed, number), half_of(rows.len(), groups.as_deref()));
-                trees.push(TreesJob { settings: of_trees(), data, train, validation: rows.clone(), halves, seed });
+                let (seed, cross_fitting_split) = (member_seed(seed, number), half_of(rows.len(), groups.as_deref()));
+                trees.push(TreesJob {
+                    settings: of_trees(),
+                    data,
+                    train,
+                    validation: rows.clone(),
+                    cross_fitting_split,
+                    seed,
+                });
             }
             folds.push(Fold { rows, checked, half, statistics });
         }
@@ -400,7 +407,7 @@ mod tests {
         };
         for job in jobs {
             assert!(apart(&job.train, &job.validation));
-            let (first, second) = job.validation.split_at(job.course.halves);
+            let (first, second) = job.validation.split_at(job.plan.cross_fitting_split);
             assert!(!first.is_empty() && apart(first, second));
         }
     }

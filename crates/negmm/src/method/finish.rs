@@ -8,7 +8,7 @@ use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::Isa;
 use negmm_dist::{Error, Mixtures, Result};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
-use negmm_nn::ngboost::{Boosted, Score, TrainedTrees};
+use negmm_nn::ngboost::{Boosted, BoostingScore, TrainedTrees};
 use negmm_nn::train::{Epoch, History, NetworkJob, Trained, TreesJob, Validation};
 
 /// The result of training.
@@ -164,9 +164,11 @@ pub(super) fn history_of(job: &TreesJob, boosted: &Boosted) -> History {
 }
 
 /// A validation score of this kind.
-fn validation_score(kind: Score, score: f64) -> Validation {
+fn validation_score(kind: BoostingScore, score: f64) -> Validation {
     match kind {
-        Score::Log => Validation { nll: Some(score), crps: None, calibrated: None },
-        Score::Crps | Score::CrpsOriginal => Validation { nll: None, crps: Some(score), calibrated: None },
+        BoostingScore::Log => Validation { nll: Some(score), crps: None, calibrated: None },
+        BoostingScore::Crps | BoostingScore::CrpsOriginal => {
+            Validation { nll: None, crps: Some(score), calibrated: None }
+        }
     }
 }

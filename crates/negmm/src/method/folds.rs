@@ -151,7 +151,7 @@ impl Folds {
             && trees.len() == self.trees.len()
             && networks.iter().zip(&self.networks).all(|(trained, job)| {
                 let fits = |parameters: &Parameters| parameters.chunks().len() == job.network.chunks();
-                fits(&trained.parameters) && trained.crossed.iter().flatten().all(fits)
+                fits(&trained.parameters) && trained.cross_fitted.iter().flatten().all(fits)
             });
         if fits { Ok((networks, trees)) } else { Err(foreign()) }
     }
@@ -178,10 +178,11 @@ impl Folds {
         let mut said = Vec::new();
         for (at, fold) in self.folds.iter().enumerate() {
             let number = at * each + member;
-            let TrainedNetwork { parameters, crossed, .. } = &networks[number];
+            let TrainedNetwork { parameters, cross_fitted, .. } = &networks[number];
             let (checked, unchecked) = fold.rows.split_at(fold.checked);
             let (first, second) = checked.split_at(fold.half);
-            let [by_second, by_first] = crossed.as_ref().map_or([parameters; 2], |[first, second]| [first, second]);
+            let [by_second, by_first] =
+                cross_fitted.as_ref().map_or([parameters; 2], |[first, second]| [first, second]);
             for (rows, parameters) in [(first, by_second), (second, by_first), (unchecked, parameters)] {
                 if !rows.is_empty() {
                     let alone = networks_of(vec![self.member(number, parameters.clone(), 1.0)], head);
@@ -218,18 +219,18 @@ impl Folds {
         let shares: Vec<Vec<f64>> = (0..self.folds.len() as u32).map(|fold| stacking.shares_without(fold)).collect();
         let mut order: Vec<usize> = (0..held.rows.len()).collect();
         order.sort_unstable_by_key(|at| held.rows[*at]);
-        let baseline = said[said.len() - 1].mixtures.clone().reordered(&order, |_| (1.0, 1.0));
+        let baseline = said[said.len() - 1].mixtures.clone().take(&order, |_| (1.0, 1.0));
         let mut parts = Vec::with_capacity(said.len());
         for (part, MemberPredictions { mixtures, alone, .. }) in said.into_iter().enumerate() {
             if shares.iter().any(|shares| shares[part] > 0.0) {
-                parts.push(mixtures.reordered(&order, |row| {
+                parts.push(mixtures.take(&order, |row| {
                     let fold = held.folds[row] as usize;
                     (shares[fold][part], alone[fold])
                 }));
             }
         }
         let sizes = parts.iter().map(Mixtures::components).collect();
-        let predictions = Predictions::from(Mixtures::side_by_side(&parts)).of_members_of(sizes);
+        let predictions = Predictions::from(Mixtures::concatenate_components(&parts)).of_members_of(sizes);
         OutOfFold {
             rows: order.iter().map(|at| self.numbers[held.rows[*at] as usize]).collect(),
             folds: order.iter().map(|at| held.folds[*at]).collect(),

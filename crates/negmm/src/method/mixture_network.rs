@@ -79,7 +79,7 @@ impl MixtureNetwork {
     /// The loss, with `eta` as the weight of the logarithmic score. The atoms are those of all rows, so that all
     /// networks of a pool have the same.
     fn objective(&self, data: &Dataset, eta: f64) -> Objective {
-        let atom = |place: &f32| Atom { place: *place, share: data.share_of(*place) as f32 };
+        let atom = |value: &f32| Atom { value: *value, probability: data.fraction_equal_to(*value) as f32 };
         let head = MixtureHead {
             components: self.components,
             sd_floor: self.settings.sigma_min as f32,

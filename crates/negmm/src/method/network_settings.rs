@@ -143,7 +143,7 @@ impl NetworkSettings {
             },
             objective,
             data: data.clone(),
-            course: self.training.course(train.len()),
+            plan: self.training.plan(train.len()),
             train: train.clone(),
             validation: validation.clone(),
             seed,

@@ -8,7 +8,7 @@ use super::settings::MethodSettings;
 use super::{NgBoost, PredictorKind};
 use negmm_dist::{Error, Hint, Result};
 use negmm_nn::dataset::Dataset;
-use negmm_nn::ngboost::Score;
+use negmm_nn::ngboost::BoostingScore;
 use negmm_nn::train::TreesJob;
 
 impl MethodSettings for NgBoost {
@@ -18,7 +18,7 @@ impl MethodSettings for NgBoost {
 
     fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
         let FoldData { data, train, validation, statistics } = FoldData::split(data, self.validation_fraction, seed);
-        let job = TreesJob { settings: self.clone(), data, train, validation, halves: 0, seed };
+        let job = TreesJob { settings: self.clone(), data, train, validation, cross_fitting_split: 0, seed };
         Ok(Plan { method: self.clone().into(), work: Work::Trees { job, statistics } })
     }
 
@@ -27,7 +27,7 @@ impl MethodSettings for NgBoost {
     }
 
     fn check_censored(&self) -> Result<()> {
-        if self.score != Score::Log {
+        if self.score != BoostingScore::Log {
             let error = Error::options("ngboost with the CRPS score cannot learn from censored targets");
             return Err(error.with_hint(Hint::set("score", "log")));
         }

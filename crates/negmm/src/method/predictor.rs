@@ -191,9 +191,9 @@ impl Predictor {
                     let predictions = predictor.predict_on(accelerator, data, isa)?;
                     let said = predictions.mixtures().ok_or_else(|| Error::model("a stack predicts mixtures"))?;
                     sizes.extend(vec![said.components() / predictor.members(); predictor.members()]);
-                    mixtures.push(said.clone().weighed(*share));
+                    mixtures.push(said.clone().scale_weights(*share));
                 }
-                let stacked = Predictions::from(Mixtures::side_by_side(&mixtures)).of_members_of(sizes);
+                let stacked = Predictions::from(Mixtures::concatenate_components(&mixtures)).of_members_of(sizes);
                 Ok(Standardised::new(stacked, Pool::Mixture))
             }
         }

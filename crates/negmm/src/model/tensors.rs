@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn networks_with_atoms_come_back() {
-        let atoms = Atoms::new([(0.1, 0.2), (-3.0, 0.0)].map(|(place, share)| Atom { place, share }));
+        let atoms = Atoms::new([(0.1, 0.2), (-3.0, 0.0)].map(|(value, probability)| Atom { value, probability }));
         let head = Head::Mixture(MixtureHead { atoms, ..MixtureHead::new(3, 1e-3) });
         let network = Network {
             inputs: 2,

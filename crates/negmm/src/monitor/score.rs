@@ -24,7 +24,7 @@ pub(super) fn normal_score(row: DistributionRef<'_>, y: f64, seed: u64, number: 
 /// Probabilities of smaller, equal and larger values. A target exchangeable with M samples has M + 1 equally likely
 /// ranks.
 fn parts(row: DistributionRef<'_>, y: f64) -> (f64, f64, f64) {
-    match row.law {
+    match row.kind {
         DistributionKind::Samples(samples) => {
             let y = row.support.nearest(y);
             let below = samples.values.partition_point(|value| *value < y);

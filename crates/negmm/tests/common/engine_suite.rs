@@ -91,14 +91,14 @@ fn job(data: &Arc<Dataset>, seed: u64, training: TrainingConfig) -> NetworkJob {
         data: data.clone(),
         train: (0..cut).collect(),
         validation: (cut..rows).collect(),
-        course: training.course(cut as usize),
+        plan: training.plan(cut as usize),
         seed,
     }
 }
 
 /// The same with another training.
 fn trained_by(job: NetworkJob, training: &TrainingConfig) -> NetworkJob {
-    NetworkJob { course: training.course(job.train.len()), ..job }
+    NetworkJob { plan: training.plan(job.train.len()), ..job }
 }
 
 fn train(engine: &dyn Engine, job: &NetworkJob) -> TrainedNetwork {
@@ -128,8 +128,8 @@ fn bits(parameters: &Parameters) -> Vec<u32> {
 
 /// Training that moves nothing: no weight but a zero is so small that 1e-30 changes it.
 fn initial_parameters(engine: &dyn Engine, of: &NetworkJob) -> Parameters {
-    let course = TrainingConfig { learning_rate: 1e-30, ..plain_training(1) }.course(of.train.len());
-    let moved = train(engine, &NetworkJob { course, validation: vec![], ..of.clone() }).parameters;
+    let plan = TrainingConfig { learning_rate: 1e-30, ..plain_training(1) }.plan(of.train.len());
+    let moved = train(engine, &NetworkJob { plan, validation: vec![], ..of.clone() }).parameters;
     let still: Vec<f32> =
         moved.numbers().iter().map(|number| if number.abs() < 1e-20 { 0.0 } else { *number }).collect();
     Parameters::from_numbers(&still).unwrap()
@@ -211,7 +211,7 @@ pub fn trees_are_boosted_beside_networks(engine: &dyn Engine) {
         data: data.clone(),
         train: (0..90).collect(),
         validation: (90..120).collect(),
-        halves: 0,
+        cross_fitting_split: 0,
         seed: 4,
     };
     let alone =
@@ -543,7 +543,7 @@ pub fn three_steps_of_adam_by_hand(engine: &dyn Engine) {
         data: data.clone(),
         train: vec![0],
         validation: vec![],
-        course: TrainingConfig { learning_rate: 0.1, ..plain_training(epochs) }.course(1),
+        plan: TrainingConfig { learning_rate: 0.1, ..plain_training(epochs) }.plan(1),
         seed: 4,
     };
     let biases = |parameters: &Parameters| [0, 1, 2].map(|at| f64::from(parameters.numbers()[at * WIDTH]));

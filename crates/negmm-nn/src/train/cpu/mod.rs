@@ -59,7 +59,7 @@ impl Engine for CpuEngine {
             }
         };
         // Without threads of its own the work is still done, one job after the other.
-        if threads::side_by_side(threads::count(self.threads).min(queue.most()), work).is_err() {
+        if threads::broadcast(threads::count(self.threads).min(queue.most()), work).is_err() {
             work();
         }
     }

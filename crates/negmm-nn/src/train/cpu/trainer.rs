@@ -107,8 +107,8 @@ impl Kernel for Differentiate<'_> {
                     }
                     pass.move_inputs::<L>(adversarial_steps);
                 }
-                let share = job.course.dropout as f32;
-                let dropout = (share > 0.0).then_some(Dropout { share, draws: &mut draws });
+                let share = job.plan.dropout as f32;
+                let dropout = (share > 0.0).then_some(Dropout { rate: share, draws: &mut draws });
                 pass.forward::<L>(job.network.activation, parameters, dropout);
                 let (outputs, deltas) = pass.outputs_and_deltas();
                 *loss += evaluator.loss::<L>(outputs, &panel, deltas);
@@ -146,13 +146,13 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
     /// At the start of a job.
     pub fn new(job: &'a NetworkJob) -> Self {
         let parameters = job.initial_parameters();
-        let course = &job.course;
-        let averages = course.ema_decay > 0.0 && course.optimiser != Optimiser::ScheduleFree;
+        let plan = &job.plan;
+        let averages = plan.ema_decay > 0.0 && plan.optimiser != Optimiser::ScheduleFree;
         let averaged = if averages { parameters.clone() } else { Vec::new() };
         Self {
             averaged,
-            parts: (0..parts(course.batch_size)).map(|_| Part::new(job)).collect(),
-            optimiser: OptimiserState::new(job.course.optimiser, &job.network, &parameters),
+            parts: (0..parts(plan.batch_size)).map(|_| Part::new(job)).collect(),
+            optimiser: OptimiserState::new(job.plan.optimiser, &job.network, &parameters),
             adversarial_steps: job.adversarial_steps(),
             dropout: Counter::new(job.seed, streams::DROPOUT),
             objective: Counter::new(job.seed, streams::OBJECTIVE),
@@ -174,12 +174,12 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
         // Rows that all count for nothing have nothing to say.
         let share = if total > 0.0 { (1.0 / total) as f32 } else { 0.0 };
         let step = Step { job, parameters, adversarial_steps, share, objective: objective.step(number) };
-        let part = part_of(job.course.batch_size);
+        let part = part_of(job.plan.batch_size);
         let used = rows.len().div_ceil(part);
         // Fewer only where somebody asks for more rows than a batch has.
         parts.resize_with(used.max(parts.len()), || Part::new(job));
         // No two parts of a training have the same draws.
-        let first = number * self::parts(job.course.batch_size) as u64;
+        let first = number * self::parts(job.plan.batch_size) as u64;
         threads::for_each(&mut parts[..used], |at, room| {
             let rows = &rows[at * part..rows.len().min((at + 1) * part)];
             L::call(Differentiate { step, part: room, rows, dropout: dropout.step(first + at as u64) });
@@ -215,20 +215,20 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
         if !(loss.is_finite() && optimiser::all_finite::<L>(gradient)) {
             return None;
         }
-        let course = &job.course;
-        let decay = Decay { network: &job.network, factor: (1.0 - rate * course.weight_decay).max(0.0) as f32 };
+        let plan = &job.plan;
+        let decay = Decay { network: &job.network, factor: (1.0 - rate * plan.weight_decay).max(0.0) as f32 };
         self.optimiser.step::<L>(parameters, gradient, rate, decay);
         self.taken += 1;
         if !self.averaged.is_empty() {
             // Early on the average is over the steps so far: a decay that fits a long run would remember the start.
-            let keep = course.ema_decay.min(f64::from(self.taken) / (f64::from(self.taken) + 10.0));
+            let keep = plan.ema_decay.min(f64::from(self.taken) / (f64::from(self.taken) + 10.0));
             optimiser::average::<L>(&mut self.averaged, parameters, keep as f32);
         }
         Some(loss)
     }
 
     fn validate(&mut self, rows: &[u32]) -> Option<Validation> {
-        let calibrated = (self.job.course.select == Selection::Calibrated).then_some([0.0; SD_FACTORS.len()]);
+        let calibrated = (self.job.plan.select == Selection::Calibrated).then_some([0.0; SD_FACTORS.len()]);
         let parameters = predicting(&self.parameters, &self.averaged, &self.optimiser);
         let sums = ScoreSums { calibrated, ..ScoreSums::default() };
         let sums = L::call(Scored { job: self.job, parameters, part: &mut self.parts[0], rows, sums });
