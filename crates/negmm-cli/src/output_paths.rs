@@ -31,7 +31,7 @@ pub fn check_distinct(json: bool, outputs: &[OutputPath<'_>], inputs: &[(&str, &
                 other.what
             )));
         }
-        if let Some((input, _)) = inputs.iter().find(|(_, path)| *path != "-" && is_same(path, path)) {
+        if let Some((input, _)) = inputs.iter().find(|(_, other)| *path != "-" && is_same(path, other)) {
             return Err(Error::options(format!(
                 "the {what} would replace the {input} in {path}: use another {option}"
             )));

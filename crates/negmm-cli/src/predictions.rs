@@ -31,7 +31,7 @@ impl Format {
         #[cfg(feature = "parquet")]
         return Ok(Self::Parquet);
         #[cfg(not(feature = "parquet"))]
-        Err(Error::options(format!("this build writes no Parquet: say another name than {path}")))
+        Err(Error::options(format!("this build writes no Parquet: use another name than {path}")))
     }
 }
 
