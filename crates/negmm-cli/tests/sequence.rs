@@ -137,7 +137,7 @@ fn sequences_that_are_refused() {
     let short = "s.csv: a window of 30 steps needs at least 32 rows here, found 20";
     folder.refused(&fit(&["--sequence", "price", "--levels"]), 1, short);
     let adversarial = ["--sequence", "price", "--window", "3", "--method", "mdn", "--adversarial", "0.01"];
-    let message = "adversarial training is not there for sequences or embeddings: leave adversarial at 0";
+    let message = "adversarial training is not available for sequences or embeddings: leave adversarial at 0";
     folder.refused(&fit(&adversarial), 2, message);
     let units = "lstm-hidden must be from 1 to 16384 units, found 0";
     folder.refused(&fit(&["--sequence", "price", "--window", "3", "--lstm-hidden", "0"]), 2, units);

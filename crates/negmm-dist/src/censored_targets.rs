@@ -9,15 +9,15 @@ use crate::{Error, Result};
 pub struct CensoredTargets {
     /// Lower ends.
     pub lower: Vec<f64>,
-    /// Upper ends, infinite where there is none.
+    /// Upper ends, infinite for right-censored targets.
     pub upper: Vec<f64>,
 }
 
 impl CensoredTargets {
-    /// Whether there is something sound for each of so many rows, and a weight where there are weights.
+    /// Checks that each of `rows` rows has a valid interval, and a weight if there are weights.
     ///
     /// # Errors
-    /// When there is not; the message names the row.
+    /// When one has not; the message names the row.
     pub fn check(&self, rows: usize, weights: Option<&[f64]>) -> Result<()> {
         let Self { lower, upper } = self;
         if lower.len() != rows || upper.len() != rows {
@@ -35,27 +35,27 @@ impl CensoredTargets {
         weights.map_or(Ok(()), |weights| check_weights(weights, rows))
     }
 
-    /// Whether the target of a row is known.
+    /// Whether the target of a row is observed.
     pub fn is_value(&self, row: usize) -> bool {
         self.lower[row] == self.upper[row]
     }
 
-    /// The rows whose target is known.
+    /// The rows with observed targets.
     pub fn values(&self) -> Vec<usize> {
         (0..self.lower.len()).filter(|row| self.is_value(*row)).collect()
     }
 
-    /// Rows whose target is not known.
+    /// The number of censored rows.
     pub fn censored(&self) -> usize {
         self.lower.len() - self.values().len()
     }
 
-    /// The first row that has an interval with two ends.
+    /// The first row that has an interval with two finite ends.
     pub fn first_interval(&self) -> Option<usize> {
         (0..self.lower.len()).find(|row| !self.is_value(*row) && self.upper[*row].is_finite())
     }
 
-    /// What is known of some rows, in this order.
+    /// The targets of some rows, in this order.
     ///
     /// # Panics
     /// When there is no such row.

@@ -28,7 +28,7 @@ pub trait Distribution {
         self.variance().sqrt()
     }
 
-    /// The part of the variance within the components; all of it where there are none.
+    /// The part of the variance within the components; all of it if there are none.
     fn variance_within(&self) -> f64 {
         self.variance()
     }
@@ -59,7 +59,7 @@ pub trait Distribution {
     /// Logarithm of that density.
     fn log_pdf(&self, y: f64) -> f64;
 
-    /// Logarithm of the likelihood of `y`: of its point probability where that is positive, else of its density.
+    /// Logarithm of the likelihood of `y`: of its point probability if that is positive, else of its density.
     fn log_likelihood(&self, y: f64) -> f64 {
         let point = self.point_probability(y);
         if point > 0.0 { libm::log(point) } else { self.log_pdf(y) }
@@ -81,7 +81,7 @@ pub trait Distribution {
     /// Quantile: the value that Y stays below with probability `level`; on a grid the smallest value v with P(Y <= v) >= `level`.
     fn quantile(&self, level: f64) -> f64;
 
-    /// Upper quantile: the value that Y exceeds with probability `level`. Small levels keep their digits.
+    /// Upper quantile: the value that Y exceeds with probability `level`; exact for small levels too.
     fn quantile_above(&self, level: f64) -> f64;
 
     /// The central interval with that coverage: as much probability lies below it as above; on a grid at least the coverage.
@@ -104,7 +104,7 @@ pub trait Distribution {
     /// Never negative; smaller is better.
     fn crps(&self, y: f64) -> f64;
 
-    /// Probability integral transform of `y`: P(Y < y) + P(Y = y) / 2, uniform on average where predictions are calibrated.
+    /// Probability integral transform of `y`: P(Y < y) + P(Y = y) / 2, uniform if predictions are calibrated.
     fn pit(&self, y: f64) -> f64 {
         let point = self.point_probability(y);
         if point > 0.0 { (self.cdf(y) - 0.5 * point).max(0.0) } else { self.cdf(y) }

@@ -1,29 +1,28 @@
-//! The distribution of one row, whatever it is made of: a mixture or samples, on a support.
+//! A reference to the distribution of one row: a mixture or samples, on a support.
 
 use crate::distribution::Distribution;
 use crate::grid::Grid;
 use crate::highest_density::HighestDensityRegion;
 use crate::math::rng::Rng;
-use crate::mixture::{DensityRanking, Mixture, Rounded, Truncated};
+use crate::mixture::{DensityRanking, Mixture, RoundedMixture, TruncatedMixture};
 use crate::samples::SampleSet;
 use crate::support::Support;
 
-/// The predicted distribution of one row: a law on a support.
+/// The predicted distribution of one row.
 #[derive(Clone, Copy, Debug)]
 pub struct DistributionRef<'a> {
-    /// What was predicted. Samples are possible values already; a mixture need not lie on the support, and answers are of what
-    /// the support makes of it.
+    /// A mixture or samples. Samples lie on the support already; a mixture is truncated or rounded to it.
     pub kind: DistributionKind<'a>,
     /// The values that the target can take.
     pub support: Support,
 }
 
-/// What a prediction is made of.
+/// The kind of a predicted distribution.
 #[derive(Clone, Copy, Debug)]
 pub enum DistributionKind<'a> {
     /// A Gaussian mixture.
     Mixture(Mixture<'a>),
-    /// Equally likely samples; for their density that of the normal distribution with the same mean and sd stands in.
+    /// Equally likely samples; their density is that of the normal distribution with the same mean and sd.
     Samples(SampleSet<'a>),
 }
 
@@ -33,7 +32,7 @@ impl<'a> From<Mixture<'a>> for DistributionRef<'a> {
     }
 }
 
-/// Samples of a variable on a grid: quantiles are values of it, and a value that is one but for rounding means it.
+/// Samples of a variable on a grid: quantiles are values of the grid, and arguments are snapped to it.
 struct GridSamples<'a> {
     samples: SampleSet<'a>,
     support: Support,
@@ -41,7 +40,7 @@ struct GridSamples<'a> {
 }
 
 impl GridSamples<'_> {
-    /// The value of the grid that is meant by a `y` which is one but for rounding.
+    /// The value of the grid that equals `y` but for rounding, if there is one; else `y`.
     fn snapped(&self, y: f64) -> f64 {
         if self.support.contains(y) { self.support.nearest(y) } else { y }
     }
@@ -84,7 +83,7 @@ impl Distribution for GridSamples<'_> {
         self.samples.log_pdf(y)
     }
 
-    /// Of the cell of `y`, by the normal distribution with the samples' mean and sd.
+    /// Logarithm of the probability of the cell of `y` by the normal distribution with the samples' mean and sd.
     fn log_likelihood(&self, y: f64) -> f64 {
         if self.support.contains(y) { self.log_mass(y, 0.0) } else { f64::NEG_INFINITY }
     }
@@ -130,7 +129,7 @@ impl Distribution for GridSamples<'_> {
 }
 
 impl DistributionRef<'_> {
-    /// Calls `answer` with what the support makes of the law.
+    /// Calls `answer` with the distribution on its support.
     #[inline]
     fn on_support<T>(&self, answer: impl FnOnce(&dyn Distribution) -> T) -> T {
         match (self.kind, self.support.grid()) {
@@ -138,16 +137,16 @@ impl DistributionRef<'_> {
             (DistributionKind::Samples(samples), Some(grid)) => {
                 answer(&GridSamples { samples, support: self.support, grid })
             }
-            (DistributionKind::Mixture(mixture), Some(grid)) => answer(&Rounded { mixture, grid }),
+            (DistributionKind::Mixture(mixture), Some(grid)) => answer(&RoundedMixture { mixture, grid }),
             (DistributionKind::Mixture(mixture), None) if self.support.is_whole_line() => answer(&mixture),
             (DistributionKind::Mixture(mixture), None) => {
                 let (lower, upper) = self.support.bounds();
-                answer(&Truncated::new(mixture, lower, upper))
+                answer(&TruncatedMixture::new(mixture, lower, upper))
             }
         }
     }
 
-    /// The sd of the normal distribution that is most like it; positive also where all samples coincide, or all is one atom.
+    /// The sd of the moment-matched normal distribution; positive also if all samples coincide, or all is one atom.
     pub fn normal_sd(&self) -> f64 {
         match self.kind {
             DistributionKind::Samples(samples) => samples.normal_sd(),
@@ -155,8 +154,8 @@ impl DistributionRef<'_> {
         }
     }
 
-    /// Logarithmic score of `y` by its density, also on a grid, where it is that of the mixture before it is rounded; at an atom by
-    /// its point probability. The score of a grid is minus [`Distribution::log_mass`].
+    /// Logarithmic score of `y` by its density, on a grid by the density of the mixture before rounding; at an atom by its point
+    /// probability. The score of a discrete target is minus [`Distribution::log_mass`].
     pub fn nll(&self, y: f64) -> f64 {
         match self.kind {
             DistributionKind::Mixture(mixture) if self.support.step.is_some() => -mixture.log_likelihood(y),
@@ -165,13 +164,13 @@ impl DistributionRef<'_> {
         }
     }
 
-    /// Logarithmic score of a target that is known to lie between two ends: that of its value where both are the same, else minus
+    /// Logarithmic score of a target between two ends: that of its value if both are equal, else minus
     /// [`Distribution::log_between`].
     pub fn censored_nll(&self, lower: f64, upper: f64) -> f64 {
         if lower == upper { self.nll(lower) } else { -self.log_between(lower, upper) }
     }
 
-    /// The values whose tail is more than `outside`; unbounded for 0.
+    /// The highest-density region that leaves at most the probability `outside` outside; unbounded for 0.
     pub fn region_leaving(&self, outside: f64) -> HighestDensityRegion {
         if outside <= 0.0 {
             HighestDensityRegion::unbounded()
@@ -180,7 +179,7 @@ impl DistributionRef<'_> {
         }
     }
 
-    /// The probability of all values that are at most as likely as `y`; 0 of one that is impossible.
+    /// The probability of all values that are at most as likely as `y`; 0 for a value outside the support.
     pub fn region_tail(&self, y: f64) -> f64 {
         if !self.support.contains(y) {
             return 0.0;
@@ -189,7 +188,7 @@ impl DistributionRef<'_> {
         self.ranked(own, |ranking| ranking.tail(y))
     }
 
-    /// The central interval of the values whose tail on each side is more than half of `outside`; the whole line for 0.
+    /// The central interval that leaves half of the probability `outside` on each side; unbounded for 0.
     pub fn interval_leaving(&self, outside: f64) -> (f64, f64) {
         if outside <= 0.0 {
             return (f64::NEG_INFINITY, f64::INFINITY);
@@ -197,7 +196,7 @@ impl DistributionRef<'_> {
         self.smoothed(|row, _| (row.quantile(0.5 * outside), row.quantile_above(0.5 * outside)))
     }
 
-    /// Twice the probability of all values up to `y`, or from it on, whichever is less, and 1 at most; 0 of one that is impossible.
+    /// Twice the smaller of P(Y <= y) and P(Y >= y), at most 1; 0 for a value outside the support.
     pub fn interval_tail(&self, y: f64) -> f64 {
         if !self.support.contains(y) {
             return 0.0;
@@ -211,7 +210,7 @@ impl DistributionRef<'_> {
         })
     }
 
-    /// The row itself and its mixture; of samples that which a normal kernel makes of them.
+    /// Calls `answer` with the row and its mixture; samples are replaced by their kernel density estimate.
     fn smoothed<T>(&self, answer: impl FnOnce(DistributionRef<'_>, Mixture<'_>) -> T) -> T {
         match self.kind {
             DistributionKind::Mixture(mixture) => answer(*self, mixture),
@@ -225,7 +224,7 @@ impl DistributionRef<'_> {
         }
     }
 
-    /// The ranking of values; `least` says of a grid how small a probability is needed.
+    /// Calls `answer` with the ranking of values; `least` gives the smallest probability that matters on a grid.
     fn ranked<T>(&self, least: impl FnOnce((Mixture<'_>, Grid)) -> f64, answer: impl FnOnce(DensityRanking) -> T) -> T {
         self.smoothed(|row, mixture| {
             answer(match row.support.grid() {
@@ -235,12 +234,12 @@ impl DistributionRef<'_> {
         })
     }
 
-    /// Logarithm of the probability that the law gives to the support, where the answers are of that part of it.
+    /// Logarithm of the mixture's probability between the bounds if it is truncated; 0 otherwise.
     pub(crate) fn log_inside(&self) -> f64 {
         match (self.kind, self.support.grid()) {
             (DistributionKind::Mixture(mixture), None) if !self.support.is_whole_line() => {
                 let (lower, upper) = self.support.bounds();
-                Truncated::new(mixture, lower, upper).log_inside
+                TruncatedMixture::new(mixture, lower, upper).log_inside
             }
             _ => 0.0,
         }
@@ -318,7 +317,7 @@ impl Distribution for DistributionRef<'_> {
         self.on_support(|row| row.quantile_above(level))
     }
 
-    /// Of samples that of the mixture which a normal kernel makes of them.
+    /// For samples that of their kernel density estimate.
     fn hdr(&self, coverage: f64) -> HighestDensityRegion {
         self.region_leaving(1.0 - coverage)
     }

@@ -1,13 +1,13 @@
 //! Grids: values that are a step apart, and the cells around them.
 
-/// How far from a value of the grid a number may be, in steps, and still be meant as that value: what decimals and steps of ten
-/// digits leave, and as much as targets may be off a grid that is recognised.
+/// Tolerance of values of a grid, in steps: for decimals and steps of ten digits, and as much as targets of a recognised grid may
+/// be off.
 const ROUNDING: f64 = 1e-3;
 
 /// The values origin + index · step from the first index to the last, each of which may be infinite.
 ///
-/// The cell of a value v reaches from v - step/2, which is not in it, to v + step/2; the cells of the first and the last value
-/// have no end there. Indices are whole numbers as f64.
+/// The cell of a value v is (v - step/2, v + step/2]; the cells of the first and the last value are unbounded. Indices are whole numbers
+/// as f64.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Grid {
     origin: f64,
@@ -30,19 +30,18 @@ impl Grid {
         self.step
     }
 
-    /// Steps from the origin.
-    fn place(&self, y: f64) -> f64 {
+    fn steps_from_origin(&self, y: f64) -> f64 {
         (y - self.origin) / self.step
     }
 
-    fn at(&self, place: f64) -> f64 {
-        // 3 / 10 is the double that is written 0.3, 3 · 0.1 is not.
+    fn at(&self, steps: f64) -> f64 {
+        // 3 / 10 is the double nearest to 0.3, 3 · 0.1 is not.
         let parts = (1.0 / self.step).round();
         let exact = parts > 1.0 && (parts * self.step - 1.0).abs() < 4.0 * f64::EPSILON;
-        self.origin + if exact { place / parts } else { place * self.step }
+        self.origin + if exact { steps / parts } else { steps * self.step }
     }
 
-    /// The value with that index, or the nearest that there is.
+    /// The value with that index, or the nearest one of the grid.
     pub(crate) fn value(&self, index: f64) -> f64 {
         if index <= self.first {
             self.lower
@@ -71,7 +70,7 @@ impl Grid {
 
     /// The index of the largest value up to `y`, also beyond the first and the last.
     pub(crate) fn up_to(&self, y: f64) -> f64 {
-        (self.place(y) + ROUNDING).floor()
+        (self.steps_from_origin(y) + ROUNDING).floor()
     }
 
     /// The ends of the cells of the values above `low` and up to `high`.
@@ -79,16 +78,16 @@ impl Grid {
         (self.edge(self.up_to(low)), self.edge(self.up_to(high)))
     }
 
-    /// The index of `y`, where it is a value of the grid.
+    /// The index of `y`, if it is a value of the grid.
     pub(crate) fn index(&self, y: f64) -> Option<f64> {
-        let index = self.place(y).round();
-        let near = (self.place(y) - index).abs() <= ROUNDING;
+        let index = self.steps_from_origin(y).round();
+        let near = (self.steps_from_origin(y) - index).abs() <= ROUNDING;
         (near && self.first <= index && index <= self.last).then_some(index)
     }
 
     /// The index of the cell that `y` lies in.
     pub(crate) fn cell(&self, y: f64) -> f64 {
-        (self.place(y) - 0.5).ceil().clamp(self.first, self.last)
+        (self.steps_from_origin(y) - 0.5).ceil().clamp(self.first, self.last)
     }
 
     /// The value of the cell that `y` lies in.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A set of values: intervals in order, each with both its ends. On a grid an interval stands for the values in it.
+/// A set of values: closed intervals in order. On a grid an interval means the values of the grid in it.
 ///
 /// ```
 /// use negmm_dist::{Mixtures, Predictions};
@@ -21,7 +21,7 @@ pub struct HighestDensityRegion {
 }
 
 impl HighestDensityRegion {
-    /// Every number, possible or not.
+    /// All numbers.
     pub fn unbounded() -> Self {
         Self { intervals: vec![(f64::NEG_INFINITY, f64::INFINITY)], step: 0.0 }
     }
@@ -31,12 +31,12 @@ impl HighestDensityRegion {
         &self.intervals
     }
 
-    /// The length of all intervals together; on a grid each value counts as one step.
+    /// The total length of the intervals; on a grid each value counts as one step.
     pub fn length(&self) -> f64 {
         self.intervals.iter().map(|(lower, upper)| upper - lower + self.step).sum()
     }
 
-    /// Whether it has `y`; on a grid also where `y` is a value of it but for rounding.
+    /// Whether it contains `y`, on a grid with a tolerance for rounding.
     pub fn contains(&self, y: f64) -> bool {
         let slack = 1e-3 * self.step;
         self.intervals.iter().any(|(lower, upper)| lower - slack <= y && y <= upper + slack)

@@ -40,7 +40,7 @@ pub enum Hint {
     DateFormat {
         /// The column.
         column: String,
-        /// The formats that come into question; all where there is none.
+        /// The possible formats; all if empty.
         formats: Vec<&'static str>,
     },
     /// Advice for some cases only.

@@ -16,7 +16,7 @@ pub struct Location {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LocationPart {
-    /// A file, or the name of an input that stands for one.
+    /// A file, or the name of another input.
     File(String),
     /// A line of the file, from 1.
     Line(u64),
@@ -29,12 +29,12 @@ pub enum LocationPart {
 }
 
 impl Location {
-    /// Puts a part around those that are there.
+    /// Adds an outer part.
     pub(crate) fn push_outer(&mut self, part: LocationPart) {
         self.parts.push(part);
     }
 
-    /// Whether nothing is known.
+    /// Whether the location is unknown.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -44,7 +44,7 @@ impl Location {
         self.parts.iter().rev()
     }
 
-    /// The file, or the name of the input that stands for one.
+    /// The file, or the name of another input.
     pub fn file(&self) -> Option<&str> {
         self.find(|part| if let LocationPart::File(file) = part { Some(file.as_str()) } else { None })
     }

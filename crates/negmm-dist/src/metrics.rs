@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 /// Bins of the histogram of the probability integral transform.
 pub const PIT_BINS: usize = 20;
 
-/// Coverages of the central intervals that are checked, and their names in [`Metrics`].
+/// Coverages of the central intervals that are scored, and their names in [`Metrics`].
 pub const COVERAGES: [(f64, &str); 3] = [(0.5, "0.5"), (0.9, "0.9"), (0.95, "0.95")];
 
-/// How good a set of predictions is.
+/// Scores of predictions, averaged over rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -27,15 +27,15 @@ pub struct Metrics {
     pub rmse: f64,
     /// Mean absolute error of the predicted mean.
     pub mae: f64,
-    /// Mean logarithmic score: negative log likelihood of a row, by its probability at an atom, elsewhere by its density.
+    /// Mean logarithmic score: negative log likelihood of a row, by the probability at an atom, otherwise by the density.
     pub nll: f64,
-    /// Mean negative log probability within half a step of the target, for a discrete target: what to compare instead of
-    /// `nll`, which spikes on the values make as small as one likes.
+    /// Mean negative log probability within half a step of the target, for discrete targets: use it instead of `nll`, which narrow peaks
+    /// at the values can make arbitrarily small.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mass_nll: Option<f64>,
     /// Mean continuous ranked probability score.
     pub crps: f64,
-    /// Share of targets inside the central interval of each coverage (see [`COVERAGES`]): its name when calibrated.
+    /// Fraction of targets inside the central interval of each coverage (see [`COVERAGES`]): equal to its name if calibrated.
     pub coverage: BTreeMap<String, f64>,
     /// Mean width of the central interval of each coverage.
     pub width: BTreeMap<String, f64>,
@@ -43,7 +43,7 @@ pub struct Metrics {
     /// With weights, the weight that falls there.
     #[serde(serialize_with = "whole_where_whole")]
     pub pit: [f64; PIT_BINS],
-    /// Scores of all rows, where not all targets are known: the others are then of the rows whose target is.
+    /// Scores of all rows, if some targets are censored: the other scores are then of the rows with observed targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub censored: Option<Censored>,
 }
@@ -66,8 +66,7 @@ impl Metrics {
         Self::weighted(predictions, y, None, None)
     }
 
-    /// As [`Metrics::of`], each row counting as much as its weight says; with `grid`, the step of a discrete target, also the
-    /// mass NLL.
+    /// As [`Metrics::of`], with sample weights; with `grid`, the step of a discrete target, also the mass NLL.
     ///
     /// # Errors
     /// Also when a weight is negative or not finite, or all are 0, and when the step is not finite and positive.
@@ -82,16 +81,16 @@ impl Metrics {
         weights: Option<&[f64]>,
         grid: Option<f64>,
     ) -> Result<(Self, Vec<f64>)> {
-        let mut tally = MetricsAccumulator::new(grid);
-        let crps = tally.add_rows(predictions, y, weights)?;
-        Ok((tally.finish()?, crps))
+        let mut accumulator = MetricsAccumulator::new(grid);
+        let crps = accumulator.add_rows(predictions, y, weights)?;
+        Ok((accumulator.finish()?, crps))
     }
 
-    /// As [`Metrics::weighted`], where targets are known as `known` says: [`Censored`] of all rows, the others of the rows whose target
-    /// is known. These are not like the rest, so nothing should be chosen by them.
+    /// As [`Metrics::weighted`] for censored targets: [`Censored`] of all rows, the other scores of the rows with observed targets. These
+    /// rows are not representative, so no model should be chosen by their scores.
     ///
     /// # Errors
-    /// Also when there is not one sound interval for each row, or no target is known.
+    /// Also when there is not one valid interval for each row, or no target is observed.
     pub fn of_known(
         predictions: &Predictions,
         known: &CensoredTargets,
@@ -106,18 +105,18 @@ impl Metrics {
         Ok(Self { censored: Some(censored), ..metrics })
     }
 
-    /// Says what cannot be a score, if something cannot: of a file that somebody else wrote.
+    /// Checks scores that were read from a file.
     pub fn check(&self) -> std::result::Result<(), String> {
         let named = |values: &BTreeMap<String, f64>| values.keys().eq(COVERAGES.iter().map(|(_, name)| name));
-        let shares = self.coverage.values().all(|share| (0.0..=1.0).contains(share));
+        let fractions = self.coverage.values().all(|fraction| (0.0..=1.0).contains(fraction));
         let counts = self.pit.iter().all(|count| count.is_finite() && *count >= 0.0);
-        if named(&self.coverage) && named(&self.width) && shares && counts && self.is_finite() {
+        if named(&self.coverage) && named(&self.width) && fractions && counts && self.is_finite() {
             return self.censored.as_ref().map_or(Ok(()), Censored::check);
         }
         Err("its scores are out of range".into())
     }
 
-    /// Whether every score is a finite number: squares of errors beyond 1e154 are not, and a file has no place for them.
+    /// Whether every score is finite: squares of errors beyond 1e154 are not, and JSON has only finite numbers.
     pub fn is_finite(&self) -> bool {
         let more = self.width.values().copied().chain(self.mass_nll);
         let more = more.chain(self.censored.iter().flat_map(Censored::scores));
@@ -125,7 +124,7 @@ impl Metrics {
     }
 }
 
-/// A running sum of scores, for predictions that come chunk after chunk. The chunks do not change the result.
+/// A running sum of scores, for predictions in chunks. The result does not depend on the chunks.
 #[derive(Clone, Debug, Default)]
 pub struct MetricsAccumulator {
     grid: Option<f64>,
@@ -141,7 +140,7 @@ pub struct MetricsAccumulator {
     pit: [f64; PIT_BINS],
 }
 
-/// What one row adds to a tally.
+/// The scores of one row.
 struct RowScores {
     error: f64,
     nll: f64,
@@ -164,21 +163,21 @@ impl RowScores {
 }
 
 impl MetricsAccumulator {
-    /// Nothing yet; `grid` is the step of a discrete target, which predictions on a grid bring with them.
+    /// No rows yet; `grid` is the step of a discrete target, by default that of the predictions' support.
     pub fn new(grid: Option<f64>) -> Self {
         Self { grid, ..Self::default() }
     }
 
-    /// Adds rows, their targets, and how much each counts (1 without weights).
+    /// Adds rows with their targets and sample weights (1 without weights).
     ///
     /// # Errors
     /// When `y` does not have one finite number for each row, or `weights` one that is not negative, or the step of the grid
-    /// is not finite and positive; nothing is added then.
+    /// is not finite and positive; then nothing is added.
     pub fn add(&mut self, predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<()> {
         self.add_rows(predictions, y, weights).map(drop)
     }
 
-    /// As [`MetricsAccumulator::add`]; the CRPS of each row.
+    /// As [`MetricsAccumulator::add`]; returns the CRPS of each row.
     fn add_rows(&mut self, predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
         if let Some(row) = y.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(format!("expected a finite target, found {}", y[row])).at_row(row as u64));
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn calibrated_predictions_score_as_they_should() {
+    fn calibrated_predictions_have_the_expected_scores() {
         let rows = 2000;
         let metrics = Metrics::of(&standard(rows), &calibrated(rows)).unwrap();
         assert_eq!(metrics.rows, 2000);
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_counts_as_so_many_rows() {
+    fn an_integer_weight_counts_as_repeated_rows() {
         let weighted = Metrics::weighted(&standard(3), &[0.1, -2.0, 1.0], Some(&[2.0, 1.0, 0.0]), None).unwrap();
         let repeated = Metrics::of(&standard(3), &[0.1, 0.1, -2.0]).unwrap();
         assert_eq!(weighted, repeated);
@@ -285,11 +284,11 @@ mod tests {
     #[test]
     fn chunks_change_nothing() {
         let y = calibrated(100);
-        let mut tally = MetricsAccumulator::default();
+        let mut accumulator = MetricsAccumulator::default();
         for chunk in y.chunks(7) {
-            tally.add(&standard(chunk.len()), chunk, None).unwrap();
+            accumulator.add(&standard(chunk.len()), chunk, None).unwrap();
         }
-        assert_eq!(tally.finish().unwrap(), Metrics::of(&standard(100), &y).unwrap());
+        assert_eq!(accumulator.finish().unwrap(), Metrics::of(&standard(100), &y).unwrap());
     }
 
     #[test]
@@ -307,29 +306,30 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_is_scored_as_one() {
+    fn grids_are_scored_by_the_probabilities_of_their_values() {
         // Counts that follow their prediction: each value as often as it is probable, of 10,000 rows.
         let support = Support { lower: Some(0.0), step: Some(1.0), ..Support::default() };
-        let law = |rows: usize| {
+        let predictions_of = |rows: usize| {
             let mixtures = Mixtures::new(1, vec![1.0; rows], vec![6.0; rows], vec![4.0; rows]).unwrap();
             Predictions::from(mixtures).with_support(support).unwrap()
         };
-        let times = |value: &u32| (1e4 * law(1).point_probability(f64::from(*value)).unwrap()[0]).round() as usize;
+        let times =
+            |value: &u32| (1e4 * predictions_of(1).point_probability(f64::from(*value)).unwrap()[0]).round() as usize;
         let y: Vec<f64> = (0..40).flat_map(|value| vec![f64::from(value); times(&value)]).collect();
-        let metrics = Metrics::of(&law(y.len()), &y).unwrap();
-        assert!((metrics.rmse - law(1).sd()[0]).abs() < 1e-2, "{}", metrics.rmse);
+        let metrics = Metrics::of(&predictions_of(y.len()), &y).unwrap();
+        assert!((metrics.rmse - predictions_of(1).sd()[0]).abs() < 1e-2, "{}", metrics.rmse);
         for (coverage, name) in COVERAGES {
             assert!(metrics.coverage[name] >= coverage - 1e-3, "{name}: {}", metrics.coverage[name]);
         }
         // The step comes with the predictions, and the entropy of the cells is their score.
         let entropy: f64 = (0..40)
-            .map(|value| law(1).point_probability(f64::from(value)).unwrap()[0])
+            .map(|value| predictions_of(1).point_probability(f64::from(value)).unwrap()[0])
             .map(|p| -p * libm::log(p))
             .sum();
         assert!((metrics.mass_nll.unwrap() - entropy).abs() < 1e-3);
-        assert!((metrics.nll - Metrics::of(&law(y.len()).moment_matched(), &y).unwrap().nll).abs() < 0.1);
-        // Each value falls into the middle of its jump: as many below as above on the whole.
-        let each = law(y.len()).pit(&y).unwrap();
+        assert!((metrics.nll - Metrics::of(&predictions_of(y.len()).moment_matched(), &y).unwrap().nll).abs() < 0.1);
+        // PITs are the middles of jumps: 1/2 on average.
+        let each = predictions_of(y.len()).pit(&y).unwrap();
         let mean = each.iter().sum::<f64>() / each.len() as f64;
         assert!((mean - 0.5).abs() < 1e-3, "{mean}");
     }
@@ -371,13 +371,13 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_cannot_be_scored() {
+    fn invalid_targets_and_weights_are_refused() {
         assert_eq!(MetricsAccumulator::default().finish().unwrap_err().kind(), ErrorKind::Data);
-        let mut tally = MetricsAccumulator::default();
-        assert!(tally.add(&standard(2), &[0.0], None).is_err());
-        assert!(tally.add(&standard(2), &[0.0, f64::INFINITY], None).is_err());
-        assert!(tally.add(&standard(2), &[0.0, 0.0], Some(&[1.0])).is_err());
-        assert!(tally.add(&standard(2), &[0.0, 0.0], Some(&[1.0, -1.0])).is_err());
-        assert_eq!(tally.rows, 0);
+        let mut accumulator = MetricsAccumulator::default();
+        assert!(accumulator.add(&standard(2), &[0.0], None).is_err());
+        assert!(accumulator.add(&standard(2), &[0.0, f64::INFINITY], None).is_err());
+        assert!(accumulator.add(&standard(2), &[0.0, 0.0], Some(&[1.0])).is_err());
+        assert!(accumulator.add(&standard(2), &[0.0, 0.0], Some(&[1.0, -1.0])).is_err());
+        assert_eq!(accumulator.rows, 0);
     }
 }

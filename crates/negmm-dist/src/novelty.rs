@@ -6,12 +6,12 @@
 //! d_i = max(a_i - x_i, x_i - b_i, 0) / s_i        novelty = the largest of all d_i
 //! ```
 //!
-//! Times and differences of times are numbers too. A category that training had not seen, or a missing cell in a column that had none,
-//! counts as 1. A column that was constant in training is not looked at.
+//! Times and differences of times are numbers too. An unseen category, or a missing cell in a column without missing cells in training,
+//! counts as 1. Columns that were constant in training are ignored.
 
 use std::sync::Arc;
 
-/// How far each row lies outside the ranges of the training rows. Few do: the others are not kept.
+/// How far each row lies outside the ranges of the training rows. Only rows outside are stored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Novelty {
     rows: usize,
@@ -21,28 +21,28 @@ pub struct Novelty {
     inputs: Arc<[String]>,
 }
 
-/// How one row lies outside.
+/// The novelty of one row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Outside {
     /// The largest distance, in standard deviations.
     distance: f64,
-    /// Whose it is.
+    /// The input with this distance.
     input: usize,
     /// The sum over all numbers of the squares of distance times slope.
     variance: f64,
 }
 
-/// How one cell lies outside.
+/// The novelty of one cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Beyond {
-    /// A number, by so many standard deviations.
+    /// The distance of a number from the training range, in standard deviations.
     By(f64),
-    /// A category or a missing cell that training had not seen.
+    /// An unseen category or missing cell.
     Unseen,
 }
 
 impl Beyond {
-    /// What an unseen category counts.
+    /// The distance of an unseen category.
     const UNSEEN: f64 = 1.0;
 
     fn outside(self, input: usize, slope: f64) -> Outside {
@@ -54,7 +54,7 @@ impl Beyond {
 }
 
 impl Outside {
-    /// Of two cells, or two steps, of a row; the first is responsible where both are as far outside.
+    /// The novelty of two cells, or two steps, of a row; the first is responsible if both distances are equal.
     fn and(self, other: Self) -> Self {
         let Self { distance, input, .. } = if other.distance > self.distance { other } else { self };
         Self { distance, input, variance: self.variance + other.variance }
@@ -62,8 +62,8 @@ impl Outside {
 }
 
 impl Novelty {
-    /// `cells` lists, input after input, the rows whose cells lie outside, those of each input in order; `slopes` says how steep
-    /// the target is beyond the range of each input, in sds of the target for each sd of the input (none: flat).
+    /// `cells` are (row, input, novelty) of the cells outside, by input and then by row; `slopes` are the slopes of the target beyond
+    /// the range of each input, in sds of the target per sd of the input (0 by default).
     pub fn new(rows: usize, inputs: Vec<String>, slopes: &[f64], cells: Vec<(usize, usize, Beyond)>) -> Self {
         let slope = |input: usize| slopes.get(input).copied().unwrap_or(0.0);
         let outside =
@@ -81,49 +81,48 @@ impl Novelty {
         self.rows == 0
     }
 
-    /// Rows that lie outside.
+    /// The number of rows that lie outside.
     pub fn outside(&self) -> usize {
         self.outside.len()
     }
 
-    /// How far each row lies outside, in standard deviations of the input that is responsible; 0 inside.
+    /// The distance of each row, in standard deviations of the responsible input; 0 inside.
     pub fn distances(&self) -> Vec<f64> {
         let mut distances = vec![0.0; self.rows];
         self.outside.iter().for_each(|(row, outside)| distances[*row] = outside.distance);
         distances
     }
 
-    /// For each row the input that is responsible, where it lies outside.
+    /// The responsible input of each row that lies outside.
     pub fn inputs(&self) -> Vec<Option<&str>> {
         let mut inputs = vec![None; self.rows];
         self.responsible().for_each(|(row, input)| inputs[row] = Some(input));
         inputs
     }
 
-    /// The rows that lie outside, each with the input that is responsible.
+    /// The rows that lie outside, each with the responsible input.
     pub fn responsible(&self) -> impl Iterator<Item = (usize, &str)> {
         self.outside.iter().map(|(row, outside)| (*row, self.inputs[outside.input].as_str()))
     }
 
-    /// The rows about whose targets less is known than inside, each with the variance that this adds, in units of the
-    /// standardised target.
+    /// The rows outside whose variance increases, each with the added variance in units of the standardised target.
     pub fn variances(&self) -> impl Iterator<Item = (usize, f64)> {
         self.outside.iter().map(|(row, outside)| (*row, outside.variance)).filter(|(_, variance)| *variance > 0.0)
     }
 
-    /// That of some rows, in this order.
+    /// The novelty of some rows, in this order.
     pub fn select(&self, rows: impl ExactSizeIterator<Item = usize>) -> Self {
         let count = rows.len();
         let of = |(at, row): (usize, usize)| {
-            let place = self.outside.binary_search_by_key(&row, |(row, _)| *row).ok()?;
-            Some((at, self.outside[place].1))
+            let found = self.outside.binary_search_by_key(&row, |(row, _)| *row).ok()?;
+            Some((at, self.outside[found].1))
         };
         Self { rows: count, outside: rows.enumerate().filter_map(of).collect(), inputs: self.inputs.clone() }
     }
 
-    /// That of windows of so many rows each, one that ends after each row from the `window`-th on, `count` in all.
+    /// The novelty of windows of `window` rows, one ending with each row from the `window`-th on, `count` in total.
     pub fn of_windows(&self, window: usize, count: usize) -> Self {
-        // Window t holds the rows t … t + window - 1.
+        // Window t has the rows t … t + window - 1.
         let windows_of = |row: usize| (row + 1).saturating_sub(window)..(row + 1).min(count);
         let spread =
             |(row, outside): &(usize, Outside)| windows_of(*row).map(move |at| (at, *outside)).collect::<Vec<_>>();
@@ -135,7 +134,7 @@ impl Novelty {
     }
 }
 
-/// One entry a row, in order.
+/// One entry per row, in order.
 fn joined(mut outside: Vec<(usize, Outside)>) -> Vec<(usize, Outside)> {
     outside.sort_by_key(|(row, _)| *row);
     let same = outside.chunk_by(|(row, _), (other, _)| row == other);

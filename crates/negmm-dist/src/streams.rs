@@ -1,10 +1,10 @@
-//! Every random stream of the library: which of a seed's streams serves which purpose. None is shared.
+//! The random streams of the library: one for each purpose.
 //!
-//! A stream's number has its purpose in the highest byte and, where a purpose has many streams, which of them below. Numbers
+//! The highest byte of a stream's number is its purpose; the other bytes number the streams of one purpose. Numbers
 //! below 2^56 are left to callers.
 //!
-//! Streams of [`Rng`](crate::Rng) are drawn one number after the other. Those of [`Counter`](crate::math::counter::Counter) are
-//! drawn by number, because an engine of another kind must reproduce them.
+//! Streams of [`Rng`](crate::Rng) are sequential. Those of [`Counter`](crate::math::counter::Counter) are drawn by number, so that
+//! other engines can reproduce them.
 
 /// The first stream of a purpose.
 const fn of(purpose: u8) -> u64 {
@@ -13,13 +13,13 @@ const fn of(purpose: u8) -> u64 {
 
 /// A network's initial parameters.
 pub const PARAMETERS: u64 = of(1);
-/// The order in which a network sees its training rows, by pass. Counter.
+/// The order of a network's training rows, by pass. Counter.
 pub const ORDER: u64 = of(2);
-/// The units that dropout switches off, by step. Counter.
+/// The units that dropout drops, by step. Counter.
 pub const DROPOUT: u64 = of(3);
 /// What an objective draws, by step. Counter.
 pub const OBJECTIVE: u64 = of(4);
-/// The validation rows of single networks, ensembles and trees: the same for all. Of a sequence the last rows validate.
+/// The validation rows of single networks, ensembles and trees: the same for all. Sequences validate on their last rows instead.
 pub const VALIDATION: u64 = of(5);
 /// The folds of `auto`.
 pub const FOLDS: u64 = of(6);
@@ -37,15 +37,15 @@ pub const CONFIGURATIONS: u64 = of(11);
 pub const RUNGS: u64 = of(12);
 /// Random targets of predictions, one for each row.
 pub const DRAWS: u64 = of(13);
-/// The parts of training rows that get the statistics of the others.
+/// The folds of target encodings.
 pub const STATISTICS: u64 = of(14);
-/// The steps ahead that forecasters learn from.
-pub const PLACES: u64 = of(15);
+/// The horizons that forecasters are trained on.
+pub const HORIZONS: u64 = of(15);
 /// Paths of forecasts, one for each origin.
 pub const PATHS: u64 = of(16);
 /// The rows of a calibration.
 pub const CALIBRATION: u64 = of(17);
-/// Where in a jump of the distribution function a watched target lies.
+/// The randomised PIT of monitored targets where the distribution function jumps.
 pub const JUMPS: u64 = of(18);
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
             RUNGS,
             DRAWS,
             STATISTICS,
-            PLACES,
+            HORIZONS,
             PATHS,
             CALIBRATION,
             JUMPS,

@@ -9,13 +9,13 @@ use crate::{Error, Result};
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
-/// | `lower` | none | finite | the smallest value, where there is one |
-/// | `upper` | none | finite, at least `lower` | the largest value, where there is one |
+/// | `lower` | none | finite | the smallest value |
+/// | `upper` | none | finite, at least `lower` | the largest value |
 /// | `step` | none | finite, above 0 | the distance of values on a grid; the bounds are then such values |
 /// | `origin` | 0 | finite | one value of the grid, which need not be between the bounds |
 ///
 /// A prediction with bounds is the mixture given that the target lies between them. On a grid it is the mixture rounded to the
-/// nearest value, and what lies beyond a bound is that bound.
+/// nearest value and clamped to the bounds.
 ///
 /// ```
 /// use negmm_dist::{Mixtures, Predictions, Support};
@@ -49,7 +49,7 @@ fn is_zero(number: &f64) -> bool {
 }
 
 impl Support {
-    /// Says what is wrong with it, if something is.
+    /// Checks the numbers.
     ///
     /// # Errors
     /// When a number is not as described above.
@@ -76,23 +76,23 @@ impl Support {
         }
     }
 
-    /// Whether every number is possible.
+    /// Whether it contains all numbers.
     pub fn is_whole_line(&self) -> bool {
         self.lower.is_none() && self.upper.is_none() && self.step.is_none()
     }
 
-    /// The smallest and the largest value, infinite where there is none.
+    /// The smallest and the largest value, infinite without a bound.
     pub fn bounds(&self) -> (f64, f64) {
         (self.lower.unwrap_or(f64::NEG_INFINITY), self.upper.unwrap_or(f64::INFINITY))
     }
 
-    /// Whether `y` is possible; on a grid also where it is a value of it but for rounding.
+    /// Whether it contains `y`, on a grid with a tolerance for rounding.
     pub fn contains(&self, y: f64) -> bool {
         let (lower, upper) = self.bounds();
         self.grid().map_or(lower <= y && y <= upper, |grid| grid.index(y).is_some())
     }
 
-    /// The possible value that is nearest to `y`.
+    /// The value of the support that is nearest to `y`.
     pub fn nearest(&self, y: f64) -> f64 {
         let (lower, upper) = self.bounds();
         self.grid().map_or(y.clamp(lower, upper), |grid| grid.rounded(y))
@@ -103,7 +103,7 @@ impl Support {
         self.step.map(|step| Grid::new(self.origin, step, lower, upper))
     }
 
-    /// That of y · `scale` + `shift`, for a positive `scale`.
+    /// The support of y · `scale` + `shift`, for a positive `scale`.
     #[must_use]
     pub(crate) fn rescale(self, shift: f64, scale: f64) -> Self {
         let moved = |y: f64| y * scale + shift;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_written_and_read() {
+    fn json_round_trip() {
         let support = Support { lower: Some(-0.5), upper: Some(2.0), step: Some(0.25), origin: 1.0 };
         let text = serde_json::to_string(&support).unwrap();
         assert_eq!(text, r#"{"lower":-0.5,"upper":2.0,"step":0.25,"origin":1.0}"#);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_support_is_refused() {
+    fn invalid_supports_are_refused() {
         let any = Support::default();
         let refused = [
             Support { lower: Some(f64::NAN), ..any },
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_value_is_possible() {
+    fn the_nearest_value_is_in_the_support() {
         let support = Support { lower: Some(0.0), upper: Some(0.7), step: Some(0.1), ..Support::default() };
         for y in [-3.0, 0.04, 0.06, 0.3, 0.1 + 0.2, 0.69, 1e300, f64::NEG_INFINITY] {
             let nearest = support.nearest(y);

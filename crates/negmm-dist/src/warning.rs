@@ -1,4 +1,4 @@
-//! Warnings: what a person should know although it is no error.
+//! Warnings.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl Warning {
         self
     }
 
-    /// Where it is.
+    /// Its location.
     pub fn location(&self) -> &Location {
         &self.location
     }

@@ -1,13 +1,13 @@
-//! Sample weights: how much each row counts.
+//! Sample weights.
 
 use crate::{Error, Result};
 
-/// How much a row counts.
+/// The weight of a row, 1 without weights.
 pub fn weight_of(weights: Option<&[f64]>, row: usize) -> f64 {
     weights.map_or(1.0, |weights| weights[row])
 }
 
-/// Whether there is one weight for each of so many rows: finite and not negative.
+/// Checks that there is one weight for each row: finite and not negative.
 pub fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
     if weights.len() != rows {
         return Err(Error::data(format!("expected {rows} weights, found {}", weights.len())));

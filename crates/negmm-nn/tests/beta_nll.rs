@@ -1,7 +1,7 @@
 //! Beta-NLL of intervals.
 
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH};
-use negmm_dist::math::truncated::Truncated;
+use negmm_dist::math::truncated::TruncatedNormal;
 use negmm_nn::loss::ObservedTargets;
 use negmm_nn::loss::beta_nll::panel;
 use negmm_nn::net::{MixturePanel, PANEL_CHUNKS};
@@ -36,7 +36,7 @@ fn an_interval_has_the_same_weight() {
         for beta in [0.0, 0.5, 1.0] {
             let found = Isa::best().run(OneGaussian { mean: 0.25, sd: 0.5, interval, beta });
             let [a, b] = interval.map(|end| (f64::from(end) - 0.25) / 0.5);
-            let within = Truncated::new(a, b, b - a);
+            let within = TruncatedNormal::new(a, b, b - a);
             let weight = libm::pow(0.25, f64::from(beta));
             let expected = [-within.log_mass, -within.mean / 0.5, -within.excess / 0.5];
             for (found, expected) in found.into_iter().zip(expected) {

@@ -1,7 +1,7 @@
 //! Losses of interval-censored rows (f32, one row per lane) against the f64 reference, on every instruction set.
 
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
-use negmm_dist::math::truncated::Truncated;
+use negmm_dist::math::truncated::TruncatedNormal;
 use negmm_dist::score::{self, Gradient, logit_gradient};
 use negmm_dist::{Mixture, Rng};
 use negmm_nn::loss::{ObservedTargets, Scratch, Wanted};
@@ -153,7 +153,8 @@ fn compare_row(case: &str, panel: &Panel, [scores, gradient, _]: &[Vec<Chunk>; 3
     ];
     let gradient = of_row(gradient, row);
     for k in 0..weights.len() {
-        let within = Truncated::new((lower - means[k]) / sds[k], (upper - means[k]) / sds[k], (upper - lower) / sds[k]);
+        let within =
+            TruncatedNormal::new((lower - means[k]) / sds[k], (upper - means[k]) / sds[k], (upper - lower) / sds[k]);
         let z = (y - means[k]) / sds[k];
         let (pull, curve) = if lower < upper { (within.mean, within.excess) } else { (z, z * z - 1.0) };
         let steep = [0.0, pull.abs() / sds[k], curve.abs() / sds[k]];

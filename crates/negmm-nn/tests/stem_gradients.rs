@@ -239,6 +239,6 @@ fn adversarial_training_of_a_sequence_is_refused() {
     let error = Job::from(job).check().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "adversarial training is not there for sequences or embeddings: leave adversarial at 0"
+        "adversarial training is not available for sequences or embeddings: leave adversarial at 0"
     );
 }

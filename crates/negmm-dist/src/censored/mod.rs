@@ -42,14 +42,14 @@ pub struct Censored {
 }
 
 /// The scores of one row.
-struct RowScores {
+struct CensoredRowScores {
     nll: f64,
     median: f64,
     /// Probabilities up to the two ends.
     ends: (f64, f64),
 }
 
-impl RowScores {
+impl CensoredRowScores {
     fn of(row: DistributionRef<'_>, (lower, upper): (f64, f64)) -> Self {
         let ends = match upper {
             f64::INFINITY => (row.cdf(lower), 1.0),
@@ -68,8 +68,10 @@ impl Censored {
     pub fn of(predictions: &Predictions, known: &CensoredTargets, weights: Option<&[f64]>) -> Result<Self> {
         known.check(predictions.len(), weights)?;
         let ends = |row: usize| (known.lower[row], known.upper[row]);
-        let scores: Vec<RowScores> =
-            (0..predictions.len()).into_par_iter().map(|row| RowScores::of(predictions.row(row), ends(row))).collect();
+        let scores: Vec<CensoredRowScores> = (0..predictions.len())
+            .into_par_iter()
+            .map(|row| CensoredRowScores::of(predictions.row(row), ends(row)))
+            .collect();
         let (mut total, mut censored, mut nll, mut calibration) = (0.0, 0.0, 0.0, [0.0; CALIBRATION_BINS]);
         // Row by row, in order, so that threads do not change a bit.
         for (row, score) in scores.iter().enumerate() {

@@ -156,7 +156,7 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn transpose(rows: [Self; WIDTH]) -> [Self; WIDTH] {
-        // Four squares of eight; the two beside the diagonal change places.
+        // Four squares of eight; the two off the diagonal are swapped.
         let mut out = [Self::splat(0.0); WIDTH];
         for half in 0..2 {
             let (mut low, mut high) = ([rows[0].0; 8], [rows[0].0; 8]);
@@ -179,7 +179,7 @@ impl Lanes for Avx2 {
     }
 }
 
-// Functions instead of closures: a closure cannot be told to be inlined.
+// Functions instead of closures: closures cannot be marked as inline.
 #[inline(always)]
 fn scale_half(x: __m256, exponent: __m256) -> __m256 {
     // SAFETY: as in `add`.

@@ -1,12 +1,12 @@
-//! The beta distribution: its distribution function, and the value that it stays below with some probability.
+//! The beta distribution: distribution function and quantile.
 
-/// Terms of the continued fraction at most: it needs about the root of the larger parameter.
+/// Largest number of terms of the continued fraction: it needs about the root of the larger parameter.
 const MOST_TERMS: usize = 20_000;
 
-/// In place of a divisor that is 0.
+/// Replaces a divisor of 0.
 const TINY: f64 = 1e-300;
 
-/// Steps of halving that leave nothing between two doubles in (0, 1).
+/// Bisection steps until no double lies between two numbers in (0, 1).
 const HALVINGS: usize = 1080;
 
 /// The probability of a value up to `x` of the beta distribution with positive parameters `a` and `b`.
@@ -50,7 +50,7 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     value
 }
 
-/// The value that the variable stays below with probability `level`.
+/// The quantile at `level`.
 pub fn quantile(level: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {

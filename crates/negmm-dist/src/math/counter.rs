@@ -1,5 +1,5 @@
-//! Random bits by number: any draw of a stream, without those before it, so that an engine of another kind can
-//! compute the same ones in any order.
+//! Counter-based random numbers: any draw of a stream without those before it, so that other engines can compute the same draws in
+//! any order.
 //!
 //! Draw i of a stream that starts at s is the output function of SplitMix64 (Steele, Lea & Flood, 2014, "Fast splittable
 //! pseudorandom number generators") of s + (i + 1) gamma modulo 2^64, where gamma is 2^64 divided by the golden ratio:
@@ -10,7 +10,7 @@
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A stream of random bits, each by its number.
+/// A stream of random bits, each drawn by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     start: u64,
@@ -36,7 +36,7 @@ impl Counter {
         z ^ (z >> 31)
     }
 
-    /// The draws of one step, one after the other: a stream of their own.
+    /// The draws of one step: a stream of their own.
     pub fn step(self, step: u64) -> Draws {
         Draws { counter: Self { start: self.bits(step) }, next: 0 }
     }
@@ -102,8 +102,8 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_one_of_all_alike() {
-        // Of the six orders of three things each comes about as often.
+    fn all_permutations_are_equally_likely() {
+        // The six permutations of three items.
         let mut counts = std::collections::HashMap::new();
         for step in 0..6000 {
             let mut items = [0, 1, 2];

@@ -39,7 +39,7 @@ pub struct Product<'a> {
     pub b: &'a [Chunk],
     /// rows × columns.
     pub c: &'a mut [Chunk],
-    /// What C starts from.
+    /// The initial value of C.
     pub start: Start,
     /// Rows of A and C.
     pub rows: usize,
@@ -137,7 +137,7 @@ impl Product<'_> {
         }
     }
 
-    /// `R` rows × `C` chunks of the product, held in registers while k runs.
+    /// `R` rows × `C` chunks of the product, in registers while k runs.
     #[inline(always)]
     fn block<L: Lanes, const R: usize, const C: usize>(&mut self, row: usize, chunk: usize) {
         debug_assert!(row + R <= self.rows && chunk + C <= self.chunks);

@@ -29,7 +29,7 @@ pub fn cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z * FRAC_1_SQRT_2)
 }
 
-/// The value that a standard normal variable stays below with probability `p`; -inf at 0, inf at 1, NaN outside [0, 1].
+/// The quantile at `p`; -inf at 0, inf at 1, NaN outside [0, 1].
 pub fn quantile(p: f64) -> f64 {
     if p <= 0.5 { lower_quantile(p) } else { -lower_quantile(1.0 - p) }
 }
@@ -71,7 +71,7 @@ fn tail_start(p: f64) -> f64 {
     numerator / denominator - t
 }
 
-/// How far below `a` a standard normal variable lies on average, given that it lies below: `a - E[Z | Z <= a]`.
+/// The mean distance below `a` of a standard normal variable, given that it lies below: `a - E[Z | Z <= a]`.
 ///
 /// E[Z | Z <= a] = -pdf(a) / cdf(a), so the answer is a + pdf(a) / cdf(a), two numbers that cancel in the lower tail.
 /// There Laplace's continued fraction of Mills' ratio, cdf(-x) / pdf(x) = 1 / (x + 1/(x + 2/(x + 3/(x + ...)))),

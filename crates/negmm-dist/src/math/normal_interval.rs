@@ -1,19 +1,19 @@
 //! Intervals of the standard normal distribution: their probability, and moments within.
 //!
-//! A stretch begins a >= 0 above the mean and is w wide, w may be infinite. Seen from its beginning, and without the factor
-//! pdf(a), it is exp(-a t - t²/2) for t in (0, w): so nothing underflows, however far out it lies.
+//! An interval begins a >= 0 above the mean and is w wide; w may be infinite. As a function of the distance t from its beginning, and
+//! without the factor pdf(a), the density is exp(-a t - t²/2) for t in (0, w): nothing underflows, however far out it lies.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use super::{normal, quadrature};
 
-/// Below this w (a + 1) the term after the last of the series is less than 1e-16, and above it the difference of two tails loses two
-/// bits at most.
+/// Below this value of w (a + 1) the truncation error of the series is less than 1e-16, and above it the difference of two tails loses
+/// at most two bits.
 const NARROW: f64 = 0.5;
-/// Below this the rule of 16 points is exact to rounding, and above it the differences of the tails' moments keep their digits.
+/// Below this the 16-point rule is exact to rounding, and above it the differences of the tails' moments are.
 const NARROW_MOMENTS: f64 = 2.0;
 
-/// ∫ exp(-a t - t²/2) dt over (0, w): the probability of the stretch, as a multiple of pdf(a).
+/// ∫ exp(-a t - t²/2) dt over (0, w): the probability of the interval, as a multiple of pdf(a).
 pub fn mass(a: f64, w: f64) -> f64 {
     if a == 0.0 {
         return normal::mills(0.0) * libm::erf(w * FRAC_1_SQRT_2);
@@ -44,7 +44,7 @@ fn series(z: f64, h: f64) -> f64 {
 
 /// ∫ t^n exp(-a t - t²/2) dt over (0, w) for n = 0, 1, 2.
 ///
-/// A wide stretch is the tail from a less the tail from a + w, whose own moments are moved by w.
+/// A wide interval is the tail from a minus the tail from a + w, whose moments are shifted by w.
 pub fn moments(a: f64, w: f64) -> [f64; 3] {
     if w * (a + 1.0) < NARROW_MOMENTS {
         return quadrature::integral(0.0, w, |t| {
@@ -72,7 +72,7 @@ pub fn decay(a: f64, t: f64) -> f64 {
 /// r_n = I_n / I_{n-1} follow from each other, r_n = 1 / (a + (n + 1) r_{n+1}): downwards far out, where it is Laplace's
 /// continued fraction, and upwards near the mean, where little cancels.
 fn tail_moments(a: f64) -> [f64; 3] {
-    /// From here on the continued fraction is used, with so many terms.
+    /// From here on the continued fraction is used, with this many terms.
     const FAR: f64 = 4.0;
     const TERMS: u32 = 60;
     let mass = normal::mills(a);
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     // Python mpmath, 60 digits: `mp.quad(lambda t: t**n * mp.exp(-a*t - t*t/2), ...)`.
-    const STRETCHES: &[(f64, f64, [f64; 3])] = &[
+    const INTERVALS: &[(f64, f64, [f64; 3])] = &[
         (0.0, 9.313225746154785e-10, [9.313225746154785e-10, 4.336808689942018e-19, 2.692645223154387e-28]),
         (0.0, 0.125, [0.12467524068911467, 0.007782061739756488, 0.00064799840658423]),
         (0.0, 2.0, [1.1962880133226081, 0.8646647167633873, 0.9256174468493829]),
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn moments_agree_with_high_precision() {
-        for &(a, w, expected) in STRETCHES {
+        for &(a, w, expected) in INTERVALS {
             let found = moments(a, w);
             for (found, expected) in found.into_iter().zip(expected).chain([(mass(a, w), expected[0])]) {
                 assert!((found / expected - 1.0).abs() < 3e-13, "{a} {w}: {found:e} {expected:e}");
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn the_mass_is_the_moment_of_order_zero() {
         for a in [1e-9, 0.1, 0.7, 1.0, 2.5, 6.0, 40.0, 1e5] {
-            for share in [1e-12, 1e-3, 0.1, 0.3, 0.499, 0.501, 0.7, 1.0, 1.9] {
-                let w = share / (a + 1.0);
+            for scaled_width in [1e-12, 1e-3, 0.1, 0.3, 0.499, 0.501, 0.7, 1.0, 1.9] {
+                let w = scaled_width / (a + 1.0);
                 let (mass, [moment, ..]) = (mass(a, w), moments(a, w));
                 assert!((mass / moment - 1.0).abs() < 2e-15, "{a} {w}: {mass:e} {moment:e}");
             }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_meet() {
+    fn the_formulas_agree_where_one_replaces_another() {
         for a in [0.0, 0.3, 2.0, 3.999_999, 4.000_001, 50.0, 1e6] {
             let w = NARROW_MOMENTS / (a + 1.0);
             let (narrow, wide) = (moments(a, w * (1.0 - 1e-14)), moments(a, w * (1.0 + 1e-14)));

@@ -1,5 +1,5 @@
-//! A standard normal variable that is known to lie in an interval: how likely that is, and its first two moments
-//! when it does; in f64, and in `f32` lanes.
+//! A standard normal variable truncated to an interval: the probability of the interval, and the first two moments; in f64, and in
+//! `f32` lanes.
 //!
 //! With the ends a and b, the middle z, the width w = b - a and half of it h:
 //!
@@ -9,9 +9,9 @@
 //! excess  E[Z² | a, b] - 1 = (a pdf(a) - b pdf(b)) / P
 //! ```
 //!
-//! They are what the derivatives of ln P with respect to the mean and the sd of a normal variable are made of: mean / sd and
-//! excess / sd, as z / sd and (z² - 1) / sd are those of ln pdf(z). By symmetry z may be taken as positive. Both differences are
-//! made of e = pdf(b) / pdf(a) = exp(-w z), with 1 - e from `expm1`, so that they keep their digits however narrow the interval is:
+//! The derivatives of ln P with respect to the mean and the sd of a normal variable are mean / sd and excess / sd, as those of ln pdf(z)
+//! are z / sd and (z² - 1) / sd. By symmetry z may be taken as positive. Both differences are expressed by
+//! e = pdf(b) / pdf(a) = exp(-w z), with 1 - e from `expm1`, so that they are exact however narrow the interval is:
 //!
 //! ```text
 //! pdf(a) - pdf(b) = pdf(a) (1 - e)     a pdf(a) - b pdf(b) = pdf(a) (a (1 - e) - w e)
@@ -19,7 +19,7 @@
 //!
 //! P is one [`normal_interval`] of the density from a on where a > 0, else two of them from zero.
 //!
-//! The lanes have three forms, none of which is a difference of nearly equal numbers where it is used.
+//! The lanes use three formulas, none of which is a difference of nearly equal numbers where it is used.
 //!
 //! Narrow: Taylor's series around z, where the derivative of pdf(z) He_n(z) is -pdf(z) He_(n+1)(z) with Hermite's polynomials He_n:
 //!
@@ -37,7 +37,7 @@ use super::{normal, normal_interval};
 
 /// A standard normal variable within an interval: a number for each, or lanes of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Truncated<T> {
+pub struct TruncatedNormal<T> {
     /// Logarithm of the probability of the interval.
     pub log_mass: T,
     /// The variable's mean, given that it lies there.
@@ -46,7 +46,7 @@ pub struct Truncated<T> {
     pub excess: T,
 }
 
-impl Truncated<f64> {
+impl TruncatedNormal<f64> {
     /// Between `a` and `b`, which may be infinite. Their distance `w` is given too: it has digits that far ends have lost.
     pub fn new(a: f64, b: f64, w: f64) -> Self {
         // A double infinity has no middle, and needs none.
@@ -86,18 +86,18 @@ impl Truncated<f64> {
 const HALF_LN_2_PI: f32 = 0.918_938_5;
 /// 1 / sqrt(2 pi)
 const FRAC_1_SQRT_2PI: f32 = 0.398_942_3;
-/// Ends beyond this, the open ones too, are held here: their squares are finite, and nothing is behind them.
+/// Ends are clamped to this: their squares are finite, and the probability beyond is 0.
 const LIMIT: f32 = 1e9;
-/// Widths below these are as good as these: for its logarithm, and for the series.
+/// Smallest widths, for the logarithm and for the series.
 const LEAST_WIDTH: f32 = 1e-30;
 const LEAST_IN_SERIES: f32 = 1e-6;
-/// An interval is narrow where h is below the first and h z below the second: the series then ends with terms below 1e-7, and the
-/// differences of the other forms lose two bits at most.
+/// An interval is narrow if h is below the first and h z below the second: the terms after the series are below 1e-7, and otherwise the
+/// differences of the other formulas lose at most two bits.
 const NARROW: f32 = 0.25;
 const NARROW_SLOPE: f32 = 0.5;
 
-impl<L: Lanes> Truncated<L> {
-    /// As [`Truncated::new`], in each lane; finite for all ends that are numbers or infinite. What is not a number stays so.
+impl<L: Lanes> TruncatedNormal<L> {
+    /// As [`TruncatedNormal::new`], in each lane; finite for all ends that are numbers or infinite. NaN stays NaN.
     #[inline(always)]
     pub fn lanes(a: L, b: L, w: L) -> Self {
         let (zero, one, half, limit) = (L::splat(0.0), L::splat(1.0), L::splat(0.5), L::splat(LIMIT));
@@ -106,9 +106,9 @@ impl<L: Lanes> Truncated<L> {
         let mirrored = zero.gt(a + b);
         let (a, b) = ((zero - b).select(mirrored, a), (zero - a).select(mirrored, b));
         let z = half * (a + b);
-        // In every form ln P = exponent + ln(argument), and the moments are divided by the same number.
+        // In every formula ln P = exponent + ln(argument), and the moments are divided by the same number.
         let mass = half * (centred_cdf(b) - centred_cdf(a));
-        let around = Form {
+        let around = FormulaTerms {
             exponent: zero,
             argument: mass,
             mean: density(a) - density(b),
@@ -117,7 +117,7 @@ impl<L: Lanes> Truncated<L> {
         };
         let e = decay(zero - w * z);
         let difference = mills(b).neg_mul_add(e, mills(a));
-        let beside = Form {
+        let beside = FormulaTerms {
             exponent: (a * a).mul_add(zero - half, zero - L::splat(HALF_LN_2_PI)),
             argument: difference,
             mean: one - e,
@@ -127,7 +127,7 @@ impl<L: Lanes> Truncated<L> {
         let h = half * w;
         let least = L::splat(LEAST_IN_SERIES).max(h);
         let [s0, s1, s2] = series(z, least * least);
-        let narrow = Form {
+        let narrow = FormulaTerms {
             exponent: (z * z).mul_add(zero - half, zero - L::splat(HALF_LN_2_PI)),
             argument: w * s0,
             mean: s1,
@@ -135,7 +135,7 @@ impl<L: Lanes> Truncated<L> {
             divisor: s0,
         };
         let is_narrow = one.gt(h * (z * L::splat(1.0 / NARROW_SLOPE)).max(L::splat(1.0 / NARROW)));
-        let Form { exponent, argument, mean, excess, divisor } =
+        let FormulaTerms { exponent, argument, mean, excess, divisor } =
             narrow.select(is_narrow, beside.select(a.gt(zero), around));
         let mean = mean / divisor;
         Self {
@@ -146,9 +146,9 @@ impl<L: Lanes> Truncated<L> {
     }
 }
 
-/// What one of the forms says.
+/// The terms of one formula.
 #[derive(Clone, Copy)]
-struct Form<L> {
+struct FormulaTerms<L> {
     exponent: L,
     argument: L,
     mean: L,
@@ -156,7 +156,7 @@ struct Form<L> {
     divisor: L,
 }
 
-impl<L: Lanes> Form<L> {
+impl<L: Lanes> FormulaTerms<L> {
     #[inline(always)]
     fn select(self, mask: L::Mask, other: Self) -> Self {
         Self {
@@ -221,12 +221,13 @@ mod tests {
         let close = |found: f64, expected: f64| (found - expected).abs() <= 2e-13 * expected.abs().max(1.0);
         for (a, b, log_mass, mean, excess) in TRUNCATED {
             for sign in [1.0, -1.0] {
-                let found = if sign > 0.0 { Truncated::new(a, b, b - a) } else { Truncated::new(-b, -a, b - a) };
+                let found =
+                    if sign > 0.0 { TruncatedNormal::new(a, b, b - a) } else { TruncatedNormal::new(-b, -a, b - a) };
                 assert!(close(found.log_mass, log_mass), "{a} {b}: {found:?}");
                 assert!(close(sign * found.mean, mean) && close(found.excess, excess), "{a} {b}: {found:?}");
             }
         }
-        let all = Truncated::new(f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY);
+        let all = TruncatedNormal::new(f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY);
         assert_eq!((all.log_mass, all.mean, all.excess), (0.0, 0.0, 0.0));
     }
 
@@ -239,8 +240,8 @@ mod tests {
             let mut found = Vec::new();
             for part in self.0.chunks(WIDTH) {
                 let list = |at: usize| Chunk(std::array::from_fn(|lane| part[lane.min(part.len() - 1)][at]));
-                let Truncated { log_mass, mean, excess } =
-                    Truncated::lanes(L::load(&list(0)), L::load(&list(1)), L::load(&list(2)));
+                let TruncatedNormal { log_mass, mean, excess } =
+                    TruncatedNormal::lanes(L::load(&list(0)), L::load(&list(1)), L::load(&list(2)));
                 let mut chunks = [Chunk::ZERO; 3];
                 for (chunk, lanes) in chunks.iter_mut().zip([log_mass, mean, excess]) {
                     lanes.store(chunk);
@@ -270,10 +271,10 @@ mod tests {
         let intervals = intervals();
         for ([a, b, w], found) in intervals.iter().zip(Isa::best().run(Map(&intervals))) {
             let [a, b, w] = [a, b, w].map(|number| f64::from(*number));
-            // Ends that are as far apart as they are said to be.
+            // The width is that of the rounded ends.
             let z = 0.5 * (a + b);
             let [a, b] = if z.is_finite() { [z - 0.5 * w, z + 0.5 * w] } else { [a, b] };
-            let expected = Truncated::new(a, b, w);
+            let expected = TruncatedNormal::new(a, b, w);
             for (at, expected) in [expected.log_mass, expected.mean, expected.excess].into_iter().enumerate() {
                 let error = (f64::from(found[at]) - expected).abs() / (1.0 + expected.abs());
                 assert!(error < 3e-6, "{at}: {a} {b} {w}: {found:?} {expected}");
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stays_so() {
+    fn nan_stays_nan() {
         let found = Isa::best().run(Map(&[[f32::NAN, f32::NAN, 1.0], [f32::NAN, f32::INFINITY, f32::INFINITY]]));
         assert!(found.iter().all(|[log_mass, ..]| log_mass.is_nan()), "{found:?}");
     }

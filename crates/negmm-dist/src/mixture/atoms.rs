@@ -9,10 +9,10 @@ impl Mixture<'_> {
         self.parts().filter(|&(_, _, sd)| sd > 0.0)
     }
 
-    /// (weight, place) of the atoms.
+    /// (weight, value) of the atoms.
     #[inline]
     pub(crate) fn atoms(&self) -> impl Iterator<Item = (f64, f64)> {
-        self.parts().filter(|&(_, _, sd)| sd == 0.0).map(|(weight, place, _)| (weight, place))
+        self.parts().filter(|&(_, _, sd)| sd == 0.0).map(|(weight, value, _)| (weight, value))
     }
 }
 
@@ -45,6 +45,14 @@ mod tests {
     }
 
     #[test]
+    fn zero_is_never_negative_zero() {
+        let gaussian = Mixture { weights: &[1.0], means: &[0.0], sds: &[1.0] };
+        for zero in [gaussian.point_probability(0.0), MIXED.point_probability(0.5), ATOMS.pdf(2.0)] {
+            assert_eq!(zero.to_bits(), 0.0_f64.to_bits());
+        }
+    }
+
+    #[test]
     fn the_distribution_function_jumps_at_an_atom() {
         assert_eq!([-2.0, -1.0, 1.9, 2.0, 4.0].map(|y| ATOMS.cdf(y)), [0.0, 0.5, 0.5, 0.75, 1.0]);
         assert_eq!([-2.0, -1.0, 1.9, 2.0, 4.0].map(|y| ATOMS.survival(y)), [1.0, 0.5, 0.5, 0.25, 0.0]);
@@ -70,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn tails_take_the_share_of_an_atom_that_fits() {
+    fn an_atom_at_the_quantile_counts_in_a_tail_as_far_as_the_level_allows() {
         assert_eq!(ATOMS.shortfall_below(0.25), -1.0);
         assert!((ATOMS.shortfall_below(0.6) - (-0.5 + 0.1 * 2.0) / 0.6).abs() < 1e-15);
         assert!((ATOMS.shortfall_above(0.6) - (1.0 + 0.5 - 0.1) / 0.6).abs() < 1e-15);
@@ -86,8 +94,8 @@ mod tests {
     fn the_energy_score_of_atoms_is_that_of_samples() {
         let score = |y: f64| {
             let distance =
-                |a: Mixture<'_>, y: f64| a.atoms().map(|(weight, place)| weight * (place - y).abs()).sum::<f64>();
-            distance(ATOMS, y) - 0.5 * ATOMS.atoms().map(|(weight, place)| weight * distance(ATOMS, place)).sum::<f64>()
+                |a: Mixture<'_>, y: f64| a.atoms().map(|(weight, value)| weight * (value - y).abs()).sum::<f64>();
+            distance(ATOMS, y) - 0.5 * ATOMS.atoms().map(|(weight, value)| weight * distance(ATOMS, value)).sum::<f64>()
         };
         for y in [-3.0, -1.0, 0.0, 2.0, 4.0, 9.0] {
             assert!((ATOMS.crps(y) - score(y)).abs() < 1e-15, "{y}");
@@ -103,7 +111,7 @@ mod tests {
             assert!((MIXED.crps(y) - narrow.crps(y)).abs() < 1e-9, "{y}");
             assert!((MIXED.cdf(y + 1e-6) - narrow.cdf(y + 1e-6)).abs() < 1e-15, "{y}");
         }
-        // The share of so narrow a Gaussian below its quantile is only as exact as the next double.
+        // The probability of so narrow a Gaussian below its quantile is only as exact as the next double.
         for level in [0.01, 0.1, 0.2, 0.4, 0.6, 0.8, 0.99] {
             assert!((MIXED.quantile(level) - narrow.quantile(level)).abs() < 1e-8, "{level}");
             assert!((MIXED.shortfall_below(level) - narrow.shortfall_below(level)).abs() < 1e-6, "{level}");

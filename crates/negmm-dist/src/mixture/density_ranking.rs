@@ -1,7 +1,7 @@
-//! Values of a mixture ranked by how likely they are: what highest-density regions and their tails are made of.
+//! Values of a mixture ranked by their likelihood, for highest-density regions and their tails.
 //!
-//! A region has the values that are most likely: where the density is highest, of a grid the most probable values, and atoms before
-//! any density, the heaviest first. The tail of a value is the probability of all values that are at most as likely.
+//! A region has the most likely values: those of highest density, on a grid the most probable ones; atoms come before any density,
+//! the heaviest first. The tail of a value is the probability of all values that are at most as likely.
 
 use super::{DensityLevels, Mixture};
 use crate::distribution::Distribution;
@@ -9,21 +9,21 @@ use crate::grid::Grid;
 use crate::highest_density::HighestDensityRegion;
 use crate::math::normal;
 
-/// Beyond this many sds a component has no probability that a double could express, or none that would be missed beside [`RARE`]: so
-/// far values of a grid are told apart, where they are no more than this.
+/// (sds, values): how far from a component's mean values of a grid are ranked one by one, and how many of them at most. Beyond the
+/// first distance probabilities underflow; beyond the second they are negligible compared with [`RARE`].
 const REACHES: [(f64, f64); 2] = [(39.0, 5000.0), (9.0, 20_000.0)];
-/// A probability beside which what lies beyond 9 sds is lost in the rounding.
+/// A probability whose rounding error is larger than the probability beyond 9 sds.
 const RARE: f64 = 1e-6;
 
-/// Values ranked by how likely they are: those with a probability of their own, and the density of the rest.
+/// Values ranked by their likelihood: those with a point probability, and the density of the others.
 pub(crate) struct DensityRanking {
-    /// Values of the grid by their index where there is one, with their probabilities, the least first.
+    /// Values, on a grid their indices, with their probabilities, the least likely first.
     values: Vec<(f64, f64)>,
     density: Option<DensityLevels>,
     grid: Option<Grid>,
 }
 
-/// Intervals in order, joined where at most `gap` is between them.
+/// Intervals in order, joined if the gap between them is at most `gap`.
 fn joined(mut intervals: Vec<(f64, f64)>, gap: f64) -> Vec<(f64, f64)> {
     intervals.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mut joined: Vec<(f64, f64)> = Vec::new();
@@ -36,19 +36,19 @@ fn joined(mut intervals: Vec<(f64, f64)>, gap: f64) -> Vec<(f64, f64)> {
     joined
 }
 
-/// Adds what a component (weight, mean, sd) has in each cell from index `first` on.
+/// Adds the probability of a component (weight, mean, sd) in each cell from index `first` on.
 fn add_masses((weight, mean, sd): (f64, f64, f64), grid: Grid, first: f64, masses: &mut [f64]) {
     if sd == 0.0 {
         masses[0] += weight;
         return;
     }
-    // The difference of two tails is exact where both are on one side of the mean, however far out.
-    let place = |index: f64| (grid.edge(index) - mean) / sd;
+    // The difference of two tails is exact if both are on one side of the mean, however far out.
+    let z = |index: f64| (grid.edge(index) - mean) / sd;
     let tail = |z: f64| if z < 0.0 { normal::cdf(z) } else { -normal::cdf(-z) };
-    let mut below = place(first - 1.0);
+    let mut below = z(first - 1.0);
     let mut tail_below = tail(below);
     for (at, mass) in masses.iter_mut().enumerate() {
-        let upper = place(first + at as f64);
+        let upper = z(first + at as f64);
         let tail_upper = tail(upper);
         let both_sides = f64::from(below < 0.0 && upper >= 0.0);
         *mass += weight * (both_sides + tail_upper - tail_below);
@@ -57,21 +57,20 @@ fn add_masses((weight, mean, sd): (f64, f64, f64), grid: Grid, first: f64, masse
 }
 
 impl DensityRanking {
-    /// Of a mixture between bounds.
+    /// The values of a mixture between bounds.
     pub(crate) fn between(mixture: Mixture<'_>, bounds: (f64, f64), log_inside: f64) -> Self {
         if log_inside == f64::NEG_INFINITY {
             let nearest = mixture.mean().clamp(bounds.0, bounds.1);
             return Self::new(vec![(nearest, 1.0)], None, None);
         }
-        let inside = |(_, place): &(f64, f64)| bounds.0 <= *place && *place <= bounds.1;
-        let share = libm::exp(-log_inside);
-        let atoms = mixture.atoms().filter(inside).map(|(weight, place)| (place, weight * share)).collect();
+        let inside = |(_, value): &(f64, f64)| bounds.0 <= *value && *value <= bounds.1;
+        let scale = libm::exp(-log_inside);
+        let atoms = mixture.atoms().filter(inside).map(|(weight, value)| (value, weight * scale)).collect();
         Self::new(atoms, DensityLevels::new(mixture, bounds, log_inside), None)
     }
 
-    /// Each value that a component reaches, as far as probabilities of `least` can tell. Of too many those with a cell without end,
-    /// those of atoms, and the density between them: of a component whose sd is s steps that changes a probability by about
-    /// 1 / (24 s²) of itself.
+    /// The values of a rounded mixture, for probabilities of at least `least`. If they are too many: the first and the last value,
+    /// those of atoms, and the density of the others; for a component whose sd is s steps the relative error is about 1 / (24 s²).
     pub(crate) fn on_grid(mixture: Mixture<'_>, grid: Grid, least: f64) -> Self {
         let reaches = if least < RARE { &REACHES[..] } else { &REACHES[1..] };
         for &(far, most) in reaches {
@@ -96,13 +95,13 @@ impl DensityRanking {
         let ends = [(grid.first, (f64::NEG_INFINITY, first)), (grid.last, (last, f64::INFINITY))];
         let ends = ends.into_iter().filter(|(index, _)| index.is_finite());
         let ends = ends.map(|(index, (low, high))| (index, libm::exp(mixture.log_between(low, high))));
-        let inside = |(_, place): &(f64, f64)| first < *place && *place <= last;
-        let atoms = mixture.atoms().filter(inside).map(|(weight, place)| (grid.cell(place), weight));
+        let inside = |(_, value): &(f64, f64)| first < *value && *value <= last;
+        let atoms = mixture.atoms().filter(inside).map(|(weight, value)| (grid.cell(value), weight));
         let density = DensityLevels::new(mixture, (first, last), 0.0);
         Self::new(ends.chain(atoms).collect(), density, Some(grid))
     }
 
-    /// Values that occur twice are one.
+    /// Values that occur more than once are merged.
     fn new(mut values: Vec<(f64, f64)>, density: Option<DensityLevels>, grid: Option<Grid>) -> Self {
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         values.dedup_by(|next, kept| {
@@ -115,7 +114,7 @@ impl DensityRanking {
         Self { values, density, grid }
     }
 
-    /// Values with what they, all as likely and all less likely ones have together, the density among those.
+    /// Values with their tails: the probability of all values that are at most as likely, including the density.
     fn tails(&self) -> impl Iterator<Item = (f64, f64)> {
         let below = self.density.as_ref().map_or(0.0, |density| libm::exp(density.log_outside(f64::INFINITY)));
         let ends = self.values.chunk_by(|a, b| a.1 == b.1);
@@ -128,29 +127,29 @@ impl DensityRanking {
 
     /// The probability of all values that are at most as likely as `y`.
     pub(crate) fn tail(&self, y: f64) -> f64 {
-        let place = self.grid.map_or(y, |grid| grid.cell(y));
-        if let Some((_, tail)) = self.tails().find(|(value, _)| *value == place) {
+        let ranked = self.grid.map_or(y, |grid| grid.cell(y));
+        if let Some((_, tail)) = self.tails().find(|(value, _)| *value == ranked) {
             return tail.min(1.0);
         }
         let Some(density) = &self.density else { return 0.0 };
-        let height = density.at(self.grid.map_or(y, |grid| grid.value(place)));
-        if height == f64::NEG_INFINITY { 0.0 } else { libm::exp(density.log_outside(height)).min(1.0) }
+        let level = density.at(self.grid.map_or(y, |grid| grid.value(ranked)));
+        if level == f64::NEG_INFINITY { 0.0 } else { libm::exp(density.log_outside(level)).min(1.0) }
     }
 
-    /// The values whose tail is more than `outside`.
+    /// The values whose tail exceeds `outside`.
     pub(crate) fn leaving(&self, outside: f64) -> HighestDensityRegion {
         let values = self.tails().filter(|(_, tail)| *tail > outside).map(|(value, _)| (value, value));
-        let stretches = self.density.as_ref().map_or(Vec::new(), |density| density.leaving(libm::log(outside)));
+        let intervals = self.density.as_ref().map_or(Vec::new(), |density| density.leaving(libm::log(outside)));
         match &self.grid {
             Some(grid) => {
                 let first = |low: f64| grid.cell(low) + f64::from(grid.value(grid.cell(low)) < low);
                 let last = |high: f64| grid.cell(high) - f64::from(grid.value(grid.cell(high)) > high);
-                let runs = stretches.into_iter().map(|(low, high)| (first(low), last(high)));
+                let runs = intervals.into_iter().map(|(low, high)| (first(low), last(high)));
                 let runs = joined(values.chain(runs.filter(|(first, last)| first <= last)).collect(), 1.0);
                 let value = |(first, last): (f64, f64)| (grid.value(first), grid.value(last));
                 HighestDensityRegion::new(runs.into_iter().map(value).collect(), grid.step())
             }
-            None => HighestDensityRegion::new(joined(values.chain(stretches).collect(), 0.0), 0.0),
+            None => HighestDensityRegion::new(joined(values.chain(intervals).collect(), 0.0), 0.0),
         }
     }
 }
@@ -178,7 +177,7 @@ mod tests {
                         let (low, high) = grid.ends(*index);
                         libm::exp(mixture.log_between(low, high))
                     };
-                    // Beyond 9 sds of a component it has no part.
+                    // Beyond 9 sds a component is left out.
                     let lost = if least < RARE { 0.0 } else { 1e-18 };
                     assert!(
                         (mass - expected).abs() <= 1e-12 * expected + lost + 1e-300,

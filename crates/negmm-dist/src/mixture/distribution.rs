@@ -1,7 +1,7 @@
-//! The distribution of a Gaussian mixture: every answer in closed form, quantiles by a bracketed Newton iteration.
+//! The distribution of a Gaussian mixture: closed-form expressions, and quantiles by Newton's method in a bracket.
 
-use super::quantile::{Rising, Tail};
-use super::truncated_component::Piece;
+use super::quantile::{InvertibleCdf, Tail};
+use super::truncated_component::TruncatedComponent;
 use super::{DensityRanking, Mixture, component_cdf, component_survival, energy, log_sum_exp, mass, tail};
 use crate::distribution::Distribution;
 use crate::highest_density::HighestDensityRegion;
@@ -11,7 +11,7 @@ use crate::math::rng::Rng;
 impl Distribution for Mixture<'_> {
     /// Mean, sum_k weight_k mean_k.
     fn mean(&self) -> f64 {
-        // Summed as distances from the heaviest: equal means give exactly that mean, however large it is.
+        // Summed as distances from the mean of largest weight: equal means give exactly that mean, however large it is.
         let heaviest =
             |a: (f64, f64), (weight, mean, _): (f64, f64, f64)| if weight > a.0 { (weight, mean) } else { a };
         let (_, anchor) = self.parts().fold((0.0, 0.0), heaviest);
@@ -47,15 +47,17 @@ impl Distribution for Mixture<'_> {
 
     /// Probability of exactly `y`: the weight of the atoms there.
     fn point_probability(&self, y: f64) -> f64 {
-        self.atoms().filter(|&(_, place)| place == y).map(|(weight, _)| weight).sum::<f64>().min(1.0)
+        let weights = self.atoms().filter(|&(_, value)| value == y).map(|(weight, _)| weight);
+        // An empty sum of f64 is -0.0.
+        (0.0 + weights.sum::<f64>()).min(1.0)
     }
 
     /// Density at `y` of all but the atoms.
     fn pdf(&self, y: f64) -> f64 {
-        self.gaussians().map(|(weight, mean, sd)| weight * (normal::pdf((y - mean) / sd) / sd)).sum()
+        0.0 + self.gaussians().map(|(weight, mean, sd)| weight * (normal::pdf((y - mean) / sd) / sd)).sum::<f64>()
     }
 
-    /// Logarithm of that density: finite wherever the nearest component is within 1e150 sds.
+    /// Logarithm of that density: finite if the nearest component is within 1e150 sds.
     ///
     /// log sum_k exp(t_k) with t_k = ln weight_k - ln sd_k + ln N(z_k).
     fn log_pdf(&self, y: f64) -> f64 {
@@ -63,32 +65,33 @@ impl Distribution for Mixture<'_> {
         log_sum_exp(self.gaussians().map(term))
     }
 
-    /// Logarithm of the probability between two ends, each of which may be infinite; the upper one counts.
+    /// Logarithm of P(low < Y <= high); both ends may be infinite.
     fn log_between(&self, low: f64, high: f64) -> f64 {
-        let of_gaussian = |(weight, mean, sd)| libm::log(weight) + Piece::new(mean, sd, low, high).log_mass();
+        let of_gaussian =
+            |(weight, mean, sd)| libm::log(weight) + TruncatedComponent::new(mean, sd, low, high).log_mass();
         let of_atom =
-            |(weight, place)| if low < place && place <= high { libm::log(weight) } else { f64::NEG_INFINITY };
+            |(weight, value)| if low < value && value <= high { libm::log(weight) } else { f64::NEG_INFINITY };
         log_sum_exp(self.gaussians().map(of_gaussian).chain(self.atoms().map(of_atom))).min(0.0)
     }
 
-    /// Logarithm of the probability within `step` / 2 of `y`: finite wherever [`Mixture::log_pdf`] is. Atoms
+    /// Logarithm of the probability within `step` / 2 of `y`: finite if [`Mixture::log_pdf`] is. Atoms
     /// count above y - `step` / 2 and up to y + `step` / 2.
     fn log_mass(&self, y: f64, step: f64) -> f64 {
         let of_gaussian =
             |(weight, mean, sd): (f64, f64, f64)| libm::log(weight) + mass::log_mass((y - mean).abs(), step, sd);
-        // Of two values a step apart only one has the atom half way between them.
-        let near = |place: f64| y - 0.5 * step < place && place <= y + 0.5 * step;
-        let of_atom = |(weight, place)| if near(place) { libm::log(weight) } else { f64::NEG_INFINITY };
+        // An atom half way between two values belongs to one of them.
+        let near = |value: f64| y - 0.5 * step < value && value <= y + 0.5 * step;
+        let of_atom = |(weight, value)| if near(value) { libm::log(weight) } else { f64::NEG_INFINITY };
         let terms = self.gaussians().map(of_gaussian).chain(self.atoms().map(of_atom));
-        // Rounding must not make it more than certain.
+        // Rounding must not make a probability above 1.
         log_sum_exp(terms).min(0.0)
     }
 
-    /// The value that the variable stays below with probability `level`; -inf at 0, inf at 1, NaN outside [0, 1]. Where the
-    /// distribution function jumps over the level it is the atom that makes it jump.
+    /// The inverse of the distribution function; -inf at 0, inf at 1, NaN outside [0, 1]. If the distribution function jumps over the
+    /// level, it is the atom at the jump.
     ///
     /// Exact to rounding for every level in between, also where the distribution function is nearly flat between two
-    /// components. Where they are so far apart that even their tails are 0 in f64, one value of the flat stretch is returned.
+    /// components. If they are so far apart that even their tails are 0 in f64, it is some value of the flat interval.
     fn quantile(&self, level: f64) -> f64 {
         self.tail_quantile(level, Tail::Lower)
     }
@@ -103,17 +106,17 @@ impl Distribution for Mixture<'_> {
         DensityRanking::between(*self, whole_line, 0.0).leaving(1.0 - coverage)
     }
 
-    /// Mean of the lowest `level` share of values, E[Y | Y <= q] with q the quantile at `level` in (0, 1).
+    /// E[Y | Y <= q] with q the quantile at `level` in (0, 1).
     ///
-    /// With a_k = (q - mean_k) / sd_k it is sum_k weight_k (mean_k cdf(a_k) - sd_k pdf(a_k)) / level. Far out in a tail that
-    /// is a difference of nearly equal numbers, so it is computed as what it means: each component's own tail mean,
-    /// q - sd_k (a_k + pdf(a_k) / cdf(a_k)), averaged with the component's share of the tail, weight_k cdf(a_k). Of an atom at
-    /// q the part counts that the tail has room for.
+    /// With a_k = (q - mean_k) / sd_k it is sum_k weight_k (mean_k cdf(a_k) - sd_k pdf(a_k)) / level. Far out in a tail this
+    /// is a difference of nearly equal numbers, so it is computed as the average of the tail means of the components,
+    /// q - sd_k (a_k + pdf(a_k) / cdf(a_k)), weighted by their probabilities of the tail, weight_k cdf(a_k). An atom at q counts as far
+    /// as `level` allows.
     fn shortfall_below(&self, level: f64) -> f64 {
         tail::tail_mean(*self, level, Tail::Lower)
     }
 
-    /// Mean of the highest `level` share of values, E[Y | Y >= q] with q the quantile at 1 - `level`.
+    /// E[Y | Y >= q] with q the quantile at 1 - `level`.
     fn shortfall_above(&self, level: f64) -> f64 {
         tail::tail_mean(*self, level, Tail::Upper)
     }
@@ -125,13 +128,13 @@ impl Distribution for Mixture<'_> {
     fn crps(&self, y: f64) -> f64 {
         let score = energy::crps_unscaled(*self, y);
         if score.is_finite() {
-            // Rounding may leave a hair less than nothing.
+            // Rounding may make it slightly negative.
             return score.max(0.0);
         }
         if !y.is_finite() {
             return y.abs();
         }
-        // Distances left the range of a double: scale the unit down, and the score back up.
+        // Distances overflow: scale the unit down, and the score back up.
         const UNIT: f64 = 1.0 / 64.0;
         let means: Vec<f64> = self.means.iter().map(|mean| mean * UNIT).collect();
         let sds: Vec<f64> = self.sds.iter().map(|sd| sd * UNIT).collect();

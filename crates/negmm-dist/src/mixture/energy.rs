@@ -1,4 +1,4 @@
-//! The energy score of a mixture in closed form (the paper's Theorem 1; Grimit et al. 2006 for the CRPS).
+//! The closed-form energy score of a mixture (the paper's Theorem 1; Grimit et al. 2006 for the CRPS).
 
 use super::Mixture;
 use super::folded::{mean_of, pairs};
@@ -21,17 +21,17 @@ pub(crate) fn folded_mean(mean: f64, sd: f64) -> f64 {
     sd * SQRT_2_OVER_PI * libm::exp(-0.5 * w * w) + mean * libm::erf(w * FRAC_1_SQRT_2)
 }
 
-/// sqrt(a^2 + b^2), also where the squares leave the range of a double.
+/// sqrt(a^2 + b^2), also if the squares underflow or overflow.
 #[inline]
 pub(crate) fn root_sum_square(a: f64, b: f64) -> f64 {
-    /// Squares in this range lose nothing to underflow or overflow.
+    /// Squares in this range are exact to rounding.
     const SAFE: std::ops::Range<f64> = 1e-280..1e300;
     let sum = a * a + b * b;
     if SAFE.contains(&sum) { sum.sqrt() } else { libm::hypot(a, b) }
 }
 
-/// Mean of |X - X'| for components k and l of one mixture, the paper's B_kl; for k = l it is 2 sd / sqrt(pi). Of two atoms it
-/// is their distance, and of an atom and a Gaussian the Gaussian's mean distance from it.
+/// Mean of |X - X'| for components k and l of one mixture, the paper's B_kl; for k = l it is 2 sd / sqrt(pi). For two atoms it
+/// is their distance, for an atom and a Gaussian the mean distance of the Gaussian from the atom.
 #[inline]
 pub(crate) fn mean_absolute_difference(mixture: Mixture<'_>, k: usize, l: usize) -> f64 {
     if k == l {
@@ -40,12 +40,12 @@ pub(crate) fn mean_absolute_difference(mixture: Mixture<'_>, k: usize, l: usize)
     folded_mean(mixture.means[k] - mixture.means[l], root_sum_square(mixture.sds[k], mixture.sds[l]))
 }
 
-/// The CRPS where no distance leaves the range of a double; rounding may leave a hair less than 0.
+/// The CRPS if no distance overflows; rounding may make it slightly negative.
 pub(super) fn crps_unscaled(mixture: Mixture<'_>, y: f64) -> f64 {
     let mut distance = 0.0;
     for (k, (&weight, (&mean, &sd))) in mixture.weights.iter().zip(mixture.means.iter().zip(mixture.sds)).enumerate() {
         if weight > 0.0 {
-            // Half of the diagonal, and below each pair once.
+            // Half of the diagonal; `pairs` has each pair once.
             let own = 0.5 * weight * mean_absolute_difference(mixture, k, k);
             distance += weight * (mean_of(mean - y, sd) - own);
         }
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn far_shortcut_changes_no_bit_that_counts() {
+    fn the_shortcut_for_far_means_changes_no_bit() {
         for hundredths in 600..1200 {
             let w = f64::from(hundredths) / 100.0;
             let full = SQRT_2_OVER_PI * libm::exp(-0.5 * w * w) + w * libm::erf(w * FRAC_1_SQRT_2);
@@ -89,7 +89,7 @@ mod tests {
                 assert!(mixture.crps(y) >= 0.0, "{means:?} {sds:?} {y}");
             }
         }
-        // The score is measured in the unit of y, also where squares of it leave the range of a double.
+        // The score scales with y, also if its squares overflow.
         let score = |unit: f64| {
             let (means, sds) = ([0.5 * unit, -unit], [unit, 2.0 * unit]);
             Mixture { weights: &[0.5, 0.5], means: &means, sds: &sds }.crps(unit) / unit

@@ -1,12 +1,12 @@
-//! Sums over cells that are too many to be summed: Euler and Maclaurin's formula for the midpoint rule.
+//! Sums over very many cells: the Euler-Maclaurin formula for the midpoint rule.
 //!
-//! h times the sum of G at the middles of intervals of width h is the integral of G and, at the upper end less at the lower,
+//! h times the sum of G at the middles of intervals of width h is the integral of G plus, at the upper end minus at the lower end,
 //!
 //! ```text
 //! sum_n B_2n(1/2) / (2n)! h^2n G^(2n-1)
 //! ```
 //!
-//! with Bernoulli's polynomials B. For components of eight steps and more four terms are enough.
+//! with the Bernoulli polynomials B. Four terms are enough if the sds of components are at least eight steps.
 
 use super::Mixture;
 use crate::Distribution;
@@ -15,10 +15,10 @@ use crate::math::normal;
 /// B_2n(1/2) / (2n)! for n = 1, 2, 3, 4.
 const TERMS: [f64; 4] = [-1.0 / 24.0, 7.0 / 5760.0, -31.0 / 967_680.0, 127.0 / 154_828_800.0];
 
-/// Derivatives that the formula needs, counted from 0.
+/// The number of derivatives that the formula needs, from order 0.
 const ORDERS: usize = 8;
 
-/// Which probability is meant.
+/// The tail whose probability is summed.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Side {
     UpTo,
@@ -34,10 +34,10 @@ impl Side {
     }
 }
 
-/// The probability on that side of `x` and its derivatives, that of order n times `step`^n; for Gaussians.
+/// The probability on that side of `x` and its derivatives, the one of order n times `step`^n; for Gaussians.
 ///
-/// That of order n + 1 of a component's distribution function is (-1)^n He_n(z) pdf(z) / sd^(n+1), with Hermite's polynomials
-/// He_{n+1} = z He_n - n He_{n-1}.
+/// The derivative of order n + 1 of a component's distribution function is (-1)^n He_n(z) pdf(z) / sd^(n+1), with the Hermite
+/// polynomials He_{n+1} = z He_n - n He_{n-1}.
 pub(super) fn derivatives(mixture: Mixture<'_>, x: f64, step: f64, side: Side) -> [f64; ORDERS] {
     let sign = if side == Side::UpTo { 1.0 } else { -1.0 };
     let mut all = [0.0; ORDERS];
@@ -54,7 +54,7 @@ pub(super) fn derivatives(mixture: Mixture<'_>, x: f64, step: f64, side: Side) -
     all
 }
 
-/// What the formula adds at one end, divided by the step; `derivative` is that of an order, times step^order.
+/// The correction at one end, divided by the step; `derivative` gives the derivative of an order, times step^order.
 pub(super) fn correction(derivative: impl Fn(usize) -> f64) -> f64 {
     TERMS.iter().zip([1, 3, 5, 7]).map(|(term, order)| term * derivative(order)).sum()
 }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn sums_differ_from_integrals_by_the_corrections() {
-        // From a place in the middle down to where nothing is left: the integral of F is E max(x - Y, 0).
+        // From a point in the middle down to where F is negligible: the integral of F is E max(x - Y, 0).
         let (step, x) = (0.125, 0.75);
         let sum: f64 = (0..400).map(|cell| step * ONE.cdf(x - (f64::from(cell) + 0.5) * step)).sum();
         let integral: f64 = ONE
@@ -107,7 +107,7 @@ mod tests {
             .sum();
         let d = derivatives(ONE, x, step, Side::UpTo);
         assert!((integral + step * correction(|order| d[order]) - sum).abs() < 1e-14);
-        // And for the square, twice as many intervals against these.
+        // For the square, compared with twice as many intervals.
         let squares = |step: f64, cells: i32| {
             let sum: f64 =
                 (0..cells).map(|cell| ONE.cdf(x - (f64::from(cell) + 0.5) * step)).map(|f| step * f * f).sum();

@@ -1,9 +1,8 @@
-//! The mean of |X| of a normal variable where it is wanted many times: a mixture of K components asks for it K² / 2
-//! times a row.
+//! The mean of |X| of a normal variable by tables: a mixture of K components needs it K² / 2 times per row.
 //!
 //! With w = |mean| / sd, E|X| = sd g(w), where g(w) = sqrt(2 / pi) exp(-w² / 2) + w erf(w / sqrt 2). Its derivatives are known:
-//! g' = erf(w / sqrt 2), g'' = 2 phi(w), and from there on g⁽ⁿ⁺²⁾ = 2 (-1)ⁿ He_n(w) phi(w) with Hermite's polynomials. So g is a Taylor
-//! series around the nearest of some places, to the last bit or two, without exp and erf.
+//! g' = erf(w / sqrt 2), g'' = 2 phi(w), and g⁽ⁿ⁺²⁾ = 2 (-1)ⁿ He_n(w) phi(w) with the Hermite polynomials. So g is evaluated by a Taylor
+//! series around the nearest of equally spaced nodes, to the last bit or two, without exp and erf.
 
 use std::sync::LazyLock;
 
@@ -12,16 +11,16 @@ use super::energy::{FAR, folded_mean, root_sum_square};
 use crate::math::lanes::{Isa, Kernel, Lanes};
 use crate::math::normal::pdf;
 
-/// So many places are in an interval of length 1.
-const PLACES: f64 = 32.0;
-/// Terms of a series, one line of the cache: the next one is below 2e-18 halfway to the next place, where g is 0.8 or more.
+/// Nodes per interval of length 1.
+const NODES_PER_UNIT: f64 = 32.0;
+/// Terms of a series, one cache line: the next one is below 2e-18 halfway to the next node, where g is at least 0.8.
 const TERMS: usize = 8;
-/// Numbers of this size have no binary places: what is added to it is rounded to a whole number, which its last bits are.
+/// 2^52: a number added to this is rounded to a whole number, which is in the last bits of the sum.
 const ROUNDING: f64 = 4_503_599_627_370_496.0;
 
-/// The coefficients around each place up to [`FAR`], the lowest power first.
+/// The coefficients at each node up to [`FAR`], the lowest power first.
 static SERIES: LazyLock<Vec<[f64; TERMS]>> =
-    LazyLock::new(|| (0..=(FAR * PLACES) as usize).map(|place| series(place as f64 / PLACES)).collect());
+    LazyLock::new(|| (0..=(FAR * NODES_PER_UNIT) as usize).map(|node| series(node as f64 / NODES_PER_UNIT)).collect());
 
 fn series(w: f64) -> [f64; TERMS] {
     let mut terms = [0.0; TERMS];
@@ -41,11 +40,11 @@ fn series(w: f64) -> [f64; TERMS] {
 /// g(w), for a w up to [`FAR`].
 #[inline(always)]
 fn unit(series: &[[f64; TERMS]], w: f64) -> f64 {
-    let rounded = w * PLACES + ROUNDING;
-    let x = w - (rounded - ROUNDING) / PLACES;
+    let rounded = w * NODES_PER_UNIT + ROUNDING;
+    let x = w - (rounded - ROUNDING) / NODES_PER_UNIT;
     let square = x * x;
     let terms = &series[(rounded.to_bits() & 0xffff) as usize];
-    // Even and odd powers side by side, as a processor adds them.
+    // Even and odd powers in two independent sums, which a processor computes at the same time.
     let mut sums = [terms[TERMS - 2], terms[TERMS - 1]];
     for pair in terms[..TERMS - 2].rchunks_exact(2) {
         sums = [sums[0] * square + pair[0], sums[1] * square + pair[1]];
@@ -56,13 +55,13 @@ fn unit(series: &[[f64; TERMS]], w: f64) -> f64 {
 /// The mean of |X| for a normal X; for an atom it is |mean|.
 pub(super) fn mean_of(mean: f64, sd: f64) -> f64 {
     let w = mean.abs() / sd;
-    // An atom has no w, or an infinite one.
+    // For an atom w is NaN or infinite.
     if w.is_nan() || w > FAR { mean.abs() } else { sd * unit(&SERIES, w) }
 }
 
 /// The sum of weight_k weight_l E|X_k - X_l| over all pairs of components of a mixture, each pair once.
 pub(super) fn pairs(mixture: Mixture<'_>) -> f64 {
-    /// Squares of such sds, and sums of two of them, lose nothing to underflow or overflow.
+    /// Squares of sds in this range, and sums of two of them, are exact to rounding.
     const SAFE: std::ops::Range<f64> = 1e-140..1e150;
     if mixture.sds.iter().all(|sd| SAFE.contains(sd)) {
         return Isa::best().run(Pairs { mixture, series: &SERIES });
@@ -78,13 +77,13 @@ pub(super) fn pairs(mixture: Mixture<'_>) -> f64 {
     sum
 }
 
-/// That sum, where nothing is out of the ordinary.
+/// That sum if no square underflows or overflows.
 struct Pairs<'a> {
     mixture: Mixture<'a>,
     series: &'a [[f64; TERMS]],
 }
 
-/// Components that are looked at together.
+/// Components that are processed together.
 const BLOCK: usize = 32;
 
 impl Kernel for Pairs<'_> {
@@ -93,20 +92,20 @@ impl Kernel for Pairs<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) -> f64 {
         let Mixture { weights, means, sds } = self.mixture;
-        let (mut widths, mut places) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let (mut widths, mut ratios) = ([0.0; BLOCK], [0.0; BLOCK]);
         let mut sum = 0.0;
         for k in 0..weights.len() {
             let (mean, variance) = (means[k], sds[k] * sds[k]);
             let mut spread = 0.0;
             for start in (0..k).step_by(BLOCK) {
                 let end = (start + BLOCK).min(k);
-                // Roots and quotients of a block first: they are what takes long, and a processor takes several at once.
+                // Roots and quotients of a block first: they are slow, and a processor computes several at once.
                 let before = means[start..end].iter().zip(&sds[start..end]);
-                for ((other, sd), (width, place)) in before.zip(widths.iter_mut().zip(&mut places)) {
+                for ((other, sd), (width, ratio)) in before.zip(widths.iter_mut().zip(&mut ratios)) {
                     *width = (variance + sd * sd).sqrt();
-                    *place = (mean - other).abs() / *width;
+                    *ratio = (mean - other).abs() / *width;
                 }
-                for (weight, (width, &w)) in weights[start..end].iter().zip(widths.iter().zip(&places)) {
+                for (weight, (width, &w)) in weights[start..end].iter().zip(widths.iter().zip(&ratios)) {
                     let mean = if w > FAR { w } else { unit(self.series, w) };
                     spread += weight * (width * mean);
                 }
@@ -124,12 +123,12 @@ mod tests {
     use crate::mixture::mean_absolute_difference;
 
     #[test]
-    fn the_series_are_the_function_to_the_last_bits() {
+    fn the_series_agree_with_the_function_to_the_last_bits() {
         for step in 0..100_000 {
             let w = f64::from(step) * 1e-4;
             for (mean, sd) in [(w, 1.0), (-w * 3.0, 3.0), (w * 1e-200, 1e-200)] {
                 let (exact, found) = (folded_mean(mean, sd), mean_of(mean, sd));
-                assert!((found - exact).abs() <= 4.0 * f64::EPSILON * exact, "{w}: {found} and not {exact}");
+                assert!((found - exact).abs() <= 4.0 * f64::EPSILON * exact, "{w}: {found}, expected {exact}");
             }
         }
     }

@@ -1,11 +1,11 @@
 //! The probability near a value, as a logarithm: what a discrete target is scored with.
 
-use crate::math::truncated::Truncated;
+use crate::math::truncated::TruncatedNormal;
 
 /// Logarithm of the probability that a normal variable with this sd lies within `step` / 2 of the value that is `distance`
 /// above its mean.
 pub(crate) fn log_mass(distance: f64, step: f64, sd: f64) -> f64 {
-    Truncated::new((distance - 0.5 * step) / sd, (distance + 0.5 * step) / sd, step / sd).log_mass
+    TruncatedNormal::new((distance - 0.5 * step) / sd, (distance + 0.5 * step) / sd, step / sd).log_mass
 }
 
 #[cfg(test)]
@@ -83,8 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_meet() {
-        // Where one form of the mass takes over from another nothing jumps.
+    fn the_formulas_agree_where_one_replaces_another() {
         for z in [0.02, 0.5, 3.0, 4.0, 20.0, 300.0] {
             let w = 0.01 / (z + 1.0);
             let (below, above) = (log_mass(z, w * (1.0 - 1e-9), 1.0), log_mass(z, w * (1.0 + 1e-9), 1.0));

@@ -1,9 +1,9 @@
-//! Every exact fact about Gaussian mixtures: moments, density, distribution function, probability near a
-//! value, quantiles, tail means, draws and the energy score.
+//! Gaussian mixtures: moments, density, distribution function, probability near a value, quantiles, tail means, draws and the
+//! energy score.
 //!
 //! A mixture of K components has the density p(y) = sum_k weight_k N(y; mean_k, sd_k^2); a component whose sd is 0 is an atom,
-//! which has all its weight at its mean. Everything here is a closed form or its inversion, in f64, and the same bits on every
-//! machine.
+//! which has all its weight at its mean. Everything here is a closed-form expression or its inversion, in f64, with the same bits on
+//! every machine.
 
 mod atoms;
 mod density_levels;
@@ -13,6 +13,7 @@ mod energy;
 mod euler_maclaurin;
 mod folded;
 mod mass;
+mod moments;
 mod panels;
 mod pooling;
 mod quantile;
@@ -29,10 +30,10 @@ pub(crate) use density_ranking::DensityRanking;
 pub(crate) use energy::{folded_mean, mean_absolute_difference, root_sum_square};
 pub(crate) use mass::log_mass;
 pub use quantile::{QuantileLevel, TailQuantile};
-pub(crate) use rounded::Rounded;
-pub(crate) use truncated::Truncated;
+pub(crate) use rounded::RoundedMixture;
+pub(crate) use truncated::TruncatedMixture;
 
-/// Of a list with so many numbers `each` row those of some rows, in their order.
+/// Some rows, in this order, of a list with `each` numbers per row.
 pub(crate) fn rows_of(list: &[f64], each: usize, rows: &[usize]) -> Vec<f64> {
     rows.iter().flat_map(|row| &list[row * each..][..each]).copied().collect()
 }
@@ -49,11 +50,11 @@ pub struct Mixtures {
 }
 
 impl Mixtures {
-    /// Checks the numbers and divides the weights of each row by their sum. Weights that sum to 1 up to rounding stay as
-    /// they are, so that mixtures taken apart and put together again are the same.
+    /// Checks the numbers and divides the weights of each row by their sum. Weights that sum to 1 up to rounding are not
+    /// changed, so that mixtures taken apart and put together again are the same.
     ///
     /// `weights`, `means` and `sds` are rows × `components`: all finite, weights not negative and not all zero in a row,
-    /// sds not negative: one of 0 makes an atom.
+    /// sds not negative; an sd of 0 is an atom.
     ///
     /// # Errors
     /// When a shape or a number is not as described; the message names the row and the component.
@@ -85,9 +86,9 @@ impl Mixtures {
         Ok(Self::from_parts_unchecked(components, weights, means, sds))
     }
 
-    /// Mixtures whose numbers are known to be as [`Mixtures::new`] wants them, weights summing to 1 in f64.
+    /// Mixtures whose numbers are known to satisfy [`Mixtures::new`], with weights that sum to 1 in f64.
     pub fn from_parts_unchecked(components: usize, weights: Vec<f64>, means: Vec<f64>, sds: Vec<f64>) -> Self {
-        /// More than summing in another order can make of a sum of 1.
+        /// More than the rounding error of a sum in any order.
         const SUM_TOLERANCE: f64 = 1e-9;
         debug_assert!(components > 0 && weights.len().is_multiple_of(components));
         debug_assert!(weights.len() == means.len() && means.len() == sds.len());
@@ -98,7 +99,7 @@ impl Mixtures {
         Self { components, weights, means, sds }
     }
 
-    /// Gives each component of these rows so much more variance; atoms stay atoms.
+    /// Adds a variance to each component of these rows; atoms stay atoms.
     pub(crate) fn widen(&mut self, variances: impl Iterator<Item = (usize, f64)>) {
         for (row, variance) in variances {
             let sds = &mut self.sds[row * self.components..][..self.components];
@@ -156,13 +157,13 @@ impl Mixtures {
     pub fn rescale(mut self, shift: f64, scale: f64) -> Self {
         debug_assert!(scale > 0.0 && scale.is_finite() && shift.is_finite());
         self.means.iter_mut().for_each(|mean| *mean = *mean * scale + shift);
-        // A narrow component in a tiny unit stays one: an sd of 0 would make it an atom.
+        // A narrow component in a tiny unit must not become an atom.
         self.sds.iter_mut().filter(|sd| **sd > 0.0).for_each(|sd| *sd = (*sd * scale).max(f64::MIN_POSITIVE));
         self
     }
 }
 
-/// Finds the first number that is not as `expected`, and says where.
+/// Refuses the first number that is not valid.
 fn check(name: &str, expected: &str, values: &[f64], components: usize, valid: impl Fn(f64) -> bool) -> Result<()> {
     match values.iter().position(|&value| !valid(value)) {
         None => Ok(()),
@@ -173,7 +174,7 @@ fn check(name: &str, expected: &str, values: &[f64], components: usize, valid: i
 
 /// One Gaussian mixture: a row of [`Mixtures`].
 ///
-/// The slices have the same length, weights are not negative and sum to 1, sds are not negative. Nothing here checks it again.
+/// The slices have the same length, weights are not negative and sum to 1, sds are not negative. This is not checked again.
 #[derive(Clone, Copy, Debug)]
 pub struct Mixture<'a> {
     /// Weight of each component.
@@ -185,14 +186,14 @@ pub struct Mixture<'a> {
 }
 
 impl Mixture<'_> {
-    /// (weight, mean, sd) of the components that weigh anything: 0 times an overflow would not be 0.
+    /// (weight, mean, sd) of the components of positive weight: 0 times an overflow would not be 0.
     #[inline]
     pub(crate) fn parts(&self) -> impl Iterator<Item = (f64, f64, f64)> {
         let parts = self.weights.iter().zip(self.means).zip(self.sds);
         parts.map(|((&weight, &mean), &sd)| (weight, mean, sd)).filter(|&(weight, _, _)| weight > 0.0)
     }
 
-    /// What component `k` adds to the density; nothing for an atom.
+    /// What component `k` adds to the density; 0 for an atom.
     ///
     /// # Panics
     /// When there is no such component.
@@ -202,19 +203,19 @@ impl Mixture<'_> {
     }
 }
 
-/// Probability that one component stays up to `y`: an atom does or does not.
+/// P(Y_k <= y) of one component.
 #[inline]
 fn component_cdf(y: f64, mean: f64, sd: f64) -> f64 {
     if sd > 0.0 { normal::cdf((y - mean) / sd) } else { f64::from(mean <= y) }
 }
 
-/// Probability that one component exceeds `y`.
+/// P(Y_k > y) of one component.
 #[inline]
 fn component_survival(y: f64, mean: f64, sd: f64) -> f64 {
     if sd > 0.0 { normal::cdf((mean - y) / sd) } else { f64::from(mean > y) }
 }
 
-/// log sum_k exp(t_k), kept as largest t and sum of exp(t_k - largest).
+/// log sum_k exp(t_k), computed as the largest t and the sum of exp(t_k - largest).
 pub fn log_sum_exp(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut largest, mut sum) = (f64::NEG_INFINITY, 0.0);
     for term in terms {
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn weightless_component_is_not_there() {
+    fn components_of_weight_0_are_ignored() {
         let mixtures = two();
         let row = mixtures.row(1);
         assert_eq!((row.mean(), row.sd()), (-1.0, 0.5));
@@ -327,7 +328,7 @@ mod tests {
         let mut draws: Vec<f64> = (0..20_000).map(|_| row.sample(&mut rng)).collect();
         draws.sort_by(f64::total_cmp);
         let distance = draws.iter().enumerate().map(|(rank, &y)| (row.cdf(y) - rank as f64 / 20_000.0).abs());
-        // Kolmogorov's distance; 1.95 / sqrt(n) is passed with probability 0.001.
+        // Kolmogorov's distance; it exceeds 1.95 / sqrt(n) with probability 0.001.
         assert!(distance.fold(0.0, f64::max) < 1.95 / 20_000f64.sqrt());
     }
 }

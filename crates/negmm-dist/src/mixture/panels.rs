@@ -1,7 +1,7 @@
-//! Integrals over the range of a mixture: Gauss and Legendre's rule on panels as wide as the components allow.
+//! Integrals over the range of a mixture: the Gauss-Legendre rule on panels as wide as the components allow.
 
 use super::Mixture;
-use super::truncated_component::Piece;
+use super::truncated_component::TruncatedComponent;
 use crate::math::quadrature;
 
 /// The width of a panel, as a multiple of the distance over which a density changes much: the rule's error is then below 1e-12.
@@ -9,38 +9,41 @@ const WIDTH: f64 = 4.0;
 
 /// Where a function of the distribution function changes, and how fast.
 pub(super) struct Panels {
-    /// Of each component its ends and the widest panel between them; of an atom twice its place.
+    /// For each component its ends and the widest panel between them; for an atom both ends are its value.
     extents: Vec<(f64, f64, f64)>,
 }
 
 impl Panels {
-    pub(super) fn new(pieces: impl Iterator<Item = Piece>) -> Self {
+    pub(super) fn new(components: impl Iterator<Item = TruncatedComponent>) -> Self {
         Self {
-            extents: pieces.map(|piece| piece.extent()).map(|(low, high, scale)| (low, high, WIDTH * scale)).collect(),
+            extents: components
+                .map(|component| component.extent())
+                .map(|(low, high, scale)| (low, high, WIDTH * scale))
+                .collect(),
         }
     }
 
-    /// Of a mixture on the whole line.
+    /// The panels of a mixture without bounds.
     pub(super) fn of(mixture: Mixture<'_>) -> Self {
         Self::new(mixture.parts().map(|(_, mean, sd)| match sd {
-            0.0 => Piece::atom(mean),
-            _ => Piece::new(mean, sd, f64::NEG_INFINITY, f64::INFINITY),
+            0.0 => TruncatedComponent::atom(mean),
+            _ => TruncatedComponent::new(mean, sd, f64::NEG_INFINITY, f64::INFINITY),
         }))
     }
 
-    /// Below the first and above the second there is nothing.
+    /// The ends of the range; the probability outside is negligible.
     pub(super) fn ends(&self) -> (f64, f64) {
         let wider = |(first, last): (f64, f64), (low, high, _): &(f64, f64, f64)| (low.min(first), high.max(last));
         self.extents.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider)
     }
 
-    /// ∫ f(x) dx from `low` to `high`, both finite, for a function that is as smooth as the components and jumps at atoms alone.
+    /// ∫ f(x) dx from `low` to `high`, both finite, for a function that is as smooth as the components and jumps only at atoms.
     pub(super) fn integral(&self, low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
         let (mut x, mut sum) = (low, 0.0);
         while x < high {
             let mut end = high;
             for &(first, last, width) in &self.extents {
-                // A wide component may begin or end within a panel, which it hardly changes there; a narrow one or an atom may not.
+                // A wide component may begin or end within a panel, since it hardly changes there; a narrow one or an atom may not.
                 if x < last {
                     // At least the next double: a component may be narrower than that.
                     end = end.min((x + width).max(first).max(x.next_up()));
@@ -63,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_score_is_the_integral_of_the_squared_distance() {
-        // Components of all sizes, an atom, and an observation anywhere: the closed form is known.
+        // Components of very different sizes and an atom; the closed form is known.
         let mixture = Mixture {
             weights: &[0.2, 0.3, 0.1, 0.3, 0.1],
             means: &[0.0, 5.0, 5.1, -40.0, 2.0],
@@ -87,14 +90,14 @@ mod tests {
         let mixture = Mixture { weights: &weights, means: &means, sds: &vec![1.0; count as usize] };
         let panels = Panels::of(mixture);
         let (first, last) = panels.ends();
-        let asked = Cell::new(0);
-        let square = |share: f64| {
-            asked.set(asked.get() + 1);
-            share * share
+        let evaluations = Cell::new(0);
+        let square = |probability: f64| {
+            evaluations.set(evaluations.get() + 1);
+            probability * probability
         };
         let below = panels.integral(first, 0.7, |x| square(mixture.cdf(x)));
         let above = panels.integral(0.7, last, |x| square(mixture.survival(x)));
         assert!((below + above - mixture.crps(0.7)).abs() < 1e-12, "{}", below + above);
-        assert!(asked.get() < 200, "{}", asked.get());
+        assert!(evaluations.get() < 200, "{}", evaluations.get());
     }
 }

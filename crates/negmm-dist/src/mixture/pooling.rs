@@ -3,23 +3,23 @@
 use super::{Mixtures, rows_of};
 
 impl Mixtures {
-    /// The rows `order`, one after the other, where `scaled` gives what the weights and the sds of a row are multiplied by. Weights
-    /// need not sum to 1 then, see [`Mixtures::concatenate_components`].
+    /// The rows `order`, in this order. `scaled` gives a factor for the weights and one for the sds of each row. The weights need not
+    /// sum to 1 then, see [`Mixtures::concatenate_components`].
     #[must_use]
     pub fn take(self, order: &[usize], scaled: impl Fn(usize) -> (f64, f64)) -> Self {
         let width = self.components;
-        // One list after the other, so that only one of them is held twice.
+        // One list after the other, so that only one of them is in memory twice.
         let pick = |list: Vec<f64>| rows_of(&list, width, order);
         let (mut weights, means, mut sds) = (pick(self.weights), pick(self.means), pick(self.sds));
         for (at, row) in order.iter().enumerate() {
-            let ((share, factor), own) = (scaled(*row), at * width..(at + 1) * width);
-            weights[own.clone()].iter_mut().for_each(|weight| *weight *= share);
-            sds[own].iter_mut().for_each(|sd| *sd *= factor);
+            let ((weight_factor, sd_factor), own) = (scaled(*row), at * width..(at + 1) * width);
+            weights[own.clone()].iter_mut().for_each(|weight| *weight *= weight_factor);
+            sds[own].iter_mut().for_each(|sd| *sd *= sd_factor);
         }
         Self { components: width, weights, means, sds }
     }
 
-    /// Each row times a scale of its own, and shifted by one.
+    /// Each row y becomes y · scale + shift, with its own shift and scale.
     #[must_use]
     pub fn rescaled_by_row(mut self, shifts_and_scales: impl Iterator<Item = (f64, f64)>) -> Self {
         let means = self.means.chunks_exact_mut(self.components);
@@ -41,7 +41,7 @@ impl Mixtures {
         }
     }
 
-    /// The rows as often, one after the other.
+    /// All rows, repeated `times` times.
     #[must_use]
     pub fn repeated(&self, times: usize) -> Self {
         let Self { components, weights, means, sds } = self;
@@ -49,14 +49,14 @@ impl Mixtures {
         Self { components: *components, weights, means, sds }
     }
 
-    /// With all weights times `share`, for [`Mixtures::concatenate_components`].
+    /// All weights times `factor`, for [`Mixtures::concatenate_components`].
     #[must_use]
-    pub fn scale_weights(mut self, share: f64) -> Self {
-        self.weights.iter_mut().for_each(|weight| *weight *= share);
+    pub fn scale_weights(mut self, factor: f64) -> Self {
+        self.weights.iter_mut().for_each(|weight| *weight *= factor);
         self
     }
 
-    /// For each row the components of all, whose weights sum to 1 together.
+    /// For each row the components of all parts; their weights sum to 1 together.
     pub fn concatenate_components(parts: &[Self]) -> Self {
         let components = parts.iter().map(|part| part.components).sum();
         let rows = parts.first().map_or(0, Self::len);
@@ -72,8 +72,8 @@ impl Mixtures {
         Self { components, weights: join(Self::weights), means: join(Self::means), sds: join(Self::sds) }
     }
 
-    /// The rows of all, which have as many components, one after the other.
-    pub fn concatenated(parts: Vec<Self>) -> Self {
+    /// The rows of all parts, which have the same number of components.
+    pub fn concatenate_rows(parts: Vec<Self>) -> Self {
         let mut parts = parts.into_iter();
         let mut all = parts.next().unwrap_or(Self { components: 1, weights: vec![], means: vec![], sds: vec![] });
         for part in parts {

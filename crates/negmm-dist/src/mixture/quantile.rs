@@ -1,16 +1,15 @@
-//! Quantiles of a mixture: the inverse of a distribution function that may be flat over long stretches and
-//! jump at atoms.
+//! Quantiles of a mixture: the inverse of a distribution function that may be flat over long intervals and jump at atoms.
 
 use super::Mixture;
 use crate::math::normal;
 
-/// The quantile of a variable, or of minus the variable, at a mass.
+/// A quantile counted from the nearer end of the distribution: that of the variable, or of minus the variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TailQuantile {
-    /// Probability between the quantile and the end from which it is counted, above 0 and up to 1/2.
+    /// Probability between the quantile and that end, above 0 and up to 1/2.
     pub mass: f64,
-    /// 1: counted from the lower end; -1: from the upper one, as the lower end of minus the variable.
+    /// 1: from the lower end; -1: from the upper one, as the lower end of minus the variable.
     pub sign: f64,
     /// The quantile of a standard normal variable at that mass.
     pub z: f64,
@@ -26,7 +25,7 @@ pub(super) enum Tail {
 }
 
 impl Tail {
-    /// The same value counted from the nearer end: 1 - mass is exact for mass above 1/2, and small probabilities keep their digits.
+    /// The same quantile counted from the nearer end: 1 - mass is exact for mass above 1/2, and small probabilities stay exact.
     fn nearer(self, mass: f64) -> (f64, Self) {
         match self {
             _ if mass <= 0.5 => (mass, self),
@@ -36,23 +35,23 @@ impl Tail {
     }
 }
 
-/// A quantile that is asked for.
+/// The level of a quantile.
 #[derive(Clone, Copy)]
 pub enum QuantileLevel {
-    /// With this probability below it.
+    /// This probability lies below.
     Below(f64),
-    /// With this probability above it.
+    /// This probability lies above.
     Above(f64),
 }
 
 impl QuantileLevel {
-    /// The ends of the central interval of that probability.
+    /// The ends of the central interval with this coverage.
     pub fn around(coverage: f64) -> [Self; 2] {
         let outside = 0.5 * (1.0 - coverage);
         [Self::Below(outside), Self::Above(outside)]
     }
 
-    /// How [`Rising::tail_quantile`] would look for it.
+    /// The same level counted from the nearer end, as in [`InvertibleCdf::tail_quantile`].
     pub(crate) fn nearer_end(self) -> TailQuantile {
         let (mass, tail) = match self {
             Self::Below(level) => Tail::Lower.nearer(level),
@@ -63,42 +62,42 @@ impl QuantileLevel {
     }
 }
 
-/// Relative error of a probability at which the search may end: what is left of a sum of rounded terms.
+/// Relative error of a probability at which the search may end: the rounding error of a sum.
 const PROBABILITY_TOLERANCE: f64 = 64.0 * f64::EPSILON;
 
-/// Distance to the quantile, in mean sds, at which it then does end. In a flat stretch the first alone would end it early.
+/// Distance to the quantile, in mean sds, at which it then ends. Where F is flat, the first criterion alone would end it too early.
 const DISTANCE_TOLERANCE: f64 = 1e-12;
 
-/// More than any search needs: each step halves the bracket or the step before, and a double has 2^11 powers of two.
+/// More steps than any search needs: each halves the bracket or the step before, and a double has 2^11 powers of two.
 const MOST_STEPS: usize = 2200;
 
-/// Beyond this many sds the mass and the density of a normal tail are 0 in f64.
-const NOTHING_BEYOND: f64 = 39.0;
+/// Beyond this many sds the probability and the density of a normal tail are 0 in f64.
+const UNDERFLOW: f64 = 39.0;
 
-/// Where the quantile of a variable at a mass is looked for.
+/// The initial bracket of a search.
 pub(super) struct Bracket {
     /// The quantile lies between these.
     pub low: f64,
     pub high: f64,
     /// A first guess, which may lie outside.
     pub start: f64,
-    /// How far values typically lie from each other.
+    /// A typical distance between values.
     pub scale: f64,
 }
 
-/// A distribution function that a search can invert. Each question is about `sign` times the variable, 1 or -1, so that both
-/// tails are searched alike.
-pub(super) trait Rising {
-    /// Where the quantile at `mass` in (0, 1/2] lies.
+/// A distribution function F that can be inverted by a search. Methods are about `sign` times the variable, 1 or -1, so that both tails
+/// are treated alike.
+pub(super) trait InvertibleCdf {
+    /// The initial bracket of the quantile at `mass` in (0, 1/2].
     fn bracket(&self, mass: f64, sign: f64) -> Bracket;
 
     /// F(x) - mass and the density at x.
     fn excess(&self, x: f64, mass: f64, sign: f64) -> (f64, f64);
 
-    /// The values at which F jumps; their sign is not changed.
+    /// The values at which F jumps, not multiplied by `sign`.
     fn jumps(&self) -> impl Iterator<Item = f64>;
 
-    /// The value that has `mass` between itself and the end of `tail`.
+    /// The value with the probability `mass` in its `tail`.
     fn tail_quantile(&self, mass: f64, tail: Tail) -> f64 {
         let (mass, tail) = tail.nearer(mass);
         match tail {
@@ -111,27 +110,27 @@ pub(super) trait Rising {
     /// The quantile at `mass` in (0, 1/2] of `sign` times the variable.
     ///
     /// Newton's method on ln F(x) - ln mass, which is nearly quadratic in a tail and concave for one component, inside a
-    /// bracket. A step that leaves the bracket or does not halve is replaced by the middle of the bracket.
+    /// bracket. A step that leaves the bracket or is more than half of the step before is replaced by bisection.
     ///
-    /// Atoms come first: one of them is the quantile, or each is an end of the bracket. Between two of them F is smooth.
+    /// Jumps come first: one of them is the quantile, or each narrows the bracket. Between two of them F is smooth.
     fn search(&self, mass: f64, sign: f64) -> f64 {
         if mass == 0.0 {
             return f64::NEG_INFINITY;
         }
         let Bracket { mut low, mut high, start, scale } = self.bracket(mass, sign);
-        for place in self.jumps() {
-            let place = sign * place;
-            if place < low || place > high {
+        for jump in self.jumps() {
+            let jump = sign * jump;
+            if jump < low || jump > high {
                 continue;
             }
-            let (before, up_to) = (self.excess(place.next_down(), mass, sign).0, self.excess(place, mass, sign).0);
-            // Where F is the level over a stretch, the quantile is its smallest value, also of the mirrored variable.
+            let (before, up_to) = (self.excess(jump.next_down(), mass, sign).0, self.excess(jump, mass, sign).0);
+            // If F equals the level on an interval, the quantile is its smallest value, also for the mirrored variable.
             let (starts_below, reaches) =
                 if sign > 0.0 { (before < 0.0, up_to >= 0.0) } else { (before <= 0.0, up_to > 0.0) };
             match (starts_below, reaches) {
-                (true, true) => return place,
-                (true, false) => low = place,
-                (false, _) => high = place,
+                (true, true) => return jump,
+                (true, false) => low = jump,
+                (false, _) => high = jump,
             }
         }
         let mut x = start.clamp(low, high);
@@ -171,8 +170,8 @@ pub(super) trait Rising {
     }
 }
 
-impl Rising for Mixture<'_> {
-    /// The quantiles of the components, mean_k + sd_k z, lie on both sides of the mixture's.
+impl InvertibleCdf for Mixture<'_> {
+    /// The quantile of the mixture lies between the smallest and the largest quantile of a component, mean_k + sd_k z.
     fn bracket(&self, mass: f64, sign: f64) -> Bracket {
         let z = normal::quantile(mass);
         let mut bracket = Bracket { low: f64::INFINITY, high: f64::NEG_INFINITY, start: 0.0, scale: 0.0 };
@@ -187,22 +186,22 @@ impl Rising for Mixture<'_> {
     }
 
     fn jumps(&self) -> impl Iterator<Item = f64> {
-        self.atoms().map(|(_, place)| place)
+        self.atoms().map(|(_, jump)| jump)
     }
 
-    /// A component whose mean lies below x counts as its weight less its upper tail. So the weights are compared with the
-    /// mass before the tails are added, and F(x) - mass keeps its digits also where F is nearly flat.
+    /// A component whose mean lies below x counts as its weight minus its upper tail: the weights are compared with the mass before the
+    /// tails are added, so that F(x) - mass stays exact where F is nearly flat.
     #[inline]
     fn excess(&self, x: f64, mass: f64, sign: f64) -> (f64, f64) {
         let (mut whole, mut tails, mut density) = (-mass, 0.0, 0.0);
         for (weight, mean, sd) in self.parts() {
             let z = (x - sign * mean) / sd;
-            // 0 / 0 where x is the place of an atom, which counts.
+            // 0 / 0 if x is the value of an atom, which counts.
             if z > 0.0 || z.is_nan() {
                 whole += weight;
             }
-            if z.abs() < NOTHING_BEYOND {
-                // One exponential for both: the tail is the density times Mills' ratio.
+            if z.abs() < UNDERFLOW {
+                // One exponential for both: the tail is the density times the Mills ratio.
                 let bell = weight * normal::pdf(z);
                 let tail = bell * normal::mills(z.abs());
                 tails += if z > 0.0 { -tail } else { tail };

@@ -1,57 +1,49 @@
 //! Mixtures rounded to a grid, exactly.
 //!
-//! The probability of a value is what the mixture has in its cell, and P(Y <= v) is the mixture's distribution function at the
-//! upper end of v's cell. Between two values it is constant, so that integrals over it are sums over the cells' ends.
+//! The probability of a value is the mixture's probability of its cell, and P(Y <= v) is the mixture's distribution function at the
+//! upper end of v's cell. It is constant between two values, so that integrals over it are sums over the ends of cells.
 
 use super::euler_maclaurin::{Side, correction, correction_of_square, derivatives};
+use super::moments::Moments;
 use super::panels::Panels;
-use super::truncated_component::Piece;
-use super::{DensityRanking, Mixture, Mixtures};
+use super::truncated_component::TruncatedComponent;
+use super::{DensityRanking, Mixture};
+
 use crate::distribution::Distribution;
 use crate::grid::Grid;
 use crate::highest_density::HighestDensityRegion;
 use crate::math::normal;
 use crate::math::rng::Rng;
 
-/// More cells than this are not summed but integrated, as if there were no grid, where no formula tells the difference: that
-/// changes a score or a tail mean by less than (step / sd)² / 24 of itself.
+/// More cells than this are integrated instead of summed, as if there were no grid, if no correction formula applies: the relative
+/// error of a score or a tail mean is below (step / sd)² / 24.
 const MOST_CELLS: f64 = 20_000.0;
 
-/// Probabilities that do not count in a sum of their squares.
+/// Probabilities whose squares are negligible in a sum.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// Beyond this many sds a component has nothing that a double would notice beside 1.
+/// Beyond this many sds the probability of a component is below the rounding error of 1.
 const FAR: f64 = 9.0;
 
-/// A component with an sd of as many steps is smooth: a sum over cells is an integral and four terms of Euler and Maclaurin's
-/// formula, to rounding.
+/// A component whose sd is at least this many steps is smooth: a sum over cells is, to rounding, an integral and four terms of the
+/// Euler-Maclaurin formula.
 const SMOOTH: f64 = 8.0;
 
-/// So few cells are summed sooner than integrated.
+/// Up to this many cells summing is faster than integrating.
 const FEW_CELLS: f64 = 400.0;
 
 /// A mixture rounded to a grid.
-pub(crate) struct Rounded<'a> {
+pub(crate) struct RoundedMixture<'a> {
     pub(crate) mixture: Mixture<'a>,
     pub(crate) grid: Grid,
 }
 
-impl Rounded<'_> {
-    /// One row: the mixture of Gaussians with the components' weights, means and sds, whose moments are the same.
-    fn matched(&self) -> Mixtures {
-        let weights: Vec<f64> = self.mixture.parts().map(|(weight, _, _)| weight).collect();
-        let (means, variances): (Vec<f64>, Vec<f64>) =
-            self.mixture.parts().map(|(_, mean, sd)| self.moments(mean, sd)).unzip();
-        let sds = variances.into_iter().map(f64::sqrt).collect();
-        Mixtures::from_parts_unchecked(weights.len(), weights, means, sds)
+impl RoundedMixture<'_> {
+    fn moments(&self) -> Moments {
+        let components = self.mixture.parts().map(|(weight, mean, sd)| (weight, self.component_moments(mean, sd)));
+        Moments::new(components, (self.grid.value(self.grid.first), self.grid.value(self.grid.last)))
     }
 
-    fn ends(&self) -> (f64, f64) {
-        (self.grid.value(self.grid.first), self.grid.value(self.grid.last))
-    }
-}
-
-impl Rounded<'_> {
     /// P(Y <= v) for the value with that index.
     fn up_to(&self, index: f64) -> f64 {
         let edge = self.grid.edge(index);
@@ -66,14 +58,12 @@ impl Rounded<'_> {
 
     /// Logarithm of the probability of the value with that index.
     fn log_cell(&self, index: f64) -> f64 {
-        {
-            let (low, high) = self.grid.ends(index);
-            self.mixture.log_between(low, high)
-        }
+        let (low, high) = self.grid.ends(index);
+        self.mixture.log_between(low, high)
     }
 
-    /// The value in whose cell the mixture's quantile lies; where rounding put it on the wrong side of an edge, the next one, or the
-    /// smallest that is `reached`, which may lie before a stretch without probability: in steps that double, and then halve.
+    /// The value in whose cell the mixture's quantile lies. If rounding put it on the wrong side of an edge: the next value, or the
+    /// smallest that is `reached`, which may lie before an interval without probability; found by doubling and halving steps.
     fn smallest(&self, quantile: f64, reached: impl Fn(f64) -> bool) -> f64 {
         let cell = self.grid.cell(quantile);
         if !cell.is_finite() {
@@ -95,8 +85,8 @@ impl Rounded<'_> {
         self.grid.value(index)
     }
 
-    /// Mean and variance of one component when it is rounded.
-    fn moments(&self, mean: f64, sd: f64) -> (f64, f64) {
+    /// Mean and variance of one rounded component.
+    fn component_moments(&self, mean: f64, sd: f64) -> (f64, f64) {
         let (low, high) = (mean - FAR * sd, mean + FAR * sd);
         let (first, last) = (self.grid.cell(low), self.grid.cell(high));
         if first == last {
@@ -116,11 +106,11 @@ impl Rounded<'_> {
         }
     }
 
-    /// The moments of the cells from `first` to `last`, one by one.
+    /// The moments by a sum over the cells from `first` to `last`.
     fn moments_of_cells(&self, mean: f64, sd: f64, first: f64, last: f64) -> (f64, f64) {
         let cells = (last - first) as usize + 1;
         let index = |cell: usize| first + cell as f64;
-        // The difference of the tails on the side where they are small.
+        // The difference of tails on the side where they are small.
         let probability = |cell: usize| {
             let (low, high) = self.grid.ends(index(cell));
             let (low, high) = if low > mean { (mean - high, mean - low) } else { (low - mean, high - mean) };
@@ -132,14 +122,14 @@ impl Rounded<'_> {
         (cells.mean(), cells.variance())
     }
 
-    /// The moments of a smooth component where a bound `lower` cuts it, and perhaps `upper`.
+    /// The moments of a smooth component that is cut by the bound `lower`, and perhaps by `upper`.
     ///
-    /// E(Y - lower) is step times the sum of S over the cells' ends, and E(Y - lower)² that of 2 (x - lower) S. Their integrals are
-    /// the moments of a variable that is only moved to the bounds, and their derivatives those of S.
+    /// E(Y - lower) is step times the sum of S over the ends of cells, and E(Y - lower)² that of 2 (x - lower) S. Their integrals are
+    /// the moments of a variable that is clamped to the bounds, and their derivatives follow from those of S.
     fn moments_of_tails(&self, mean: f64, sd: f64, lower: f64, upper: f64) -> (f64, f64) {
         let step = self.grid.step();
         let (below, above) = (normal::cdf((lower - mean) / sd), normal::cdf((mean - upper) / sd));
-        let (centre, variance) = Piece::new(mean, sd, lower, upper).moments();
+        let (centre, variance) = TruncatedComponent::new(mean, sd, lower, upper).moments();
         let moved = Mixture {
             weights: &[below, 1.0 - below - above, above],
             means: &[lower, centre, upper.min(f64::MAX)],
@@ -191,7 +181,7 @@ impl Rounded<'_> {
         let step = self.grid.step();
         let free = |mean: f64, sd: f64| sd >= SMOOTH * step && lower < mean - FAR * sd && mean + FAR * sd < upper;
         if self.mixture.parts().all(|(_, mean, sd)| free(mean, sd)) {
-            // What the sums of F² and S² differ from their integrals comes from the value alone, where F² - S² = 2 F - 1.
+            // The sums of F² and S² differ from their integrals only by a term at the value, where F² - S² = 2 F - 1.
             let d = derivatives(self.mixture, value, step, Side::UpTo);
             return self.mixture.crps(value) + step * correction(|order| 2.0 * d[order]);
         }
@@ -201,22 +191,21 @@ impl Rounded<'_> {
     }
 }
 
-impl Distribution for Rounded<'_> {
+impl Distribution for RoundedMixture<'_> {
     fn mean(&self) -> f64 {
-        let (lowest, highest) = self.ends();
-        self.matched().row(0).mean().clamp(lowest, highest)
+        self.moments().mean()
     }
 
     fn variance(&self) -> f64 {
-        self.matched().row(0).variance()
+        self.moments().variance()
     }
 
     fn variance_within(&self) -> f64 {
-        self.matched().row(0).variance_within()
+        self.moments().variance_within()
     }
 
     fn variance_between(&self) -> f64 {
-        self.matched().row(0).variance_between()
+        self.moments().variance_between()
     }
 
     /// Probability of a value up to `y`.
@@ -229,7 +218,7 @@ impl Distribution for Rounded<'_> {
         self.beyond(self.grid.up_to(y))
     }
 
-    /// Probability of `y`: none where it is not a value of the grid.
+    /// Probability of `y`: 0 if it is not a value of the grid.
     fn point_probability(&self, y: f64) -> f64 {
         self.grid.index(y).map_or(0.0, |index| libm::exp(self.log_cell(index)))
     }
@@ -241,7 +230,7 @@ impl Distribution for Rounded<'_> {
         }
     }
 
-    /// Density of the mixture at `y`, before it is rounded.
+    /// Density of the mixture at `y`, before rounding.
     fn pdf(&self, y: f64) -> f64 {
         self.mixture.pdf(y)
     }
@@ -251,17 +240,15 @@ impl Distribution for Rounded<'_> {
         self.mixture.log_pdf(y)
     }
 
-    /// Of the point probability; nothing is likely off the grid.
+    /// Logarithm of the point probability.
     fn log_likelihood(&self, y: f64) -> f64 {
         self.grid.index(y).map_or(f64::NEG_INFINITY, |index| self.log_cell(index))
     }
 
     /// Logarithm of the probability of the values above `low` and up to `high`.
     fn log_between(&self, low: f64, high: f64) -> f64 {
-        {
-            let (low, high) = self.grid.edges_between(low, high);
-            self.mixture.log_between(low, high)
-        }
+        let (low, high) = self.grid.edges_between(low, high);
+        self.mixture.log_between(low, high)
     }
 
     /// Logarithm of the probability of the value that is nearest to `y`.
@@ -269,13 +256,13 @@ impl Distribution for Rounded<'_> {
         self.log_cell(self.grid.cell(y))
     }
 
-    /// The smallest value up to which there is the probability `level`: of a level that is a value's [`Rounded::cdf`], that value.
+    /// The smallest value with a cdf of at least `level`.
     fn quantile(&self, level: f64) -> f64 {
         let reached = |index: f64| self.up_to(index) >= level || level > 0.5 && self.beyond(index) <= 1.0 - level;
         self.smallest(self.mixture.quantile(level), reached)
     }
 
-    /// The smallest value beyond which there is at most the probability `level`.
+    /// The smallest value with a survival of at most `level`.
     fn quantile_above(&self, level: f64) -> f64 {
         let reached = |index: f64| self.beyond(index) <= level || level > 0.5 && self.up_to(index) >= 1.0 - level;
         self.smallest(self.mixture.quantile_above(level), reached)
@@ -285,8 +272,8 @@ impl Distribution for Rounded<'_> {
         DensityRanking::on_grid(self.mixture, self.grid, 1.0 - coverage).leaving(1.0 - coverage)
     }
 
-    /// Mean of the lowest `level` share of values: with q the quantile it is q - E max(q - Y, 0) / level, and the expectation is
-    /// the sum of step · P(Y <= v) over the values below q.
+    /// With the quantile q it is q - E max(q - Y, 0) / level, and the expectation is the sum of step · P(Y <= v) over the values
+    /// below q.
     fn shortfall_below(&self, level: f64) -> f64 {
         let quantile = self.quantile(level);
         let from = self.grid.cell(self.mixture.quantile(negligible_beside(level)));
@@ -294,7 +281,6 @@ impl Distribution for Rounded<'_> {
         (quantile - depth).max(self.grid.value(self.grid.first))
     }
 
-    /// Mean of the highest `level` share of values.
     fn shortfall_above(&self, level: f64) -> f64 {
         let quantile = self.quantile_above(level);
         let to = self.grid.cell(self.mixture.quantile_above(negligible_beside(level)));
@@ -304,8 +290,8 @@ impl Distribution for Rounded<'_> {
 
     /// Energy score of the observation `y`: ∫ (P(Y <= x) - 1{x >= y})² dx.
     ///
-    /// As a function of y it has the slope 2 P(Y <= y) - 1, which is constant between two values and beyond the bounds: so that
-    /// of a y off the grid follows from that of the value below it.
+    /// As a function of y it has the slope 2 P(Y <= y) - 1, which is constant between two values and beyond the bounds: the score of a
+    /// y off the grid follows from that of the value below it.
     fn crps(&self, y: f64) -> f64 {
         if !y.is_finite() {
             return y.abs();
@@ -320,13 +306,13 @@ impl Distribution for Rounded<'_> {
         self.score_of(index) + off
     }
 
-    /// A random draw: of the mixture, rounded.
+    /// A random draw of the mixture, rounded.
     fn sample(&self, rng: &mut Rng) -> f64 {
         self.grid.rounded(self.mixture.sample(rng))
     }
 }
 
-/// A probability that does not count beside `level`.
+/// A probability that is negligible compared with `level`.
 fn negligible_beside(level: f64) -> f64 {
     (NEGLIGIBLE * NEGLIGIBLE * level).max(f64::MIN_POSITIVE)
 }

@@ -1,7 +1,7 @@
 //! Expected shortfall: the mean of a mixture's tails, exactly.
 
 use super::Mixture;
-use super::quantile::{Rising, Tail};
+use super::quantile::{InvertibleCdf, Tail};
 use crate::math::normal;
 
 /// The mean of the lowest or highest `level` of a mixture.
@@ -9,14 +9,14 @@ pub(super) fn tail_mean(mixture: Mixture<'_>, level: f64, tail: Tail) -> f64 {
     // The upper tail is the lower tail of the mirrored variable.
     let sign = if tail == Tail::Lower { 1.0 } else { -1.0 };
     let quantile = sign * mixture.tail_quantile(level, tail);
-    let (mut total, mut share, mut at_quantile) = (0.0, 0.0, 0.0);
+    let (mut total, mut tail_probability, mut at_quantile) = (0.0, 0.0, 0.0);
     for (weight, mean, sd) in mixture.parts() {
         if sd == 0.0 {
             if sign * mean == quantile {
                 at_quantile += weight;
             } else if sign * mean < quantile {
                 total += weight * sign * mean;
-                share += weight;
+                tail_probability += weight;
             }
             continue;
         }
@@ -24,19 +24,19 @@ pub(super) fn tail_mean(mixture: Mixture<'_>, level: f64, tail: Tail) -> f64 {
         let mass = weight * normal::cdf(a);
         if mass > 0.0 {
             total += mass * own_tail_mean(quantile, sign * mean, sd, a);
-            share += mass;
+            tail_probability += mass;
         }
     }
     if at_quantile > 0.0 {
-        let room = (level - share).clamp(0.0, at_quantile);
-        total += room * quantile;
-        share += room;
+        let counted = (level - tail_probability).clamp(0.0, at_quantile);
+        total += counted * quantile;
+        tail_probability += counted;
     }
-    // A tail too small for a double has no room between its quantile and its mean.
-    sign * if share > 0.0 { total / share } else { quantile }
+    // If the probability of the tail underflows, its mean is the quantile.
+    sign * if tail_probability > 0.0 { total / tail_probability } else { quantile }
 }
 
-/// E[Y | Y <= quantile] of one component, counted from the nearer of its mean and the quantile.
+/// E[Y | Y <= quantile] of one component, as a distance from the nearer of its mean and the quantile.
 fn own_tail_mean(quantile: f64, mean: f64, sd: f64, a: f64) -> f64 {
     if a < 0.0 { quantile - sd * normal::mean_depth_below(a) } else { mean - sd * (normal::pdf(a) / normal::cdf(a)) }
 }

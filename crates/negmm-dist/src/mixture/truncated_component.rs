@@ -3,30 +3,30 @@
 use crate::math::normal;
 use crate::math::normal_interval::{self, decay};
 
-/// Beyond this many sds from the base there is nothing that a double would notice beside 1.
+/// Beyond this many sds from the base the probability is below the rounding error of 1.
 const FAR: f64 = 9.0;
 
-/// A component given that it lies between two bounds: a stretch of a normal density, or an atom.
+/// A component given that it lies between two bounds: an interval of a normal distribution, or an atom.
 ///
-/// Everything is counted from the place between the bounds that is nearest to the component's mean, where the density is
-/// highest. From there one stretch goes to the left and one to the right, both of which begin `a` sds from the mean.
+/// All distances are from the base, the point between the bounds that is nearest to the component's mean, where the density is
+/// highest. One interval extends from there to the left and one to the right; both begin `a` sds from the mean.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
-    /// That place; the place of an atom.
+pub(super) struct TruncatedComponent {
+    /// The base; the value of an atom.
     pub base: f64,
-    /// Of the component; the sd is 0 for an atom.
+    /// Mean and sd of the whole component; the sd is 0 for an atom.
     mean: f64,
     pub sd: f64,
     a: f64,
-    /// Widths in sds, and masses as multiples of the density at the base.
+    /// Widths in sds, and probabilities as multiples of the density at the base.
     left: f64,
     right: f64,
     left_mass: f64,
     right_mass: f64,
 }
 
-impl Piece {
-    /// Of the component with this mean and positive sd, between two bounds that may be infinite.
+impl TruncatedComponent {
+    /// The component with this mean and positive sd, between two bounds that may be infinite.
     pub(super) fn new(mean: f64, sd: f64, lower: f64, upper: f64) -> Self {
         let base = mean.clamp(lower, upper);
         let (a, left, right) = (((base - mean) / sd).abs(), (base - lower) / sd, (upper - base) / sd);
@@ -35,18 +35,18 @@ impl Piece {
     }
 
     /// An atom between the bounds.
-    pub(super) fn atom(place: f64) -> Self {
-        Self { base: place, mean: place, sd: 0.0, a: 0.0, left: 0.0, right: 0.0, left_mass: 0.0, right_mass: 0.0 }
+    pub(super) fn atom(value: f64) -> Self {
+        Self { base: value, mean: value, sd: 0.0, a: 0.0, left: 0.0, right: 0.0, left_mass: 0.0, right_mass: 0.0 }
     }
 
-    /// Of the same component between other bounds; not of an atom.
+    /// The same component between other bounds; not for atoms.
     pub(super) fn between(&self, lower: f64, upper: f64) -> Self {
         Self::new(self.mean, self.sd, lower, upper)
     }
 
     /// Logarithm of the component's probability between the bounds.
     pub(super) fn log_mass(&self) -> f64 {
-        // So far out that the density has no logarithm either.
+        // So far out that the logarithm of the density overflows.
         if self.a.is_infinite() {
             return f64::NEG_INFINITY;
         }
@@ -67,7 +67,7 @@ impl Piece {
         (self.base + self.sd * first, self.sd * self.sd * (second - first * first).max(0.0))
     }
 
-    /// Share up to `y`.
+    /// Probability up to `y`.
     pub(super) fn below(&self, y: f64) -> f64 {
         if self.sd == 0.0 {
             return f64::from(self.base <= y);
@@ -84,7 +84,7 @@ impl Piece {
         (below / self.total()).min(1.0)
     }
 
-    /// Share above `y`: 1 - below without its cancellation.
+    /// Probability above `y`: 1 - below without its cancellation.
     pub(super) fn above(&self, y: f64) -> f64 {
         if self.sd == 0.0 {
             return f64::from(self.base > y);
@@ -101,7 +101,7 @@ impl Piece {
         (above / self.total()).min(1.0)
     }
 
-    /// Share at `y` alone.
+    /// Probability of exactly `y`.
     pub(super) fn mass(&self, y: f64) -> f64 {
         f64::from(self.sd == 0.0 && self.base == y)
     }
@@ -111,19 +111,19 @@ impl Piece {
         if self.sd == 0.0 { 0.0 } else { decay(self.a, ((y - self.base) / self.sd).abs()) / (self.sd * self.total()) }
     }
 
-    /// Whether the bounds take nothing from the component that would count in a score.
+    /// Whether what the bounds cut off is negligible in a score.
     pub(super) fn is_whole(&self) -> bool {
         self.sd == 0.0 || self.a == 0.0 && self.left.min(self.right) > self.reach()
     }
 
-    /// From the base to where the density is exp(-24) of what it is there, a t + t²/2 = 24 in sds: squares of what lies beyond are
-    /// nothing, and itself it is 2e-12.
+    /// The distance in sds from the base to where the density has fallen by the factor exp(-24), a t + t²/2 = 24. The probability
+    /// beyond is 2e-12, and its square negligible.
     fn reach(&self) -> f64 {
-        const NOTHING: f64 = 24.0;
-        2.0 * NOTHING / (self.a + (self.a * self.a + 2.0 * NOTHING).sqrt())
+        const NEGLIGIBLE: f64 = 24.0;
+        2.0 * NEGLIGIBLE / (self.a + (self.a * self.a + 2.0 * NEGLIGIBLE).sqrt())
     }
 
-    /// The ends of what counts in a score, and the distance over which the density changes much.
+    /// The ends of the part that counts in a score, and the distance over which the density changes much.
     pub(super) fn extent(&self) -> (f64, f64, f64) {
         let (left, right) = (self.left.min(self.reach()), self.right.min(self.reach()));
         (self.base - self.sd * left, self.base + self.sd * right, self.sd / self.a.max(1.0))
@@ -135,48 +135,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_and_moments_agree_with_sums() {
+    fn probabilities_and_moments_agree_with_sums() {
         const CELLS: usize = 20_000;
         let bounds = [(-1.0, 2.0), (0.5, 9.0), (3.0, 3.5), (30.0, 40.0), (-300.0, -299.99), (-0.1, 0.2), (-7.0, 1.0)];
         for (lower, upper) in bounds {
             let (mean, sd) = (0.25, 1.5);
-            let piece = Piece::new(mean, sd, lower, upper);
+            let component = TruncatedComponent::new(mean, sd, lower, upper);
             let width = (upper - lower) / CELLS as f64;
             let middles: Vec<f64> = (0..CELLS).map(|cell| lower + (cell as f64 + 0.5) * width).collect();
             // Relative to the highest density, so that nothing underflows.
-            let highest = normal::log_pdf((piece.base - mean) / sd);
+            let highest = normal::log_pdf((component.base - mean) / sd);
             let density = |y: f64| libm::exp(normal::log_pdf((y - mean) / sd) - highest);
             let total: f64 = middles.iter().map(|y| density(*y)).sum();
             let average = middles.iter().map(|y| density(*y) * y).sum::<f64>() / total;
             let variance = middles.iter().map(|y| density(*y) * (y - average) * (y - average)).sum::<f64>() / total;
-            let moments = piece.moments();
+            let moments = component.moments();
             let spread = variance.sqrt();
             assert!((moments.0 - average).abs() < 1e-5 * spread, "{lower} {upper}: {} {average}", moments.0);
             assert!((moments.1 / variance - 1.0).abs() < 1e-5, "{lower} {upper}: {} {variance}", moments.1);
             let log_mass = highest + libm::log(total * width / sd);
-            assert!((piece.log_mass() - log_mass).abs() < 1e-5, "{lower} {upper}: {} {log_mass}", piece.log_mass());
+            assert!(
+                (component.log_mass() - log_mass).abs() < 1e-5,
+                "{lower} {upper}: {} {log_mass}",
+                component.log_mass()
+            );
             for cell in [0, 1, 777, CELLS / 2, CELLS - 3] {
                 let y = lower + cell as f64 * width;
                 let below = middles[..cell].iter().map(|y| density(*y)).sum::<f64>() / total;
-                assert!((piece.below(y) - below).abs() < 1e-5, "{lower} {upper} {y}");
-                assert!((piece.below(y) + piece.above(y) - 1.0).abs() < 1e-14, "{lower} {upper} {y}");
-                assert!((piece.pdf(y) * width * total / density(y) - 1.0).abs() < 1e-5, "{lower} {upper} {y}");
+                assert!((component.below(y) - below).abs() < 1e-5, "{lower} {upper} {y}");
+                assert!((component.below(y) + component.above(y) - 1.0).abs() < 1e-14, "{lower} {upper} {y}");
+                assert!((component.pdf(y) * width * total / density(y) - 1.0).abs() < 1e-5, "{lower} {upper} {y}");
             }
-            assert_eq!((piece.below(lower), piece.above(upper)), (0.0, 0.0));
-            assert_eq!((piece.below(upper), piece.above(lower)), (1.0, 1.0));
+            assert_eq!((component.below(lower), component.above(upper)), (0.0, 0.0));
+            assert_eq!((component.below(upper), component.above(lower)), (1.0, 1.0));
         }
     }
 
     #[test]
-    fn a_tail_without_end_is_a_tail() {
-        let piece = Piece::new(0.0, 1.0, 5.0, f64::INFINITY);
-        assert!((piece.log_mass() - libm::log(normal::cdf(-5.0))).abs() < 1e-14);
-        assert!((piece.moments().0 - (5.0 + normal::mean_depth_below(-5.0))).abs() < 1e-14);
-        assert!((piece.above(6.0) / (normal::cdf(-6.0) / normal::cdf(-5.0)) - 1.0).abs() < 1e-14);
-        let all = Piece::new(3.0, 2.0, f64::NEG_INFINITY, f64::INFINITY);
+    fn unbounded_tails_agree_with_the_normal_distribution() {
+        let component = TruncatedComponent::new(0.0, 1.0, 5.0, f64::INFINITY);
+        assert!((component.log_mass() - libm::log(normal::cdf(-5.0))).abs() < 1e-14);
+        assert!((component.moments().0 - (5.0 + normal::mean_depth_below(-5.0))).abs() < 1e-14);
+        assert!((component.above(6.0) / (normal::cdf(-6.0) / normal::cdf(-5.0)) - 1.0).abs() < 1e-14);
+        let all = TruncatedComponent::new(3.0, 2.0, f64::NEG_INFINITY, f64::INFINITY);
         assert_eq!((all.moments(), all.is_whole()), ((3.0, 4.0), true));
         assert!(all.log_mass().abs() < 1e-15 && (all.below(2.0) - normal::cdf(-0.5)).abs() < 1e-16);
-        // Beyond what has a logarithm.
-        assert_eq!(Piece::new(0.0, 1e-300, 1e10, 1e11).log_mass(), f64::NEG_INFINITY);
+        // So far out that the logarithm overflows.
+        assert_eq!(TruncatedComponent::new(0.0, 1e-300, 1e10, 1e11).log_mass(), f64::NEG_INFINITY);
     }
 }

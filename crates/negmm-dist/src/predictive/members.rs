@@ -1,10 +1,9 @@
-//! Predictions that several models made together: whose components or samples are whose, and what the models do
-//! not agree on.
+//! Pooled predictions: the components or samples of each member, and the variance between members.
 
 use crate::accelerator::Accelerated;
 use rayon::prelude::*;
 
-use super::{Form, LEAST_ROWS, Predictions};
+use super::{LEAST_ROWS, Predictions, PredictionsKind};
 use crate::distribution::Distribution;
 use crate::distribution_ref::{DistributionKind, DistributionRef};
 use crate::mixture::{Mixture, Mixtures};
@@ -13,15 +12,15 @@ use crate::support::Support;
 use crate::{Error, Result};
 
 impl Predictions {
-    /// Models that were pooled.
+    /// The number of members.
     pub fn members(&self) -> usize {
         self.members.len().max(1)
     }
 
-    /// Says that the components are those of `members` models, one after the other, as many of each.
+    /// Declares that the components are those of `members` members, one after the other, the same number of each.
     ///
     /// # Panics
-    /// When these are no mixtures, or the components cannot be shared out.
+    /// When these are no mixtures, or the number of components is no multiple of `members`.
     #[must_use]
     pub fn of_members(mut self, members: usize) -> Self {
         let components = self.mixtures().map_or(1, Mixtures::components);
@@ -30,7 +29,7 @@ impl Predictions {
         self
     }
 
-    /// Says of how many components each of several models has, one after the other.
+    /// Declares the number of components of each member, one after the other.
     ///
     /// # Panics
     /// When these are no mixtures, or have another number of components.
@@ -39,18 +38,18 @@ impl Predictions {
         assert_eq!(
             self.mixtures().map(Mixtures::components),
             Some(sizes.iter().sum()),
-            "all components are somebody's"
+            "every component belongs to a member"
         );
         self.members = sizes;
         self
     }
 
-    /// Components of each model that was pooled.
+    /// The number of components of each member.
     pub fn member_sizes(&self) -> &[usize] {
         &self.members
     }
 
-    /// The samples of several models, each model's row with as many, pooled: rows × members × samples, finite.
+    /// The pooled samples of several members with `samples` each: rows × members × samples, finite.
     pub fn of_sample_members(members: usize, samples: usize, values: Vec<f64>, sd_floor: f64) -> Self {
         if members == 1 {
             return SampleSets::from_finite(samples, values, sd_floor).into();
@@ -64,9 +63,9 @@ impl Predictions {
             squares * samples as f64 / (members * samples - 1) as f64
         };
         let between_members = means.chunks_exact(members).enumerate().map(between).collect();
-        let form = Form::Samples { pooled, between_members };
+        let kind = PredictionsKind::Samples { pooled, between_members };
         Self {
-            form,
+            kind,
             members: vec![samples; members],
             novelty: None,
             support: Support::default(),
@@ -74,14 +73,14 @@ impl Predictions {
         }
     }
 
-    /// Says that the samples are those of `members` models, as many of each, and how much of each row's variance is between
-    /// them, as [`Predictions::variance_by_members`] gives it.
+    /// Declares that the samples are those of `members` members, the same number of each, and sets the variance between members of
+    /// each row, as returned by [`Predictions::variance_by_members`].
     ///
     /// # Errors
-    /// When these are no samples, they cannot be shared out, or there is not one finite number, at least 0, for each row.
+    /// When these are no samples, their number is no multiple of `members`, or there is not one finite number, at least 0, for each row.
     pub fn with_between_members(mut self, members: usize, between: Vec<f64>) -> Result<Self> {
         let rows = self.len();
-        let Form::Samples { pooled, between_members } = &mut self.form else {
+        let PredictionsKind::Samples { pooled, between_members } = &mut self.kind else {
             return Err(Error::data("expected samples, found mixtures"));
         };
         let sound = between.len() == rows && between.iter().all(|part| part.is_finite() && *part >= 0.0);
@@ -94,8 +93,8 @@ impl Predictions {
         Ok(self)
     }
 
-    /// The variance in two parts: the mean of the members' own variances (aleatoric: noise that every member expects) and
-    /// the variance of their means (epistemic: what they do not agree on; 0 for one member).
+    /// The variance in two parts: the mean of the members' variances (aleatoric: noise that every member expects) and
+    /// the variance of their means (epistemic: their disagreement; 0 for one member).
     ///
     /// For T members with M samples each, v_t and m_t their unbiased variances and means, m the mean of all samples:
     ///
@@ -105,9 +104,9 @@ impl Predictions {
     ///
     /// which add up to the unbiased variance of all samples.
     pub fn variance_by_members(&self) -> (Vec<f64>, Vec<f64>) {
-        let mixtures = match &self.form {
-            Form::Mixtures(mixtures) => mixtures,
-            Form::Samples { between_members, .. } => {
+        let mixtures = match &self.kind {
+            PredictionsKind::Mixtures(mixtures) => mixtures,
+            PredictionsKind::Samples { between_members, .. } => {
                 let variance = self.variance();
                 if between_members.is_empty() {
                     let nothing = vec![0.0; variance.len()];
@@ -127,18 +126,18 @@ impl Predictions {
             for size in sizes {
                 let part = first..first + size;
                 first += size;
-                let share: f64 = row.weights[part.clone()].iter().sum();
-                if share == 0.0 {
+                let total: f64 = row.weights[part.clone()].iter().sum();
+                if total == 0.0 {
                     continue;
                 }
-                let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / share).collect();
+                let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / total).collect();
                 let member = Mixture { weights: &weights, means: &row.means[part.clone()], sds: &row.sds[part] };
                 let member = DistributionRef { kind: DistributionKind::Mixture(member), support: self.support };
-                // A member counts by what it has on the support.
+                // A member is weighted by its probability on the support.
                 let inside = member.log_inside() - whole.log_inside();
-                let share = if inside.is_nan() { share } else { share * libm::exp(inside) };
-                aleatoric += share * member.variance();
-                epistemic += share * (member.mean() - mean) * (member.mean() - mean);
+                let weight = if inside.is_nan() { total } else { total * libm::exp(inside) };
+                aleatoric += weight * member.variance();
+                epistemic += weight * (member.mean() - mean) * (member.mean() - mean);
             }
             (aleatoric, epistemic)
         };

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The weight is not differentiated (Seitzer et al., 2022). With beta = 0 this is the logarithmic score; with beta = 1 the
-//! gradient with respect to the mean is that of the squared error. Of a row that is an interval the bracket is -ln of its
-//! probability ([`super::interval`]), with the same weight.
+//! gradient with respect to the mean is that of the squared error. For a censored target the bracket is -ln of the probability of its
+//! interval ([`super::interval`]), with the same weight.
 
 /// ln(2 pi) / 2
 const HALF_LN_2_PI: f64 = 0.918_938_533_204_672_8;
@@ -18,7 +18,7 @@ pub fn value(mean: f64, sd: f64, y: f64, beta: f64) -> f64 {
     libm::pow(sd * sd, beta) * (0.5 * z * z + libm::log(sd) + HALF_LN_2_PI)
 }
 
-/// Its derivatives with respect to (mean, sd), the weight v^beta held fixed.
+/// Its derivatives with respect to (mean, sd), with the weight v^beta fixed.
 pub fn gradient(mean: f64, sd: f64, y: f64, beta: f64) -> (f64, f64) {
     let z = (y - mean) / sd;
     let weight = libm::pow(sd * sd, beta);

@@ -1,7 +1,7 @@
-//! The logarithmic score of an interval that a value is known to lie in, where the value itself is not known:
+//! The logarithmic score of an interval, for censored targets:
 //! S(F, l, u) = -ln P with P = sum_k weight_k P_k and P_k = cdf((u - mean_k) / sd_k) - cdf((l - mean_k) / sd_k). An end may be infinite.
 //!
-//! With r_k = P_k / P and the mean and the excess of a standard normal variable between those ends (`Truncated`):
+//! With r_k = P_k / P and the mean and the excess of a standard normal variable between those ends (`TruncatedNormal`):
 //!
 //! ```text
 //! dS / d weight_k = -r_k
@@ -9,14 +9,14 @@
 //! dS / d sd_k     = -weight_k r_k excess / sd_k
 //! ```
 //!
-//! A narrow interval leaves the derivatives of the logarithmic score of a value: mean is z and excess is z² - 1. A component with
-//! an sd of 0 is a single value, which lies in the interval or does not; nothing is differentiated with respect to it but its weight.
+//! For a narrow interval they are the derivatives of the logarithmic score of a value: mean is z and excess is z² - 1. A component with
+//! an sd of 0 is a single value inside or outside the interval; only the derivative with respect to its weight is not 0.
 
 use super::Gradient;
-use crate::math::truncated::Truncated;
+use crate::math::truncated::TruncatedNormal;
 use crate::mixture::{Mixture, log_sum_exp};
 
-/// The score of knowing that the value lies between `lower` and `upper`.
+/// The score of observing that the value lies between `lower` and `upper`.
 pub fn value(mixture: Mixture<'_>, lower: f64, upper: f64) -> f64 {
     let term = |k: usize| libm::log(mixture.weights[k]) + part(mixture, k, lower, upper).log_mass;
     -log_sum_exp((0..mixture.weights.len()).map(term))
@@ -25,7 +25,7 @@ pub fn value(mixture: Mixture<'_>, lower: f64, upper: f64) -> f64 {
 /// Its derivatives.
 pub fn gradient(mixture: Mixture<'_>, lower: f64, upper: f64) -> Gradient {
     let Mixture { weights, sds, .. } = mixture;
-    let parts: Vec<Truncated<f64>> = (0..weights.len()).map(|k| part(mixture, k, lower, upper)).collect();
+    let parts: Vec<TruncatedNormal<f64>> = (0..weights.len()).map(|k| part(mixture, k, lower, upper)).collect();
     let terms = || weights.iter().zip(&parts).map(|(weight, part)| libm::log(*weight) + part.log_mass);
     // Relative to the largest term, as for the logarithmic score of a value.
     let largest = terms().fold(f64::NEG_INFINITY, f64::max);
@@ -42,11 +42,11 @@ pub fn gradient(mixture: Mixture<'_>, lower: f64, upper: f64) -> Gradient {
 }
 
 /// Component `k` between the ends.
-fn part(mixture: Mixture<'_>, k: usize, lower: f64, upper: f64) -> Truncated<f64> {
+fn part(mixture: Mixture<'_>, k: usize, lower: f64, upper: f64) -> TruncatedNormal<f64> {
     let (mean, sd) = (mixture.means[k], mixture.sds[k]);
     if sd == 0.0 {
         let log_mass = if (lower..=upper).contains(&mean) { 0.0 } else { f64::NEG_INFINITY };
-        return Truncated { log_mass, mean: 0.0, excess: 0.0 };
+        return TruncatedNormal { log_mass, mean: 0.0, excess: 0.0 };
     }
-    Truncated::new((lower - mean) / sd, (upper - mean) / sd, (upper - lower) / sd)
+    TruncatedNormal::new((lower - mean) / sd, (upper - mean) / sd, (upper - lower) / sd)
 }

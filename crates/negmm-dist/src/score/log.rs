@@ -21,8 +21,8 @@ pub fn value(mixture: Mixture<'_>, y: f64) -> f64 {
 /// Its derivatives, for `y` within 1e150 sds of a component.
 pub fn gradient(mixture: Mixture<'_>, y: f64) -> Gradient {
     let Mixture { weights, means, sds } = mixture;
-    // In logarithms: the densities alone would underflow far from y. And relative to the largest term, not to ln p: there
-    // ln p is so large that rounding it would spoil the shares, which sum to 1.
+    // In logarithms, since the densities would underflow far from y, and relative to the largest term instead of ln p, whose rounding
+    // error is too large there for responsibilities that sum to 1.
     let log_densities: Vec<f64> =
         means.iter().zip(sds).map(|(mean, sd)| normal::log_pdf((y - mean) / sd) - libm::log(*sd)).collect();
     let terms = || weights.iter().zip(&log_densities).map(|(weight, density)| libm::log(*weight) + density);
@@ -31,11 +31,12 @@ pub fn gradient(mixture: Mixture<'_>, y: f64) -> Gradient {
     let mut gradient = Gradient { weights: Vec::new(), means: Vec::new(), sds: Vec::new() };
     for (k, term) in terms().enumerate() {
         let z = (y - means[k]) / sds[k];
-        let share = libm::exp(term - largest) / sum;
-        let r = if weights[k] > 0.0 { share / weights[k] } else { libm::exp(log_densities[k] - largest) / sum };
+        let responsibility = libm::exp(term - largest) / sum;
+        let r =
+            if weights[k] > 0.0 { responsibility / weights[k] } else { libm::exp(log_densities[k] - largest) / sum };
         gradient.weights.push(-r);
-        gradient.means.push(-share * z / sds[k]);
-        gradient.sds.push(share * (1.0 - z * z) / sds[k]);
+        gradient.means.push(-responsibility * z / sds[k]);
+        gradient.sds.push(responsibility * (1.0 - z * z) / sds[k]);
     }
     gradient
 }

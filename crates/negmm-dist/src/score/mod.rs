@@ -1,8 +1,8 @@
-//! Proper scores of a predicted mixture: a value to make small, and its gradient.
+//! Proper scores of a predicted mixture: values and gradients.
 //!
-//! [`log`], [`energy`] and [`hybrid`] are the reference, in f64, and read like the paper; [`interval`] is the logarithmic score
-//! where only an interval is known. A weight is treated as free when a derivative is
-//! taken with respect to it; [`logit_gradient`] then leads on to the logits of a softmax.
+//! [`log`], [`energy`] and [`hybrid`] are references in f64 that follow the paper; [`interval`] is the logarithmic score of censored
+//! targets. Derivatives with respect to weights treat them as unconstrained; [`logit_gradient`] converts these to derivatives with respect
+//! to the logits of a softmax.
 
 pub mod beta_nll;
 pub mod energy;
@@ -15,7 +15,7 @@ pub mod sinkhorn;
 /// Partial derivatives of a score with respect to the parameters of a mixture, each with one number per component.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
-    /// With respect to the weights, as if they were free.
+    /// With respect to the weights, as if they were unconstrained.
     pub weights: Vec<f64>,
     /// With respect to the means.
     pub means: Vec<f64>,

@@ -12,7 +12,7 @@
 //! so that sorting replaces the M² pairs. Where samples coincide, with each other or with y, S has a kink and the gradient
 //! is the middle of its two sides: that of the sum over pairs with sign(0) = 0.
 
-/// The score of observing `y`, over all pairs of samples: M² steps. It says what [`value`] means.
+/// The score of observing `y` by its definition over all pairs of samples: M² steps.
 pub fn value_by_pairs(samples: &[f64], y: f64) -> f64 {
     let count = samples.len() as f64;
     let to_target: f64 = samples.iter().map(|z| (z - y).abs()).sum();

@@ -19,8 +19,7 @@
 //! scaling 0.1: softmin(0) at first, then for each of a few falling temperatures, all four at once, the mean of a potential
 //! and its update, and one last update. That is few updates, far from convergence, and part of what SampleNet's loss is.
 //!
-//! The gradient is that of the last update with the potentials before it held fixed (the envelope theorem, exact when they
-//! have converged), which is the pull from one cloud's plan to the other's:
+//! The gradient is that of the last update with the potentials before it fixed (the envelope theorem, exact when they have converged):
 //!
 //! ```text
 //! dS / dx_i = 1/M (sum_j own_plan_ij x_j - sum_j cross_plan_ij y_j)        plan_i. = the softmin's weights, summing to 1
@@ -36,7 +35,7 @@ pub fn value(x: &[f64], y: &[f64]) -> f64 {
     Potentials::last(x, y, temperatures(diameter(x, y))).divergence()
 }
 
-/// Its derivative with respect to each point of `x`, potentials before the last update held fixed.
+/// Its derivative with respect to each point of `x`, with the potentials before the last update fixed.
 pub fn gradient(x: &[f64], y: &[f64]) -> Vec<f64> {
     let potentials = Potentials::before_last(x, y, temperatures(diameter(x, y)));
     potentials.pull(x, y)
@@ -197,7 +196,8 @@ mod tests {
         assert_eq!(value(&x, &x), 0.0);
         assert_eq!(gradient(&x, &x), [0.0; 12]);
         assert!(value(&x, &y) > 0.0);
-        // All in one place: zero diameter.
+        // All points equal: zero diameter.
+
         assert_eq!((value(&[2.0; 3], &[2.0; 5]), gradient(&[2.0; 3], &[2.0; 5])), (0.0, vec![0.0; 3]));
         assert!((value(&[0.0], &[1.0]) - 0.5).abs() < 1e-15);
         assert!((gradient(&[0.0], &[1.0])[0] + 1.0).abs() < 1e-15);

@@ -2,7 +2,7 @@
 
 use negmm_dist::math::functions::{exp, ln};
 use negmm_dist::math::lanes::{Chunk, Lanes};
-use negmm_dist::math::truncated::Truncated;
+use negmm_dist::math::truncated::TruncatedNormal;
 
 use super::ObservedTargets;
 use crate::net::{MixturePanel, PANEL_CHUNKS};
@@ -32,7 +32,8 @@ pub fn panel<L: Lanes>(
     if let Some([lower, upper]) = known.intervals {
         let (lower, upper) = (L::load(lower), L::load(upper));
         let is_interval = upper.gt(lower);
-        let within = Truncated::lanes((lower - mean) * inverse, (upper - mean) * inverse, (upper - lower) * inverse);
+        let within =
+            TruncatedNormal::lanes((lower - mean) * inverse, (upper - mean) * inverse, (upper - lower) * inverse);
         score = (L::splat(0.0) - within.log_mass).select(is_interval, score);
         pull = within.mean.select(is_interval, pull);
         curve = (L::splat(0.0) - within.excess).select(is_interval, curve);

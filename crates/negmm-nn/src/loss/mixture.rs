@@ -7,7 +7,7 @@ use super::ObservedTargets;
 use crate::net::{MixturePanel, PANEL_CHUNKS};
 use negmm_dist::math::functions::{centred_cdf, decay, ln, rsqrt};
 use negmm_dist::math::lanes::{Chunk, Lanes};
-use negmm_dist::math::truncated::Truncated;
+use negmm_dist::math::truncated::TruncatedNormal;
 
 /// sqrt(2 / pi)
 const SQRT_2_OVER_PI: f32 = 0.797_884_6;
@@ -183,8 +183,8 @@ impl Scratch {
         for (k, component) in self.components.iter_mut().enumerate() {
             let at = k * PANEL_CHUNKS + lane;
             let (mean, inverse_sd) = (L::load(&panel.means[at]), L::load(&component.inverse_sd) * inverse);
-            let Truncated { log_mass, mean: pull, excess } =
-                Truncated::lanes((lower - mean) * inverse_sd, (upper - mean) * inverse_sd, width * inverse_sd);
+            let TruncatedNormal { log_mass, mean: pull, excess } =
+                TruncatedNormal::lanes((lower - mean) * inverse_sd, (upper - mean) * inverse_sd, width * inverse_sd);
             let z = L::load(&component.z);
             let log_joint = (L::load(&panel.log_weights[at]) + log_mass + constant)
                 .select(is_interval, L::load(&component.posterior));

@@ -14,7 +14,7 @@
 //! [`BoostingScore::CrpsOriginal`].
 //!
 //! The log score of a censored target is -ln of the probability of its interval. With the mean and the excess of a standard normal
-//! variable between the ends ([`Truncated`]), d = (-mean/sd, -excess). M stays that of an observed target, as in the original software
+//! variable between the ends ([`TruncatedNormal`]), d = (-mean/sd, -excess). M stays that of an observed target, as in the original software
 //! for survival: M⁻¹ d = (-sd mean, -excess/2). The CRPS has no such expression: it takes the number that represents the interval,
 //! and open intervals have none.
 
@@ -23,7 +23,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use serde::{Deserialize, Serialize};
 
 use negmm_dist::math::normal;
-use negmm_dist::math::truncated::Truncated;
+use negmm_dist::math::truncated::TruncatedNormal;
 
 /// ln √(2π).
 const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
@@ -83,11 +83,11 @@ pub fn interval_value(ends: [f64; 2], inverse_sd: f64) -> f64 {
 /// M⁻¹ d of an interval with these ends, measured from the mean.
 #[inline(always)]
 pub fn interval_natural_gradient(ends: [f64; 2], inverse_sd: f64) -> [f64; 2] {
-    let Truncated { mean, excess, .. } = within(ends, inverse_sd);
+    let TruncatedNormal { mean, excess, .. } = within(ends, inverse_sd);
     [-mean / inverse_sd, -0.5 * excess]
 }
 
 #[inline(always)]
-fn within([lower, upper]: [f64; 2], inverse_sd: f64) -> Truncated<f64> {
-    Truncated::new(lower * inverse_sd, upper * inverse_sd, (upper - lower) * inverse_sd)
+fn within([lower, upper]: [f64; 2], inverse_sd: f64) -> TruncatedNormal<f64> {
+    TruncatedNormal::new(lower * inverse_sd, upper * inverse_sd, (upper - lower) * inverse_sd)
 }

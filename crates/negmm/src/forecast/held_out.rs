@@ -26,7 +26,7 @@ impl Held {
                 Baseline::recent(recipe, &others.map(|(change, _)| *change).collect::<Vec<_>>()).law()
             })
             .collect();
-        Mixtures::concatenated(self.folds.iter().map(|fold| laws[*fold as usize].clone()).collect())
+        Mixtures::concatenate_rows(self.folds.iter().map(|fold| laws[*fold as usize].clone()).collect())
     }
 
     /// The stacking weight of the networks, and the pooled out-of-fold distributions with the weights fitted on the

@@ -15,7 +15,7 @@ pub(super) fn training_places(series: &[Series], recipe: &SeriesTransform, seed:
     let horizon = recipe.roles.horizon;
     let ahead_each = horizon.min(STEPS_OF_ORIGIN);
     let most = (MOST_ROWS / ahead_each / series.len().max(1)).max(1);
-    let mut rng = Rng::new(seed, streams::PLACES);
+    let mut rng = Rng::new(seed, streams::HORIZONS);
     let mut places = Vec::new();
     for (number, one) in series.iter().enumerate() {
         let origins = first_origin(one, recipe)..one.len().saturating_sub(1);

@@ -191,7 +191,7 @@ impl Folds {
                 }
             }
         }
-        Ok(Mixtures::concatenated(said))
+        Ok(Mixtures::concatenate_rows(said))
     }
 
     /// The constant baseline of each fold, from its training targets.
@@ -201,7 +201,7 @@ impl Folds {
             constant::law(&self.data, train, constant_sd(train.len())).repeated(fold.rows.len())
         });
         let ones = vec![1.0; self.folds.len()];
-        MemberPredictions { mixtures: Mixtures::concatenated(said.collect()), alone: ones.clone(), in_pool: ones }
+        MemberPredictions { mixtures: Mixtures::concatenate_rows(said.collect()), alone: ones.clone(), in_pool: ones }
     }
 
     /// Adds the sigma scales.

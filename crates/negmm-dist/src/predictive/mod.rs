@@ -1,0 +1,273 @@
+//! Predictions: one predictive distribution for each row.
+
+mod members;
+mod scores;
+mod summaries;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use crate::accelerator::{Accelerated, QuantileAccelerator};
+use crate::distribution_ref::{DistributionKind, DistributionRef};
+use crate::mixture::{Mixtures, rows_of};
+use crate::samples::SampleSets;
+use crate::support::Support;
+use crate::{Error, Novelty, Result};
+use rayon::prelude::*;
+pub(crate) use scores::check_step;
+
+/// A predicted distribution for each row, in the unit of the target.
+///
+/// Methods return one value for each row, in order; results do not depend on the number of threads.
+///
+/// ```
+/// use negmm_dist::{Mixtures, Predictions};
+///
+/// let weights = vec![0.5, 0.5, 1.0, 0.0];
+/// let predictions = Predictions::from(Mixtures::new(2, weights, vec![-3.0, 3.0, 7.0, 0.0], vec![1.0; 4])?);
+/// assert_eq!(predictions.mean(), [0.0, 7.0]);
+/// let (lower, upper) = predictions.interval(0.9)?;
+/// assert!(lower[0] < -3.0 && 3.0 < upper[0]);
+/// # Ok::<(), negmm_dist::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predictions {
+    kind: PredictionsKind,
+    /// Components or samples of each member; empty for a single model.
+    members: Vec<usize>,
+    novelty: Option<Novelty>,
+    support: Support,
+    accelerated: Accelerated,
+}
+
+/// Mixtures or samples.
+#[derive(Clone, Debug, PartialEq)]
+enum PredictionsKind {
+    Mixtures(Mixtures),
+    Samples {
+        /// The samples of all members.
+        pooled: SampleSets,
+        /// The part of each row's variance that is between members; empty for one member.
+        between_members: Vec<f64>,
+    },
+}
+
+impl From<Mixtures> for Predictions {
+    fn from(mixtures: Mixtures) -> Self {
+        Self {
+            kind: PredictionsKind::Mixtures(mixtures),
+            members: Vec::new(),
+            novelty: None,
+            support: Support::default(),
+            accelerated: Accelerated::default(),
+        }
+    }
+}
+
+impl From<SampleSets> for Predictions {
+    fn from(pooled: SampleSets) -> Self {
+        let kind = PredictionsKind::Samples { pooled, between_members: Vec::new() };
+        Self {
+            kind,
+            members: Vec::new(),
+            novelty: None,
+            support: Support::default(),
+            accelerated: Accelerated::default(),
+        }
+    }
+}
+
+impl Predictions {
+    /// Rows.
+    pub fn len(&self) -> usize {
+        match &self.kind {
+            PredictionsKind::Mixtures(mixtures) => mixtures.len(),
+            PredictionsKind::Samples { pooled, .. } => pooled.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The mixture of each row, if the predictions are mixtures.
+    pub fn mixtures(&self) -> Option<&Mixtures> {
+        match &self.kind {
+            PredictionsKind::Mixtures(mixtures) => Some(mixtures),
+            PredictionsKind::Samples { .. } => None,
+        }
+    }
+
+    /// The samples of each row, if the predictions are samples.
+    pub fn samples(&self) -> Option<&SampleSets> {
+        match &self.kind {
+            PredictionsKind::Mixtures(_) => None,
+            PredictionsKind::Samples { pooled, .. } => Some(pooled),
+        }
+    }
+
+    /// The distribution of one row.
+    ///
+    /// # Panics
+    /// When there is no row `row`.
+    #[inline]
+    pub fn row(&self, row: usize) -> DistributionRef<'_> {
+        let kind = match &self.kind {
+            PredictionsKind::Mixtures(mixtures) => DistributionKind::Mixture(mixtures.row(row)),
+            PredictionsKind::Samples { pooled, .. } => DistributionKind::Samples(pooled.row(row)),
+        };
+        DistributionRef { kind, support: self.support }
+    }
+
+    /// The distributions, one after the other.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = DistributionRef<'_>> {
+        (0..self.len()).map(|row| self.row(row))
+    }
+
+    /// The predictions of some rows, in this order.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let kind = match &self.kind {
+            PredictionsKind::Mixtures(mixtures) => {
+                let pick = |values| rows_of(values, mixtures.components(), rows);
+                let (weights, means, sds) = (pick(mixtures.weights()), pick(mixtures.means()), pick(mixtures.sds()));
+                PredictionsKind::Mixtures(Mixtures::from_parts_unchecked(mixtures.components(), weights, means, sds))
+            }
+            PredictionsKind::Samples { pooled, between_members } => PredictionsKind::Samples {
+                pooled: SampleSets::from_finite(
+                    pooled.samples(),
+                    rows_of(pooled.values(), pooled.samples(), rows),
+                    pooled.sd_floor(),
+                ),
+                between_members: rows_of(between_members, usize::from(!between_members.is_empty()), rows),
+            },
+        };
+        let novelty = self.novelty.as_ref().map(|novelty| novelty.select(rows.iter().copied()));
+        Self {
+            kind,
+            members: self.members.clone(),
+            novelty,
+            support: self.support,
+            accelerated: self.accelerated.clone(),
+        }
+    }
+
+    /// Sets the novelty of each row: how far it lies outside the training ranges.
+    #[must_use]
+    pub fn with_novelty(mut self, novelty: Option<Novelty>) -> Self {
+        self.novelty = novelty;
+        self
+    }
+
+    /// Sets an accelerator that finds quantiles. It gives the same bits.
+    #[must_use]
+    pub fn accelerated(mut self, accelerator: Arc<dyn QuantileAccelerator>) -> Self {
+        self.accelerated = Accelerated(Some(accelerator));
+        self
+    }
+
+    /// Sets the support of the target, in the unit of the predictions. Mixtures are truncated or rounded to it; each sample moves to the
+    /// nearest value of the support.
+    ///
+    /// # Errors
+    /// When [`Support::check`] finds something wrong.
+    pub fn with_support(self, support: Support) -> Result<Self> {
+        support.check()?;
+        Ok(self.with_sound_support(support))
+    }
+
+    /// As [`Predictions::with_support`], for a support that has been checked.
+    #[must_use]
+    pub fn with_sound_support(mut self, support: Support) -> Self {
+        if let PredictionsKind::Samples { pooled, .. } = &mut self.kind {
+            pooled.restrict(&support);
+        }
+        self.support = support;
+        self
+    }
+
+    /// Moves each atom of the mixtures to the nearest of these values, to undo the rounding errors of changes of units.
+    #[must_use]
+    pub fn with_atoms_at(mut self, values: &[f64]) -> Self {
+        if let (PredictionsKind::Mixtures(mixtures), false) = (&mut self.kind, values.is_empty()) {
+            mixtures.move_atoms(values);
+        }
+        self
+    }
+
+    /// The support of the target.
+    pub fn support(&self) -> Support {
+        self.support
+    }
+
+    /// The novelty of each row, if it is known.
+    pub fn novelty(&self) -> Option<&Novelty> {
+        self.novelty.as_ref()
+    }
+
+    /// Adds a variance to each of these rows: to every component of a mixture; samples are moved away from their mean in proportion to
+    /// the normal quantiles of their ranks.
+    #[must_use]
+    pub fn widened(mut self, variances: impl Iterator<Item = (usize, f64)>) -> Self {
+        match &mut self.kind {
+            PredictionsKind::Mixtures(mixtures) => mixtures.widen(variances),
+            PredictionsKind::Samples { pooled, .. } => pooled.widen(variances),
+        }
+        self
+    }
+
+    /// In another unit: every value y, also of the support, becomes y · `scale` + `shift`.
+    #[must_use]
+    pub fn rescale(self, shift: f64, scale: f64) -> Self {
+        let kind = match self.kind {
+            PredictionsKind::Mixtures(mixtures) => PredictionsKind::Mixtures(mixtures.rescale(shift, scale)),
+            PredictionsKind::Samples { pooled, mut between_members } => {
+                between_members.iter_mut().for_each(|part| *part *= scale * scale);
+                PredictionsKind::Samples { pooled: pooled.rescale(shift, scale), between_members }
+            }
+        };
+        Self { kind, support: self.support.rescale(shift, scale), ..self }
+    }
+
+    /// The Gaussian with the mean and sd of each row, without bounds.
+    #[must_use]
+    pub fn moment_matched(&self) -> Self {
+        Mixtures::from_parts_unchecked(1, vec![1.0; self.len()], self.mean(), self.each(|row| row.normal_sd())).into()
+    }
+
+    /// One result for each row, in order, computed on all cores.
+    pub fn each<T: Send>(&self, answer: impl Fn(DistributionRef<'_>) -> T + Sync) -> Vec<T> {
+        (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(|row| answer(self.row(row))).collect()
+    }
+
+    /// One result for each row and its value `y`.
+    ///
+    /// # Errors
+    /// When `y` does not have one number for each row.
+    pub fn each_with<T: Send>(
+        &self,
+        y: &[f64],
+        answer: impl Fn(DistributionRef<'_>, f64) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        if y.len() != self.len() {
+            return Err(Error::data(format!(
+                "expected {} values of y, one for each row, found {}",
+                self.len(),
+                y.len()
+            )));
+        }
+        if let Some(row) = y.iter().position(|y| y.is_nan()) {
+            return Err(Error::data("expected a number as y, found NaN").at_row(row as u64));
+        }
+        let rows = y.par_iter().with_min_len(LEAST_ROWS).enumerate();
+        Ok(rows.map(|(row, &y)| answer(self.row(row), y)).collect())
+    }
+}
+
+/// The smallest number of rows per thread.
+const LEAST_ROWS: usize = 256;
