@@ -85,7 +85,7 @@ impl BenchDataset {
 
     /// Column roles: all columns but a second target are inputs.
     pub fn inputs(&self) -> ColumnRoles {
-        ColumnRoles { ignore: self.leave_out.iter().map(|name| name.to_string()).collect(), ..ColumnRoles::default() }
+        ColumnRoles::default().ignore(self.leave_out.iter().copied())
     }
 
     /// Folder of its file and splits: in `NEGMM_DATA`, else in `../shared/data`.

@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-use negmm::{DistributionRef, Predictions};
+use negmm::{DistributionRef, Interval, Predictions};
 use serde::{Deserialize, Serialize};
 
 /// One method on one split of one dataset.
@@ -82,7 +82,7 @@ pub struct RowScores {
 impl RowScores {
     /// Scores predictions against their targets, which lie on a grid of that step if there is one.
     pub fn of(predictions: &Predictions, y: &[f64], step: Option<f64>) -> negmm::Result<Self> {
-        let (lower, upper) = predictions.interval(0.95)?;
+        let Interval { lower, upper } = predictions.interval(0.95)?;
         let density = if predictions.samples().is_some() { predictions.moment_matched() } else { predictions.clone() };
         let mass_nll = |step: f64| density.rows().zip(y).map(|(row, y)| -mass(row, *y, step).ln()).collect();
         Ok(Self {

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use negmm::data::{Column, ColumnRoles, Sequence, TargetSpec};
 use negmm::options::ValueKind;
 use negmm::train::CpuEngine;
-use negmm::{FitOptions, Method, Model, Rng, Table, fit_with};
+use negmm::{FitOptions, Interval, Method, Model, Rng, Table, fit_with};
 
 /// Kinds of numeric columns, for inputs and targets.
 const NUMBERS: [&str; 12] = [
@@ -85,10 +85,10 @@ impl StressCase {
             1 => {
                 let over = (0..rows).map(|_| f64::from(rng.uniform() < 0.4)).collect();
                 named.push(("over".into(), Column::Numbers(over)));
-                inputs.outcome = TargetSpec { censored: Some("over".into()), ..TargetSpec::default() };
+                inputs.outcome = TargetSpec::default().censored("over");
             }
-            2 => inputs.outcome = TargetSpec { lower: Some(-1e200), upper: Some(1e200), ..TargetSpec::default() },
-            3 => inputs.outcome = TargetSpec { continuous: true, ..TargetSpec::default() },
+            2 => inputs.outcome = TargetSpec::default().lower(-1e200).upper(1e200),
+            3 => inputs.outcome = TargetSpec::default().continuous(true),
             4 => {
                 inputs.features = Some(vec![target.clone()]);
                 inputs.sequence = Some(Sequence { column: target.clone(), window: 1 + rng.below(4) });
@@ -132,7 +132,7 @@ fn check_predictions(model: &Model, table: &Table) -> Result<(), String> {
     let again =
         Model::from_bytes(&model.to_bytes().map_err(message_of)?).map_err(|error| format!("read again: {error}"))?;
     let predictions = again.predict(table).map_err(message_of)?;
-    let (lower, upper) = predictions.interval(0.9).map_err(message_of)?;
+    let Interval { lower, upper } = predictions.interval(0.9).map_err(message_of)?;
     let lists =
         [("mean", predictions.mean()), ("sd", predictions.sd()), ("lower", lower.clone()), ("upper", upper.clone())];
     for (name, list) in &lists {

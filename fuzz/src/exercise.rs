@@ -37,7 +37,7 @@ fn exercise_forecaster(forecaster: &Forecaster, table: &Table, report: bool) -> 
     forecaster.paths(&forecasts, 3, 0)?;
     forecaster.over(&forecasts, Aggregate::Sum, 3, 0)?;
     if report {
-        let origins = BacktestOrigins { last: Some(4), every: Some(1) };
+        let origins = BacktestOrigins::default().test_size(4).stride(1);
         let html = Report::of_forecaster(forecaster, table, origins, "fuzzed")?.html();
         assert!(html.contains("<html"));
     }

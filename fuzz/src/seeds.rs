@@ -47,21 +47,21 @@ pub fn models() -> Vec<Vec<u8>> {
     const AUTO: [(&str, &str); 3] = [("ensemble-size", "1"), ("steps", "20"), ("hidden", "8")];
     let short = |name: &str, more: &[(&str, &str)]| method(name, &[&SHORT[..], more].concat());
     let plain = ColumnRoles::default();
-    let day = ColumnRoles { dates: vec![("day".into(), None)], ..ColumnRoles::default() };
-    let censored = TargetSpec { censored: Some("over".into()), ..TargetSpec::default() };
+    let day = ColumnRoles::default().dates(vec![("day".into(), None)]);
+    let censored = TargetSpec::default().censored("over");
     let sequence = Sequence { column: "y".into(), window: 3 };
-    let only_y = ColumnRoles { features: Some(vec!["y".into()]), sequence: Some(sequence), ..ColumnRoles::default() };
-    let bounded = TargetSpec { lower: Some(90.0), upper: Some(200.0), ..TargetSpec::default() };
+    let only_y = ColumnRoles::default().features(["y"]).sequence(sequence);
+    let bounded = TargetSpec::default().lower(90.0).upper(200.0);
     let kinds = [
         (short("ne-gmm", &[("components", "2")]), "y", day),
         (short("mdn", &[]), "count", plain.clone()),
-        (short("beta-nll", &[]), "y", ColumnRoles { outcome: bounded, ..ColumnRoles::default() }),
+        (short("beta-nll", &[]), "y", ColumnRoles::default().outcome(bounded)),
         (short("sample-net", &[("samples", "5")]), "y", plain.clone()),
         (short("ensemble", &[("ensemble-size", "2")]), "y", plain.clone()),
         (method("ngboost", &[("n-estimators", "3")]), "y", plain.clone()),
         (method("constant", &[]), "rain", plain.clone()),
         (method("auto", &AUTO), "rain", plain),
-        (short("mdn", &[]), "y", ColumnRoles { outcome: censored, ..ColumnRoles::default() }),
+        (short("mdn", &[]), "y", ColumnRoles::default().outcome(censored)),
         (short("ne-gmm", &[]), "y", only_y),
     ];
     let table = table();
@@ -87,8 +87,8 @@ pub fn calibrated(models: &[Vec<u8>], table: &Table) -> Vec<u8> {
 }
 
 fn forecaster(table: &Table) -> Vec<u8> {
-    let auto = Auto { hidden: Some(vec![8]), steps: Some(20), ..Auto::default() };
-    let roles = SeriesSpec { horizon: 2, ..SeriesSpec::of("y") };
+    let auto = Auto::default().hidden(vec![8]).steps(20);
+    let roles = SeriesSpec::of("y").horizon(2);
     let fitted = fit_forecaster(table, &roles, &auto, &FitOptions::default());
     fitted.and_then(|fitted| fitted.forecaster.to_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }

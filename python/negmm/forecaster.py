@@ -17,6 +17,7 @@ from negmm import _native
 from negmm.distribution import Distribution
 from negmm.files import write_atomically
 from negmm.messages import option_of, python_errors, warn
+from negmm.renamed import accepting_former_arguments
 from negmm.seed import seed_of
 from negmm.table import Streamed, is_frame, is_pandas, table
 from negmm.threads import threads_of
@@ -38,7 +39,7 @@ class Forecaster(BaseEstimator):
     ----------
     h : int
         Horizon: steps ahead, 1 … 1000.
-    season : int, sequence of int, or None
+    seasonal_periods : int, sequence of int, or None
         Seasonal periods in steps; None: found in the data.
     id_col : str or None
         Column of series identifiers; None, or a column that does not exist: all rows are one series.
@@ -48,7 +49,7 @@ class Forecaster(BaseEstimator):
         Column to forecast.
     features : sequence of str
         Past covariates: columns that are known up to the last step.
-    known : sequence of str
+    future_covariates : sequence of str
         Future covariates, such as prices or holidays: ``predict`` takes them from rows whose target is missing.
     lower, upper : float or None
         Bounds of the target.
@@ -86,16 +87,17 @@ class Forecaster(BaseEstimator):
     (24, 53)
     """
 
+    @accepting_former_arguments(season="seasonal_periods", known="future_covariates")
     def __init__(
         self,
         h: int = 1,
-        season: int | Sequence[int] | None = None,
+        seasonal_periods: int | Sequence[int] | None = None,
         *,
         id_col: str | None = "unique_id",
         time_col: str | None = "ds",
         target_col: str = "y",
         features: Sequence[str] = (),
-        known: Sequence[str] = (),
+        future_covariates: Sequence[str] = (),
         lower: float | None = None,
         upper: float | None = None,
         preset: str = "medium",
@@ -108,12 +110,12 @@ class Forecaster(BaseEstimator):
         n_jobs: int | None = None,
     ) -> None:
         self.h = h
-        self.season = season
+        self.seasonal_periods = seasonal_periods
         self.id_col = id_col
         self.time_col = time_col
         self.target_col = target_col
         self.features = features
-        self.known = known
+        self.future_covariates = future_covariates
         self.lower = lower
         self.upper = upper
         self.preset = preset
@@ -129,13 +131,14 @@ class Forecaster(BaseEstimator):
         """Fits to the series in ``df``, which ``predict`` continues unless it is given others."""
         rows, names = _rows(df)
         present = set(names)
-        seasons = self.season if self.season is None or isinstance(self.season, Sequence) else [self.season]
+        periods = self.seasonal_periods
+        seasons = periods if periods is None or isinstance(periods, Sequence) else [periods]
         columns = {
             "target": self.target_col,
             "time": self.time_col if self.time_col in present else None,
             "series": self.id_col if self.id_col in present else None,
             "past": list(self.features),
-            "known": list(self.known),
+            "known": list(self.future_covariates),
             "horizon": int(self.h),
             "seasons": None if seasons is None else [int(season) for season in seasons],
             "lower": self.lower,
@@ -152,13 +155,14 @@ class Forecaster(BaseEstimator):
         warn(found)
         return self
 
+    @accepting_former_arguments(last="test_size", every="stride")
     def predict(
         self, df: Any = None, *, level: Sequence[float] = (), quantiles: Sequence[float] = (), **origins: int | None
     ) -> Any:
         """Forecasts after the end of each series, as a pandas data frame: mean, sd, and optionally central intervals of ``level`` per cent
         (``lo-90``, ``hi-90``) and quantiles (``q0.1``).
 
-        ``df`` holds the past (and what is known ahead); without it that is what ``fit`` was given. With ``last=N`` (and ``every=K``)
+        ``df`` holds the past (and what is known ahead); without it that is what ``fit`` was given. With ``test_size=N`` (and ``stride=K``)
         forecasts start inside it, so that its last N steps are forecast from what came before them.
         """
         dist, frame = self._predicted(df, **origins)
@@ -170,6 +174,7 @@ class Forecaster(BaseEstimator):
             frame[f"q{quantile:g}"] = dist.ppf(quantile)
         return frame
 
+    @accepting_former_arguments(last="test_size", every="stride")
     def predict_dist(self, df: Any = None, **origins: int | None) -> Distribution:
         """The distributions of the forecasts, one for each row of ``predict``."""
         return self._predicted(df, **origins)[0]
@@ -186,13 +191,14 @@ class Forecaster(BaseEstimator):
         named = pandas.DataFrame(values.reshape(-1, paths), columns=[f"path_{path + 1}" for path in range(paths)])
         return pandas.concat([frame, named], axis=1)
 
-    def evaluate(self, df: Any, *, last: int | None = None, every: int | None = None) -> Any:
-        """Backtest on the last steps of ``df`` (all where ``last`` is not given) with a stride of ``every`` steps, as a pandas data frame:
+    @accepting_former_arguments(last="test_size", every="stride")
+    def evaluate(self, df: Any, *, test_size: int | None = None, stride: int | None = None) -> Any:
+        """Backtest on the last steps of ``df`` (all where ``test_size`` is not given) with this stride, as a pandas data frame:
         scores of the forecaster over all steps, of the baselines, and of the forecaster at each step ahead."""
         import pandas
 
         with python_errors(df):
-            text = self.model_.rolling(self._table(df), last=last, every=every, threads=threads_of(self.n_jobs))
+            text = self.model_.rolling(self._table(df), last=test_size, every=stride, threads=threads_of(self.n_jobs))
         rolling = json.loads(text)
         return pandas.DataFrame(rolling["scores"] + rolling["steps"])
 
@@ -208,12 +214,12 @@ class Forecaster(BaseEstimator):
         roles = json.loads(model.describe())["recipe"]["roles"]
         forecaster = cls(
             h=roles["horizon"],
-            season=roles["seasons"],
+            seasonal_periods=roles["seasons"],
             id_col=roles["series"],
             time_col=roles["time"],
             target_col=roles["target"],
             features=tuple(roles["past"]),
-            known=tuple(roles["known"]),
+            future_covariates=tuple(roles["known"]),
         )
         forecaster.model_ = model
         forecaster._frame = None
@@ -236,7 +242,7 @@ class Forecaster(BaseEstimator):
         return _rows(df)[0]
 
     def _predicted(
-        self, df: Any, *, last: int | None = None, every: int | None = None
+        self, df: Any, *, test_size: int | None = None, stride: int | None = None
     ) -> tuple[Distribution, Any]:
         """The distributions, and a data frame with the series, time and step of each."""
         import pandas
@@ -244,12 +250,12 @@ class Forecaster(BaseEstimator):
         rows, threads = self._table(df), threads_of(self.n_jobs)
         with python_errors(df):
             predictions, series, times, origins, steps = self.model_.predict(
-                rows, last=last, every=every, threads=threads
+                rows, last=test_size, every=stride, threads=threads
             )
         columns: dict[str, Any] = {}
         if self._roles["series"] is not None:
             columns[self._roles["series"]] = series
-        if last is not None or every is not None:
+        if test_size is not None or stride is not None:
             columns["cutoff"] = self._times(origins)
         columns[self._roles["time"] or "row"] = self._times(times)
         columns["step"] = steps

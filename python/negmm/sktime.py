@@ -11,6 +11,7 @@ from sktime.forecasting.base import BaseForecaster
 
 from negmm.distribution import Distribution
 from negmm.forecaster import Forecaster
+from negmm.renamed import accepting_former_arguments
 
 
 class NEGMMForecaster(BaseForecaster):
@@ -18,7 +19,7 @@ class NEGMMForecaster(BaseForecaster):
 
     Parameters
     ----------
-    season : int, sequence of int, or None
+    seasonal_periods : int, sequence of int, or None
         Seasonal periods in steps; None: found in the data.
     preset : {"fast", "medium", "best"}
         Training effort.
@@ -33,7 +34,7 @@ class NEGMMForecaster(BaseForecaster):
     --------
     >>> from sktime.datasets import load_airline
     >>> from negmm.sktime import NEGMMForecaster
-    >>> forecaster = NEGMMForecaster(season=12, folds=2, hidden=(8,), steps=20)
+    >>> forecaster = NEGMMForecaster(seasonal_periods=12, folds=2, hidden=(8,), steps=20)
     >>> forecaster.fit(load_airline(), fh=[1, 2, 3])
     NEGMMForecaster(...)
     >>> y_pred = forecaster.predict()
@@ -55,9 +56,10 @@ class NEGMMForecaster(BaseForecaster):
         "tests:core": False,
     }
 
+    @accepting_former_arguments(season="seasonal_periods")
     def __init__(
         self,
-        season: int | Sequence[int] | None = None,
+        seasonal_periods: int | Sequence[int] | None = None,
         preset: str = "medium",
         folds: int | None = None,
         hidden: Sequence[int] | None = None,
@@ -65,7 +67,7 @@ class NEGMMForecaster(BaseForecaster):
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.season = season
+        self.seasonal_periods = seasonal_periods
         self.preset = preset
         self.folds = folds
         self.hidden = hidden
@@ -78,7 +80,7 @@ class NEGMMForecaster(BaseForecaster):
         steps = np.asarray(fh.to_relative(self.cutoff))
         self.forecaster_ = Forecaster(
             h=int(max(steps)),
-            season=self.season,
+            seasonal_periods=self.seasonal_periods,
             id_col=None,
             time_col=None,
             preset=self.preset,
@@ -118,5 +120,5 @@ class NEGMMForecaster(BaseForecaster):
         """Small settings for sktime's checks."""
         return [
             {"preset": "fast", "folds": 2, "hidden": (8,), "steps": 20},
-            {"season": 4, "folds": 2, "hidden": (8,), "steps": 20},
+            {"seasonal_periods": 4, "folds": 2, "hidden": (8,), "steps": 20},
         ]

@@ -51,14 +51,19 @@ pub fn fit_forecaster(
     let mut method = Method::default();
     method.configure(&options).map_err(exception)?;
     let Columns { target, time, series, past, known, horizon, seasons, lower, upper } = columns;
-    let roles = SeriesSpec { time, series, past, known, horizon, seasons, ..SeriesSpec::of(target) };
-    let outcome = TargetSpec { lower, upper, ..TargetSpec::default() };
+    let mut roles = SeriesSpec::of(target)
+        .past_covariates(past)
+        .future_covariates(known)
+        .horizon(horizon)
+        .seasonal_periods(seasons);
+    (roles.time, roles.series) = (time, series);
+    let outcome = TargetSpec::default().lower(lower).upper(upper);
     let table = table.get().0.clone();
     let fitted = interruptible(py, threads, move |cancel| {
         let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
         let Some(auto) = method.as_auto() else { return Err(negmm::Error::options("forecasts are made by auto")) };
         let (engine, watch) = (CpuEngine::new(threads), Callbacks { cancel, ..Callbacks::nothing() });
-        let inputs = ColumnRoles { outcome, ..ColumnRoles::default() };
+        let inputs = ColumnRoles::default().outcome(outcome);
         let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);
         negmm::forecast::fit_forecaster(&table, &roles, auto, &options)
     })?;
@@ -90,17 +95,17 @@ impl Forecaster {
         let table = table.clone().understood(&Dialect::default())?;
         let histories = forecaster.histories(&table)?;
         let forecasts = match origins {
-            Some(origins) => forecaster.predict(&table, &histories, forecaster.places(&histories, origins))?,
+            Some(origins) => forecaster.predict(&table, &histories, forecaster.points(&histories, origins))?,
             None => forecaster.future(&table, &histories)?,
         };
-        let clock = forecaster.recipe().clock;
-        let time = |place: &ForecastPoint, step: usize| {
-            let time = histories.series[place.series].time(step, clock);
+        let clock = forecaster.transform().frequency;
+        let time = |point: &ForecastPoint, step: usize| {
+            let time = histories.series[point.series].time(step, clock);
             if time.is_nan() { step as f64 } else { time }
         };
-        let names = forecasts.places.iter().map(|place| histories.series[place.series].name.clone()).collect();
-        let times = forecasts.places.iter().map(|place| time(place, place.step())).collect();
-        let origins = forecasts.places.iter().map(|place| time(place, place.origin)).collect();
+        let names = forecasts.points.iter().map(|point| histories.series[point.series].name.clone()).collect();
+        let times = forecasts.points.iter().map(|point| time(point, point.step())).collect();
+        let origins = forecasts.points.iter().map(|point| time(point, point.origin)).collect();
         Ok(Answered { forecasts, names, times, origins })
     }
 }
@@ -135,10 +140,11 @@ impl Forecaster {
         threads: usize,
     ) -> PyResult<Placed<'py>> {
         let (forecaster, table) = (self.0.clone(), table.get().0.clone());
-        let origins = (last.is_some() || every.is_some()).then_some(BacktestOrigins { last, every });
+        let origins =
+            (last.is_some() || every.is_some()).then_some(BacktestOrigins::default().test_size(last).stride(every));
         let answered = interruptible(py, threads, move |_| Self::answered(&forecaster, &table, origins))?;
         let Answered { forecasts, names, times, origins } = answered.map_err(exception)?;
-        let steps: Vec<i64> = forecasts.places.iter().map(|place| place.ahead as i64).collect();
+        let steps: Vec<i64> = forecasts.points.iter().map(|point| point.ahead as i64).collect();
         let (times, origins, steps) = (times.into_pyarray(py), origins.into_pyarray(py), steps.into_pyarray(py));
         Ok((Predictions::new(forecasts.predictions), names, times, origins, steps))
     }
@@ -163,7 +169,7 @@ impl Forecaster {
 
     /// Scores of the forecasts of the last steps beside those of naive forecasts, as JSON.
     #[pyo3(signature = (table, *, last, every, threads))]
-    fn rolling(
+    fn backtest(
         &self,
         py: Python<'_>,
         table: &Bound<'_, Table>,
@@ -175,7 +181,7 @@ impl Forecaster {
         let rolling = interruptible(py, threads, move |_| {
             let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
             let histories = forecaster.histories(&table)?;
-            forecaster.rolling(&table, &histories, BacktestOrigins { last, every })
+            forecaster.backtest(&table, &histories, BacktestOrigins::default().test_size(last).stride(every))
         })?;
         Ok(json!(rolling.map_err(exception)?).to_string())
     }
@@ -183,10 +189,10 @@ impl Forecaster {
     /// A description of the forecaster, as JSON.
     fn describe(&self) -> String {
         json!({
-            "recipe": self.0.recipe(),
-            "share": self.0.share(),
+            "recipe": self.0.transform(),
+            "share": self.0.network_weight(),
             "held_out": self.0.scores(),
-            "dates": self.0.recipe().clock.has_dates(),
+            "dates": self.0.transform().frequency.has_dates(),
         })
         .to_string()
     }

@@ -152,7 +152,7 @@ impl Model {
         batches.map_err(exception)
     }
 
-    /// The model with guaranteed sets, by rows that it has not seen: their targets, and the name of the column of groups (or of weights)
+    /// The model with conformal prediction sets, by rows that it has not seen: their targets, and the name of the column of groups (or of weights)
     /// with one for each row, where there are some.
     #[pyo3(signature = (table, y, *, by, weights, threads))]
     fn calibrated(
@@ -177,7 +177,7 @@ impl Model {
         calibrated.map(Self::new).map_err(exception)
     }
 
-    /// The probability by the model itself that guaranteed sets of so many rows leave outside: of regions, or of central intervals.
+    /// The probability by the model itself that conformal prediction sets of these rows exclude: of regions, or of central intervals.
     #[pyo3(signature = (regions, coverage, rows, *, by, weights))]
     fn outside<'py>(
         &self,
@@ -193,11 +193,11 @@ impl Model {
         Ok(calibration.outside(sets(regions), coverage, rows, &labels).map_err(exception)?.into_pyarray(py))
     }
 
-    /// What guaranteed sets of a coverage hold, a sentence for each group.
+    /// The coverage guarantee of conformal prediction sets, a sentence for each group.
     fn guarantees(&self, regions: bool, coverage: f64) -> PyResult<Vec<(String, String)>> {
         let calibration = self.0.known_calibration().map_err(exception)?;
         let guarantees = calibration.guarantees(sets(regions), coverage).into_iter();
-        Ok(guarantees.map(|(group, guarantee)| (group.to_string(), guarantee.to_string())).collect())
+        Ok(guarantees.map(|own| (own.group.to_string(), own.guarantee.to_string())).collect())
     }
 
     /// For each row how many sds it lies outside the ranges of training, and by which input.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use negmm::samples::SampleSets;
-use negmm::{DistributionKind, DistributionRef, HighestDensityRegion, Mixtures, Support};
+use negmm::{DistributionKind, DistributionRef, HighestDensityRegion, Interval, Mixtures, Support};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -250,7 +250,8 @@ impl Predictions {
             predictions.each_with(&outside, |row, outside| row.region_leaving(outside))
         })?;
         let matrix = |region: HighestDensityRegion| {
-            let ends: Vec<f64> = region.intervals().iter().flat_map(|(lower, upper)| [*lower, *upper]).collect();
+            let ends: Vec<f64> =
+                region.intervals().iter().flat_map(|interval| [interval.lower, interval.upper]).collect();
             in_rows(py, ends, region.intervals().len(), 2)
         };
         regions.map_err(exception)?.into_iter().map(matrix).collect()
@@ -268,7 +269,7 @@ impl Predictions {
         let intervals = self.asked(py, threads, move |predictions| {
             predictions.each_with(&outside, |row, outside| row.interval_leaving(outside))
         })?;
-        let (lower, upper): (Vec<f64>, Vec<f64>) = intervals.map_err(exception)?.into_iter().unzip();
+        let Interval { lower, upper } = intervals.map_err(exception)?.into_iter().collect::<Interval<Vec<f64>>>();
         Ok((lower.into_pyarray(py), upper.into_pyarray(py)))
     }
 

@@ -42,13 +42,12 @@ pub fn compare(
             let table = task.table()?;
             let splits = splitting.splits(&table, &task)?;
             tracked.set_total(methods.len() * splits.len());
-            let options = CompareOptions {
-                seed: task.seed,
-                inputs: &task.inputs,
-                engine: &trainer,
-                watch: Callbacks { cancel, ..Callbacks::nothing() },
-                fitted: &|| tracked.increment(),
-            };
+            let increment = || tracked.increment();
+            let options = CompareOptions::new(&task.inputs)
+                .seed(task.seed)
+                .engine(&trainer)
+                .watch(Callbacks { cancel, ..Callbacks::nothing() })
+                .fitted(&increment);
             negmm::compare::compare(&table, &task.target, &methods, &splits, &options)
         };
         let compared = run();
@@ -151,7 +150,7 @@ pub fn tune(
             let table = task.table()?;
             let splits = splitting.splits(&table, &task)?;
             let (target, inputs, seed) = (&task.target, &task.inputs, task.seed);
-            let search = Search { table: &table, target, inputs, space: &space, strategy, splits: &splits, by, seed };
+            let search = Search::new(&table, target, inputs, &space, &splits).strategy(strategy).by(by).seed(seed);
             let mut journal = match &settings.journal {
                 Some(folder) => Journal::open(folder, &search.plan(), Shard::WHOLE)?,
                 None => Journal::in_memory(),
@@ -160,7 +159,7 @@ pub fn tune(
                 tracked.set_total(of);
                 tracked.set_done(done);
             };
-            let options = RunOptions { engine: &trainer, shard: Shard::WHOLE, cancel, progress: &progress };
+            let options = RunOptions::default().engine(&trainer).cancel(cancel).progress(&progress);
             Ok(search.run(&mut journal, &options)?.unwrap_or_default())
         };
         let ranking = run();

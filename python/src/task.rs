@@ -42,8 +42,10 @@ impl Task {
         let Self { table, target, weight, group, censored, upper_end, dates, lower, upper, continuous, seed } = self;
         let form = |form: Option<String>| form.map(|form| form.parse()).transpose();
         let dates = dates.into_iter().map(|(name, word)| Ok((name, form(word)?))).collect::<negmm::Result<_>>();
-        let outcome = TargetSpec { lower, upper, continuous, censored, upper_end };
-        let inputs = ColumnRoles { weight, group, dates: dates.map_err(exception)?, outcome, ..ColumnRoles::default() };
+        let mut outcome = TargetSpec::default().lower(lower).upper(upper).continuous(continuous);
+        (outcome.censored, outcome.upper_end) = (censored, upper_end);
+        let mut inputs = ColumnRoles::default().dates(dates.map_err(exception)?).outcome(outcome);
+        (inputs.weight, inputs.group) = (weight, group);
         Ok(TrainingTask { table: table.get().0.clone(), target, inputs, seed })
     }
 }

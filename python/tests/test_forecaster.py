@@ -49,11 +49,11 @@ def test_a_frame_of_many_series():
 def test_scores_by_step_beside_naive_forecasts():
     frame = hours()
     forecaster = Forecaster(h=6, **QUICK).fit(frame.iloc[:-48])
-    scores = forecaster.evaluate(frame, last=48)
+    scores = forecaster.evaluate(frame, test_size=48)
     overall = scores[scores["step"].isna()].set_index("name")
     assert overall.loc["forecast", "crps"] < 0.8 * overall.loc["last value", "crps"]
     assert scores["step"].dropna().tolist() == list(range(1, 7))
-    inside = forecaster.predict(frame, last=12, every=6)
+    inside = forecaster.predict(frame, test_size=12, stride=6)
     assert inside.columns.tolist() == ["cutoff", "ds", "step", "mean", "sd"]
     assert len(inside) == 12
 

@@ -56,7 +56,7 @@ def test_groups_and_weights(tmp_path):
     kind = np.where(np.arange(300) < 295, "often", "rare")
     model = fitted().calibrate(X, y, by=kind)
     guarantees = model.guarantee(0.9)
-    assert guarantees["often"].startswith("at least 90 %") and guarantees["rare"].startswith("the whole line")
+    assert guarantees["often"].startswith("at least 90 %") and guarantees["rare"].startswith("unbounded")
     ends = model.predict_interval(X[:3], 0.9, conformal=True, by=["often", "rare", "never"])
     assert np.isfinite(ends[0]).all() and np.isinf(ends[1:]).all()
     with pytest.raises(ValueError, match="expected 3 groups"):
@@ -73,5 +73,5 @@ def test_groups_and_weights(tmp_path):
 
 def test_too_few_rows_are_the_whole_line():
     model = fitted().calibrate(*rows(8, 1))
-    assert model.guarantee(0.9) == "the whole line, from -inf to inf: 90 % needs at least 9 rows, and there are 8"
+    assert model.guarantee(0.9) == "unbounded: 90 % needs at least 9 rows, and there are 8"
     assert np.isinf(model.predict_interval([[0.0]], 0.9, conformal=True)).all()

@@ -17,7 +17,7 @@ use std::error::Error;
 use negmm::conformal::{Calibration, ConformalPredictor, Labels};
 use negmm::data::Column;
 use negmm::monitor::{Monitor, MonitorConfig};
-use negmm::{DistributionRef, FitOptions, Method, Mixtures, Predictions, Rng, Table, fit_with};
+use negmm::{DistributionRef, FitOptions, Interval, Method, Mixtures, Predictions, Rng, Table, fit_with};
 use negmm_bench::options::Options;
 use negmm_dist::math::beta;
 use rayon::prelude::*;
@@ -72,8 +72,8 @@ fn predictions(mixture: ConditionalMixture, inputs: &[f64]) -> Predictions {
     Mixtures::new(rows[0].len(), of(0), of(1), of(2)).expect("distributions are mixtures").into()
 }
 
-fn probability(row: DistributionRef<'_>, intervals: &[(f64, f64)]) -> f64 {
-    intervals.iter().map(|(lower, upper)| row.cdf(*upper) - row.cdf(*lower)).sum()
+fn probability(row: DistributionRef<'_>, intervals: &[Interval]) -> f64 {
+    intervals.iter().map(|interval| row.cdf(interval.upper) - row.cdf(interval.lower)).sum()
 }
 
 fn coverage(sets: usize) -> negmm::Result<()> {
@@ -92,10 +92,13 @@ fn coverage(sets: usize) -> negmm::Result<()> {
                 let (truth, predicted, labels) =
                     (predictions(truth, &x), predictions(predicted, &x), Labels::default());
                 let conformal = ConformalPredictor::Calibrated(&calibration, &labels);
-                let (lower, upper) = conformal.intervals(&predicted, COVERAGE)?;
+                let Interval { lower, upper } = conformal.intervals(&predicted, COVERAGE)?;
                 let regions = conformal.regions(&predicted, COVERAGE)?;
-                let by_interval: f64 =
-                    truth.rows().enumerate().map(|(at, row)| probability(row, &[(lower[at], upper[at])])).sum();
+                let by_interval: f64 = truth
+                    .rows()
+                    .enumerate()
+                    .map(|(at, row)| probability(row, &[Interval { lower: lower[at], upper: upper[at] }]))
+                    .sum();
                 let by_region: f64 =
                     truth.rows().zip(&regions).map(|(row, region)| probability(row, region.intervals())).sum();
                 Ok([by_interval / NEW as f64, by_region / NEW as f64])
@@ -131,7 +134,7 @@ fn regions() -> negmm::Result<()> {
         let calibration = Calibration::learn(&mixture(1.0, 1000), &mixture(1.1, 1000).sample(1, 1, 0))?;
         let (labels, new) = (Labels::default(), mixture(1.0, 1));
         let conformal = ConformalPredictor::Calibrated(&calibration, &labels);
-        let (lower, upper) = conformal.intervals(&new, COVERAGE)?;
+        let Interval { lower, upper } = conformal.intervals(&new, COVERAGE)?;
         let (interval, region) = (upper[0] - lower[0], conformal.regions(&new, COVERAGE)?[0].length());
         println!("| {distance} | {interval:.2} | {region:.2} | {:.0} % |", 100.0 * (1.0 - region / interval));
     }
@@ -176,11 +179,11 @@ fn folds(fits: usize) -> negmm::Result<()> {
                 let (truth, predicted) = (predictions(truth, &x), model.predict(&Table::new(inputs(&x, &mut rng))?)?);
                 let labels = Labels::default();
                 let conformal = ConformalPredictor::Calibrated(model.known_calibration()?, &labels);
-                let by_intervals = |(lower, upper): (Vec<f64>, Vec<f64>)| {
+                let by_intervals = |Interval { lower, upper }: Interval<Vec<f64>>| {
                     truth
                         .rows()
                         .zip(lower.into_iter().zip(upper))
-                        .map(|(row, ends)| probability(row, &[ends]))
+                        .map(|(row, (lower, upper))| probability(row, &[Interval { lower, upper }]))
                         .sum::<f64>()
                 };
                 let regions = conformal.regions(&predicted, COVERAGE)?;
@@ -216,7 +219,7 @@ fn alarm(seed: u64, rows: usize, alpha: f64, from: usize, (mean, sd): (f64, f64)
     let mixture = |mean: f64, sd: f64, rows: usize| {
         Predictions::from(Mixtures::new(1, vec![1.0; rows], vec![mean; rows], vec![sd; rows]).expect("a valid mixture"))
     };
-    let mut monitor = Monitor::new(MonitorConfig { alpha, ..MonitorConfig::default() })?;
+    let mut monitor = Monitor::new(MonitorConfig::default().alpha(alpha))?;
     for first in (0..rows).step_by(AT_ONCE) {
         let count = AT_ONCE.min(rows - first);
         let predicted = mixture(0.0, 1.0, count);

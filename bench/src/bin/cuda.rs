@@ -151,19 +151,14 @@ fn main() {
     println!("{}", engine.device().describe());
     let names: Vec<String> = std::env::args().skip(1).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|other| other == name);
-    let plain = TrainingConfig {
-        ema_decay: 0.0,
-        schedule: Schedule::Constant,
-        learning_rate: 1e-3,
-        ..TrainingConfig::default()
-    };
+    let plain = TrainingConfig::default().ema_decay(0.0).schedule(Schedule::Constant).learning_rate(1e-3);
     let small = Workload {
         rows: 355,
         features: 13,
         hidden: vec![50],
         components: 10,
         networks: 1000,
-        training: TrainingConfig { epochs: 2000, ..plain.clone() },
+        training: plain.clone().epochs(2000),
         embedded: false,
     };
     let large = Workload {
@@ -172,22 +167,20 @@ fn main() {
         hidden: vec![256; 3],
         components: 10,
         networks: 10,
-        training: TrainingConfig { steps: Some(12_000), check_every: Some(500), batch_size: 256, ..plain.clone() },
+        training: plain.clone().steps(12_000).check_every(500).batch_size(256),
         embedded: false,
     };
     let auto = Workload {
         hidden: vec![128; 4],
         components: 8,
         networks: 5,
-        training: TrainingConfig {
-            steps: Some(1_500),
-            check_every: Some(75),
-            batch_size: 256,
-            optimiser: Optimiser::Muon,
-            learning_rate: 0.012,
-            select: Selection::Calibrated,
-            ..TrainingConfig::default()
-        },
+        training: TrainingConfig::default()
+            .steps(1_500)
+            .check_every(75)
+            .batch_size(256)
+            .optimiser(Optimiser::Muon)
+            .learning_rate(0.012)
+            .select(Selection::Calibrated),
         embedded: true,
         ..copy(&large)
     };

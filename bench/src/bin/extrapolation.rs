@@ -14,7 +14,7 @@ use std::error::Error;
 
 use negmm::data::{Column, ColumnRoles, Extrapolation};
 use negmm::train::CpuEngine;
-use negmm::{FitOptions, Method, Model, Rng, Table, fit_with};
+use negmm::{FitOptions, Interval, Method, Model, Rng, Table, fit_with};
 use negmm_bench::datasets::BenchDataset;
 use negmm_bench::options::Options;
 
@@ -108,7 +108,7 @@ fn scores(model: &Model, case: &Case) -> negmm::Result<[f64; 3]> {
     let y = model.encoder().targets(&case.test)?;
     let (scale, predictions) = (model.encoder().target().scale, model.predict(&case.test)?);
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
-    let (lower, upper) = predictions.interval(0.95)?;
+    let Interval { lower, upper } = predictions.interval(0.95)?;
     let covered = y.iter().zip(lower.iter().zip(&upper)).filter(|(y, (lower, upper))| lower <= y && y <= upper).count();
     Ok([
         mean(&predictions.nll(&y)?) - scale.ln(),

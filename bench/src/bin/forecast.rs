@@ -94,12 +94,8 @@ fn run(
     engine: &CpuEngine,
     seed: u64,
 ) -> Result<(), Box<dyn Error>> {
-    let roles = SeriesSpec {
-        time: case.time.map(Into::into),
-        series: case.series.map(Into::into),
-        horizon: case.horizon,
-        ..SeriesSpec::of(case.target)
-    };
+    let mut roles = SeriesSpec::of(case.target).horizon(case.horizon);
+    (roles.time, roles.series) = (case.time.map(Into::into), case.series.map(Into::into));
     let table = Table::read(folder.join(case.file))?;
     let (table, learnt, last) = match &case.part {
         Part::Days([first, last_learnt, last]) => {
@@ -127,19 +123,19 @@ fn run(
     let seconds = begin.elapsed().as_secs_f64();
     let forecaster = &fitted.forecaster;
     fitted.warnings.iter().for_each(|warning| println!("  ({warning})"));
-    let recipe = forecaster.recipe();
+    let transform = forecaster.transform();
     println!(
         "{}: {}, seasons {:?}, from {}, networks count {:.2}, {} inputs, {seconds:.1} s",
         case.name,
-        recipe.clock.words(),
-        recipe.seasons,
-        recipe.naive().name(),
-        forecaster.share(),
+        transform.frequency.words(),
+        transform.seasonal_periods,
+        transform.naive().name(),
+        forecaster.network_weight(),
         forecaster.model().encoder().features(),
     );
     let histories = forecaster.histories(&table)?;
-    let origins = BacktestOrigins { last: Some(last), every: None };
-    let rolling = forecaster.rolling(&table, &histories, origins)?;
+    let origins = BacktestOrigins::default().test_size(last);
+    let rolling = forecaster.backtest(&table, &histories, origins)?;
     for score in &rolling.scores {
         println!(
             "  {:16} {:8.3} {:10.5} {:6.3} {:7.3} {:8.5}",
@@ -162,11 +158,11 @@ fn sums(
     histories: &Histories,
     origins: BacktestOrigins,
 ) -> Result<(), Box<dyn Error>> {
-    let forecasts = forecaster.predict(table, histories, forecaster.places(histories, origins))?;
-    let horizon = forecaster.recipe().roles.horizon;
+    let forecasts = forecaster.predict(table, histories, forecaster.points(histories, origins))?;
+    let horizon = forecaster.transform().spec.horizon;
     let together = forecaster.over(&forecasts, Aggregate::Sum, PATHS, 0)?;
-    let value = |place: &negmm::forecast::ForecastPoint| histories.series[place.series].values[place.step()];
-    let sums: Vec<f64> = forecasts.places.chunks(horizon).map(|steps| steps.iter().map(value).sum()).collect();
+    let value = |point: &negmm::forecast::ForecastPoint| histories.series[point.series].values[point.step()];
+    let sums: Vec<f64> = forecasts.points.chunks(horizon).map(|steps| steps.iter().map(value).sum()).collect();
     let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len() as f64;
     let alone: Vec<f64> = forecasts.predictions.sample(PATHS, 0, 0);
     let alone: Vec<f64> = (0..sums.len())

@@ -40,7 +40,7 @@ fn main() -> Outcome<()> {
     let folder = std::env::var("NEGMM_DATA").map_or(PathBuf::from("../shared/data"), PathBuf::from).join("uci");
     let mut settings = NgBoost::default();
     if !scores {
-        settings = NgBoost { n_estimators: 500, validation_fraction: 0.0, ..settings };
+        settings = settings.n_estimators(500).validation_fraction(0.0);
     }
     for (name, value) in &options {
         if !set(&mut settings, name, value)? {

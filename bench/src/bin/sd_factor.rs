@@ -54,8 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let table = set.read()?;
         let splits = set.splits(table.rows(), options.get("--splits", 8)?)?;
         for (members, all) in members.iter().zip(&mut all) {
-            let auto =
-                Auto { folds: Some(folds), ensemble_size: Some(*members), steps: Some(steps), ..Auto::default() };
+            let auto = Auto::default().folds(folds).ensemble_size(*members).steps(steps);
             let fit = |(seed, split): (usize, &Split)| {
                 let train: Vec<usize> = split.train.iter().copied().filter(|row| *row < rows).collect();
                 outcome(set, &table.select_rows(&train), &table.select_rows(&split.test), &auto, *members, seed as u64)

@@ -251,16 +251,14 @@ impl Step {
             data: self.data.clone(),
             train: (0..rows as u32).collect(),
             validation: vec![],
-            plan: TrainingConfig {
-                epochs,
-                batch_size: self.batch,
-                optimiser: self.optimiser,
-                learning_rate: 1e-3,
-                schedule: Schedule::Constant,
-                ema_decay: 0.0,
-                ..TrainingConfig::default()
-            }
-            .plan(rows),
+            plan: TrainingConfig::default()
+                .epochs(epochs)
+                .batch_size(self.batch)
+                .optimiser(self.optimiser)
+                .learning_rate(1e-3)
+                .schedule(Schedule::Constant)
+                .ema_decay(0.0)
+                .plan(rows),
             seed: 1,
         };
         let ends = Mutex::new(Vec::with_capacity(epochs));

@@ -1,6 +1,7 @@
 //! Text plots: a predictive density over one input.
 
 use negmm::Distribution;
+use negmm::Interval;
 use negmm::Predictions;
 
 /// Shades from the lowest to the highest density.
@@ -13,7 +14,9 @@ pub fn density(columns: &Predictions, x: (f64, f64), points: &[(f64, f64)], heig
     let (low, high) = columns
         .rows()
         .map(|column| column.interval(0.998))
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (lower, upper)| (low.min(lower), high.max(upper)));
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), Interval { lower, upper }| {
+            (low.min(lower), high.max(upper))
+        });
     let width = columns.len();
     let step = (high - low) / height as f64;
     let mut cells = vec![vec![SHADES[0]; width]; height];

@@ -146,15 +146,14 @@ impl DataFlags {
             }));
         }
         let names = |names: &Option<Names>| names.as_ref().map(|names| names.0.clone());
-        let inputs = ColumnRoles {
-            features: names(&columns.features),
-            ignore: names(&rows.ignore).unwrap_or_default(),
-            dates: columns.date.clone().unwrap_or_default().0,
-            weight: rows.weight.clone(),
-            sequence,
-            outcome: self.outcome()?,
-            group: rows.group.clone(),
-        };
+        let mut inputs = ColumnRoles::default()
+            .ignore(names(&rows.ignore).unwrap_or_default())
+            .dates(columns.date.clone().unwrap_or_default().0)
+            .outcome(self.outcome()?)
+            .sequence(sequence);
+        inputs.features = names(&columns.features);
+        inputs.weight.clone_from(&rows.weight);
+        inputs.group.clone_from(&rows.group);
         Ok(DataConfig { target, inputs, forecast: None, dialect: self.reading.dialect()?, seed: self.seed() })
     }
 
@@ -171,7 +170,7 @@ impl DataFlags {
             )));
         }
         let forecast = Some(self.roles(column, &forecast.series)?);
-        let inputs = ColumnRoles { outcome: self.outcome()?, ..ColumnRoles::default() };
+        let inputs = ColumnRoles::default().outcome(self.outcome()?);
         Ok(DataConfig { target, inputs, forecast, dialect: self.reading.dialect()?, seed: self.seed() })
     }
 
@@ -188,35 +187,29 @@ impl DataFlags {
     /// What is known of the target.
     fn outcome(&self) -> Result<TargetSpec, Error> {
         let flags = &self.target;
-        let outcome = TargetSpec {
-            continuous: flags.continuous.unwrap_or(false),
-            lower: flags.lower,
-            upper: flags.upper,
-            censored: flags.censored.clone(),
-            upper_end: flags.target_upper.clone(),
-        };
+        let continuous = flags.continuous.unwrap_or(false);
+        let mut outcome = TargetSpec::default().continuous(continuous).lower(flags.lower).upper(flags.upper);
+        outcome.censored.clone_from(&flags.censored);
+        outcome.upper_end.clone_from(&flags.target_upper);
         outcome.check()?;
         Ok(outcome)
     }
 
     /// What the columns are to a forecast of `target`.
     fn roles(&self, target: String, series: &Given<SeriesFlags>) -> Result<SeriesSpec, Error> {
-        let SeriesFlags { time, horizon, series, season, known } = &series.flags;
+        let SeriesFlags { time, horizon, series, seasonal_periods, future_covariates } = &series.flags;
         let dates = self.columns.date.as_ref().map_or(&[][..], |dates| &dates.0);
         let form = |time: &String| dates.iter().find(|(name, _)| name == time).and_then(|(_, form)| *form);
         let mut past = self.columns.features.clone().unwrap_or_default().0;
         past.retain(|name| *name != target);
-        let of_target = SeriesSpec::of(target);
-        let roles = SeriesSpec {
-            time_form: time.as_ref().and_then(form),
-            time: time.clone(),
-            series: series.clone(),
-            past,
-            known: known.clone().unwrap_or_default().0,
-            horizon: horizon.unwrap_or(of_target.horizon),
-            seasons: season.as_ref().map(|season| season.0.clone()),
-            ..of_target
-        };
+        let mut roles = SeriesSpec::of(target)
+            .time_format(time.as_ref().and_then(form))
+            .past_covariates(past)
+            .future_covariates(future_covariates.clone().unwrap_or_default().0)
+            .seasonal_periods(seasonal_periods.as_ref().map(|periods| periods.0.clone()));
+        roles.time.clone_from(time);
+        roles.series.clone_from(series);
+        roles.horizon = horizon.unwrap_or(roles.horizon);
         roles.check()?;
         Ok(roles)
     }
@@ -226,7 +219,7 @@ impl ReadingFlags {
     /// The format of the file and the types of its columns.
     pub fn dialect(&self) -> Result<Dialect, Error> {
         let names = |names: &Option<Names>| names.clone().unwrap_or_default().0;
-        let dialect = Dialect { text: names(&self.text), number: names(&self.number), ..self.file.dialect()? };
+        let dialect = self.file.dialect()?.text(names(&self.text)).number(names(&self.number));
         dialect.check()?;
         Ok(dialect)
     }
@@ -235,13 +228,11 @@ impl ReadingFlags {
 impl FileFlags {
     /// The format of the file.
     pub fn dialect(&self) -> Result<Dialect, Error> {
-        let dialect = Dialect {
-            separator: self.separator,
-            decimal: self.decimal,
-            missing: self.missing.clone().unwrap_or_default().0,
-            memory: self.memory,
-            ..Dialect::default()
-        };
+        let dialect = Dialect::default()
+            .separator(self.separator)
+            .decimal(self.decimal)
+            .missing(self.missing.clone().unwrap_or_default().0)
+            .memory(self.memory);
         dialect.check()?;
         Ok(dialect)
     }

@@ -1,6 +1,6 @@
 //! Sentences about the coverage of conformal prediction sets.
 
-use negmm::conformal::{AdaptiveConformal, Calibration, SetKind};
+use negmm::conformal::{AdaptiveConformal, Calibration, GroupGuarantee, SetKind, SetSpec};
 use negmm::predict::Number;
 use negmm::{Error, Query};
 
@@ -25,7 +25,7 @@ fn sets(query: &Query) -> impl Iterator<Item = (String, SetKind, &Number)> {
 pub fn of_calibration(calibration: &Calibration, query: &Query) -> Vec<String> {
     let of = |(name, sets, coverage): (String, SetKind, &Number)| {
         let guarantees = calibration.guarantees(sets, coverage.value);
-        let (group, guarantee) = guarantees.iter().min_by_key(|(_, guarantee)| guarantee.rows)?;
+        let GroupGuarantee { group, guarantee, .. } = guarantees.iter().min_by_key(|own| own.guarantee.rows)?;
         let group =
             calibration.by().map_or(String::new(), |by| format!(" in each {by:?}, the smallest being {group:?}"));
         Some(format!("{name}{group}: {guarantee}"))
@@ -36,15 +36,15 @@ pub fn of_calibration(calibration: &Calibration, query: &Query) -> Vec<String> {
 /// The empirical coverage of the adaptive sets of a query along a sequence.
 pub fn of_sequence(adaptive: &AdaptiveConformal, query: &Query) -> Result<Vec<String>, Error> {
     let of = |(name, sets, coverage): (String, SetKind, &Number)| {
-        let kept = adaptive.kept(sets, coverage.value)?;
-        if kept.targets == 0 {
+        let found = adaptive.coverage(SetSpec { kind: sets, coverage: coverage.value })?;
+        if found.targets == 0 {
             return Ok(format!(
                 "{name}: there are no observed targets to adapt to, so the sets are those of the model"
             ));
         }
-        let covered = 100.0 * kept.held as f64 / kept.targets as f64;
-        let (nominal, bound) = (100.0 * coverage.value, 100.0 * kept.bound);
-        let steps = counted(kept.targets, "target");
+        let covered = 100.0 * found.covered as f64 / found.targets as f64;
+        let (nominal, bound) = (100.0 * coverage.value, 100.0 * found.bound);
+        let steps = counted(found.targets, "target");
         Ok(format!(
             "{name}: adaptive; coverage {covered:.1} % of {steps}, guaranteed within {bound:.1} % of {nominal} %"
         ))

@@ -22,7 +22,7 @@ pub fn no_forecast(given: Option<&str>) -> Result<(), Error> {
 
 /// Forecast origins.
 pub fn origins(flags: &OriginFlags) -> BacktestOrigins {
-    BacktestOrigins { last: flags.last, every: flags.every }
+    BacktestOrigins::default().test_size(flags.test_size).stride(flags.stride)
 }
 
 /// The model in a file, or on standard input for `-`, unless the data are there.

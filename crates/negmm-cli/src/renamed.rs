@@ -12,7 +12,8 @@ use negmm::options::RENAMED;
 use negmm::predict;
 
 /// Flags that have a new name, as `(old, new)`, both without dashes. They are also keys of config files.
-const FLAGS: &[(&str, &str)] = &[];
+const FLAGS: &[(&str, &str)] =
+    &[("season", "seasonal-periods"), ("known", "future-covariates"), ("last", "test-size"), ("every", "stride")];
 
 /// All renamed options, as `(old, new)`.
 fn renamed() -> impl Iterator<Item = (&'static str, &'static str)> {

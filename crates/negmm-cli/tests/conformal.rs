@@ -105,7 +105,7 @@ fn calibrated_sets_are_guaranteed_and_say_so() {
     folder.refused(
         &["predict", "safe.negmm", "ok.csv", "--conformal"],
         2,
-        "conformal prediction sets are intervals and regions: say of which coverage",
+        "conformal prediction sets are intervals and regions: name a coverage",
     );
 }
 
@@ -114,13 +114,10 @@ fn too_few_rows_are_the_whole_line_in_words() {
     let folder = Folder::with_model();
     folder.write("few.csv", rows(8));
     let said = folder.done(&["calibrate", "ok.negmm", "few.csv", "-o", "few.negmm"]).text();
-    assert!(
-        said.contains("0.9   the whole line, from -inf to inf: 90 % needs at least 9 rows, and there are 8"),
-        "{said}"
-    );
+    assert!(said.contains("0.9   unbounded: 90 % needs at least 9 rows, and there are 8"), "{said}");
     let arguments = ["predict", "few.negmm", "ok.csv", "--interval", "0.9", "--region", "0.9", "--conformal"];
     let outcome = folder.done(&arguments);
-    assert!(outcome.err.contains("region 0.9: the whole line"), "{}", outcome.err);
+    assert!(outcome.err.contains("region 0.9: unbounded"), "{}", outcome.err);
     assert!(column(&outcome.text(), "lower_0.9").iter().all(|cell| cell == "-inf"));
     assert!(column(&outcome.text(), "region_0.9").iter().all(|cell| cell == "[-inf,inf]"));
 }

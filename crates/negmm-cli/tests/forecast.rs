@@ -26,7 +26,7 @@ fn steps_ahead_have_times_and_distributions() {
     let fit = ["fit", "h.csv", "--sequence", "load", "--time", "when", "--horizon", "24", "-o", "h.negmm"];
     let text = folder.done(&[&fit[..], &QUICK].concat()).text();
     assert!(text.starts_with("forecasts of \"load\", 24 steps ahead\nevery hour, seasonal period 24"), "{text}");
-    assert!(text.contains("scores on held-out blocks of time:") && text.contains("season of 24"), "{text}");
+    assert!(text.contains("scores on held-out blocks of time:") && text.contains("seasonal naive (24)"), "{text}");
     let out = folder.done(&["predict", "h.negmm", "h.csv", "--interval", "0.9", "--paths", "2"]).text();
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!((lines.len(), lines[0]), (25, "when,step,mean,sd,lower_0.9,upper_0.9,path_1,path_2"));
@@ -37,19 +37,19 @@ fn steps_ahead_have_times_and_distributions() {
     assert_eq!((lines.len(), lines[0]), (2, "when,mean,sd"));
     let total: f64 = lines[1].split(',').nth(1).unwrap().parse().unwrap();
     assert!((total - 2400.0).abs() < 60.0, "{total}");
-    let inside = folder.done(&["predict", "h.negmm", "h.csv", "--last", "48", "--every", "24"]).text();
+    let inside = folder.done(&["predict", "h.negmm", "h.csv", "--test-size", "48", "--stride", "24"]).text();
     let lines: Vec<&str> = inside.lines().collect();
     assert_eq!((lines.len(), lines[0]), (49, "origin,when,step,mean,sd"));
-    let scores = folder.done(&["evaluate", "h.negmm", "h.csv", "--last", "72", "--json"]).json();
+    let scores = folder.done(&["evaluate", "h.negmm", "h.csv", "--test-size", "72", "--json"]).json();
     assert_eq!((&scores["origins"], &scores["scores"][0]["rows"]), (&3.into(), &72.into()));
     let crps = |at: usize| scores["scores"][at]["crps"].as_f64().unwrap();
     assert!(crps(0) < 2.5 && crps(1) > 10.0, "{scores}");
     assert_eq!(scores["steps"].as_array().unwrap().len(), 24);
-    let text = folder.done(&["evaluate", "h.negmm", "h.csv", "--last", "72"]).text();
+    let text = folder.done(&["evaluate", "h.negmm", "h.csv", "--test-size", "72"]).text();
     assert!(text.contains("of the best baseline") || text.contains("no better than"), "{text}");
     assert!(text.contains("by step ahead:"), "{text}");
     assert!(folder.done(&["inspect", "h.negmm"]).text().starts_with("forecasts of \"load\""));
-    folder.done(&["report", "h.negmm", "h.csv", "--last", "72", "-o", "h.html", "--svg", "pictures"]);
+    folder.done(&["report", "h.negmm", "h.csv", "--test-size", "72", "-o", "h.html", "--svg", "pictures"]);
     let page = String::from_utf8(folder.read("h.html")).unwrap();
     assert!(page.contains("Forecast of") && page.contains("Seasonal periods found: 24 steps."), "no fan");
     assert!(folder.path("pictures/fan-1.svg").is_file() && folder.path("pictures/pit-by-step.svg").is_file());
@@ -66,7 +66,20 @@ fn many_series_have_one_model() {
         }
     }
     folder.write("m.csv", text);
-    let fit = ["fit", "m.csv", "--sequence", "y", "--series", "id", "--horizon", "2", "--season", "4", "-o", "m.negmm"];
+    let fit = [
+        "fit",
+        "m.csv",
+        "--sequence",
+        "y",
+        "--series",
+        "id",
+        "--horizon",
+        "2",
+        "--seasonal-periods",
+        "4",
+        "-o",
+        "m.negmm",
+    ];
     let text = folder.done(&[&fit[..], &QUICK].concat()).text();
     assert!(text.contains("2 steps ahead for many series") && text.contains("seasonal period 4"), "{text}");
     let out = folder.done(&["predict", "m.negmm", "m.csv"]).text();
@@ -88,7 +101,7 @@ fn long(steps: usize) -> String {
 fn folder_of_long() -> Folder {
     let folder = Folder::new();
     folder.write("short.csv", long(200));
-    let fit = ["fit", "short.csv", "--sequence", "y", "--horizon", "24", "--season", "12", "-o", "l.negmm"];
+    let fit = ["fit", "short.csv", "--sequence", "y", "--horizon", "24", "--seasonal-periods", "12", "-o", "l.negmm"];
     folder.done(&[&fit[..], &QUICK].concat());
     folder
 }
@@ -100,13 +113,13 @@ fn long_series_are_answered_as_all_at_once() {
     let forecaster = Forecaster::load(folder.path("l.negmm")).unwrap();
     let table = Table::read(folder.path("long.csv")).unwrap();
     let histories = forecaster.histories(&table).unwrap();
-    let places = forecaster.places(&histories, BacktestOrigins { last: None, every: Some(1) });
-    let all = forecaster.predict(&table, &histories, places).unwrap();
+    let points = forecaster.points(&histories, BacktestOrigins::default().stride(1));
+    let all = forecaster.predict(&table, &histories, points).unwrap();
     let draws = |predictions: &Predictions| {
         Query::default().draws(1).columns(predictions, 0).unwrap().floats("draw_1").unwrap()
     };
     let column = |more: &[&str], name: &str| -> Vec<f64> {
-        let predict = ["predict", "l.negmm", "long.csv", "--every", "1", "--draws", "1"];
+        let predict = ["predict", "l.negmm", "long.csv", "--stride", "1", "--draws", "1"];
         let text = folder.done(&[&predict, more].concat()).text();
         let at = text.lines().next().unwrap().split(',').position(|other| other == name).unwrap();
         text.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().parse().unwrap()).collect()
@@ -123,7 +136,7 @@ fn memory_does_not_grow_with_the_forecasts() {
     const MOST_KIB: u64 = 200 << 10;
     let folder = folder_of_long();
     folder.write("long.csv", long(3_000));
-    let peak = folder.most_memory(&["predict", "l.negmm", "long.csv", "--every", "1", "-o", "p.csv", "--quiet"]);
+    let peak = folder.most_memory(&["predict", "l.negmm", "long.csv", "--stride", "1", "-o", "p.csv", "--quiet"]);
     assert!(peak > 0 && peak < MOST_KIB, "{peak} KiB");
     assert_eq!(String::from_utf8(folder.read("p.csv")).unwrap().lines().count(), 1 + 24 * (3_000 - 24 - 27));
 }
@@ -145,7 +158,7 @@ fn what_is_refused() {
         2,
         "column \"load\" is named twice: the sequence, its time, its series, features and known columns are different ones",
     );
-    folder.done(&[&fit(&["--sequence", "load", "--known", "price"])[..], &QUICK].concat());
+    folder.done(&[&fit(&["--sequence", "load", "--future-covariates", "price"])[..], &QUICK].concat());
     let ahead = "h.csv: \"price\" must be known 1 steps ahead, and the rows end 0 steps after the last known value: add rows whose \
                  \"load\" is empty";
     folder.refused(&["predict", "x.negmm", "h.csv"], 1, ahead);

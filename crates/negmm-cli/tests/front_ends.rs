@@ -115,7 +115,7 @@ fn a_name_that_the_output_has_already_is_an_error_that_names_both_columns() {
     folder.done(&[&fit[..], &["--hidden", "8", "--steps", "50"]].concat());
     let message = "two columns of the output would be called \"step\": the time column and the step ahead";
     folder.refused(&["predict", "f.negmm", "steps.csv"], 2, message);
-    folder.refused(&["predict", "f.negmm", "steps.csv", "--last", "6", "-o", "out.csv"], 2, message);
+    folder.refused(&["predict", "f.negmm", "steps.csv", "--test-size", "6", "-o", "out.csv"], 2, message);
     // An aggregate has no column of steps.
     assert!(folder.done(&["predict", "f.negmm", "steps.csv", "--over", "sum"]).text().starts_with("step,mean,sd\n"));
     let numbered = (1..=40).fold(String::from("row,y\n"), |text, row| text + &format!("{row},{}\n", (row * 7) % 11));

@@ -106,8 +106,9 @@ fn a_forecaster_is_watched_a_step_at_a_time() {
     let since = json["since"].as_u64().unwrap();
     assert!(json["rows"] == 300 && (130..=170).contains(&since), "{json}");
     // Monitored are the one-step forecasts.
-    let said =
-        folder.done(&["predict", "w.negmm", "new.csv", "--last", "300", "--every", "1", "--interval", "0.9"]).text();
+    let said = folder
+        .done(&["predict", "w.negmm", "new.csv", "--test-size", "300", "--stride", "1", "--interval", "0.9"])
+        .text();
     let truth = walk(600, 450, 4.0);
     let y_at = |when: &str| truth.lines().find_map(|line| line.strip_prefix(&format!("{when},"))).unwrap();
     let first: Vec<Vec<&str>> =

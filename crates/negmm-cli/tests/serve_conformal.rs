@@ -55,7 +55,7 @@ fn they_are_those_of_predict() {
     }
     let plain = server.csv("/invocations?interval=0.9", NEW).text();
     assert_ne!(column(&plain, "upper_0.9"), column(&said, "upper_0.9"));
-    server.csv("/invocations?conformal=true", NEW).refused(400, "say of which coverage");
+    server.csv("/invocations?conformal=true", NEW).refused(400, "name a coverage");
 }
 
 #[test]

@@ -166,7 +166,7 @@ mod tests {
             data: Arc::new(data),
             train: (0..batch as u32).collect(),
             validation: Vec::new(),
-            plan: TrainingConfig { batch_size: batch, ..TrainingConfig::default() }.plan(batch),
+            plan: TrainingConfig::default().batch_size(batch).plan(batch),
             seed: 1,
         };
         Shape::of(&job, &job.start()).unwrap()

@@ -12,6 +12,7 @@ use negmm_dist::{Error, Result};
 
 /// Which columns are inputs. The default is all but the target; of a sequence, its own column alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ColumnRoles {
     /// Only these, where given.
     pub features: Option<Vec<String>>,
@@ -33,6 +34,51 @@ pub struct ColumnRoles {
     /// Where rows are steps in time and each is predicted from those before it; then the target may be an input too.
     #[serde(default)]
     pub sequence: Option<Sequence>,
+}
+
+/// Setters.
+impl ColumnRoles {
+    /// Sets `features`.
+    #[must_use]
+    pub fn features(self, features: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { features: Some(features.into_iter().map(Into::into).collect()), ..self }
+    }
+
+    /// Sets `ignore`.
+    #[must_use]
+    pub fn ignore(self, ignore: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { ignore: ignore.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets `dates`.
+    #[must_use]
+    pub fn dates(self, dates: Vec<(String, Option<TimeForm>)>) -> Self {
+        Self { dates, ..self }
+    }
+
+    /// Sets `weight`.
+    #[must_use]
+    pub fn weight(self, weight: impl Into<String>) -> Self {
+        Self { weight: Some(weight.into()), ..self }
+    }
+
+    /// Sets `group`.
+    #[must_use]
+    pub fn group(self, group: impl Into<String>) -> Self {
+        Self { group: Some(group.into()), ..self }
+    }
+
+    /// Sets `outcome`.
+    #[must_use]
+    pub fn outcome(self, outcome: TargetSpec) -> Self {
+        Self { outcome, ..self }
+    }
+
+    /// Sets `sequence`.
+    #[must_use]
+    pub fn sequence(self, sequence: impl Into<Option<Sequence>>) -> Self {
+        Self { sequence: sequence.into(), ..self }
+    }
 }
 
 impl ColumnRoles {

@@ -1,6 +1,7 @@
 //! The interface of a predictive distribution: one trait for mixtures, truncated and rounded mixtures, and samples.
 
 use crate::highest_density::HighestDensityRegion;
+use crate::interval::Interval;
 use crate::math::rng::Rng;
 
 /// The distribution of a real variable Y.
@@ -85,9 +86,9 @@ pub trait Distribution {
     fn quantile_above(&self, level: f64) -> f64;
 
     /// The central interval with that coverage: as much probability lies below it as above; on a grid at least the coverage.
-    fn interval(&self, coverage: f64) -> (f64, f64) {
+    fn interval(&self, coverage: f64) -> Interval {
         let outside = 0.5 * (1.0 - coverage);
-        (self.quantile(outside), self.quantile_above(outside))
+        Interval { lower: self.quantile(outside), upper: self.quantile_above(outside) }
     }
 
     /// The highest-density region with that coverage: the smallest set of values that has it. On a grid and with atoms at least

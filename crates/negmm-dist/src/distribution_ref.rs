@@ -3,6 +3,7 @@
 use crate::distribution::Distribution;
 use crate::grid::Grid;
 use crate::highest_density::HighestDensityRegion;
+use crate::interval::Interval;
 use crate::math::rng::Rng;
 use crate::mixture::{DensityRanking, Mixture, RoundedMixture, TruncatedMixture};
 use crate::samples::SampleSet;
@@ -189,11 +190,12 @@ impl DistributionRef<'_> {
     }
 
     /// The central interval that leaves half of the probability `outside` on each side; unbounded for 0.
-    pub fn interval_leaving(&self, outside: f64) -> (f64, f64) {
+    pub fn interval_leaving(&self, outside: f64) -> Interval {
         if outside <= 0.0 {
-            return (f64::NEG_INFINITY, f64::INFINITY);
+            return Interval::UNBOUNDED;
         }
-        self.smoothed(|row, _| (row.quantile(0.5 * outside), row.quantile_above(0.5 * outside)))
+        let end = 0.5 * outside;
+        self.smoothed(|row, _| Interval { lower: row.quantile(end), upper: row.quantile_above(end) })
     }
 
     /// Twice the smaller of P(Y <= y) and P(Y >= y), at most 1; 0 for a value outside the support.

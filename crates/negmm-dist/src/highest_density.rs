@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::interval::Interval;
+
 /// A set of values: closed intervals in order. On a grid an interval means the values of the grid in it.
 ///
 /// ```
@@ -15,7 +17,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HighestDensityRegion {
-    intervals: Vec<(f64, f64)>,
+    intervals: Vec<Interval>,
     /// The distance of values on a grid, else 0.
     step: f64,
 }
@@ -23,35 +25,36 @@ pub struct HighestDensityRegion {
 impl HighestDensityRegion {
     /// All numbers.
     pub fn unbounded() -> Self {
-        Self { intervals: vec![(f64::NEG_INFINITY, f64::INFINITY)], step: 0.0 }
+        Self { intervals: vec![Interval::UNBOUNDED], step: 0.0 }
     }
 
     /// Its intervals, from low to high; none lies in another.
-    pub fn intervals(&self) -> &[(f64, f64)] {
+    pub fn intervals(&self) -> &[Interval] {
         &self.intervals
     }
 
     /// The total length of the intervals; on a grid each value counts as one step.
     pub fn length(&self) -> f64 {
-        self.intervals.iter().map(|(lower, upper)| upper - lower + self.step).sum()
+        self.intervals.iter().map(|interval| interval.width() + self.step).sum()
     }
 
     /// Whether it contains `y`, on a grid with a tolerance for rounding.
     pub fn contains(&self, y: f64) -> bool {
         let slack = 1e-3 * self.step;
-        self.intervals.iter().any(|(lower, upper)| lower - slack <= y && y <= upper + slack)
+        self.intervals.iter().any(|Interval { lower, upper }| lower - slack <= y && y <= upper + slack)
     }
 
     /// These intervals; the distance of values on a grid, else 0.
     pub(crate) fn new(intervals: Vec<(f64, f64)>, step: f64) -> Self {
-        Self { intervals, step }
+        let interval = |(lower, upper)| Interval { lower, upper };
+        Self { intervals: intervals.into_iter().map(interval).collect(), step }
     }
 }
 
 /// `[-66.1,-59.2] [58.7,66]`
 impl fmt::Display for HighestDensityRegion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (lower, upper)) in self.intervals.iter().enumerate() {
+        for (at, Interval { lower, upper }) in self.intervals.iter().enumerate() {
             let space = if at > 0 { " " } else { "" };
             write!(f, "{space}[{lower},{upper}]")?;
         }

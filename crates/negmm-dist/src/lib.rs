@@ -12,6 +12,7 @@ mod error;
 mod grid;
 pub mod highest_density;
 mod hint;
+mod interval;
 mod location;
 #[doc(hidden)]
 pub mod math;
@@ -41,6 +42,7 @@ pub use distribution_ref::{DistributionKind, DistributionRef};
 pub use error::{Error, ErrorKind, Result};
 pub use highest_density::HighestDensityRegion;
 pub use hint::Hint;
+pub use interval::Interval;
 pub use location::{Location, LocationPart};
 pub use math::rng::Rng;
 pub use metrics::Metrics;

@@ -485,7 +485,7 @@ fn gradient_goes_through_the_units_that_dropout_left() {
         data: data.clone(),
         train: (0..40).collect(),
         validation: vec![],
-        plan: TrainingConfig { dropout: 0.5, ..TrainingConfig::default() }.plan(40),
+        plan: TrainingConfig::default().dropout(0.5).plan(40),
         seed: 2,
     };
     let weights = job.network.initial_parameters(&mut Rng::new(4, 0));

@@ -176,7 +176,7 @@ fn gradient_goes_through_the_units_of_the_stem_that_dropout_left() {
     const STEP: f32 = 0.01;
     let lstm = Lstm { channels: 1, window: 4, hidden: 6, layers: 2 };
     let data = data(lstm.inputs());
-    let job = job(&data, Stem::Lstm(lstm), &[], TrainingConfig { dropout: 0.5, ..TrainingConfig::default() });
+    let job = job(&data, Stem::Lstm(lstm), &[], TrainingConfig::default().dropout(0.5));
     let weights = job.network.initial_parameters(&mut Rng::new(4, 0));
     let at = |weights: &[Chunk]| Isa::best().run(Differentiate { job: &job, weights, rows: &job.train });
     let (loss, gradient) = at(&weights);
@@ -219,7 +219,7 @@ fn weight_decay_shrinks_the_weights_of_the_stem_alone() {
     ];
     for stem in stems {
         let data = data(stem.inputs());
-        let job = job(&data, stem.clone(), &[], TrainingConfig { weight_decay: 5e5, ..TrainingConfig::default() });
+        let job = job(&data, stem.clone(), &[], TrainingConfig::default().weight_decay(5e5));
         let (before, after) = Isa::best().run(Step(&job));
         for tensor in stem.tensors() {
             let shrinks = tensor.name.contains("weight") || tensor.name.ends_with("mix");
@@ -235,7 +235,7 @@ fn weight_decay_shrinks_the_weights_of_the_stem_alone() {
 fn adversarial_training_of_a_sequence_is_refused() {
     let lstm = Lstm { channels: 1, window: 3, hidden: 4, layers: 1 };
     let data = data(lstm.inputs());
-    let job = job(&data, Stem::Lstm(lstm), &[], TrainingConfig { adversarial: 0.01, ..TrainingConfig::default() });
+    let job = job(&data, Stem::Lstm(lstm), &[], TrainingConfig::default().adversarial(0.01));
     let error = Job::from(job).check().unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -1,7 +1,7 @@
 //! The scores of the paper's tables.
 
 use negmm::compare::{Metric, Score};
-use negmm::{Predictions, Result};
+use negmm::{Interval, Predictions, Result};
 use serde::{Deserialize, Serialize};
 
 /// The coverage of the intervals.
@@ -33,7 +33,7 @@ impl Scores {
         let count = y.len() as f64;
         let mean = |numbers: &[f64]| numbers.iter().sum::<f64>() / count;
         let squares: Vec<f64> = predictions.mean().iter().zip(y).map(|(mean, y)| (mean - y) * (mean - y)).collect();
-        let (lower, upper) = predictions.interval(COVERAGE)?;
+        let Interval { lower, upper } = predictions.interval(COVERAGE)?;
         let inside = lower.iter().zip(&upper).zip(y).filter(|((lower, upper), y)| lower <= y && y <= upper).count();
         let mpiw = mean(&lower.iter().zip(&upper).map(|(lower, upper)| upper - lower).collect::<Vec<_>>());
         Ok(Self {

@@ -29,7 +29,7 @@ fn toys_have_every_method_metric_and_selection() {
     for toy in [Toy::Heteroscedastic, Toy::Bimodal] {
         let plan = toy_plan(toy, &METHODS, &[("epochs", "30"), ("n-estimators", "50")]);
         let mut journal = Journal::in_memory();
-        let report = plan.run(&mut journal, &RunOptions::quiet()).unwrap().unwrap();
+        let report = plan.run(&mut journal, &RunOptions::default()).unwrap().unwrap();
         for method in METHODS {
             for selection in ["oracle", "validation"] {
                 let entry = |metric| find(&report, method, metric, Some(selection));
@@ -42,7 +42,7 @@ fn toys_have_every_method_metric_and_selection() {
             }
         }
         // The same from the journal, without a fit; a figure per selection, and the learning curves.
-        let again = plan.run(&mut journal, &RunOptions::quiet()).unwrap().unwrap();
+        let again = plan.run(&mut journal, &RunOptions::default()).unwrap().unwrap();
         assert_eq!(again.csv(), report.csv());
         let figures = plan.figures(&journal, CpuEngine::all_cores()).unwrap();
         assert_eq!(figures.len(), 3);
@@ -57,7 +57,7 @@ fn toys_have_every_method_metric_and_selection() {
 fn the_oracle_is_better_by_its_criterion_and_training_reduces_errors() {
     let run = |epochs| {
         let plan = toy_plan(Toy::Heteroscedastic, &["ne-gmm"], &[("epochs", epochs)]);
-        plan.run(&mut Journal::in_memory(), &RunOptions::quiet()).unwrap().unwrap()
+        plan.run(&mut Journal::in_memory(), &RunOptions::default()).unwrap().unwrap()
     };
     let (short, long) = (run("10"), run("300"));
     let m = |report: &Report, selection| find(report, "ne-gmm", "m", Some(selection)).unwrap().ours.mean;
@@ -85,7 +85,7 @@ fn uci_has_every_method_under_both_protocols() {
     for protocol in [uci::Protocol::Paper, uci::Protocol::Standard] {
         let plan = uci_plan(&["yacht", "energy", "energy_cooling"], &methods, protocol);
         let mut journal = Journal::in_memory();
-        let report = plan.run(&data, &mut journal, &RunOptions::quiet()).unwrap().unwrap();
+        let report = plan.run(&data, &mut journal, &RunOptions::default()).unwrap().unwrap();
         for set in ["yacht", "energy", "energy_cooling", "energy_both"] {
             for method in &methods {
                 for metric in ["rmse", "nll", "crps", "picp", "mpiw", "mpiw_standardised", "seconds"] {
@@ -107,7 +107,7 @@ fn uci_has_every_method_under_both_protocols() {
 fn the_wine_sets_have_a_table_of_sd_floors() {
     let Some(data) = external::data("") else { return };
     let plan = uci_plan(&["wine_red"], &["ne-gmm"], uci::Protocol::Paper);
-    let report = plan.run(&data, &mut Journal::in_memory(), &RunOptions::quiet()).unwrap().unwrap();
+    let report = plan.run(&data, &mut Journal::in_memory(), &RunOptions::default()).unwrap().unwrap();
     let table = report.tables.iter().find(|table| table.title.contains("floor")).unwrap();
     assert_eq!(table.rows.len(), 4);
 }

@@ -43,7 +43,7 @@ fn persistence_beats_the_constant_by_far() {
         overrides: Vec::new(),
         seed: 0,
     };
-    let report = plan.run(&data, &mut Journal::in_memory(), &RunOptions::quiet()).unwrap().unwrap();
+    let report = plan.run(&data, &mut Journal::in_memory(), &RunOptions::default()).unwrap().unwrap();
     for stock in STOCKS {
         let score = |method, metric| mean(&report, stock.name, method, metric);
         assert!(score("persistence", "rmse") < 0.4 * score("constant", "rmse"), "{}", stock.name);

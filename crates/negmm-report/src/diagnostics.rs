@@ -3,7 +3,7 @@
 use negmm::Distribution;
 use negmm::data::split::blocks;
 use negmm::metrics::Metrics;
-use negmm::{DistributionKind, DistributionRef, Model, Predictions, Result};
+use negmm::{DistributionKind, DistributionRef, Interval, Model, Predictions, Result};
 
 use crate::evaluation_set::EvaluationSet;
 
@@ -49,7 +49,7 @@ pub struct RowDiagnostics {
 
 impl RowDiagnostics {
     pub fn of(row: DistributionRef<'_>, y: f64) -> Self {
-        let (lower, upper) = row.interval(COVERAGE);
+        let Interval { lower, upper } = row.interval(COVERAGE);
         let variance = row.variance();
         let (sd, pit) = (row.normal_sd(), row.pit(y));
         Self {

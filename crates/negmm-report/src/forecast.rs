@@ -30,8 +30,8 @@ impl Report {
         let fans = future.map(|future| plot::fans(forecaster, &histories, &future)).unwrap_or_default();
         let mut sections = vec![Section { id: "fit", heading: "Forecasts", plots: fans }];
         let (mut facts, mut scores) = (facts(forecaster, &histories, source), TextTable::default());
-        if forecaster.places(&histories, origins).iter().any(|place| !histories.value(place).is_nan()) {
-            let rolling = forecaster.rolling(table, &histories, origins)?;
+        if forecaster.points(&histories, origins).iter().any(|point| !histories.value(point).is_nan()) {
+            let rolling = forecaster.backtest(table, &histories, origins)?;
             facts.push(summary(&rolling));
             scores = score_table(&rolling);
             let plots = plot::by_step(&rolling);
@@ -44,7 +44,7 @@ impl Report {
         let training = plot::training(forecaster.model());
         sections.push(Section { id: "training", heading: "Training", plots: training });
         let page = Page {
-            target: name(&forecaster.recipe().roles.target),
+            target: name(&forecaster.transform().spec.target),
             facts,
             scores,
             scores_caption: SCORES_CAPTION,
@@ -60,20 +60,20 @@ impl Report {
 
 /// Sentences about the forecaster and the series.
 fn facts(forecaster: &Forecaster, histories: &Histories, source: &str) -> Vec<String> {
-    let recipe = forecaster.recipe();
+    let transform = forecaster.transform();
     let mut facts = vec![format!(
         "Probabilistic forecasts of {}, {} ahead; {} in {}, {}.",
-        html(&name(&recipe.roles.target)),
-        counted(recipe.roles.horizon, "step"),
+        html(&name(&transform.spec.target)),
+        counted(transform.spec.horizon, "step"),
         counted(histories.series.len(), "series"),
         html(&name(source)),
-        recipe.clock.words(),
+        transform.frequency.words(),
     )];
     facts.push(format!(
         "Scaled changes from the {} are modelled; stacking weights: networks {}, empirical changes {}.",
-        html(&recipe.naive().name()),
-        percent(forecaster.share()),
-        percent(1.0 - forecaster.share()),
+        html(&transform.naive().name()),
+        percent(forecaster.network_weight()),
+        percent(1.0 - forecaster.network_weight()),
     ));
     facts.extend(histories.warnings.iter().map(|warning| format!("Note: {}.", html(&warning.to_string()))));
     facts
@@ -82,7 +82,7 @@ fn facts(forecaster: &Forecaster, histories: &Histories, source: &str) -> Vec<St
 /// The forecaster compared with the best baseline, in a sentence.
 fn summary(rolling: &Backtest) -> String {
     let own = &rolling.scores[0];
-    rolling.best_rival().map_or(String::new(), |best| {
+    rolling.best_baseline().map_or(String::new(), |best| {
         let (than, difference) = (html(&best.name), percent((1.0 - own.crps / best.crps).abs()));
         let better = if own.crps < best.crps { "better" } else { "worse" };
         format!(

@@ -3,7 +3,7 @@
 
 use negmm::Distribution;
 use negmm::data::{Column, MISSING};
-use negmm::{DistributionRef, Model, Predictions, Result, Table};
+use negmm::{DistributionRef, Interval, Model, Predictions, Result, Table};
 
 use crate::diagnostics::COVERAGE;
 use crate::evaluation_set::EvaluationSet;
@@ -99,7 +99,7 @@ pub fn input_effect(model: &Model, evaluation: &EvaluationSet, input: &str) -> R
         (Column::Numbers(numbers) | Column::Times(numbers), _) => shown(numbers),
         _ => Vec::new(),
     };
-    let (lower, upper) = predictions.interval(COVERAGE)?;
+    let Interval { lower, upper } = predictions.interval(COVERAGE)?;
     let y = range(evaluation.y.iter().take(RANGE_ROWS).copied().chain(outer(&predictions)?).collect());
     // The outermost values of a discrete target get full cells.
     let step = predictions.support().step;

@@ -189,7 +189,7 @@ fn a_sequence_is_shown_over_time() {
         })
         .collect();
     let train = table(vec![("y", Column::Numbers(steps))]);
-    let inputs = ColumnRoles { sequence: Some(Sequence { column: "y".into(), window: 5 }), ..ColumnRoles::default() };
+    let inputs = ColumnRoles::default().sequence(Sequence { column: "y".into(), window: 5 });
     let engine = CpuEngine::default();
     let options = FitOptions::default().inputs(inputs.clone()).engine(&engine);
     let method = method("ne-gmm", "3").for_sequences();

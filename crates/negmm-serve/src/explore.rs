@@ -2,6 +2,7 @@
 //! effect of each input.
 
 use negmm::Distribution;
+use negmm::HighestDensityRegion;
 use std::sync::Arc;
 
 use axum::Json as AxumJson;
@@ -166,7 +167,7 @@ fn explore_row(served: &ServedModel, body: &[u8], max_rows: usize) -> Result<Jso
         "mean": distribution.mean(),
         "sd": distribution.sd(),
         "quantiles": QUANTILES.map(|level| (level, distribution.quantile(level))),
-        "regions": COVERAGES.map(|coverage| (coverage, distribution.hdr(coverage).intervals().to_vec())),
+        "regions": COVERAGES.map(|coverage| (coverage, ends(&distribution.hdr(coverage)))),
         "curve": plot.curve,
         "values": plot.values,
         "grid": encoder.target().support.step,
@@ -197,4 +198,9 @@ fn varied<'a>(input: &'a Input, row: &Map<String, Json>) -> Varied<'a> {
         }
     };
     Varied { input, values }
+}
+
+/// The ends of each interval of a region.
+fn ends(region: &HighestDensityRegion) -> Vec<(f64, f64)> {
+    region.intervals().iter().map(|interval| (*interval).into()).collect()
 }

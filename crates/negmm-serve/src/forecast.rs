@@ -28,7 +28,7 @@ impl<'a> ForecastResponse<'a> {
     ) -> Result<Self, Failure> {
         ForecastQuery::check(query, forecaster, ForecastOptions::default())?;
         let histories = forecaster.histories(table)?;
-        let (series, horizon) = (histories.series.len(), forecaster.recipe().roles.horizon);
+        let (series, horizon) = (histories.series.len(), forecaster.transform().spec.horizon);
         let names = query.names(forecaster.model())?.len();
         if names.saturating_mul(series).saturating_mul(horizon) > max_numbers {
             let message =
@@ -41,7 +41,7 @@ impl<'a> ForecastResponse<'a> {
 
     /// Number of forecasts: one for each step of each series.
     pub fn len(&self) -> usize {
-        self.forecasts.places.len()
+        self.forecasts.points.len()
     }
 
     /// The body of the response.

@@ -118,5 +118,5 @@ fn columns_of_model(model: &Model) -> Used {
 }
 
 fn columns_of_forecaster(forecaster: &Forecaster) -> Used {
-    Used { names: forecaster.recipe().roles.columns().map(str::to_string).collect(), groups: None }
+    Used { names: forecaster.transform().spec.columns().map(str::to_string).collect(), groups: None }
 }

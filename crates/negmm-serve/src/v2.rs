@@ -138,10 +138,10 @@ fn metadata_of_model(model: &Model) -> Metadata {
 
 /// Input rows are past steps; there is an output row for each future step of each series.
 fn metadata_of_forecaster(forecaster: &Forecaster) -> Metadata {
-    let roles = &forecaster.recipe().roles;
+    let roles = &forecaster.transform().spec;
     let keys = [roles.series.as_ref(), roles.time.as_ref()].into_iter().flatten();
     let keys: Vec<Json> = keys.map(|name| tensor(name, "BYTES")).collect();
-    let numbers = [&roles.target].into_iter().chain(&roles.past).chain(&roles.known);
+    let numbers = [&roles.target].into_iter().chain(&roles.past_covariates).chain(&roles.future_covariates);
     let inputs = keys.iter().cloned().chain(numbers.map(|name| tensor(name, "FP64"))).collect();
     let outputs = [("step", "INT64"), ("mean", "FP64"), ("sd", "FP64")].map(|(name, kind)| tensor(name, kind));
     let parameters = json!({"method": "auto", "target": roles.target, "horizon": roles.horizon});

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use negmm::method::{Auto, Preset};
-use negmm::{FitOptions, Method, Model, Result, Table, fit_with};
+use negmm::{FitOptions, Interval, Method, Model, Result, Table, fit_with};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -18,7 +18,7 @@ fn main() -> Result<()> {
         _ => own_file()?,
     };
     let table = Table::read(&data)?;
-    let method = Method::Auto(Auto { preset: Preset::Fast, steps: Some(500), ..Auto::default() });
+    let method = Method::Auto(Auto::default().preset(Preset::Fast).steps(500));
     let fitted = fit_with(&table, target, &method, &FitOptions::default().seed(7))?;
     fitted.warnings.iter().for_each(|warning| println!("warning: {warning}"));
     if let (Some(ours), Some(constant)) = (&fitted.model.record().validation, &fitted.model.record().baseline) {
@@ -26,7 +26,7 @@ fn main() -> Result<()> {
         assert!(ours.crps < constant.crps, "an input says something of the target");
     }
     std::fs::write(&file, fitted.model.to_bytes()?).map_err(|error| negmm::Error::io(&file, error))?;
-    let (lower, upper) = Model::load(&file)?.predict(&table)?.interval(0.9)?;
+    let Interval { lower, upper } = Model::load(&file)?.predict(&table)?.interval(0.9)?;
     println!("{}: the first row lies between {:.3} and {:.3} with probability 0.9", file.display(), lower[0], upper[0]);
     Ok(())
 }

@@ -3,17 +3,17 @@
 //! and samples of the prediction are exact.
 //!
 //! ```
-//! use negmm::{Method, Model, Toy, fit};
+//! use negmm::method::{Auto, Preset};
+//! use negmm::{Interval, Method, Model, Toy, fit};
 //!
 //! // One input, two branches: y is near x³ or near -x³.
 //! let table = Toy::Bimodal.sample(500, &mut negmm::Rng::new(1, 0));
-//! let mut method = Method::default(); // auto, a calibrated pool of NE-GMMs
-//! method.set("preset", "fast")?;
-//! method.set("steps", "200")?;
+//! // auto, a calibrated pool of NE-GMMs
+//! let method = Method::Auto(Auto::default().preset(Preset::Fast).steps(200));
 //! let model = fit(&table, "y", &method)?;
 //!
 //! let predictions = model.predict(&table)?;
-//! let (lower, upper) = predictions.interval(0.9)?;
+//! let Interval { lower, upper } = predictions.interval(0.9)?;
 //! let probability_above_20 = predictions.above(20.0)?;
 //! let crps = predictions.crps(&model.encoder().targets(&table)?)?;
 //!
@@ -23,20 +23,22 @@
 //! # Ok::<(), negmm::Error>(())
 //! ```
 //!
-//! The way of a number, and the rooms it goes through:
+//! Options can also be set from text: `Method::by_name("auto")?.set("preset", "fast")`.
 //!
-//! | from | to | room |
+//! Data flow:
+//!
+//! | from | to | module |
 //! |---|---|---|
 //! | a CSV or Parquet file | [`Table`] | [`data`] |
-//! | [`Table`] | [`data::Dataset`], by an [`Encoder`] that is kept | [`data`] |
+//! | [`Table`] | [`data::Dataset`], by an [`Encoder`] | [`data`] |
 //! | [`data::Dataset`] | [`train::Job`]s, by a [`Method`] | [`method`] |
 //! | [`train::Job`]s | trained weights, by an [`train::Engine`] with [`net`] and [`score`] | [`train`] |
 //! | weights and encoder | [`Model`] and its file | [`model`] |
-//! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] or [`samples`] in the target's own unit | [`mixture`] |
+//! | [`Table`] and [`Model`] | [`Predictions`]: exact [`Mixtures`] or [`samples`] in the target's unit | [`mixture`] |
 //! | [`Predictions`] and [`Query`] | [`Columns`]: names, types and values, as CSV, JSON or Arrow | [`predict`] |
-//! | [`Predictions`] and targets | [`Metrics`] | [`metrics`]; of targets that are not all known [`censored`] |
+//! | [`Predictions`] and targets | [`Metrics`] | [`metrics`]; of censored targets [`censored`] |
 //! | a [`Table`] of series and their [`forecast::SeriesSpec`] | a distribution for each step ahead | [`forecast`] |
-//! | settings to try | the best of them, by a journal of trials | [`tune`] |
+//! | search spaces | the best configuration, with a journal of trials | [`tune`] |
 
 mod accelerator;
 pub mod compare;
@@ -148,7 +150,7 @@ pub use model::{FitOptions, Model, fit, fit_with};
 pub use negmm_data::{Encoder, Table};
 #[doc(inline)]
 pub use negmm_dist::{
-    Distribution, DistributionKind, DistributionRef, Error, ErrorKind, HighestDensityRegion, Hint, Location,
+    Distribution, DistributionKind, DistributionRef, Error, ErrorKind, HighestDensityRegion, Hint, Interval, Location,
     LocationPart, Metrics, Mixture, Mixtures, Predictions, QuantileAccelerator, Result, Rng, Support, TailQuantile,
     Warning, Wording,
 };

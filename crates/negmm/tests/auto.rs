@@ -5,7 +5,7 @@ use negmm::data::{Column, ColumnRoles, Sequence};
 use negmm::method::Predictor;
 use negmm::model::Fitted;
 use negmm::train::CpuEngine;
-use negmm::{FitOptions, Method, Metrics, Model, Table, fit_with};
+use negmm::{FitOptions, Interval, Method, Metrics, Model, Table, fit_with};
 use negmm_dist::math::normal;
 
 fn auto(settings: &[(&str, &str)]) -> Method {
@@ -118,7 +118,7 @@ fn few_rows_make_wide_distributions() {
         let model = model(&training, &auto(&[("steps", "200"), ("hidden", "16")]));
         let predictions = model.predict(&new).unwrap();
         assert!(predictions.mean().iter().chain(&predictions.sd()).all(|x| x.is_finite()), "{rows} rows");
-        let (lower, upper) = predictions.interval(0.95).unwrap();
+        let Interval { lower, upper } = predictions.interval(0.95).unwrap();
         let y = numbers(&new, "y");
         let inside = (0..300).filter(|row| (lower[*row]..=upper[*row]).contains(&y[*row])).count();
         assert!(inside >= 240, "{rows} rows: {inside} of 300 are inside the 95 % interval");
@@ -167,8 +167,7 @@ fn a_sequence_is_held_out_in_time() {
         y.push(0.8 * y[y.len() - 1] + draw(&mut rng));
     }
     let table = Table::new(vec![("y", Column::Numbers(y))]).unwrap();
-    let sequence = Some(Sequence { column: "y".into(), window: 5 });
-    let inputs = ColumnRoles { sequence, ..ColumnRoles::default() };
+    let inputs = ColumnRoles::default().sequence(Sequence { column: "y".into(), window: 5 });
     let method = auto(&[("folds", "4"), ("steps", "200"), ("lstm-hidden", "8"), ("lstm-layers", "1")]);
     let Fitted { model, held_out, .. } = fitted(&table, &method, &inputs);
     // 145 rows have a window before them, and the last third of these is held out, block after block.
@@ -189,7 +188,7 @@ fn settings_follow_from_the_rows_that_count() {
     let counts = (0..5200).map(|row| if row < 400 { 0.0 } else { 1.0 }).collect();
     let columns = plain.columns().map(|(name, column)| (name, column.clone()));
     let table = Table::new(columns.chain([("w", Column::Numbers(counts))]).collect()).unwrap();
-    let inputs = ColumnRoles { weight: Some("w".into()), ..ColumnRoles::default() };
+    let inputs = ColumnRoles::default().weight("w");
     let Fitted { model, held_out, .. } = fitted(&table, &auto(&[("folds", "2"), ("steps", "1")]), &inputs);
     let Method::Auto(settings) = model.method() else { panic!("auto") };
     let Predictor::Networks { members, .. } = model.predictor() else { panic!("networks") };

@@ -1,7 +1,7 @@
 //! Conformal prediction sets by simulation: nominal coverage for any model, and its exact distribution.
 
 use negmm::conformal::{Calibration, CalibrationSet, ConformalPredictor, CoverageGuarantee, Labels, SetKind};
-use negmm::{DistributionRef, Method, Mixtures, Model, Predictions, Rng, Support, Toy, fit};
+use negmm::{DistributionRef, Interval, Method, Mixtures, Model, Predictions, Rng, Support, Toy, fit};
 use negmm_dist::Distribution;
 use negmm_dist::math::beta;
 
@@ -36,8 +36,8 @@ const PROBLEMS: [Problem; 5] = [
     Problem { name: "wrong", truth: BIMODAL, said: WRONG },
 ];
 
-fn held(row: DistributionRef<'_>, intervals: &[(f64, f64)]) -> f64 {
-    intervals.iter().map(|(lower, upper)| row.cdf(*upper) - row.cdf(*lower)).sum()
+fn covered(row: DistributionRef<'_>, intervals: &[Interval]) -> f64 {
+    intervals.iter().map(|interval| row.cdf(interval.upper) - row.cdf(interval.lower)).sum()
 }
 
 /// The empirical coverage of new targets by the sets of a calibration.
@@ -45,20 +45,16 @@ fn coverage(problem: &Problem, calibration: &Calibration, sets: SetKind, level: 
     const ROWS: usize = 50;
     let (truth, said, labels) = ((problem.truth)(ROWS), (problem.said)(ROWS), Labels::default());
     let guard = ConformalPredictor::Calibrated(calibration, &labels);
-    let intervals: Vec<Vec<(f64, f64)>> = match sets {
+    let intervals: Vec<Vec<Interval>> = match sets {
         SetKind::Intervals => {
-            let (lower, upper) = guard.intervals(&said, level).unwrap();
-            lower.into_iter().zip(upper).map(|interval| vec![interval]).collect()
+            let Interval { lower, upper } = guard.intervals(&said, level).unwrap();
+            lower.into_iter().zip(upper).map(|(lower, upper)| vec![Interval { lower, upper }]).collect()
         }
         SetKind::Regions => {
             guard.regions(&said, level).unwrap().iter().map(|region| region.intervals().to_vec()).collect()
         }
     };
-    intervals.iter().zip(truth.rows()).map(|(intervals, row)| held(row, intervals)).sum::<f64>() / ROWS as f64
-}
-
-fn within(y: f64, (low, high): (f64, f64)) -> bool {
-    low <= y && y <= high
+    intervals.iter().zip(truth.rows()).map(|(intervals, row)| covered(row, intervals)).sum::<f64>() / ROWS as f64
 }
 
 #[test]
@@ -109,7 +105,7 @@ fn the_coverage_of_one_calibration_follows_the_beta_law() {
     assert!(distance.fold(0.0, f64::max) < 1.95 / (SETS as f64).sqrt());
     // Nine tenths of them are above the bound.
     let own = Calibration::learn(&NORMAL(rows), &NORMAL(rows).sample(1, 1, 0)).unwrap();
-    let CoverageGuarantee::Split { bound } = own.guarantees(SetKind::Regions, 0.9)[0].1.promise else { panic!() };
+    let CoverageGuarantee::Split { bound } = own.guarantees(SetKind::Regions, 0.9)[0].guarantee.kind else { panic!() };
     let above = coverages.iter().filter(|coverage| **coverage >= bound).count();
     assert!((330..=390).contains(&above), "{above}");
 }
@@ -121,7 +117,7 @@ fn a_region_of_two_peaks_is_shorter_than_an_interval() {
     let calibration = Calibration::learn(&said(500), &y).unwrap();
     let (guard, new) =
         (ConformalPredictor::Calibrated(&calibration, &Labels { groups: vec![], weights: vec![] }), said(1));
-    let (lower, upper) = guard.intervals(&new, 0.9).unwrap();
+    let Interval { lower, upper } = guard.intervals(&new, 0.9).unwrap();
     let region = &guard.regions(&new, 0.9).unwrap()[0];
     assert_eq!(region.intervals().len(), 2);
     assert!(region.length() < 0.7 * (upper[0] - lower[0]), "{region} {lower:?} {upper:?}");
@@ -146,7 +142,7 @@ fn grids_and_atoms_are_held_at_least_as_often() {
                     let tail = if sets == SetKind::Regions { row.region_tail(y) } else { row.interval_tail(y) };
                     let inside = match sets {
                         SetKind::Regions => row.region_leaving(outside[0]).contains(y),
-                        SetKind::Intervals => within(y, row.interval_leaving(outside[0])),
+                        SetKind::Intervals => row.interval_leaving(outside[0]).contains(y),
                     };
                     assert_eq!(inside, tail > outside[0] || outside[0] == 0.0, "{y} {tail} {}", outside[0]);
                     misses += f64::from(!inside);
@@ -167,19 +163,20 @@ fn groups_have_guarantees_of_their_own() {
     }
     let calibration = rows.clone().calibration(Some("kind"), None).unwrap();
     let labels = Labels { groups: ["calm", "wild", "rare", "new"].map(String::from).to_vec(), weights: Vec::new() };
-    let (lower, upper) = ConformalPredictor::Calibrated(&calibration, &labels).intervals(&said(4), 0.9).unwrap();
+    let Interval { lower, upper } =
+        ConformalPredictor::Calibrated(&calibration, &labels).intervals(&said(4), 0.9).unwrap();
     assert!((upper[0] - 0.5 * 1.645).abs() < 0.2 && (upper[1] - 4.0 * 1.645).abs() < 1.2, "{upper:?}");
-    assert_eq!((lower[2], upper[3], calibration.strangers(&labels)), (f64::NEG_INFINITY, f64::INFINITY, 1));
+    assert_eq!((lower[2], upper[3], calibration.unseen_groups(&labels)), (f64::NEG_INFINITY, f64::INFINITY, 1));
     assert_eq!(calibration.rows(), 403);
     let words: Vec<String> = calibration
         .guarantees(SetKind::Intervals, 0.9)
         .iter()
-        .map(|(name, guarantee)| format!("{name}: {guarantee}"))
+        .map(|own| format!("{}: {}", own.group, own.guarantee))
         .collect();
-    assert!(words[1].starts_with("rare: the whole line"), "{words:?}");
+    assert!(words[1].starts_with("rare: unbounded"), "{words:?}");
     let none = Labels::default();
     let error = ConformalPredictor::Calibrated(&calibration, &none).intervals(&said(2), 0.9).unwrap_err().to_string();
-    assert_eq!(error, "guaranteed sets go by column \"kind\": expected 2 groups, one for each row, found 0");
+    assert_eq!(error, "conformal prediction sets go by column \"kind\": expected 2 groups, one for each row, found 0");
 }
 
 #[test]
@@ -200,7 +197,7 @@ fn weights_make_up_for_rows_of_another_kind() {
         for noise in &noise[300..] {
             let (sd, weight) = draw(0.9, &mut rng);
             let labels = Labels { groups: Vec::new(), weights: vec![weight] };
-            let (lower, upper) =
+            let Interval { lower, upper } =
                 ConformalPredictor::Calibrated(&calibration, &labels).intervals(&said(1), 0.8).unwrap();
             misses += f64::from(!(lower[0] <= sd * noise && sd * noise <= upper[0]));
         }
@@ -241,15 +238,15 @@ fn auto_is_calibrated_by_what_it_predicted_out_of_fold() {
     method.set("steps", "50").unwrap();
     let model = fit(&table, "y", &method).unwrap();
     let calibration = model.known_calibration().unwrap();
-    assert!(calibration.is_crossed() && calibration.rows() == 200);
-    let (_, guarantee) = &calibration.guarantees(SetKind::Regions, 0.9)[0];
-    assert_eq!((guarantee.promise, guarantee.rows), (CoverageGuarantee::Cross, 200));
+    assert!(calibration.is_out_of_fold() && calibration.rows() == 200);
+    let guarantee = &calibration.guarantees(SetKind::Regions, 0.9)[0].guarantee;
+    assert_eq!((guarantee.kind, guarantee.rows), (CoverageGuarantee::Cross, 200));
     assert_eq!(guarantee.average(), 0.0);
     // New rows have about the nominal coverage.
     let new = Toy::Bimodal.sample(1000, &mut Rng::new(2, 0));
     let (predictions, y) = (model.predict(&new).unwrap(), model.encoder().targets(&new).unwrap().into_owned());
     let regions = ConformalPredictor::Calibrated(calibration, &Labels::default()).regions(&predictions, 0.9).unwrap();
-    let held = regions.iter().zip(&y).filter(|(region, y)| region.contains(**y)).count();
-    assert!((820..=970).contains(&held), "{held}");
+    let covered = regions.iter().zip(&y).filter(|(region, y)| region.contains(**y)).count();
+    assert!((820..=970).contains(&covered), "{covered}");
     assert_eq!(Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
 }

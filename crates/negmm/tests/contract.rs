@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use negmm::Rng;
 use negmm::data::{Column, ColumnRoles};
 use negmm::train::{Callbacks, CpuEngine, Progress};
-use negmm::{Error, ErrorKind, FitOptions, Method, Model, Predictions, Table, fit, fit_with};
+use negmm::{Error, ErrorKind, FitOptions, Interval, Method, Model, Predictions, Table, fit, fit_with};
 use negmm_dist::math::normal;
 use serde_json::Value;
 
@@ -150,7 +150,7 @@ fn with_weights(table: &Table, weights: &[f64]) -> Table {
 }
 
 fn fit_weighted(table: &Table, method: &Method) -> Model {
-    let inputs = ColumnRoles { weight: Some("w".into()), ..ColumnRoles::default() };
+    let inputs = ColumnRoles::default().weight("w");
     let options = FitOptions::default().inputs(inputs);
     fit_with(table, "y", method, &options).unwrap().model
 }
@@ -206,7 +206,7 @@ fn assert_sane(name: &str, predictions: &Predictions, rows: usize) {
     }
     assert!(quantiles.windows(2).all(ordered), "{name}: quantiles are in order");
     for coverage in [0.01, 0.5, 0.9, 0.999] {
-        let (lower, upper) = predictions.interval(coverage).unwrap();
+        let Interval { lower, upper } = predictions.interval(coverage).unwrap();
         finite("lower", &lower);
         finite("upper", &upper);
         let median = &quantiles[4];
@@ -386,8 +386,8 @@ fn the_unit_of_the_target_does_not_matter() {
         let shifted = fit(&changed(&training, "y", |_, y| 4.0 * y + 100.0), "y", method).unwrap();
         let far = farthest(&shifted.predict(&new).unwrap(), &plain, 100.0, 4.0);
         assert!(far < 4.0 * rounding(method), "{name}: {far}");
-        let (lower, upper) = plain.interval(0.9).unwrap();
-        let (low, high) = shifted.predict(&new).unwrap().interval(0.9).unwrap();
+        let Interval { lower, upper } = plain.interval(0.9).unwrap();
+        let Interval { lower: low, upper: high } = shifted.predict(&new).unwrap().interval(0.9).unwrap();
         for (plain, shifted) in lower.iter().chain(&upper).zip(low.iter().chain(&high)) {
             assert!((4.0 * plain + 100.0 - shifted).abs() < 40.0 * rounding(method), "{name}: {plain} {shifted}");
         }
@@ -447,7 +447,7 @@ fn bad_input_is_an_error_that_says_what_is_wrong() {
             }
         }
         for weights in [vec![0.0; 60], vec![-1.0; 60], vec![f64::NAN; 60]] {
-            let inputs = ColumnRoles { weight: Some("w".into()), ..ColumnRoles::default() };
+            let inputs = ColumnRoles::default().weight("w");
             let engine = CpuEngine::default();
             let options = FitOptions::default().inputs(inputs.clone()).engine(&engine);
             let result = fit_with(&with_weights(&training, &weights), "y", method, &options);
@@ -496,7 +496,7 @@ fn intervals_cover_what_they_say() {
     let y = numbers(&new, "y");
     for_every_method(LEARNING, |name, method| {
         let predictions = fit(&training, "y", method).unwrap().predict(&new).unwrap();
-        let (lower, upper) = predictions.interval(0.9).unwrap();
+        let Interval { lower, upper } = predictions.interval(0.9).unwrap();
         let covered = (0..y.len()).filter(|row| (lower[*row]..=upper[*row]).contains(&y[*row])).count();
         let coverage = covered as f64 / y.len() as f64;
         assert!((0.80..=0.97).contains(&coverage), "{name}: {coverage}");

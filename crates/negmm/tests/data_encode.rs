@@ -134,7 +134,8 @@ fn constant_inputs_and_targets_are_allowed() {
 fn inputs_can_be_chosen() {
     let text = "a,b,c,y\n1,2,3,4\n2,3,4,5\n";
     let chosen = |features: Option<&[&str]>, ignore: &[&str]| {
-        let inputs = ColumnRoles { features: features.map(names), ignore: names(ignore), ..ColumnRoles::default() };
+        let mut inputs = ColumnRoles::default().ignore(names(ignore));
+        inputs.features = features.map(names);
         Encoder::fit(&table(text), "y", &inputs).map(|encoder| encoder.feature_names().join(" "))
     };
     assert_eq!(chosen(None, &[]).unwrap(), "a b c");

@@ -185,15 +185,15 @@ fn kept_columns_are_written_in_full() {
 
 #[test]
 fn what_is_said_of_columns_holds_for_types_too() {
-    let dialect = Dialect { text: vec!["id".into()], missing: vec!["5".into()], ..Dialect::default() };
+    let dialect = Dialect::default().text(["id"]).missing(["5"]);
     let table = Table::read_from_with(&file()[..], "f.parquet", &dialect).unwrap();
     assert!(matches!(table.column("id"), Some(Column::Text { .. })));
-    let dialect = Dialect { missing: vec!["0.5".into()], ..Dialect::default() };
+    let dialect = Dialect::default().missing(["0.5"]);
     let table = Table::read_from_with(&file()[..], "f.parquet", &dialect).unwrap();
     assert!(
         matches!(table.column("ratio"), Some(Column::Numbers(numbers)) if numbers[0].is_nan() && numbers[4] == 0.1)
     );
-    let dialect = Dialect { number: vec!["day".into()], ..Dialect::default() };
+    let dialect = Dialect::default().number(["day"]);
     let error = Table::read_from_with(&file()[..], "f.parquet", &dialect).unwrap_err();
     assert_eq!(error.to_string(), "f.parquet, column \"day\": said to be numbers, but its cells are times");
 }

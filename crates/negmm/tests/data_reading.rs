@@ -211,7 +211,7 @@ fn the_decimal_mark_is_decided_by_the_whole_file() {
     assert_eq!(values("a,b\n\"1,234\",7\n"), [1234.0, 7.0], "a comma that separates cells is no decimal mark");
     let error = read("a;b\n1,234;7\n").unwrap_err();
     assert_eq!(error.to_string(), "hostile.csv, column \"a\": \"1,234\" may be 1234 or 1.234; set decimal to . or ,");
-    let with = |decimal| Dialect { decimal: Some(decimal), ..Dialect::default() };
+    let with = |decimal| Dialect::default().decimal(decimal);
     assert_eq!(columns(&read_with("a;b\n1,234;1.234\n", &with(',')).unwrap()), [1.234, 1234.0]);
     assert_eq!(columns(&read_with("a;b\n1,234;1.234\n", &with('.')).unwrap()), [1234.0, 1.234]);
     // Whole numbers of a file with decimal commas may have one in the next file.
@@ -221,33 +221,24 @@ fn the_decimal_mark_is_decided_by_the_whole_file() {
 
 #[test]
 fn what_somebody_says_overrules() {
-    let dialect = Dialect {
-        missing: vec!["-999".into(), "Unknown".into()],
-        text: vec!["a".into()],
-        number: vec![" n ".into()],
-        ..Dialect::default()
-    };
+    let dialect = Dialect::default().missing(["-999", "Unknown"]).text(["a"]).number([" n "]);
     let table = read_with("a,n\n1,2\n2,x\n-999,unknown\n3,-999.0\n4,007\n", &dialect).unwrap();
     let Some(Column::Text { codes, .. }) = table.column("a") else { panic!("text") };
     assert_eq!(codes.iter().map(|code| *code == MISSING).collect::<Vec<_>>(), [false, false, true, false, false]);
     let Some(Column::Numbers(n)) = table.column("n") else { panic!("numbers") };
     assert!(same(n, &[2.0, NAN, NAN, NAN, 7.0]), "{n:?}");
-    let plain =
-        read_with("a,n\n1,2\n-999,3\n", &Dialect { missing: vec!["-999".into()], ..Dialect::default() }).unwrap();
+    let plain = read_with("a,n\n1,2\n-999,3\n", &Dialect::default().missing(["-999"])).unwrap();
     assert!(same(&numbers(&plain), &[1.0, NAN]) && same(&streamed("a\n-999.0\n", &plain), &[NAN]));
     let complaint = |dialect: Dialect| read_with("a,n\nx,2\n", &dialect).unwrap_err().to_string();
     assert_eq!(
-        complaint(Dialect { number: vec!["b".into()], ..Dialect::default() }),
+        complaint(Dialect::default().number(["b"])),
         "hostile.csv: there is no column \"b\"; the columns are \"a\", \"n\""
     );
     assert_eq!(
-        complaint(Dialect { number: vec!["a".into()], ..Dialect::default() }),
+        complaint(Dialect::default().number(["a"])),
         "hostile.csv, column \"a\": said to be numbers, but no cell is one"
     );
-    assert_eq!(
-        read_with("a;b,c\n1;2,5\n", &Dialect { separator: Some(';'), ..Dialect::default() }).unwrap().names(),
-        ["a", "b,c"]
-    );
+    assert_eq!(read_with("a;b,c\n1;2,5\n", &Dialect::default().separator(';')).unwrap().names(), ["a", "b,c"]);
 }
 
 #[test]
@@ -288,9 +279,7 @@ fn names_match_without_the_blanks_around_them() {
         ("y\u{a0}", Column::Numbers(vec![1.0, 2.0, 4.0])),
     ])
     .unwrap();
-    let encoder =
-        Encoder::fit(&spaced, "y", &ColumnRoles { features: Some(vec!["a".into()]), ..ColumnRoles::default() })
-            .unwrap();
+    let encoder = Encoder::fit(&spaced, "y", &ColumnRoles::default().features(["a"])).unwrap();
     assert_eq!((encoder.inputs().len(), encoder.target().name.as_str()), (1, "y\u{a0}"));
     assert!(encoder.encode(&read("a,y\n1,1\n").unwrap()).is_ok());
     let table = read("\u{a0}a , y \n1,2\n3,4\n").unwrap();
@@ -327,7 +316,7 @@ fn wide_files_take_linear_time() {
         let start = thread_seconds();
         let table = read(&text).unwrap();
         let ignore: Vec<String> = (2..columns / 2).map(|at| format!("c{at}")).collect();
-        let encoder = Encoder::fit(&table, "c1", &ColumnRoles { ignore, ..ColumnRoles::default() }).unwrap();
+        let encoder = Encoder::fit(&table, "c1", &ColumnRoles::default().ignore(ignore)).unwrap();
         encoder.encode(&table).unwrap();
         thread_seconds() - start
     };
@@ -356,7 +345,7 @@ fn new_data_may_have_another_decimal_mark() {
     assert_eq!(numbers("a,b\n1.5,x\n2,y\n", &nothing).unwrap(), [1.5, 2.0]);
     // Thousands separator or decimal mark: ambiguous cells are not guessed, and an explicit option decides.
     assert!(numbers("a;b\n1,500;x\n", &nothing).is_err());
-    let comma = Dialect { decimal: Some(','), ..Dialect::default() };
+    let comma = Dialect::default().decimal(',');
     assert_eq!(numbers("a;b\n1,500;x\n", &comma).unwrap(), [1.5]);
     assert!(numbers("a;b\n1.5;x\n", &comma).is_err());
 }

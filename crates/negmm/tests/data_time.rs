@@ -250,14 +250,14 @@ fn two_times_give_their_difference() {
 fn columns_that_do_not_decide_and_the_option_that_does() {
     let text = "when,y\n01/02/2012,1\n03/04/2012,2\n";
     let told = |text: &str, form: Option<TimeForm>| {
-        let inputs = ColumnRoles { dates: vec![("when".into(), form)], ..ColumnRoles::default() };
+        let inputs = ColumnRoles::default().dates(vec![("when".into(), form)]);
         Encoder::fit(&table(text), "y", &inputs)
     };
     let complaint = "f.csv, column \"when\": \"01/02/2012\" may be dmy or mdy, and no cell of the column decides; set the date format of \"when\" to dmy or mdy";
     assert_eq!(Encoder::fit(&table(text), "y", &ColumnRoles::default()).unwrap_err().to_string(), complaint);
     assert_eq!(told(text, None).unwrap_err().to_string(), complaint);
     // An input that is not used need not decide.
-    let ignored = ColumnRoles { ignore: vec!["when".into()], ..ColumnRoles::default() };
+    let ignored = ColumnRoles::default().ignore(["when"]);
     assert!(Encoder::fit(&table("when,x,y\n01/02/2012,1,1\n03/04/2012,2,2\n"), "y", &ignored).is_ok());
     let mean = |encoder: Encoder| match &encoder.inputs()[0].encoding {
         negmm::data::Encoding::Time(encoding) => iso(encoding.seconds.mean),

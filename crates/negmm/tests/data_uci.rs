@@ -27,8 +27,7 @@ fn uci_sets_are_read_and_encoded() {
         let path = folder.join(format!("{name}.csv.gz"));
         let table = Table::read(&path).unwrap();
         assert_eq!(table.rows(), rows, "{name}");
-        let ignore = ignore.iter().map(|name| name.to_string()).collect();
-        let encoder = Encoder::fit(&table, target, &ColumnRoles { ignore, ..ColumnRoles::default() }).unwrap();
+        let encoder = Encoder::fit(&table, target, &ColumnRoles::default().ignore(ignore.iter().copied())).unwrap();
         assert_eq!(encoder.inputs().len(), inputs, "{name}");
         let grid = match name {
             "wine_red" | "wine_white" => Some(1.0),

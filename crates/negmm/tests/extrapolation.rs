@@ -146,8 +146,8 @@ fn a_series_may_leave_its_range() {
         let y = (0..rows).map(|row| row as f64 + ((row * row) % 7) as f64).collect();
         Table::new(vec![("y", Column::Numbers(y))]).unwrap()
     };
-    let sequence = Some(Sequence { column: "y".into(), window: 3 });
-    let options = FitOptions::default().inputs(ColumnRoles { sequence, ..ColumnRoles::default() });
+    let sequence = Sequence { column: "y".into(), window: 3 };
+    let options = FitOptions::default().inputs(ColumnRoles::default().sequence(sequence));
     let model = fit_with(&rising(60), "y", &method("ne-gmm"), &options).unwrap().model;
     assert!(model.encoder().extrapolation().is_none());
     let distances = model.novelty(&rising(80)).unwrap().distances();

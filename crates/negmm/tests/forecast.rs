@@ -24,7 +24,7 @@ fn table(values: Vec<f64>) -> Table {
 
 /// A small and quick `auto`.
 fn quick() -> Auto {
-    Auto { hidden: Some(vec![32, 32]), steps: Some(400), ..Auto::default() }
+    Auto::default().hidden(vec![32, 32]).steps(400)
 }
 
 fn fit(table: &Table, roles: &SeriesSpec) -> FittedForecaster {
@@ -61,16 +61,16 @@ fn walk(steps: usize, seed: u64) -> Vec<f64> {
 #[test]
 fn a_season_is_found_and_forecast() {
     let values = seasonal(700, 1);
-    let roles = SeriesSpec { horizon: 6, ..SeriesSpec::of("y") };
+    let roles = SeriesSpec::of("y").horizon(6);
     let FittedForecaster { forecaster, .. } = fit(&table(values[..600].to_vec()), &roles);
-    assert_eq!(forecaster.recipe().seasons, [12]);
+    assert_eq!(forecaster.transform().seasonal_periods, [12]);
     let all = table(values);
     let histories = forecaster.histories(&all).unwrap();
-    let rolling = forecaster.rolling(&all, &histories, BacktestOrigins { last: Some(96), every: Some(1) }).unwrap();
-    let [own, rivals @ ..] = &rolling.scores[..] else { panic!() };
+    let rolling = forecaster.backtest(&all, &histories, BacktestOrigins::default().test_size(96).stride(1)).unwrap();
+    let [own, baselines @ ..] = &rolling.scores[..] else { panic!() };
     // The noise has an sd of 1: the lowest possible CRPS is 0.56.
     assert!(own.crps < 0.8, "{own:?}");
-    assert!(rivals.iter().all(|rival| own.crps < 0.85 * rival.crps), "{rivals:?}");
+    assert!(baselines.iter().all(|baseline| own.crps < 0.85 * baseline.crps), "{baselines:?}");
     assert!((0.89..=0.99).contains(&own.coverage95), "{own:?}");
     assert_eq!((rolling.origins, rolling.steps.len(), own.rows), (91, 6, 91 * 6));
     assert!(own.mase < 1.0 && own.wis > 0.0 && own.wql > 0.0);
@@ -79,12 +79,12 @@ fn a_season_is_found_and_forecast() {
 #[test]
 fn a_random_walk_is_not_forecast_worse_than_its_last_value() {
     let values = walk(900, 2);
-    let roles = SeriesSpec { horizon: 8, ..SeriesSpec::of("y") };
+    let roles = SeriesSpec::of("y").horizon(8);
     let FittedForecaster { forecaster, warnings, .. } = fit(&table(values[..700].to_vec()), &roles);
-    assert!(forecaster.recipe().seasons.is_empty());
+    assert!(forecaster.transform().seasonal_periods.is_empty());
     let all = table(values);
     let histories = forecaster.histories(&all).unwrap();
-    let rolling = forecaster.rolling(&all, &histories, BacktestOrigins { last: Some(200), every: Some(1) }).unwrap();
+    let rolling = forecaster.backtest(&all, &histories, BacktestOrigins::default().test_size(200).stride(1)).unwrap();
     let last = rolling.scores.iter().find(|score| score.name == "last value").unwrap();
     assert!(rolling.scores[0].crps < 1.03 * last.crps, "{:?} {last:?}", rolling.scores[0]);
     let (first, eighth) = (&rolling.steps[0], &rolling.steps[7]);
@@ -99,14 +99,14 @@ fn a_random_walk_is_not_forecast_worse_than_its_last_value() {
 #[test]
 fn nobody_looks_into_the_future() {
     let values = seasonal(400, 3);
-    let roles = SeriesSpec { horizon: 4, ..SeriesSpec::of("y") };
+    let roles = SeriesSpec::of("y").horizon(4);
     let forecaster = fit(&table(values.clone()), &roles).forecaster;
-    let places: Vec<ForecastPoint> =
+    let points: Vec<ForecastPoint> =
         (100..300).flat_map(|origin| (1..=4).map(move |ahead| ForecastPoint { series: 0, origin, ahead })).collect();
     let forecast = |values: Vec<f64>| {
         let table = table(values);
         let histories = forecaster.histories(&table).unwrap();
-        forecaster.predict(&table, &histories, places.clone()).unwrap().predictions.mixtures().unwrap().clone()
+        forecaster.predict(&table, &histories, points.clone()).unwrap().predictions.mixtures().unwrap().clone()
     };
     let mut changed = values.clone();
     changed[300..].iter_mut().for_each(|value| *value = 1e3 - *value);
@@ -123,7 +123,7 @@ fn nobody_looks_into_the_future() {
 #[test]
 fn the_same_seed_gives_the_same_file_which_says_the_same() {
     let data = table(seasonal(300, 4));
-    let roles = SeriesSpec { horizon: 3, ..SeriesSpec::of("y") };
+    let roles = SeriesSpec::of("y").horizon(3);
     let bytes = |threads: usize, seed: u64| {
         let engine = CpuEngine { threads, ..*CpuEngine::all_cores() };
         let options = FitOptions::default().engine(&engine).seed(seed);
@@ -136,7 +136,7 @@ fn the_same_seed_gives_the_same_file_which_says_the_same() {
     assert_eq!(forecaster.to_bytes().unwrap(), one);
     let histories = forecaster.histories(&data).unwrap();
     let future = forecaster.future(&data, &histories).unwrap();
-    assert_eq!(future.places.len(), 3);
+    assert_eq!(future.points.len(), 3);
     let message = negmm::Model::from_bytes(&one).unwrap_err().to_string();
     assert_eq!(message, "this file holds a forecaster of series, not a model of rows");
 }
@@ -144,7 +144,7 @@ fn the_same_seed_gives_the_same_file_which_says_the_same() {
 #[test]
 fn paths_depend_on_their_steps() {
     let values = walk(800, 7);
-    let roles = SeriesSpec { horizon: 10, ..SeriesSpec::of("y") };
+    let roles = SeriesSpec::of("y").horizon(10);
     let data = table(values);
     let forecaster = fit(&data, &roles).forecaster;
     let histories = forecaster.histories(&data).unwrap();
@@ -169,7 +169,7 @@ fn paths_depend_on_their_steps() {
         assert!((sd / sds[at] - 1.0).abs() < 0.06, "{sd} {}", sds[at]);
     }
     let sum = forecaster.over(&forecasts, Aggregate::Sum, 2_000, 1).unwrap();
-    assert_eq!(sum.places.len(), 1);
+    assert_eq!(sum.points.len(), 1);
     let independent: f64 = sds.iter().map(|sd| sd * sd).sum::<f64>().sqrt();
     assert!(sum.predictions.sd()[0] > 1.5 * independent);
     let highest = forecaster.over(&forecasts, Aggregate::Max, 2_000, 1).unwrap().predictions.mean()[0];
@@ -200,26 +200,21 @@ fn pushed(series: usize, steps: usize, ahead: usize) -> Table {
 
 #[test]
 fn many_series_share_a_model_and_what_is_known_ahead() {
-    let roles = SeriesSpec {
-        time: Some("t".into()),
-        series: Some("id".into()),
-        known: vec!["push".into()],
-        ..SeriesSpec::of("y")
-    };
+    let roles = SeriesSpec::of("y").time("t").series("id").future_covariates(["push"]);
     let data = pushed(12, 120, 1);
     let forecaster = fit(&data, &roles).forecaster;
-    assert!(forecaster.recipe().many);
-    assert_eq!(forecaster.recipe().clock, Frequency::Count { step: 1.0 });
-    let [own, rivals @ ..] = forecaster.scores() else { panic!() };
-    assert!(rivals.iter().all(|rival| own.crps < 0.5 * rival.crps), "{own:?} {rivals:?}");
+    assert!(forecaster.transform().several);
+    assert_eq!(forecaster.transform().frequency, Frequency::Count { step: 1.0 });
+    let [own, baselines @ ..] = forecaster.scores() else { panic!() };
+    assert!(baselines.iter().all(|baseline| own.crps < 0.5 * baseline.crps), "{own:?} {baselines:?}");
     let histories = forecaster.histories(&data).unwrap();
     let future = forecaster.future(&data, &histories).unwrap();
-    assert_eq!(future.places.len(), 12);
-    assert_eq!(histories.series[3].time(future.places[3].step(), forecaster.recipe().clock), 120.0);
+    assert_eq!(future.points.len(), 12);
+    assert_eq!(histories.series[3].time(future.points[3].step(), forecaster.transform().frequency), 120.0);
     // Unseen series are forecast too, but not without the future covariate.
     let new = pushed(14, 60, 1);
     let new_histories = forecaster.histories(&new).unwrap();
-    assert_eq!(forecaster.future(&new, &new_histories).unwrap().places.len(), 14);
+    assert_eq!(forecaster.future(&new, &new_histories).unwrap().points.len(), 14);
     let ended = pushed(2, 60, 0);
     let message = forecaster.future(&ended, &forecaster.histories(&ended).unwrap()).unwrap_err().to_string();
     let expected = "\"push\" must be known 1 steps ahead, and the rows of the series \"s0\" end 0 steps after the last known value: \
@@ -236,9 +231,9 @@ fn gaps_and_missing_values_are_said_and_filled() {
     y[20] = f64::NAN;
     let times = Column::Times(kept.iter().map(|step| *step as f64 * day).collect());
     let data = Table::new(vec![("when".to_string(), times), numbers("y", y)]).unwrap();
-    let roles = SeriesSpec { time: Some("when".into()), seasons: Some(vec![12]), ..SeriesSpec::of("y") };
+    let roles = SeriesSpec::of("y").time("when").seasonal_periods(vec![12]);
     let histories = Histories::read(&data, &roles, None).unwrap();
-    assert_eq!((histories.series[0].len(), histories.clock), (240, Frequency::Seconds { step: day }));
+    assert_eq!((histories.series[0].len(), histories.frequency), (240, Frequency::Seconds { step: day }));
     assert_eq!(
         histories.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
@@ -259,7 +254,7 @@ fn hostile_series() {
         let y = vec![1.0; times.len()];
         Table::new(vec![numbers("t", times), numbers("y", y)]).unwrap()
     };
-    let timed = SeriesSpec { time: Some("t".into()), ..SeriesSpec::of("y") };
+    let timed = SeriesSpec::of("y").time("t");
     assert_eq!(
         complaint(&with_times(vec![1.0, 3.0, 2.0]), &timed),
         "row 3, column \"t\": the time 2 comes after 3: sort the rows by time, the oldest first"
@@ -275,7 +270,7 @@ fn hostile_series() {
     let one = "no step of \"y\" comes after another one: a forecast needs at least two known values";
     assert_eq!(complaint(&table(vec![3.0]), &roles), one);
     assert_eq!(complaint(&table(vec![f64::NAN; 4]), &roles), "the sequence \"y\" is missing in every row");
-    let horizon = SeriesSpec { horizon: 0, ..SeriesSpec::of("y") };
+    let horizon = SeriesSpec::of("y").horizon(0);
     assert_eq!(complaint(&table(vec![1.0, 2.0]), &horizon), "horizon must be from 1 to 1000, found 0");
     // A constant series, and few steps: the last value, as sure as one can be.
     let FittedForecaster { forecaster, .. } = fit(&table(vec![7.0; 60]), &roles);
@@ -283,7 +278,7 @@ fn hostile_series() {
     let future = forecaster.future(&constant, &forecaster.histories(&constant).unwrap()).unwrap();
     assert!((future.predictions.mean()[0] - 7.0).abs() < 1e-3 && future.predictions.sd()[0] < 1e-2);
     let few = table(vec![1.0, 3.0, 2.0, 4.0]);
-    let FittedForecaster { forecaster, warnings, .. } = fit(&few, &SeriesSpec { horizon: 6, ..SeriesSpec::of("y") });
+    let FittedForecaster { forecaster, warnings, .. } = fit(&few, &SeriesSpec::of("y").horizon(6));
     let future = forecaster.future(&few, &forecaster.histories(&few).unwrap()).unwrap();
     assert_eq!(future.predictions.len(), 6);
     let sds = future.predictions.sd();

@@ -1,16 +1,18 @@
 //! Forecasts of long series in batches are the same as at once.
 
-use negmm::conformal::{AdaptiveConformal, SetKind};
+use negmm::conformal::{AdaptiveConformal, SetSpec};
 use negmm::data::Column;
 use negmm::forecast::{
     BacktestOrigins, ForecastPoint, Forecaster, Forecasts, Histories, SeriesSpec, StepScores, fit_forecaster,
 };
 use negmm::method::Auto;
 use negmm::predict::{ForecastOptions, ForecastQuery};
-use negmm::{FitOptions, Predictions, Query, Rng, Table};
+use negmm::{FitOptions, Interval, Predictions, Query, Rng, Table};
 
 const HORIZON: usize = 6;
-const EVERY_STEP: BacktestOrigins = BacktestOrigins { last: None, every: Some(1) };
+fn every_step() -> BacktestOrigins {
+    BacktestOrigins::default().stride(1)
+}
 
 /// Series in the long format, with some values missing.
 fn table(series: usize, steps: usize) -> Table {
@@ -20,7 +22,7 @@ fn table(series: usize, steps: usize) -> Table {
         for step in 0..steps {
             let season = 10.0 * (std::f64::consts::TAU * step as f64 / 12.0).sin();
             names.push(format!("s{number}"));
-            // More of them than a portion has places.
+            // More of them than a batch has points.
             words.push(format!("w{}", names.len()));
             y.push(if step % 31 == 9 { f64::NAN } else { 50.0 + season + 3.0 * rng.uniform() });
         }
@@ -31,21 +33,15 @@ fn table(series: usize, steps: usize) -> Table {
 }
 
 fn forecaster(table: &Table) -> Forecaster {
-    let roles = SeriesSpec {
-        horizon: HORIZON,
-        series: Some("id".into()),
-        past: vec!["word".into()],
-        seasons: Some(vec![12]),
-        ..SeriesSpec::of("y")
-    };
-    let auto = Auto { hidden: Some(vec![16]), steps: Some(100), ..Auto::default() };
+    let roles = SeriesSpec::of("y").horizon(HORIZON).series("id").past_covariates(["word"]).seasonal_periods(vec![12]);
+    let auto = Auto::default().hidden(vec![16]).steps(100);
     fit_forecaster(table, &roles, &auto, &FitOptions::default()).unwrap().forecaster
 }
 
-/// A series with more origins than a portion has, and more series than a portion has ends of.
+/// A series with more origins than a batch has, and more series than a batch has ends of.
 fn long_and_many() -> (Forecaster, [(Table, Option<BacktestOrigins>); 2]) {
     let forecaster = forecaster(&table(2, 150));
-    (forecaster, [(table(1, 900), Some(EVERY_STEP)), (table(700, 20), None)])
+    (forecaster, [(table(1, 900), Some(every_step())), (table(700, 20), None)])
 }
 
 fn all_at_once(
@@ -55,21 +51,21 @@ fn all_at_once(
     origins: Option<BacktestOrigins>,
 ) -> Forecasts {
     match origins {
-        Some(origins) => forecaster.predict(table, histories, forecaster.places(histories, origins)).unwrap(),
+        Some(origins) => forecaster.predict(table, histories, forecaster.points(histories, origins)).unwrap(),
         None => forecaster.future(table, histories).unwrap(),
     }
 }
 
-fn portions(
+fn batches(
     forecaster: &Forecaster,
     table: &Table,
     histories: &Histories,
     origins: Option<BacktestOrigins>,
 ) -> Vec<Forecasts> {
-    let portions: Vec<Forecasts> =
-        forecaster.portions(table, histories, origins).unwrap().map(|portion| portion.unwrap()).collect();
-    assert!(portions.len() > 1 && portions.iter().all(|portion| portion.places.len().is_multiple_of(HORIZON)));
-    portions
+    let batches: Vec<Forecasts> =
+        forecaster.batches(table, histories, origins).unwrap().map(|batch| batch.unwrap()).collect();
+    assert!(batches.len() > 1 && batches.iter().all(|batch| batch.points.len().is_multiple_of(HORIZON)));
+    batches
 }
 
 #[test]
@@ -79,14 +75,14 @@ fn answers_are_those_of_all_places_at_once() {
     for (table, origins) in tables {
         let histories = forecaster.histories(&table).unwrap();
         let options = ForecastOptions::default().inside(origins.is_some()).paths(2);
-        let lines = |portions: &[Forecasts]| {
+        let lines = |batches: &[Forecasts]| {
             let mut queried = ForecastQuery::new(&query, &forecaster, &table, &histories, options).unwrap();
-            let rows = portions.iter().flat_map(|forecasts| queried.columns(forecasts).unwrap().csv_rows().unwrap());
+            let rows = batches.iter().flat_map(|forecasts| queried.columns(forecasts).unwrap().csv_rows().unwrap());
             let rows = String::from_utf8(rows.collect()).unwrap();
-            (rows, queried.adaptive().unwrap().kept(SetKind::Intervals, 0.9).unwrap())
+            (rows, queried.adaptive().unwrap().coverage(SetSpec::intervals(0.9)).unwrap())
         };
         let expected = lines(&[all_at_once(&forecaster, &table, &histories, origins)]);
-        let found = lines(&portions(&forecaster, &table, &histories, origins));
+        let found = lines(&batches(&forecaster, &table, &histories, origins));
         assert_eq!(found.0.lines().count(), expected.0.lines().count());
         assert!(found == expected);
     }
@@ -96,38 +92,38 @@ fn answers_are_those_of_all_places_at_once() {
 fn scores_are_the_means_of_those_of_all_places() {
     let (forecaster, [(table, _), _]) = long_and_many();
     let histories = forecaster.histories(&table).unwrap();
-    let rolling = forecaster.rolling(&table, &histories, EVERY_STEP).unwrap();
-    let mut places = forecaster.places(&histories, EVERY_STEP);
-    places.retain(|place| !histories.value(place).is_nan());
-    let forecasts = forecaster.predict(&table, &histories, places).unwrap();
-    let Forecasts { places, predictions, .. } = &forecasts;
+    let rolling = forecaster.backtest(&table, &histories, every_step()).unwrap();
+    let mut points = forecaster.points(&histories, every_step());
+    points.retain(|point| !histories.value(point).is_nan());
+    let forecasts = forecaster.predict(&table, &histories, points).unwrap();
+    let Forecasts { points, predictions, .. } = &forecasts;
     let own = ("forecast".to_string(), predictions.clone());
-    let all: Vec<(String, Predictions)> = [own].into_iter().chain(forecaster.rivals(&histories, places)).collect();
+    let all: Vec<(String, Predictions)> = [own].into_iter().chain(forecaster.baselines(&histories, points)).collect();
     assert_eq!((rolling.scores.len(), rolling.steps.len()), (all.len(), HORIZON));
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
-    let check = |found: &StepScores, predictions: &Predictions, places: &[ForecastPoint]| {
-        let y: Vec<f64> = places.iter().map(|place| histories.value(place)).collect();
-        let (lower, upper) = predictions.interval(0.95).unwrap();
+    let check = |found: &StepScores, predictions: &Predictions, points: &[ForecastPoint]| {
+        let y: Vec<f64> = points.iter().map(|point| histories.value(point)).collect();
+        let Interval { lower, upper } = predictions.interval(0.95).unwrap();
         let widths: Vec<f64> = lower.iter().zip(&upper).map(|(lower, upper)| upper - lower).collect();
         let low = predictions.pit(&y).unwrap().iter().filter(|pit| **pit < 0.1).count();
-        let expected = (places.len(), mean(&predictions.crps(&y).unwrap()), mean(&predictions.nll(&y).unwrap()));
+        let expected = (points.len(), mean(&predictions.crps(&y).unwrap()), mean(&predictions.nll(&y).unwrap()));
         assert_eq!((found.rows, found.crps, found.nll), expected, "{found:?}");
         assert_eq!(found.width95, mean(&widths));
         assert!((found.pit[0] - low as f64 / y.len() as f64).abs() < 1e-12);
     };
     for (found, (name, predictions)) in rolling.scores.iter().zip(&all) {
         assert_eq!(&found.name, name);
-        check(found, predictions, places);
+        check(found, predictions, points);
     }
     for found in &rolling.steps {
-        let rows: Vec<usize> = (0..places.len()).filter(|row| Some(places[*row].ahead) == found.step).collect();
-        check(found, &predictions.select(&rows), &rows.iter().map(|row| places[*row]).collect::<Vec<_>>());
+        let rows: Vec<usize> = (0..points.len()).filter(|row| Some(points[*row].ahead) == found.step).collect();
+        check(found, &predictions.select(&rows), &rows.iter().map(|row| points[*row]).collect::<Vec<_>>());
     }
-    let mut adaptive = AdaptiveConformal::new(&[(SetKind::Intervals, rolling.adaptive.coverage)]);
+    let mut adaptive = AdaptiveConformal::new(&[SetSpec::intervals(rolling.adaptive.coverage)]);
     forecaster.adapt(&mut adaptive, &histories, &forecasts).unwrap();
-    let kept = adaptive.kept(SetKind::Intervals, rolling.adaptive.coverage).unwrap();
-    let held = kept.held as f64 / kept.targets as f64;
-    assert_eq!((rolling.adaptive.held, rolling.adaptive.bound), (held, kept.bound));
+    let covered = adaptive.coverage(SetSpec::intervals(rolling.adaptive.coverage)).unwrap();
+    let empirical = covered.covered as f64 / covered.targets as f64;
+    assert_eq!((rolling.adaptive.empirical, rolling.adaptive.bound), (empirical, covered.bound));
 }
 
 #[test]
@@ -135,7 +131,7 @@ fn nothing_to_score_is_said() {
     let (data, few) = (table(2, 150), table(1, 5));
     let forecaster = forecaster(&data);
     let histories = forecaster.histories(&few).unwrap();
-    let message = forecaster.rolling(&few, &histories, EVERY_STEP).unwrap_err().to_string();
+    let message = forecaster.backtest(&few, &histories, every_step()).unwrap_err().to_string();
     assert_eq!(message, "no value is known that a forecast could be scored by");
-    assert_eq!(forecaster.portions(&few, &histories, Some(EVERY_STEP)).unwrap().count(), 0);
+    assert_eq!(forecaster.batches(&few, &histories, Some(every_step())).unwrap().count(), 0);
 }

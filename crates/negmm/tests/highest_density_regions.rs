@@ -1,7 +1,7 @@
 //! Highest-density regions against brute force: several modes, bounds, atoms, discrete distributions and samples.
 
 use negmm::samples::SampleSets;
-use negmm::{DistributionRef, HighestDensityRegion, Mixtures, Predictions, Rng, Support};
+use negmm::{DistributionRef, HighestDensityRegion, Interval, Mixtures, Predictions, Rng, Support};
 use negmm_dist::Distribution;
 
 /// Random mixtures of up to six components, the narrowest a hundredth as wide as the widest.
@@ -24,7 +24,11 @@ fn bounded(predictions: &Predictions, lower: f64, upper: f64) -> Predictions {
 
 /// The probability that a row gives to a region: at its ends there may be atoms.
 fn probability(row: DistributionRef<'_>, region: &HighestDensityRegion) -> f64 {
-    region.intervals().iter().map(|(low, high)| row.cdf(*high) - row.cdf(*low) + row.point_probability(*low)).sum()
+    region
+        .intervals()
+        .iter()
+        .map(|Interval { lower, upper }| row.cdf(*upper) - row.cdf(*lower) + row.point_probability(*lower))
+        .sum()
 }
 
 /// The length of the smallest set with so much probability, from cells of a density.
@@ -35,10 +39,6 @@ fn least_length(row: DistributionRef<'_>, coverage: f64, low: f64, high: f64) ->
     density.sort_unstable_by(|a, b| b.total_cmp(a));
     let mut sum = 0.0;
     width * density.iter().take_while(|height| (sum < coverage, sum += *height * width).0).count() as f64
-}
-
-fn within(y: f64, (low, high): (f64, f64)) -> bool {
-    low <= y && y <= high
 }
 
 #[test]
@@ -63,14 +63,16 @@ fn a_region_of_a_density_has_its_probability_and_is_the_smallest() {
 fn two_peaks_have_two_intervals_and_one_has_its_central_interval() {
     let two = Predictions::from(Mixtures::new(2, vec![0.5; 2], vec![-60.0, 60.0], vec![2.0; 2]).unwrap());
     let region = two.hdr(0.9).unwrap().remove(0);
-    let [(a, b), (c, d)] = region.intervals() else { panic!("{region}") };
+    let [Interval { lower: a, upper: b }, Interval { lower: c, upper: d }] = region.intervals() else {
+        panic!("{region}")
+    };
     assert!((a + d).abs() < 1e-10 && (b + c).abs() < 1e-10);
     // Each peak has its own nine tenths.
     assert!((b + 60.0 - 1.644_853_626_951_472_2 * 2.0).abs() < 1e-10, "{region}");
     assert_eq!(region.to_string(), format!("[{a},{b}] [{c},{d}]"));
     let one = Predictions::from(Mixtures::new(1, vec![1.0], vec![3.0], vec![2.0]).unwrap());
-    let (region, (lower, upper)) = (one.row(0).hdr(0.95), one.row(0).interval(0.95));
-    let [(low, high)] = region.intervals() else { panic!("{region}") };
+    let (region, Interval { lower, upper }) = (one.row(0).hdr(0.95), one.row(0).interval(0.95));
+    let [Interval { lower: low, upper: high }] = region.intervals() else { panic!("{region}") };
     assert!((low - lower).abs() < 1e-12 && (high - upper).abs() < 1e-12);
     for coverage in [0.0, 1.0, f64::NAN] {
         assert!(one.hdr(coverage).is_err());
@@ -98,7 +100,7 @@ fn the_tail_of_a_value_says_which_regions_have_it() {
                     let leaving = if inside { tail * (1.0 - 1e-9) } else { (tail * (1.0 + 1e-9)).max(1e-290) };
                     let has = match tail == region {
                         true => row.region_leaving(leaving).contains(y),
-                        false => within(y, row.interval_leaving(leaving)),
+                        false => row.interval_leaving(leaving).contains(y),
                     };
                     // A value of the middle is in every interval.
                     assert!(has == inside || tail == 1.0 || tail < 1e-290, "{support:?} {y} {tail} {inside}");
@@ -109,12 +111,12 @@ fn the_tail_of_a_value_says_which_regions_have_it() {
 }
 
 #[test]
-fn impossible_values_are_in_the_whole_line_alone() {
+fn impossible_values_are_in_unbounded_sets_alone() {
     let predictions = bounded(&mixtures(1)[0], -1.0, 1.0);
     let row = predictions.row(0);
     assert_eq!((row.region_tail(1.5), row.interval_tail(-1.5)), (0.0, 0.0));
     assert_eq!(row.region_leaving(0.0).to_string(), "[-inf,inf]");
-    assert_eq!(row.interval_leaving(0.0), (f64::NEG_INFINITY, f64::INFINITY));
+    assert_eq!(row.interval_leaving(0.0), Interval::UNBOUNDED);
     assert!(row.region_leaving(0.0).contains(1e300) && row.region_leaving(1e-300).length() <= 2.0);
 }
 

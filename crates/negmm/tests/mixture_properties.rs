@@ -1,6 +1,6 @@
 //! Properties of all mixtures, tested on random ones.
 
-use negmm::{Mixture, Mixtures};
+use negmm::{Interval, Mixture, Mixtures};
 use negmm_dist::Distribution;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -57,7 +57,7 @@ proptest! {
     #[test]
     fn interval_holds_its_coverage(mixtures in mixtures(), coverage in 0.01..0.9999f64) {
         let mixture = mixtures.row(0);
-        let (lower, upper) = mixture.interval(coverage);
+        let Interval { lower, upper } = mixture.interval(coverage);
         let resolution = (mixture.pdf(lower) + mixture.pdf(upper)) * lower.abs().max(upper.abs()) * 4.0 * f64::EPSILON;
         let held = 1.0 - mixture.cdf(lower) - mixture.survival(upper);
         prop_assert!((held - coverage).abs() < 1e-12 + resolution, "{held} {coverage}");

@@ -626,10 +626,7 @@ fn columns_without_a_number_and_tables_without_an_input() {
 #[test]
 fn a_forged_sequence_is_refused_before_room_is_made() {
     use serde_json::json;
-    let inputs = negmm::data::ColumnRoles {
-        sequence: Some(negmm::data::Sequence { column: "y".into(), window: 6 }),
-        ..negmm::data::ColumnRoles::default()
-    };
+    let inputs = negmm::data::ColumnRoles::default().sequence(negmm::data::Sequence { column: "y".into(), window: 6 });
     let engine = negmm::train::CpuEngine::new(1);
     let options = negmm::FitOptions::default().seed(1).inputs(inputs.clone()).engine(&engine);
     for name in ["mdn", "sample-net"] {

@@ -19,7 +19,7 @@ fn watched(watching: MonitorConfig, seed: u64, (before, after): (usize, usize), 
 
 #[test]
 fn false_alarms_are_as_rare_as_they_say() {
-    let watching = MonitorConfig { alpha: 0.1, ..MonitorConfig::default() };
+    let watching = MonitorConfig::default().alpha(0.1);
     let alarms =
         (0..150).filter(|seed| watched(watching, *seed, (2000, 0), 0.0, 1.0).verdict().alarm.is_some()).count();
     // 15 are expected at most; more than 27 are a thousandth of all cases.
@@ -42,7 +42,7 @@ fn a_change_and_a_stable_fault_sound_the_alarm() {
 
 #[test]
 fn what_is_tolerated_sounds_no_alarm() {
-    let lenient = MonitorConfig { tolerance: 0.15, ..MonitorConfig::default() };
+    let lenient = MonitorConfig::default().tolerance(0.15);
     assert_eq!(watched(lenient, 1, (0, 5000), 0.1, 1.1).verdict().alarm, None);
     assert!(watched(lenient, 1, (0, 5000), 0.0, 1.5).verdict().alarm.is_some());
 }
@@ -64,8 +64,8 @@ fn rows_may_come_one_by_one_and_the_state_be_written_between_them() {
     assert_eq!(single, whole);
     let verdict = single.verdict();
     assert!(verdict.crps.unwrap() < verdict.constant_crps.unwrap());
-    assert!(Monitor::new(MonitorConfig { alpha: 0.0, ..MonitorConfig::default() }).is_err());
-    assert!(Monitor::new(MonitorConfig { tolerance: f64::NAN, ..MonitorConfig::default() }).is_err());
+    assert!(Monitor::new(MonitorConfig::default().alpha(0.0)).is_err());
+    assert!(Monitor::new(MonitorConfig::default().tolerance(f64::NAN)).is_err());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use negmm::train::Callbacks;
 use negmm::{ErrorKind, Method, Result};
 
 fn settings() -> NgBoost {
-    NgBoost { n_estimators: 60, validation_fraction: 0.0, learning_rate: 0.1, ..NgBoost::default() }
+    NgBoost::default().n_estimators(60).validation_fraction(0.0).learning_rate(0.1)
 }
 
 /// Three features, the last with missing values and without effect; noise that grows with the second.
@@ -52,7 +52,7 @@ fn it_learns_mean_sd_and_which_feature_matters() {
         (BoostingScore::Crps, Splits::Exact),
         (BoostingScore::CrpsOriginal, Splits::Exact),
     ] {
-        let model = fit(&NgBoost { score, splits, ..settings() }, &columns, &y, None).unwrap();
+        let model = fit(&settings().score(score).splits(splits), &columns, &y, None).unwrap();
         let (means, sds) = predict(&model, &columns);
         let count = y.len() as f64;
         let truth = columns[0].iter().zip(&columns[1]).map(|(a, b)| (6.0 * f64::from(*a), 0.1 + 0.6 * f64::from(*b)));
@@ -86,7 +86,7 @@ fn integer_weights_are_repetitions() {
         (BoostingScore::Crps, Splits::Exact),
         (BoostingScore::Log, Splits::Histogram),
     ] {
-        let settings = NgBoost { score, splits, ..settings() };
+        let settings = settings().score(score).splits(splits);
         let weighted = predict(&fit(&settings, &columns, &y, Some(&weights)).unwrap(), &repeated);
         let expected = predict(&fit(&settings, &repeated, &targets, None).unwrap(), &repeated);
         assert_near(&weighted.0, expected.0, 1e-5);
@@ -101,7 +101,8 @@ fn the_units_of_features_and_target_do_not_matter() {
     let (means, sds) = predict(&fit(&settings, &columns, &y, None).unwrap(), &columns);
     let stretched: Vec<Vec<f32>> = columns.iter().map(|column| column.iter().map(|x| 8.0 * x).collect()).collect();
     let targets: Vec<f64> = y.iter().map(|y| 4.0 * y + 16.0).collect();
-    let settings = NgBoost { sigma_min: 4.0 * settings.sigma_min, ..settings };
+    let sigma_min = 4.0 * settings.sigma_min;
+    let settings = settings.sigma_min(sigma_min);
     let (found_means, found_sds) = predict(&fit(&settings, &stretched, &targets, None).unwrap(), &stretched);
     assert_near(&found_means, means.iter().map(|mean| 4.0 * mean + 16.0), 1e-5);
     assert_near(&found_sds, sds.iter().map(|sd| 4.0 * sd), 1e-5);
@@ -110,7 +111,7 @@ fn the_units_of_features_and_target_do_not_matter() {
 #[test]
 fn the_seed_decides() {
     let (columns, y) = problem(300, 5);
-    let settings = NgBoost { subsample: 0.5, colsample: 0.5, validation_fraction: 0.2, ..settings() };
+    let settings = settings().subsample(0.5).colsample(0.5).validation_fraction(0.2);
     let view = Columns::new(&columns, y.len()).unwrap();
     let fit = |seed| settings.fit(&view, &y, None, seed, &Callbacks::nothing()).unwrap();
     assert_eq!(fit(7), fit(7));
@@ -120,7 +121,7 @@ fn the_seed_decides() {
 #[test]
 fn early_stopping_predicts_with_the_best_round() {
     let (columns, y) = problem(150, 6);
-    let settings = NgBoost { n_estimators: 400, validation_fraction: 0.3, patience: 20, refit: false, ..settings() };
+    let settings = settings().n_estimators(400).validation_fraction(0.3).patience(20).refit(false);
     let model = fit(&settings, &columns, &y, None).unwrap();
     let scores: Vec<f64> = model.history.iter().map(|round| round.validation.unwrap()).collect();
     let best = (0..scores.len()).min_by(|a, b| scores[*a].total_cmp(&scores[*b])).unwrap();
@@ -142,7 +143,7 @@ fn early_stopping_predicts_with_the_best_round() {
     let mean_nll = means.iter().zip(&sds).zip(&targets).map(nll).sum::<f64>() / targets.len() as f64;
     assert!((mean_nll - staged[best + 1]).abs() < 1e-9);
 
-    let again = fit(&NgBoost { refit: true, ..settings }, &columns, &y, None).unwrap();
+    let again = fit(&settings.refit(true), &columns, &y, None).unwrap();
     assert_eq!(again.rounds.len(), best + 1);
     assert_eq!(again.history, model.history);
     assert_ne!(again.rounds, model.rounds);
@@ -183,8 +184,7 @@ fn odd_data_give_finite_predictions() {
     for (number, (columns, y)) in cases.iter().enumerate() {
         for (score, splits) in [(BoostingScore::Log, Splits::Exact), (BoostingScore::Crps, Splits::Histogram)] {
             for validation in [0.0, 0.3] {
-                let settings =
-                    NgBoost { n_estimators: 300, score, splits, validation_fraction: validation, ..settings() };
+                let settings = settings().n_estimators(300).score(score).splits(splits).validation_fraction(validation);
                 let model = fit(&settings, columns, y, None).unwrap();
                 let (means, sds) = model.predict(&Columns::new(columns, y.len()).unwrap()).unwrap();
                 assert!(means.iter().all(|mean| mean.is_finite()), "{number} {means:?}");
@@ -225,7 +225,7 @@ fn wrong_data_are_refused() {
         assert!(method.set(option, value).unwrap_err().to_string().starts_with(&format!("{option} must be ")));
         assert_eq!(method, Method::NgBoost(settings()));
     }
-    let unsound = NgBoost { learning_rate: -0.1, ..settings() };
+    let unsound = settings().learning_rate(-0.1);
     assert_eq!(fit(&unsound, &columns, &y, None).unwrap_err().kind(), ErrorKind::Options);
     let refused = |option, value| Method::NgBoost(settings()).set(option, value).unwrap_err().to_string();
     assert_eq!(refused("refit", "perhaps"), "refit must be true or false, found \"perhaps\"");
@@ -235,7 +235,7 @@ fn wrong_data_are_refused() {
 #[test]
 fn arrays_that_are_no_model_are_refused() {
     let (columns, y) = problem(200, 9);
-    let model = fit(&NgBoost { n_estimators: 5, ..settings() }, &columns, &y, None).unwrap();
+    let model = fit(&settings().n_estimators(5), &columns, &y, None).unwrap();
     let parts = model.to_parts();
     let back = Boosted::from_parts(&parts, 3).unwrap();
     assert_eq!((&back.rounds, back.start), (&model.rounds, model.start));

@@ -46,7 +46,7 @@ fn predictions_are_those_of_python() {
         let mean = train.iter().map(|row| y[*row]).sum::<f64>() / count;
         let sd = (train.iter().map(|row| (y[*row] - mean).powi(2)).sum::<f64>() / count).sqrt();
         let standardised: Vec<f64> = train.iter().map(|row| (y[*row] - mean) / sd).collect();
-        let settings = NgBoost { n_estimators: 500, validation_fraction: 0.0, splits, ..NgBoost::default() };
+        let settings = NgBoost::default().n_estimators(500).validation_fraction(0.0).splits(splits);
         let x = select(&columns, &train);
         let x = Columns::new(&x, train.len()).unwrap();
         let model = settings.fit(&x, &standardised, None, 0, &Callbacks::nothing()).unwrap();

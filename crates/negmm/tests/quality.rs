@@ -7,7 +7,7 @@ use std::path::Path;
 
 use negmm::compare::{CompareOptions, Metric, Split, compare};
 use negmm::data::ColumnRoles;
-use negmm::train::{Callbacks, CpuEngine};
+use negmm::train::CpuEngine;
 use negmm::{Method, Table};
 
 /// Set, target, column to leave out, splits, metric, and the most its mean over the splits may be.
@@ -40,10 +40,9 @@ fn default_network_on_the_standard_splits() {
             .take(splits)
             .map(|test| Split::with_test(table.rows(), test))
             .collect();
-        let inputs =
-            ColumnRoles { ignore: ignore.iter().map(|name| name.to_string()).collect(), ..ColumnRoles::default() };
+        let inputs = ColumnRoles::default().ignore(ignore.iter().copied());
         let engine = CpuEngine::all_cores();
-        let options = CompareOptions { seed: 0, inputs: &inputs, engine, watch: Callbacks::nothing(), fitted: &|| {} };
+        let options = CompareOptions::new(&inputs).engine(engine);
         let method = Method::by_name("ne-gmm").unwrap();
         let comparison = compare(&table, target, &[method], &splits, &options).unwrap();
         let found = comparison.summary(0, metric);

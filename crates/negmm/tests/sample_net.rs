@@ -13,7 +13,7 @@ use negmm::train::Isa;
 use negmm::train::{
     Callbacks, CpuEngine, Job, NetworkJob, Objective, Progress, Trained, TrainedNetwork, TrainingConfig,
 };
-use negmm::{ErrorKind, FitOptions, Method, Metrics, Model, Predictions, Result, Table, Toy, fit, fit_with};
+use negmm::{ErrorKind, FitOptions, Interval, Method, Metrics, Model, Predictions, Result, Table, Toy, fit, fit_with};
 use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
 
 fn data(rows: usize) -> Arc<Dataset> {
@@ -53,11 +53,11 @@ fn sinkhorn(prior: Prior) -> Option<Sinkhorn> {
 }
 
 fn several(data: &Arc<Dataset>) -> Vec<NetworkJob> {
-    let short = TrainingConfig { epochs: 3, ..TrainingConfig::default() };
+    let short = TrainingConfig::default().epochs(3);
     vec![
         job(data, 7, None, short.clone()),
         job(data, 20, sinkhorn(Prior::Uniform), short.clone()),
-        job(data, 17, sinkhorn(Prior::Normal), TrainingConfig { dropout: 0.2, adversarial: 0.01, ..short }),
+        job(data, 17, sinkhorn(Prior::Normal), short.dropout(0.2).adversarial(0.01)),
     ]
 }
 
@@ -115,7 +115,7 @@ fn threads_and_instruction_sets_change_no_bit() {
 fn the_regulariser_and_its_draws_come_from_the_seed() {
     let data = data(60);
     let with = |sinkhorn, seed| {
-        let training = TrainingConfig { epochs: 2, ..TrainingConfig::default() };
+        let training = TrainingConfig::default().epochs(2);
         bits(&train(&NetworkJob { seed, ..job(&data, 8, sinkhorn, training) }, Isa::best()).parameters)
     };
     let uniform = sinkhorn(Prior::Uniform);
@@ -145,7 +145,7 @@ fn history_says_what_the_samples_score() {
 #[test]
 fn cancelling_stops() {
     let data = data(100);
-    let endless = TrainingConfig { epochs: 10_000_000, ..TrainingConfig::default() };
+    let endless = TrainingConfig::default().epochs(10_000_000);
     let jobs = [job(&data, 10, None, endless.clone()), job(&data, 10, sinkhorn(Prior::Uniform), endless)];
     let cancel = AtomicBool::new(false);
     let progress = |progress: &Progress| {
@@ -264,7 +264,7 @@ fn samples_answer_every_question() {
     assert!(predictions.mixtures().is_none());
     assert_eq!((predictions.samples(), predictions.len(), predictions.members()), (Some(&sets), 40, 1));
     let y: Vec<f64> = (0..40).map(|row| 0.25 * f64::from(row)).collect();
-    let (lower, upper) = predictions.interval(0.8).unwrap();
+    let Interval { lower, upper } = predictions.interval(0.8).unwrap();
     let (quantile, below, above) =
         (predictions.quantile(0.1).unwrap(), predictions.below(2.0).unwrap(), predictions.above(2.0).unwrap());
     let (nll, pdf, pit) = (predictions.nll(&y).unwrap(), predictions.pdf(&y).unwrap(), predictions.pit(&y).unwrap());

@@ -1,5 +1,6 @@
 //! Properties of all sample sets, tested on random ones.
 
+use negmm::Interval;
 use negmm::samples::SampleSets;
 use negmm::score::sample_energy;
 use negmm_dist::Distribution;
@@ -68,7 +69,7 @@ proptest! {
         let (low, high) = (low.min(high), low.max(high));
         prop_assert!(row.quantile(low) <= row.quantile(high) + 1e-12);
         prop_assert_eq!((row.quantile(0.0), row.quantile(1.0)), (row.values[0], row.values[values.len() - 1]));
-        let (lower, upper) = row.interval(high);
+        let Interval { lower, upper } = row.interval(high);
         prop_assert!(lower <= upper + 1e-12);
         prop_assert!((row.cdf(lower) + row.survival(lower) - 1.0).abs() < 1e-15);
     }

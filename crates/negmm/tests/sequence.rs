@@ -4,15 +4,15 @@ use negmm::Rng;
 use negmm::compare::{CompareOptions, Metric, Split, compare};
 use negmm::data::{Column, ColumnRoles, Sequence};
 use negmm::model::FitOptions;
+use negmm::train::CpuEngine;
 use negmm::train::Isa;
-use negmm::train::{Callbacks, CpuEngine};
 use negmm::{Encoder, Error, Method, Metrics, Model, Predictions, Table, fit_with};
 use safetensors::SafeTensors;
 
 const WINDOW: usize = 8;
 
 fn of(column: &str, window: usize) -> ColumnRoles {
-    ColumnRoles { sequence: Some(Sequence { column: column.into(), window }), ..ColumnRoles::default() }
+    ColumnRoles::default().sequence(Sequence { column: column.into(), window })
 }
 
 /// A noisy sine wave of 12 steps, and a second column.
@@ -76,7 +76,7 @@ fn a_window_holds_the_steps_before_in_the_scale_of_the_target() {
     assert_eq!(all.x()[37 * all.stride() + 2], data.y()[36]);
     assert_eq!(encoder.schema_with_target().columns.len(), 1);
 
-    let inputs = ColumnRoles { features: Some(vec!["volume".into()]), ..of("y", 3) };
+    let inputs = of("y", 3).features(["volume"]);
     let encoder = Encoder::fit(&table, "y", &inputs).unwrap();
     assert_eq!(encoder.feature_names(), ["y 3", "volume 3", "y 2", "volume 2", "y 1", "volume 1"]);
     // Another column's past can be looked at too.
@@ -139,7 +139,7 @@ fn what_is_loaded_predicts_the_same_bits() {
                 method.set(option, value).unwrap();
             }
         }
-        let inputs = ColumnRoles { features: Some(vec!["y".into(), "volume".into()]), ..of("y", 4) };
+        let inputs = of("y", 4).features(["y", "volume"]);
         let model = fit(&table, &method, &inputs, CpuEngine::new(1)).unwrap();
         let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
         // The file of a boosted model does not hold its history twice.
@@ -202,8 +202,7 @@ fn comparing_learns_from_the_past() {
     let splits = Split::expanding(120, 3).unwrap();
     let inputs = of("y", WINDOW);
     let engine = CpuEngine::new(1);
-    let options =
-        CompareOptions { seed: 1, inputs: &inputs, engine: &engine, watch: Callbacks::nothing(), fitted: &|| {} };
+    let options = CompareOptions::new(&inputs).seed(1).engine(&engine);
     let comparison = compare(&table, "y", &methods, &splits, &options).unwrap();
     assert!(comparison.scores.iter().flatten().all(|score| score.metrics.rows == 30));
     assert!(comparison.summary(0, Metric::Crps).mean < comparison.summary(1, Metric::Crps).mean);
@@ -224,7 +223,7 @@ fn row_weights_and_missing_cells_of_other_columns() {
     let y = numbers(&wave(60, 1), "y").to_vec();
     let columns = [("y", y), ("volume", volume), ("weight", weight)];
     let table = Table::new(columns.map(|(name, numbers)| (name, Column::Numbers(numbers))).to_vec()).unwrap();
-    let inputs = ColumnRoles { features: Some(vec!["volume".into()]), weight: Some("weight".into()), ..of("y", 4) };
+    let inputs = of("y", 4).features(["volume"]).weight("weight");
     for name in ["ne-gmm", "ngboost"] {
         let mut method = method(name, &[]);
         method.set(if name == "ngboost" { "n-estimators" } else { "epochs" }, "5").unwrap();
@@ -252,9 +251,9 @@ fn sequences_that_cannot_be() {
     refused(&of("y", 0), "window must be from 1 to 10000, found 0");
     refused(&of("y", 10_001), "window must be from 1 to 10000, found 10001");
     refused(&of("y", 29), "wave.csv: a window of 29 steps needs at least 31 rows here, found 30");
-    let ignored = ColumnRoles { ignore: vec!["y".into()], ..of("y", 3) };
+    let ignored = of("y", 3).ignore(["y"]);
     refused(&ignored, "wave.csv: the sequence \"y\" cannot be ignored");
-    let weighted = ColumnRoles { weight: Some("volume".into()), ..of("volume", 3) };
+    let weighted = of("volume", 3).weight("volume");
     refused(&weighted, "wave.csv: the sequence \"volume\" cannot be the weight too");
     let text = Table::new(vec![
         ("y", Column::Numbers(vec![1.0, 2.0, 3.0, 4.0])),

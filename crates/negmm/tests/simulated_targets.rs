@@ -2,7 +2,7 @@
 
 use negmm::data::{Column, ColumnRoles, TargetSpec};
 use negmm::model::Fitted;
-use negmm::{FitOptions, Method, Predictions, Rng, Table, fit_with};
+use negmm::{FitOptions, Interval, Method, Predictions, Rng, Table, fit_with};
 use negmm_dist::math::normal;
 
 const ROWS: usize = 1500;
@@ -43,8 +43,8 @@ fn gamma(shape: usize, rng: &mut Rng) -> f64 {
 fn kinds() -> Vec<Kind> {
     let kind = |name, draw| Kind { name, draw, outcome: TargetSpec::default(), discrete: false };
     let with_values = |name, draw| Kind { discrete: true, ..kind(name, draw) };
-    let from_zero = TargetSpec { lower: Some(0.0), ..TargetSpec::default() };
-    let share = TargetSpec { upper: Some(1.0), ..from_zero.clone() };
+    let from_zero = TargetSpec::default().lower(0.0);
+    let share = from_zero.clone().upper(1.0);
     vec![
         with_values("Poisson, mean 0.3", |x, rng| poisson(0.3 * libm::exp(0.5 * x), rng)),
         with_values("Poisson, mean 3", |x, rng| poisson(3.0 * libm::exp(0.5 * x), rng)),
@@ -101,7 +101,7 @@ fn answers_are_those_of_the_truth() {
         let (x, fresh) = (inputs(ROWS, &mut rng), inputs(FRESH, &mut rng));
         let y: Vec<f64> = x.iter().map(|x| draw(*x, &mut rng)).collect();
         let truth: Vec<f64> = fresh.iter().map(|x| draw(*x, &mut rng)).collect();
-        let inputs = ColumnRoles { outcome: outcome.clone(), ..ColumnRoles::default() };
+        let inputs = ColumnRoles::default().outcome(outcome.clone());
         let Fitted { model, warnings, .. } = fitted(&table(&x, y.clone()), inputs);
         assert!(warnings.iter().all(|warning| !warning.message().contains("lies")), "{name}: {warnings:?}");
         let predictions = model.predict(&table(&fresh, truth.clone())).unwrap();
@@ -117,7 +117,7 @@ fn answers_are_those_of_the_truth() {
         assert!((above - share(&|y| y > 0.0)).abs() < 0.02, "{name}: above 0 {above}");
         let zero = mean(&predictions.point_probability(0.0).unwrap());
         assert!((zero - share(&|y| y == 0.0)).abs() < 0.02, "{name}: 0 has {zero}");
-        let (lower, upper) = predictions.interval(0.9).unwrap();
+        let Interval { lower, upper } = predictions.interval(0.9).unwrap();
         let inside = (0..FRESH).filter(|row| (lower[*row]..=upper[*row]).contains(&truth[*row])).count();
         let inside = inside as f64 / FRESH as f64;
         assert!(inside > 0.87 && (discrete || inside < 0.95), "{name}: {inside} inside the 90 % interval");
@@ -135,8 +135,8 @@ fn a_bound_far_from_all_targets_changes_nothing() {
     let y: Vec<f64> = x.iter().map(|x| 4.0 + x + 0.3 * gaussian(&mut rng)).collect();
     let table = table(&x, y);
     let means = |lower: Option<f64>| {
-        let outcome = TargetSpec { lower, ..TargetSpec::default() };
-        fitted(&table, ColumnRoles { outcome, ..ColumnRoles::default() }).model.predict(&table).unwrap().mean()
+        let outcome = TargetSpec::default().lower(lower);
+        fitted(&table, ColumnRoles::default().outcome(outcome)).model.predict(&table).unwrap().mean()
     };
     let (free, bound) = (means(None), means(Some(0.0)));
     assert!(free.iter().zip(&bound).all(|(free, bound)| (free - bound).abs() < 1e-3), "{free:?} {bound:?}");
@@ -174,8 +174,8 @@ fn censored_times_are_those_of_the_truth() {
     assert!((mean(&censored) - 0.4).abs() < 0.05);
     let columns = vec![("x", x.clone()), ("y", y), ("censored", censored)];
     let table = Table::new(columns.into_iter().map(|(name, list)| (name, Column::Numbers(list))).collect()).unwrap();
-    let outcome = TargetSpec { lower: Some(0.0), censored: Some("censored".into()), ..TargetSpec::default() };
-    let Fitted { model, .. } = fitted(&table, ColumnRoles { outcome, ..ColumnRoles::default() });
+    let outcome = TargetSpec::default().lower(0.0).censored("censored");
+    let Fitted { model, .. } = fitted(&table, ColumnRoles::default().outcome(outcome));
     assert_eq!(model.encoder().inputs().len(), 1, "what says what is censored is no input");
     let fresh = inputs(FRESH, &mut rng);
     let truth: Vec<f64> = fresh.iter().map(|x| time(*x, &mut rng)).collect();

@@ -190,7 +190,7 @@ fn rows_without_weight_are_not_there() {
         let columns = columns.columns().map(|(name, column)| (name, column.clone()));
         Table::new(columns.chain([("w", Column::Numbers(weights))]).collect()).unwrap()
     };
-    let inputs = ColumnRoles { weight: Some("w".into()), ..ColumnRoles::default() };
+    let inputs = ColumnRoles::default().weight("w");
     for name in ["auto", "mdn", "ngboost"] {
         let learn = |value| {
             let options = FitOptions::default().inputs(inputs.clone());

@@ -1,6 +1,6 @@
 //! Predictions on a support against plain sums and integrals, on random mixtures of many scales.
 
-use negmm::{DistributionRef, Mixture, Mixtures, Predictions, Rng, Support};
+use negmm::{DistributionRef, Interval, Mixture, Mixtures, Predictions, Rng, Support};
 use negmm_dist::Distribution;
 use negmm_dist::math::quadrature;
 
@@ -210,7 +210,7 @@ fn quantiles_are_the_smallest_values_with_their_level() {
             assert_galois(free.row(0), level, free.row(0).quantile(level).next_down());
             assert_galois(bounded.row(0), level, bounded.row(0).quantile(level).next_down());
             assert_galois(grid.row(0), level, grid.row(0).quantile(level) - step);
-            let (low, high) = grid.row(0).interval(level);
+            let Interval { lower: low, upper: high } = grid.row(0).interval(level);
             assert!(1.0 - grid.row(0).cdf(low - step) - grid.row(0).survival(high) >= level - 1e-13, "{turn} {level}");
         }
     }
@@ -430,7 +430,10 @@ fn bounds_without_any_probability_are_still_an_answer() {
     assert_eq!((row.crps(2.0), row.nll(0.0), row.shortfall_above(0.1)), (2.0, 0.0, 0.0));
     let narrow = Mixtures::new(1, vec![1.0], vec![50.0], vec![1e-200]).unwrap();
     let predictions = on(&narrow, Support { lower: Some(0.0), upper: Some(9.0), ..Support::default() });
-    assert_eq!((predictions.mean(), predictions.interval(0.9).unwrap()), (vec![9.0], (vec![9.0], vec![9.0])));
+    assert_eq!(
+        (predictions.mean(), predictions.interval(0.9).unwrap()),
+        (vec![9.0], Interval { lower: vec![9.0], upper: vec![9.0] })
+    );
     // One value alone.
     let one = on(&narrow, Support { lower: Some(4.0), upper: Some(4.0), ..Support::default() });
     assert_eq!((one.mean(), one.quantile(0.2).unwrap(), one.crps(&[5.0]).unwrap()), (vec![4.0], vec![4.0], vec![1.0]));

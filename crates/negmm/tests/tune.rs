@@ -168,7 +168,7 @@ fn trials_run_once_and_shards_divide_them() {
     };
     for (shard, expected, complete) in [("1/3", 7, false), ("2/3", 7, false), ("3/3", 6, true), ("3/3", 0, true)] {
         let engine = CpuEngine::new(3);
-        let options = RunOptions { engine: &engine, shard: shard.parse().unwrap(), ..RunOptions::quiet() };
+        let options = RunOptions::default().engine(&engine).shard(shard.parse().unwrap());
         let mut journal = Journal::open(&folder.0, &plan(1), options.shard).unwrap();
         assert_eq!(run(&trials, &mut journal, &options, &work).unwrap(), complete);
         assert_eq!(runs.swap(0, Ordering::Relaxed), expected);
@@ -186,7 +186,7 @@ fn a_failure_ends_the_run_and_keeps_what_was_done() {
     };
     let mut journal = Journal::open(&folder.0, &plan(1), Shard::WHOLE).unwrap();
     let engine = CpuEngine::new(1);
-    let options = RunOptions { engine: &engine, ..RunOptions::quiet() };
+    let options = RunOptions::default().engine(&engine);
     assert_eq!(run(&trials, &mut journal, &options, &work).unwrap_err().to_string(), "no");
     assert!(journal.get("trial 3").is_some() && journal.get("trial 5").is_none());
 }
@@ -293,18 +293,9 @@ fn searched(strategy: Strategy, threads: usize, folder: Option<&Path>, shard: Sh
     let dimensions = ["learning-rate=1e-4,1e-2,3e-2", "components=1,2,3"].map(|text| Dimension::parse(text).unwrap());
     let space = Space::new(vec![base], dimensions.to_vec()).unwrap();
     let splits = Split::folds(120, 3, 5).unwrap();
-    let search = Search {
-        table: &table,
-        target: "y",
-        inputs: &inputs,
-        space: &space,
-        strategy,
-        splits: &splits,
-        by: Metric::Crps,
-        seed: 5,
-    };
+    let search = Search::new(&table, "y", &inputs, &space, &splits).strategy(strategy).by(Metric::Crps).seed(5);
     let engine = CpuEngine::new(threads);
-    let options = RunOptions { engine: &engine, shard, ..RunOptions::quiet() };
+    let options = RunOptions::default().engine(&engine).shard(shard);
     let mut journal = match folder {
         Some(folder) => Journal::open(folder, &search.plan(), shard).unwrap(),
         None => Journal::in_memory(),

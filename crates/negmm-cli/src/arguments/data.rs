@@ -135,8 +135,8 @@ pub struct SeriesFlags {
     pub series: Option<String>,
     /// Seasonal periods in steps, such as 24,168 [default: detected]
     #[arg(long, value_name = "N,…", allow_hyphen_values = true)]
-    pub season: Option<Periods>,
+    pub seasonal_periods: Option<Periods>,
     /// Future covariates: columns known ahead, such as prices or holidays; --features are past covariates
     #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
-    pub known: Option<Names>,
+    pub future_covariates: Option<Names>,
 }

@@ -89,10 +89,10 @@ pub struct FutureFlags {
 /// Forecast origins.
 #[derive(Clone, Debug, Args)]
 pub struct OriginFlags {
-    /// Forecasters: backtest, with forecast origins inside the data, over the last N steps of each series
+    /// Forecasters: backtest over the last N steps of each series, with forecast origins inside the data
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<usize>)]
-    pub last: Option<usize>,
+    pub test_size: Option<usize>,
     /// Forecasters: stride between such origins, in steps [default: the horizon]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<usize>)]
-    pub every: Option<usize>,
+    pub stride: Option<usize>,
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use negmm::conformal::{Calibration, CalibrationSet, CoverageGuarantee, LabelColumns, SetKind};
+use negmm::conformal::{Calibration, CalibrationSet, CoverageGuarantee, GroupGuarantee, LabelColumns, SetKind};
 use negmm::data::Warnings;
 use negmm::{Error, Loaded, Model};
 use serde_json::{Value, json};
@@ -87,12 +87,12 @@ fn read(calibrate: &Calibrate, model: &Model, shared: &Shared) -> Result<Calibra
 fn of_coverage(calibration: &Calibration, coverage: f64) -> Vec<Value> {
     let of = |(name, sets): (&str, SetKind)| {
         let each = calibration.guarantees(sets, coverage).into_iter();
-        let each = each.map(|(group, guarantee)| {
-            let bound = if let CoverageGuarantee::Split { bound } = guarantee.promise { Some(bound) } else { None };
-            let whole_line = matches!(guarantee.promise, CoverageGuarantee::WholeLine { .. });
+        let each = each.map(|GroupGuarantee { group, guarantee, .. }| {
+            let bound = if let CoverageGuarantee::Split { bound } = guarantee.kind { Some(bound) } else { None };
+            let unbounded = matches!(guarantee.kind, CoverageGuarantee::Unbounded { .. });
             json!({
                 "sets": name, "group": calibration.by().map(|_| group), "coverage": coverage, "rows": guarantee.rows,
-                "average": guarantee.average(), "bound": bound, "whole_line": whole_line,
+                "average": guarantee.average(), "bound": bound, "whole_line": unbounded,
             })
         });
         each.collect::<Vec<_>>()
@@ -112,17 +112,17 @@ fn sentences(model: &Model, calibration: &Calibration) -> String {
             lines.push("coverage of conformal intervals and regions".into());
             lines.extend(COVERAGES.iter().map(|coverage| {
                 let guarantees = calibration.guarantees(SetKind::Intervals, *coverage);
-                let guarantee = guarantees.first().map_or(String::new(), |(_, guarantee)| guarantee.to_string());
+                let guarantee = guarantees.first().map_or(String::new(), |first| first.guarantee.to_string());
                 format!("  {coverage:<5} {guarantee}")
             }));
         }
         Some(by) => {
             lines.push(format!("coverage of conformal intervals and regions of {OF_GROUPS}, by {by:?}"));
             let guarantees = calibration.guarantees(SetKind::Intervals, OF_GROUPS);
-            let width = guarantees.iter().map(|(group, _)| group.chars().count()).max().unwrap_or(0);
+            let width = guarantees.iter().map(|own| own.group.chars().count()).max().unwrap_or(0);
             let more = guarantees.len().saturating_sub(GROUPS_SHOWN);
             let shown = guarantees.iter().take(GROUPS_SHOWN);
-            lines.extend(shown.map(|(group, guarantee)| format!("  {group:<width$}  {guarantee}")));
+            lines.extend(shown.map(|own| format!("  {:<width$}  {}", own.group, own.guarantee)));
             if more > 0 {
                 lines.push(format!("  and {} more", counted(more, "group")));
             }

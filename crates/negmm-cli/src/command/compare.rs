@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use negmm::compare::{CompareOptions, Comparison, Metric, compare};
-use negmm::train::Callbacks;
 use negmm::{Error, Method};
 use negmm_draw::Style;
 use serde_json::json;
@@ -42,7 +41,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let splits = splitting.splits(&table, inputs, *seed)?;
     let bar = Bar::fits(shared, methods.len() * splits.len());
     let fitted = || bar.add(1);
-    let options = CompareOptions { seed: *seed, inputs, engine: &engine, watch: Callbacks::nothing(), fitted: &fitted };
+    let options = CompareOptions::new(inputs).seed(*seed).engine(&engine).fitted(&fitted);
     let start = Instant::now();
     let comparison = compare(&table, target, &methods, &splits, &options);
     bar.clear();

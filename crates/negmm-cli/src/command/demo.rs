@@ -35,7 +35,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     };
     let mut rng = Rng::new(seed, 0);
     let (train, test) = (toy.sample(rows, &mut rng), toy.sample(TEST_ROWS, &mut rng));
-    let method = Method::Auto(Auto { preset: Preset::Fast, ..Auto::default() });
+    let method = Method::Auto(Auto::default().preset(Preset::Fast));
     let (inputs, dialect) = (ColumnRoles::default(), Dialect::default());
     let data = DataConfig { target: "y".into(), inputs, forecast: None, dialect, seed };
     let config = FitConfig { data, method };

@@ -50,8 +50,8 @@ pub fn print_fitted(
         return print_json(&json!({
             "method": "auto",
             "rows": rows,
-            "recipe": forecaster.recipe(),
-            "share": forecaster.share(),
+            "recipe": forecaster.transform(),
+            "share": forecaster.network_weight(),
             "seconds": seconds,
             "held_out": forecaster.scores(),
             "model": path,
@@ -70,22 +70,22 @@ pub fn print_fitted(
 
 /// A summary of a forecaster.
 fn summary(forecaster: &Forecaster) -> String {
-    let recipe = forecaster.recipe();
-    let seasons: Vec<String> = recipe.seasons.iter().map(usize::to_string).collect();
+    let transform = forecaster.transform();
+    let seasons: Vec<String> = transform.seasonal_periods.iter().map(usize::to_string).collect();
     let seasons = match &seasons[..] {
         [] => "no seasonality".to_string(),
         [one] => format!("seasonal period {one}"),
         many => format!("seasonal periods {}", many.join(", ")),
     };
-    let many = if recipe.many { " for many series" } else { "" };
+    let many = if transform.several { " for many series" } else { "" };
     format!(
         "forecasts of {:?}, {}{many}\n{}, {seasons}; baseline: {}\nstacking weights: networks {:.2}, empirical changes {:.2}",
-        recipe.roles.target,
-        format::counted(recipe.roles.horizon, "step") + " ahead",
-        recipe.clock.words(),
-        recipe.naive().name(),
-        forecaster.share(),
-        1.0 - forecaster.share(),
+        transform.spec.target,
+        format::counted(transform.spec.horizon, "step") + " ahead",
+        transform.frequency.words(),
+        transform.naive().name(),
+        forecaster.network_weight(),
+        1.0 - forecaster.network_weight(),
     )
 }
 
@@ -102,8 +102,8 @@ fn held_out(forecaster: &Forecaster) -> String {
 pub fn object(forecaster: &Forecaster) -> Value {
     let record = forecaster.model().record();
     json!({
-        "recipe": forecaster.recipe(),
-        "share": forecaster.share(),
+        "recipe": forecaster.transform(),
+        "share": forecaster.network_weight(),
         "held_out": forecaster.scores(),
         "inputs": forecaster.model().encoder().feature_names(),
         "version": record.version,
@@ -125,21 +125,21 @@ pub fn text(forecaster: &Forecaster) -> String {
     )
 }
 
-/// `predict`: the steps after the end of each series, or with `--last` a backtest.
+/// `predict`: the steps after the end of each series, or with `--test-size` or `--stride` a backtest.
 pub fn predict(forecaster: &Forecaster, predict: &Predict, query: &Query, shared: &Shared) -> Result<(), Error> {
     let FutureFlags { paths, over } = predict.futures.flags;
     if predict.keep.is_some() {
         return Err(Error::options("--keep cannot be used with forecasts: their rows are not rows of the data"));
     }
     let origins = input::origins(&predict.origins.flags);
-    let inside = origins.last.is_some() || origins.every.is_some();
+    let inside = origins.test_size.is_some() || origins.stride.is_some();
     let options = ForecastOptions::default().inside(inside).aggregate(over.is_some());
     let options = if over.is_none() { options.paths(paths.unwrap_or(0)) } else { options };
     let format = Format::of(&predict.output, shared.json)?;
     ForecastQuery::check(query, forecaster, options)?;
     let table = input::table(&predict.data, &predict.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;
-    let mut portions = forecaster.portions(&table, &histories, inside.then_some(origins))?;
+    let mut portions = forecaster.batches(&table, &histories, inside.then_some(origins))?;
     let mut answered = ForecastQuery::new(query, forecaster, &table, &histories, options)?;
     // The names of the columns and the encoded rows of a portion.
     let mut answer = |mut forecasts: Forecasts| -> Result<_, Error> {
@@ -190,11 +190,11 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     let table = input::table(&evaluate.data, &evaluate.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;
     print_warnings(shared.quiet, &histories.warnings);
-    let rolling = forecaster.rolling(&table, &histories, origins)?;
+    let rolling = forecaster.backtest(&table, &histories, origins)?;
     if shared.json {
         return print_json(&rolling);
     }
-    let verdict = rolling.best_rival().map_or(String::new(), |best| {
+    let verdict = rolling.best_baseline().map_or(String::new(), |best| {
         let than = format!("the best baseline, {:?}", best.name);
         match rolling.scores[0].crps < best.crps {
             true => format!("CRPS {:.1} % below that of {than}", 100.0 * (1.0 - rolling.scores[0].crps / best.crps)),
@@ -210,13 +210,13 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     let adaptive = &rolling.adaptive;
     text.push_str(&format!(
         "\nadaptive {asked} % intervals: coverage {:.1} %, guaranteed within {:.1} % of {asked} %; mean width {}",
-        100.0 * adaptive.held,
+        100.0 * adaptive.empirical,
         100.0 * adaptive.bound,
         format::number(adaptive.width),
         asked = 100.0 * adaptive.coverage,
     ));
-    if adaptive.whole_line > 0.0 {
-        text.push_str(&format!(" except for {:.1} % that are unbounded", 100.0 * adaptive.whole_line));
+    if adaptive.unbounded > 0.0 {
+        text.push_str(&format!(" except for {:.1} % that are unbounded", 100.0 * adaptive.unbounded));
     }
     if rolling.steps.len() > 1 {
         let every = rolling.steps.len().div_ceil(STEPS_SHOWN);
@@ -239,7 +239,7 @@ pub fn compare(
     let table = input::table(&arguments.data, &data.dialect)?;
     let options = FitOptions::default().seed(data.seed).engine(&engine).inputs(data.inputs.clone());
     let begin = Instant::now();
-    let rolled = backtest(&table, roles, auto, (folds, None), &options)?;
+    let rolled = backtest(&table, roles, auto, folds, None, &options)?;
     let seconds = begin.elapsed().as_secs_f64();
     if shared.json {
         return print_json(&json!({"folds": rolled, "seconds": seconds}));

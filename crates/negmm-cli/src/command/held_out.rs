@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use negmm::model::HeldOut;
-use negmm::{Error, Table};
+use negmm::{Error, Interval, Table};
 
 /// CSV with a line for each held-out row: its number in the data (from 1), its target, and its out-of-sample prediction. For censored
 /// targets also the upper bound, and the PIT only of observed ones.
 pub fn csv(held_out: &HeldOut, table: &Table) -> Result<String, Error> {
     let HeldOut { rows, y, known, predictions, .. } = held_out;
     let (mean, sd, pit) = (predictions.mean(), predictions.sd(), predictions.pit(y)?);
-    let (lower, upper) = predictions.interval(0.95)?;
+    let Interval { lower, upper } = predictions.interval(0.95)?;
     let upper_end = if known.is_some() { ",target_upper" } else { "" };
     let mut text = format!("row,target{upper_end},mean,sd,lower_0.95,upper_0.95,pit\n");
     for (at, row) in rows.iter().enumerate() {

@@ -61,7 +61,7 @@ pub fn object(loaded: &Loaded) -> Value {
         "record": model.record(),
         "calibration": model.calibration().map(|calibration| json!({
             "rows": calibration.rows(),
-            "out_of_fold": calibration.is_crossed(),
+            "out_of_fold": calibration.is_out_of_fold(),
             "by": calibration.by(),
             "weight": calibration.weight(),
         })),
@@ -106,7 +106,7 @@ pub fn text(loaded: &Loaded) -> String {
         text.push_str(&format!("\n\n{scores}"));
     }
     if let Some(calibration) = model.calibration() {
-        let how = if calibration.is_crossed() { "predicted out of fold" } else { "of a calibration set" };
+        let how = if calibration.is_out_of_fold() { "predicted out of fold" } else { "of a calibration set" };
         let by = calibration.by().map_or(String::new(), |by| format!(", by {by:?}"));
         text.push_str(&format!(
             "\n\nconformal prediction sets from {} {how}{by}",

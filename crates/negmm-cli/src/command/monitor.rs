@@ -37,7 +37,7 @@ struct State {
 pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Error> {
     shared.threads();
     let arguments::Monitor { alpha, tolerance, seed, .. } = *arguments;
-    let config = MonitorConfig { alpha, tolerance, seed };
+    let config = MonitorConfig::default().alpha(alpha).tolerance(tolerance).seed(seed);
     let new = Monitor::new(config)?;
     let state = arguments.state.as_ref().map(|path| path.display().to_string());
     let picture = arguments.svg.as_deref().map(|path| OutputPath { what: "plot", path, option: "--svg FILE" });
@@ -88,12 +88,12 @@ fn subject(loaded: &Loaded) -> Result<Subject, Error> {
             training: model.record().validation.as_ref().map(|scores| scores.crps),
         }),
         Loaded::Forecaster(forecaster) => {
-            let roles = &forecaster.recipe().roles;
+            let roles = &forecaster.transform().spec;
             // The scores of training are averages over the horizon.
             let training = forecaster.scores().first().filter(|_| roles.horizon == 1);
             Ok(Subject {
                 target: roles.target.clone(),
-                baseline: forecaster.best_rival().map_or(String::new(), |rival| format!("{:?}", rival.name)),
+                baseline: forecaster.best_baseline().map_or(String::new(), |baseline| format!("{:?}", baseline.name)),
                 training: training.map(|scores| scores.crps),
             })
         }
@@ -150,8 +150,8 @@ fn see_series(
     shared: &Shared,
 ) -> Result<(), Error> {
     let last = arguments.forecaster.flags.last;
-    let clock = forecaster.recipe().clock;
-    if arguments.state.is_some() && forecaster.recipe().roles.time.is_none() {
+    let clock = forecaster.transform().frequency;
+    if arguments.state.is_some() && forecaster.transform().spec.time.is_none() {
         let message = "--state needs timestamps (fit --time), so that no step of a series is counted twice";
         return Err(Error::options(message));
     }
@@ -163,19 +163,19 @@ fn see_series(
             histories.series.len()
         )));
     };
-    let is_new = |place: &ForecastPoint| seen.until.is_none_or(|until| series.time(place.step(), clock) > until);
-    let places: Vec<ForecastPoint> = forecaster.next_steps(&histories, last).into_iter().filter(is_new).collect();
+    let is_new = |point: &ForecastPoint| seen.until.is_none_or(|until| series.time(point.step(), clock) > until);
+    let points: Vec<ForecastPoint> = forecaster.next_steps(&histories, last).into_iter().filter(is_new).collect();
     print_warnings(shared.quiet, &histories.warnings);
-    let Some(end) = places.last() else {
+    let Some(end) = points.last() else {
         warn(shared.quiet, &["there are no new steps".to_string()]);
         return Ok(());
     };
     seen.until = Some(series.time(end.step(), clock)).filter(|time| !time.is_nan());
-    let y: Vec<f64> = places.iter().map(|place| series.values[place.step()]).collect();
-    let best = forecaster.best_rival().map(|rival| rival.name.clone());
-    let rival = forecaster.rivals(&histories, &places).into_iter().find(|(name, _)| Some(name) == best.as_ref());
-    let Forecasts { predictions, .. } = forecaster.predict(&table, &histories, places)?;
-    seen.monitor.see(&predictions, &rival.map_or_else(|| predictions.clone(), |(_, rival)| rival), &y)
+    let y: Vec<f64> = points.iter().map(|point| series.values[point.step()]).collect();
+    let best = forecaster.best_baseline().map(|baseline| baseline.name.clone());
+    let baseline = forecaster.baselines(&histories, &points).into_iter().find(|(name, _)| Some(name) == best.as_ref());
+    let Forecasts { predictions, .. } = forecaster.predict(&table, &histories, points)?;
+    seen.monitor.see(&predictions, &baseline.map_or_else(|| predictions.clone(), |(_, baseline)| baseline), &y)
 }
 
 fn merged(value: serde_json::Result<serde_json::Value>, more: serde_json::Value) -> Result<serde_json::Value, Error> {

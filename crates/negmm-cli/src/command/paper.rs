@@ -123,7 +123,7 @@ pub fn run(arguments: &Paper, shared: &Shared) -> Result<(), Error> {
     }
     let bar = Bar::trials(shared);
     let progress = |done: usize, of: usize| bar.at(done, of);
-    let options = RunOptions { engine: &engine, shard: part.shard, progress: &progress, ..RunOptions::quiet() };
+    let options = RunOptions::default().engine(&engine).shard(part.shard).progress(&progress);
     let start = Instant::now();
     let report = experiment.run(&mut journal, &options);
     bar.clear();

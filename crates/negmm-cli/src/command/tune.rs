@@ -40,7 +40,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     // Checks the columns before there is a journal.
     Task::new(&table, target, inputs)?;
     let splits = splitting.splits(&table, inputs, *seed)?;
-    let search = Search { table: &table, target, inputs, space: &space, strategy, splits: &splits, by, seed: *seed };
+    let search = Search::new(&table, target, inputs, &space, &splits).strategy(strategy).by(by).seed(*seed);
     let folder = &arguments.journal;
     let model = arguments.output.clone().unwrap_or_else(|| folder.join("best.negmm")).display().to_string();
     let (trials, result_file) = (folder.join(part.shard.file_name()), folder.join("result.json"));
@@ -51,7 +51,7 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     drop(Output::create(&model)?);
     let bar = Bar::trials(shared);
     let progress = |done: usize, of: usize| bar.at(done, of);
-    let options = RunOptions { engine: &engine, shard: part.shard, progress: &progress, ..RunOptions::quiet() };
+    let options = RunOptions::default().engine(&engine).shard(part.shard).progress(&progress);
     let start = Instant::now();
     let ranking = search.run(&mut journal, &options);
     bar.clear();

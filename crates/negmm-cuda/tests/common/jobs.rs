@@ -98,7 +98,7 @@ pub fn same(name: &str, found: &TrainedNetwork, expected: &TrainedNetwork) {
 /// Jobs that cover every head, loss and option.
 pub fn table() -> Vec<(&'static str, NetworkJob)> {
     let data = Arc::new(rows(200, 5));
-    let short = || TrainingConfig { epochs: 3, ema_decay: 0.0, ..TrainingConfig::default() };
+    let short = || TrainingConfig::default().epochs(3).ema_decay(0.0);
     vec![
         ("hybrid, relu", job(&data, short(), |_| {})),
         (
@@ -120,14 +120,7 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             "averaging, dropout, weight decay, batch of 80",
             job(
                 &data,
-                TrainingConfig {
-                    epochs: 4,
-                    batch_size: 80,
-                    ema_decay: 0.9,
-                    dropout: 0.3,
-                    weight_decay: 0.1,
-                    ..TrainingConfig::default()
-                },
+                TrainingConfig::default().epochs(4).batch_size(80).ema_decay(0.9).dropout(0.3).weight_decay(0.1),
                 |job| job.network.hidden = vec![12, 12],
             ),
         ),
@@ -135,12 +128,7 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             "schedule-free, residual",
             job(
                 &data,
-                TrainingConfig {
-                    epochs: 4,
-                    optimiser: Optimiser::ScheduleFree,
-                    weight_decay: 0.1,
-                    ..TrainingConfig::default()
-                },
+                TrainingConfig::default().epochs(4).optimiser(Optimiser::ScheduleFree).weight_decay(0.1),
                 |job| {
                     job.network.hidden = vec![12, 12, 12];
                     job.network.residual = true;
@@ -151,13 +139,11 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             "muon, residual, calibrated, halves",
             job(
                 &data,
-                TrainingConfig {
-                    epochs: 4,
-                    optimiser: Optimiser::Muon,
-                    batch_size: 70,
-                    select: Selection::Calibrated,
-                    ..TrainingConfig::default()
-                },
+                TrainingConfig::default()
+                    .epochs(4)
+                    .optimiser(Optimiser::Muon)
+                    .batch_size(70)
+                    .select(Selection::Calibrated),
                 |job| {
                     job.network.hidden = vec![20, 20, 3];
                     job.network.residual = true;
@@ -169,13 +155,7 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
             "periodic embedding, weights, muon",
             job(
                 &Arc::new(weighted(rows(230, 5))),
-                TrainingConfig {
-                    epochs: 3,
-                    optimiser: Optimiser::Muon,
-                    batch_size: 100,
-                    weight_decay: 0.05,
-                    ..TrainingConfig::default()
-                },
+                TrainingConfig::default().epochs(3).optimiser(Optimiser::Muon).batch_size(100).weight_decay(0.05),
                 |job| {
                     let embedded = [0, 2, 3].map(|input| EmbeddedInput { input, low: -0.9, high: 0.8 }).to_vec();
                     job.network.stem = Some(Stem::Periodic(Periodic { inputs: 5, frequency: 2.0, embedded }));
@@ -196,20 +176,20 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
         ),
         (
             "adversarial, dropout, batch of 70",
-            job(&data, TrainingConfig { batch_size: 70, adversarial: 0.02, dropout: 0.2, ..short() }, |job| {
+            job(&data, short().batch_size(70).adversarial(0.02).dropout(0.2), |job| {
                 job.network.hidden = vec![12, 9];
             }),
         ),
         (
             "samples, adversarial",
-            job(&data, TrainingConfig { batch_size: 100, adversarial: 0.01, ..short() }, |job| {
+            job(&data, short().batch_size(100).adversarial(0.01), |job| {
                 let head = SampleHead { samples: 20, sd_floor: 1e-3 };
                 job.objective = Objective::SampleEnergy { head, sinkhorn: None };
             }),
         ),
         (
             "samples",
-            job(&Arc::new(weighted(rows(200, 5))), TrainingConfig { batch_size: 70, ..short() }, |job| {
+            job(&Arc::new(weighted(rows(200, 5))), short().batch_size(70), |job| {
                 let head = SampleHead { samples: 21, sd_floor: 1e-3 };
                 job.objective = Objective::SampleEnergy { head, sinkhorn: None };
             }),
@@ -229,41 +209,31 @@ pub fn table() -> Vec<(&'static str, NetworkJob)> {
         ),
         (
             "intervals, atoms and bounds",
-            job(
-                &Arc::new(intervals(rows(200, 5))),
-                TrainingConfig { select: Selection::Calibrated, ..short() },
-                |job| {
-                    let atoms =
-                        Atoms::new([Atom { value: 0.25, probability: 0.1 }, Atom { value: -0.5, probability: 0.1 }]);
-                    let bounds = Bounds { lower: Some(-2.0), upper: None };
-                    let head = MixtureHead { atoms, bounds, ..MixtureHead::new(3, 1e-2) };
-                    job.objective = Objective::Hybrid { head, eta: 0.6 };
-                },
-            ),
+            job(&Arc::new(intervals(rows(200, 5))), short().select(Selection::Calibrated), |job| {
+                let atoms =
+                    Atoms::new([Atom { value: 0.25, probability: 0.1 }, Atom { value: -0.5, probability: 0.1 }]);
+                let bounds = Bounds { lower: Some(-2.0), upper: None };
+                let head = MixtureHead { atoms, bounds, ..MixtureHead::new(3, 1e-2) };
+                job.objective = Objective::Hybrid { head, eta: 0.6 };
+            }),
         ),
         (
             "too large for shared memory, adam",
-            job(
-                &Arc::new(rows(300, 5)),
-                TrainingConfig { epochs: 2, batch_size: 200, ..TrainingConfig::default() },
-                |job| {
-                    job.network.hidden = vec![130, 130, 130];
-                    job.objective = Objective::Hybrid { head: MixtureHead::new(10, 1e-3), eta: 0.5 };
-                },
-            ),
+            job(&Arc::new(rows(300, 5)), TrainingConfig::default().epochs(2).batch_size(200), |job| {
+                job.network.hidden = vec![130, 130, 130];
+                job.objective = Objective::Hybrid { head: MixtureHead::new(10, 1e-3), eta: 0.5 };
+            }),
         ),
         (
             "too large for shared memory, muon, residual, calibrated, halves, dropout",
             job(
                 &Arc::new(rows(300, 5)),
-                TrainingConfig {
-                    epochs: 2,
-                    batch_size: 200,
-                    optimiser: Optimiser::Muon,
-                    dropout: 0.1,
-                    select: Selection::Calibrated,
-                    ..TrainingConfig::default()
-                },
+                TrainingConfig::default()
+                    .epochs(2)
+                    .batch_size(200)
+                    .optimiser(Optimiser::Muon)
+                    .dropout(0.1)
+                    .select(Selection::Calibrated),
                 |job| {
                     job.network.hidden = vec![130, 130, 130, 130];
                     job.network.residual = true;

@@ -19,6 +19,7 @@ use negmm_dist::{Error, Result};
 /// | `memory` | half of the machine's | from 1 | gigabytes of a file, unpacked, that are held in memory at most |
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Dialect {
     /// What stands between cells.
     pub separator: Option<char>,
@@ -32,6 +33,45 @@ pub struct Dialect {
     pub number: Vec<String>,
     /// Gigabytes of a file, unpacked, that are held in memory.
     pub memory: Option<u64>,
+}
+
+/// Setters.
+impl Dialect {
+    /// Sets `separator`.
+    #[must_use]
+    pub fn separator(self, separator: impl Into<Option<char>>) -> Self {
+        Self { separator: separator.into(), ..self }
+    }
+
+    /// Sets `decimal`.
+    #[must_use]
+    pub fn decimal(self, decimal: impl Into<Option<char>>) -> Self {
+        Self { decimal: decimal.into(), ..self }
+    }
+
+    /// Sets `missing`.
+    #[must_use]
+    pub fn missing(self, missing: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { missing: missing.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets `text`.
+    #[must_use]
+    pub fn text(self, text: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { text: text.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets `number`.
+    #[must_use]
+    pub fn number(self, number: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { number: number.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets `memory`.
+    #[must_use]
+    pub fn memory(self, memory: impl Into<Option<u64>>) -> Self {
+        Self { memory: memory.into(), ..self }
+    }
 }
 
 impl Dialect {

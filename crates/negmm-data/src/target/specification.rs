@@ -8,6 +8,7 @@ use negmm_dist::{Error, Result};
 /// What somebody says of the target. Without a word a grid and atoms are recognised, and nothing is censored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct TargetSpec {
     /// Neither grid nor atoms: a density is what is asked for.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -24,6 +25,39 @@ pub struct TargetSpec {
     /// The column of upper ends, where the target's own column has lower ends; an empty cell: the target is what stands there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upper_end: Option<String>,
+}
+
+/// Setters.
+impl TargetSpec {
+    /// Sets `continuous`.
+    #[must_use]
+    pub fn continuous(self, continuous: bool) -> Self {
+        Self { continuous, ..self }
+    }
+
+    /// Sets `lower`.
+    #[must_use]
+    pub fn lower(self, lower: impl Into<Option<f64>>) -> Self {
+        Self { lower: lower.into(), ..self }
+    }
+
+    /// Sets `upper`.
+    #[must_use]
+    pub fn upper(self, upper: impl Into<Option<f64>>) -> Self {
+        Self { upper: upper.into(), ..self }
+    }
+
+    /// Sets `censored`.
+    #[must_use]
+    pub fn censored(self, censored: impl Into<String>) -> Self {
+        Self { censored: Some(censored.into()), ..self }
+    }
+
+    /// Sets `upper_end`.
+    #[must_use]
+    pub fn upper_end(self, upper_end: impl Into<String>) -> Self {
+        Self { upper_end: Some(upper_end.into()), ..self }
+    }
 }
 
 impl TargetSpec {

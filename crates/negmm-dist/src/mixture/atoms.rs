@@ -64,7 +64,7 @@ mod tests {
         let levels = [1e-300, 0.3, 0.5, 0.500_001, 0.75, 0.750_001, 1.0 - 1e-15];
         assert_eq!(levels.map(|level| ATOMS.quantile(level)), [-1.0, -1.0, -1.0, 2.0, 2.0, 4.0, 4.0]);
         assert_eq!(levels.map(|level| ATOMS.quantile_above(level)), [4.0, 2.0, -1.0, -1.0, -1.0, -1.0, -1.0]);
-        assert_eq!(ATOMS.interval(0.5), (-1.0, 2.0));
+        assert_eq!(ATOMS.interval(0.5), crate::Interval { lower: -1.0, upper: 2.0 });
         // Below the first atom of the mixture there is only a tail of the Gaussian.
         let below = MIXED.cdf(-1e-300);
         for level in [0.1 * below, 0.5 * below] {

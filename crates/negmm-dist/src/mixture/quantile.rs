@@ -240,7 +240,7 @@ mod tests {
     fn tails_of_an_interval_mirror_each_other() {
         let symmetric = Mixture { weights: &[0.2, 0.6, 0.2], means: &[-3.0, 0.0, 3.0], sds: &[1.0, 0.1, 1.0] };
         for coverage in [1e-9, 0.5, 0.9, 1.0 - 1e-15] {
-            let (lower, upper) = symmetric.interval(coverage);
+            let crate::Interval { lower, upper } = symmetric.interval(coverage);
             assert_eq!(lower, -upper, "{coverage}");
         }
     }

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::Predictions;
 use crate::distribution::Distribution;
 use crate::highest_density::HighestDensityRegion;
+use crate::interval::Interval;
 use crate::math::rng::Rng;
 use crate::mixture::{QuantileLevel, TailQuantile};
 use crate::{Error, Result, streams};
@@ -44,10 +45,10 @@ impl Predictions {
     ///
     /// # Errors
     /// When `coverage` is not strictly between 0 and 1.
-    pub fn interval(&self, coverage: f64) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub fn interval(&self, coverage: f64) -> Result<Interval<Vec<f64>>> {
         check_fraction("coverage", coverage)?;
         let [lower, upper] = QuantileLevel::around(coverage).map(|level| self.quantiles(&[level]).remove(0));
-        Ok((lower, upper))
+        Ok(Interval { lower, upper })
     }
 
     /// The quantiles of all rows at each of these levels, which lie strictly between 0 and 1.

@@ -50,7 +50,10 @@ fn one_sample_is_a_point() {
     let sets = set(&[3.0]);
     let row = sets.row(0);
     assert_eq!((row.mean(), row.sd(), row.variance(), row.normal_sd()), (3.0, 0.0, 0.0, 0.1));
-    assert_eq!((row.quantile(0.3), row.interval(0.9), row.crps(5.0)), (3.0, (3.0, 3.0), 2.0));
+    assert_eq!(
+        (row.quantile(0.3), row.interval(0.9), row.crps(5.0)),
+        (3.0, crate::Interval { lower: 3.0, upper: 3.0 }, 2.0)
+    );
     assert_eq!((row.shortfall_below(0.05), row.shortfall_above(0.05)), (3.0, 3.0));
     assert_eq!(row.sample(&mut Rng::new(1, 1)), 3.0);
     assert!((row.log_pdf(3.0) - (normal::log_pdf(0.0) - libm::log(0.1))).abs() < 1e-15);

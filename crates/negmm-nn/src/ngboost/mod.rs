@@ -49,6 +49,7 @@ const LARGEST: f64 = 1e100;
 /// The settings of NGBoost. Files store some fields by former names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct NgBoost {
     /// Largest number of boosting rounds.
     #[serde(rename = "rounds")]
@@ -111,6 +112,81 @@ impl Default for NgBoost {
             patience: 100,
             refit: true,
         }
+    }
+}
+
+/// Setters.
+impl NgBoost {
+    /// Sets `n_estimators`.
+    #[must_use]
+    pub fn n_estimators(self, n_estimators: usize) -> Self {
+        Self { n_estimators, ..self }
+    }
+
+    /// Sets `max_depth`.
+    #[must_use]
+    pub fn max_depth(self, max_depth: usize) -> Self {
+        Self { max_depth, ..self }
+    }
+
+    /// Sets `learning_rate`.
+    #[must_use]
+    pub fn learning_rate(self, learning_rate: f64) -> Self {
+        Self { learning_rate, ..self }
+    }
+
+    /// Sets `score`.
+    #[must_use]
+    pub fn score(self, score: BoostingScore) -> Self {
+        Self { score, ..self }
+    }
+
+    /// Sets `subsample`.
+    #[must_use]
+    pub fn subsample(self, subsample: f64) -> Self {
+        Self { subsample, ..self }
+    }
+
+    /// Sets `colsample`.
+    #[must_use]
+    pub fn colsample(self, colsample: f64) -> Self {
+        Self { colsample, ..self }
+    }
+
+    /// Sets `min_samples_leaf`.
+    #[must_use]
+    pub fn min_samples_leaf(self, min_samples_leaf: usize) -> Self {
+        Self { min_samples_leaf, ..self }
+    }
+
+    /// Sets `splits`.
+    #[must_use]
+    pub fn splits(self, splits: Splits) -> Self {
+        Self { splits, ..self }
+    }
+
+    /// Sets `sigma_min`.
+    #[must_use]
+    pub fn sigma_min(self, sigma_min: f64) -> Self {
+        Self { sigma_min, ..self }
+    }
+
+    /// Sets `validation_fraction`.
+    #[must_use]
+    pub fn validation_fraction(self, validation_fraction: f64) -> Self {
+        Self { validation_fraction, ..self }
+    }
+
+    /// Sets `patience`.
+    #[must_use]
+    pub fn patience(self, patience: usize) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Sets `refit`.
+    #[must_use]
+    pub fn refit(self, refit: bool) -> Self {
+        Self { refit, ..self }
     }
 }
 

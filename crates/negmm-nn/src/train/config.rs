@@ -9,6 +9,7 @@ use negmm_dist::Result;
 /// The configuration of a training loop. Files store some fields by former names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct TrainingConfig {
     /// Largest number of passes over the training rows.
     pub epochs: usize,
@@ -66,6 +67,99 @@ impl Default for TrainingConfig {
             adversarial: 0.0,
             snapshots: 0,
         }
+    }
+}
+
+/// Setters.
+impl TrainingConfig {
+    /// Sets `epochs`.
+    #[must_use]
+    pub fn epochs(self, epochs: usize) -> Self {
+        Self { epochs, ..self }
+    }
+
+    /// Sets `steps`.
+    #[must_use]
+    pub fn steps(self, steps: impl Into<Option<usize>>) -> Self {
+        Self { steps: steps.into(), ..self }
+    }
+
+    /// Sets `check_every`.
+    #[must_use]
+    pub fn check_every(self, check_every: impl Into<Option<usize>>) -> Self {
+        Self { check_every: check_every.into(), ..self }
+    }
+
+    /// Sets `batch_size`.
+    #[must_use]
+    pub fn batch_size(self, batch_size: usize) -> Self {
+        Self { batch_size, ..self }
+    }
+
+    /// Sets `optimiser`.
+    #[must_use]
+    pub fn optimiser(self, optimiser: Optimiser) -> Self {
+        Self { optimiser, ..self }
+    }
+
+    /// Sets `learning_rate`.
+    #[must_use]
+    pub fn learning_rate(self, learning_rate: f64) -> Self {
+        Self { learning_rate, ..self }
+    }
+
+    /// Sets `schedule`.
+    #[must_use]
+    pub fn schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
+    }
+
+    /// Sets `patience`.
+    #[must_use]
+    pub fn patience(self, patience: usize) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Sets `validation_fraction`.
+    #[must_use]
+    pub fn validation_fraction(self, validation_fraction: f64) -> Self {
+        Self { validation_fraction, ..self }
+    }
+
+    /// Sets `select`.
+    #[must_use]
+    pub fn select(self, select: Selection) -> Self {
+        Self { select, ..self }
+    }
+
+    /// Sets `ema_decay`.
+    #[must_use]
+    pub fn ema_decay(self, ema_decay: f64) -> Self {
+        Self { ema_decay, ..self }
+    }
+
+    /// Sets `dropout`.
+    #[must_use]
+    pub fn dropout(self, dropout: f64) -> Self {
+        Self { dropout, ..self }
+    }
+
+    /// Sets `weight_decay`.
+    #[must_use]
+    pub fn weight_decay(self, weight_decay: f64) -> Self {
+        Self { weight_decay, ..self }
+    }
+
+    /// Sets `adversarial`.
+    #[must_use]
+    pub fn adversarial(self, adversarial: f64) -> Self {
+        Self { adversarial, ..self }
+    }
+
+    /// Sets `snapshots`.
+    #[must_use]
+    pub fn snapshots(self, snapshots: usize) -> Self {
+        Self { snapshots, ..self }
     }
 }
 

@@ -17,13 +17,13 @@ pub(super) fn predictions(prices: &Prices, effort: Effort, seed: u64) -> Result<
     let days = prices.split.train.len();
     let table = |close: &[f64]| Table::new(vec![("close", Column::Numbers(close.to_vec()))]);
     let auto = match effort {
-        Effort::Quick => Auto { steps: Some(QUICK_STEPS), ..Auto::default() },
+        Effort::Quick => Auto::default().steps(QUICK_STEPS),
         _ => Auto::default(),
     };
     let options = FitOptions::default().seed(seed);
     let forecaster = fit_forecaster(&table(&close[..days])?, &SeriesSpec::of("close"), &auto, &options)?.forecaster;
     let all = table(close)?;
     let histories = forecaster.histories(&all)?;
-    let places = forecaster.places(&histories, BacktestOrigins { last: Some(close.len() - days), every: Some(1) });
-    Ok(forecaster.predict(&all, &histories, places)?.predictions)
+    let points = forecaster.points(&histories, BacktestOrigins::default().test_size(close.len() - days).stride(1));
+    Ok(forecaster.predict(&all, &histories, points)?.predictions)
 }

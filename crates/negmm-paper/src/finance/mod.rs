@@ -13,7 +13,7 @@ mod stock;
 use std::path::Path;
 
 use negmm::Result;
-use negmm::compare::Task;
+use negmm::compare::{Scored, Task};
 use negmm::data::{self, ColumnRoles, Sequence};
 use negmm::train::JobGroup;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
@@ -92,9 +92,9 @@ impl Plan {
     /// Runs the trials that are not in the journal; `None` when trials of other shards are missing.
     pub fn run(&self, data: &Path, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Report>> {
         let prices: Vec<Prices> = self.stocks.iter().map(|stock| stock.read(data)).collect::<Result<_>>()?;
-        let sequence = Some(Sequence { column: "close".into(), window: WINDOW });
-        let outcome = data::TargetSpec { continuous: true, ..data::TargetSpec::default() };
-        let inputs = ColumnRoles { sequence, outcome, ..ColumnRoles::default() };
+        let sequence = Sequence { column: "close".into(), window: WINDOW };
+        let outcome = data::TargetSpec::default().continuous(true);
+        let inputs = ColumnRoles::default().sequence(sequence).outcome(outcome);
         let work = |fit: &Fit| self.fit((&prices[fit.stock], &inputs), fit);
         let mut tried = Vec::new();
         for stock in 0..prices.len() {
@@ -144,8 +144,8 @@ impl Plan {
         let seed = self.seed.wrapping_add(fit.run as u64);
         let method = &fit.configuration.method;
         let task = Task::new(&prices.table, "close", inputs)?;
-        Ok(task.undertake(method, &prices.split, seed)?.map(|scored| {
-            let (score, model) = scored?;
+        Ok(task.job_group(method, &prices.split, seed)?.map(|scored| {
+            let Scored { score, model, .. } = scored?;
             let validation = model.record().validation.as_ref().map(|metrics| metrics.rmse);
             Ok(json!(FitResult { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
         }))

@@ -4,7 +4,7 @@ use negmm::Distribution;
 use negmm::data::{Column, ColumnRoles, Dataset};
 use negmm::train::{Callbacks, Engine};
 use negmm::tune::{Configuration, Journal};
-use negmm::{Encoder, Predictions, Result, Table, Toy};
+use negmm::{Encoder, Interval, Predictions, Result, Table, Toy};
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::checkpoints::{Checkpoint, TrainingPath};
@@ -59,7 +59,7 @@ fn panel(
     if predictions.mixtures().is_some_and(|mixtures| mixtures.components() > 1) {
         panel = panel.with(density(&predictions, (low, high), range).name("density"));
     }
-    let (lower, upper) = predictions.interval(COVERAGE)?;
+    let Interval { lower, upper } = predictions.interval(COVERAGE)?;
     panel = panel
         .with(
             Mark::points(&data_x[..shown], &data_y[..shown])

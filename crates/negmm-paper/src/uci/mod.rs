@@ -9,7 +9,7 @@ mod sets;
 
 use std::path::Path;
 
-use negmm::compare::{Split, Summary, Task};
+use negmm::compare::{Scored, Split, Summary, Task};
 use negmm::data::ColumnRoles;
 use negmm::train::JobGroup;
 use negmm::tune::{Configuration, Journal, RunOptions, Trial, run};
@@ -195,8 +195,8 @@ impl Plan {
 
     fn fit<'a>(&self, task: &Task<'a>, loaded: &Loaded, fit: &Fit) -> Result<JobGroup<'a, Value>> {
         let seed = self.seed.wrapping_add(fit.split as u64);
-        Ok(task.undertake(&fit.configuration.method, &loaded.splits[fit.split], seed)?.map(|scored| {
-            let (score, model) = scored?;
+        Ok(task.job_group(&fit.configuration.method, &loaded.splits[fit.split], seed)?.map(|scored| {
+            let Scored { score, model, .. } = scored?;
             let validation = model.record().validation.as_ref().map(|metrics| (metrics.rmse, metrics.nll));
             Ok(json!(FitResult { validation, test: Scores::from_score(&score, model.encoder().target().scale) }))
         }))

@@ -65,9 +65,8 @@ impl Set {
     /// The columns that are inputs.
     pub fn inputs(&self) -> ColumnRoles {
         // The paper predicts densities only.
-        let outcome = TargetSpec { continuous: true, ..TargetSpec::default() };
-        let ignore = self.ignore.iter().map(|name| name.to_string()).collect();
-        ColumnRoles { ignore, outcome, ..ColumnRoles::default() }
+        let outcome = TargetSpec::default().continuous(true);
+        ColumnRoles::default().ignore(self.ignore.iter().copied()).outcome(outcome)
     }
 
     /// Its splits: at random 80 to 20 (`paper`), or the fixed ones of the benchmark, 90 to 10 at random where there are none

@@ -74,7 +74,7 @@ fn over_rows(evaluation: &EvaluationSet, diagnostics: &Diagnostics, target: &str
         y: take(&|at| evaluation.y[at]),
         mean: take(&|at| rows[at].mean),
         outer: (take(&|at| rows[at].lower), take(&|at| rows[at].upper)),
-        inner: shown.iter().map(|at| evaluation.predictions.row(*at).interval(0.5)).unzip(),
+        inner: shown.iter().map(|at| <(f64, f64)>::from(evaluation.predictions.row(*at).interval(0.5))).unzip(),
     };
     Plot {
         name: "fan".into(),
@@ -97,8 +97,8 @@ fn over_time(last_steps: &LastSteps, target: &str) -> Result<Plot> {
         x: last_steps.numbers.iter().map(|number| *number as f64).collect(),
         y: last_steps.y.clone(),
         mean: last_steps.predictions.mean(),
-        outer: last_steps.predictions.interval(COVERAGE)?,
-        inner: last_steps.predictions.interval(0.5)?,
+        outer: last_steps.predictions.interval(COVERAGE)?.into(),
+        inner: last_steps.predictions.interval(0.5)?.into(),
     };
     Ok(Plot {
         name: "fan".into(),

@@ -1,5 +1,6 @@
 //! Plots of forecasts: fan charts, scores and calibration by horizon, seasonality.
 
+use negmm::Interval;
 use negmm::forecast::{Backtest, Forecaster, Forecasts, Histories, STEP_PIT_BINS, Series, StepScores};
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
@@ -21,7 +22,7 @@ const MAX_LAGS: usize = 400;
 
 /// Fan charts: the forecasts of some series after their past.
 pub fn fans(forecaster: &Forecaster, histories: &Histories, future: &Forecasts) -> Vec<Plot> {
-    let horizon = forecaster.recipe().roles.horizon;
+    let horizon = forecaster.transform().spec.horizon;
     let shown = evenly_spaced(histories.series.len(), MAX_FANS);
     shown
         .into_iter()
@@ -34,10 +35,10 @@ pub fn fans(forecaster: &Forecaster, histories: &Histories, future: &Forecasts) 
 }
 
 fn fan(forecaster: &Forecaster, series: &Series, future: &Forecasts, rows: &[usize], number: usize) -> Plot {
-    let (recipe, predictions) = (forecaster.recipe(), future.predictions.select(rows));
+    let (transform, predictions) = (forecaster.transform(), future.predictions.select(rows));
     let first = series.len().saturating_sub(PAST.max(PAST_HORIZONS * rows.len()));
-    let time = |step: usize| series.time(step, recipe.clock);
-    let (axis, shown): (String, Box<dyn Fn(usize) -> f64>) = match recipe.clock.has_dates() {
+    let time = |step: usize| series.time(step, transform.frequency);
+    let (axis, shown): (String, Box<dyn Fn(usize) -> f64>) = match transform.frequency.has_dates() {
         true => {
             let axis = TimeAxis::new(time(first), time(series.len() + rows.len()));
             (axis.label.clone(), Box::new(move |step| axis.position(time(step))))
@@ -49,10 +50,10 @@ fn fan(forecaster: &Forecaster, series: &Series, future: &Forecasts, rows: &[usi
     // The fan starts at the last observed value.
     let with_last = |list: Vec<f64>| [series.values[series.len() - 1]].into_iter().chain(list).collect::<Vec<f64>>();
     let x: Vec<f64> = past.last().copied().into_iter().chain(future_x.iter().copied()).collect();
-    let target = name(&recipe.roles.target);
+    let target = name(&transform.spec.target);
     let mut panel = Panel::new(Axis::new(axis), Axis::new(&target));
     for (coverage, opacity) in BANDS {
-        if let Ok((lower, upper)) = predictions.interval(coverage) {
+        if let Ok(Interval { lower, upper }) = predictions.interval(coverage) {
             let band = Mark::band(&x, &with_last(lower), &with_last(upper)).colour(Colour::Blue).opacity(opacity);
             panel = panel.with(band.name(format!("{} interval", percent(coverage))));
         }
@@ -64,7 +65,7 @@ fn fan(forecaster: &Forecaster, series: &Series, future: &Forecasts, rows: &[usi
     let interval = predictions.interval(0.95).unwrap_or_default();
     let table = TextTable::new(["step", "median", "95 % from", "to"]).filled((0..rows.len()).map(|step| {
         let at = |list: &[f64]| list.get(step).copied().map_or(String::new(), num);
-        vec![count(step + 1), at(&median), at(&interval.0), at(&interval.1)]
+        vec![count(step + 1), at(&median), at(&interval.lower), at(&interval.upper)]
     }));
     let of = if series.name.is_empty() { target } else { format!("{target} of {}", name(&series.name)) };
     Plot {
@@ -140,7 +141,7 @@ pub fn pit(rolling: &Backtest) -> Plot {
 
 /// The correlogram of changes, and the seasonal periods found.
 pub fn seasons(forecaster: &Forecaster, histories: &Histories) -> Option<Plot> {
-    let seasons = &forecaster.recipe().seasons;
+    let seasons = &forecaster.transform().seasonal_periods;
     let longest = seasons.last().map_or(MAX_LAGS / 8, |season| season + season / 4).clamp(12, MAX_LAGS);
     let correlation = histories.correlation(longest);
     if correlation.len() < 3 {

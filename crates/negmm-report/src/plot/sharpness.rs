@@ -70,7 +70,7 @@ fn widths(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics) 
         table.push([num(bin[0]), num(bin[1]), percent(*height)]);
     }
     let baseline = model.baseline(1).row(0).interval(COVERAGE);
-    let constant = baseline.1 - baseline.0;
+    let constant = baseline.width();
     let panel = Panel::new(
         Axis::new(format!("width of the 90 % interval of {}", name(&model.encoder().target().name))).include(0.0),
         Axis::new("fraction of rows").percent().include(0.0),

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::calibration::SetKind;
+use super::calibration::{SetKind, SetSpec};
 use negmm_dist::{Error, Predictions, Result};
 
 /// Step size of the update, as a probability.
@@ -23,18 +23,17 @@ const RATE: f64 = 0.02;
 /// Conformal sets of several kinds and coverages along sequences, made batch by batch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AdaptiveConformal {
-    courses: Vec<AdaptiveState>,
+    states: Vec<AdaptiveState>,
 }
 
 /// The sets of one kind and coverage.
 #[derive(Clone, Debug, PartialEq)]
 struct AdaptiveState {
-    sets: SetKind,
-    coverage: f64,
+    sets: SetSpec,
     /// The sequences; each adapts on its own.
     streams: BTreeMap<usize, Stream>,
     targets: usize,
-    held: usize,
+    covered: usize,
     /// The probability that each set of the last batch excludes.
     outside: Vec<f64>,
 }
@@ -50,71 +49,75 @@ struct Stream {
     longest: usize,
 }
 
+/// A step of a sequence that a set is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SequenceStep {
+    /// Number of the sequence.
+    pub sequence: usize,
+    /// The time when the set is made.
+    pub made: usize,
+    /// The time when the target becomes known.
+    pub known: usize,
+}
+
 /// Empirical coverage of the sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Kept {
+pub struct AdaptiveCoverage {
     /// Number of known targets.
     pub targets: usize,
     /// Number of targets inside their set.
-    pub held: usize,
+    pub covered: usize,
     /// Upper bound on the difference between the fraction of misses and 1 - coverage.
     pub bound: f64,
 }
 
 impl AdaptiveConformal {
     /// Sets of these kinds and coverages, before the first batch.
-    pub fn new(sets: &[(SetKind, f64)]) -> Self {
-        let course = |(sets, coverage): &(SetKind, f64)| AdaptiveState {
+    pub fn new(sets: &[SetSpec]) -> Self {
+        let state = |sets: &SetSpec| AdaptiveState {
             sets: *sets,
-            coverage: *coverage,
             streams: BTreeMap::new(),
             targets: 0,
-            held: 0,
+            covered: 0,
             outside: Vec::new(),
         };
-        Self { courses: sets.iter().map(course).collect() }
+        Self { states: sets.iter().map(state).collect() }
     }
 
     /// Makes the sets of consecutive steps of one sequence; unknown targets are NaN.
     ///
     /// # Errors
     /// When the numbers of targets and predictions differ.
-    pub fn of_sequence(sets: &[(SetKind, f64)], predictions: &Predictions, y: &[f64]) -> Result<Self> {
+    pub fn of_sequence(sets: &[SetSpec], predictions: &Predictions, y: &[f64]) -> Result<Self> {
         let mut adaptive = Self::new(sets);
-        adaptive.follow(predictions, y, |row| (0, row, row + 1))?;
+        adaptive.update(predictions, y, |row| SequenceStep { sequence: 0, made: row, known: row + 1 })?;
         Ok(adaptive)
     }
 
-    /// Makes a batch of sets. `place` gives for each row its sequence, the time when the set is made and the time
-    /// when its target becomes known. Within a sequence no set may be made before those of earlier batches. Unknown
-    /// targets are NaN.
+    /// Makes a batch of sets; `step` gives the step of each row. Within a sequence no set may be made before those of
+    /// earlier batches. Unknown targets are NaN.
     ///
     /// # Errors
     /// When the numbers of targets and predictions differ.
-    pub fn follow(
-        &mut self,
-        predictions: &Predictions,
-        y: &[f64],
-        place: impl Fn(usize) -> (usize, usize, usize),
-    ) -> Result<()> {
+    pub fn update(&mut self, predictions: &Predictions, y: &[f64], step: impl Fn(usize) -> SequenceStep) -> Result<()> {
         // Any number will do for an unknown target: its tail is not used.
         let known: Vec<f64> = y.iter().map(|y| if y.is_nan() { 0.0 } else { *y }).collect();
         let mut order: Vec<usize> = (0..y.len()).collect();
-        order.sort_by_key(|row| place(*row).1);
-        for sets in [SetKind::Intervals, SetKind::Regions] {
-            let mut courses = self.courses.iter_mut().filter(|course| course.sets == sets).peekable();
-            if courses.peek().is_none() {
+        order.sort_by_key(|row| step(*row).made);
+        for kind in [SetKind::Intervals, SetKind::Regions] {
+            let mut states = self.states.iter_mut().filter(|state| state.sets.kind == kind).peekable();
+            if states.peek().is_none() {
                 continue;
             }
-            let tails = predictions.each_with(&known, |row, y| match sets {
+            let scores = predictions.each_with(&known, |row, y| match kind {
                 SetKind::Intervals => row.interval_tail(y),
                 SetKind::Regions => row.region_tail(y),
             })?;
-            for course in courses {
-                course.outside = vec![0.0; y.len()];
+            for state in states {
+                state.outside = vec![0.0; y.len()];
                 for row in &order {
-                    course.outside[*row] = course.make(place(*row), (!y[*row].is_nan()).then_some(tails[*row]));
+                    state.outside[*row] = state.next_set(step(*row), (!y[*row].is_nan()).then_some(scores[*row]));
                 }
             }
         }
@@ -125,44 +128,45 @@ impl AdaptiveConformal {
     ///
     /// # Errors
     /// When there are no sets of this kind and coverage.
-    pub fn outside(&self, sets: SetKind, coverage: f64) -> Result<&[f64]> {
-        Ok(&self.course(sets, coverage)?.outside)
+    pub fn outside(&self, sets: SetSpec) -> Result<&[f64]> {
+        Ok(&self.state(sets)?.outside)
     }
 
     /// Empirical coverage over all batches.
     ///
     /// # Errors
     /// When there are no sets of this kind and coverage.
-    pub fn kept(&self, sets: SetKind, coverage: f64) -> Result<Kept> {
-        let AdaptiveState { streams, targets, held, .. } = self.course(sets, coverage)?;
+    pub fn coverage(&self, sets: SetSpec) -> Result<AdaptiveCoverage> {
+        let AdaptiveState { streams, targets, covered, .. } = self.state(sets)?;
+        let coverage = sets.coverage;
         let reach = |stream: &Stream| (1.0 - coverage).max(coverage) + RATE * (1 + stream.longest) as f64;
         let reach = streams.values().map(reach).fold(0.0, |sum, reach| sum + reach);
         let bound = if *targets > 0 { (reach / (RATE * *targets as f64)).min(1.0) } else { 1.0 };
-        Ok(Kept { targets: *targets, held: *held, bound })
+        Ok(AdaptiveCoverage { targets: *targets, covered: *covered, bound })
     }
 
-    fn course(&self, sets: SetKind, coverage: f64) -> Result<&AdaptiveState> {
-        let asked = |course: &&AdaptiveState| course.sets == sets && course.coverage == coverage;
-        let absent = || Error::options(format!("no adaptive sets of coverage {coverage} are made"));
-        self.courses.iter().find(asked).ok_or_else(absent)
+    fn state(&self, sets: SetSpec) -> Result<&AdaptiveState> {
+        let absent = || Error::options(format!("no adaptive sets of coverage {} are made", sets.coverage));
+        self.states.iter().find(|state| state.sets == sets).ok_or_else(absent)
     }
 }
 
 impl AdaptiveState {
-    /// The probability that the next set of a sequence excludes; `tail` is that of its target, where it is known.
-    fn make(&mut self, (stream, made, seen): (usize, usize, usize), tail: Option<f64>) -> f64 {
-        let wanted = 1.0 - self.coverage;
+    /// The probability that the next set of a sequence excludes; `score` is the conformity score of its target, where
+    /// it is known.
+    fn next_set(&mut self, SequenceStep { sequence, made, known }: SequenceStep, score: Option<f64>) -> f64 {
+        let wanted = 1.0 - self.sets.coverage;
         let new = || Stream { current: wanted, waiting: VecDeque::new(), longest: 0 };
-        let Stream { current, waiting, longest } = self.streams.entry(stream).or_insert_with(new);
-        while let Some((_, missed)) = waiting.front().copied().filter(|(seen, _)| *seen <= made) {
+        let Stream { current, waiting, longest } = self.streams.entry(sequence).or_insert_with(new);
+        while let Some((_, missed)) = waiting.front().copied().filter(|(known, _)| *known <= made) {
             waiting.pop_front();
             *current += missed.map_or(0.0, |missed| RATE * (wanted - missed));
         }
         *longest = waiting.len().max(*longest);
-        let missed = tail.map(|tail| f64::from(*current > 0.0 && tail <= *current));
+        let missed = score.map(|score| f64::from(*current > 0.0 && score <= *current));
         self.targets += usize::from(missed.is_some());
-        self.held += usize::from(missed == Some(0.0));
-        waiting.push_back((seen, missed));
+        self.covered += usize::from(missed == Some(0.0));
+        waiting.push_back((known, missed));
         current.clamp(0.0, 1.0)
     }
 }
@@ -176,37 +180,41 @@ mod tests {
         Mixtures::new(1, vec![1.0; rows], vec![0.0; rows], vec![sd; rows]).unwrap().into()
     }
 
+    fn step(sequence: usize, made: usize, known: usize) -> SequenceStep {
+        SequenceStep { sequence, made, known }
+    }
+
     #[test]
-    fn the_share_of_misses_is_within_its_bound_whatever_happens() {
+    fn the_fraction_of_misses_is_within_its_bound_whatever_happens() {
         let rows = 2000;
         // Overconfident, underconfident, and targets that are always outside.
         let wild: Vec<f64> = (0..rows).map(|row| if row % 2 == 0 { 1e9 } else { -1e9 }).collect();
         for y in [normal(rows, 5.0).sample(1, 3, 0), normal(rows, 0.1).sample(1, 3, 0), wild] {
-            for sets in [SetKind::Intervals, SetKind::Regions] {
-                let adaptive = AdaptiveConformal::of_sequence(&[(sets, 0.9)], &normal(rows, 1.0), &y).unwrap();
-                let (outside, kept) = (adaptive.outside(sets, 0.9).unwrap(), adaptive.kept(sets, 0.9).unwrap());
-                let missed = 1.0 - kept.held as f64 / kept.targets as f64;
-                assert_eq!((kept.targets, outside[0]), (rows, 1.0 - 0.9));
-                assert!((kept.bound - 0.92 / (0.02 * 2000.0)).abs() < 1e-12, "{}", kept.bound);
-                assert!((missed - 0.1).abs() <= kept.bound, "{missed} {}", kept.bound);
+            for sets in [SetSpec::intervals(0.9), SetSpec::regions(0.9)] {
+                let adaptive = AdaptiveConformal::of_sequence(&[sets], &normal(rows, 1.0), &y).unwrap();
+                let (outside, found) = (adaptive.outside(sets).unwrap(), adaptive.coverage(sets).unwrap());
+                let missed = 1.0 - found.covered as f64 / found.targets as f64;
+                assert_eq!((found.targets, outside[0]), (rows, 1.0 - 0.9));
+                assert!((found.bound - 0.92 / (0.02 * 2000.0)).abs() < 1e-12, "{}", found.bound);
+                assert!((missed - 0.1).abs() <= found.bound, "{missed} {}", found.bound);
             }
         }
     }
 
     /// The probabilities that intervals exclude, made in batches of `at_once`, and their empirical coverage.
-    fn intervals(y: &[f64], at_once: usize, place: impl Fn(usize) -> (usize, usize, usize)) -> (Vec<f64>, Kept) {
-        let (mut adaptive, mut outside) = (AdaptiveConformal::new(&[(SetKind::Intervals, 0.9)]), Vec::new());
+    fn intervals(y: &[f64], at_once: usize, step: impl Fn(usize) -> SequenceStep) -> (Vec<f64>, AdaptiveCoverage) {
+        let (mut adaptive, mut outside) = (AdaptiveConformal::new(&[SetSpec::intervals(0.9)]), Vec::new());
         for (batch, y) in y.chunks(at_once).enumerate() {
-            adaptive.follow(&normal(y.len(), 1.0), y, |row| place(batch * at_once + row)).unwrap();
-            outside.extend_from_slice(adaptive.outside(SetKind::Intervals, 0.9).unwrap());
+            adaptive.update(&normal(y.len(), 1.0), y, |row| step(batch * at_once + row)).unwrap();
+            outside.extend_from_slice(adaptive.outside(SetSpec::intervals(0.9)).unwrap());
         }
-        (outside, adaptive.kept(SetKind::Intervals, 0.9).unwrap())
+        (outside, adaptive.coverage(SetSpec::intervals(0.9)).unwrap())
     }
 
     #[test]
     fn a_set_knows_nothing_of_targets_that_come_later() {
         let y: Vec<f64> = (0..40).map(|row| if row < 20 { 0.0 } else { 9.0 }).collect();
-        let delayed = |delay: usize| intervals(&y, 40, |row| (0, row, row + delay));
+        let delayed = |delay: usize| intervals(&y, 40, |row| step(0, row, row + delay));
         let (prompt, late) = (delayed(1).0, delayed(5).0);
         // Twenty hits raise the excluded probability, then each miss lowers it.
         assert!(prompt[1] > prompt[0] && late[4] == late[0] && late[5] > late[4]);
@@ -217,24 +225,24 @@ mod tests {
     #[test]
     fn sequences_adapt_by_themselves() {
         let y: Vec<f64> = (0..60).map(|row| if row % 2 == 0 { 9.0 } else { f64::NAN }).collect();
-        let (outside, kept) = intervals(&y, 60, |row| (row % 2, row / 2, row / 2 + 1));
-        assert!(outside[58] == 0.0 && outside[59] == 1.0 - 0.9 && kept.targets == 30);
+        let (outside, found) = intervals(&y, 60, |row| step(row % 2, row / 2, row / 2 + 1));
+        assert!(outside[58] == 0.0 && outside[59] == 1.0 - 0.9 && found.targets == 30);
     }
 
     #[test]
     fn batches_are_made_as_all_at_once() {
         let y: Vec<f64> = (0..90).map(|row| if row % 7 == 3 { f64::NAN } else { f64::from(row % 4) }).collect();
-        let place = |row: usize| (row % 3, row / 3, row / 3 + 1 + row % 3);
+        let of_row = |row: usize| step(row % 3, row / 3, row / 3 + 1 + row % 3);
         for at_once in [1, 4, 30] {
-            assert_eq!(intervals(&y, at_once, place), intervals(&y, 90, place));
+            assert_eq!(intervals(&y, at_once, of_row), intervals(&y, 90, of_row));
         }
     }
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let mut adaptive = AdaptiveConformal::new(&[(SetKind::Intervals, 0.9)]);
-        assert!(adaptive.follow(&normal(2, 1.0), &[0.0], |row| (0, row, row)).is_err());
-        let message = adaptive.outside(SetKind::Regions, 0.9).unwrap_err().to_string();
+        let mut adaptive = AdaptiveConformal::new(&[SetSpec::intervals(0.9)]);
+        assert!(adaptive.update(&normal(2, 1.0), &[0.0], |row| step(0, row, row)).is_err());
+        let message = adaptive.outside(SetSpec::regions(0.9)).unwrap_err().to_string();
         assert_eq!(message, "no adaptive sets of coverage 0.9 are made");
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::conformity_scores::Tails;
-use super::guarantee::Guarantee;
+use super::conformity_scores::ConformityScores;
+use super::guarantee::{GroupGuarantee, Guarantee};
 use super::labels::Labels;
 use negmm_dist::{Error, Predictions, Result};
 use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
@@ -20,11 +20,32 @@ pub enum SetKind {
     Regions,
 }
 
+/// Prediction sets of one kind and nominal coverage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SetSpec {
+    /// The kind of set.
+    pub kind: SetKind,
+    /// Nominal coverage.
+    pub coverage: f64,
+}
+
+impl SetSpec {
+    /// Central intervals of this coverage.
+    pub fn intervals(coverage: f64) -> Self {
+        Self { kind: SetKind::Intervals, coverage }
+    }
+
+    /// Highest-density regions of this coverage.
+    pub fn regions(coverage: f64) -> Self {
+        Self { kind: SetKind::Regions, coverage }
+    }
+}
+
 /// A calibration set under construction.
 #[derive(Clone, Debug, Default)]
 pub struct CalibrationSet {
     /// Conformity scores for intervals and for regions.
-    tails: Vec<(f64, f64)>,
+    scores: Vec<(f64, f64)>,
     labels: Labels,
 }
 
@@ -34,7 +55,7 @@ impl CalibrationSet {
     /// # Errors
     /// When the numbers of targets and rows differ, or a target is NaN.
     pub fn add(&mut self, predictions: &Predictions, y: &[f64], labels: Labels) -> Result<()> {
-        self.tails.extend(predictions.each_with(y, |row, y| (row.interval_tail(y), row.region_tail(y)))?);
+        self.scores.extend(predictions.each_with(y, |row, y| (row.interval_tail(y), row.region_tail(y)))?);
         self.labels.groups.extend(labels.groups);
         self.labels.weights.extend(labels.weights);
         Ok(())
@@ -45,16 +66,18 @@ impl CalibrationSet {
     /// # Errors
     /// When there are no rows, the numbers of groups or weights and rows differ, or a weight is negative.
     pub fn calibration(self, by: Option<&str>, weight: Option<&str>) -> Result<Calibration> {
-        let Self { tails, labels: Labels { groups, weights } } = self;
-        if tails.is_empty() {
-            return Err(Error::data("guaranteed sets need at least 1 row that the model has not seen, found none"));
+        let Self { scores, labels: Labels { groups, weights } } = self;
+        if scores.is_empty() {
+            return Err(Error::data(
+                "conformal prediction sets need at least 1 row that the model has not seen, found none",
+            ));
         }
         if let Some(name) = weight {
-            check_weights(name, &weights, tails.len())?;
+            check_weights(name, &weights, scores.len())?;
         }
         let mut names: Vec<&str> = match by {
             Some(name) => {
-                check_groups(name, groups.len(), tails.len())?;
+                check_groups(name, groups.len(), scores.len())?;
                 groups.iter().map(String::as_str).collect()
             }
             None => vec![""],
@@ -66,7 +89,7 @@ impl CalibrationSet {
             return Err(Error::data(format!("column {name:?} has {found} groups, and {MOST_GROUPS} is the most")));
         }
         let mut rows = vec![(Vec::new(), Vec::new()); names.len()];
-        for (row, (interval, region)) in tails.into_iter().enumerate() {
+        for (row, (interval, region)) in scores.into_iter().enumerate() {
             let name = if by.is_some() { &groups[row] } else { "" };
             let own = if weight.is_some() { weights[row] } else { 1.0 };
             if own > 0.0 {
@@ -78,13 +101,13 @@ impl CalibrationSet {
         let group = |(name, (intervals, regions)): (&str, (Vec<_>, Vec<_>))| Group {
             name: name.to_string(),
             rows: intervals.len(),
-            intervals: Tails::new(intervals),
-            regions: Tails::new(regions),
+            intervals: ConformityScores::new(intervals),
+            regions: ConformityScores::new(regions),
         };
         Ok(Calibration {
             by: by.map(str::to_string),
             weight: weight.map(str::to_string),
-            crossed: false,
+            out_of_fold: false,
             groups: names.into_iter().zip(rows).map(group).collect(),
         })
     }
@@ -94,7 +117,7 @@ impl CalibrationSet {
 ///
 /// ```
 /// use negmm::conformal::{Calibration, ConformalPredictor, Labels, SetKind};
-/// use negmm::{Mixtures, Predictions};
+/// use negmm::{Interval, Mixtures, Predictions};
 ///
 /// let normal = |rows: usize, sd: f64| {
 ///     Predictions::from(Mixtures::new(1, vec![1.0; rows], vec![0.0; rows], vec![sd; rows]).unwrap())
@@ -103,9 +126,10 @@ impl CalibrationSet {
 /// let predict = |rows: usize| normal(rows, 0.5);
 /// let y = normal(999, 1.0).sample(1, 7, 0);
 /// let calibration = Calibration::learn(&predict(999), &y)?;
-/// let (lower, upper) = ConformalPredictor::Calibrated(&calibration, &Labels::default()).intervals(&predict(1), 0.9)?;
+/// let predictor = ConformalPredictor::Calibrated(&calibration, &Labels::default());
+/// let Interval { lower, upper } = predictor.intervals(&predict(1), 0.9)?;
 /// assert!(lower[0] < -1.5 && 1.5 < upper[0] && upper[0] < 1.8);
-/// let sentence = calibration.guarantees(SetKind::Intervals, 0.9)[0].1.to_string();
+/// let sentence = calibration.guarantees(SetKind::Intervals, 0.9)[0].guarantee.to_string();
 /// assert!(sentence.starts_with("at least 90 % on average; for this model at least 88.7 % with 90 % confidence"));
 /// # Ok::<(), negmm::Error>(())
 /// ```
@@ -114,7 +138,7 @@ pub struct Calibration {
     by: Option<String>,
     weight: Option<String>,
     /// Whether the rows were predicted out of fold, by parts of the final model.
-    crossed: bool,
+    out_of_fold: bool,
     groups: Vec<Group>,
 }
 
@@ -123,12 +147,12 @@ pub struct Calibration {
 struct Group {
     name: String,
     rows: usize,
-    intervals: Tails,
-    regions: Tails,
+    intervals: ConformityScores,
+    regions: ConformityScores,
 }
 
 impl Group {
-    fn tails(&self, sets: SetKind) -> &Tails {
+    fn scores(&self, sets: SetKind) -> &ConformityScores {
         match sets {
             SetKind::Intervals => &self.intervals,
             SetKind::Regions => &self.regions,
@@ -144,8 +168,8 @@ pub(crate) struct CalibrationShape {
     by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     weight: Option<String>,
-    #[serde(default)]
-    crossed: bool,
+    #[serde(default, rename = "crossed")]
+    out_of_fold: bool,
     /// Name and number of rows of each group.
     groups: Vec<(String, usize)>,
 }
@@ -162,8 +186,8 @@ impl Calibration {
     }
 
     /// The calibration from out-of-fold predictions, made by parts of the final model.
-    pub(crate) fn crossed(predictions: &Predictions, y: &[f64]) -> Result<Self> {
-        Ok(Self { crossed: true, ..Self::learn(predictions, y)? })
+    pub(crate) fn of_out_of_fold(predictions: &Predictions, y: &[f64]) -> Result<Self> {
+        Ok(Self { out_of_fold: true, ..Self::learn(predictions, y)? })
     }
 
     /// The column of groups, for guarantees within each group.
@@ -177,8 +201,8 @@ impl Calibration {
     }
 
     /// Whether it comes from out-of-fold predictions rather than from a separate calibration set.
-    pub fn is_crossed(&self) -> bool {
-        self.crossed
+    pub fn is_out_of_fold(&self) -> bool {
+        self.out_of_fold
     }
 
     /// Number of calibration rows.
@@ -187,16 +211,16 @@ impl Calibration {
     }
 
     /// The guarantee of sets of this coverage in each group; without groups a single one with an empty name.
-    pub fn guarantees(&self, sets: SetKind, coverage: f64) -> Vec<(&str, Guarantee)> {
-        let of = |group: &Group| match (self.crossed, &self.weight) {
-            (false, None) => Guarantee::split(coverage, group.rows, group.tails(sets)),
-            (_, weight) => Guarantee::without_bound(coverage, group.rows, weight.is_some(), group.tails(sets)),
+    pub fn guarantees(&self, sets: SetKind, coverage: f64) -> Vec<GroupGuarantee<'_>> {
+        let of = |group: &Group| match (self.out_of_fold, &self.weight) {
+            (false, None) => Guarantee::split(coverage, group.rows, group.scores(sets)),
+            (_, weight) => Guarantee::without_bound(coverage, group.rows, weight.is_some(), group.scores(sets)),
         };
-        self.groups.iter().map(|group| (group.name.as_str(), of(group))).collect()
+        self.groups.iter().map(|group| GroupGuarantee { group: &group.name, guarantee: of(group) }).collect()
     }
 
     /// Number of rows whose group is not in the calibration set: their sets are unbounded.
-    pub fn strangers(&self, labels: &Labels) -> usize {
+    pub fn unseen_groups(&self, labels: &Labels) -> usize {
         labels.groups.iter().filter(|name| self.by.is_some() && self.group(name).is_none()).count()
     }
 
@@ -220,7 +244,7 @@ impl Calibration {
             check_weights(name, &labels.weights, count)?;
         }
         let of = |group: Option<&Group>, weight| match group {
-            Some(group) => group.tails(sets).threshold(coverage, weight).outside,
+            Some(group) => group.scores(sets).threshold(coverage, weight).outside,
             None => 0.0,
         };
         if self.by.is_none() && self.weight.is_none() {
@@ -236,12 +260,16 @@ impl Calibration {
     /// The stored parts: the shape as text, the conformity scores as tensors.
     pub(crate) fn write(&self) -> (CalibrationShape, Vec<Tensor>) {
         let groups = self.groups.iter().map(|group| (group.name.clone(), group.rows)).collect();
-        let shape =
-            CalibrationShape { by: self.by.clone(), weight: self.weight.clone(), crossed: self.crossed, groups };
+        let shape = CalibrationShape {
+            by: self.by.clone(),
+            weight: self.weight.clone(),
+            out_of_fold: self.out_of_fold,
+            groups,
+        };
         let tensors = self.groups.iter().enumerate().flat_map(|(number, group)| {
-            let tensor = |name: &str, tails: &Tails| {
-                let pairs = tails.tails.iter().zip(&tails.weights).flat_map(|(tail, weight)| [*tail, *weight]);
-                Tensor::new(format!("calibration.{number}.{name}"), vec![tails.tails.len(), 2], pairs)
+            let tensor = |name: &str, scores: &ConformityScores| {
+                let pairs = scores.scores.iter().zip(&scores.weights).flat_map(|(score, weight)| [*score, *weight]);
+                Tensor::new(format!("calibration.{number}.{name}"), vec![scores.scores.len(), 2], pairs)
             };
             [tensor("intervals", &group.intervals), tensor("regions", &group.regions)]
         });
@@ -250,30 +278,30 @@ impl Calibration {
 
     /// The calibration from its stored parts.
     pub(crate) fn read(shape: CalibrationShape, tensors: &Tensors<'_>) -> std::result::Result<Self, Flaw> {
-        let CalibrationShape { by, weight, crossed, groups } = shape;
+        let CalibrationShape { by, weight, out_of_fold, groups } = shape;
         if groups.is_empty() || by.is_none() && groups.len() > 1 || !groups.is_sorted_by(|a, b| a.0 < b.0) {
             return Err("the groups of its calibration are not in order".into());
         }
         let group = |(number, (name, rows)): (usize, (String, usize))| {
             let read = |what: &str| {
                 let numbers: Vec<f64> = numbers_of(tensors, &format!("calibration.{number}.{what}"), None)?;
-                let (tails, weights): (Vec<f64>, Vec<f64>) =
+                let (scores, weights): (Vec<f64>, Vec<f64>) =
                     numbers.as_chunks().0.iter().map(|[a, b]| (*a, *b)).unzip();
-                let sound = tails.is_sorted_by(|a, b| a < b)
-                    && tails.iter().all(|tail| (0.0..=1.0).contains(tail))
+                let sound = scores.is_sorted_by(|a, b| a < b)
+                    && scores.iter().all(|score| (0.0..=1.0).contains(score))
                     && weights.iter().all(|weight| *weight > 0.0 && weight.is_finite())
                     && (weight.is_some() || weights.iter().sum::<f64>() == rows as f64)
-                    && (rows > 0 || tails.is_empty());
+                    && (rows > 0 || scores.is_empty());
                 if sound {
-                    Ok(Tails { tails, weights })
+                    Ok(ConformityScores { scores, weights })
                 } else {
-                    Err("the tails of its calibration are not in order".to_string())
+                    Err("the conformity scores of its calibration are not in order".to_string())
                 }
             };
             Ok(Group { rows, intervals: read("intervals")?, regions: read("regions")?, name })
         };
         let groups = groups.into_iter().enumerate().map(group).collect::<std::result::Result<_, Flaw>>()?;
-        Ok(Self { by, weight, crossed, groups })
+        Ok(Self { by, weight, out_of_fold, groups })
     }
 }
 
@@ -282,7 +310,7 @@ fn check_groups(name: &str, found: usize, rows: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::data(format!(
-        "guaranteed sets go by column {name:?}: expected {rows} groups, one for each row, found {found}"
+        "conformal prediction sets go by column {name:?}: expected {rows} groups, one for each row, found {found}"
     )))
 }
 
@@ -290,7 +318,7 @@ fn check_weights(name: &str, weights: &[f64], rows: usize) -> Result<()> {
     if weights.len() != rows {
         let found = weights.len();
         return Err(Error::data(format!(
-            "guaranteed sets are weighted by column {name:?}: expected {rows} weights, one for each row, found {found}"
+            "conformal prediction sets are weighted by column {name:?}: expected {rows} weights, one for each row, found {found}"
         )));
     }
     match weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {

@@ -16,9 +16,9 @@ const ROUNDING: f64 = 1e-12;
 
 /// Conformity scores in ascending order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Tails {
+pub(crate) struct ConformityScores {
     /// Distinct values.
-    pub(crate) tails: Vec<f64>,
+    pub(crate) scores: Vec<f64>,
     /// Total weight of the rows with this score, or one below the next.
     pub(crate) weights: Vec<f64>,
 }
@@ -32,16 +32,16 @@ pub(crate) struct Threshold {
     pub(crate) rank: f64,
 }
 
-impl Tails {
+impl ConformityScores {
     /// From pairs of score and weight, in any order.
     pub(crate) fn new(mut rows: Vec<(f64, f64)>) -> Self {
         rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let mut list = Self::default();
         let mut next = 0;
-        for (rank, (tail, weight)) in rows.into_iter().enumerate() {
-            let last = list.tails.len().wrapping_sub(1);
-            if rank >= next && list.tails.last() != Some(&tail) {
-                list.tails.push(tail);
+        for (rank, (score, weight)) in rows.into_iter().enumerate() {
+            let last = list.scores.len().wrapping_sub(1);
+            if rank >= next && list.scores.last() != Some(&score) {
+                list.scores.push(score);
                 list.weights.push(weight);
                 next = rank + 1 + rank / GRAIN;
             } else {
@@ -61,11 +61,11 @@ impl Tails {
         // In floating point 1 - 0.9 is a little less than 0.1, which would lower the rank.
         let room = (1.0 - coverage) * (self.total() + weight) * (1.0 + ROUNDING);
         let (mut below, mut threshold) = (0.0, Threshold { outside: 0.0, rank: 0.0 });
-        for (tail, own) in self.tails.iter().zip(&self.weights) {
+        for (score, own) in self.scores.iter().zip(&self.weights) {
             if below + weight > room {
                 break;
             }
-            threshold = Threshold { outside: tail * (1.0 - ROUNDING), rank: below + weight };
+            threshold = Threshold { outside: score * (1.0 - ROUNDING), rank: below + weight };
             below += own;
         }
         threshold
@@ -76,8 +76,8 @@ impl Tails {
 mod tests {
     use super::*;
 
-    fn plain(count: usize) -> Tails {
-        Tails::new((0..count).rev().map(|rank| ((rank + 1) as f64, 1.0)).collect())
+    fn plain(count: usize) -> ConformityScores {
+        ConformityScores::new((0..count).rev().map(|rank| ((rank + 1) as f64, 1.0)).collect())
     }
 
     #[test]
@@ -95,18 +95,18 @@ mod tests {
     }
 
     #[test]
-    fn equal_tails_stay_together() {
-        let tails = Tails::new([0.5, 0.2, 0.5, 0.5, 0.9].map(|tail| (tail, 1.0)).to_vec());
-        assert_eq!((&tails.tails[..], &tails.weights[..]), (&[0.2, 0.5, 0.9][..], &[1.0, 3.0, 1.0][..]));
+    fn equal_scores_stay_together() {
+        let scores = ConformityScores::new([0.5, 0.2, 0.5, 0.5, 0.9].map(|score| (score, 1.0)).to_vec());
+        assert_eq!((&scores.scores[..], &scores.weights[..]), (&[0.2, 0.5, 0.9][..], &[1.0, 3.0, 1.0][..]));
         // With a threshold of 0.5 one of six is excluded; with 0.9, four and the new row.
-        assert_eq!(tails.threshold(0.6, 1.0).rank, 2.0);
-        assert_eq!(tails.threshold(0.15, 1.0).rank, 5.0);
+        assert_eq!(scores.threshold(0.6, 1.0).rank, 2.0);
+        assert_eq!(scores.threshold(0.15, 1.0).rank, 5.0);
     }
 
     #[test]
     fn weights_count_as_many_equal_rows_do() {
-        let many = Tails::new((1..=10).flat_map(|tail| [(f64::from(tail), 1.0); 3]).collect());
-        let heavy = Tails::new((1..=10).map(|tail| (f64::from(tail), 3.0)).collect());
+        let many = ConformityScores::new((1..=10).flat_map(|score| [(f64::from(score), 1.0); 3]).collect());
+        let heavy = ConformityScores::new((1..=10).map(|score| (f64::from(score), 3.0)).collect());
         for coverage in [0.5, 0.8, 0.9] {
             assert_eq!(many.threshold(coverage, 1.0), heavy.threshold(coverage, 1.0));
         }
@@ -118,7 +118,7 @@ mod tests {
     fn a_long_list_is_short_and_never_too_narrow() {
         let (count, coverage) = (100_000, 0.9);
         let short = plain(count);
-        assert!(short.tails.len() < 2000 && short.total() == count as f64, "{}", short.tails.len());
+        assert!(short.scores.len() < 2000 && short.total() == count as f64, "{}", short.scores.len());
         let exact = (0.1 * (count + 1) as f64).floor();
         let threshold = short.threshold(coverage, 1.0);
         assert!(threshold.rank <= exact && threshold.rank > exact * (1.0 - 1.0 / GRAIN as f64), "{threshold:?}");

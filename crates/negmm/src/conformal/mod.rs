@@ -19,9 +19,9 @@ mod guarantee;
 mod labels;
 mod predictor;
 
-pub use adaptive::{AdaptiveConformal, Kept};
+pub use adaptive::{AdaptiveConformal, AdaptiveCoverage, SequenceStep};
 pub(crate) use calibration::CalibrationShape;
-pub use calibration::{Calibration, CalibrationSet, SetKind};
-pub use guarantee::{CONFIDENCE, CoverageGuarantee, Guarantee};
+pub use calibration::{Calibration, CalibrationSet, SetKind, SetSpec};
+pub use guarantee::{CONFIDENCE, CoverageGuarantee, GroupGuarantee, Guarantee};
 pub use labels::{LabelColumns, Labels};
 pub use predictor::ConformalPredictor;

@@ -1,7 +1,7 @@
 //! Conformal predictors: a calibration or adaptive conformal inference.
 
-use super::{AdaptiveConformal, Calibration, Labels, SetKind};
-use negmm_dist::{HighestDensityRegion, Predictions, Result};
+use super::{AdaptiveConformal, Calibration, Labels, SetKind, SetSpec};
+use negmm_dist::{HighestDensityRegion, Interval, Predictions, Result};
 
 /// A source of conformal sets.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub enum ConformalPredictor<'a> {
     /// A calibration, and the labels of the new rows.
     Calibrated(&'a Calibration, &'a Labels),
     /// Adaptive conformal inference; the predictions are those of its last batch.
-    AdaptiveConformal(&'a AdaptiveConformal),
+    Adaptive(&'a AdaptiveConformal),
 }
 
 impl ConformalPredictor<'_> {
@@ -17,9 +17,9 @@ impl ConformalPredictor<'_> {
     ///
     /// # Errors
     /// As [`Calibration::outside`].
-    pub fn intervals(&self, predictions: &Predictions, coverage: f64) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub fn intervals(&self, predictions: &Predictions, coverage: f64) -> Result<Interval<Vec<f64>>> {
         let outside = self.outside(SetKind::Intervals, coverage, predictions.len())?;
-        Ok(predictions.each_with(&outside, |row, outside| row.interval_leaving(outside))?.into_iter().unzip())
+        Ok(predictions.each_with(&outside, |row, outside| row.interval_leaving(outside))?.into_iter().collect())
     }
 
     /// Highest-density regions.
@@ -34,7 +34,7 @@ impl ConformalPredictor<'_> {
     fn outside(&self, sets: SetKind, coverage: f64, rows: usize) -> Result<Vec<f64>> {
         match self {
             Self::Calibrated(calibration, labels) => calibration.outside(sets, coverage, rows, labels),
-            Self::AdaptiveConformal(adaptive) => Ok(adaptive.outside(sets, coverage)?.to_vec()),
+            Self::Adaptive(adaptive) => Ok(adaptive.outside(SetSpec { kind: sets, coverage })?.to_vec()),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Adaptive conformal inference for forecasts: by step ahead and series.
 
+use negmm_dist::Interval;
 use serde::Serialize;
 
 use super::{BacktestOrigins, ForecastPoint, Forecaster, Forecasts, Histories};
-use crate::conformal::{AdaptiveConformal, ConformalPredictor, SetKind};
+use crate::conformal::{AdaptiveConformal, ConformalPredictor, SequenceStep, SetSpec};
 use negmm_data::Table;
 use negmm_dist::Result;
 
@@ -14,13 +15,15 @@ pub struct AdaptiveScores {
     /// Nominal coverage.
     pub coverage: f64,
     /// Empirical coverage: the fraction of values inside their interval.
-    pub held: f64,
+    #[serde(rename = "held")]
+    pub empirical: f64,
     /// Upper bound on the difference between empirical and nominal coverage.
     pub bound: f64,
     /// Mean width of the bounded intervals.
     pub width: f64,
     /// Fraction of unbounded intervals.
-    pub whole_line: f64,
+    #[serde(rename = "whole_line")]
+    pub unbounded: f64,
 }
 
 impl Forecaster {
@@ -28,9 +31,9 @@ impl Forecaster {
     ///
     /// # Errors
     /// When the table cannot be forecast.
-    pub fn adaptive(&self, table: &Table, histories: &Histories, sets: &[(SetKind, f64)]) -> Result<AdaptiveConformal> {
+    pub fn adaptive(&self, table: &Table, histories: &Histories, sets: &[SetSpec]) -> Result<AdaptiveConformal> {
         let mut adaptive = AdaptiveConformal::new(sets);
-        for forecasts in self.portions(table, histories, Some(BacktestOrigins::default()))? {
+        for forecasts in self.batches(table, histories, Some(BacktestOrigins::default()))? {
             self.adapt(&mut adaptive, histories, &forecasts?)?;
         }
         Ok(adaptive)
@@ -41,14 +44,14 @@ impl Forecaster {
     /// # Errors
     /// When the number of predictions differs from the number of forecast points.
     pub fn adapt(&self, adaptive: &mut AdaptiveConformal, histories: &Histories, forecasts: &Forecasts) -> Result<()> {
-        let horizon = self.recipe.roles.horizon;
-        let value = |place: &ForecastPoint| {
-            histories.series[place.series].values.get(place.step()).copied().unwrap_or(f64::NAN)
+        let horizon = self.transform.spec.horizon;
+        let value = |point: &ForecastPoint| {
+            histories.series[point.series].values.get(point.step()).copied().unwrap_or(f64::NAN)
         };
-        let y: Vec<f64> = forecasts.places.iter().map(value).collect();
-        adaptive.follow(&forecasts.predictions, &y, |row| {
-            let ForecastPoint { series, origin, ahead } = forecasts.places[row];
-            (series * horizon + ahead - 1, origin, origin + ahead)
+        let y: Vec<f64> = forecasts.points.iter().map(value).collect();
+        adaptive.update(&forecasts.predictions, &y, |row| {
+            let ForecastPoint { series, origin, ahead } = forecasts.points[row];
+            SequenceStep { sequence: series * horizon + ahead - 1, made: origin, known: origin + ahead }
         })
     }
 }
@@ -67,7 +70,7 @@ impl Adapting {
     pub(super) fn new(coverage: f64) -> Self {
         Self {
             coverage,
-            adaptive: AdaptiveConformal::new(&[(SetKind::Intervals, coverage)]),
+            adaptive: AdaptiveConformal::new(&[SetSpec::intervals(coverage)]),
             rows: 0,
             finite: 0,
             width: 0.0,
@@ -77,8 +80,8 @@ impl Adapting {
     /// Adds the next forecasts.
     pub(super) fn see(&mut self, forecaster: &Forecaster, histories: &Histories, forecasts: &Forecasts) -> Result<()> {
         forecaster.adapt(&mut self.adaptive, histories, forecasts)?;
-        let (lower, upper) =
-            ConformalPredictor::AdaptiveConformal(&self.adaptive).intervals(&forecasts.predictions, self.coverage)?;
+        let Interval { lower, upper } =
+            ConformalPredictor::Adaptive(&self.adaptive).intervals(&forecasts.predictions, self.coverage)?;
         self.rows += lower.len();
         for width in lower.iter().zip(&upper).map(|(lower, upper)| upper - lower).filter(|width| width.is_finite()) {
             self.finite += 1;
@@ -89,13 +92,13 @@ impl Adapting {
 
     /// The scores so far.
     pub(super) fn scores(&self) -> Result<AdaptiveScores> {
-        let kept = self.adaptive.kept(SetKind::Intervals, self.coverage)?;
+        let found = self.adaptive.coverage(SetSpec::intervals(self.coverage))?;
         Ok(AdaptiveScores {
             coverage: self.coverage,
-            held: kept.held as f64 / kept.targets.max(1) as f64,
-            bound: kept.bound,
+            empirical: found.covered as f64 / found.targets.max(1) as f64,
+            bound: found.bound,
             width: self.width / self.finite.max(1) as f64,
-            whole_line: 1.0 - self.finite as f64 / self.rows.max(1) as f64,
+            unbounded: 1.0 - self.finite as f64 / self.rows.max(1) as f64,
         })
     }
 }

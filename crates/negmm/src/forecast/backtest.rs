@@ -14,12 +14,28 @@ use negmm_dist::{Error, Result};
 
 /// The origins of a backtest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BacktestOrigins {
     /// Only origins whose forecasts lie within this many last steps of each series; by default all origins with
     /// enough history.
-    pub last: Option<usize>,
+    pub test_size: Option<usize>,
     /// Steps between consecutive origins; by default the horizon.
-    pub every: Option<usize>,
+    pub stride: Option<usize>,
+}
+
+/// Setters.
+impl BacktestOrigins {
+    /// Sets `test_size`.
+    #[must_use]
+    pub fn test_size(self, test_size: impl Into<Option<usize>>) -> Self {
+        Self { test_size: test_size.into(), ..self }
+    }
+
+    /// Sets `stride`.
+    #[must_use]
+    pub fn stride(self, stride: impl Into<Option<usize>>) -> Self {
+        Self { stride: stride.into(), ..self }
+    }
 }
 
 /// Backtest scores of a forecaster and its baselines.
@@ -38,30 +54,31 @@ pub struct Backtest {
 
 impl Backtest {
     /// The baseline with the best CRPS.
-    pub fn best_rival(&self) -> Option<&StepScores> {
+    pub fn best_baseline(&self) -> Option<&StepScores> {
         self.scores.iter().skip(1).min_by(|a, b| a.crps.total_cmp(&b.crps))
     }
 }
 
 /// Backtest with refitting: the last half of each series is cut into `folds` blocks, and each block is forecast by a
-/// forecaster fitted to all steps before it.
+/// forecaster fitted to all steps before it. `stride` is that of [`BacktestOrigins`].
 ///
 /// # Errors
 /// When the data or the settings are invalid, no block is as long as the horizon, or the caller asked to stop.
 pub fn backtest(
     table: &Table,
-    roles: &SeriesSpec,
+    spec: &SeriesSpec,
     auto: &Auto,
-    (folds, every): (usize, Option<usize>),
+    folds: usize,
+    stride: Option<usize>,
     options: &FitOptions<'_>,
 ) -> Result<Vec<Backtest>> {
-    let histories = Histories::read(table, roles, None)?;
+    let histories = Histories::read(table, spec, None)?;
     let shortest = histories.series.iter().map(Series::len).min().unwrap_or(0);
-    if folds == 0 || shortest / 2 / folds < roles.horizon.max(1) {
+    if folds == 0 || shortest / 2 / folds < spec.horizon.max(1) {
         return Err(table.blame(Error::data(format!(
             "half of the shortest series, {} steps, does not hold {folds} blocks of {} steps: say fewer folds",
             shortest / 2,
-            roles.horizon
+            spec.horizon
         ))));
     }
     let mut all = Vec::with_capacity(folds);
@@ -80,10 +97,10 @@ pub fn backtest(
             rows.dedup();
             table.select_rows(&rows)
         };
-        let forecaster = fit_forecaster(&rows(learnt), roles, auto, options)?.forecaster;
+        let forecaster = fit_forecaster(&rows(learnt), spec, auto, options)?.forecaster;
         let scored = rows(scored);
         let histories = forecaster.histories(&scored)?;
-        all.push(forecaster.rolling(&scored, &histories, BacktestOrigins { last: Some(block), every })?);
+        all.push(forecaster.backtest(&scored, &histories, BacktestOrigins { test_size: Some(block), stride })?);
     }
     Ok(all)
 }
@@ -91,26 +108,27 @@ pub fn backtest(
 impl Forecaster {
     /// The forecast points of `origins`; all steps ahead of each origin lie within the series, though their values
     /// may be missing.
-    pub fn places(&self, histories: &Histories, origins: BacktestOrigins) -> Vec<ForecastPoint> {
-        self.each_place(histories, Some(origins)).collect()
+    pub fn points(&self, histories: &Histories, origins: BacktestOrigins) -> Vec<ForecastPoint> {
+        self.each_point(histories, Some(origins)).collect()
     }
 
     /// As an iterator; without origins, the points after the end of each series.
-    pub(super) fn each_place<'a>(
+    pub(super) fn each_point<'a>(
         &'a self,
         histories: &'a Histories,
         origins: Option<BacktestOrigins>,
     ) -> impl Iterator<Item = ForecastPoint> + Clone + Send + use<'a> {
-        let horizon = self.recipe.roles.horizon;
+        let horizon = self.transform.spec.horizon;
         let of_series = move |(series, one): (usize, &'a Series)| {
-            let (range, every) = match origins {
-                Some(BacktestOrigins { last, every }) => {
-                    (self.first_origin(one, last)..one.len().saturating_sub(horizon), every.unwrap_or(horizon).max(1))
-                }
+            let (range, stride) = match origins {
+                Some(BacktestOrigins { test_size, stride }) => (
+                    self.first_origin(one, test_size)..one.len().saturating_sub(horizon),
+                    stride.unwrap_or(horizon).max(1),
+                ),
                 None => (one.len() - 1..one.len(), 1),
             };
-            let places = move |origin| (1..=horizon).map(move |ahead| ForecastPoint { series, origin, ahead });
-            range.step_by(every).flat_map(places)
+            let points = move |origin| (1..=horizon).map(move |ahead| ForecastPoint { series, origin, ahead });
+            range.step_by(stride).flat_map(points)
         };
         histories.series.iter().enumerate().flat_map(of_series)
     }
@@ -120,8 +138,8 @@ impl Forecaster {
     pub fn next_steps(&self, histories: &Histories, last: Option<usize>) -> Vec<ForecastPoint> {
         let of_series = |(series, one): (usize, &Series)| {
             let origins = self.first_origin(one, last)..one.len().saturating_sub(1);
-            let places = origins.map(move |origin| ForecastPoint { series, origin, ahead: 1 });
-            places.filter(|place| !one.values[place.step()].is_nan()).collect::<Vec<_>>()
+            let points = origins.map(move |origin| ForecastPoint { series, origin, ahead: 1 });
+            points.filter(|point| !one.values[point.step()].is_nan()).collect::<Vec<_>>()
         };
         histories.series.iter().enumerate().flat_map(of_series).collect()
     }
@@ -129,7 +147,7 @@ impl Forecaster {
     fn first_origin(&self, series: &Series, last: Option<usize>) -> usize {
         match last {
             Some(last) => series.len().saturating_sub(last.saturating_add(1)),
-            None => self.recipe.reach().min(series.len() / 4),
+            None => self.transform.reach().min(series.len() / 4),
         }
     }
 
@@ -137,38 +155,38 @@ impl Forecaster {
     ///
     /// # Errors
     /// When the table cannot be forecast, or no origin has all its steps within the series.
-    pub fn rolling(&self, table: &Table, histories: &Histories, origins: BacktestOrigins) -> Result<Backtest> {
-        let horizon = self.recipe.roles.horizon;
-        let places = self.each_place(histories, Some(origins));
-        let origins = places.clone().count() / horizon;
-        let lag = self.recipe.seasons.first().copied().unwrap_or(1);
+    pub fn backtest(&self, table: &Table, histories: &Histories, origins: BacktestOrigins) -> Result<Backtest> {
+        let horizon = self.transform.spec.horizon;
+        let points = self.each_point(histories, Some(origins));
+        let origins = points.clone().count() / horizon;
+        let lag = self.transform.seasonal_periods.first().copied().unwrap_or(1);
         let changes: Vec<f64> = histories.series.iter().map(|series| series.mean_change(lag)).collect();
         let mut all = Sums::default();
         let mut steps = vec![Sums::default(); horizon];
-        let mut rivals: Vec<_> = self.each_rival(histories).map(|rival| (rival, Sums::default())).collect();
+        let mut baselines: Vec<_> = self.each_baseline(histories).map(|baseline| (baseline, Sums::default())).collect();
         let mut adapting = Adapting::new(COVERAGE);
-        for forecasts in self.in_portions(table, histories, places.filter(|place| !histories.value(place).is_nan()))? {
+        for forecasts in self.in_batches(table, histories, points.filter(|point| !histories.value(point).is_nan()))? {
             let forecasts = forecasts?;
             adapting.see(self, histories, &forecasts)?;
-            let Forecasts { places, predictions } = forecasts;
-            let y: Vec<f64> = places.iter().map(|place| histories.value(place)).collect();
-            let units: Vec<f64> = places.iter().map(|place| changes[place.series]).collect();
-            for (place, scores) in places.iter().zip(scored(&predictions, &y, &units)?) {
+            let Forecasts { points, predictions } = forecasts;
+            let y: Vec<f64> = points.iter().map(|point| histories.value(point)).collect();
+            let units: Vec<f64> = points.iter().map(|point| changes[point.series]).collect();
+            for (point, scores) in points.iter().zip(scored(&predictions, &y, &units)?) {
                 all.add(&scores);
-                steps[place.ahead - 1].add(&scores);
+                steps[point.ahead - 1].add(&scores);
             }
-            for ((_, predict), sums) in &mut rivals {
-                scored(&predict(&places), &y, &units)?.iter().for_each(|scores| sums.add(scores));
+            for ((_, predict), sums) in &mut baselines {
+                scored(&predict(&points), &y, &units)?.iter().for_each(|scores| sums.add(scores));
             }
         }
         if all.rows == 0 {
             return Err(table.blame(Error::data("no value is known that a forecast could be scored by")));
         }
-        let rivals = rivals.iter().map(|((name, _), sums)| sums.means(name, None));
+        let baselines = baselines.iter().map(|((name, _), sums)| sums.means(name, None));
         let steps = steps.iter().enumerate().filter(|(_, sums)| sums.rows > 0);
         Ok(Backtest {
             origins,
-            scores: [all.means("forecast", None)].into_iter().chain(rivals).collect(),
+            scores: [all.means("forecast", None)].into_iter().chain(baselines).collect(),
             steps: steps.map(|(step, sums)| sums.means("forecast", Some(step + 1))).collect(),
             adaptive: adapting.scores()?,
         })

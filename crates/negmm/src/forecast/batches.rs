@@ -7,41 +7,41 @@ use negmm_data::Table;
 use negmm_dist::Result;
 
 /// Points per batch; a batch ends with a complete origin.
-const PORTION: usize = 4096;
+const BATCH: usize = 4096;
 
 impl Forecaster {
     /// Forecasts from these origins, or without origins of the steps after the end of each series, in batches of
     /// complete origins. The result equals a single call, in bounded memory.
     ///
     /// # Errors
-    /// When a column that must be known ahead ends too early.
-    pub fn portions<'a>(
+    /// When a future covariate ends too early.
+    pub fn batches<'a>(
         &'a self,
         table: &'a Table,
         histories: &'a Histories,
         origins: Option<BacktestOrigins>,
     ) -> Result<impl Iterator<Item = Result<Forecasts>> + Send + use<'a>> {
-        self.in_portions(table, histories, self.each_place(histories, origins))
+        self.in_batches(table, histories, self.each_point(histories, origins))
     }
 
     /// Forecasts of these points.
-    pub(super) fn in_portions<'a, P: Iterator<Item = ForecastPoint> + Clone + Send + 'a>(
+    pub(super) fn in_batches<'a, P: Iterator<Item = ForecastPoint> + Clone + Send + 'a>(
         &'a self,
         table: &'a Table,
         histories: &'a Histories,
-        places: P,
+        points: P,
     ) -> Result<impl Iterator<Item = Result<Forecasts>> + Send + use<'a, P>> {
-        self.check_known(table, histories, places.clone())?;
-        let (pasts, mut places) = (self.pasts(histories), places.peekable());
+        self.check_future_covariates(table, histories, points.clone())?;
+        let (pasts, mut points) = (self.pasts(histories), points.peekable());
         Ok(from_fn(move || {
-            let mut portion: Vec<ForecastPoint> = Vec::with_capacity(PORTION);
-            let belongs = |portion: &[ForecastPoint], next: &ForecastPoint| {
-                portion.len() < PORTION || portion.last().is_some_and(|last| last.is_beside(next))
+            let mut batch: Vec<ForecastPoint> = Vec::with_capacity(BATCH);
+            let belongs = |batch: &[ForecastPoint], next: &ForecastPoint| {
+                batch.len() < BATCH || batch.last().is_some_and(|last| last.is_beside(next))
             };
-            while let Some(place) = places.next_if(|next| belongs(&portion, next)) {
-                portion.push(place);
+            while let Some(point) = points.next_if(|next| belongs(&batch, next)) {
+                batch.push(point);
             }
-            (!portion.is_empty()).then(|| self.by_pasts(table, &pasts, portion))
+            (!batch.is_empty()).then(|| self.by_pasts(table, &pasts, batch))
         }))
     }
 }

@@ -12,7 +12,7 @@ const MOST: usize = 20_000;
 const LEAST_SD: f64 = 0.02;
 
 /// The maximum-likelihood mixture for these values, as a single row; fitted by expectation maximisation.
-pub(super) fn law(values: &[f64]) -> Mixtures {
+pub(super) fn error_distribution(values: &[f64]) -> Mixtures {
     let every = values.len().div_ceil(MOST).max(1);
     let squares: Vec<f64> = values.iter().step_by(every).map(|value| value * value).collect();
     let rms = (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
@@ -58,12 +58,12 @@ mod tests {
         let mut rng = Rng::new(3, 0);
         let mixture = Mixtures::new(2, vec![0.8, 0.2], vec![0.0, 0.0], vec![0.5, 3.0]).unwrap();
         let draws: Vec<f64> = (0..20_000).map(|_| mixture.row(0).sample(&mut rng)).collect();
-        let found = law(&draws);
+        let found = error_distribution(&draws);
         for y in [0.0, 0.3, 1.0, 4.0, 8.0] {
             let (truth, found) = (mixture.row(0).cdf(y), found.row(0).cdf(y));
             assert!((truth - found).abs() < 0.01, "{y}: {truth} {found}");
         }
-        assert_eq!(law(&[0.0; 20]).row(0).mean(), 0.0);
-        assert_eq!(law(&[]).len(), 1);
+        assert_eq!(error_distribution(&[0.0; 20]).row(0).mean(), 0.0);
+        assert_eq!(error_distribution(&[]).len(), 1);
     }
 }

@@ -1,6 +1,6 @@
 //! Forecast features: one row of lags for each origin and step ahead, in units of recent changes.
 
-use super::local_scale::Frame;
+use super::local_scale::LocationScale;
 use super::{Naive, Series, SeriesTransform};
 use negmm_data::{Column, Table};
 
@@ -50,20 +50,20 @@ pub(super) struct Past<'a> {
     scales: Vec<f64>,
     /// Scaled absolute changes from the previous step, and their moving average for each half-life.
     sizes: Vec<f64>,
-    calm: [Vec<f64>; HALF_LIVES.len()],
+    volatility: [Vec<f64>; HALF_LIVES.len()],
     /// Cumulative sums: of the values before each step.
     sums: Vec<f64>,
 }
 
 impl<'a> Past<'a> {
-    pub(super) fn new(series: &'a Series, recipe: &SeriesTransform) -> Self {
-        let scales = recipe.measure.scale.at_each(series);
+    pub(super) fn new(series: &'a Series, transform: &SeriesTransform) -> Self {
+        let scales = transform.local_scale.scale.at_each(series);
         let mut sizes = Vec::with_capacity(series.len());
         for (step, value) in series.filled.iter().enumerate() {
             let before = series.filled[step.saturating_sub(1)];
-            sizes.push((value - before).abs() / (scales[step] * recipe.measure.scale.level(*value)));
+            sizes.push((value - before).abs() / (scales[step] * transform.local_scale.scale.level(*value)));
         }
-        let calm = HALF_LIVES.map(|half_life| {
+        let volatility = HALF_LIVES.map(|half_life| {
             let decay = libm::exp2(-1.0 / half_life);
             let (mut mean, mut weight) = (0.0, 0.0);
             let each = sizes.iter().map(|size| {
@@ -76,11 +76,11 @@ impl<'a> Past<'a> {
             *sum += value;
             Some(*sum)
         });
-        Self { series, scales, sums: [0.0].into_iter().chain(sums).collect(), sizes, calm }
+        Self { series, scales, sums: [0.0].into_iter().chain(sums).collect(), sizes, volatility }
     }
 
-    pub(super) fn frame(&self, recipe: &SeriesTransform, place: ForecastPoint) -> Frame {
-        recipe.measure.frame(self.series, &self.scales, place)
+    pub(super) fn location_scale(&self, transform: &SeriesTransform, point: ForecastPoint) -> LocationScale {
+        transform.local_scale.location_scale(self.series, &self.scales, point)
     }
 
     /// The mean of the `steps` values up to `step`.
@@ -89,68 +89,73 @@ impl<'a> Past<'a> {
         (self.sums[step + 1] - self.sums[first]) / (step + 1 - first) as f64
     }
 
-    /// Calls `see` with the name and value of each feature, always in the same order.
-    fn inputs(&self, recipe: &SeriesTransform, place: ForecastPoint, see: &mut dyn FnMut(&dyn Fn() -> String, f64)) {
-        let ForecastPoint { origin, ahead, .. } = place;
-        let Frame { point, unit } = recipe.measure.now(self.series, &self.scales, place);
-        let naive = recipe.naive();
+    /// Calls `visit` with the name and value of each feature, always in the same order.
+    fn inputs(
+        &self,
+        transform: &SeriesTransform,
+        target: ForecastPoint,
+        visit: &mut dyn FnMut(&dyn Fn() -> String, f64),
+    ) {
+        let ForecastPoint { origin, ahead, .. } = target;
+        let LocationScale { location, scale } = transform.local_scale.one_step(self.series, &self.scales, target);
+        let naive = transform.naive();
         let last = self.series.filled[origin];
         let at = |step: isize| {
             usize::try_from(step).ok().filter(|step| *step <= origin).map(|step| self.series.filled[step])
         };
         let mut give = |name: &dyn Fn() -> String, value: f64| {
-            see(name, if value.is_nan() { 0.0 } else { value.clamp(-LARGEST, LARGEST) });
+            visit(name, if value.is_nan() { 0.0 } else { value.clamp(-LARGEST, LARGEST) });
         };
         // Scaled difference of a value from another; 0 where the value is absent.
-        let from = |value: Option<f64>, base: f64| value.map_or(0.0, |value| (value - base) / unit);
-        let recent = if recipe.roles.horizon == 1 { RECENT } else { RECENT_AHEAD };
+        let from = |value: Option<f64>, base: f64| value.map_or(0.0, |value| (value - base) / scale);
+        let recent = if transform.spec.horizon == 1 { RECENT } else { RECENT_AHEAD };
         for back in 1..=recent {
             give(&|| format!("past {back}"), from(at(origin as isize - back as isize), last));
         }
         if naive != Naive::Last {
-            give(&|| "naive".into(), (point - last) / unit);
+            give(&|| "naive".into(), (location - last) / scale);
         }
-        for (index, season) in recipe.seasons.iter().copied().enumerate() {
+        for (index, season) in transform.seasonal_periods.iter().copied().enumerate() {
             let first = ahead.div_ceil(season);
             // As many as fit into the next longer season, or two.
-            let backs = match recipe.seasons.get(index + 1) {
+            let backs = match transform.seasonal_periods.get(index + 1) {
                 Some(longer) => (longer / season).saturating_sub(1).clamp(2, MOST_SEASONS_BACK),
                 None => 2,
             };
             for back in 0..backs {
                 let step = (origin + ahead) as isize - ((first + back) * season) as isize;
-                let neighbours = if back == 0 || recipe.roles.horizon == 1 && back == 1 { NEIGHBOURS } else { 0 };
+                let neighbours = if back == 0 || transform.spec.horizon == 1 && back == 1 { NEIGHBOURS } else { 0 };
                 for beside in -neighbours..=neighbours {
                     let is_naive = naive == Naive::Season(season) && back == 0 && beside == 0;
                     if !is_naive {
                         give(
                             &|| format!("season {season} back {back} beside {beside}"),
-                            from(at(step + beside), point),
+                            from(at(step + beside), location),
                         );
                     }
                 }
             }
             let before = at(origin as isize - season as isize);
-            give(&|| format!("season {season} gap"), before.map_or(0.0, |before| (last - before) / unit));
+            give(&|| format!("season {season} gap"), before.map_or(0.0, |before| (last - before) / scale));
             let (now, then) =
                 (self.mean(origin, season), origin.checked_sub(season).map(|step| self.mean(step, season)));
-            give(&|| format!("season {season} rise"), then.map_or(0.0, |then| (now - then) / unit));
+            give(&|| format!("season {season} rise"), then.map_or(0.0, |then| (now - then) / scale));
         }
-        give(&|| "height".into(), (last - self.mean(origin, origin + 1)) / unit);
+        give(&|| "height".into(), (last - self.mean(origin, origin + 1)) / scale);
         give(&|| "scale".into(), libm::log(self.scales[origin]));
-        for (index, pair) in self.calm.windows(2).enumerate() {
-            let log = |calm: &[f64]| libm::log(calm[origin] + 1e-3);
+        for (index, pair) in self.volatility.windows(2).enumerate() {
+            let log = |volatility: &[f64]| libm::log(volatility[origin] + 1e-3);
             give(&|| format!("calm {}", HALF_LIVES[index]), log(&pair[0]) - log(&pair[1]));
         }
         for back in 0..SIZES {
             give(&|| format!("size {back}"), origin.checked_sub(back).map_or(0.0, |step| self.sizes[step]));
         }
-        if recipe.roles.horizon > 1 {
+        if transform.spec.horizon > 1 {
             give(&|| "ahead".into(), ahead as f64);
         }
-        if !recipe.clock.has_dates() {
-            for season in &recipe.seasons {
-                let turn = (place.step() % season) as f64 / *season as f64;
+        if !transform.frequency.has_dates() {
+            for season in &transform.seasonal_periods {
+                let turn = (target.step() % season) as f64 / *season as f64;
                 let angle = std::f64::consts::TAU * turn;
                 give(&|| format!("phase {season}"), turn);
                 give(&|| format!("phase {season} sine"), libm::sin(angle));
@@ -162,17 +167,17 @@ impl<'a> Past<'a> {
 
 /// The features of all points: lags, calendar, series and covariates from `table`.
 pub(super) fn inputs(
-    recipe: &SeriesTransform,
+    transform: &SeriesTransform,
     pasts: &[Past<'_>],
     table: &Table,
-    places: &[ForecastPoint],
+    points: &[ForecastPoint],
 ) -> Vec<(String, Column)> {
     let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
-    for (row, place) in places.iter().enumerate() {
+    for (row, point) in points.iter().enumerate() {
         let mut at = 0;
-        pasts[place.series].inputs(recipe, *place, &mut |name, value| {
+        pasts[point.series].inputs(transform, *point, &mut |name, value| {
             if row == 0 {
-                columns.push((name(), Vec::with_capacity(places.len())));
+                columns.push((name(), Vec::with_capacity(points.len())));
             }
             columns[at].1.push(value);
             at += 1;
@@ -180,16 +185,16 @@ pub(super) fn inputs(
     }
     let mut columns: Vec<(String, Column)> =
         columns.into_iter().map(|(name, numbers)| (name, Column::Numbers(numbers))).collect();
-    if recipe.clock.has_dates() {
-        let time = |place: &ForecastPoint| pasts[place.series].series.time(place.step(), recipe.clock);
-        columns.push(("time".into(), Column::Times(places.iter().map(time).collect())));
+    if transform.frequency.has_dates() {
+        let time = |point: &ForecastPoint| pasts[point.series].series.time(point.step(), transform.frequency);
+        columns.push(("time".into(), Column::Times(points.iter().map(time).collect())));
     }
-    if recipe.many {
-        let name = |place: &ForecastPoint| Some(pasts[place.series].series.name.as_str());
-        columns.push(("series".into(), Column::text(places.iter().map(name))));
+    if transform.several {
+        let name = |point: &ForecastPoint| Some(pasts[point.series].series.name.as_str());
+        columns.push(("series".into(), Column::text(points.iter().map(name))));
     }
-    let row_of = |place: &ForecastPoint, step: usize| {
-        let rows = &pasts[place.series].series.rows;
+    let row_of = |point: &ForecastPoint, step: usize| {
+        let rows = &pasts[point.series].series.rows;
         rows[step.min(rows.len() - 1)]
     };
     let cells = |name: &str, rows: &[usize]| match table.column(name)? {
@@ -199,12 +204,12 @@ pub(super) fn inputs(
         }
         column => Some(column.select(rows)),
     };
-    for name in &recipe.roles.past {
-        let rows: Vec<usize> = places.iter().map(|place| row_of(place, place.origin)).collect();
+    for name in &transform.spec.past_covariates {
+        let rows: Vec<usize> = points.iter().map(|point| row_of(point, point.origin)).collect();
         columns.extend(cells(name, &rows).map(|column| (format!("at the origin: {name}"), column)));
     }
-    for name in &recipe.roles.known {
-        let rows: Vec<usize> = places.iter().map(|place| row_of(place, place.step())).collect();
+    for name in &transform.spec.future_covariates {
+        let rows: Vec<usize> = points.iter().map(|point| row_of(point, point.step())).collect();
         columns.extend(cells(name, &rows).map(|column| (format!("ahead: {name}"), column)));
     }
     columns

@@ -4,9 +4,9 @@ use super::baseline::Baseline;
 use super::copula::Copula;
 use super::features::{BLOCK, CHANGE, Past, inputs};
 use super::forecaster::{Rest, Score};
-use super::held_out::Held;
-use super::local_scale::Frame;
-use super::points::{block, training_places};
+use super::held_out::HeldOutPoints;
+use super::local_scale::LocationScale;
+use super::points::{block, training_points};
 use super::scale::FAR;
 use super::{ForecastPoint, Forecaster, Histories, Series, SeriesSpec, SeriesTransform};
 use crate::FitOptions;
@@ -23,7 +23,7 @@ use negmm_nn::train::{Job, Trained, train};
 const FOLDS: usize = 10;
 const FEWEST_ROWS: usize = 2_000;
 const FEW_ROWS: usize = 3_000;
-/// Dropout and embedding frequency for horizons of several steps: up to three rows share an origin, so that networks
+/// Dropout and embedding frequency for horizons of several steps: up to three rows have the same origin, so that networks
 /// overfit more easily, and distant steps depend smoothly on the past. Both had the best held-out scores.
 const DROPOUT_AHEAD: f64 = 0.2;
 const FREQUENCY_AHEAD: f64 = 0.1;
@@ -52,10 +52,10 @@ pub struct FittedForecaster {
 #[derive(Clone, Debug)]
 pub struct ForecastPlan {
     learning: FitPlan,
-    recipe: SeriesTransform,
+    transform: SeriesTransform,
     series: Vec<Series>,
-    places: Vec<ForecastPoint>,
-    frames: Vec<Frame>,
+    points: Vec<ForecastPoint>,
+    scaling: Vec<LocationScale>,
     changes: Vec<f64>,
     outcome: TargetSpec,
     warnings: Vec<Warning>,
@@ -67,11 +67,11 @@ pub struct ForecastPlan {
 /// When the data or the settings are invalid, or the caller asked to stop.
 pub fn fit_forecaster(
     table: &Table,
-    roles: &SeriesSpec,
+    spec: &SeriesSpec,
     auto: &Auto,
     options: &FitOptions<'_>,
 ) -> Result<FittedForecaster> {
-    let plan = ForecastPlan::new(table, roles, auto, &options.inputs.outcome, options.seed)?;
+    let plan = ForecastPlan::new(table, spec, auto, &options.inputs.outcome, options.seed)?;
     let trained = train(options.engine, &plan.jobs(), &options.watch);
     plan.finish(trained)
 }
@@ -81,45 +81,42 @@ impl ForecastPlan {
     ///
     /// # Errors
     /// When the data or the settings are invalid.
-    pub fn new(table: &Table, roles: &SeriesSpec, auto: &Auto, outcome: &TargetSpec, seed: u64) -> Result<Self> {
-        roles.check()?;
+    pub fn new(table: &Table, spec: &SeriesSpec, auto: &Auto, outcome: &TargetSpec, seed: u64) -> Result<Self> {
+        spec.check()?;
         if outcome.is_censored() {
             return Err(Error::options("the steps of a sequence cannot be censored"));
         }
-        let histories = Histories::read(table, roles, None)?;
-        let recipe = SeriesTransform::choose(roles, &histories);
+        let histories = Histories::read(table, spec, None)?;
+        let transform = SeriesTransform::choose(spec, &histories);
         let Histories { series, mut warnings, .. } = histories;
-        let places = training_places(&series, &recipe, seed);
-        let pasts: Vec<Past<'_>> = series.iter().map(|series| Past::new(series, &recipe)).collect();
-        let frames: Vec<Frame> = places.iter().map(|place| pasts[place.series].frame(&recipe, *place)).collect();
-        let change = |(place, frame): (&ForecastPoint, &Frame)| {
-            ((series[place.series].values[place.step()] - frame.point) / frame.unit).clamp(-FAR, FAR)
+        let points = training_points(&series, &transform, seed);
+        let pasts: Vec<Past<'_>> = series.iter().map(|series| Past::new(series, &transform)).collect();
+        let scaling: Vec<LocationScale> =
+            points.iter().map(|point| pasts[point.series].location_scale(&transform, *point)).collect();
+        let change = |(point, scaling): (&ForecastPoint, &LocationScale)| {
+            ((series[point.series].values[point.step()] - scaling.location) / scaling.scale).clamp(-FAR, FAR)
         };
-        let changes: Vec<f64> = places.iter().zip(&frames).map(change).collect();
-        if places.is_empty() {
+        let changes: Vec<f64> = points.iter().zip(&scaling).map(change).collect();
+        if points.is_empty() {
             return Err(table.blame(Error::data(format!(
                 "no step of {} comes after another one: a forecast needs at least two known values",
-                quoted(&roles.target)
+                quoted(&spec.target)
             ))));
         }
-        let mut columns = inputs(&recipe, &pasts, table, &places);
-        let blocks = places.iter().map(|place| block(&series[place.series], *place, &recipe, 2 * FOLDS) as f64);
+        let mut columns = inputs(&transform, &pasts, table, &points);
+        let blocks = points.iter().map(|point| block(&series[point.series], *point, &transform, 2 * FOLDS) as f64);
         columns.push((CHANGE.into(), Column::Numbers(changes.clone())));
         columns.push((BLOCK.into(), Column::Numbers(blocks.collect())));
-        let inputs = ColumnRoles {
-            group: Some(BLOCK.into()),
-            outcome: TargetSpec { continuous: true, ..TargetSpec::default() },
-            ..ColumnRoles::default()
-        };
-        let method = Method::Auto(sized(auto, places.len(), roles.horizon));
+        let inputs = ColumnRoles::default().group(BLOCK).outcome(TargetSpec::default().continuous(true));
+        let method = Method::Auto(sized(auto, points.len(), spec.horizon));
         let learning = plan(&Table::new(columns)?, CHANGE, &method, &inputs, seed)?.without_extrapolation();
-        if places.len() < LEAST_TRAINED {
+        if points.len() < LEAST_TRAINED {
             warnings.push(Warning::new(format!(
                 "{} steps are too few to learn from: forecasts are the naive ones, as wide as changes were",
-                places.len()
+                points.len()
             )));
         }
-        Ok(Self { learning, recipe, series, places, frames, changes, outcome: outcome.clone(), warnings })
+        Ok(Self { learning, transform, series, points, scaling, changes, outcome: outcome.clone(), warnings })
     }
 
     /// The training jobs; [`ForecastPlan::finish`] takes their results in this order.
@@ -132,47 +129,47 @@ impl ForecastPlan {
     /// # Errors
     /// When a job failed, or the results do not belong to the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<FittedForecaster> {
-        let Self { learning, recipe, series, places, frames, changes, outcome, mut warnings } = self;
-        let Fitted { model, held_out, .. } = learning.finish(trained)?;
+        let Self { learning, transform, series, points, scaling, changes, outcome, mut warnings } = self;
+        let Fitted { model, held_out: of_networks, .. } = learning.finish(trained)?;
         let model = model.extrapolating(None);
-        let recent = Baseline::recent(&recipe, &changes);
-        let HeldOut { rows, folds, predictions, .. } = held_out;
+        let recent = Baseline::recent(&transform, &changes);
+        let HeldOut { rows, folds, predictions, .. } = of_networks;
         let support = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
         support.check()?;
         let mut rest = Rest {
-            share: 1.0,
-            rivals: Baseline::all(&recipe, &series),
+            network_weight: 1.0,
+            baselines: Baseline::all(&transform, &series),
             recent,
             copula: Copula::default(),
             support,
             scores: Vec::new(),
         };
         let Some(networks) = predictions.mixtures().cloned() else {
-            return Ok(FittedForecaster { forecaster: Forecaster::new(recipe, model, rest), warnings });
+            return Ok(FittedForecaster { forecaster: Forecaster::new(transform, model, rest), warnings });
         };
-        let held = Held {
-            places: rows.iter().map(|row| places[*row]).collect(),
-            frames: rows.iter().map(|row| frames[*row]).collect(),
+        let held_out = HeldOutPoints {
+            points: rows.iter().map(|row| points[*row]).collect(),
+            scaling: rows.iter().map(|row| scaling[*row]).collect(),
             changes: rows.iter().map(|row| changes[*row]).collect(),
             folds,
         };
-        let of_law = held.by_law(&recipe);
-        let (share, pooled) = held.pooled(networks, of_law);
-        rest.share = share;
-        rest.copula = held.copula(&pooled);
-        let y: Vec<f64> = held.places.iter().map(|place| series[place.series].values[place.step()]).collect();
+        let recent = held_out.recent_changes(&transform);
+        let (network_weight, pooled) = held_out.pooled(networks, recent);
+        rest.network_weight = network_weight;
+        rest.copula = held_out.copula(&pooled);
+        let y: Vec<f64> = held_out.points.iter().map(|point| series[point.series].values[point.step()]).collect();
         let scored = |name: &str, predictions: &Predictions| -> Result<Score> {
             let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len().max(1) as f64;
             Ok(Score { name: name.into(), crps: mean(predictions.crps(&y)?), nll: mean(predictions.nll(&y)?) })
         };
-        let own = pooled.rescaled_by_row(held.frames.iter().map(|frame| frame.shift_and_scale()));
+        let own = pooled.rescaled_by_row(held_out.scaling.iter().map(|scaling| scaling.shift_and_scale()));
         rest.scores.push(scored("forecast", &Predictions::from(own).with_sound_support(support))?);
-        for rival in rest.rivals.iter().chain([&rest.recent]) {
-            let predictions = Predictions::from(rival.of(&series)(&held.places)).with_sound_support(support);
-            rest.scores.push(scored(&rival.name, &predictions)?);
+        for baseline in rest.baselines.iter().chain([&rest.recent]) {
+            let predictions = Predictions::from(baseline.of(&series)(&held_out.points)).with_sound_support(support);
+            rest.scores.push(scored(&baseline.name, &predictions)?);
         }
-        let forecaster = Forecaster::new(recipe, model, rest);
-        if let Some(best) = forecaster.best_rival().filter(|best| best.crps <= forecaster.scores()[0].crps) {
+        let forecaster = Forecaster::new(transform, model, rest);
+        if let Some(best) = forecaster.best_baseline().filter(|best| best.crps <= forecaster.scores()[0].crps) {
             warnings.push(Warning::new(format!(
                 "no better than the naive forecast {:?} on steps that were held out: CRPS {:.4} against {:.4}",
                 best.name,

@@ -19,7 +19,7 @@ use negmm_dist::{Error, Mixtures, Predictions, Result, Support};
 /// of recent changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecaster {
-    pub(super) recipe: SeriesTransform,
+    pub(super) transform: SeriesTransform,
     model: Model,
     rest: Rest,
 }
@@ -27,7 +27,8 @@ pub struct Forecaster {
 /// The parts of a forecaster in a model file, beside the networks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ForecastParts {
-    recipe: SeriesTransform,
+    #[serde(rename = "recipe")]
+    transform: SeriesTransform,
     rest: Rest,
 }
 
@@ -36,9 +37,11 @@ pub(crate) struct ForecastParts {
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Rest {
     /// Stacking weight of the networks; the remainder belongs to the baseline of recent changes.
-    pub(super) share: f64,
+    #[serde(rename = "share")]
+    pub(super) network_weight: f64,
     pub(super) recent: Baseline,
-    pub(super) rivals: Vec<Baseline>,
+    #[serde(rename = "rivals")]
+    pub(super) baselines: Vec<Baseline>,
     pub(super) copula: Copula,
     #[serde(default)]
     pub(super) support: Support,
@@ -63,14 +66,14 @@ pub struct Score {
 #[non_exhaustive]
 pub struct Forecasts {
     /// The forecast points.
-    pub places: Vec<ForecastPoint>,
+    pub points: Vec<ForecastPoint>,
     /// One prediction per point.
     pub predictions: Predictions,
 }
 
 impl Forecaster {
-    pub(super) fn new(recipe: SeriesTransform, model: Model, rest: Rest) -> Self {
-        Self { recipe, model, rest }
+    pub(super) fn new(transform: SeriesTransform, model: Model, rest: Rest) -> Self {
+        Self { transform, model, rest }
     }
 
     /// The dependence between steps ahead.
@@ -96,28 +99,33 @@ impl Forecaster {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         match read(bytes)? {
             (model, Some(parts)) => Self::of_parts(model, parts),
-            (_, None) => Err(Error::model("this file holds a model of rows, not a forecaster of series")),
+            (_, None) => Err(Error::model("this file has a model of rows, not a forecaster of series")),
         }
     }
 
     /// The bytes of the model file: the same forecaster gives the same bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        write(&self.model, Some(ForecastParts { recipe: self.recipe.clone(), rest: self.rest.clone() }))
+        write(&self.model, Some(ForecastParts { transform: self.transform.clone(), rest: self.rest.clone() }))
     }
 
     /// The forecaster from the parts of a model file, after validation.
-    pub(crate) fn of_parts(model: Model, ForecastParts { recipe, rest }: ForecastParts) -> Result<Self> {
+    pub(crate) fn of_parts(model: Model, ForecastParts { transform, mut rest }: ForecastParts) -> Result<Self> {
         let damaged = |what: &str| Error::model(format!("the model file is damaged: {what}"));
-        recipe.check().map_err(|error| damaged(&error.to_string()))?;
+        transform.check().map_err(|error| damaged(&error.to_string()))?;
         rest.support.check().map_err(|error| damaged(&error.to_string()))?;
-        let horizon = recipe.roles.horizon;
-        let sound = (0.0..=1.0).contains(&rest.share)
+        let horizon = transform.spec.horizon;
+        let sound = (0.0..=1.0).contains(&rest.network_weight)
             && rest.copula.is_sound()
-            && rest.rivals.iter().chain([&rest.recent]).all(|rival| rival.is_sound(horizon));
+            && rest.baselines.iter().chain([&rest.recent]).all(|baseline| baseline.is_sound(horizon));
         if !sound || rest.scores.iter().any(|score| score.crps.is_nan() || score.nll.is_nan()) {
             return Err(damaged("a number of its forecasts is out of range"));
         }
-        Ok(Self { recipe, model, rest })
+        let baselines = rest.baselines.iter_mut().chain([&mut rest.recent]);
+        let names = baselines.map(|baseline| &mut baseline.name);
+        for name in names.chain(rest.scores.iter_mut().map(|score| &mut score.name)) {
+            *name = Baseline::present_name(name);
+        }
+        Ok(Self { transform, model, rest })
     }
 
     /// The forecaster with an accelerator for predictions: [`Model::accelerated`].
@@ -128,8 +136,8 @@ impl Forecaster {
     }
 
     /// The series transform.
-    pub fn recipe(&self) -> &SeriesTransform {
-        &self.recipe
+    pub fn transform(&self) -> &SeriesTransform {
+        &self.transform
     }
 
     /// The model of scaled changes.
@@ -139,8 +147,8 @@ impl Forecaster {
 
     /// Stacking weight of the networks; the remainder belongs to the naive forecast with the distribution of recent
     /// changes.
-    pub fn share(&self) -> f64 {
-        self.rest.share
+    pub fn network_weight(&self) -> f64 {
+        self.rest.network_weight
     }
 
     /// Held-out scores of the forecaster, which comes first, and of its baselines.
@@ -149,7 +157,7 @@ impl Forecaster {
     }
 
     /// The baseline with the best held-out CRPS.
-    pub fn best_rival(&self) -> Option<&Score> {
+    pub fn best_baseline(&self) -> Option<&Score> {
         self.rest.scores.iter().skip(1).min_by(|a, b| a.crps.total_cmp(&b.crps))
     }
 
@@ -163,87 +171,89 @@ impl Forecaster {
     /// # Errors
     /// When the table lacks a column, or its times are not increasing.
     pub fn histories(&self, table: &Table) -> Result<Histories> {
-        Histories::read(table, &self.recipe.roles, Some(self.recipe.clock))
+        Histories::read(table, &self.transform.spec, Some(self.transform.frequency))
     }
 
     /// Forecasts of the steps after the end of each series.
     ///
     /// # Errors
-    /// When the table cannot be read, or a covariate known in advance ends too early.
+    /// When the table cannot be read, or a future covariate ends too early.
     pub fn future(&self, table: &Table, histories: &Histories) -> Result<Forecasts> {
-        self.predict(table, histories, self.each_place(histories, None).collect())
+        self.predict(table, histories, self.each_point(histories, None).collect())
     }
 
     /// Forecasts of these points, each from what is known at its origin.
     ///
     /// # Errors
-    /// When a covariate known in advance ends too early.
-    pub fn predict(&self, table: &Table, histories: &Histories, places: Vec<ForecastPoint>) -> Result<Forecasts> {
-        self.check_known(table, histories, places.iter().copied())?;
-        self.by_pasts(table, &self.pasts(histories), places)
+    /// When a future covariate ends too early.
+    pub fn predict(&self, table: &Table, histories: &Histories, points: Vec<ForecastPoint>) -> Result<Forecasts> {
+        self.check_future_covariates(table, histories, points.iter().copied())?;
+        self.by_pasts(table, &self.pasts(histories), points)
     }
 
     /// The series with precomputed quantities for their features.
     pub(super) fn pasts<'a>(&self, histories: &'a Histories) -> Vec<Past<'a>> {
-        histories.series.iter().map(|series| Past::new(series, &self.recipe)).collect()
+        histories.series.iter().map(|series| Past::new(series, &self.transform)).collect()
     }
 
     /// Forecasts of these points from precomputed quantities.
-    pub(super) fn by_pasts(&self, table: &Table, pasts: &[Past<'_>], places: Vec<ForecastPoint>) -> Result<Forecasts> {
-        let rows = Table::new(inputs(&self.recipe, pasts, table, &places))?;
+    pub(super) fn by_pasts(&self, table: &Table, pasts: &[Past<'_>], points: Vec<ForecastPoint>) -> Result<Forecasts> {
+        let rows = Table::new(inputs(&self.transform, pasts, table, &points))?;
         let predicted = self.model.predict(&rows)?;
         let networks = predicted.mixtures().ok_or_else(|| Error::model("a forecaster's networks predict mixtures"))?;
-        let law = self.rest.recent.law().repeated(places.len());
-        let parts = [(networks.clone(), self.rest.share), (law, 1.0 - self.rest.share)];
+        let weight = self.rest.network_weight;
+        let recent = self.rest.recent.error_distribution().repeated(points.len());
+        let parts = [(networks.clone(), weight), (recent, 1.0 - weight)];
         let parts: Vec<Mixtures> = parts
             .into_iter()
-            .filter(|(_, share)| *share > 0.0)
-            .map(|(part, share)| part.scale_weights(share))
+            .filter(|(_, weight)| *weight > 0.0)
+            .map(|(part, weight)| part.scale_weights(weight))
             .collect();
-        let frames = places.iter().map(|place| pasts[place.series].frame(&self.recipe, *place).shift_and_scale());
-        let mixtures = Mixtures::concatenate_components(&parts).rescaled_by_row(frames);
+        let scaling =
+            points.iter().map(|point| pasts[point.series].location_scale(&self.transform, *point).shift_and_scale());
+        let mixtures = Mixtures::concatenate_components(&parts).rescaled_by_row(scaling);
         let predictions = Predictions::from(mixtures).with_sound_support(self.rest.support);
-        Ok(Forecasts { places, predictions: self.model.helper().accelerating(predictions) })
+        Ok(Forecasts { points, predictions: self.model.helper().accelerating(predictions) })
     }
 
     /// The baselines' forecasts of the same points, with their names.
-    pub fn rivals(&self, histories: &Histories, places: &[ForecastPoint]) -> Vec<(String, Predictions)> {
-        self.each_rival(histories).map(|(name, predict)| (name, predict(places))).collect()
+    pub fn baselines(&self, histories: &Histories, points: &[ForecastPoint]) -> Vec<(String, Predictions)> {
+        self.each_baseline(histories).map(|(name, predict)| (name, predict(points))).collect()
     }
 
     /// The name of each baseline, and a function that forecasts points of these series.
-    pub(super) fn each_rival<'a>(
+    pub(super) fn each_baseline<'a>(
         &'a self,
         histories: &'a Histories,
     ) -> impl Iterator<Item = (String, impl Fn(&[ForecastPoint]) -> Predictions + use<'a>)> {
-        self.rest.rivals.iter().chain([&self.rest.recent]).map(move |rival| {
-            let mixtures = rival.of(&histories.series);
-            let predict = move |places: &[ForecastPoint]| {
-                Predictions::from(mixtures(places)).with_sound_support(self.rest.support)
+        self.rest.baselines.iter().chain([&self.rest.recent]).map(move |baseline| {
+            let mixtures = baseline.of(&histories.series);
+            let predict = move |points: &[ForecastPoint]| {
+                Predictions::from(mixtures(points)).with_sound_support(self.rest.support)
             };
-            (rival.name.clone(), predict)
+            (baseline.name.clone(), predict)
         })
     }
 
-    /// Checks that the covariates known in advance cover the horizon.
-    pub(super) fn check_known(
+    /// Checks that the future covariates cover the horizon.
+    pub(super) fn check_future_covariates(
         &self,
         table: &Table,
         histories: &Histories,
-        mut places: impl Iterator<Item = ForecastPoint>,
+        mut points: impl Iterator<Item = ForecastPoint>,
     ) -> Result<()> {
-        let Some(name) = self.recipe.roles.known.first() else { return Ok(()) };
-        let short = places.find(|place| place.step() >= histories.series[place.series].rows.len());
-        let Some(place) = short else { return Ok(()) };
-        let series = &histories.series[place.series];
+        let Some(name) = self.transform.spec.future_covariates.first() else { return Ok(()) };
+        let short = points.find(|point| point.step() >= histories.series[point.series].rows.len());
+        let Some(point) = short else { return Ok(()) };
+        let series = &histories.series[point.series];
         let of =
             if series.name.is_empty() { String::new() } else { format!(" of the series {}", quoted(&series.name)) };
         Err(table.blame(Error::data(format!(
             "{} must be known {} steps ahead, and the rows{of} end {} steps after the last known value: add rows whose {} is empty",
             quoted(name),
-            self.recipe.roles.horizon,
+            self.transform.spec.horizon,
             series.rows.len() - series.len(),
-            quoted(&self.recipe.roles.target)
+            quoted(&self.transform.spec.target)
         ))))
     }
 }

@@ -185,13 +185,13 @@ mod tests {
     #[test]
     fn steps_are_recognised_and_go_on() {
         let hours: Vec<f64> = (0..50).map(|hour| f64::from(hour) * 3600.0).collect();
-        let clock = Frequency::of(&[hours], true);
-        assert_eq!((clock, clock.seasons()), (Frequency::Seconds { step: 3600.0 }, vec![24, 168]));
+        let frequency = Frequency::of(&[hours], true);
+        assert_eq!((frequency, frequency.seasons()), (Frequency::Seconds { step: 3600.0 }, vec![24, 168]));
         let months: Vec<f64> = (0..30).map(|month| day(2000 + month / 12, month % 12 + 1, 28)).collect();
-        let clock = Frequency::of(&[months], true);
-        assert_eq!((clock, clock.seasons()), (Frequency::Months { step: 1 }, vec![12]));
-        assert_eq!(clock.after(day(2000, 1, 31), 1), day(2000, 2, 29));
-        assert_eq!(clock.between(day(2000, 1, 1), day(2000, 4, 1)), Some(3));
+        let frequency = Frequency::of(&[months], true);
+        assert_eq!((frequency, frequency.seasons()), (Frequency::Months { step: 1 }, vec![12]));
+        assert_eq!(frequency.after(day(2000, 1, 31), 1), day(2000, 2, 29));
+        assert_eq!(frequency.between(day(2000, 1, 1), day(2000, 4, 1)), Some(3));
         let weekdays: Vec<f64> = (0..60).filter(|day| weekday(*day) < 5).map(|day| day as f64 * DAY).collect();
         assert_eq!(Frequency::of(&[weekdays], true), Frequency::Weekdays);
         assert_eq!(Frequency::Weekdays.after(day(2024, 2, 23), 1), day(2024, 2, 26));

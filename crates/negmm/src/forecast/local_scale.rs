@@ -18,7 +18,7 @@ const LEAST_GROWTH: f64 = 1e-3;
 /// A naive forecast, the scale of its errors, and their growth with the step ahead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) struct Measure {
+pub(super) struct LocalScale {
     pub(super) naive: Naive,
     pub(super) scale: Scale,
     /// For each step ahead, the rms of the scaled errors.
@@ -27,19 +27,19 @@ pub(super) struct Measure {
 
 /// Location and scale by which the target of a forecast point is standardised.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Frame {
-    pub(super) point: f64,
-    pub(super) unit: f64,
+pub(super) struct LocationScale {
+    pub(super) location: f64,
+    pub(super) scale: f64,
 }
 
-impl Frame {
+impl LocationScale {
     /// Location and scale of the affine transform back to the target's unit.
     pub(super) fn shift_and_scale(self) -> (f64, f64) {
-        (self.point, self.unit)
+        (self.location, self.scale)
     }
 }
 
-impl Measure {
+impl LocalScale {
     /// Estimates the growth from these series.
     pub(super) fn new(naive: Naive, scale: Scale, series: &[Series], horizon: usize) -> Self {
         let mut squares = vec![(0.0, 0.0); horizon];
@@ -51,8 +51,8 @@ impl Measure {
                         continue;
                     };
                     let point = naive.point(series, origin, index + 1);
-                    let missed = (value - point) / (scales[origin] * scale.level(point));
-                    *sum += (missed * missed).min(FAR * FAR * (index + 1) as f64);
+                    let error = (value - point) / (scales[origin] * scale.level(point));
+                    *sum += (error * error).min(FAR * FAR * (index + 1) as f64);
                     *count += 1.0;
                 }
             }
@@ -70,15 +70,15 @@ impl Measure {
     }
 
     /// Location and scale of a point, given the scale at each step of its series.
-    pub(super) fn frame(&self, series: &Series, scales: &[f64], place: ForecastPoint) -> Frame {
-        let Frame { point, unit } = self.now(series, scales, place);
-        Frame { point, unit: unit * self.growth[place.ahead - 1] }
+    pub(super) fn location_scale(&self, series: &Series, scales: &[f64], point: ForecastPoint) -> LocationScale {
+        let LocationScale { location, scale } = self.one_step(series, scales, point);
+        LocationScale { location, scale: scale * self.growth[point.ahead - 1] }
     }
 
     /// The same with the scale of one step, without growth.
-    pub(super) fn now(&self, series: &Series, scales: &[f64], place: ForecastPoint) -> Frame {
-        let point = self.naive.point(series, place.origin, place.ahead);
-        Frame { point, unit: scales[place.origin] * self.scale.level(point) }
+    pub(super) fn one_step(&self, series: &Series, scales: &[f64], point: ForecastPoint) -> LocationScale {
+        let location = self.naive.point(series, point.origin, point.ahead);
+        LocationScale { location, scale: scales[point.origin] * self.scale.level(location) }
     }
 
     /// Whether the parameters are valid for this horizon.
@@ -90,7 +90,7 @@ impl Measure {
 }
 
 /// Mean absolute error of `naive`, each series in units of its own mean absolute change.
-pub(super) fn missed(series: &[Series], naive: Naive, steps: &[usize]) -> f64 {
+pub(super) fn mean_error(series: &[Series], naive: Naive, steps: &[usize]) -> f64 {
     let (mut total, mut counted) = (0.0, 0.0);
     for_each_origin(series, |series, origins| {
         let change = series.mean_change(1);
@@ -106,12 +106,12 @@ pub(super) fn missed(series: &[Series], naive: Naive, steps: &[usize]) -> f64 {
     if counted > 0.0 { total / counted } else { f64::INFINITY }
 }
 
-/// Calls `see` with each series and evenly spaced origins.
-fn for_each_origin<'a>(series: &'a [Series], mut see: impl FnMut(&'a Series, StepBy<Range<usize>>)) {
+/// Calls `visit` with each series and evenly spaced origins.
+fn for_each_origin<'a>(series: &'a [Series], mut visit: impl FnMut(&'a Series, StepBy<Range<usize>>)) {
     let each = (MOST_ORIGINS / series.len().max(1)).max(4);
     for series in series {
         let origins = series.len() / WARM_UP_PART..series.len().saturating_sub(1);
         let every = origins.len().div_ceil(each).max(1);
-        see(series, origins.step_by(every));
+        visit(series, origins.step_by(every));
     }
 }

@@ -39,7 +39,7 @@ impl Naive {
     pub fn name(self) -> String {
         match self {
             Self::Last => "last value".into(),
-            Self::Season(season) => format!("season of {season}"),
+            Self::Season(season) => format!("seasonal naive ({season})"),
             Self::Drift => "drift".into(),
         }
     }

@@ -24,19 +24,19 @@ impl Forecaster {
     /// # Errors
     /// When a quantile cannot be computed.
     pub fn paths(&self, forecasts: &Forecasts, count: usize, seed: u64) -> Result<Vec<f64>> {
-        let Forecasts { places, predictions } = forecasts;
-        let mut values = vec![0.0; places.len() * count];
+        let Forecasts { points, predictions } = forecasts;
+        let mut values = vec![0.0; points.len() * count];
         let mut first = 0;
-        for origin in places.chunk_by(ForecastPoint::is_beside) {
-            let place = origin[0];
-            let stream = streams::PATHS + ((place.series as u64) << 32) + place.origin as u64;
+        for origin in points.chunk_by(ForecastPoint::is_beside) {
+            let point = origin[0];
+            let stream = streams::PATHS + ((point.series as u64) << 32) + point.origin as u64;
             let mut rng = Rng::new(seed, stream);
-            let last = origin.iter().map(|place| place.ahead).max().unwrap_or(1);
+            let last = origin.iter().map(|point| point.ahead).max().unwrap_or(1);
             for path in 0..count {
                 let probabilities = self.copula().path(last, &mut rng);
-                for (at, place) in origin.iter().enumerate() {
+                for (at, point) in origin.iter().enumerate() {
                     let row = first + at;
-                    values[row * count + path] = predictions.row(row).quantile(probabilities[place.ahead - 1]);
+                    values[row * count + path] = predictions.row(row).quantile(probabilities[point.ahead - 1]);
                 }
             }
             first += origin.len();
@@ -50,8 +50,8 @@ impl Forecaster {
     /// When a quantile cannot be computed.
     pub fn over(&self, forecasts: &Forecasts, over: Aggregate, paths: usize, seed: u64) -> Result<Forecasts> {
         let values = self.paths(forecasts, paths, seed)?;
-        let (mut samples, mut places, mut first) = (Vec::new(), Vec::new(), 0);
-        for origin in forecasts.places.chunk_by(ForecastPoint::is_beside) {
+        let (mut samples, mut points, mut first) = (Vec::new(), Vec::new(), 0);
+        for origin in forecasts.points.chunk_by(ForecastPoint::is_beside) {
             let of_path = |path: usize| {
                 let steps = (0..origin.len()).map(|at| values[(first + at) * paths + path]);
                 match over {
@@ -61,9 +61,9 @@ impl Forecaster {
                 }
             };
             samples.extend((0..paths).map(of_path));
-            places.push(origin[origin.len() - 1]);
+            points.push(origin[origin.len() - 1]);
             first += origin.len();
         }
-        Ok(Forecasts { places, predictions: Predictions::from(SampleSets::new(paths, samples, f64::MIN_POSITIVE)?) })
+        Ok(Forecasts { points, predictions: Predictions::from(SampleSets::new(paths, samples, f64::MIN_POSITIVE)?) })
     }
 }

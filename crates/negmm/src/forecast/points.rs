@@ -11,14 +11,14 @@ const STEPS_OF_ORIGIN: usize = 3;
 const WARM_UP_PART: usize = 4;
 
 /// Training points: evenly spaced origins of each series up to the row limit, with some steps ahead of each.
-pub(super) fn training_places(series: &[Series], recipe: &SeriesTransform, seed: u64) -> Vec<ForecastPoint> {
-    let horizon = recipe.roles.horizon;
+pub(super) fn training_points(series: &[Series], transform: &SeriesTransform, seed: u64) -> Vec<ForecastPoint> {
+    let horizon = transform.spec.horizon;
     let ahead_each = horizon.min(STEPS_OF_ORIGIN);
     let most = (MOST_ROWS / ahead_each / series.len().max(1)).max(1);
     let mut rng = Rng::new(seed, streams::HORIZONS);
-    let mut places = Vec::new();
+    let mut points = Vec::new();
     for (number, one) in series.iter().enumerate() {
-        let origins = first_origin(one, recipe)..one.len().saturating_sub(1);
+        let origins = first_origin(one, transform)..one.len().saturating_sub(1);
         let every = origins.len().div_ceil(most).max(1);
         let mut steps: Vec<usize> = (1..=horizon).collect();
         for origin in origins.step_by(every) {
@@ -28,21 +28,21 @@ pub(super) fn training_places(series: &[Series], recipe: &SeriesTransform, seed:
             let mut chosen = steps[..ahead_each].to_vec();
             chosen.sort_unstable();
             let known = |ahead: &usize| one.values.get(origin + ahead).is_some_and(|value| !value.is_nan());
-            let place = |ahead: usize| ForecastPoint { series: number, origin, ahead };
-            places.extend(chosen.into_iter().filter(known).map(place));
+            let point = |ahead: usize| ForecastPoint { series: number, origin, ahead };
+            points.extend(chosen.into_iter().filter(known).map(point));
         }
     }
-    places
+    points
 }
 
 /// The first origin used for training.
-fn first_origin(series: &Series, recipe: &SeriesTransform) -> usize {
-    recipe.reach().min(series.len() / WARM_UP_PART)
+fn first_origin(series: &Series, transform: &SeriesTransform) -> usize {
+    transform.reach().min(series.len() / WARM_UP_PART)
 }
 
 /// The index of the time block that a point belongs to, out of `blocks`.
-pub(super) fn block(series: &Series, place: ForecastPoint, recipe: &SeriesTransform, blocks: usize) -> usize {
-    let first = first_origin(series, recipe);
+pub(super) fn block(series: &Series, point: ForecastPoint, transform: &SeriesTransform, blocks: usize) -> usize {
+    let first = first_origin(series, transform);
     let origins = (series.len() - 1).saturating_sub(first).max(1);
-    blocks * (place.origin - first) / origins
+    blocks * (point.origin - first) / origins
 }

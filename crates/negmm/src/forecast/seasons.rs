@@ -22,15 +22,15 @@ const LONGEST_WITHOUT_CANDIDATES: usize = 400;
 
 /// The seasonal periods of these series, shortest first: lags with autocorrelated changes. Where the frequency has
 /// dates, only its candidate periods are considered.
-pub(super) fn found(series: &[Series], clock: Frequency) -> Vec<usize> {
-    let candidates = clock.seasons();
+pub(super) fn found(series: &[Series], frequency: Frequency) -> Vec<usize> {
+    let candidates = frequency.seasons();
     let longest = match candidates.iter().max() {
         Some(longest) => *longest,
         None => LONGEST_WITHOUT_CANDIDATES,
     };
     let correlation = mean_correlation(series, longest + 1);
     let at = |lag: usize| correlation.get(lag).copied().unwrap_or(0.0);
-    if clock.has_dates() {
+    if frequency.has_dates() {
         return candidates.into_iter().filter(|lag| at(*lag) >= LEAST).collect();
     }
     // The changes over a season sum to zero, so that some autocorrelation is negative. Noise in the values lowers the

@@ -39,33 +39,33 @@ pub struct Histories {
     /// In the order of their first rows.
     pub series: Vec<Series>,
     /// Time between consecutive steps.
-    pub clock: Frequency,
+    pub frequency: Frequency,
     /// Warnings: gaps, missing targets.
     pub warnings: Vec<Warning>,
 }
 
 impl Histories {
-    /// Reads the series of `table`; `clock` is inferred where it is not given.
+    /// Reads the series of `table`; `frequency` is inferred where it is not given.
     ///
     /// # Errors
     /// When a column is absent, the target is not numeric, times are not increasing, or no target is known.
-    pub fn read(table: &Table, roles: &SeriesSpec, clock: Option<Frequency>) -> Result<Self> {
-        roles.check_columns(table)?;
-        let values = table.numbers(&roles.target).ok_or_else(|| Error::options(table.absent(&[&roles.target])))??;
+    pub fn read(table: &Table, spec: &SeriesSpec, frequency: Option<Frequency>) -> Result<Self> {
+        spec.check_columns(table)?;
+        let values = table.numbers(&spec.target).ok_or_else(|| Error::options(table.absent(&[&spec.target])))??;
         if let Some(row) = values.iter().position(|value| value.abs() > LARGEST) {
             let message = format!("the number {:e} is too large to forecast: at most {LARGEST:e}", values[row]);
-            return Err(table.blame_cell(Error::data(message), row, &roles.target));
+            return Err(table.blame_cell(Error::data(message), row, &spec.target));
         }
-        let times = roles.time.as_ref().map(|name| table.times(name, roles.time_form)).transpose()?;
-        let groups = grouped(table, roles)?;
+        let times = spec.time.as_ref().map(|name| table.times(name, spec.time_format)).transpose()?;
+        let groups = grouped(table, spec)?;
         let dates = times.as_ref().is_some_and(|(_, dates)| *dates);
-        if let (Some(name), Some((times, _))) = (&roles.time, &times) {
+        if let (Some(name), Some((times, _))) = (&spec.time, &times) {
             check_times(table, name, &groups, times, dates)?;
         }
         let of_group = |rows: &[usize]| -> Vec<f64> {
             times.as_ref().map_or_else(Vec::new, |(times, _)| rows.iter().map(|row| times[*row]).collect())
         };
-        let clock = clock.unwrap_or_else(|| match &times {
+        let frequency = frequency.unwrap_or_else(|| match &times {
             Some(_) => Frequency::of(&groups.iter().map(|(_, rows)| of_group(rows)).collect::<Vec<_>>(), dates),
             None => Frequency::Rows,
         });
@@ -76,27 +76,29 @@ impl Histories {
             let own = of_group(&rows);
             for (at, row) in rows.iter().enumerate() {
                 if let (Some(before), Some(time)) = (at.checked_sub(1).and_then(|at| own.get(at)), own.get(at)) {
-                    let steps = clock.between(*before, *time).unwrap_or(1).min(LONGEST_GAP);
+                    let steps = frequency.between(*before, *time).unwrap_or(1).min(LONGEST_GAP);
                     gaps += usize::from(steps > 1);
                     absent += steps - 1;
                     if absent > MOST_ABSENT.max(table.rows()) {
-                        let message =
-                            format!("more than {MOST_ABSENT} time steps ({}) are missing up to here", clock.words());
+                        let message = format!(
+                            "more than {MOST_ABSENT} time steps ({}) are missing up to here",
+                            frequency.words()
+                        );
                         return Err(table.blame_cell(
                             Error::data(message),
                             *row,
-                            roles.time.as_deref().unwrap_or_default(),
+                            spec.time.as_deref().unwrap_or_default(),
                         ));
                     }
                     for step in 1..steps {
-                        one.push(rows[at - 1], Some(clock.after(*before, step)), f64::NAN);
+                        one.push(rows[at - 1], Some(frequency.after(*before, step)), f64::NAN);
                     }
                 }
                 one.push(*row, own.get(at).copied(), values[*row]);
             }
             let Some(last) = one.values.iter().rposition(|value| !value.is_nan()) else {
                 return Err(table.blame(Error::data(
-                    one.said(&format!("the sequence {} is missing in every row", quoted(&roles.target))),
+                    one.said(&format!("the sequence {} is missing in every row", quoted(&spec.target))),
                 )));
             };
             one.values.truncate(last + 1);
@@ -106,32 +108,31 @@ impl Histories {
         }
         let mut warnings = Vec::new();
         if gaps > 0 {
-            let places = if gaps == 1 { "place".into() } else { format!("{gaps} places") };
             warnings.push(Warning::new(format!(
                 "the time steps ({}) have gaps in {}, {absent} steps in all: they are taken as missing",
-                clock.words(),
-                if gaps == 1 { format!("one {places}") } else { places }
+                frequency.words(),
+                if gaps == 1 { "one place".to_string() } else { format!("{gaps} places") }
             )));
         }
         if missing > absent {
             let odd: Vec<String> = table
-                .reading(&roles.target)
+                .reading(&spec.target)
                 .map_or(Vec::new(), |read| read.odd.iter().take(NAMED).map(|(cell, _)| quoted(cell)).collect());
             let odd = if odd.is_empty() { String::new() } else { format!(" ({} among them)", odd.join(", ")) };
             warnings.push(Warning::new(format!(
                 "{} of the sequence {} are missing{odd}: the value before stands in their place, and none of them is learnt from",
                 missing - absent,
-                quoted(&roles.target)
+                quoted(&spec.target)
             )));
         }
-        Ok(Self { series, clock, warnings })
+        Ok(Self { series, frequency, warnings })
     }
 }
 
 impl Histories {
     /// The observed value of a forecast point; NaN where it is missing.
-    pub fn value(&self, place: &ForecastPoint) -> f64 {
-        self.series[place.series].values[place.step()]
+    pub fn value(&self, point: &ForecastPoint) -> f64 {
+        self.series[point.series].values[point.step()]
     }
 
     /// Autocorrelation of changes by lag up to `longest`, averaged over the series.
@@ -175,10 +176,10 @@ impl Series {
     }
 
     /// The time of a step, which may lie beyond the end; NaN where it is unknown.
-    pub fn time(&self, step: usize, clock: Frequency) -> f64 {
+    pub fn time(&self, step: usize, frequency: Frequency) -> f64 {
         match (self.times.get(step), self.times.last()) {
             (Some(time), _) => *time,
-            (None, Some(last)) => clock.after(*last, step + 1 - self.times.len()),
+            (None, Some(last)) => frequency.after(*last, step + 1 - self.times.len()),
             (None, None) => f64::NAN,
         }
     }
@@ -190,17 +191,17 @@ impl Series {
 }
 
 /// The rows of each series in their order, with its name.
-fn grouped(table: &Table, roles: &SeriesSpec) -> Result<Vec<(String, Vec<usize>)>> {
-    let Some(name) = &roles.series else { return Ok(vec![(String::new(), (0..table.rows()).collect())]) };
+fn grouped(table: &Table, spec: &SeriesSpec) -> Result<Vec<(String, Vec<usize>)>> {
+    let Some(name) = &spec.series else { return Ok(vec![(String::new(), (0..table.rows()).collect())]) };
     let numbers = table.groups(name)?;
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-    let mut places: HashMap<u32, usize> = HashMap::new();
+    let mut points: HashMap<u32, usize> = HashMap::new();
     for (row, number) in numbers.into_iter().enumerate() {
-        let place = *places.entry(number).or_insert_with(|| {
+        let point = *points.entry(number).or_insert_with(|| {
             groups.push((cell(table, name, row), Vec::new()));
             groups.len() - 1
         });
-        groups[place].1.push(row);
+        groups[point].1.push(row);
     }
     Ok(groups)
 }

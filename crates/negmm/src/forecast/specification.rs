@@ -16,31 +16,36 @@ pub(super) const MOST_SEASON: usize = 10_000;
 /// |---|---|---|
 /// | `target` | | the column to forecast |
 /// | `time` | none | the time of each step; without it rows are consecutive steps |
-/// | `time_form` | inferred | the format of times |
+/// | `time_format` | inferred | the format of times |
 /// | `series` | none | the series that a row belongs to |
-/// | `past` | none | covariates known up to the origin |
-/// | `known` | none | covariates known in advance: prices, holidays |
+/// | `past_covariates` | none | covariates known up to the origin |
+/// | `future_covariates` | none | covariates known in advance: prices, holidays |
 /// | `horizon` | 1 | steps ahead, 1 … 1000 |
-/// | `seasons` | detected | seasonal periods in steps, each 2 … 10000 |
+/// | `seasonal_periods` | detected | seasonal periods in steps, each 2 … 10000 |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct SeriesSpec {
     /// The column to forecast.
     pub target: String,
     /// The time column.
     pub time: Option<String>,
     /// The format of times.
-    pub time_form: Option<TimeForm>,
+    #[serde(rename = "time-form")]
+    pub time_format: Option<TimeForm>,
     /// The column of series names.
     pub series: Option<String>,
     /// Covariates known up to the origin.
-    pub past: Vec<String>,
+    #[serde(rename = "past")]
+    pub past_covariates: Vec<String>,
     /// Covariates known in advance.
-    pub known: Vec<String>,
+    #[serde(rename = "known")]
+    pub future_covariates: Vec<String>,
     /// The horizon.
     pub horizon: usize,
     /// Seasonal periods in steps.
-    pub seasons: Option<Vec<usize>>,
+    #[serde(rename = "seasons")]
+    pub seasonal_periods: Option<Vec<usize>>,
 }
 
 impl Default for SeriesSpec {
@@ -48,13 +53,64 @@ impl Default for SeriesSpec {
         Self {
             target: String::new(),
             time: None,
-            time_form: None,
+            time_format: None,
             series: None,
-            past: Vec::new(),
-            known: Vec::new(),
+            past_covariates: Vec::new(),
+            future_covariates: Vec::new(),
             horizon: 1,
-            seasons: None,
+            seasonal_periods: None,
         }
+    }
+}
+
+/// Setters.
+impl SeriesSpec {
+    /// Sets `target`.
+    #[must_use]
+    pub fn target(self, target: impl Into<String>) -> Self {
+        Self { target: target.into(), ..self }
+    }
+
+    /// Sets `time`.
+    #[must_use]
+    pub fn time(self, time: impl Into<String>) -> Self {
+        Self { time: Some(time.into()), ..self }
+    }
+
+    /// Sets `time_format`.
+    #[must_use]
+    pub fn time_format(self, time_format: impl Into<Option<TimeForm>>) -> Self {
+        Self { time_format: time_format.into(), ..self }
+    }
+
+    /// Sets `series`.
+    #[must_use]
+    pub fn series(self, series: impl Into<String>) -> Self {
+        Self { series: Some(series.into()), ..self }
+    }
+
+    /// Sets `past_covariates`.
+    #[must_use]
+    pub fn past_covariates(self, past_covariates: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { past_covariates: past_covariates.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets `future_covariates`.
+    #[must_use]
+    pub fn future_covariates(self, future_covariates: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { future_covariates: future_covariates.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets `horizon`.
+    #[must_use]
+    pub fn horizon(self, horizon: usize) -> Self {
+        Self { horizon, ..self }
+    }
+
+    /// Sets `seasonal_periods`.
+    #[must_use]
+    pub fn seasonal_periods(self, seasonal_periods: impl Into<Option<Vec<usize>>>) -> Self {
+        Self { seasonal_periods: seasonal_periods.into(), ..self }
     }
 }
 
@@ -69,7 +125,7 @@ impl SeriesSpec {
         if !(1..=MOST_HORIZON).contains(&self.horizon) {
             return Err(Error::option("horizon", format!("must be from 1 to {MOST_HORIZON}, found {}", self.horizon)));
         }
-        let seasons = self.seasons.iter().flatten();
+        let seasons = self.seasonal_periods.iter().flatten();
         if let Some(season) = seasons.clone().find(|season| !(2..=MOST_SEASON).contains(*season)) {
             return Err(Error::options(format!("a season must be from 2 to {MOST_SEASON} steps, found {season}")));
         }
@@ -87,7 +143,7 @@ impl SeriesSpec {
     /// All named columns.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         let one = [Some(&self.target), self.time.as_ref(), self.series.as_ref()].into_iter().flatten();
-        one.chain(&self.past).chain(&self.known).map(String::as_str)
+        one.chain(&self.past_covariates).chain(&self.future_covariates).map(String::as_str)
     }
 
     /// Checks that `table` has the columns that a forecast needs.

@@ -3,7 +3,7 @@
 use negmm_dist::Distribution;
 use serde::Serialize;
 
-use negmm_dist::{Predictions, Result};
+use negmm_dist::{Interval, Predictions, Result};
 
 /// Levels of the weighted interval score: eleven central intervals and the median.
 const WIS_LEVELS: [f64; 23] = [
@@ -71,7 +71,7 @@ pub(super) fn scored(predictions: &Predictions, y: &[f64], units: &[f64]) -> Res
     };
     let all: Vec<usize> = (0..WIS_LEVELS.len()).collect();
     let deciles: Vec<usize> = all.iter().copied().filter(|at| DECILES.contains(&WIS_LEVELS[*at])).collect();
-    let (lower, upper) = predictions.interval(COVERAGE)?;
+    let Interval { lower, upper } = predictions.interval(COVERAGE)?;
     let (crps, nll, pit) = (predictions.crps(y)?, predictions.nll(y)?, predictions.pit(y)?);
     let median = WIS_LEVELS.len() / 2;
     let scores = |row: usize| Scores {

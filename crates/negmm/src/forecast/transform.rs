@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::local_scale::{Measure, missed};
+use super::local_scale::{LocalScale, mean_error};
 use super::scale::Scale;
 use super::{Frequency, Histories, Naive, SeriesSpec, seasons};
 use negmm_dist::{Error, Result};
@@ -21,37 +21,42 @@ const COMPARED: usize = 24;
 #[serde(rename_all = "kebab-case")]
 pub struct SeriesTransform {
     /// Column roles and horizon.
-    pub roles: SeriesSpec,
+    #[serde(rename = "roles")]
+    pub spec: SeriesSpec,
     /// Time between consecutive steps.
-    pub clock: Frequency,
+    #[serde(rename = "clock")]
+    pub frequency: Frequency,
     /// Seasonal periods in steps, shortest first.
-    pub seasons: Vec<usize>,
+    #[serde(rename = "seasons")]
+    pub seasonal_periods: Vec<usize>,
     /// Whether there are several series.
-    pub many: bool,
-    pub(super) measure: Measure,
+    #[serde(rename = "many")]
+    pub several: bool,
+    #[serde(rename = "measure")]
+    pub(super) local_scale: LocalScale,
 }
 
 impl SeriesTransform {
     /// Estimates the transform from these series.
-    pub(super) fn choose(roles: &SeriesSpec, histories: &Histories) -> Self {
-        let Histories { series, clock, .. } = histories;
-        let mut seasons = roles.seasons.clone().unwrap_or_else(|| seasons::found(series, *clock));
-        seasons.sort_unstable();
-        seasons.dedup();
-        let steps: Vec<usize> = (1..=roles.horizon).step_by(roles.horizon.div_ceil(COMPARED)).collect();
-        let candidates = [Naive::Last].into_iter().chain(seasons.iter().map(|season| Naive::Season(*season)));
+    pub(super) fn choose(spec: &SeriesSpec, histories: &Histories) -> Self {
+        let Histories { series, frequency, .. } = histories;
+        let mut seasonal_periods = spec.seasonal_periods.clone().unwrap_or_else(|| seasons::found(series, *frequency));
+        seasonal_periods.sort_unstable();
+        seasonal_periods.dedup();
+        let steps: Vec<usize> = (1..=spec.horizon).step_by(spec.horizon.div_ceil(COMPARED)).collect();
+        let candidates = [Naive::Last].into_iter().chain(seasonal_periods.iter().map(|season| Naive::Season(*season)));
         let naive = candidates
-            .map(|naive| (missed(series, naive, &steps), naive))
+            .map(|naive| (mean_error(series, naive, &steps), naive))
             .min_by(|(a, _), (b, _)| a.total_cmp(b))
             .map_or(Naive::Last, |(_, naive)| naive);
-        let measure = Measure::new(naive, Scale::best(series, naive.lag()), series, roles.horizon);
-        Self { roles: roles.clone(), clock: *clock, seasons, many: series.len() > 1, measure }
+        let local_scale = LocalScale::new(naive, Scale::best(series, naive.lag()), series, spec.horizon);
+        Self { spec: spec.clone(), frequency: *frequency, seasonal_periods, several: series.len() > 1, local_scale }
     }
 
     /// Checks that the parameters are valid.
     pub(super) fn check(&self) -> Result<()> {
-        self.roles.check()?;
-        if self.seasons.iter().any(|season| *season < 2) || !self.measure.is_sound(self.roles.horizon) {
+        self.spec.check()?;
+        if self.seasonal_periods.iter().any(|season| *season < 2) || !self.local_scale.is_sound(self.spec.horizon) {
             return Err(Error::model("a season or a scale is out of range"));
         }
         Ok(())
@@ -59,11 +64,11 @@ impl SeriesTransform {
 
     /// The naive forecast.
     pub fn naive(&self) -> Naive {
-        self.measure.naive
+        self.local_scale.naive
     }
 
     /// Number of past steps that features use; fewer are enough.
     pub fn reach(&self) -> usize {
-        2 * self.seasons.last().copied().unwrap_or(15) + 3
+        2 * self.seasonal_periods.last().copied().unwrap_or(15) + 3
     }
 }

@@ -67,6 +67,7 @@ const SOFT_CLIP: f64 = 8.0;
 /// the block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Auto {
     /// Training effort.
     pub preset: Preset,
@@ -148,6 +149,123 @@ impl Default for Auto {
     }
 }
 
+/// Setters.
+impl Auto {
+    /// Sets `preset`.
+    #[must_use]
+    pub fn preset(self, preset: Preset) -> Self {
+        Self { preset, ..self }
+    }
+
+    /// Sets `folds`.
+    #[must_use]
+    pub fn folds(self, folds: impl Into<Option<usize>>) -> Self {
+        Self { folds: folds.into(), ..self }
+    }
+
+    /// Sets `ensemble_size`.
+    #[must_use]
+    pub fn ensemble_size(self, ensemble_size: impl Into<Option<usize>>) -> Self {
+        Self { ensemble_size: ensemble_size.into(), ..self }
+    }
+
+    /// Sets `components`.
+    #[must_use]
+    pub fn components(self, components: usize) -> Self {
+        Self { components, ..self }
+    }
+
+    /// Sets `eta`.
+    #[must_use]
+    pub fn eta(self, eta: f64) -> Self {
+        Self { eta, ..self }
+    }
+
+    /// Sets `sigma_min`.
+    #[must_use]
+    pub fn sigma_min(self, sigma_min: f64) -> Self {
+        Self { sigma_min, ..self }
+    }
+
+    /// Sets `hidden`.
+    #[must_use]
+    pub fn hidden(self, hidden: impl Into<Option<Vec<usize>>>) -> Self {
+        Self { hidden: hidden.into(), ..self }
+    }
+
+    /// Sets `residual`.
+    #[must_use]
+    pub fn residual(self, residual: impl Into<Option<bool>>) -> Self {
+        Self { residual: residual.into(), ..self }
+    }
+
+    /// Sets `embedding`.
+    #[must_use]
+    pub fn embedding(self, embedding: impl Into<Option<f64>>) -> Self {
+        Self { embedding: embedding.into(), ..self }
+    }
+
+    /// Sets `quantile_transform`.
+    #[must_use]
+    pub fn quantile_transform(self, quantile_transform: bool) -> Self {
+        Self { quantile_transform, ..self }
+    }
+
+    /// Sets `batch_size`.
+    #[must_use]
+    pub fn batch_size(self, batch_size: impl Into<Option<usize>>) -> Self {
+        Self { batch_size: batch_size.into(), ..self }
+    }
+
+    /// Sets `optimiser`.
+    #[must_use]
+    pub fn optimiser(self, optimiser: impl Into<Option<Optimiser>>) -> Self {
+        Self { optimiser: optimiser.into(), ..self }
+    }
+
+    /// Sets `learning_rate`.
+    #[must_use]
+    pub fn learning_rate(self, learning_rate: impl Into<Option<f64>>) -> Self {
+        Self { learning_rate: learning_rate.into(), ..self }
+    }
+
+    /// Sets `steps`.
+    #[must_use]
+    pub fn steps(self, steps: impl Into<Option<usize>>) -> Self {
+        Self { steps: steps.into(), ..self }
+    }
+
+    /// Sets `patience`.
+    #[must_use]
+    pub fn patience(self, patience: impl Into<Option<usize>>) -> Self {
+        Self { patience: patience.into(), ..self }
+    }
+
+    /// Sets `dropout`.
+    #[must_use]
+    pub fn dropout(self, dropout: impl Into<Option<f64>>) -> Self {
+        Self { dropout: dropout.into(), ..self }
+    }
+
+    /// Sets `weight_decay`.
+    #[must_use]
+    pub fn weight_decay(self, weight_decay: impl Into<Option<f64>>) -> Self {
+        Self { weight_decay: weight_decay.into(), ..self }
+    }
+
+    /// Sets `lstm_hidden`.
+    #[must_use]
+    pub fn lstm_hidden(self, lstm_hidden: usize) -> Self {
+        Self { lstm_hidden, ..self }
+    }
+
+    /// Sets `lstm_layers`.
+    #[must_use]
+    pub fn lstm_layers(self, lstm_layers: usize) -> Self {
+        Self { lstm_layers, ..self }
+    }
+}
+
 /// The inputs of default settings: the number of rows and whether they are a sequence, or the preset.
 const BY_SIZE: &str = "by size";
 const BY_PRESET: &str = "by preset";
@@ -208,7 +326,7 @@ impl MethodSettings for Auto {
         let work = if data.len() < LEAST_TRAINED {
             Work::Constant { law: constant::law_of_all(&data, constant_sd(data.len())) }
         } else {
-            Work::Folds(resolved.folds(data, numbers, seed))
+            Work::Folds(resolved.plan_folds(data, numbers, seed))
         };
         Ok(Plan { method: resolved.into(), work })
     }
@@ -258,20 +376,18 @@ impl Auto {
     /// The settings that all networks share, with defaults from the sizes.
     fn settings(&self, sizes: &Sizes) -> NetworkSettings {
         let steps = self.steps.unwrap_or(sizes.steps);
-        let training = TrainingConfig {
-            steps: Some(steps),
-            check_every: Some((steps / sizes.checks).max(1)),
-            batch_size: self.batch_size.unwrap_or(sizes.batch_size),
-            optimiser: self.optimiser.unwrap_or(sizes.optimiser),
-            learning_rate: self.learning_rate.unwrap_or(sizes.learning_rate),
-            schedule: Schedule::Cosine,
-            patience: self.patience.unwrap_or(sizes.patience),
-            select: Selection::Calibrated,
-            ema_decay: 0.0,
-            dropout: self.dropout.unwrap_or(0.0),
-            weight_decay: self.weight_decay.unwrap_or(0.0),
-            ..TrainingConfig::default()
-        };
+        let training = TrainingConfig::default()
+            .steps(steps)
+            .check_every((steps / sizes.checks).max(1))
+            .batch_size(self.batch_size.unwrap_or(sizes.batch_size))
+            .optimiser(self.optimiser.unwrap_or(sizes.optimiser))
+            .learning_rate(self.learning_rate.unwrap_or(sizes.learning_rate))
+            .schedule(Schedule::Cosine)
+            .patience(self.patience.unwrap_or(sizes.patience))
+            .select(Selection::Calibrated)
+            .ema_decay(0.0)
+            .dropout(self.dropout.unwrap_or(0.0))
+            .weight_decay(self.weight_decay.unwrap_or(0.0));
         NetworkSettings {
             hidden: self.hidden.clone().unwrap_or_else(|| sizes.hidden.to_vec()),
             residual: self.residual.unwrap_or(true),
@@ -294,7 +410,7 @@ impl Auto {
     }
 
     /// The networks to train, for settings that are [`Auto::resolved`].
-    fn folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
+    fn plan_folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
         let sizes = Sizes::of(&data, self.preset);
         let (folds, members) = (self.folds.unwrap_or(sizes.folds), self.ensemble_size.unwrap_or(sizes.ensemble_size));
         // A member of a pool may be more confident than it should be alone, and a sigma scale has no effect on sds
@@ -344,16 +460,14 @@ impl Auto {
 
 /// Settings of the trees in the pool.
 fn of_trees() -> NgBoost {
-    NgBoost {
-        n_estimators: 600,
-        max_depth: 6,
-        learning_rate: 0.05,
-        subsample: 0.8,
-        min_samples_leaf: 5,
-        patience: 50,
-        refit: false,
-        ..NgBoost::default()
-    }
+    NgBoost::default()
+        .n_estimators(600)
+        .max_depth(6)
+        .learning_rate(0.05)
+        .subsample(0.8)
+        .min_samples_leaf(5)
+        .patience(50)
+        .refit(false)
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ impl HeldOut {
         Rng::new(seed, streams::CALIBRATION).shuffle(&mut rows);
         rows.truncate(MOST_CALIBRATION);
         let y: Vec<f64> = rows.iter().map(|row| self.y[*row]).collect();
-        Calibration::crossed(&self.predictions.select(&rows), &y).map(Some)
+        Calibration::of_out_of_fold(&self.predictions.select(&rows), &y).map(Some)
     }
 
     /// The scores of predictions for the rows.

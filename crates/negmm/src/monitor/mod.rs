@@ -41,6 +41,7 @@ const MOST_POINTS: usize = 600;
 /// | `seed` | 0 | any | seed of the randomised PIT at jumps of the distribution function |
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MonitorConfig {
     /// Probability of a false alarm, at most.
     pub alpha: f64,
@@ -53,6 +54,27 @@ pub struct MonitorConfig {
 impl Default for MonitorConfig {
     fn default() -> Self {
         Self { alpha: 0.01, tolerance: 0.0, seed: 0 }
+    }
+}
+
+/// Setters.
+impl MonitorConfig {
+    /// Sets `alpha`.
+    #[must_use]
+    pub fn alpha(self, alpha: f64) -> Self {
+        Self { alpha, ..self }
+    }
+
+    /// Sets `tolerance`.
+    #[must_use]
+    pub fn tolerance(self, tolerance: f64) -> Self {
+        Self { tolerance, ..self }
+    }
+
+    /// Sets `seed`.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
     }
 }
 

@@ -79,7 +79,7 @@ impl Query {
             None => self.columns(predictions, first_row)?,
             Some(ConformalInputs::Labels(labels)) => {
                 let calibration = model.known_calibration()?;
-                unseen_groups = calibration.strangers(labels);
+                unseen_groups = calibration.unseen_groups(labels);
                 self.columns_with(predictions, first_row, Some(ConformalPredictor::Calibrated(calibration, labels)))?
             }
             Some(ConformalInputs::Targets(targets)) => {
@@ -87,7 +87,7 @@ impl Query {
                 let mut targets = targets.clone();
                 targets.resize(predictions.len(), f64::NAN);
                 let sets = adaptive.insert(AdaptiveConformal::of_sequence(&self.sets(), predictions, &targets)?);
-                self.columns_with(predictions, first_row, Some(ConformalPredictor::AdaptiveConformal(sets)))?
+                self.columns_with(predictions, first_row, Some(ConformalPredictor::Adaptive(sets)))?
             }
         };
         let mut before = Vec::with_capacity(kept.len() + 1);

@@ -1,4 +1,4 @@
-//! A query of forecasts: the columns that place each step, the adaptive conformal sets, and paths.
+//! A query of forecasts: the columns that locate each step, the adaptive conformal sets, and paths.
 
 use super::columns::{Block, Columns, Field, unique};
 use super::query::Query;
@@ -112,24 +112,24 @@ impl<'a> ForecastQuery<'a> {
     /// predictions; paths after them.
     ///
     /// # Errors
-    /// When two have one name, or there is not one prediction for each place.
+    /// When two have one name, or there is not one prediction for each point.
     pub fn columns<'p>(&mut self, forecasts: &'p Forecasts) -> Result<Columns<'p>> {
         let Self { query, forecaster, histories, options, adaptive, rows } = self;
-        let Forecasts { places, predictions, .. } = forecasts;
+        let Forecasts { points, predictions, .. } = forecasts;
         let columns = match adaptive {
             Some(adaptive) => {
                 forecaster.adapt(adaptive, histories, forecasts)?;
-                query.columns_with(predictions, *rows, Some(ConformalPredictor::AdaptiveConformal(adaptive)))?
+                query.columns_with(predictions, *rows, Some(ConformalPredictor::Adaptive(adaptive)))?
             }
             None => query.columns(predictions, *rows)?,
         };
-        *rows += places.len() as u64;
+        *rows += points.len() as u64;
         let mut paths = Vec::new();
         if options.paths > 0 {
             let values = forecaster.paths(forecasts, options.paths, query.seed)?.into();
             paths.push(Block::Float { width: options.paths, values });
         }
-        let blocks = position_blocks(forecaster, histories, places, *options);
+        let blocks = position_blocks(forecaster, histories, points, *options);
         let before = position_fields(forecaster, *options).into_iter().zip(blocks).collect();
         columns.between(before, (path_fields(options.paths), paths))
     }
@@ -141,7 +141,7 @@ fn path_fields(paths: usize) -> Vec<Field> {
 
 /// The columns that say which series, origin, time and step a forecast is of.
 fn position_fields(forecaster: &Forecaster, options: ForecastOptions) -> Vec<Field> {
-    let roles = &forecaster.recipe().roles;
+    let roles = &forecaster.transform().spec;
     let mut fields = Vec::new();
     fields.extend(roles.series.iter().map(|name| Field::text(name, "the series column")));
     match (&roles.time, options.inside) {
@@ -160,34 +160,34 @@ fn position_fields(forecaster: &Forecaster, options: ForecastOptions) -> Vec<Fie
 fn position_blocks<'p>(
     forecaster: &Forecaster,
     histories: &Histories,
-    places: &[ForecastPoint],
+    points: &[ForecastPoint],
     options: ForecastOptions,
 ) -> Vec<Block<'p>> {
-    let recipe = forecaster.recipe();
-    let time = |place: &ForecastPoint, step: usize| {
-        let time = histories.series[place.series].time(step, recipe.clock);
-        if recipe.clock.has_dates() { iso(time) } else { time.to_string() }
+    let transform = forecaster.transform();
+    let time = |point: &ForecastPoint, step: usize| {
+        let time = histories.series[point.series].time(step, transform.frequency);
+        if transform.frequency.has_dates() { iso(time) } else { time.to_string() }
     };
     let text =
-        |of: &dyn Fn(&ForecastPoint) -> String| Block::Text(places.iter().map(|place| of(place).into()).collect());
+        |of: &dyn Fn(&ForecastPoint) -> String| Block::Text(points.iter().map(|point| of(point).into()).collect());
     let integer =
-        |of: &dyn Fn(&ForecastPoint) -> usize| Block::Integer(places.iter().map(|place| of(place) as i64).collect());
+        |of: &dyn Fn(&ForecastPoint) -> usize| Block::Integer(points.iter().map(|point| of(point) as i64).collect());
     let mut blocks = Vec::new();
-    if recipe.roles.series.is_some() {
-        blocks.push(text(&|place| histories.series[place.series].name.clone()));
+    if transform.spec.series.is_some() {
+        blocks.push(text(&|point| histories.series[point.series].name.clone()));
     }
-    match (recipe.roles.time.is_some(), options.inside) {
+    match (transform.spec.time.is_some(), options.inside) {
         (true, inside) => {
             if inside {
-                blocks.push(text(&|place| time(place, place.origin)));
+                blocks.push(text(&|point| time(point, point.origin)));
             }
-            blocks.push(text(&|place| time(place, place.step())));
+            blocks.push(text(&|point| time(point, point.step())));
         }
-        (false, true) => blocks.push(integer(&|place| histories.series[place.series].rows[place.origin] + 1)),
+        (false, true) => blocks.push(integer(&|point| histories.series[point.series].rows[point.origin] + 1)),
         (false, false) => {}
     }
     if !options.aggregate {
-        blocks.push(integer(&|place| place.ahead));
+        blocks.push(integer(&|point| point.ahead));
     }
     blocks
 }

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::columns::{Block, Field};
-use super::query::Number;
+use super::parameter::Number;
 use crate::conformal::ConformalPredictor;
 use crate::model::novelty_is_not_known;
 use negmm_dist::mixture::QuantileLevel;
-use negmm_dist::{HighestDensityRegion, Predictions, Result};
+use negmm_dist::{HighestDensityRegion, Interval, Predictions, Result};
 
 /// An item, which is answered by one column or by several that belong together.
 #[derive(Clone, Copy)]
@@ -89,7 +89,7 @@ impl Item<'_> {
         for item in items {
             blocks.extend(match (item, conformal) {
                 (Item::Interval(coverage), Some(conformal)) => {
-                    let (lower, upper) = conformal.intervals(predictions, coverage.value)?;
+                    let Interval { lower, upper } = conformal.intervals(predictions, coverage.value)?;
                     vec![Block::float(lower), Block::float(upper)]
                 }
                 (Item::Region(coverage), Some(conformal)) => {

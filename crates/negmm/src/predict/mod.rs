@@ -1,20 +1,19 @@
-//! Prediction: a [`Query`] of a model and the typed [`Columns`] that answer it, with one encoder each for CSV, JSON and Arrow.
+//! Prediction: a [`Query`] and its typed [`Columns`], with one encoder each for CSV, JSON and Arrow.
 //!
-//! The program, the server, Python and the cluster adapters all read their options into a [`Query`] and write [`Columns`], so the
-//! same answer has the same name, type and text everywhere.
+//! The program, the server, Python and the cluster adapters all build a [`Query`] and write [`Columns`], so the same
+//! column has the same name, type and text everywhere.
 //!
 //! ```
+//! use negmm::method::{Auto, Preset};
 //! use negmm::{Method, Query, Toy, fit};
 //!
 //! let table = Toy::Bimodal.sample(200, &mut negmm::Rng::new(1, 0));
-//! let mut method = Method::default();
-//! method.set("preset", "fast")?;
-//! method.set("steps", "50")?;
+//! let method = Method::Auto(Auto::default().preset(Preset::Fast).steps(50));
 //! let model = fit(&table, "y", &method)?;
 //!
-//! // As it is typed, and in code.
-//! let query = Query::from_pairs([("interval", "0.9"), ("above", "20")])?;
-//! assert_eq!(query, Query::default().interval([0.9]).above([20.0]));
+//! let query = Query::default().interval([0.9]).above([20.0]);
+//! // The same from text.
+//! assert_eq!(query, Query::from_pairs([("interval", "0.9"), ("above", "20")])?);
 //! assert_eq!(query.names(&model)?, ["mean", "sd", "lower_0.9", "upper_0.9", "p_above_20"]);
 //! let predictions = model.predict(&table)?;
 //! let columns = query.columns(&predictions, 0)?;
@@ -26,12 +25,14 @@
 #[cfg(feature = "parquet")]
 mod arrow;
 mod batch;
+mod build;
 mod columns;
 mod conformal;
 mod csv;
 mod forecast;
 mod item;
 mod json;
+mod parameter;
 mod query;
 
 #[cfg(feature = "parquet")]
@@ -41,4 +42,5 @@ pub use columns::{Column, Columns, Field, Value, ValueType};
 pub use conformal::ConformalInputs;
 pub use forecast::{ForecastOptions, ForecastQuery, MOST_PATHS};
 pub use json::to_json;
-pub use query::{MOST_DRAWS, Number, PARAMETERS, Parameter, Query, RENAMED};
+pub use parameter::{Number, PARAMETERS, Parameter, RENAMED};
+pub use query::{MOST_DRAWS, Query};

@@ -1,67 +1,17 @@
-//! What is asked of every prediction: read once from pairs of names and texts, or built in code.
+//! The prediction query: the columns of every prediction beside its mean and sd.
 
 use super::columns::{Columns, Field, unique};
 use super::item::Item;
-use crate::conformal::{ConformalPredictor, SetKind};
+use super::parameter::Number;
+use crate::conformal::{ConformalPredictor, SetSpec};
 use crate::model::novelty_is_not_known;
 use crate::{Error, Model, Predictions, Result};
 
 /// Draws of a row at most.
 pub const MOST_DRAWS: usize = 100_000;
 
-/// A number with its text, which names its column: `0.90` and `0.9` ask for the same under two names.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Number {
-    /// As it was written.
-    pub text: String,
-    /// Its value.
-    pub value: f64,
-}
-
-impl From<f64> for Number {
-    fn from(value: f64) -> Self {
-        Self { text: value.to_string(), value }
-    }
-}
-
-/// A parameter of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    /// Its name: an option of `negmm predict`, a parameter of a request, an argument in Python.
-    pub name: &'static str,
-    /// Its values and columns.
-    pub help: &'static str,
-}
-
-/// All parameters, in the order of their columns.
-pub const PARAMETERS: [Parameter; 13] = {
-    const fn parameter(name: &'static str, help: &'static str) -> Parameter {
-        Parameter { name, help }
-    }
-    [
-        parameter("quantiles", "levels between 0 and 1: columns q0.05 …"),
-        parameter("interval", "coverages between 0 and 1: columns lower_0.9 and upper_0.9 …"),
-        parameter(
-            "region",
-            "coverages between 0 and 1: columns region_0.9, the highest-density region as text, and region_0.9_length",
-        ),
-        parameter("conformal", "true: intervals and regions are conformal prediction sets"),
-        parameter("above", "values: columns p_above_50 …, the probability of a target above the value"),
-        parameter("below", "values: columns p_below_50 …, the probability of a target below the value"),
-        parameter("equal", "values: columns p_equal_0 …, the point probability of the value"),
-        parameter("shortfall", "fractions between 0 and 1: columns shortfall_0.05 …, the mean of that lowest fraction"),
-        parameter("parts", "true: the parts of the variance"),
-        parameter("novelty", "true: how far a row lies outside the ranges of training, and by which input"),
-        parameter("components", "true: the mixture itself, weight_1 …, mean_1 …, sd_1 …"),
-        parameter("draws", "a count: random draws, draw_1 …"),
-        parameter("seed", "a count: the random seed of the draws, 0 by default"),
-    ]
-};
-
-/// Former names of parameters, which are still read, each with its present name.
-pub const RENAMED: [(&str, &str); 2] = [("mass", "equal"), ("guaranteed", "conformal")];
-
-/// What is asked of every prediction beside its mean and sd, which always come first. The columns are in the order of the table.
+/// The columns of every prediction beside its mean and sd, which always come first, in the order of the table. It is
+/// read from pairs of names and texts ([`Query::from_pairs`]) or built in code with the setters.
 ///
 /// | parameter | values | columns |
 /// |---|---|---|
@@ -96,11 +46,11 @@ pub struct Query {
     pub equal: Vec<Number>,
     /// Fractions of the lowest targets.
     pub shortfall: Vec<Number>,
-    /// Whether the parts of the variance are asked for.
+    /// Whether to add the parts of the variance.
     pub parts: bool,
-    /// Whether it is asked how far rows lie outside the ranges of training.
+    /// Whether to add the distance of rows from the ranges of the training data.
     pub novelty: bool,
-    /// Whether the components of the mixture are asked for.
+    /// Whether to add the components of the mixture.
     pub components: bool,
     /// Random targets of each row.
     pub draws: usize,
@@ -110,134 +60,11 @@ pub struct Query {
     pub conformal: bool,
 }
 
-/// Setters, for queries built in code.
 impl Query {
-    /// Asks for quantiles of these levels.
-    #[must_use]
-    pub fn quantiles(self, levels: impl IntoIterator<Item = impl Into<Number>>) -> Self {
-        Self { quantiles: listed(levels), ..self }
-    }
-
-    /// Asks for central intervals of these coverages.
-    #[must_use]
-    pub fn interval(self, coverages: impl IntoIterator<Item = impl Into<Number>>) -> Self {
-        Self { interval: listed(coverages), ..self }
-    }
-
-    /// Asks for highest-density regions of these coverages.
-    #[must_use]
-    pub fn region(self, coverages: impl IntoIterator<Item = impl Into<Number>>) -> Self {
-        Self { region: listed(coverages), ..self }
-    }
-
-    /// Asks for the probability of targets above these values.
-    #[must_use]
-    pub fn above(self, thresholds: impl IntoIterator<Item = impl Into<Number>>) -> Self {
-        Self { above: listed(thresholds), ..self }
-    }
-
-    /// Asks for the probability of targets below these values.
-    #[must_use]
-    pub fn below(self, thresholds: impl IntoIterator<Item = impl Into<Number>>) -> Self {
-        Self { below: listed(thresholds), ..self }
-    }
-
-    /// Asks for the point probability of these values.
-    #[must_use]
-    pub fn equal(self, values: impl IntoIterator<Item = impl Into<Number>>) -> Self {
-        Self { equal: listed(values), ..self }
-    }
-
-    /// Asks for the mean of these lowest fractions.
-    #[must_use]
-    pub fn shortfall(self, fractions: impl IntoIterator<Item = impl Into<Number>>) -> Self {
-        Self { shortfall: listed(fractions), ..self }
-    }
-
-    /// Asks for the parts of the variance.
-    #[must_use]
-    pub fn parts(self, parts: bool) -> Self {
-        Self { parts, ..self }
-    }
-
-    /// Asks how far rows lie outside the ranges of training.
-    #[must_use]
-    pub fn novelty(self, novelty: bool) -> Self {
-        Self { novelty, ..self }
-    }
-
-    /// Asks for the components of the mixture.
-    #[must_use]
-    pub fn components(self, components: bool) -> Self {
-        Self { components, ..self }
-    }
-
-    /// Asks for random draws.
-    #[must_use]
-    pub fn draws(self, draws: usize) -> Self {
-        Self { draws, ..self }
-    }
-
-    /// SetKind the random seed of the draws.
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
-    /// Makes intervals and regions conformal prediction sets.
-    #[must_use]
-    pub fn conformal(self, conformal: bool) -> Self {
-        Self { conformal, ..self }
-    }
-}
-
-fn listed(numbers: impl IntoIterator<Item = impl Into<Number>>) -> Vec<Number> {
-    numbers.into_iter().map(Into::into).collect()
-}
-
-impl Query {
-    /// Reads a query from pairs of a parameter's name and its text: numbers with commas between them, `true` (or nothing) or
-    /// `false`, or a count. The last text of a name holds. Former names ([`RENAMED`]) are read too.
+    /// Checks the ranges.
     ///
     /// # Errors
-    /// When there is no such parameter, or its text makes no sense.
-    pub fn from_pairs<N: AsRef<str>, T: AsRef<str>>(pairs: impl IntoIterator<Item = (N, T)>) -> Result<Self> {
-        let mut query = Self::default();
-        for (name, text) in pairs {
-            query.set(name.as_ref(), text.as_ref())?;
-        }
-        query.check()?;
-        Ok(query)
-    }
-
-    fn set(&mut self, name: &str, text: &str) -> Result<()> {
-        let present = RENAMED.iter().find(|(former, _)| *former == name).map_or(name, |(_, present)| present);
-        match present {
-            "quantiles" => self.quantiles = numbers(name, text)?,
-            "interval" => self.interval = numbers(name, text)?,
-            "region" => self.region = numbers(name, text)?,
-            "above" => self.above = numbers(name, text)?,
-            "below" => self.below = numbers(name, text)?,
-            "equal" => self.equal = numbers(name, text)?,
-            "shortfall" => self.shortfall = numbers(name, text)?,
-            "parts" => self.parts = switch(name, text)?,
-            "novelty" => self.novelty = switch(name, text)?,
-            "components" => self.components = switch(name, text)?,
-            "conformal" => self.conformal = switch(name, text)?,
-            "draws" => self.draws = usize::try_from(count(name, text)?).unwrap_or(usize::MAX),
-            "seed" => self.seed = count(name, text)?,
-            _ => {
-                let names = PARAMETERS.map(|parameter| parameter.name);
-                return Err(Error::options(format!("there is no parameter {name:?}; there are {}", names.join(", "))));
-            }
-        }
-        Ok(())
-    }
-
-    /// Names what is out of range, if something is.
-    ///
-    /// # Errors
-    /// When something is.
+    /// When a value is out of range.
     pub fn check(&self) -> Result<()> {
         if self.draws > MOST_DRAWS {
             return Err(Error::option("draws", format!("must be at most {MOST_DRAWS}, found {}", self.draws)));
@@ -247,7 +74,7 @@ impl Query {
         check_levels("region", &self.region)?;
         check_levels("shortfall", &self.shortfall)?;
         if self.conformal && self.interval.is_empty() && self.region.is_empty() {
-            return Err(Error::options("conformal prediction sets are intervals and regions: say of which coverage"));
+            return Err(Error::options("conformal prediction sets are intervals and regions: name a coverage"));
         }
         match self.above.iter().chain(&self.below).chain(&self.equal).find(|threshold| threshold.value.is_nan()) {
             Some(threshold) => Err(Error::options(format!("a threshold must be a number, found {}", threshold.text))),
@@ -255,10 +82,10 @@ impl Query {
         }
     }
 
-    /// The columns of a model's predictions; no two may have one name.
+    /// The columns of a model's predictions; their names are unique.
     ///
     /// # Errors
-    /// When two do, or the model cannot answer.
+    /// When two columns have the same name, or the model lacks one of them.
     pub fn fields(&self, model: &Model) -> Result<Vec<Field>> {
         self.fields_after(Vec::new(), model)
     }
@@ -287,17 +114,17 @@ impl Query {
         Ok(self.items(1, None)?.into_iter().flat_map(Item::fields).collect())
     }
 
-    /// The intervals and regions that are asked for, each with its coverage.
-    pub fn sets(&self) -> Vec<(SetKind, f64)> {
-        let intervals = self.interval.iter().map(|coverage| (SetKind::Intervals, coverage.value));
-        intervals.chain(self.region.iter().map(|coverage| (SetKind::Regions, coverage.value))).collect()
+    /// The intervals and regions of the query.
+    pub fn sets(&self) -> Vec<SetSpec> {
+        let intervals = self.interval.iter().map(|coverage| SetSpec::intervals(coverage.value));
+        intervals.chain(self.region.iter().map(|coverage| SetSpec::regions(coverage.value))).collect()
     }
 
-    /// The columns of a batch of predictions, whatever they come from. `first_row` rows come before the batch: with that, draws do
-    /// not depend on how rows are divided into batches. Conformal sets need to know the model: [`super::Batch`].
+    /// The columns of a batch of predictions from any source. `first_row` rows come before the batch, so that draws do not
+    /// depend on the batches. Conformal sets need the model: [`super::Batch`].
     ///
     /// # Errors
-    /// When the predictions cannot answer.
+    /// When the predictions lack a column.
     pub fn columns<'a>(&self, predictions: &'a Predictions, first_row: u64) -> Result<Columns<'a>> {
         if self.conformal {
             return Err(Error::options(
@@ -321,7 +148,7 @@ impl Query {
         Columns::new(predictions.len(), items.into_iter().flat_map(Item::fields).collect(), blocks)
     }
 
-    /// Every item in the order of its columns, for predictions of so many members and components (none: samples).
+    /// All items in the order of their columns; `components` is `None` for samples.
     fn items(&self, members: usize, components: Option<usize>) -> Result<Vec<Item<'_>>> {
         let mut items = vec![Item::Mean, Item::Sd];
         items.extend(self.quantiles.iter().map(Item::Quantile));
@@ -347,27 +174,6 @@ impl Query {
         }
         Ok(items)
     }
-}
-
-/// Numbers with commas between them. Messages call them `name`.
-fn numbers(name: &str, text: &str) -> Result<Vec<Number>> {
-    let read = |part: &str| match part.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(Number { text: part.trim().to_string(), value }),
-        _ => Err(Error::option(name, format!("must be numbers with commas between them, found {part:?}"))),
-    };
-    text.split(',').map(read).collect()
-}
-
-fn switch(name: &str, text: &str) -> Result<bool> {
-    match text {
-        "true" | "" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(Error::option(name, format!("must be true or false, found {text}"))),
-    }
-}
-
-fn count(name: &str, text: &str) -> Result<u64> {
-    text.trim().parse().map_err(|_| Error::option(name, format!("must be a whole number, at least 0, found {text:?}")))
 }
 
 fn check_levels(name: &str, levels: &[Number]) -> Result<()> {
@@ -422,7 +228,7 @@ mod tests {
         assert_eq!(columns.rows(), 3);
         assert_eq!(columns.floats("mean"), Some(predictions.mean()));
         assert_eq!(columns.floats("q0.50"), Some(predictions.quantile(0.5).unwrap()));
-        assert_eq!(columns.floats("upper_0.9"), Some(predictions.interval(0.9).unwrap().1));
+        assert_eq!(columns.floats("upper_0.9"), Some(predictions.interval(0.9).unwrap().upper));
         assert_eq!(columns.floats("mean_2"), Some(vec![1.0, 3.0, 5.0]));
         assert!(columns.floats("median").is_none() && columns.floats("region_0.5").is_none());
         for row in 0..3 {

@@ -20,6 +20,7 @@ pub struct Trial<T> {
 
 /// How trials are run.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct RunOptions<'a> {
     /// The training engine.
     pub engine: &'a dyn Engine,
@@ -31,11 +32,37 @@ pub struct RunOptions<'a> {
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-impl RunOptions<'static> {
-    /// All trials on all cores, silently.
-    pub fn quiet() -> Self {
+impl Default for RunOptions<'_> {
+    /// All trials on all cores, without callbacks.
+    fn default() -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
         Self { engine: CpuEngine::all_cores(), shard: Shard::WHOLE, cancel: &NEVER, progress: &|_, _| {} }
+    }
+}
+
+impl<'a> RunOptions<'a> {
+    /// Sets `engine`.
+    #[must_use]
+    pub fn engine(self, engine: &'a dyn Engine) -> Self {
+        Self { engine, ..self }
+    }
+
+    /// Sets `shard`.
+    #[must_use]
+    pub fn shard(self, shard: Shard) -> Self {
+        Self { shard, ..self }
+    }
+
+    /// Sets `cancel`.
+    #[must_use]
+    pub fn cancel(self, cancel: &'a AtomicBool) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// Sets `progress`.
+    #[must_use]
+    pub fn progress(self, progress: &'a (dyn Fn(usize, usize) + Sync)) -> Self {
+        Self { progress, ..self }
     }
 }
 

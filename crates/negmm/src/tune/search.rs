@@ -38,6 +38,7 @@ pub enum Strategy {
 
 /// A search.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Search<'a> {
     /// The data.
     pub table: &'a Table,
@@ -55,6 +56,37 @@ pub struct Search<'a> {
     pub by: Metric,
     /// Seed of all random choices.
     pub seed: u64,
+}
+
+impl<'a> Search<'a> {
+    /// A grid search for the best CRPS, with seed 0.
+    pub fn new(
+        table: &'a Table,
+        target: &'a str,
+        inputs: &'a ColumnRoles,
+        space: &'a Space,
+        splits: &'a [Split],
+    ) -> Self {
+        Self { table, target, inputs, space, strategy: Strategy::Grid, splits, by: Metric::Crps, seed: 0 }
+    }
+
+    /// Sets `strategy`.
+    #[must_use]
+    pub fn strategy(self, strategy: Strategy) -> Self {
+        Self { strategy, ..self }
+    }
+
+    /// Sets `by`.
+    #[must_use]
+    pub fn by(self, by: Metric) -> Self {
+        Self { by, ..self }
+    }
+
+    /// Sets `seed`.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
 }
 
 /// A configuration and its scores.
@@ -146,7 +178,7 @@ impl Search<'_> {
                     Trial { name: name(&configurations[configuration], &work), work }
                 })
                 .collect();
-            let begin = |fit: &Fit| self.undertake(&task, &configurations[fit.configuration], fit);
+            let begin = |fit: &Fit| self.job_group(&task, &configurations[fit.configuration], fit);
             if !run(&trials, journal, options, &begin)? {
                 return Ok(None);
             }
@@ -188,12 +220,12 @@ impl Search<'_> {
     }
 
     /// One configuration on one split. An error caused by the configuration is a result too.
-    fn undertake<'a>(&self, task: &Task<'a>, configuration: &Configuration, fit: &Fit) -> Result<JobGroup<'a, Value>> {
+    fn job_group<'a>(&self, task: &Task<'a>, configuration: &Configuration, fit: &Fit) -> Result<JobGroup<'a, Value>> {
         let split = Split { train: self.training_rows(fit), test: self.splits[fit.split].test.clone() };
         let seed = self.seed.wrapping_add(fit.split as u64);
         let scores = self.scores();
-        match task.undertake(&configuration.method, &split, seed) {
-            Ok(undertaking) => Ok(undertaking.map(|scored| outcome(scores, scored.map(|(score, _)| score)))),
+        match task.job_group(&configuration.method, &split, seed) {
+            Ok(jobs) => Ok(jobs.map(|scored| outcome(scores, scored.map(|scored| scored.score)))),
             Err(error) => outcome(scores, Err(error)).map(JobGroup::done),
         }
     }

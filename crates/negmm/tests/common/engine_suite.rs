@@ -69,9 +69,8 @@ fn head(components: usize) -> MixtureHead {
 
 /// The weights themselves, at a constant rate: what the tests below reckon with.
 fn plain_training(epochs: usize) -> TrainingConfig {
-    let plain =
-        TrainingConfig { schedule: Schedule::Constant, ema_decay: 0.0, patience: 0, ..TrainingConfig::default() };
-    TrainingConfig { epochs, learning_rate: 0.01, ..plain }
+    let plain = TrainingConfig::default().schedule(Schedule::Constant).ema_decay(0.0).patience(0);
+    plain.epochs(epochs).learning_rate(0.01)
 }
 
 /// The last fifth validates.
@@ -128,7 +127,7 @@ fn bits(parameters: &Parameters) -> Vec<u32> {
 
 /// Training that moves nothing: no weight but a zero is so small that 1e-30 changes it.
 fn initial_parameters(engine: &dyn Engine, of: &NetworkJob) -> Parameters {
-    let plan = TrainingConfig { learning_rate: 1e-30, ..plain_training(1) }.plan(of.train.len());
+    let plan = plain_training(1).learning_rate(1e-30).plan(of.train.len());
     let moved = train(engine, &NetworkJob { plan, validation: vec![], ..of.clone() }).parameters;
     let still: Vec<f32> =
         moved.numbers().iter().map(|number| if number.abs() < 1e-20 { 0.0 } else { *number }).collect();
@@ -157,21 +156,13 @@ fn mean_score(job: &NetworkJob, parameters: &Parameters, rows: &[u32], score: im
 fn several(data: &Arc<Dataset>) -> Vec<NetworkJob> {
     let base = |seed, training| job(data, seed, training);
     let mut jobs = vec![
-        base(1, TrainingConfig { epochs: 6, ..TrainingConfig::default() }),
-        base(2, TrainingConfig { epochs: 3, dropout: 0.3, weight_decay: 0.1, ..TrainingConfig::default() }),
-        base(3, TrainingConfig { epochs: 9, patience: 2, batch_size: 7, ..plain_training(9) }),
-        base(4, TrainingConfig { epochs: 2, batch_size: 1000, select: Selection::Crps, ..TrainingConfig::default() }),
+        base(1, TrainingConfig::default().epochs(6)),
+        base(2, TrainingConfig::default().epochs(3).dropout(0.3).weight_decay(0.1)),
+        base(3, plain_training(9).epochs(9).patience(2).batch_size(7)),
+        base(4, TrainingConfig::default().epochs(2).batch_size(1000).select(Selection::Crps)),
         base(5, plain_training(4)),
-        base(
-            6,
-            TrainingConfig {
-                epochs: 5,
-                optimiser: Optimiser::ScheduleFree,
-                weight_decay: 0.1,
-                ..TrainingConfig::default()
-            },
-        ),
-        base(7, TrainingConfig { epochs: 4, optimiser: Optimiser::Muon, dropout: 0.2, ..TrainingConfig::default() }),
+        base(6, TrainingConfig::default().epochs(5).optimiser(Optimiser::ScheduleFree).weight_decay(0.1)),
+        base(7, TrainingConfig::default().epochs(4).optimiser(Optimiser::Muon).dropout(0.2)),
     ];
     jobs[0].network.hidden = vec![16, 31];
     jobs[1].network.activation = Activation::Silu;
@@ -205,7 +196,7 @@ pub fn the_bits_are_those_of_the_reference_in_any_order(engine: &dyn Engine) {
 /// Trees go beside networks in the same batch.
 pub fn trees_are_boosted_beside_networks(engine: &dyn Engine) {
     let data = bimodal(120, 1);
-    let settings = NgBoost { n_estimators: 30, subsample: 0.7, ..NgBoost::default() };
+    let settings = NgBoost::default().n_estimators(30).subsample(0.7);
     let trees = TreesJob {
         settings,
         data: data.clone(),
@@ -256,7 +247,7 @@ pub fn patience_stops_and_keeps_the_best_epoch(engine: &dyn Engine) {
     let data = bimodal(60, 4);
     for select in [Selection::Nll, Selection::Crps] {
         let patience = 8;
-        let training = TrainingConfig { patience, select, learning_rate: 0.03, ..plain_training(2000) };
+        let training = plain_training(2000).patience(patience).select(select).learning_rate(0.03);
         let stopped = job(&data, 5, training.clone());
         let trained = train(engine, &stopped);
         let history = &trained.history;
@@ -270,11 +261,11 @@ pub fn patience_stops_and_keeps_the_best_epoch(engine: &dyn Engine) {
             assert!(score(at) >= score(history.best_epoch), "{at}");
         }
         // The same training that ends there.
-        let there = TrainingConfig { epochs: history.best_epoch + 1, patience: 0, ..training.clone() };
+        let there = training.clone().epochs(history.best_epoch + 1).patience(0);
         let ended = train(engine, &NetworkJob { validation: vec![], ..trained_by(stopped.clone(), &there) });
         assert_eq!(bits(&trained.parameters), bits(&ended.parameters));
         // Without patience it goes on, and may find better.
-        let long = train(engine, &trained_by(stopped, &TrainingConfig { patience: 0, epochs: 100, ..training }));
+        let long = train(engine, &trained_by(stopped, &training.patience(0).epochs(100)));
         assert_eq!(long.history.epochs.len(), 100);
         assert_eq!(long.history.epochs[..history.epochs.len()], history.epochs[..]);
     }
@@ -283,7 +274,7 @@ pub fn patience_stops_and_keeps_the_best_epoch(engine: &dyn Engine) {
 pub fn without_validation_rows_the_last_epoch_is_kept(engine: &dyn Engine) {
     let data = bimodal(60, 5);
     let with = |epochs: usize, patience: usize| {
-        let training = TrainingConfig { patience, ..plain_training(epochs) };
+        let training = plain_training(epochs).patience(patience);
         train(engine, &NetworkJob { validation: vec![], ..job(&data, 1, training) })
     };
     let (short, long, patient) = (with(4, 0), with(5, 0), with(5, 1));
@@ -298,7 +289,7 @@ pub fn history_says_what_was_computed(engine: &dyn Engine) {
     let data = bimodal(90, 6);
     for dropout in [0.0, 0.5] {
         // All rows in one step: the loss of the first epoch is that of the initial weights.
-        let training = TrainingConfig { batch_size: 1000, dropout, ..plain_training(7) };
+        let training = plain_training(7).batch_size(1000).dropout(dropout);
         let job = job(&data, 3, training);
         let trained = train(engine, &job);
         let first = &trained.history.epochs[0];
@@ -315,20 +306,20 @@ pub fn history_says_what_was_computed(engine: &dyn Engine) {
         assert!(trained.history.epochs.iter().all(|epoch| epoch.learning_rate == 0.01));
     }
     // With averaging, too.
-    let averaged = job(&data, 3, TrainingConfig { ema_decay: 0.9, ..plain_training(7) });
+    let averaged = job(&data, 3, plain_training(7).ema_decay(0.9));
     let trained = train(engine, &averaged);
     let nll = mean_score(&averaged, &trained.parameters, &averaged.validation, log::value);
     assert!((trained.history.epochs[trained.history.best_epoch].validation.unwrap().nll.unwrap() - nll).abs() < 1e-5);
     assert_ne!(bits(&trained.parameters), bits(&train(engine, &job(&data, 3, plain_training(7))).parameters));
     // The cosine ends near zero.
-    let cosine = train(engine, &job(&data, 3, TrainingConfig { schedule: Schedule::Cosine, ..plain_training(20) }));
+    let cosine = train(engine, &job(&data, 3, plain_training(20).schedule(Schedule::Cosine)));
     let rates: Vec<f64> = cosine.history.epochs.iter().map(|epoch| epoch.learning_rate).collect();
     assert!(rates[0] > 0.009 && rates[19] < 1e-4 && rates.windows(2).all(|pair| pair[0] > pair[1]), "{rates:?}");
 }
 
 pub fn snapshots_are_the_weights_of_shorter_trainings(engine: &dyn Engine) {
     let data = bimodal(60, 7);
-    let trained = train(engine, &job(&data, 3, TrainingConfig { snapshots: 2, ..plain_training(7) }));
+    let trained = train(engine, &job(&data, 3, plain_training(7).snapshots(2)));
     assert_eq!(trained.snapshots.len(), 3);
     for (at, snapshot) in trained.snapshots.iter().enumerate() {
         // Without validation rows the last weights are the ones that are kept.
@@ -387,7 +378,7 @@ pub fn a_step_that_is_not_finite_is_not_taken(engine: &dyn Engine) {
             let mut data = bimodal_rows(64, 9);
             data.push(&[0.1, 0.2], wrong);
             let data = Arc::new(data);
-            let training = TrainingConfig { batch_size: 8, ..plain_training(5) };
+            let training = plain_training(5).batch_size(8);
             // The energy score of f32::MAX just fits, or just does not: either is well.
             let is_wrong = !(wrong == f32::MAX && eta == 0.0);
             let base = NetworkJob {
@@ -419,7 +410,7 @@ pub fn an_enormous_learning_rate_leaves_finite_weights(engine: &dyn Engine) {
     let data = bimodal(64, 10);
     for rate in [1e3, 1e5, 1e10, 1e30, 1e38, 1e100, 1e300] {
         for hidden in [vec![], vec![9], vec![9; 20]] {
-            let training = TrainingConfig { learning_rate: rate, ..plain_training(5) };
+            let training = plain_training(5).learning_rate(rate);
             let mut job = job(&data, 1, training);
             job.network.hidden = hidden;
             job.network.activation = Activation::Relu;
@@ -468,7 +459,7 @@ fn places(layers: &[Layer]) -> Vec<(usize, bool)> {
 pub fn weight_decay_shrinks_weights_and_no_bias(engine: &dyn Engine) {
     let data = bimodal(64, 12);
     let with = |weight_decay: f64| {
-        let training = TrainingConfig { weight_decay, batch_size: 1000, learning_rate: 0.02, ..plain_training(1) };
+        let training = plain_training(1).weight_decay(weight_decay).batch_size(1000).learning_rate(0.02);
         let job = NetworkJob { validation: vec![], ..job(&data, 1, training) };
         (places(&job.network.layers()), train(engine, &job).parameters)
     };
@@ -500,7 +491,7 @@ pub fn padding_stays_zero(engine: &dyn Engine) {
 pub fn dropout_changes_training_alone(engine: &dyn Engine) {
     let data = bimodal(100, 13);
     let with = |dropout: f64| {
-        let job = job(&data, 1, TrainingConfig { dropout, ..plain_training(5) });
+        let job = job(&data, 1, plain_training(5).dropout(dropout));
         let trained = train(engine, &job);
         (job, trained)
     };
@@ -514,7 +505,7 @@ pub fn dropout_keeps_the_expected_sum(engine: &dyn Engine) {
     // Without a hidden layer there is nothing to switch off.
     let data = bimodal(100, 13);
     let with = |dropout: f64, hidden: &[usize]| {
-        let mut job = job(&data, 1, TrainingConfig { dropout, batch_size: 1000, ..plain_training(1) });
+        let mut job = job(&data, 1, plain_training(1).dropout(dropout).batch_size(1000));
         job.network.hidden = hidden.to_vec();
         train(engine, &job)
     };
@@ -543,7 +534,7 @@ pub fn three_steps_of_adam_by_hand(engine: &dyn Engine) {
         data: data.clone(),
         train: vec![0],
         validation: vec![],
-        plan: TrainingConfig { learning_rate: 0.1, ..plain_training(epochs) }.plan(1),
+        plan: plain_training(epochs).learning_rate(0.1).plan(1),
         seed: 4,
     };
     let biases = |parameters: &Parameters| [0, 1, 2].map(|at| f64::from(parameters.numbers()[at * WIDTH]));
@@ -574,7 +565,7 @@ pub fn averaging_by_hand(engine: &dyn Engine) {
     // average_t = keep average_(t-1) + (1 - keep) weights_t with keep = min(averaging, t / (t + 10)), from the initial weights.
     let data = bimodal(50, 14);
     let with = |epochs: usize, averaging: f64| {
-        let training = TrainingConfig { batch_size: 1000, ema_decay: averaging, ..plain_training(epochs) };
+        let training = plain_training(epochs).batch_size(1000).ema_decay(averaging);
         train(engine, &NetworkJob { validation: vec![], ..job(&data, 1, training) }).parameters
     };
     let mut average: Vec<f64> =
@@ -602,7 +593,7 @@ pub fn a_bimodal_target_is_learnt(engine: &dyn Engine) {
         rows.iter().map(|row| score(constant, y[*row as usize])).sum::<f64>() / 200.0
     };
     for eta in [0.0, 0.5, 1.0] {
-        let base = job(&data, 1, TrainingConfig { epochs: 60, ..TrainingConfig::default() });
+        let base = job(&data, 1, TrainingConfig::default().epochs(60));
         let job = NetworkJob { objective: Objective::Hybrid { head: head(3), eta }, ..base };
         let trained = train(engine, &job);
         let nll = mean_score(&job, &trained.parameters, &rows, log::value);
@@ -625,8 +616,7 @@ pub fn adversarial_inputs_raise_the_loss_a_little(engine: &dyn Engine) {
     let data = bimodal(90, 6);
     // All rows in one step: the loss of the first epoch is that of the initial weights.
     let first = |adversarial: f64| {
-        let trained =
-            train(engine, &job(&data, 3, TrainingConfig { batch_size: 1000, adversarial, ..plain_training(2) }));
+        let trained = train(engine, &job(&data, 3, plain_training(2).batch_size(1000).adversarial(adversarial)));
         (trained.history.epochs[0].loss.unwrap(), bits(&trained.parameters))
     };
     let (plain, weights) = first(0.0);
