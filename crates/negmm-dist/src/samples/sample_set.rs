@@ -6,7 +6,7 @@ use crate::math::normal;
 use crate::math::rng::Rng;
 use crate::mixture::{Mixture, Mixtures};
 
-/// One set of samples: a row of [`SampleSets`].
+/// One set of samples: a row of [`SampleSets`](super::SampleSets).
 ///
 /// There is at least one value, all are finite and in ascending order, and the floor is positive. This is not checked again.
 #[derive(Clone, Copy, Debug)]
