@@ -1,5 +1,5 @@
-"""A positive target unbounded, bounded below by 0 (`--lower 0`), and log-transformed: CRPS (99 quantiles for all three) and NLL in the
-target's unit, on the splits that `quality --export FOLDER` wrote.
+"""A positive target unbounded, bounded below by 0 (`--lower 0`), and log-transformed: CRPS (99 quantiles for all three)
+and NLL in the target's unit, on the splits that `quality --export FOLDER` wrote.
 
     bounds.py NEGMM FOLDER [--sets a,b] [--splits N] [--preset NAME]
 

@@ -1,9 +1,11 @@
-"""Coverage and size of conformal 90 % sets of negmm, MAPIE and crepes on the same rows: one line for each dataset and method.
+"""Coverage and size of conformal 90 % sets of negmm, MAPIE and crepes on the same rows: one line for each dataset and
+method.
 
     conformal_sets.py PROGRAM DATA [--sets a,b] [--splits N] [--preset fast|medium|best] [--limit ROWS]
 
-PROGRAM is the negmm program, DATA the folder with NAME.csv.gz and splits/NAME.txt.gz. Of each split the test rows are its own, a quarter of
-the others (drawn with the split's number as seed) calibrates and the rest trains; with --limit at most so many rows train.
+PROGRAM is the negmm program, DATA the folder with NAME.csv.gz and splits/NAME.txt.gz. Of each split the test rows are
+its own, a quarter of the others (drawn with the split's number as seed) calibrates and the rest trains; with --limit at
+most so many rows train.
 Needs: pip install numpy pandas scikit-learn mapie crepes
 
     negmm interval, region   fit --preset, calibrate, predict --conformal
@@ -11,8 +13,8 @@ Needs: pip install numpy pandas scikit-learn mapie crepes
     mapie cqr                ConformalizedQuantileRegressor of three HistGradientBoostingRegressor(loss="quantile")
     crepes normalised        WrapRegressor of the same, with DifficultyEstimator by the residuals of 25 neighbours
 
-Text is ordinal for the peers, missing numbers stay missing; neighbours see the median in their place. Size is the mean width, or the length of
-the region, divided by the sd of the training targets.
+Text is ordinal for the peers, missing numbers stay missing; nearest neighbours use the median instead. Size is the mean
+width, or the length of the region, divided by the sd of the training targets.
 """
 
 import argparse
@@ -31,7 +33,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
-TARGETS = {"insurance": "charges", "life": "Life expectancy", "ames": "price", "abalone": "Rings", "california": "median_house_value"}
+TARGETS = {
+    "insurance": "charges",
+    "life": "Life expectancy",
+    "ames": "price",
+    "abalone": "Rings",
+    "california": "median_house_value",
+}
 COVERAGE = 0.9
 
 
@@ -97,7 +105,8 @@ def by_peers(target, train, calibration, test):
     yield "mapie cqr", (ends[:, 0] <= y_test) & (y_test <= ends[:, 1]), ends[:, 1] - ends[:, 0]
     wrapped = WrapRegressor(boosted().fit(X, y))
     near = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()).fit(X)
-    # Half of the calibration rows fit the difficulty, the other half calibrates: reusing the same rows would not be valid.
+    # Half of the calibration rows fit the difficulty, the other half calibrates: reusing the same rows would not be
+    # valid.
     half = np.arange(len(X_calibration)) % 2 == 0
     difficulty = DifficultyEstimator()
     residuals = y_calibration[half] - wrapped.predict(X_calibration[half])
@@ -135,7 +144,8 @@ def main():
                 by_peers(target, train, calibration, test),
             ):
                 for what, inside, size in makers:
-                    line = f"| {name} | {number} | {len(train)} + {len(calibration)} | {what} | {100 * inside.mean():.1f} %"
+                    rows = f"{len(train)} + {len(calibration)}"
+                    line = f"| {name} | {number} | {rows} | {what} | {100 * inside.mean():.1f} %"
                     print(f"{line} | {np.mean(size) / unit:.3f} |", flush=True)
 
 

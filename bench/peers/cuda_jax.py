@@ -1,5 +1,5 @@
-"""NE-GMM on a GPU with JAX: jit, a scan over whole epochs, vmap over networks. Prints steps per second of the workloads that
-`bench/src/bin/cuda.rs` measures: 1,000 small networks and 10 large ones.
+"""NE-GMM on a GPU with JAX: jit, a scan over whole epochs, vmap over networks. Prints steps per second of the workloads
+that `bench/src/bin/cuda.rs` measures: 1,000 small networks and 10 large ones.
 
     python cuda_jax.py
 """
@@ -15,8 +15,12 @@ def initial(key, sizes):
     for inputs, outputs in zip(sizes, sizes[1:]):
         key, weights, biases = jax.random.split(key, 3)
         bound = inputs**-0.5
-        layers.append((jax.random.uniform(weights, (inputs, outputs), minval=-bound, maxval=bound),
-                       jax.random.uniform(biases, (outputs,), minval=-bound, maxval=bound)))
+        layers.append(
+            (
+                jax.random.uniform(weights, (inputs, outputs), minval=-bound, maxval=bound),
+                jax.random.uniform(biases, (outputs,), minval=-bound, maxval=bound),
+            )
+        )
     return layers
 
 
@@ -76,8 +80,10 @@ def measure(name, networks, rows, batch, sizes, epochs):
     jax.block_until_ready(run(keys, layers, etas))
     seconds = time.perf_counter() - start
     taken = networks * epochs * steps
-    print(f"jax {jax.__version__}, {name}: {taken} steps, {seconds:.3f} s, {taken / seconds / 1e6:.4f} million steps/s, "
-          f"{seconds / (epochs * steps) * 1e6:.1f} us a step of all")
+    print(
+        f"jax {jax.__version__}, {name}: {taken} steps, {seconds:.3f} s, {taken / seconds / 1e6:.4f} million steps/s, "
+        f"{seconds / (epochs * steps) * 1e6:.1f} us a step of all"
+    )
 
 
 if __name__ == "__main__":

@@ -52,8 +52,11 @@ def measure(name, rows, batch, sizes, steps):
     start = time.perf_counter()
     run(steps)
     seconds = time.perf_counter() - start
-    print(f"torch {torch.__version__}, {name}: {steps} steps, {seconds:.3f} s, {steps / seconds / 1e6:.6f} million steps/s, "
-          f"{seconds / steps * 1e6:.1f} us a step of one network")
+    print(
+        f"torch {torch.__version__}, {name}: {steps} steps, {seconds:.3f} s, "
+        f"{steps / seconds / 1e6:.6f} million steps/s, "
+        f"{seconds / steps * 1e6:.1f} us a step of one network"
+    )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
     python bench/peers/forecast.py [pjm24] [hufl24] [m4-40] [--arima] [--nhits]
 
-Needs negmm, statsforecast and pandas; for --nhits neuralforecast. Data from the folder NEGMM_DATA, else ../shared/data. CRPS is twice the mean pinball loss over 19 levels
-for all alike; the quantile loss is that of nine deciles over the size of the values. `pjm24` and `hufl24`: 24 steps from 41 daily origins at the end; models are
-fitted once, on what comes before the first origin. `m4-40`: the last 48 hours of the first 40 series of M4; AutoARIMA, which takes minutes, only with --arima.
+Needs negmm, statsforecast and pandas; for --nhits neuralforecast. Data from the folder NEGMM_DATA, else ../shared/data.
+
+CRPS is twice the mean pinball loss over 19 levels, for all models; the quantile loss is that of nine deciles, divided by
+the size of the values. `pjm24` and `hufl24`: 24 steps from 41 daily origins at the end; models are fitted once, on what
+comes before the first origin. `m4-40`: the last 48 hours of the first 40 series of M4; AutoARIMA, which takes minutes,
+only with --arima.
 """
 
 from __future__ import annotations
@@ -76,7 +79,8 @@ def hourly(name: str, file: str, time_col: str, target: str) -> None:
 
 
 def nhits(frame: pd.DataFrame) -> None:
-    """NHITS of neuralforecast, trained once on what comes before the first origin and stopped by the last 41 days of it."""
+    """NHITS of neuralforecast, trained once on what comes before the first origin and stopped by the last 41 days of
+    it."""
     from neuralforecast import NeuralForecast
     from neuralforecast.losses.pytorch import MQLoss
     from neuralforecast.models import NHITS

@@ -1,5 +1,5 @@
-"""LightGBM, 21 quantiles, on the tables that `growth --keep FOLDER` leaves: rows, columns, rounds, wall-clock seconds of the fit, CRPS
-on new rows, as a table. Needs lightgbm and what quality.py needs.
+"""LightGBM, 21 quantiles, on the tables that `growth --keep FOLDER` leaves: rows, columns, rounds, wall-clock seconds
+of the fit, CRPS on new rows, as a table. Needs lightgbm and what quality.py needs.
 
     python growth.py FOLDER [THREADS] [ROUNDS …]
 """

@@ -42,6 +42,7 @@ ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "silu": jax.nn.silu}
 
 # ---- data and starting weights: the same NumPy code in both peers ----------
 
+
 def make_data(rows, inputs, seed=1):
     """Nonlinear regression with noise that depends on the input, standardised."""
     rng = np.random.default_rng(seed)
@@ -59,7 +60,7 @@ def make_weights(sizes, seed=2):
     rng = np.random.default_rng(seed)
     layers = []
     for n_in, n_out in zip(sizes[:-1], sizes[1:]):
-        bound = n_in ** -0.5
+        bound = n_in**-0.5
         w = rng.uniform(-bound, bound, (n_in, n_out)).astype(np.float32)
         b = rng.uniform(-bound, bound, n_out).astype(np.float32)
         layers.append((w, b))
@@ -67,7 +68,8 @@ def make_weights(sizes, seed=2):
 
 
 def make_embedding(inputs, frequency, seed=5):
-    """Frequencies, phases and output weights of each input's periodic embedding with 16 frequencies, initialised as in negmm."""
+    """Frequencies, phases and output weights of each input's periodic embedding with 16 frequencies, initialised as in
+    negmm."""
     rng = np.random.default_rng(seed)
     w = rng.standard_normal((inputs, 16)) * frequency
     b = rng.uniform(-np.pi, np.pi, (inputs, 16))
@@ -76,6 +78,7 @@ def make_embedding(inputs, frequency, seed=5):
 
 
 # ---- model and loss ---------------------------------------------------------
+
 
 def embed(embedding, x, low, high):
     """Every input and the three outputs of its periodic embedding, clamped to its range."""
@@ -158,10 +161,11 @@ def tuned_loss(out, y):
     return ETA * nll + (1 - ETA) * es, nll, es
 
 
-FORMS = {"plain": plain_loss, "tuned": tuned_loss}
+VARIANTS = {"plain": plain_loss, "tuned": tuned_loss}
 
 
 # ---- training ---------------------------------------------------------------
+
 
 def adam(params, grads, m, v, t):
     t = t + 1
@@ -169,9 +173,7 @@ def adam(params, grads, m, v, t):
     c2 = 1 - BETA2 ** t.astype(jnp.float32)
     m = tree_map(lambda m, g: BETA1 * m + (1 - BETA1) * g, m, grads)
     v = tree_map(lambda v, g: BETA2 * v + (1 - BETA2) * g * g, v, grads)
-    params = tree_map(
-        lambda p, m, v: p - LR * (m / c1) / (jnp.sqrt(v / c2) + EPS), params, m, v
-    )
+    params = tree_map(lambda p, m, v: p - LR * (m / c1) / (jnp.sqrt(v / c2) + EPS), params, m, v)
     return params, m, v, t
 
 
@@ -223,15 +225,20 @@ def main():
     p.add_argument("--components", type=int, default=10)
     p.add_argument("--batch", type=int, default=32)
     p.add_argument("--activation", choices=sorted(ACTIVATIONS), default="relu")
-    p.add_argument("--embedding", type=float, default=0.0, help="sd of the starting frequencies of a periodic embedding of every input")
+    p.add_argument(
+        "--embedding",
+        type=float,
+        default=0.0,
+        help="sd of the starting frequencies of a periodic embedding of every input",
+    )
     p.add_argument("--rows", type=int, default=506)
     p.add_argument("--epochs", type=int, default=500, help="training before the converged timing")
     p.add_argument("--seconds", type=float, default=3.0, help="time given to each of the timings")
-    p.add_argument("--form", choices=sorted(FORMS), default="plain", help="how the loss is written")
+    p.add_argument("--variant", choices=sorted(VARIANTS), default="plain", help="how the loss is written")
     p.add_argument("--check", action="store_true", help="print the loss of a fixed tiny problem")
     a = p.parse_args()
     if a.check:
-        return check(FORMS[a.form])
+        return check(VARIANTS[a.variant])
     if not 1 <= a.batch <= a.rows:
         p.error("--batch must be between 1 and --rows")
 
@@ -243,7 +250,7 @@ def main():
     params = tree_map(jnp.asarray, (embedding, make_weights([first, *hidden, 3 * a.components])))
     low, high = x.min(0), x.max(0)
     layers = lambda params: params
-    if a.form == "tuned":  # Adam on one flat vector: a tenth faster there, slower in "plain"
+    if a.variant == "tuned":  # Adam on one flat vector: a tenth faster there, slower in "plain"
         params, layers = ravel_pytree(params)
     zeros = tree_map(jnp.zeros_like, params)
     fresh = (params, zeros, zeros, jnp.int32(0))
@@ -251,7 +258,7 @@ def main():
     def loss_of(params, x, y):
         embedding, dense = layers(params)
         x = x if embedding is None else embed(embedding, x, low, high)
-        return FORMS[a.form](network(dense, x, activation), y)[0]
+        return VARIANTS[a.variant](network(dense, x, activation), y)[0]
 
     full_loss = jax.jit(loss_of)
     train = make_train(x, y, a.batch, loss_of)
@@ -267,18 +274,22 @@ def main():
     fresh_us = microseconds(fresh)
     converged = train(fresh, jax.random.key(4), a.epochs)
     converged_us = microseconds(converged)
-    print(json.dumps({
-        "peer": "jax",
-        "version": jax.__version__,
-        "fresh_us": round(fresh_us, 1),
-        "converged_us": round(converged_us, 1),
-        "loss_first": round(float(full_loss(fresh[0], x, y)), 6),
-        "loss_last": round(float(full_loss(converged[0], x, y)), 6),
-        "step": f"d={a.inputs} hidden={a.hidden} K={a.components} batch={a.batch}"
-        + ("" if a.activation == "relu" else f" {a.activation}")
-        + (f" embedding {a.embedding}" if a.embedding else "")
-        + ("" if a.form == "plain" else f" {a.form}"),
-    }))
+    print(
+        json.dumps(
+            {
+                "peer": "jax",
+                "version": jax.__version__,
+                "fresh_us": round(fresh_us, 1),
+                "converged_us": round(converged_us, 1),
+                "loss_first": round(float(full_loss(fresh[0], x, y)), 6),
+                "loss_last": round(float(full_loss(converged[0], x, y)), 6),
+                "step": f"d={a.inputs} hidden={a.hidden} K={a.components} batch={a.batch}"
+                + ("" if a.activation == "relu" else f" {a.activation}")
+                + (f" embedding {a.embedding}" if a.embedding else "")
+                + ("" if a.variant == "plain" else f" {a.variant}"),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

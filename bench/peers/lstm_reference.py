@@ -35,25 +35,31 @@ def main():
     layers = []
     for l in range(LAYERS):
         get = lambda name: getattr(lstm, f"{name}_l{l}")
-        layers.append({
-            "weight_hh": numbers(get("weight_hh")),
-            "weight_ih": numbers(get("weight_ih")),
-            "bias": numbers(get("bias_ih") + get("bias_hh")),
-            "gradient": {
-                "weight_hh": numbers(get("weight_hh").grad),
-                "weight_ih": numbers(get("weight_ih").grad),
-                "bias": numbers(get("bias_ih").grad),
-            },
-        })
-    print(json.dumps({
-        "made_by": f"bench/peers/lstm_reference.py, torch {torch.__version__}",
-        "lstm": {"channels": CHANNELS, "window": WINDOW, "hidden": HIDDEN, "layers": LAYERS},
-        "rows": ROWS,
-        "x": numbers(x),
-        "coefficients": numbers(coefficients),
-        "outputs": numbers(outputs),
-        "layers": layers,
-    }))
+        layers.append(
+            {
+                "weight_hh": numbers(get("weight_hh")),
+                "weight_ih": numbers(get("weight_ih")),
+                "bias": numbers(get("bias_ih") + get("bias_hh")),
+                "gradient": {
+                    "weight_hh": numbers(get("weight_hh").grad),
+                    "weight_ih": numbers(get("weight_ih").grad),
+                    "bias": numbers(get("bias_ih").grad),
+                },
+            }
+        )
+    print(
+        json.dumps(
+            {
+                "made_by": f"bench/peers/lstm_reference.py, torch {torch.__version__}",
+                "lstm": {"channels": CHANNELS, "window": WINDOW, "hidden": HIDDEN, "layers": LAYERS},
+                "rows": ROWS,
+                "x": numbers(x),
+                "coefficients": numbers(coefficients),
+                "outputs": numbers(outputs),
+                "layers": layers,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

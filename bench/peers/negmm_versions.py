@@ -1,10 +1,11 @@
-"""Comparison of two versions of the Python package, each in its own processes: time of the CRPS of mixtures, memory of predictions.
+"""Comparison of two versions of the Python package, each in its own processes: time of the CRPS of mixtures, memory of
+predictions.
 
     pip install --no-deps --target OLD negmm-….whl
     python negmm_versions.py OLD
 
-Prints a table in Markdown: CPU seconds of the CRPS of 100,000 mixtures of 40 components (the least of five), its mean, and by how
-many megabytes ``predict`` of a million rows of an ensemble with 40 components raises the peak.
+Prints a table in Markdown: CPU seconds of the CRPS of 100,000 mixtures of 40 components (the least of five), its mean,
+and by how many megabytes ``predict`` of a million rows of an ensemble with 40 components raises the peak.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ print(least, repr(float(score)))
 MEMORY = """
 import resource, numpy, negmm
 X = numpy.random.default_rng(0).normal(size=(1_000_000, 3))
-model = negmm.EnsembleRegressor(member="ne-gmm", members=5, components=8, epochs=1, hidden=(8,)).fit(X[:200], X[:200, 0])
+model = negmm.EnsembleRegressor(member="ne-gmm", members=5, components=8, epochs=1, hidden=(8,))
+model.fit(X[:200], X[:200, 0])
 model.predict(X[:1000])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 model.predict(X)

@@ -1,10 +1,11 @@
-"""Fits Python ngboost on the first standard split of UCI sets: reference predictions for the tests, seconds for the bench.
+"""Fits Python ngboost on the first standard split of UCI sets: reference predictions for the tests, seconds for the
+bench.
 
     ngboost_reference.py [--out FOLDER] SET ...
 
-Depth 3, 500 rounds, learning rate 0.01, y as it is. Prints one line a set: name, CPU seconds of training and
-of predicting all rows of the set. With --out, writes FOLDER/ngboost_SET.csv: row number, mean and sd of up to 300 test rows.
-Data from NEGMM_DATA, else ../shared/data. Needs: pip install ngboost==0.5.11
+Depth 3, 500 rounds, learning rate 0.01, y as it is. Prints one line a set: name, CPU seconds of training and of
+predicting all rows of the set. With --out, writes FOLDER/ngboost_SET.csv: row number, mean and sd of up to 300 test
+rows. Data from NEGMM_DATA, else ../shared/data. Needs: pip install ngboost==0.5.11
 """
 
 import argparse

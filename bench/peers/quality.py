@@ -5,7 +5,7 @@
 A line is added to the file RESULTS as soon as it is known; what the file has already is not run again. Each fit is a
 process of its own with one thread; one that takes longer than --limit is ended, and the other splits of that set and
 peer are skipped, which their lines say. `quality --table RESULTS,...` makes the tables.
-Needs: pip install -r quality-requirements.txt (or those lines of it that the chosen peers import; lightgbmlss by itself)
+Needs: pip install -r quality-requirements.txt (or the lines of it that the chosen peers import; lightgbmlss alone)
 
 The peers, near their defaults; the seed of split s is s:
 
@@ -15,22 +15,23 @@ The peers, near their defaults; the seed of split s is s:
     catboost-stopped     RMSEWithUncertainty, stopped early by its score on a tenth of the training rows
     lightgbmlss          Gaussian, 100 rounds, started at the mean and sd of the training targets
     lightgbmlss-stopped  the same, at most 1000 rounds, stopped early by its score on a tenth of the training rows
-    lightgbm-quantiles   LightGBM with 100 rounds for each of 21 levels from 0.025 to 0.975, predictions sorted; between the
-                         levels linear, beyond them constant. It has no density
+    lightgbm-quantiles   LightGBM with 100 rounds for each of 21 levels from 0.025 to 0.975, predictions sorted;
+                         between the levels linear, beyond them constant. It has no density
     quantile-forest      RandomForestQuantileRegressor(): its weights on the training targets are the distribution.
                          They have no density: nll and mass_nll are null. The 95 % interval is its predicted quantiles
-    realmlp, tabm        RealMLP_TD_Regressor and TabM_D_Regressor of pytabkit at their defaults, trained and stopped by the pinball
-                         loss of 50 levels from 0.01 to 0.99; missing numbers are the median, with a flag
+    realmlp, tabm        RealMLP_TD_Regressor and TabM_D_Regressor of pytabkit at their defaults, trained and stopped
+                         by the pinball loss of 50 levels from 0.01 to 0.99; missing numbers are the median, with a
+                         flag
     torch-ensemble       five networks, 2 x 64 ReLU, mean and variance, Adam 1e-3, batch 64, at most 500 epochs, stopped
                          early by a tenth of the training rows; a mixture of five normals
 
 The boosters are there twice because at their defaults they are sharp but too sure of themselves (better CRPS, bad NLL),
 and stopped early it is the other way round. Early stopping waits for 50 rounds or epochs.
 
-Sets with text are for catboost (its own categories), lightgbm-quantiles, realmlp and tabm (pandas categories) and quantile-forest
-(target means of the levels, cross-fitted; missing numbers are the median, with a flag); the others want numbers alone and leave
-them out. All get dates as parts: seconds since 1970, year, month, day, day of the week, hour, minute, and the seconds
-between two dates.
+Sets with text are for catboost (its own categories), lightgbm-quantiles, realmlp and tabm (pandas categories) and
+quantile-forest (target means of the levels, cross-fitted; missing numbers are the median, with a flag); the others want
+numbers alone and leave them out. All get dates as parts: seconds since 1970, year, month, day, day of the week, hour,
+minute, and the seconds between two dates.
 
 Seconds are CPU time of the fit and of predicting the test rows.
 """
@@ -161,7 +162,8 @@ class Quantiles:
         return None
 
     def crps(self, y):
-        """Twice the integral over the levels t of (1{y < q(t)} - t)(q(t) - y), piece by piece, each cut where q passes y."""
+        """Twice the integral over the levels t of (1{y < q(t)} - t)(q(t) - y), piece by piece, each cut where q passes
+        y."""
         low, high = self.levels[:-1], self.levels[1:]
         from_y, to_y = self.quantiles[:, :-1] - y[:, None], self.quantiles[:, 1:] - y[:, None]
         passes = (from_y < 0) & (to_y > 0)
@@ -190,8 +192,8 @@ PATIENCE = 50
 # The levels of lightgbm-quantiles.
 LEVELS = np.linspace(0.025, 0.975, 21)
 
-# Each peer fits on the training rows and returns a function from test inputs to a distribution. x: a frame whose columns are
-# numbers or categories, or an array for those that want numbers.
+# Each peer fits on the training rows and returns a function from test inputs to a distribution. x: a frame whose
+# columns are numbers or categories, or an array for those that want numbers.
 
 
 def categories(x):
@@ -242,9 +244,7 @@ def catboost_stopped(x, y, seed):
     from catboost import CatBoostRegressor
 
     train, stop = held_out(y, seed)
-    model = CatBoostRegressor(
-        random_seed=seed, early_stopping_rounds=PATIENCE, cat_features=categories(x), **CATBOOST
-    )
+    model = CatBoostRegressor(random_seed=seed, early_stopping_rounds=PATIENCE, cat_features=categories(x), **CATBOOST)
     x = as_text(x)
     model.fit(x.iloc[train], y[train], eval_set=(x.iloc[stop], y[stop]))
 
@@ -325,7 +325,8 @@ def quantile_forest(x, y, seed):
 
     def predict(x):
         x = encoder.transform(as_text(x))
-        # With its default of one training row kept for each leaf, a row's weight is the fraction of trees that lead to it.
+        # With its default of one training row kept for each leaf, a row's weight is the fraction of trees that lead to
+        # it.
         points, weights = [], []
         for counts in model.proximity_counts(x, return_sorted=False):
             rows, count = np.array(list(counts)).T
@@ -390,9 +391,7 @@ def torch_ensemble(x, y, seed):
     def train(seed):
         torch.manual_seed(seed)
         training, validation = map(torch.from_numpy, held_out(y, seed))
-        network = nn.Sequential(
-            nn.Linear(x.shape[1], 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2)
-        )
+        network = nn.Sequential(nn.Linear(x.shape[1], 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
         adam = torch.optim.Adam(network.parameters(), lr=1e-3)
         best, best_weights, since_best = math.inf, None, 0
         for _ in range(most_epochs):
@@ -538,7 +537,7 @@ def main():
     parser.add_argument("results")
     parser.add_argument("--sets", help="default: all in the folder")
     parser.add_argument("--peers", default=",".join(PEERS))
-    parser.add_argument("--splits", type=int, default=20, help="at most so many")
+    parser.add_argument("--splits", type=int, default=20, help="at most this number")
     parser.add_argument("--jobs", type=int, default=1, help="fits at once")
     parser.add_argument("--limit", type=float, default=1200, help="seconds that one fit may take")
     arguments = parser.parse_args()

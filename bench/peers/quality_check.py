@@ -1,6 +1,6 @@
 """Checks the scores of quality.py against quadrature and against each other; prints the largest differences.
 
-    python quality_check.py
+python quality_check.py
 """
 
 import numpy as np

@@ -1,15 +1,15 @@
-"""Servers side by side in one run: negmm serve, MLflow's scoring server and FastAPI with onnxruntime, each with the same model on one
-core, and wrk on another.
+"""Servers side by side in one run: negmm serve, MLflow's scoring server and FastAPI with onnxruntime, each with the
+same model on one core, and wrk on another.
 
     python serve.py PROGRAM MODEL DATA [--seconds 4] [--rounds 5] [--mlflow PYTHON]
 
-All three run from the start and get requests in turn, round by round, so that other load on the machine affects all of them. Prints
-medians over the rounds with minimum and maximum, and medians of ratios within a round. CPU time per request does not depend on other
-load, as latencies do.
+All three run from the start and get requests in turn, round by round, so that other load on the machine affects all of
+them. Prints medians over the rounds with minimum and maximum, and medians of ratios within a round. CPU time per
+request does not depend on other load, as latencies do.
 
-PROGRAM is negmm, MODEL a model file and DATA a CSV file with rows for it, of which the first is sent: mean, sd and a central
-interval of 90 %. The package's extras of this script are in fastapi, uvicorn and onnxruntime; MLflow may live in another interpreter.
-wrk (https://github.com/wg/wrk) must be installed.
+PROGRAM is negmm, MODEL a model file and DATA a CSV file with rows for it, of which the first is sent: mean, sd and a
+central interval of 90 %. The package's extras of this script are in fastapi, uvicorn and onnxruntime; MLflow may live
+in another interpreter. wrk (https://github.com/wg/wrk) must be installed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def first_row(path: pathlib.Path) -> dict[str, str]:
 
 
 def pinned(command: list[str], **more) -> subprocess.Popen:
-    return subprocess.Popen(["taskset", "-c", SERVER_CORE, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+    return subprocess.Popen(
+        ["taskset", "-c", SERVER_CORE, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more
+    )
 
 
 def wait_for(url: str, process: subprocess.Popen) -> None:
@@ -62,14 +64,21 @@ def load(url: str, body: bytes, connections: int, seconds: int, folder: pathlib.
     script.write_text(
         'wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\n'
         f'local file = io.open("{folder / "body"}", "rb")\nwrk.body = file:read("*a")\n'
-        'done = function(summary, latency, requests)\n'
-        '  io.write(string.format("RESULT %d %d %d %d %d\\n", summary.requests, summary.duration, latency:percentile(50), '
-        'latency:percentile(99), summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout))\nend\n'
+        "done = function(summary, latency, requests)\n"
+        '  io.write(string.format("RESULT %d %d %d %d %d\\n", summary.requests, summary.duration, '
+        "latency:percentile(50), latency:percentile(99), summary.errors.status + summary.errors.connect + "
+        "summary.errors.read + summary.errors.timeout))\nend\n"
     )
     command = ["taskset", "-c", CLIENT_CORE, "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(script), url]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     requests, microseconds, p50, p99, errors = map(int, re.search(r"RESULT (.*)", text).group(1).split())
-    return {"requests": requests, "rps": requests / microseconds * 1e6, "p50": p50 / 1000, "p99": p99 / 1000, "errors": errors}
+    return {
+        "requests": requests,
+        "rps": requests / microseconds * 1e6,
+        "p50": p50 / 1000,
+        "p99": p99 / 1000,
+        "errors": errors,
+    }
 
 
 def used(process: subprocess.Popen) -> float:
@@ -91,7 +100,7 @@ def spread(values: list[float], digits: int) -> str:
     return f"{middle} ({low} to {high})"
 
 
-FASTAPI = '''
+FASTAPI = """
 import json, sys
 import numpy as np, onnxruntime
 from fastapi import FastAPI, Request
@@ -115,13 +124,14 @@ async def invocations(request: Request):
         if note["holds"].startswith("text"):
             feeds[note["name"]] = np.array([cell or "" for cell in cells], dtype=object).reshape(-1, 1)
         else:
-            feeds[note["name"]] = np.array([np.nan if cell is None else cell for cell in cells], dtype=float).reshape(-1, 1)
+            numbers = [np.nan if cell is None else cell for cell in cells]
+            feeds[note["name"]] = np.array(numbers, dtype=float).reshape(-1, 1)
     mean, sd, quantiles = session.run(["mean", "sd", "quantiles"], feeds)
     return {"predictions": [{"mean": m, "sd": s, "lower_0.9": q[0], "upper_0.9": q[1]}
                             for m, s, q in zip(mean.tolist(), sd.tolist(), quantiles.tolist())]}
-'''
+"""
 
-MLFLOW = '''
+MLFLOW = """
 import json, sys
 import mlflow, numpy as np, onnxruntime
 
@@ -145,7 +155,7 @@ class Graph(mlflow.pyfunc.PythonModel):
         return pandas.DataFrame({"mean": mean, "sd": sd, "lower_0.9": quantiles[:, 0], "upper_0.9": quantiles[:, 1]})
 
 mlflow.pyfunc.save_model(sys.argv[2], python_model=Graph(), artifacts={"graph": sys.argv[1]}, pip_requirements=[])
-'''
+"""
 
 
 def main() -> None:
@@ -178,18 +188,46 @@ def main() -> None:
     one = {**os.environ, "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
 
     def negmm():
-        return pinned([arguments.program, "serve", str(arguments.model), "--address", "127.0.0.1:8601", "--threads", "1"]), asking, 8601
+        return (
+            pinned([arguments.program, "serve", str(arguments.model), "--address", "127.0.0.1:8601", "--threads", "1"]),
+            asking,
+            8601,
+        )
 
     def fastapi():
-        (folder / "app.py").write_text(FASTAPI.replace('sys.argv[1] if len(sys.argv) > 1 else "model.onnx"', repr(str(graph))))
+        (folder / "app.py").write_text(
+            FASTAPI.replace('sys.argv[1] if len(sys.argv) > 1 else "model.onnx"', repr(str(graph)))
+        )
         command = [sys.executable, "-m", "uvicorn", "app:app", "--port", "8602", "--log-level", "warning"]
         return pinned(command, cwd=folder, env=one), plain, 8602
 
     def mlflow():
         (folder / "pack.py").write_text(MLFLOW)
-        subprocess.run([arguments.mlflow, folder / "pack.py", graph, folder / "packed"], check=True, capture_output=True)
-        command = [arguments.mlflow, "-m", "mlflow", "models", "serve", "-m", str(folder / "packed"), "-p", "8603", "--env-manager", "local"]
-        return pinned(command, env={**one, "PATH": f"{pathlib.Path(arguments.mlflow).parent}:{os.environ['PATH']}"}, start_new_session=True), plain, 8603
+        subprocess.run(
+            [arguments.mlflow, folder / "pack.py", graph, folder / "packed"], check=True, capture_output=True
+        )
+        command = [
+            arguments.mlflow,
+            "-m",
+            "mlflow",
+            "models",
+            "serve",
+            "-m",
+            str(folder / "packed"),
+            "-p",
+            "8603",
+            "--env-manager",
+            "local",
+        ]
+        return (
+            pinned(
+                command,
+                env={**one, "PATH": f"{pathlib.Path(arguments.mlflow).parent}:{os.environ['PATH']}"},
+                start_new_session=True,
+            ),
+            plain,
+            8603,
+        )
 
     names = {"negmm serve": negmm, "FastAPI, onnxruntime": fastapi, "MLflow, onnxruntime": mlflow}
     servers = {}
@@ -215,16 +253,25 @@ def main() -> None:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGTERM) if name.startswith("MLflow") else process.terminate()
                 process.wait(30)
-    print("\n| server | connections | requests/s | p50 ms | p99 ms | CPU ms a request | errors |\n|---|---|---|---|---|---|---|")
+    print(
+        "\n| server | connections | requests/s | p50 ms | p99 ms | CPU ms a request | errors |\n"
+        "|---|---|---|---|---|---|---|"
+    )
     for (name, connections), list_of in found.items():
-        cells = [spread([one[what] for one in list_of], digits) for what, digits in (("rps", 0), ("p50", 2), ("p99", 2), ("cpu", 3))]
+        cells = [
+            spread([one[what] for one in list_of], digits)
+            for what, digits in (("rps", 0), ("p50", 2), ("p99", 2), ("cpu", 3))
+        ]
         print(f"| {name} | {connections} | {' | '.join(cells)} | {sum(one['errors'] for one in list_of)} |")
     print("\n| beside | connections | times the requests/s | ratio of p99 | ratio of CPU time |\n|---|---|---|---|---|")
     for (name, connections), list_of in found.items():
         if name == "negmm serve":
             continue
         own = found["negmm serve", connections]
-        more, later, cheaper = ([ours[what] / theirs[what] for ours, theirs in zip(own, list_of, strict=True)] for what in ("rps", "p99", "cpu"))
+        more, later, cheaper = (
+            [ours[what] / theirs[what] for ours, theirs in zip(own, list_of, strict=True)]
+            for what in ("rps", "p99", "cpu")
+        )
         print(f"| {name} | {connections} | {spread(more, 1)} | {spread(later, 2)} | {spread(cheaper, 3)} |")
 
 

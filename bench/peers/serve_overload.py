@@ -2,8 +2,9 @@
 
     python serve_overload.py PROGRAM MODEL DATA [--seconds 20] [--requests 16] [--clients 160]
 
-`--clients` clients send requests of 200 rows of DATA at once, ten times as many as the server admits (`--requests`); in the last second
-the server gets a signal to stop. Prints counts of responses, latency percentiles of accepted requests, and the server's memory at start and end.
+`--clients` clients send requests of 200 rows of DATA at once, ten times as many as the server admits (`--requests`); in
+the last second the server gets a signal to stop. Prints counts of responses, latency percentiles of accepted requests,
+and the server's memory at start and end.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ ROWS = 200
 def rows(path: pathlib.Path) -> list[dict[str, str | None]]:
     opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8")
     with opened as file:
-        found = [{name: cell or None for name, cell in row.items()} for row, _ in zip(csv.DictReader(file), range(ROWS), strict=False)]
+        found = [
+            {name: cell or None for name, cell in row.items()}
+            for row, _ in zip(csv.DictReader(file), range(ROWS), strict=False)
+        ]
     return found
 
 
@@ -63,7 +67,8 @@ class Client:
                 if self.found[-1][0] == 503:
                     await asyncio.sleep(0.02)
             except (OSError, asyncio.IncompleteReadError):
-                # A truncated response is lost; a clean close may be that of a connection that the server considered idle.
+                # A truncated response is lost; a clean close may be that of a connection that the server considered
+                # idle.
                 self.cut += head is not None
                 self.closed += head is None
                 writer = None
@@ -86,10 +91,18 @@ async def overload(port: int, request: bytes, clients: int, seconds: float, proc
     accepted = sorted(took for client in everybody for status, took in client.found if status == 200)
     print("statuses", dict(statuses))
     at = lambda level: 1000 * accepted[int(level * (len(accepted) - 1))]  # noqa: E731
-    print(f"accepted: {len(accepted) / (seconds - 1):.0f} requests/s of {ROWS} rows, p50 {at(0.5):.0f} ms, p99 {at(0.99):.0f} ms, longest {at(1):.0f} ms")
+    print(
+        f"accepted: {len(accepted) / (seconds - 1):.0f} requests/s of {ROWS} rows, "
+        f"p50 {at(0.5):.0f} ms, p99 {at(0.99):.0f} ms, longest {at(1):.0f} ms"
+    )
     print(f"memory: {before:.0f} MiB at the start, {middle:.0f} in the middle, {after:.0f} at the end")
     print("refused by its own count:", counted)
-    print("answers cut off:", sum(client.cut for client in everybody), "connections closed in silence:", sum(client.closed for client in everybody))
+    print(
+        "answers cut off:",
+        sum(client.cut for client in everybody),
+        "connections closed in silence:",
+        sum(client.closed for client in everybody),
+    )
     print("ended with", code)
 
 
@@ -109,12 +122,28 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=16)
     parser.add_argument("--clients", type=int, default=160)
     arguments = parser.parse_args()
-    command = [arguments.program, "serve", str(arguments.model), "--address", "127.0.0.1:0", "--threads", "1", "--json", "--max-requests", str(arguments.requests)]
+    command = [
+        arguments.program,
+        "serve",
+        str(arguments.model),
+        "--address",
+        "127.0.0.1:0",
+        "--threads",
+        "1",
+        "--json",
+        "--max-requests",
+        str(arguments.requests),
+    ]
     process = subprocess.Popen(["taskset", "-c", "0", *command], stdout=subprocess.PIPE, text=True)
     address = json.loads(process.stdout.readline())["address"]
     body = json.dumps({"dataframe_records": rows(arguments.data), "params": {"interval": 0.9}}).encode()
-    head = f"POST /invocations HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
-    asyncio.run(overload(int(address.rsplit(":", 1)[1]), head.encode() + body, arguments.clients, arguments.seconds, process))
+    head = (
+        "POST /invocations HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
+    )
+    asyncio.run(
+        overload(int(address.rsplit(":", 1)[1]), head.encode() + body, arguments.clients, arguments.seconds, process)
+    )
 
 
 main()

@@ -1,11 +1,12 @@
-"""Censored targets beside survival packages: concordance and integrated Brier score over the same folds, as a Markdown table.
+"""Censored targets beside survival packages: concordance and integrated Brier score over the same folds, as a Markdown
+table.
 
     pip install scikit-survival negmm
     python survival.py [--folds 5] [--jobs 2]
 
-The sets come with scikit-survival: GBSG2 (686 women, days until breast cancer returns, 56 % censored) and WHAS500 (500 heart
-attacks, days until death, 57 % censored). Both scores are scikit-survival's own, with the censoring estimated from the training
-rows of a fold.
+The sets come with scikit-survival: GBSG2 (686 women, days until breast cancer returns, 56 % censored) and WHAS500 (500
+heart attacks, days until death, 57 % censored). Both scores are scikit-survival's own, with the censoring estimated
+from the training rows of a fold.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from sksurv.nonparametric import kaplan_meier_estimator
 
 import negmm
 
-#: Number of times of the Brier score, evenly spaced from the first of these percentiles of the test rows' times to the last.
+#: Number of times of the Brier score, evenly spaced from the first of these percentiles of the test rows' times to the
+#: last.
 TIMES, PERCENTILES = 100, (5, 90)
 
 

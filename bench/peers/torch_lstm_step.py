@@ -16,7 +16,7 @@ import argparse
 import json
 import time
 
-from torch_step import FORMS  # first: it sets the one-core options
+from torch_step import VARIANTS  # first: it sets the one-core options
 
 import numpy as np
 import torch
@@ -50,7 +50,7 @@ def measure(a, onednn):
     x, y = map(torch.from_numpy, make_data(a.rows, a.window, a.channels))
     model = Forecaster(a)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, fused=a.adam == "fused")
-    loss_of = lambda x, y: FORMS[a.form](model(x), y)[0]
+    loss_of = lambda x, y: VARIANTS[a.variant](model(x), y)[0]
 
     def step(index):
         optimiser.zero_grad()
@@ -79,22 +79,26 @@ def main():
     p.add_argument("--batch", type=int, default=32)
     p.add_argument("--rows", type=int, default=512)
     p.add_argument("--seconds", type=float, default=5.0, help="time given to each of the timings")
-    p.add_argument("--form", choices=sorted(FORMS), default="plain", help="how the loss is written")
+    p.add_argument("--variant", choices=sorted(VARIANTS), default="plain", help="how the loss is written")
     p.add_argument("--adam", choices=["default", "fused"], default="fused", help="Adam kernel")
     p.add_argument("--time-first", action="store_true", help="hand the LSTM window x batch x channels")
     a = p.parse_args()
     fused, first, last = measure(a, onednn=True)
     plain, _, _ = measure(a, onednn=False)
-    print(json.dumps({
-        "peer": "torch",
-        "version": torch.__version__,
-        "step_us": fused,
-        "step_without_onednn_us": plain,
-        "loss_first": first,
-        "loss_last": last,
-        "step": f"window={a.window} channels={a.channels} hidden={a.hidden} layers={a.layers}"
-        f" K={a.components} batch={a.batch}" + ("" if a.form == "plain" else f" {a.form}"),
-    }))
+    print(
+        json.dumps(
+            {
+                "peer": "torch",
+                "version": torch.__version__,
+                "step_us": fused,
+                "step_without_onednn_us": plain,
+                "loss_first": first,
+                "loss_last": last,
+                "step": f"window={a.window} channels={a.channels} hidden={a.hidden} layers={a.layers}"
+                f" K={a.components} batch={a.batch}" + ("" if a.variant == "plain" else f" {a.variant}"),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -94,13 +94,17 @@ def main():
         epoch()
         best = min(best, time.perf_counter() - start)
         repeats += 1
-    form = ("sorted" if a.sorted else "pairs") + (" sinkhorn" if a.regularise else "")
-    print(json.dumps({
-        "peer": "torch",
-        "version": torch.__version__,
-        "step_us": round(best / (a.rows // a.batch) * 1e6, 1),
-        "step": f"d={a.inputs} hidden={a.hidden} M={a.samples} batch={a.batch} {form}",
-    }))
+    variant = ("sorted" if a.sorted else "pairs") + (" sinkhorn" if a.regularise else "")
+    print(
+        json.dumps(
+            {
+                "peer": "torch",
+                "version": torch.__version__,
+                "step_us": round(best / (a.rows // a.batch) * 1e6, 1),
+                "step": f"d={a.inputs} hidden={a.hidden} M={a.samples} batch={a.batch} {variant}",
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

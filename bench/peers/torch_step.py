@@ -39,6 +39,7 @@ ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "silu": nn.SiLU}
 
 # ---- data and starting weights: the same NumPy code in both peers ----------
 
+
 def make_data(rows, inputs, seed=1):
     """Nonlinear regression with noise that depends on the input, standardised."""
     rng = np.random.default_rng(seed)
@@ -56,7 +57,7 @@ def make_weights(sizes, seed=2):
     rng = np.random.default_rng(seed)
     layers = []
     for n_in, n_out in zip(sizes[:-1], sizes[1:]):
-        bound = n_in ** -0.5
+        bound = n_in**-0.5
         w = rng.uniform(-bound, bound, (n_in, n_out)).astype(np.float32)
         b = rng.uniform(-bound, bound, n_out).astype(np.float32)
         layers.append((w, b))
@@ -64,6 +65,7 @@ def make_weights(sizes, seed=2):
 
 
 # ---- model and loss ---------------------------------------------------------
+
 
 def make_network(sizes, activation):
     modules = []
@@ -147,10 +149,11 @@ def tuned_loss(out, y):
     return ETA * nll + (1 - ETA) * es, nll, es
 
 
-FORMS = {"plain": plain_loss, "tuned": tuned_loss}
+VARIANTS = {"plain": plain_loss, "tuned": tuned_loss}
 
 
 # ---- training ---------------------------------------------------------------
+
 
 def train(network, optimiser, loss_of, x, y, batch, epochs):
     """Shuffled mini-batches; the short last batch is dropped."""
@@ -178,7 +181,7 @@ def measure(a, compiled):
     x, y = map(torch.from_numpy, make_data(a.rows, a.inputs))
     network = make_network([a.inputs, *hidden, 3 * a.components], ACTIVATIONS[a.activation])
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-3, fused=a.adam == "fused")
-    eager_loss = lambda x, y: FORMS[a.form](network(x), y)[0]
+    eager_loss = lambda x, y: VARIANTS[a.variant](network(x), y)[0]
     loss_of = torch.compile(eager_loss, dynamic=False) if compiled else eager_loss
     torch.manual_seed(3)
 
@@ -226,7 +229,7 @@ def main():
     p.add_argument("--rows", type=int, default=506)
     p.add_argument("--epochs", type=int, default=500, help="training before the converged timing")
     p.add_argument("--seconds", type=float, default=3.0, help="time given to each of the timings")
-    p.add_argument("--form", choices=sorted(FORMS), default="plain", help="how the loss is written")
+    p.add_argument("--variant", choices=sorted(VARIANTS), default="plain", help="how the loss is written")
     p.add_argument("--check", action="store_true", help="print the loss of a fixed tiny problem")
     p.add_argument("--adam", choices=["default", "fused"], default="fused", help="Adam kernel")
     p.add_argument("--flush-denormals", action="store_true", help="torch.set_flush_denormal(True)")
@@ -234,7 +237,7 @@ def main():
     a = p.parse_args()
     torch.set_flush_denormal(a.flush_denormals)
     if a.check:
-        return check(FORMS[a.form])
+        return check(VARIANTS[a.variant])
     if not 1 <= a.batch <= a.rows:
         p.error("--batch must be between 1 and --rows")
 
@@ -248,7 +251,7 @@ def main():
         "loss_last": eager["loss_last"],
         "step": f"d={a.inputs} hidden={a.hidden} K={a.components} batch={a.batch}"
         + ("" if a.activation == "relu" else f" {a.activation}")
-        + ("" if a.form == "plain" else f" {a.form}"),
+        + ("" if a.variant == "plain" else f" {a.variant}"),
     }
     if a.compile:
         compiled = measure(a, compiled=True)

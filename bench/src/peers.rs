@@ -14,9 +14,9 @@ pub struct Peer {
 
 /// Straightforward JAX, JAX tuned by hand after profiling, PyTorch without compilation.
 pub const PEERS: [Peer; 3] = [
-    Peer { name: "JAX, jit and scan over epochs", script: "jax_step.py", arguments: &["--form", "plain"] },
-    Peer { name: "JAX, loss tuned by hand", script: "jax_step.py", arguments: &["--form", "tuned"] },
-    Peer { name: "PyTorch, eager", script: "torch_step.py", arguments: &["--form", "plain"] },
+    Peer { name: "JAX, jit and scan over epochs", script: "jax_step.py", arguments: &["--variant", "plain"] },
+    Peer { name: "JAX, loss tuned by hand", script: "jax_step.py", arguments: &["--variant", "tuned"] },
+    Peer { name: "PyTorch, eager", script: "torch_step.py", arguments: &["--variant", "plain"] },
 ];
 
 impl Peer {

@@ -16,7 +16,8 @@ def write(name: str, header: list[str], rows: list[list[object]]) -> None:
 
 
 def deliveries() -> None:
-    """Parcels of a courier. One in six doors stays shut at first, more of them in the centre, and then it takes half an hour more."""
+    """Parcels of a courier. One in six doors stays shut at first, more of them in the centre, and then it takes half an
+    hour more."""
     draw = random.Random(1)
     header = ["ordered", "depot", "distance_km", "parcels", "rain", "minutes"]
     rows = []
@@ -36,7 +37,8 @@ def deliveries() -> None:
 
 
 def visits() -> None:
-    """People of a health insurance: visits to a doctor are counts, costs have zeros and a cap, and attendance is a share."""
+    """People of a health insurance: visits to a doctor are counts, costs have zeros and a cap, and attendance is a
+    share."""
     draw = random.Random(2)
     rows = []
     for _ in range(500):
@@ -74,7 +76,13 @@ def sales() -> None:
         for day in range(182):
             date = datetime(2026, 1, 5) + timedelta(days=day)
             level = 0.8 * level + draw.gauss(0, 0.05)
-            rows.append([shop, date.strftime("%Y-%m-%d"), round(size * week[date.weekday()] * math.exp(level + draw.gauss(0, 0.06)))])
+            rows.append(
+                [
+                    shop,
+                    date.strftime("%Y-%m-%d"),
+                    round(size * week[date.weekday()] * math.exp(level + draw.gauss(0, 0.06))),
+                ]
+            )
     write("sales.csv", ["shop", "day", "loaves"], rows)
 
 

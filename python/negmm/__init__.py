@@ -11,8 +11,9 @@
 >>> model.predict_interval([[0.0], [1.8]], coverage=0.9).shape
 (2, 2)
 
-``AutoRegressor`` is the one to start with. Each estimator has ``fit``, ``predict``, ``predict_dist``, ``predict_interval``,
-``predict_quantiles``, ``predict_var``, ``save`` and ``load``; ``negmm.metrics`` has scores on plain arrays.
+``AutoRegressor`` is the one to start with. Each estimator has ``fit``, ``predict``, ``predict_dist``,
+``predict_interval``, ``predict_quantiles``, ``predict_var``, ``save`` and ``load``; ``negmm.metrics`` has scores on
+plain arrays.
 """
 
 from importlib.metadata import version as _version
@@ -22,6 +23,7 @@ from negmm.distribution import Distribution
 from negmm.forecaster import Forecaster
 from negmm.importance import importances, partial_dependence
 from negmm.messages import DataWarning
+from negmm.meta_estimators import predict_dist
 from negmm.methods import (
     TRUSTED_TYPES,
     AutoRegressor,
@@ -36,7 +38,6 @@ from negmm.methods import (
 )
 from negmm.regressor import DistributionRegressor
 from negmm.search import Comparison, Tuning, compare, suggest, tune, usual_space
-from negmm.meta_estimators import predict_dist
 
 __version__ = _version("negmm")
 

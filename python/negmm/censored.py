@@ -13,8 +13,9 @@ Numbers = NDArray[np.float64]
 def censored_bounds(y: Any) -> tuple[str | None, Numbers, Numbers] | None:
     """The name of the target, where it has one, and the lower and upper bound of each row; None for one number a row.
 
-    A structured array has a field of bool, whether the target is observed, and one of numbers: the target, or the time of censoring.
-    Two columns are the bounds themselves: equal where the target is observed, the upper one infinite where it is right-censored.
+    A structured array has a field of bool, whether the target is observed, and one of numbers: the target, or the time
+    of censoring. Two columns are the bounds themselves: equal where the target is observed, the upper one infinite
+    where it is right-censored.
 
     >>> censored_bounds(np.array([(True, 3.0), (False, 5.0)], dtype=[("event", bool), ("time", float)]))
     ('time', array([3., 5.]), array([ 3., inf]))

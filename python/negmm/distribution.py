@@ -9,29 +9,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from negmm import _native, moments
+from negmm.html_repr import html_table
 from negmm.plotting import plot_row
 from negmm.seed import seed_of
-from negmm.html_repr import html_table
 from negmm.threads import threads_of
 
 Numbers = NDArray[np.float64]
-#: An array with a number for each row (and more dimensions where arguments have more), or a number where the distribution is
-#: that of one row.
-Answer = Any
+#: An array with a number for each row (and more dimensions where arguments have more), or a number where the
+#: distribution is that of one row.
+RowValues = Any
 
 
 class Distribution:
     """Predicted distributions, one for each row: Gaussian mixtures, or sets of equally likely samples.
 
-    Spelled like a frozen distribution of scipy with array parameters: an argument of shape (rows,) is taken row by row, a
-    number holds for every row, and shapes broadcast: ``dist.pdf(grid[:, np.newaxis])`` is grid × rows. ``dist[i]`` is the
-    distribution of one row (its answers are numbers), ``dist[2:5]``, ``dist[mask]`` and ``dist[rows]`` those of some.
+    Named like a frozen distribution of SciPy with array parameters: an argument of shape (rows,) is taken row by row,
+    a number holds for every row, and shapes broadcast: ``dist.pdf(grid[:, np.newaxis])`` is grid × rows. ``dist[i]`` is
+    the distribution of one row (its results are numbers), ``dist[2:5]``, ``dist[mask]`` and ``dist[rows]`` those of
+    some.
 
-    A component whose sd is 0 is an atom: it has all its weight at its mean. Where the target has bounds or is on a grid, every
-    answer is of the distribution there: between the bounds, or rounded to the grid (see :meth:`support` and :meth:`pmf`).
+    A component whose sd is 0 is an atom: it has all its weight at its mean. Where the target has bounds or is on a
+    grid, everything is computed for the distribution truncated to the bounds, or rounded to the grid (see
+    :meth:`support` and :meth:`pmf`).
 
-    Answers are exact and computed by the core. A set of samples has no density: for ``pdf``, ``logpdf`` and ``nll`` the normal
-    distribution with its mean and sd stands in.
+    Results are exact and computed by the native library. A set of samples has no density: for ``pdf``, ``logpdf`` and
+    ``nll`` the normal distribution with the same mean and sd is used instead.
 
     Parameters
     ----------
@@ -40,12 +42,13 @@ class Distribution:
     index : pandas index, optional
         Names of the rows, for :meth:`to_pandas`.
     n_jobs : int, optional
-        Threads of the answers, as for estimators; None: all cores that this process may use.
+        Threads of the computations, as for estimators; None: all cores that this process may use.
 
     Examples
     --------
     >>> from negmm import Distribution
-    >>> dist = Distribution.of_mixtures(weights=[[0.5, 0.5], [0.9, 0.1]], means=[[-3, 3], [0, 10]], sds=[[1, 1], [1, 2]])
+    >>> weights, means = [[0.5, 0.5], [0.9, 0.1]], [[-3, 3], [0, 10]]
+    >>> dist = Distribution.of_mixtures(weights=weights, means=means, sds=[[1, 1], [1, 2]])
     >>> dist
     <Distribution of 2 rows: mixture of 2 Gaussians>
     >>> dist.mean()
@@ -79,8 +82,8 @@ class Distribution:
     ) -> Distribution:
         """Gaussian mixtures from weights, means and sds, each rows × components. Weights are divided by their sum.
 
-        With ``lower`` or ``upper`` they are those between the bounds, with ``step`` those rounded to the grid of ``origin`` and
-        all values a whole number of steps from it.
+        With ``lower`` or ``upper`` they are those between the bounds, with ``step`` those rounded to the grid of
+        ``origin`` and all values a whole number of steps from it.
         """
         mixtures = _native.Predictions.of_mixtures(_matrix(weights), _matrix(means), _matrix(sds), members=[])
         return cls(mixtures.with_support(lower, upper, step, origin))
@@ -93,8 +96,8 @@ class Distribution:
 
     @classmethod
     def concat(cls, parts: Sequence[Distribution]) -> Distribution:
-        """The rows of several distributions one after the other; all mixtures or all samples, on one support. Mixtures with fewer
-        components are padded with components of weight 0."""
+        """The rows of several distributions one after the other; all mixtures or all samples, on one support. Mixtures
+        with fewer components are padded with components of weight 0."""
         rows = [part._rows() for part in parts]
         supports = {part._predictions.support() for part in rows}
         kinds = {part._predictions.sample_count for part in rows}
@@ -232,52 +235,52 @@ class Distribution:
             )
         return self._each(samples[0])
 
-    def mean(self) -> Answer:
+    def mean(self) -> RowValues:
         """Mean."""
         return self._each(self._predictions.mean(threads=self._threads()))
 
-    def std(self) -> Answer:
+    def std(self) -> RowValues:
         """Standard deviation."""
         return self._each(self._predictions.sd(threads=self._threads()))
 
-    def var(self) -> Answer:
+    def var(self) -> RowValues:
         """Variance."""
         return self._each(self._predictions.variance(threads=self._threads()))
 
-    def var_parts(self) -> tuple[Answer, Answer]:
-        """The variance in two parts: aleatoric (the mean variance of the members of an ensemble) and epistemic (the variance between
-        their means; 0 for one model)."""
+    def var_parts(self) -> tuple[RowValues, RowValues]:
+        """The variance in two parts: aleatoric (the mean variance of the members of an ensemble) and epistemic (the
+        variance between their means; 0 for one model)."""
         aleatoric, epistemic = self._predictions.variance_by_members(threads=self._threads())
         return self._each(aleatoric), self._each(epistemic)
 
-    def median(self) -> Answer:
+    def median(self) -> RowValues:
         """Median."""
         return self.ppf(0.5)
 
-    def mode(self) -> Answer:
+    def mode(self) -> RowValues:
         """Mode: the maximum of the density; on a grid the most probable value; with atoms the most probable atom."""
         return self._shape(moments.modes)
 
     def hdr(self, coverage: float = 0.9) -> list[Numbers] | Numbers:
-        """Highest-density region: the smallest set of values that holds the target with probability ``coverage``. For each row an
-        array of intervals × 2, several where the distribution has several peaks; on a grid both ends of an interval are in it.
-        Exact; of samples that of their normal kernel density estimate."""
-        _check_share("coverage", coverage)
+        """Highest-density region: the smallest set of values that contains the target with probability ``coverage``.
+        For each row an array of intervals × 2, several where the distribution has several peaks; on a grid both ends of
+        an interval are in it. Exact; of samples that of their normal kernel density estimate."""
+        _check_probability("coverage", coverage)
         found = self._predictions.regions(np.full(len(self._predictions), 1.0 - coverage), threads=self._threads())
         return found[0] if self._scalar else found
 
-    def entropy(self) -> Answer:
-        """Differential entropy in nats; of a grid that of the probabilities, beside atoms the sum of both. For samples that of the normal
-        distribution with their mean and sd."""
+    def entropy(self) -> RowValues:
+        """Differential entropy in nats; of a grid that of the probabilities, beside atoms the sum of both. For samples
+        that of the normal distribution with their mean and sd."""
         return self._shape(moments.entropies)
 
-    def moment(self, order: int) -> Answer:
+    def moment(self, order: int) -> RowValues:
         """Raw moment of the given order."""
         if not isinstance(order, (int, np.integer)) or order < 1:
             raise ValueError(f"order must be a whole number, at least 1, found {order}")
         return self._shape(lambda rows: moments.moments(rows, int(order)))
 
-    def _shape(self, of: Callable[[Distribution], Numbers]) -> Answer:
+    def _shape(self, of: Callable[[Distribution], Numbers]) -> RowValues:
         return self._each(of(self._rows()))
 
     def _rows(self) -> Distribution:
@@ -297,70 +300,72 @@ class Distribution:
         sds = self._predictions.sds()
         return "continuous" if sds is None or sds.all() else "mixed"
 
-    def pmf(self, k: ArrayLike) -> Answer:
+    def pmf(self, k: ArrayLike) -> RowValues:
         """Probability of exactly ``k``: positive on a grid, at an atom and where a sample is."""
-        return self._ask("pmf", k)
+        return self._evaluate("pmf", k)
 
-    def pdf(self, x: ArrayLike) -> Answer:
+    def pdf(self, x: ArrayLike) -> RowValues:
         """Density at ``x`` of all but the atoms; on a grid that of the mixture which is rounded."""
-        return self._ask("pdf", x)
+        return self._evaluate("pdf", x)
 
-    def logpdf(self, x: ArrayLike) -> Answer:
+    def logpdf(self, x: ArrayLike) -> RowValues:
         """Logarithm of that density."""
-        return self._ask("logpdf", x)
+        return self._evaluate("logpdf", x)
 
-    def cdf(self, x: ArrayLike) -> Answer:
+    def cdf(self, x: ArrayLike) -> RowValues:
         """Probability of a value up to ``x``."""
-        return self._ask("cdf", x)
+        return self._evaluate("cdf", x)
 
-    def sf(self, x: ArrayLike) -> Answer:
+    def sf(self, x: ArrayLike) -> RowValues:
         """Probability of a value above ``x``: 1 - cdf without its cancellation."""
-        return self._ask("sf", x)
+        return self._evaluate("sf", x)
 
-    def logcdf(self, x: ArrayLike) -> Answer:
-        """Logarithm of the probability of a value up to ``x``, a number also where the probability is too small for one."""
-        return self._ask("logcdf", x)
+    def logcdf(self, x: ArrayLike) -> RowValues:
+        """Logarithm of the probability of a value up to ``x``, a number also where the probability is too small for
+        one."""
+        return self._evaluate("logcdf", x)
 
-    def logsf(self, x: ArrayLike) -> Answer:
+    def logsf(self, x: ArrayLike) -> RowValues:
         """Logarithm of the probability of a value above ``x``."""
-        return self._ask("logsf", x)
+        return self._evaluate("logsf", x)
 
-    def ppf(self, q: ArrayLike) -> Answer:
+    def ppf(self, q: ArrayLike) -> RowValues:
         """Quantile: the value that is not exceeded with probability ``q``; NaN outside [0, 1]."""
-        return self._ask("ppf", q)
+        return self._evaluate("ppf", q)
 
-    def isf(self, q: ArrayLike) -> Answer:
+    def isf(self, q: ArrayLike) -> RowValues:
         """The value that is exceeded with probability ``q``; NaN outside [0, 1]."""
-        return self._ask("isf", q)
+        return self._evaluate("isf", q)
 
-    def interval(self, confidence: ArrayLike = 0.95) -> tuple[Answer, Answer]:
+    def interval(self, confidence: ArrayLike = 0.95) -> tuple[RowValues, RowValues]:
         """Lower and upper bound of the central interval with probability ``confidence``."""
-        _check_share("confidence", confidence)
+        _check_probability("confidence", confidence)
         outside = 0.5 * (1.0 - np.asarray(confidence, dtype=np.float64))
         return self.ppf(outside), self.isf(outside)
 
-    def shortfall(self, level: ArrayLike = 0.05) -> Answer:
+    def shortfall(self, level: ArrayLike = 0.05) -> RowValues:
         """Expected shortfall: the mean of the lower tail with probability ``level``."""
-        _check_share("level", level)
-        return self._ask("shortfall", level)
+        _check_probability("level", level)
+        return self._evaluate("shortfall", level)
 
-    def crps(self, y: ArrayLike) -> Answer:
+    def crps(self, y: ArrayLike) -> RowValues:
         """Continuous ranked probability score of observing ``y``; the lower the better."""
         return self._score("crps", y)
 
-    def nll(self, y: ArrayLike) -> Answer:
-        """Logarithmic score (negative log likelihood) of observing ``y``; the lower the better. At an atom it is that of the
-        probability, elsewhere of the density; on a grid ``-np.log(dist.pmf(y))`` is the score to compare."""
+    def nll(self, y: ArrayLike) -> RowValues:
+        """Logarithmic score (negative log likelihood) of observing ``y``; the lower the better. At an atom it is that
+        of the probability, elsewhere of the density; on a grid ``-np.log(dist.pmf(y))`` is the score to compare."""
         return self._score("nll", y)
 
-    def pit(self, y: ArrayLike) -> Answer:
-        """Probability integral transform: the probability of a value up to ``y``, where half of the probability of ``y`` itself
-        counts, on a grid and at an atom. Uniform over the rows when the distributions are calibrated."""
+    def pit(self, y: ArrayLike) -> RowValues:
+        """Probability integral transform: the probability of a value up to ``y``, where half of the probability of
+        ``y`` itself counts, on a grid and at an atom. Uniform over the rows when the distributions are calibrated."""
         return self._score("pit", y)
 
-    def rvs(self, size: int | Sequence[int] | None = None, random_state: Any = None) -> Answer:
-        """Random values of shape ``size``, which ends with the rows as in scipy: None gives one for each row, ``(m, rows)``
-        gives m for each. A number as ``random_state`` gives the draws of the command line's ``--seed``."""
+    def rvs(self, size: int | Sequence[int] | None = None, random_state: Any = None) -> RowValues:
+        """Random values of shape ``size``, which ends with the rows as in scipy: None gives one for each row,
+        ``(m, rows)`` gives m for each. A number as ``random_state`` gives the draws of the command line's
+        ``--seed``."""
         rows = self.shape
         shape = rows if size is None else (int(size),) if isinstance(size, (int, np.integer)) else tuple(size)
         if shape[len(shape) - len(rows) :] != rows:
@@ -374,8 +379,8 @@ class Distribution:
     def to_pandas(
         self, interval: Sequence[float] = (0.9,), quantiles: Sequence[float] = (), components: bool = False
     ) -> Any:
-        """A frame with ``mean``, ``sd`` and, as asked for, quantiles, interval ends and components, named as the command line
-        names them: ``q0.05``, ``lower_0.9``, ``upper_0.9``, ``weight_1``, ``mean_1``, ``sd_1``."""
+        """A frame with ``mean``, ``sd`` and optionally quantiles, interval ends and components, named as the
+        command line names them: ``q0.05``, ``lower_0.9``, ``upper_0.9``, ``weight_1``, ``mean_1``, ``sd_1``."""
         import pandas
 
         columns: dict[str, Any] = {"mean": np.atleast_1d(self.mean()), "sd": np.atleast_1d(self.std())}
@@ -392,20 +397,21 @@ class Distribution:
         return pandas.DataFrame(columns, index=self._index)
 
     def plot(self, row: int = 0, ax: Any = None, interval: float = 0.9) -> Any:
-        """Plots the density of one row with its mean and central interval; returns the axes. Of samples it is their histogram, on a grid
-        there is a bar for each value, and an atom is an upright line with its probability beside it.
+        """Plots the density of one row with its mean and central interval; returns the axes. Of samples it is their
+        histogram, on a grid there is a bar for each value, and an atom is an upright line with its probability beside
+        it.
 
         Needs matplotlib.
         """
         return plot_row(self if self._scalar else self[row], ax, interval)
 
-    def _ask(self, question: str, at: ArrayLike) -> Answer:
+    def _evaluate(self, function: str, at: ArrayLike) -> RowValues:
         """Values of a function at numbers that broadcast with the rows."""
         numbers = np.asarray(at, dtype=np.float64)
         if self._scalar:
-            flat = self._predictions.ask(question, numbers.reshape(-1, 1), threads=self._threads())
-            answers = flat.reshape(numbers.shape)
-            return answers[()] if answers.ndim == 0 else answers
+            flat = self._predictions.evaluate(function, numbers.reshape(-1, 1), threads=self._threads())
+            values = flat.reshape(numbers.shape)
+            return values[()] if values.ndim == 0 else values
         rows = len(self._predictions)
         try:
             shape = np.broadcast_shapes(numbers.shape, (rows,))
@@ -415,17 +421,17 @@ class Distribution:
             raise ValueError(f"expected numbers that broadcast with {rows} rows, found shape {numbers.shape}")
         outer = int(np.prod(shape[:-1], dtype=np.int64))
         flat = np.broadcast_to(numbers, shape).reshape(outer, rows)
-        return self._predictions.ask(question, flat, threads=self._threads()).reshape(shape)
+        return self._predictions.evaluate(function, flat, threads=self._threads()).reshape(shape)
 
-    def _score(self, question: str, y: ArrayLike) -> Answer:
-        """As :meth:`_ask`, for targets, which may also be a column of one per row."""
+    def _score(self, function: str, y: ArrayLike) -> RowValues:
+        """As :meth:`_evaluate`, for targets, which may also be a column of one per row."""
         targets = np.asarray(y, dtype=np.float64)
-        return self._ask(question, targets[:, 0] if targets.shape == (*self.shape, 1) else targets)
+        return self._evaluate(function, targets[:, 0] if targets.shape == (*self.shape, 1) else targets)
 
     def _threads(self) -> int:
         return threads_of(-1 if self._n_jobs is None else self._n_jobs)
 
-    def _each(self, numbers: Numbers) -> Answer:
+    def _each(self, numbers: Numbers) -> RowValues:
         return numbers[0] if self._scalar else numbers
 
 
@@ -441,8 +447,8 @@ def _matrix(numbers: ArrayLike) -> Numbers:
     return part
 
 
-def _check_share(name: str, share: ArrayLike) -> None:
-    shares = np.asarray(share, dtype=np.float64)
-    wrong = shares[~((shares > 0) & (shares < 1))]
+def _check_probability(name: str, value: ArrayLike) -> None:
+    values = np.asarray(value, dtype=np.float64)
+    wrong = values[~((values > 0) & (values < 1))]
     if wrong.size:
         raise ValueError(f"expected a {name} strictly between 0 and 1, found {wrong.flat[0]:g}")

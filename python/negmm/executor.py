@@ -1,4 +1,5 @@
-"""Training by an executor: jobs go to its workers as bytes, rows once to each worker, and jobs of a worker that died are sent again."""
+"""Training by an executor: jobs go to its workers as bytes, rows once to each worker, and jobs of a worker that died
+are sent again."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ POLL_SECONDS = 0.05
 
 @dataclass
 class PendingJob:
-    """A job without a result so far: its number, the name of its rows, its bytes, how often it was sent, and how often the worker lacked
-    its rows."""
+    """A job without a result so far: its number, the name of its rows, its bytes, how often it was sent, and how often
+    the worker lacked its rows."""
 
     number: int
     rows: str
@@ -35,8 +36,8 @@ class PendingJob:
 class Exchange:
     """The library's interface to an executor: it sends up to ``capacity`` jobs at once and polls for results.
 
-    A subclass defines how rows are distributed (``_scatter``), how a job is submitted (``_submit``), which jobs are done (``_done``),
-    and the result of one (``_result``).
+    A subclass defines how rows are distributed (``_scatter``), how a job is submitted (``_submit``), which jobs are
+    done (``_done``), and the result of one (``_result``).
     """
 
     def __init__(self, workers: int, n_jobs: int | None) -> None:
@@ -111,8 +112,9 @@ class Exchange:
 
 
 class FuturesExchange(Exchange):
-    """An executor of ``concurrent.futures``. It cannot broadcast to its workers: a job is sent without its rows, and again with them
-    where its worker lacks them. As many jobs carry rows as there are workers; a job whose second worker lacks them carries them too."""
+    """An executor of ``concurrent.futures``. It cannot broadcast to its workers: a job is sent without its rows, and
+    again with them where its worker lacks them. As many jobs carry rows as there are workers; a job whose second worker
+    lacks them carries them too."""
 
     def __init__(self, executor: futures.Executor, n_jobs: int | None) -> None:
         self._workers: int = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
@@ -146,7 +148,9 @@ class FuturesExchange(Exchange):
             known: dict[str, Any] = {name: getattr(self._executor, f"_{name}", none) for name, none in names.items()}
             self._replacement = futures.ProcessPoolExecutor(self._workers, **known)
         else:
-            warnings.warn("the executor is broken: the remaining jobs are trained in this process", RuntimeWarning, stacklevel=2)
+            warnings.warn(
+                "the executor is broken: the remaining jobs are trained in this process", RuntimeWarning, stacklevel=2
+            )
             self._replacement = futures.ThreadPoolExecutor(1)
         self._executor = self._replacement
         self._carried.clear()
@@ -239,7 +243,8 @@ def _is_broken(executor: Any) -> bool:
 
 @contextmanager
 def exchange_with(executor: Any, n_jobs: int | None) -> Iterator[Exchange | None]:
-    """The exchange with an executor of ``concurrent.futures``, a client of Dask, or the module ``ray``; None of None."""
+    """The exchange with an executor of ``concurrent.futures``, a client of Dask, or the module ``ray``; None of
+    None."""
     exchange = _exchange(executor, n_jobs)
     try:
         yield exchange

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from negmm.distribution import Answer, Distribution, Numbers
+from negmm.distribution import RowValues, Distribution, Numbers
 
 
 class Exponentiated:
-    """The distribution of ``shift + scale · exp(Z)`` for each row, exact: a mixture of shifted log-normal distributions.
+    """The distribution of ``shift + scale · exp(Z)`` for each row, exact: a mixture of shifted log-normal
+    distributions.
 
-    It has ``pdf``, ``cdf``, ``ppf``, ``mean``, ``crps`` and more, as :class:`negmm.Distribution` has. Moments and the CRPS are
-    in closed form, and need a Z without bounds or grid.
+    It has ``pdf``, ``cdf``, ``ppf``, ``mean``, ``crps`` and more, as :class:`negmm.Distribution` has. Moments and the
+    CRPS are in closed form, and need a Z without bounds or grid.
 
     Parameters
     ----------
@@ -61,69 +62,70 @@ class Exponentiated:
             inside = (targets - self.shift) / self.scale
             return np.where(inside > 0, np.log(inside), np.where(np.isnan(inside), np.nan, -np.inf))
 
-    def _y(self, z: Answer) -> Answer:
+    def _y(self, z: RowValues) -> RowValues:
         return self.shift + self.scale * np.exp(z)
 
-    def cdf(self, x: ArrayLike) -> Answer:
+    def cdf(self, x: ArrayLike) -> RowValues:
         return self.base.cdf(self._z(x))
 
-    def sf(self, x: ArrayLike) -> Answer:
+    def sf(self, x: ArrayLike) -> RowValues:
         return self.base.sf(self._z(x))
 
-    def pit(self, y: ArrayLike) -> Answer:
+    def pit(self, y: ArrayLike) -> RowValues:
         return self.base.pit(self._z(y))
 
-    def pmf(self, k: ArrayLike) -> Answer:
+    def pmf(self, k: ArrayLike) -> RowValues:
         return self.base.pmf(self._z(k))
 
-    def logpdf(self, x: ArrayLike) -> Answer:
+    def logpdf(self, x: ArrayLike) -> RowValues:
         z = self._z(x)
         # The density of Z times the slope of Z, which is exp(-Z) / scale.
         with np.errstate(invalid="ignore"):
             return np.where(np.isneginf(z), -np.inf, self.base.logpdf(z) - z - np.log(self.scale))[()]
 
-    def pdf(self, x: ArrayLike) -> Answer:
+    def pdf(self, x: ArrayLike) -> RowValues:
         return np.exp(self.logpdf(x))
 
-    def nll(self, y: ArrayLike) -> Answer:
+    def nll(self, y: ArrayLike) -> RowValues:
         z = self._z(y)
         with np.errstate(invalid="ignore"):
             return np.where(np.isneginf(z), np.inf, self.base.nll(z) + z + np.log(self.scale))[()]
 
-    def ppf(self, q: ArrayLike) -> Answer:
+    def ppf(self, q: ArrayLike) -> RowValues:
         return self._y(self.base.ppf(q))
 
-    def isf(self, q: ArrayLike) -> Answer:
+    def isf(self, q: ArrayLike) -> RowValues:
         return self._y(self.base.isf(q))
 
-    def median(self) -> Answer:
+    def median(self) -> RowValues:
         return self.ppf(0.5)
 
-    def interval(self, confidence: ArrayLike = 0.95) -> tuple[Answer, Answer]:
+    def interval(self, confidence: ArrayLike = 0.95) -> tuple[RowValues, RowValues]:
         lower, upper = self.base.interval(confidence)
         return self._y(lower), self._y(upper)
 
-    def rvs(self, size: Any = None, random_state: Any = None) -> Answer:
+    def rvs(self, size: Any = None, random_state: Any = None) -> RowValues:
         return self._y(self.base.rvs(size, random_state))
 
-    def mean(self) -> Answer:
+    def mean(self) -> RowValues:
         weights, means, sds = self._components()
         return self.shift + self.scale * (weights * np.exp(means + 0.5 * sds**2)).sum(axis=-1)
 
-    def var(self) -> Answer:
+    def var(self) -> RowValues:
         weights, means, sds = self._components()
         inside = np.exp(means + 0.5 * sds**2)
         mean = (weights * inside).sum(axis=-1, keepdims=True)
         within = inside**2 * np.expm1(sds**2)
         return self.scale**2 * (weights * (within + (inside - mean) ** 2)).sum(axis=-1)
 
-    def std(self) -> Answer:
+    def std(self) -> RowValues:
         return np.sqrt(self.var())
 
-    def crps(self, y: ArrayLike) -> Answer:
+    def crps(self, y: ArrayLike) -> RowValues:
         """E|Y - y| - E|Y - Y'| / 2, where for log-normal Y and X, or X = y (Baran and Lerch 2015)
 
-        E|Y - X| = E Y (2 Phi((m_Y - m_X + s_Y²) / s) - 1) + E X (2 Phi((m_X - m_Y + s_X²) / s) - 1) with s² = s_Y² + s_X².
+        E|Y - X| = E Y (2 Phi((m_Y - m_X + s_Y²) / s) - 1) + E X (2 Phi((m_X - m_Y + s_X²) / s) - 1) with s² = s_Y² +
+        s_X².
         """
         weights, means, sds = self._components()
         z = self._z(y)

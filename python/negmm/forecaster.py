@@ -31,9 +31,9 @@ OPTIONS = ("preset", "folds", "components", "hidden", "steps", "dropout")
 class Forecaster(BaseEstimator):
     """A global model that forecasts series, with a predictive distribution for each step ahead.
 
-    Data frames are in the long format of statsforecast and neuralforecast: one row for each series and time. The pool of networks of
-    ``AutoRegressor`` predicts the difference from a naive forecast, in units of the recent changes of the series. The stacking weight
-    of the networks beside the naive forecast is fitted on held-out blocks of time.
+    Data frames are in the long format of statsforecast and neuralforecast: one row for each series and time. The pool
+    of networks of ``AutoRegressor`` predicts the difference from a naive forecast, in units of the recent changes of
+    the series. The stacking weight of the networks beside the naive forecast is fitted on held-out blocks of time.
 
     Parameters
     ----------
@@ -159,11 +159,11 @@ class Forecaster(BaseEstimator):
     def predict(
         self, df: Any = None, *, level: Sequence[float] = (), quantiles: Sequence[float] = (), **origins: int | None
     ) -> Any:
-        """Forecasts after the end of each series, as a pandas data frame: mean, sd, and optionally central intervals of ``level`` per cent
-        (``lo-90``, ``hi-90``) and quantiles (``q0.1``).
+        """Forecasts after the end of each series, as a pandas data frame: mean, sd, and optionally central intervals of
+        ``level`` per cent (``lo-90``, ``hi-90``) and quantiles (``q0.1``).
 
-        ``df`` holds the past (and what is known ahead); without it that is what ``fit`` was given. With ``test_size=N`` (and ``stride=K``)
-        forecasts start inside it, so that its last N steps are forecast from what came before them.
+        ``df`` holds the past (and what is known ahead); without it that is what ``fit`` was given. With ``test_size=N``
+        (and ``stride=K``) forecasts start inside it, so that its last N steps are forecast from what came before them.
         """
         dist, frame = self._predicted(df, **origins)
         frame["mean"], frame["sd"] = dist.mean(), dist.std()
@@ -180,7 +180,8 @@ class Forecaster(BaseEstimator):
         return self._predicted(df, **origins)[0]
 
     def simulate(self, df: Any = None, *, paths: int = 100, random_state: Any = 0) -> Any:
-        """Sample paths through the steps ahead of each series, as a pandas data frame: ``path_1`` … beside series, time and step."""
+        """Sample paths through the steps ahead of each series, as a pandas data frame: ``path_1`` … beside series, time
+        and step."""
         import pandas
 
         rows = self._table(df)
@@ -193,8 +194,9 @@ class Forecaster(BaseEstimator):
 
     @accepting_former_arguments(last="test_size", every="stride")
     def evaluate(self, df: Any, *, test_size: int | None = None, stride: int | None = None) -> Any:
-        """Backtest on the last steps of ``df`` (all where ``test_size`` is not given) with this stride, as a pandas data frame:
-        scores of the forecaster over all steps, of the baselines, and of the forecaster at each step ahead."""
+        """Backtest on the last steps of ``df`` (all where ``test_size`` is not given) with this stride, as a pandas
+        data frame: scores of the forecaster over all steps, of the baselines, and of the forecaster at each step
+        ahead."""
         import pandas
 
         with python_errors(df):

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import _safe_indexing
 
-from negmm.validation import weighted_mean, check_vector
 from negmm.distribution import Distribution
 from negmm.table import is_pandas
 from negmm.task import Dates
+from negmm.validation import check_vector, weighted_mean
 
 Numbers = NDArray[np.float64]
 
@@ -32,8 +32,8 @@ def importances(
     executor: Any = None,
     engine: str = "auto",
 ) -> Numbers:
-    """Permutation importance of the CRPS for each column of ``X``: a copy of the estimator is fitted to the other folds and scored on
-    the rows of the fold. About 0 for an input without information.
+    """Permutation importance of the CRPS for each column of ``X``: a copy of the estimator is fitted to the other folds
+    and scored on the rows of the fold. About 0 for an input without information.
 
     Parameters
     ----------
@@ -55,7 +55,9 @@ def importances(
     for train, test in splitter.split(targets, groups=labels):
         own = {"sample_weight": weights, "groups": labels}
         own = {name: None if column is None else column[train] for name, column in own.items()}
-        fitted = clone(estimator).fit(_safe_indexing(X, train), targets[train], **own, dates=dates, executor=executor, engine=engine)
+        fitted = clone(estimator).fit(
+            _safe_indexing(X, train), targets[train], **own, dates=dates, executor=executor, engine=engine
+        )
         held_out, scored = _safe_indexing(X, test), None if weights is None else weights[test]
 
         def crps(rows: Any, test: Any = test, scored: Any = scored, fitted: Any = fitted) -> float:
@@ -86,10 +88,11 @@ def _set(X: Any, column: int, cells: Any) -> Any:
 def partial_dependence(
     estimator: Any, X: Any, feature: int | str, *, grid: int | ArrayLike = 20, rows: int = 50, random_state: int = 0
 ) -> tuple[NDArray[Any], Distribution]:
-    """Partial dependence of the whole distribution on one input: for each value the mixture of the distributions that are predicted for
-    ``rows`` random rows with that value.
+    """Partial dependence of the whole distribution on one input: for each value the mixture of the distributions that
+    are predicted for ``rows`` random rows with that value.
 
-    Returns the values, between the 5 % and the 95 % quantile of the column or those of ``grid``, and one distribution for each.
+    Returns the values, between the 5 % and the 95 % quantile of the column or those of ``grid``, and one distribution
+    for each.
     """
     X = X if is_pandas(X) else np.asarray(X)
     column = X.columns.get_loc(feature) if isinstance(feature, str) else int(feature)

@@ -15,7 +15,8 @@ COLUMNS = {"group": "pass their labels as groups", "series": "name their column 
 
 
 class DataWarning(UserWarning):
-    """Something odd about the data that is no error: a column without information, a category never seen in training."""
+    """Something odd about the data that is no error: a column without information, a category never seen in
+    training."""
 
 
 class Details(TypedDict):

@@ -22,8 +22,9 @@ def predict_dist(estimator: Any, X: Any) -> Distribution | Exponentiated:
     """The predicted distribution of each row, of an estimator of this package or of one inside a ``Pipeline``, a search
     (``GridSearchCV`` and the like) or a ``TransformedTargetRegressor``.
 
-    Where targets were transformed, it is the distribution of the targets themselves, by the exact change of variables: the inverse of
-    the transformation must be affine (scalers) or exponential (``np.log``, ``np.log1p``, ``np.log2``, ``np.log10``).
+    Where targets were transformed, it is the distribution of the targets themselves, by the exact change of variables:
+    the inverse of the transformation must be affine (scalers) or exponential (``np.log``, ``np.log1p``, ``np.log2``,
+    ``np.log10``).
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
@@ -89,6 +90,4 @@ def _affine(dist: Distribution | Exponentiated, shift: float, scale: float) -> D
 
 
 def _unsupported(transformer: Any) -> ValueError:
-    return ValueError(
-        f"expected a transformer of the target that is affine or a logarithm, found {transformer!r}"
-    )
+    return ValueError(f"expected a transformer of the target that is affine or a logarithm, found {transformer!r}")

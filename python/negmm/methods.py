@@ -33,9 +33,9 @@ def _estimator(cls: Class) -> Class:
 class AutoRegressor(DistributionRegressor):
     """The default method: a calibrated pool of neural Gaussian mixtures that needs no tuning.
 
-    The rows are split into folds, and for each fold networks are trained on the other folds. Each keeps its best checkpoint on its
-    own fold. All networks are pooled, and their sds are rescaled by a factor fitted to the out-of-fold predictions. Parameters that
-    are None are chosen by the preset and the number of rows.
+    The rows are split into folds, and for each fold networks are trained on the other folds. Each keeps its best
+    checkpoint on its own fold. All networks are pooled, and their sds are rescaled by a factor fitted to the
+    out-of-fold predictions. Parameters that are None are chosen by the preset and the number of rows.
 
     Examples
     --------
@@ -247,9 +247,11 @@ class BetaNLLRegressor(DistributionRegressor):
 
 @_estimator
 class EnsembleRegressor(DistributionRegressor):
-    """A deep ensemble (Lakshminarayanan et al., 2017): networks with different random initialisations, pooled into one mixture.
+    """A deep ensemble (Lakshminarayanan et al., 2017): networks with different random initialisations, pooled into one
+    mixture.
 
-    Parameters that are None have the member's defaults. Without ``member`` each member is a Gaussian: an mdn with 1 component.
+    Parameters that are None have the member's defaults. Without ``member`` each member is a Gaussian: an mdn with 1
+    component.
 
     Examples
     --------
@@ -314,7 +316,8 @@ class EnsembleRegressor(DistributionRegressor):
 
 @_estimator
 class NGBoostRegressor(DistributionRegressor):
-    """NGBoost (Duan et al., 2020): a Gaussian for each row by natural-gradient boosting of trees; missing values need no imputation.
+    """NGBoost (Duan et al., 2020): a Gaussian for each row by natural-gradient boosting of trees; missing values need
+    no imputation.
 
     Examples
     --------
@@ -355,8 +358,8 @@ class NGBoostRegressor(DistributionRegressor):
 
 @_estimator
 class SampleNetRegressor(DistributionRegressor):
-    """SampleNet (Harakeh et al., 2023): equally likely samples for each row with no assumption about their shape, trained with
-    their energy score.
+    """SampleNet (Harakeh et al., 2023): equally likely samples for each row with no assumption about their shape,
+    trained with their energy score.
 
     Examples
     --------
@@ -438,16 +441,16 @@ class ConstantRegressor(DistributionRegressor):
         return tags
 
 
-#: The types of fitted estimators, for ``skops.io.load(..., trusted=)`` and MLflow's ``skops_trusted_types``: in their files is nothing else
-#: that skops does not know.
+#: The types of fitted estimators, for ``skops.io.load(..., trusted=)`` and MLflow's ``skops_trusted_types``: in their
+#: files is nothing else that skops does not know.
 TRUSTED_TYPES = [f"{estimator.__module__}.{estimator.__name__}" for estimator in ESTIMATORS.values()]
 
 
 def load(path: str | os.PathLike[str]) -> DistributionRegressor:
     """Reads a model file, written by :meth:`DistributionRegressor.save` or by the command line, as a fitted estimator.
 
-    Of a sequence (``negmm fit --sequence``) a table of n rows has n - window + 1 predictions: for the rows after the first
-    window, and for the step after the last row.
+    Of a sequence (``negmm fit --sequence``) a table of n rows has n - window + 1 predictions: for the rows after the
+    first window, and for the step after the last row.
 
     >>> import os, tempfile
     >>> import negmm

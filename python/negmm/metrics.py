@@ -1,7 +1,7 @@
 """Scores of predictions against known targets, on plain arrays.
 
-Mixtures are given as ``weights``, ``means`` and ``sds``, each rows × components; scores come one a row, or with ``average=True``
-as their mean, in which ``sample_weight`` says how much each row counts.
+Mixtures are given as ``weights``, ``means`` and ``sds``, each rows × components; scores come one a row, or with
+``average=True`` as their mean, weighted by ``sample_weight``.
 
 >>> from negmm import metrics
 >>> metrics.crps_mixture([0.0, 1.0], weights=[[1.0], [1.0]], means=[[0.0], [0.0]], sds=[[1.0], [1.0]]).round(4)
@@ -9,8 +9,9 @@ array([0.2337, 0.6024])
 >>> metrics.coverage([1.0, 5.0], lower=[0.0, 0.0], upper=[2.0, 2.0], sample_weight=[3, 1])
 0.75
 
-``neg_crps`` and ``neg_log_likelihood`` (also ``neg_nll``) are scorers for ``scoring=`` of scikit-learn, by object or by name: minus the
-mean score of the distributions that an estimator predicts, also within a pipeline, a search or a ``TransformedTargetRegressor``.
+``neg_crps`` and ``neg_log_likelihood`` (also ``neg_nll``) are scorers for ``scoring=`` of scikit-learn, by object or by
+name: minus the mean score of the distributions that an estimator predicts, also within a pipeline, a search or a
+``TransformedTargetRegressor``.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from negmm import _native
-from negmm.validation import Numbers, weighted_mean, check_vector, check_weights
 from negmm.censored import censored_bounds
 from negmm.distribution import Distribution
 from negmm.scorers import neg_crps, neg_log_likelihood, neg_nll
+from negmm.validation import Numbers, check_vector, check_weights, weighted_mean
 
 __all__ = [
     "concordance",
@@ -70,15 +71,15 @@ def nll_mixture(
 
 
 def pit(y: ArrayLike, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Numbers:
-    """Probability integral transform of each row: the predicted probability of a target up to the one observed. Uniform when the
-    predictions are calibrated."""
+    """Probability integral transform of each row: the predicted probability of a target up to the one observed. Uniform
+    when the predictions are calibrated."""
     y = check_vector(y)
     return _mixtures(y, weights, means, sds).pit(y)
 
 
 def pit_histogram(values: ArrayLike, bins: int = 20, sample_weight: ArrayLike | None = None) -> Numbers:
-    """Histogram of :func:`pit` with ``bins`` equal bins on [0, 1], or with weights the weight in each bin: flat when the predictions
-    are calibrated."""
+    """Histogram of :func:`pit` with ``bins`` equal bins on [0, 1], or with weights the weight in each bin: flat when
+    the predictions are calibrated."""
     values = check_vector(values)
     bin_of = np.minimum((values * bins).astype(np.int64), bins - 1)
     return np.bincount(bin_of, weights=check_weights(sample_weight, values), minlength=bins).astype(np.float64)
@@ -98,10 +99,10 @@ def interval_width(lower: ArrayLike, upper: ArrayLike, *, sample_weight: ArrayLi
 
 
 def concordance(y: Any, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Harrell's concordance index: how often of two rows the one with the larger prediction has the larger target, of all pairs whose
-    order is known; NaN where there is none. Equal predictions count half, and 0.5 is chance.
+    """Harrell's concordance index: how often of two rows the one with the larger prediction has the larger target, of
+    all pairs whose order is known; NaN where there is none. Equal predictions count half, and 0.5 is chance.
 
-    ``y`` may have any form that ``fit`` takes, ``predicted`` is one number a row, such as the median.
+    ``y`` may have any format that ``fit`` accepts, ``predicted`` is one number a row, such as the median.
 
     >>> concordance([[1, 1], [2, np.inf], [3, 3]], [0.5, 2.5, 2.0])
     1.0
@@ -113,11 +114,11 @@ def concordance(y: Any, predicted: ArrayLike, *, sample_weight: ArrayLike | None
 
 
 def integrated_brier(y: Any, survival: ArrayLike, times: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Integrated Brier score with weights by the inverse probability of censoring, estimated from the same rows; the lower the
-    better.
+    """Integrated Brier score with weights by the inverse probability of censoring, estimated from the same rows; the
+    lower the better.
 
-    ``y`` may have any form that ``fit`` takes, but no interval with two ends; ``survival`` is the predicted probability of a target
-    beyond each of ``times``, rows × times, such as ``dist.sf(times[:, np.newaxis]).T``.
+    ``y`` may have any format that ``fit`` accepts, but no interval with two ends; ``survival`` is the predicted
+    probability of a target beyond each of ``times``, rows × times, such as ``dist.sf(times[:, np.newaxis]).T``.
 
     >>> integrated_brier([[1, 1], [2, np.inf], [3, 3]], [[0.5, 0.0], [1.0, 0.5], [1.0, 0.5]], [1.0, 2.5])
     0.125

@@ -1,11 +1,12 @@
-"""Models of this package in MLflow: a ``pyfunc`` that serves means, intervals, quantiles and tail probabilities. Needs mlflow.
+"""Models of this package in MLflow: a ``pyfunc`` that serves means, intervals, quantiles and tail probabilities. Needs
+mlflow.
 
     import negmm.mlflow
     logged = negmm.mlflow.log_model(model, "prices", X[:5], interval=0.9)
     mlflow.pyfunc.load_model(logged.model_uri).predict(X, params={"quantiles": [0.05, 0.95]})
 
-``mlflow.sklearn.log_model(model, name="prices", skops_trusted_types=negmm.TRUSTED_TYPES)`` works too; what it serves is ``predict``, the
-means.
+``mlflow.sklearn.log_model(model, name="prices", skops_trusted_types=negmm.TRUSTED_TYPES)`` works too; what it serves is
+``predict``, the means.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ FILE, QUERY = "model.negmm", "asked.json"
 
 
 class Served:
-    """What MLflow serves: the predicted columns of each row, as a frame, by the query that was logged with the model and the request."""
+    """What MLflow serves: the predicted columns of each row, as a frame, by the query that was logged with the model
+    and the request."""
 
     def __init__(self, model: DistributionRegressor, query: dict[str, Any]) -> None:
         self._model, self._query = model, query
@@ -90,7 +92,7 @@ def _described(model: DistributionRegressor, folder: str, input_example: Any, qu
         return described
     example = _frame(input_example, model._names)
     numbers = ParamSchema([ParamSpec(name, "double", np.array([]), shape=(-1,)) for name in NUMBERS])
-    # Requests may ask for other columns than the example has: the signature says nothing of the outputs.
+    # Requests may ask for other columns than the example has: the signature leaves the outputs open.
     inputs = infer_signature(example, predictor.frame(example)).inputs
     return {**described, "signature": ModelSignature(inputs=inputs, params=numbers), "input_example": example}
 

@@ -26,7 +26,8 @@ TAIL = 1e-14
 
 
 def modes(dist: Distribution) -> Numbers:
-    """The mode of each row: the maximum of the density; on a grid the most probable value; with atoms the most probable atom."""
+    """The mode of each row: the maximum of the density; on a grid the most probable value; with atoms the most probable
+    atom."""
     if dist.measure == "discrete":
         return _by_row(dist, lambda one: _values(one)[np.argmax(one.pmf(_values(one)))])
     if dist._predictions.components is None:
@@ -41,8 +42,8 @@ def modes(dist: Distribution) -> Numbers:
 
 
 def _mean_shift(weights: Numbers, means: Numbers, sds: Numbers, support: tuple[float, float]) -> Numbers:
-    """The mode next to each component of one row, by mean shift (Carreira-Perpiñán 2000). Each step goes to the mean of the components,
-    weighted by their density there and their precision, which never lowers the density."""
+    """The mode next to each component of one row, by mean shift (Carreira-Perpiñán 2000). Each step goes to the mean of
+    the components, weighted by their density there and their precision, which never lowers the density."""
     smooth = (sds > 0) & (weights > 0)
     if not smooth.any():
         return means
@@ -75,7 +76,9 @@ def moments(dist: Distribution, order: int) -> Numbers:
         closed: Numbers = (dist.weights * power).sum(axis=1)
         return closed
     atoms = np.where(dist.sds == 0, dist.weights, 0.0)
-    return _integrate(dist, lambda y, density: y**order * density) + _sum_over_atoms(dist, atoms, lambda a, p: p * a**order)
+    return _integrate(dist, lambda y, density: y**order * density) + _sum_over_atoms(
+        dist, atoms, lambda a, p: p * a**order
+    )
 
 
 def entropies(dist: Distribution) -> Numbers:
@@ -86,7 +89,9 @@ def entropies(dist: Distribution) -> Numbers:
         normal: Numbers = np.log(np.asarray(dist.std()) * np.sqrt(2 * np.pi * np.e))
         return normal
     atoms = np.where(dist.sds == 0, dist.weights, 0.0)
-    return _integrate(dist, lambda _, density: _entropy_terms(density)) + _sum_over_atoms(dist, atoms, lambda _, p: _entropy_terms(p))
+    return _integrate(dist, lambda _, density: _entropy_terms(density)) + _sum_over_atoms(
+        dist, atoms, lambda _, p: _entropy_terms(p)
+    )
 
 
 def _entropy_terms(density: Numbers) -> Numbers:

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from negmm.messages import option_of
-from negmm.regressor import METHODS
+from negmm.options import METHODS
 
 #: Type and meaning of the parameters that are not options of a method.
 OF_FITTING: dict[str, tuple[str, str]] = {
@@ -14,7 +14,7 @@ OF_FITTING: dict[str, tuple[str, str]] = {
     "upper": ("float or None", "Upper bound of the target."),
     "continuous": (
         "bool",
-        "Predict a density even if the target looks discrete or has values that many rows share.",
+        "Predict a density even if the target looks discrete or has values with point probabilities.",
     ),
     "random_state": (
         "int, RandomState, Generator or None",
@@ -22,7 +22,8 @@ OF_FITTING: dict[str, tuple[str, str]] = {
     ),
     "n_jobs": (
         "int or None",
-        "Number of threads of fit and predict; None: 1, -1: all cores. Results do not depend on it. Distributions use all cores if it is None.",
+        "Number of threads of fit and predict; None: 1, -1: all cores. Results do not depend on it. Distributions use "
+        "all cores if it is None.",
     ),
     "verbose": (
         "int",
@@ -32,7 +33,8 @@ OF_FITTING: dict[str, tuple[str, str]] = {
 
 
 def option(method: str, name: str) -> dict[str, Any]:
-    """The description of an option; of an option that only other members of an ensemble have, that of the first method with it."""
+    """The description of an option; of an option that only other members of an ensemble have, that of the first method
+    with it."""
     methods = [METHODS[method], *METHODS.values()]
     return next(known for other in methods for known in other["options"] if known["name"] == name)
 

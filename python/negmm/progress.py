@@ -15,7 +15,8 @@ PAUSE = 0.1
 
 
 class Bar:
-    """A progress bar in a terminal. It is called with the steps done, all steps, and the fraction of the work that is done."""
+    """A progress bar in a terminal. It is called with the steps done, all steps, and the fraction of the work that is
+    done."""
 
     def __init__(self, title: str, unit: str) -> None:
         self._title, self._unit = title, unit

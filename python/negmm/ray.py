@@ -12,5 +12,6 @@ from negmm.scoring import BatchPredictor
 
 
 def predict(model: Any, dataset: Any, **query: Any) -> Any:
-    """The predicted columns of each row of a data set, as a data set; see :class:`negmm.scoring.BatchPredictor` for the query."""
+    """The predicted columns of each row of a data set, as a data set; see :class:`negmm.scoring.BatchPredictor` for the
+    query."""
     return dataset.map_batches(BatchPredictor(model, **query), batch_format="pyarrow")

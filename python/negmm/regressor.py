@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
@@ -15,23 +14,21 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from negmm import _native
-from negmm.validation import check_vector
+from negmm.conformal import ConformalMixin
 from negmm.distribution import Distribution
 from negmm.executor import exchange_with
 from negmm.files import write_atomically
 from negmm.messages import Details, option_of, python_errors, warn
+from negmm.options import METHODS, option_text, parameter_value
 from negmm.progress import progress
-from negmm.renamed import accepting_former_arguments, with_current_names
+from negmm.renamed import with_current_names
 from negmm.seed import seed_of
 from negmm.table import Streamed, has_text, is_frame, is_pandas, known_names, table
 from negmm.task import Dates, Task, task_of
 from negmm.threads import threads_of
+from negmm.validation import check_vector
 
 Self = TypeVar("Self", bound="DistributionRegressor")
-
-#: The methods of the library: name, table of options, settings, minimum number of rows.
-METHODS: dict[str, dict[str, Any]] = {method["name"]: method for method in json.loads(_native.methods())}
-
 
 #: Parameters that are not options of a method: bounds of the target, and how to fit.
 FIT_PARAMETERS = ("lower", "upper", "continuous", "random_state", "n_jobs", "verbose")
@@ -40,7 +37,7 @@ FIT_PARAMETERS = ("lower", "upper", "continuous", "random_state", "n_jobs", "ver
 ESTIMATORS: dict[str, type[DistributionRegressor]] = {}
 
 
-class DistributionRegressor(RegressorMixin, BaseEstimator):
+class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
     """Base class of the estimators; each method is a subclass with its own parameters.
 
     Attributes
@@ -91,29 +88,32 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array, pandas data frame, or Arrow stream (polars, pyarrow, duckdb), of shape (rows, features)
-            Numbers (NaN: missing), datetime64 (NaT: missing) or text. Columns of data frames may have any of these types; types of
-            text columns are inferred as for a CSV file.
+            Numbers (NaN: missing), datetime64 (NaT: missing) or text. Columns of data frames may have any of these
+            types; types of text columns are inferred as for a CSV file.
         y : array of shape (rows,), or censored targets
-            Targets. Censored targets are a structured array with a field of bool (event observed) and one of numbers (time of the event
-            or of censoring), as in scikit-survival, or two columns: the lower and upper bound of each target, equal where it is
-            observed, the upper one infinite where it is right-censored.
+            Targets. Censored targets are a structured array with a field of bool (event observed) and one of numbers
+            (time of the event or of censoring), as in scikit-survival, or two columns: the lower and upper bound of
+            each target, equal where it is observed, the upper one infinite where it is right-censored.
         sample_weight : array of shape (rows,), optional
             Weights of the rows: 2 counts as two equal rows, 0 as none.
         groups : array of shape (rows,), optional
-            Labels of any kind: rows with the same one belong together (one patient, one machine) and are held out together.
+            Labels of any kind: rows with the same one belong together (one patient, one machine) and are held out
+            together.
         dates : names of columns, or a dict from them to formats, optional
-            Date columns that are not recognised as such: numbers such as 20121231, or text that is ambiguous between day and month.
-            Formats are those of ``--date``: "ymd", "dmy", "mdy", "named", "clock", "seconds", "milliseconds",
-            or None, to infer it.
+            Date columns that are not recognised as such: numbers such as 20121231, or text that is ambiguous between
+            day and month. Formats are those of ``--date``: "ymd", "dmy", "mdy", "named", "clock", "seconds",
+            "milliseconds", or None, to infer it.
         executor : executor of concurrent.futures, client of Dask, or the module ray, optional
-            Trains the networks, each on one thread of a worker unless ``n_jobs`` is given; the model is the same, byte for byte. Rows
-            are sent once to each worker, and a job whose worker dies is sent again.
+            Trains the networks, each on one thread of a worker unless ``n_jobs`` is given; the model is the same, byte
+            for byte. Rows are sent once to each worker, and a job whose worker dies is sent again.
         eval_set : list of (X, y)
-            Rows that are scored after the fit, see ``evals_result_``. They are not used for validation: the fit holds out rows of its own.
+            Rows that are scored after the fit, see ``evals_result_``. They are not used for validation: the fit holds
+            out rows of its own.
         importances : bool
             Whether to compute ``feature_importances_``, which takes three more fits on parts of the rows.
         engine : str
-            Engine of this process: "cpu", "cuda" (an NVIDIA GPU), or "auto", a GPU where it is faster; the model is the same, byte for byte.
+            Engine of this process: "cpu", "cuda" (an NVIDIA GPU), or "auto", a GPU where it is faster; the model is the
+            same, byte for byte.
 
         Returns
         -------
@@ -130,7 +130,13 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         if importances:
             from negmm.importance import importances as importances_of
 
-            arguments = {"sample_weight": sample_weight, "groups": groups, "dates": dates, "executor": executor, "engine": engine}
+            arguments = {
+                "sample_weight": sample_weight,
+                "groups": groups,
+                "dates": dates,
+                "executor": executor,
+                "engine": engine,
+            }
             self._importances = importances_of(self, X, y, **arguments)
         return self
 
@@ -207,107 +213,6 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """The same as :meth:`predict_dist`."""
         return self.predict_dist(X)
 
-    @accepting_former_arguments(guaranteed="conformal")
-    def predict_interval(
-        self,
-        X: Any,
-        coverage: float | Sequence[float] = 0.9,
-        *,
-        conformal: bool = False,
-        by: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> NDArray[np.float64]:
-        """The central interval that holds the target with probability ``coverage``.
-
-        Gives rows × 2 (lower, upper); for several coverages rows × 2 × coverages. With ``conformal`` it is a conformal prediction
-        set, which holds at least so much, by the rows of :meth:`calibrate`; ``by`` and ``sample_weight`` are those of these rows,
-        where it was given some.
-        """
-        distribution = self.predict_dist(X)
-        if conformal:
-            levels = np.atleast_1d(np.asarray(coverage, dtype=np.float64))
-            sets = [
-                np.stack(
-                    distribution._predictions.intervals(
-                        self._outside(False, level, distribution, by, sample_weight), threads=self._threads()
-                    ),
-                    axis=-1,
-                )
-                for level in levels
-            ]
-            return sets[0] if np.ndim(coverage) == 0 else np.stack(sets, axis=-1)
-        if np.ndim(coverage) == 0:
-            return np.stack(distribution.interval(coverage), axis=-1)
-        return np.moveaxis(np.stack(distribution.interval(np.asarray(coverage)[:, np.newaxis])), -1, 0)
-
-    @accepting_former_arguments(guaranteed="conformal")
-    def predict_region(
-        self,
-        X: Any,
-        coverage: float = 0.9,
-        *,
-        conformal: bool = False,
-        by: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> list[NDArray[np.float64]]:
-        """The smallest set of values that holds the target with probability ``coverage``: for each row intervals × 2, several where
-        its distribution has several peaks. With ``conformal`` it is a conformal prediction set, as in :meth:`predict_interval`."""
-        distribution = self.predict_dist(X)
-        if not conformal:
-            return list(distribution.hdr(coverage))
-        outside = self._outside(True, coverage, distribution, by, sample_weight)
-        return distribution._predictions.regions(outside, threads=self._threads())
-
-    def calibrate(
-        self: Self, X: Any, y: ArrayLike, *, by: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Calibrates conformal prediction sets by rows that ``fit`` has not seen (split conformal prediction).
-
-        Parameters
-        ----------
-        X, y : rows that the estimator was not fitted to
-            As for ``fit``.
-        by : array of groups, optional
-            One for each row: sets are then guaranteed in each group, and ``predict_interval(..., conformal=True)`` needs the groups
-            of its rows.
-        sample_weight : array of numbers, optional
-            How many times as likely each row is among new rows, where these are of another kind; needed of new rows too.
-
-        Returns
-        -------
-        The estimator itself; :meth:`guarantee` says what its sets hold.
-        """
-        with python_errors(X):
-            rows = self._rows(X)
-            self.model_ = self.model_.calibrated(
-                rows,
-                check_vector(y),
-                by=_labels(by),
-                weights=_listed(sample_weight),
-                threads=self._threads(),
-            )
-        return self
-
-    def guarantee(self, coverage: float = 0.9, *, region: bool = False) -> str | dict[str, str]:
-        """What conformal intervals (or regions) of a coverage hold, in words; of groups a sentence for each."""
-        check_is_fitted(self)
-        with python_errors():
-            guarantees = self.model_.guarantees(region, float(coverage))
-        return guarantees[0][1] if len(guarantees) == 1 and not guarantees[0][0] else dict(guarantees)
-
-    def _outside(
-        self,
-        region: bool,
-        coverage: float,
-        distribution: Distribution,
-        by: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> NDArray[np.float64]:
-        with python_errors():
-            return self.model_.outside(
-                region, float(coverage), len(distribution), by=_labels(by), weights=_listed(sample_weight)
-            )
-
     def predict_quantiles(self, X: Any, alpha: float | Sequence[float] = (0.05, 0.5, 0.95)) -> NDArray[np.float64]:
         """The values that the target stays below with probability ``alpha``: one a row, or rows × alphas."""
         levels = np.asarray(alpha, dtype=np.float64)
@@ -342,8 +247,9 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
 
     @property
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
-        """Training history of each network by epoch: under "network 0" and so on its training ``loss`` and the ``nll`` and ``crps`` of its
-        validation rows, in units of the standardised target. Under "eval 0" and so on the scores of ``eval_set``, in the target's own."""
+        """Training history of each network by epoch: under "network 0" and so on its training ``loss`` and the ``nll``
+        and ``crps`` of its validation rows, in units of the standardised target. Under "eval 0" and so on the scores of
+        ``eval_set``, in the target's own."""
         results: dict[str, dict[str, list[float]]] = {}
         for number, history in enumerate(self.record_["histories"]):
             epochs = history["epochs"]
@@ -371,9 +277,9 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         write_atomically(path, self.model_.to_bytes())
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
-        """
-        Writes an ONNX graph from named columns to the distribution, for runtimes without negmm; the write is atomic. Inputs and outputs
-        are described in ``docs/onnx.md``.
+        """Writes an ONNX graph from named columns to the distribution, for runtimes without negmm; the write is atomic.
+
+        Inputs and outputs are described in ``docs/onnx.md``.
         """
         check_is_fitted(self)
         write_atomically(path, self.model_.to_onnx())
@@ -394,7 +300,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         options = description["method"]
         options = {**options.get("member", {}), **options}
         known = cls._get_param_names()
-        values = {name: _parameter(options[option_of(name)]) for name in known if option_of(name) in options}
+        values = {name: parameter_value(options[option_of(name)]) for name in known if option_of(name) in options}
         values.update({name: description["support"].get(name) for name in ("lower", "upper") if name in known})
         estimator = cls(**values)
         estimator.model_ = model
@@ -439,7 +345,8 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         )
 
     def _check_names(self, known: Any, rows: Any, reset: bool) -> None:
-        """Checks number and names of the columns as scikit-learn does; by the same rules where it does not know the type of data frame."""
+        """Checks number and names of the columns as scikit-learn does; by the same rules where it does not know the
+        type of data frame."""
         if known is not None:
             validate_data(self, known, reset=reset, skip_check_array=True)
         elif reset:
@@ -456,7 +363,7 @@ class DistributionRegressor(RegressorMixin, BaseEstimator):
         """The options that are not None, as text."""
         own = [name for name in ESTIMATORS[self.method]._get_param_names() if name not in FIT_PARAMETERS]
         given = [(name, getattr(self, name)) for name in own]
-        return [(option_of(name), _text(name, value)) for name, value in given if value is not None]
+        return [(option_of(name), option_text(name, value)) for name, value in given if value is not None]
 
     def _threads(self) -> int:
         return threads_of(self.n_jobs)
@@ -491,36 +398,6 @@ def model_in(path: str | os.PathLike[str]) -> tuple[_native.Model, dict[str, Any
     return model, json.loads(model.describe())
 
 
-def _text(name: str, value: object) -> str:
-    """A parameter as the text of an option."""
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real):
-        return repr(float(value))
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Iterable):
-        return ",".join(_text(name, item) for item in value) or "none"
-    raise ValueError(f"{name} must be a number, text or a list, found {type(value).__name__}")
-
-
-def _parameter(value: Any) -> Any:
-    """A value of the model file as a parameter; of a member method its name."""
-    if isinstance(value, dict):
-        return value["name"]
-    return tuple(value) if isinstance(value, list) else value
-
-
 def _numbered(count: int) -> list[str]:
     """Names of unnamed columns in model files."""
     return [f"x{column}" for column in range(count)]
-
-
-def _labels(labels: ArrayLike | None) -> list[str] | None:
-    return None if labels is None else [str(label) for label in np.asarray(labels, dtype=object).ravel()]
-
-
-def _listed(numbers: ArrayLike | None) -> list[float] | None:
-    return None if numbers is None else [float(number) for number in np.asarray(numbers).ravel()]

@@ -26,7 +26,8 @@ def with_current_names(
     stacklevel: int | None = None,
     former: Mapping[str, str] = RENAMED,
 ) -> dict[str, Value]:
-    """What is given by name, with the current names where a former one of these parameters is used. With ``stacklevel`` it warns."""
+    """What is given by name, with the current names where a former one of these parameters is used. With ``stacklevel``
+    it warns."""
     renamed: dict[str, Value] = {}
     for name, value in given.items():
         current = former.get(name, name)
@@ -47,7 +48,8 @@ def accepting_former_names(cls: Class) -> Class:
 
     @functools.wraps(init)
     def __init__(self: Any, *args: Any, **parameters: Any) -> None:
-        init(self, *args, **with_current_names(parameters, cls._get_param_names(), stacklevel=2))  # type: ignore[attr-defined]
+        names = cls._get_param_names()  # type: ignore[attr-defined]
+        init(self, *args, **with_current_names(parameters, names, stacklevel=2))
 
     cls.__init__ = __init__  # type: ignore[misc]
     return cls

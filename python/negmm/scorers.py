@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn import model_selection
 from sklearn.metrics import _scorer
 
-from negmm.validation import weighted_mean, check_vector
 from negmm.meta_estimators import predict_dist
+from negmm.validation import check_vector, weighted_mean
 
 
 class DistributionScorer(_scorer._BaseScorer):  # type: ignore[misc]
@@ -56,8 +56,8 @@ METHODS = {"predict_interval", "predict_quantiles", "predict_var"}
 
 
 def _register_names() -> None:
-    """Registers ``scoring="neg_crps"`` and ``method="predict_interval"`` with scikit-learn. It has no public way to do so, and its
-    functions and classes have their own lists of allowed values."""
+    """Registers ``scoring="neg_crps"`` and ``method="predict_interval"`` with scikit-learn. It has no public way to do
+    so, and its functions and classes have their own lists of allowed values."""
     getattr(_scorer, "_SCORERS", {}).update(NAMES)
     _allow(model_selection, "method", METHODS)
     for module in ("metrics", "model_selection", "inspection", "feature_selection"):

@@ -1,5 +1,5 @@
-"""Batch prediction where the data is: a function from a batch of Arrow to a batch of Arrow, with the columns of ``negmm predict``.
-Spark, Dask and Ray Data call it (``negmm.spark``, ``negmm.dask``, ``negmm.ray``).
+"""Batch prediction where the data is: a function from a batch of Arrow to a batch of Arrow, with the columns of
+``negmm predict``. Spark, Dask and Ray Data call it (``negmm.spark``, ``negmm.dask``, ``negmm.ray``).
 
 Needs pyarrow (``pip install pyarrow``).
 """
@@ -24,7 +24,8 @@ TYPES: dict[str, type] = {"float": float, "integer": int, "text": str}
 
 
 class BatchPredictor:
-    """A fitted model and a query of it; called with a batch or a table of Arrow it gives one with the columns of each row.
+    """A fitted model and a query of it; called with a batch or a table of Arrow it gives one with the columns of each
+    row.
 
     It can be pickled, and is as large as the model file.
 
@@ -34,9 +35,11 @@ class BatchPredictor:
     interval, quantiles : float or several
         Coverages of central intervals (``lower_0.9``, ``upper_0.9``), and levels of quantiles (``q0.05``).
     region : float or several
-        Coverages of highest-density regions: as text (``region_0.9``, such as ``[-3,-1] [2,4]``), and ``region_0.9_length``.
+        Coverages of highest-density regions: as text (``region_0.9``, such as ``[-3,-1] [2,4]``), and
+        ``region_0.9_length``.
     above, below, equal : float or several
-        Values: the probability of a target above (``p_above_20``), below (``p_below_20``), and equal to it (``p_equal_20``).
+        Values: the probability of a target above (``p_above_20``), below (``p_below_20``), and equal to it
+        (``p_equal_20``).
     shortfall : float or several
         Fractions: the mean of the lowest targets (``shortfall_0.05``).
     parts, novelty, components : bool
@@ -99,7 +102,9 @@ class BatchPredictor:
         self.types: dict[str, type] = {name: TYPES[value_type] for name, value_type in fields}
         twice = sorted(set(self.keep) & set(self.types))
         if twice:
-            raise ValueError(f"two columns of the output would be called {twice[0]!r}: the kept column and a predicted one")
+            raise ValueError(
+                f"two columns of the output would be called {twice[0]!r}: the kept column and a predicted one"
+            )
 
     @property
     def names(self) -> list[str]:

@@ -15,8 +15,9 @@ from negmm import _native
 from negmm.executor import exchange_with
 from negmm.messages import option_of, parameter_of, python_errors
 from negmm.methods import ConstantRegressor, NEGMMRegressor
+from negmm.options import METHODS, option_text
 from negmm.progress import progress
-from negmm.regressor import ESTIMATORS, METHODS, DistributionRegressor, _text
+from negmm.regressor import ESTIMATORS, DistributionRegressor
 from negmm.renamed import with_current_names
 from negmm.task import Dates, Splitting
 from negmm.threads import threads_of
@@ -51,7 +52,8 @@ class Comparison:
     scores : pandas.DataFrame
         The scores of each method and split.
     best : dict
-        For each score the method that is better than every other by more than two standard errors of the paired difference, or None.
+        For each score the method that is better than every other by more than two standard errors of the paired
+        difference, or None.
     """
 
     table: Any
@@ -70,8 +72,8 @@ class Tuning:
     Attributes
     ----------
     table : pandas.DataFrame
-        Every configuration, the best first: its method, its settings, the mean and the standard error of each score over the splits,
-        the fraction of the rows that it was trained on, and its error where it failed.
+        Every configuration, the best first: its method, its settings, the mean and the standard error of each score
+        over the splits, the fraction of the rows that it was trained on, and its error where it failed.
     best_params : dict
         Parameters of the best configuration.
     best_estimator : DistributionRegressor
@@ -154,7 +156,7 @@ def compare(
     table = pd.concat({"mean": by_method.mean(), "se": by_method.sem()}, axis=1).swaplevel(axis=1)
     table = table[[(score, part) for score in scores.columns for part in ("mean", "se")]]
     names = list(named)
-    best = {score: None if place is None else names[place] for score, place in found["best"].items()}
+    best = {score: None if winner is None else names[winner] for score, winner in found["best"].items()}
     return Comparison(table, scores, best)
 
 
@@ -182,15 +184,16 @@ def tune(
     verbose: int = 0,
     engine: str = "auto",
 ) -> Tuning:
-    """Searches hyperparameters by their scores on validation rows and fits the best to all rows, as ``negmm tune`` does.
+    """Searches hyperparameters by their scores on validation rows and fits the best to all rows, as ``negmm tune``
+    does.
 
     Parameters
     ----------
     method : estimator, name, or several
         Estimators to tune; parameters that are not in the space stay as they are. None: ``NEGMMRegressor()``.
     space : dict, optional
-        For each parameter a list of values, a range ``(low, high)``, or ``(low, high, "log")``. None: the options that most often
-        matter, see :func:`usual_space`.
+        For each parameter a list of values, a range ``(low, high)``, or ``(low, high, "log")``. None: the options that
+        most often matter, see :func:`usual_space`.
     search, trials, factor
         Grid search, random search with ``trials`` draws, or successive halving by ``factor``.
     by : str
@@ -310,18 +313,19 @@ def _described(estimator: DistributionRegressor) -> tuple[str, list[tuple[str, s
 
 def _target_of(estimators: Any) -> dict[str, Any]:
     """The target parameters of the estimators, which must be equal."""
-    told = [{name: getattr(estimator, name) for name in ("lower", "upper", "continuous")} for estimator in estimators]
-    if any(other != told[0] for other in told):
+    names = ("lower", "upper", "continuous")
+    targets = [{name: getattr(estimator, name) for name in names} for estimator in estimators]
+    if any(other != targets[0] for other in targets):
         raise ValueError("lower, upper and continuous must be the same for all estimators")
-    return told[0]
+    return targets[0]
 
 
 def _tried(name: str, values: Values) -> str:
     """The values to try, as the text of ``--try``."""
     if isinstance(values, tuple):
         low, high, *log = values
-        return f"{_text(name, low)}..{_text(name, high)}{':log' if log else ''}"
-    words = [_text(name, value) for value in values]
+        return f"{option_text(name, low)}..{option_text(name, high)}{':log' if log else ''}"
+    words = [option_text(name, value) for value in values]
     return ("/" if any("," in word for word in words) else ",").join(words)
 
 

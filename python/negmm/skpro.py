@@ -1,4 +1,5 @@
-"""Adapters for skpro: estimators of this package as probabilistic regressors of skpro, and its distributions as skpro's.
+"""Adapters for skpro: estimators of this package as probabilistic regressors of skpro, and its distributions as
+skpro's.
 
 Needs skpro (``pip install skpro``).
 """
@@ -96,10 +97,11 @@ class NEGMMDistribution(BaseDistribution):
         return self._at("crps", x) + 0.5 * self._energy_self()
 
     def _energy_self(self) -> Any:
-        """E|X - Y| = 2 (E|X - m| - CRPS(m)) at the mean m, and E|X - m| = 2 F(m) (m - mean of the lower tail with probability F(m))."""
+        """E|X - Y| = 2 (E|X - m| - CRPS(m)) at the mean m, and E|X - m| = 2 F(m) (m - mean of the lower tail with
+        probability F(m))."""
         mean = self.distribution.mean()
         below = self.distribution.cdf(mean)
-        distance = 2.0 * below * (mean - self.distribution._ask("shortfall", below))
+        distance = 2.0 * below * (mean - self.distribution._evaluate("shortfall", below))
         return self._column(2.0 * (distance - self.distribution.crps(mean)))
 
     def _sample(self, n_samples: int | None = None) -> Any:

@@ -15,7 +15,8 @@ from negmm.scoring import BatchPredictor
 
 
 def predict(model: Any, frame: Any, **query: Any) -> Any:
-    """The predicted columns of each row of a frame, as a frame; see :class:`negmm.scoring.BatchPredictor` for the query.
+    """The predicted columns of each row of a frame, as a frame; see :class:`negmm.scoring.BatchPredictor` for the
+    query.
 
     The model travels once to each worker.
     """

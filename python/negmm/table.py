@@ -56,7 +56,8 @@ def known_names(X: Any, rows: Any) -> Any:
 
 
 def table(X: Any, names: list[str], more: NamedColumns) -> _native.Table:
-    """The table of a data frame or matrix (numbers, datetime64 or text) with columns called ``names``, and of more columns."""
+    """The table of a data frame or matrix (numbers, datetime64 or text) with columns called ``names``, and of more
+    columns."""
     if isinstance(X, Streamed):
         return X.table.renamed_with(names, more)
     if is_pandas(X):
@@ -162,7 +163,8 @@ def label_codes(labels: Any) -> NDArray[np.float64]:
 
 
 def unique_name(name: object, taken: list[str], otherwise: str) -> str:
-    """``name`` where it is a string that no column has, else ``otherwise``, with underscores appended until it is unique."""
+    """``name`` where it is a string that no column has, else ``otherwise``, with underscores appended until it is
+    unique."""
     if isinstance(name, str) and name not in taken:
         return name
     while otherwise in taken:

@@ -14,8 +14,8 @@ LIMIT = int(_limit) if (_limit := os.environ.get("OMP_NUM_THREADS", "").split(",
 
 
 def threads_of(n_jobs: int | None) -> int:
-    """The threads that ``n_jobs`` means: None is 1, or that of ``joblib.parallel_config``; -1 all cores that this process may use,
-    -2 all but one. Within joblib's own workers it is as joblib nests: 1 below the second level.
+    """The threads that ``n_jobs`` means: None is 1, or that of ``joblib.parallel_config``; -1 all cores that this
+    process may use, -2 all but one. Within joblib's own workers it is as joblib nests: 1 below the second level.
 
     >>> threads_of(3), threads_of(None)
     (3, 1)
@@ -32,7 +32,7 @@ def threads_of(n_jobs: int | None) -> int:
 
 
 def cores() -> int:
-    """Cores that this process may use: as joblib counts them, and no more than ``OMP_NUM_THREADS`` at the start, which loky, Dask,
-    Ray and Spark set for their workers."""
+    """Cores that this process may use: as joblib counts them, and no more than ``OMP_NUM_THREADS`` at the start, which
+    loky, Dask, Ray and Spark set for their workers."""
     counted = int(cpu_count())
     return min(counted, LIMIT) if LIMIT else counted

@@ -10,7 +10,7 @@ use crate::error::exception;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 
-/// Censored targets and weights of so many rows.
+/// Censored targets and weights of `count` rows.
 fn rows(
     lower: &Numbers<'_>,
     upper: &Numbers<'_>,
@@ -52,6 +52,6 @@ pub fn integrated_brier(
         return Err(PyValueError::new_err(found));
     }
     let (times, survival) = (times.as_array().to_vec(), survival.as_array());
-    let at = |row: usize, place: usize| survival[[row, place]];
+    let at = |row: usize, time: usize| survival[[row, time]];
     censored::integrated_brier(&known, weights.as_deref(), &times, at).map_err(exception)
 }

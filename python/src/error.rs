@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-/// Rows from 0 and options as parameters: the text of an exception that nothing words further.
+/// Rows from 0 and options as parameters: the text of an exception as it is.
 struct Parameters;
 
 impl Wording for Parameters {
@@ -36,7 +36,7 @@ pub fn exception(error: Error) -> PyErr {
         }
         value.setattr("details", details)
     };
-    // Without them the message still says all.
+    // Without the attributes the message is still complete.
     Python::attach(|py| attach(py).unwrap_or_default());
     exception
 }

@@ -75,10 +75,10 @@ pub fn fit_forecaster(
 /// One number for each forecast point.
 type Numbers<'py, T> = Bound<'py, PyArray1<T>>;
 /// Predictions, and of each its series, its time in seconds (or its number), that of its origin, and its steps ahead.
-type Placed<'py> = (Predictions, Vec<String>, Numbers<'py, f64>, Numbers<'py, f64>, Numbers<'py, i64>);
+type ForecastArrays<'py> = (Predictions, Vec<String>, Numbers<'py, f64>, Numbers<'py, f64>, Numbers<'py, i64>);
 
 /// The forecasts of a table.
-struct Answered {
+struct TableForecasts {
     forecasts: Forecasts,
     names: Vec<String>,
     times: Vec<f64>,
@@ -87,11 +87,11 @@ struct Answered {
 
 impl Forecaster {
     /// Forecasts of the steps after the end of a table, or of its last steps.
-    fn answered(
+    fn forecasts(
         forecaster: &negmm::forecast::Forecaster,
         table: &negmm::Table,
         origins: Option<BacktestOrigins>,
-    ) -> negmm::Result<Answered> {
+    ) -> negmm::Result<TableForecasts> {
         let table = table.clone().understood(&Dialect::default())?;
         let histories = forecaster.histories(&table)?;
         let forecasts = match origins {
@@ -106,7 +106,7 @@ impl Forecaster {
         let names = forecasts.points.iter().map(|point| histories.series[point.series].name.clone()).collect();
         let times = forecasts.points.iter().map(|point| time(point, point.step())).collect();
         let origins = forecasts.points.iter().map(|point| time(point, point.origin)).collect();
-        Ok(Answered { forecasts, names, times, origins })
+        Ok(TableForecasts { forecasts, names, times, origins })
     }
 }
 
@@ -138,12 +138,12 @@ impl Forecaster {
         last: Option<usize>,
         every: Option<usize>,
         threads: usize,
-    ) -> PyResult<Placed<'py>> {
+    ) -> PyResult<ForecastArrays<'py>> {
         let (forecaster, table) = (self.0.clone(), table.get().0.clone());
         let origins =
             (last.is_some() || every.is_some()).then_some(BacktestOrigins::default().test_size(last).stride(every));
-        let answered = interruptible(py, threads, move |_| Self::answered(&forecaster, &table, origins))?;
-        let Answered { forecasts, names, times, origins } = answered.map_err(exception)?;
+        let predicted = interruptible(py, threads, move |_| Self::forecasts(&forecaster, &table, origins))?;
+        let TableForecasts { forecasts, names, times, origins } = predicted.map_err(exception)?;
         let steps: Vec<i64> = forecasts.points.iter().map(|point| point.ahead as i64).collect();
         let (times, origins, steps) = (times.into_pyarray(py), origins.into_pyarray(py), steps.into_pyarray(py));
         Ok((Predictions::new(forecasts.predictions), names, times, origins, steps))
@@ -161,8 +161,8 @@ impl Forecaster {
     ) -> PyResult<Numbers<'py, f64>> {
         let (forecaster, table) = (self.0.clone(), table.get().0.clone());
         let paths = interruptible(py, threads, move |_| {
-            let answered = Self::answered(&forecaster, &table, None)?;
-            forecaster.paths(&answered.forecasts, count, seed)
+            let predicted = Self::forecasts(&forecaster, &table, None)?;
+            forecaster.paths(&predicted.forecasts, count, seed)
         })?;
         Ok(paths.map_err(exception)?.into_pyarray(py))
     }

@@ -24,10 +24,10 @@ use crate::threads::interruptible;
 pub struct Model(Arc<negmm::Model>);
 
 impl Model {
-    /// A card may help it to predict, from the time on when that pays.
+    /// A model with the accelerator of its predictions, if there is one.
     pub fn new(model: negmm::Model) -> Self {
-        Self(Arc::new(match helper() {
-            Some(helper) => model.accelerated(helper),
+        Self(Arc::new(match accelerator() {
+            Some(accelerator) => model.accelerated(accelerator),
             None => model,
         }))
     }
@@ -35,15 +35,15 @@ impl Model {
 
 /// The accelerator of all models of this process, where this build has CUDA.
 #[cfg(not(feature = "cuda"))]
-fn helper() -> Option<Arc<dyn Accelerator>> {
+fn accelerator() -> Option<Arc<dyn Accelerator>> {
     None
 }
 
 /// The accelerator of all models of this process, where this build has CUDA.
 #[cfg(feature = "cuda")]
-fn helper() -> Option<Arc<dyn Accelerator>> {
-    static HELPER: std::sync::OnceLock<Option<Arc<dyn Accelerator>>> = std::sync::OnceLock::new();
-    HELPER.get_or_init(|| negmm_cuda::accelerator("auto", Box::new(|_| {})).ok().flatten()).clone()
+fn accelerator() -> Option<Arc<dyn Accelerator>> {
+    static ACCELERATOR: std::sync::OnceLock<Option<Arc<dyn Accelerator>>> = std::sync::OnceLock::new();
+    ACCELERATOR.get_or_init(|| negmm_cuda::accelerator("auto", Box::new(|_| {})).ok().flatten()).clone()
 }
 
 /// Names of parameters and their texts.
@@ -57,7 +57,7 @@ fn check_cancelled(cancel: &AtomicBool) -> negmm::Result<()> {
     if cancel.load(Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
 }
 
-/// Means and sds (where asked for) of predictions, and sentences about the rows.
+/// Means and (optionally) sds of predictions, and warnings about the rows.
 type Moments<'py> = (Bound<'py, PyArray1<f64>>, Option<Bound<'py, PyArray1<f64>>>, Vec<String>);
 
 /// Distances outside the ranges of training, and the inputs responsible.
@@ -87,7 +87,7 @@ impl Model {
         Ok((slf.getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    /// One distribution for each row, and sentences about the rows.
+    /// One distribution for each row, and warnings about the rows.
     #[pyo3(signature = (table, *, threads))]
     fn predict(
         &self,
@@ -101,7 +101,7 @@ impl Model {
         Ok((Predictions::new(predictions), warnings.sentences()))
     }
 
-    /// The mean of each row, its sd where asked for, and sentences about the rows.
+    /// The mean and (optionally) the sd of each row, and warnings about the rows.
     #[pyo3(signature = (table, *, sds, threads))]
     fn moments<'py>(
         &self,
@@ -152,8 +152,8 @@ impl Model {
         batches.map_err(exception)
     }
 
-    /// The model with conformal prediction sets, by rows that it has not seen: their targets, and the name of the column of groups (or of weights)
-    /// with one for each row, where there are some.
+    /// The model with conformal prediction sets, calibrated on rows that it was not fitted to: their targets, and optionally the
+    /// group and the weight of each row.
     #[pyo3(signature = (table, y, *, by, weights, threads))]
     fn calibrated(
         &self,
@@ -177,7 +177,7 @@ impl Model {
         calibrated.map(Self::new).map_err(exception)
     }
 
-    /// The probability by the model itself that conformal prediction sets of these rows exclude: of regions, or of central intervals.
+    /// For each row the predicted probability outside its conformal prediction set: of regions, or of central intervals.
     #[pyo3(signature = (regions, coverage, rows, *, by, weights))]
     fn outside<'py>(
         &self,
@@ -208,7 +208,7 @@ impl Model {
         Ok((novelty.distances().into_pyarray(py), inputs))
     }
 
-    /// What the model is, as JSON.
+    /// A description of the model, as JSON.
     fn describe(&self) -> PyResult<String> {
         let encoder = self.0.encoder();
         let kind = |encoding: &Encoding| match encoding {

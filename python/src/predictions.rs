@@ -31,10 +31,10 @@ type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
 /// Fewer values than this are computed on one thread.
-const LEAST_ANSWERS: usize = 256;
+const LEAST_VALUES: usize = 256;
 
 /// The function of that name, of one row and one number.
-fn question(name: &str) -> PyResult<fn(DistributionRef<'_>, f64) -> f64> {
+fn function(name: &str) -> PyResult<fn(DistributionRef<'_>, f64) -> f64> {
     Ok(match name {
         "pdf" => |row, y| row.pdf(y),
         "logpdf" => |row, y| row.log_pdf(y),
@@ -49,7 +49,7 @@ fn question(name: &str) -> PyResult<fn(DistributionRef<'_>, f64) -> f64> {
         "isf" => |row, level| row.quantile_above(level),
         "crps" => |row, y| if y.is_infinite() { f64::INFINITY } else { row.crps(y) },
         "shortfall" => |row, level| row.shortfall_below(level),
-        _ => return Err(PyValueError::new_err(format!("there is no question {name:?}"))),
+        _ => return Err(PyValueError::new_err(format!("there is no function {name:?}"))),
     })
 }
 
@@ -181,37 +181,37 @@ impl Predictions {
 
     #[pyo3(signature = (*, threads))]
     fn mean<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Numbers<'py>> {
-        Ok(self.asked(py, threads, |predictions| predictions.mean())?.into_pyarray(py))
+        Ok(self.computed(py, threads, |predictions| predictions.mean())?.into_pyarray(py))
     }
 
     #[pyo3(signature = (*, threads))]
     fn sd<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Numbers<'py>> {
-        Ok(self.asked(py, threads, |predictions| predictions.sd())?.into_pyarray(py))
+        Ok(self.computed(py, threads, |predictions| predictions.sd())?.into_pyarray(py))
     }
 
     #[pyo3(signature = (*, threads))]
     fn variance<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Numbers<'py>> {
-        Ok(self.asked(py, threads, |predictions| predictions.variance())?.into_pyarray(py))
+        Ok(self.computed(py, threads, |predictions| predictions.variance())?.into_pyarray(py))
     }
 
     /// The parts of the variance: within the members, and between them.
     #[pyo3(signature = (*, threads))]
     fn variance_by_members<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
-        let (within, between) = self.asked(py, threads, |predictions| predictions.variance_by_members())?;
+        let (within, between) = self.computed(py, threads, |predictions| predictions.variance_by_members())?;
         Ok((within.into_pyarray(py), between.into_pyarray(py)))
     }
 
     /// Values of a function at some numbers for each row: `at` is anything × rows, and so is the result. NaN where the number is
     /// NaN.
     #[pyo3(signature = (name, at, *, threads))]
-    fn ask<'py>(
+    fn evaluate<'py>(
         &self,
         py: Python<'py>,
         name: &str,
         at: PyReadonlyArray2<'_, f64>,
         threads: usize,
     ) -> PyResult<Matrix<'py>> {
-        let (answer, rows) = (question(name)?, self.0.len());
+        let (value_at, rows) = (function(name)?, self.0.len());
         if at.shape()[1] != rows {
             return Err(PyValueError::new_err(format!(
                 "expected {rows} columns, one for each row, found {}",
@@ -219,25 +219,25 @@ impl Predictions {
             )));
         }
         let numbers: Vec<f64> = at.as_array().iter().copied().collect();
-        let one = move |predictions: &negmm::Predictions, place: usize, number: f64| {
-            if number.is_nan() { f64::NAN } else { answer(predictions.row(place % rows), number) }
+        let one = move |predictions: &negmm::Predictions, position: usize, number: f64| {
+            if number.is_nan() { f64::NAN } else { value_at(predictions.row(position % rows), number) }
         };
-        let answers = if numbers.len() < LEAST_ANSWERS {
-            numbers.iter().enumerate().map(|(place, number)| one(&self.0, place, *number)).collect()
+        let values = if numbers.len() < LEAST_VALUES {
+            numbers.iter().enumerate().map(|(position, number)| one(&self.0, position, *number)).collect()
         } else {
             let predictions = self.0.clone();
             interruptible(py, threads, move |cancel| {
-                let each = |(place, number): (usize, &f64)| {
-                    // Nobody looks at what comes after Ctrl-C.
-                    if cancel.load(Ordering::Relaxed) { f64::NAN } else { one(&predictions, place, *number) }
+                let each = |(position, number): (usize, &f64)| {
+                    // After Ctrl-C the values are discarded.
+                    if cancel.load(Ordering::Relaxed) { f64::NAN } else { one(&predictions, position, *number) }
                 };
-                numbers.par_iter().with_min_len(LEAST_ANSWERS).enumerate().map(each).collect()
+                numbers.par_iter().with_min_len(LEAST_VALUES).enumerate().map(each).collect()
             })?
         };
-        in_rows(py, answers, at.shape()[0], rows)
+        in_rows(py, values, at.shape()[0], rows)
     }
 
-    /// For each row the highest-density region that leaves so much probability outside, as intervals × 2; unbounded where that is 0.
+    /// For each row the highest-density region that leaves this much probability outside, as intervals × 2; unbounded where that is 0.
     #[pyo3(signature = (outside, *, threads))]
     fn regions<'py>(
         &self,
@@ -246,7 +246,7 @@ impl Predictions {
         threads: usize,
     ) -> PyResult<Vec<Matrix<'py>>> {
         let outside = self.one_a_row(&outside)?;
-        let regions = self.asked(py, threads, move |predictions| {
+        let regions = self.computed(py, threads, move |predictions| {
             predictions.each_with(&outside, |row, outside| row.region_leaving(outside))
         })?;
         let matrix = |region: HighestDensityRegion| {
@@ -257,7 +257,7 @@ impl Predictions {
         regions.map_err(exception)?.into_iter().map(matrix).collect()
     }
 
-    /// Lower and upper bounds of the central intervals that leave so much probability outside.
+    /// Lower and upper bounds of the central intervals that leave this much probability outside.
     #[pyo3(signature = (outside, *, threads))]
     fn intervals<'py>(
         &self,
@@ -266,7 +266,7 @@ impl Predictions {
         threads: usize,
     ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
         let outside = self.one_a_row(&outside)?;
-        let intervals = self.asked(py, threads, move |predictions| {
+        let intervals = self.computed(py, threads, move |predictions| {
             predictions.each_with(&outside, |row, outside| row.interval_leaving(outside))
         })?;
         let Interval { lower, upper } = intervals.map_err(exception)?.into_iter().collect::<Interval<Vec<f64>>>();
@@ -283,18 +283,18 @@ impl Predictions {
 }
 
 impl Predictions {
-    /// A function of all rows, on so many threads; of few rows on the calling thread.
-    fn asked<T: Send + 'static>(
+    /// A function of all rows, on this number of threads; for few rows on the calling thread.
+    fn computed<T: Send + 'static>(
         &self,
         py: Python<'_>,
         threads: usize,
-        answer: impl FnOnce(&negmm::Predictions) -> T + Send + 'static,
+        compute: impl FnOnce(&negmm::Predictions) -> T + Send + 'static,
     ) -> PyResult<T> {
-        if self.0.len() < LEAST_ANSWERS {
-            return Ok(answer(&self.0));
+        if self.0.len() < LEAST_VALUES {
+            return Ok(compute(&self.0));
         }
         let predictions = self.0.clone();
-        interruptible(py, threads, move |_| answer(&predictions))
+        interruptible(py, threads, move |_| compute(&predictions))
     }
 
     /// A list with a number for each row.

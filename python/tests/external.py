@@ -1,4 +1,5 @@
-"""Packages and programs that tests need from outside. A test that finds one missing is skipped; where ``CI`` is set it fails."""
+"""Packages and programs that tests need from outside. A test that finds one missing is skipped; where ``CI`` is set it
+fails."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 
 
 def missing(what: str) -> None:
-    """Ends the test: ``what`` says what is missing."""
+    """Ends the test: ``what`` is missing."""
     if "CI" in os.environ:
         pytest.fail(f"{what}, and with CI set nothing is skipped")
     pytest.skip(what)

@@ -6,7 +6,7 @@ import numpy as np
 
 import negmm
 from negmm.methods import ESTIMATORS
-from negmm.regressor import METHODS
+from negmm.options import METHODS
 
 #: Enough to learn a line, in a few milliseconds.
 QUICK = {
@@ -32,7 +32,7 @@ LEARNING = [name for name in NAMES if name != "constant"]
 
 
 def rows(count: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Three inputs, of which the first two tell about y."""
+    """Three inputs, of which the first two matter for y."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(count, 3))
     return X, 2.0 * X[:, 0] + np.abs(X[:, 1]) + 0.3 * rng.normal(size=count)

@@ -33,7 +33,9 @@ def frame(rows: int = 120) -> tuple[pandas.DataFrame, pandas.Series]:
             "city": [["Oslo", "Rome", None, "Łódź"][at % 4] for at in step],
             "share": [f"{at % 13} %" for at in step],
             "code": [f"{at % 9:03}" for at in step],
-            "grade": pandas.Categorical([["low", "high"][at % 5 // 3] for at in step], categories=["low", "mid", "high"]),
+            "grade": pandas.Categorical(
+                [["low", "high"][at % 5 // 3] for at in step], categories=["low", "mid", "high"]
+            ),
             "when": pandas.Series(moment).mask(gaps),
             "day": [datetime.date(2024, 1, 1) + datetime.timedelta(days=int(at % 100)) for at in step],
             "lasts": pandas.Series(pandas.to_timedelta(step * 37 % 1000 / 4, unit="s")).mask(gaps),
@@ -44,7 +46,7 @@ def frame(rows: int = 120) -> tuple[pandas.DataFrame, pandas.Series]:
     return X, y
 
 
-def test_one_frame_by_every_way_gives_the_same_bits(tmp_path):
+def test_every_type_of_frame_gives_the_same_bits(tmp_path):
     X, y = frame()
     model = quick("ne-gmm").fit(X, y)
     bits = model.model_.to_bytes()
@@ -76,7 +78,7 @@ def test_one_frame_by_every_way_gives_the_same_bits(tmp_path):
         np.testing.assert_array_equal(predicted["mean"].to_numpy(), means, err_msg=name)
 
 
-def test_what_is_kept_keeps_its_type(tmp_path):
+def test_kept_columns_keep_their_type(tmp_path):
     X, y = frame()
     quick("ne-gmm").fit(X[["size"]], y).save(tmp_path / "m.negmm")
     arrow = pyarrow.Table.from_pandas(X.assign(id=np.arange(120) + 2**60), preserve_index=False)
@@ -111,7 +113,9 @@ def test_text_in_arrays_of_numpy():
 
 def test_intervals_and_truth_of_objects(tmp_path):
     _, y = frame()
-    X = pandas.DataFrame({"range": pandas.cut(np.arange(120) % 30, 4), "truth": [None, True, False, True] * 30}, dtype=object)
+    X = pandas.DataFrame(
+        {"range": pandas.cut(np.arange(120) % 30, 4), "truth": [None, True, False, True] * 30}, dtype=object
+    )
     X["range"] = pandas.cut(np.arange(120) % 30, 4)
     model = quick("ngboost").fit(X, y)
     assert model._description()["inputs"] == [["range", "text"], ["truth", "number"]]
@@ -124,16 +128,18 @@ def test_intervals_and_truth_of_objects(tmp_path):
     np.testing.assert_array_equal(model.predict(intervals), means)
 
 
-def test_dates_that_somebody_says():
+def test_dates_given_by_the_caller():
     _, y = frame()
     days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=at % 12) for at in range(120)]
     typed = quick("ngboost").fit(pandas.DataFrame({"day": pandas.to_datetime(days)}), y)
     numbers = pandas.DataFrame({"day": [int(day.strftime("%Y%m%d")) for day in days]})
-    said = quick("ngboost").fit(numbers, y, dates=["day"])
-    assert said.model_.to_bytes() == typed.model_.to_bytes()
+    named = quick("ngboost").fit(numbers, y, dates=["day"])
+    assert named.model_.to_bytes() == typed.model_.to_bytes()
     slashes = pandas.DataFrame({"day": [day.strftime("%d/%m/%Y") for day in days]})
-    told = quick("ngboost").fit(slashes, y, dates={"day": "dmy"})
-    np.testing.assert_array_equal(told.predict(slashes), typed.predict(pandas.DataFrame({"day": pandas.to_datetime(days)})))
+    formatted = quick("ngboost").fit(slashes, y, dates={"day": "dmy"})
+    np.testing.assert_array_equal(
+        formatted.predict(slashes), typed.predict(pandas.DataFrame({"day": pandas.to_datetime(days)}))
+    )
     with pytest.raises(ValueError, match="the form of a date must be one of"):
         quick("ngboost").fit(slashes, y, dates={"day": "ydm"})
 

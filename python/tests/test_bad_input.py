@@ -13,9 +13,9 @@ from sklearn.exceptions import NotFittedError
 X, Y = rows(20)
 
 
-def changed(array: np.ndarray, place: object, value: float) -> np.ndarray:
+def changed(array: np.ndarray, position: object, value: float) -> np.ndarray:
     array = array.copy()
-    array[place] = value
+    array[position] = value
     return array
 
 
@@ -44,7 +44,12 @@ BAD = {
     "no target": (X, None, None, "the target y is None"),
     "three targets": (X, np.stack([Y, Y, Y], axis=1), None, "y should be a 1d array"),
     "ends that are not in order": (X, np.stack([Y, Y - 1], axis=1), None, "row 0: y expects a finite lower bound"),
-    "a lower end that is missing": (X, np.stack([Y * np.nan, Y], axis=1), None, "row 0: y expects a finite lower bound"),
+    "a lower end that is missing": (
+        X,
+        np.stack([Y * np.nan, Y], axis=1),
+        None,
+        "row 0: y expects a finite lower bound",
+    ),
     "fields of numbers": (X, np.zeros(len(Y), dtype=[("a", float), ("b", float)]), None, "y expects a field of bool"),
     "too few targets": (X, Y[:19], None, "inconsistent numbers of samples"),
     "complex": (X * 1j, Y, None, "Complex data not supported"),
@@ -86,17 +91,17 @@ def test_predict_refuses(name):
         with pytest.raises(ValueError) as caught:
             model.predict(inputs)
         assert message in str(caught.value)
-    for share in (0.0, 1.0, -0.5, float("nan"), [0.5, 1.0]):
+    for coverage in (0.0, 1.0, -0.5, float("nan"), [0.5, 1.0]):
         with pytest.raises(ValueError, match="strictly between 0 and 1"):
-            model.predict_interval(X, coverage=share)
+            model.predict_interval(X, coverage=coverage)
         with pytest.raises(ValueError, match="strictly between 0 and 1"):
-            model.predict_quantiles(X, alpha=share)
+            model.predict_quantiles(X, alpha=coverage)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_who_is_not_fitted_says_so(name):
+def test_unfitted_estimators_are_refused(name):
     model = quick(name)
-    for question in (
+    for method in (
         model.predict,
         model.predict_dist,
         model.pred_dist,
@@ -105,7 +110,7 @@ def test_who_is_not_fitted_says_so(name):
         model.predict_var,
     ):
         with pytest.raises(NotFittedError):
-            question(X)
+            method(X)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -115,8 +120,9 @@ def test_sparse_input_is_refused(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_odd_but_good_input_is_welcome(name):
-    """Constant and huge columns, constant targets, two rows, far inputs, repeated rows: an answer, finite and without a panic."""
+def test_degenerate_input_is_accepted(name):
+    """Constant and huge columns, constant targets, two rows, far inputs, repeated rows: a finite prediction and without
+    a panic."""
     odd = [
         (np.ones((20, 1)), Y),
         (X, np.full(20, 5.0)),

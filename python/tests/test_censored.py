@@ -26,7 +26,7 @@ def structured(seen: np.ndarray, known: np.ndarray) -> np.ndarray:
     return y
 
 
-def test_all_forms_give_the_same_model():
+def test_all_formats_of_targets_give_the_same_model():
     pd = external.module("pandas")
     x, _, seen, known = times()
     columns = np.column_stack([seen, np.where(known, seen, np.inf)])
@@ -37,7 +37,7 @@ def test_all_forms_give_the_same_model():
     assert model.record_["validation"]["censored"]["nll"] < model.record_["baseline"]["censored"]["nll"]
 
 
-def test_what_is_hidden_is_learnt():
+def test_censored_targets_are_learnt():
     x, y, seen, known = times(1500)
     assert 0.25 < 1 - known.mean() < 0.5
     late = x[:, 0] > 0.3
@@ -71,7 +71,7 @@ def test_the_model_file_keeps_the_columns(tmp_path):
     assert model._description()["target"] == "time"
 
 
-def test_names_that_are_taken():
+def test_column_names_may_equal_those_of_the_target():
     pd = external.module("pandas")
     x, _, seen, known = times()
     frame = pd.DataFrame({"censored": x[:, 0], "time": x[:, 0] ** 2})
@@ -88,14 +88,14 @@ MEAN = np.array([3, 2, 6, 4, 9, 8, 8, 4, 12, 9, 10, 12], dtype=np.float64)
 def test_scores_are_those_of_other_packages():
     assert metrics.concordance(structured(TIME, EVENT), MEAN) == pytest.approx(0.9615384615384616, abs=1e-15)
     apart = TIME + 0.5 * ((TIME < 6) & ~EVENT)
-    places = np.array([2.5, 4, 6, 9, 13])
+    times = np.array([2.5, 4, 6, 9, 13])
     dist = metrics.Distribution.of_mixtures(np.ones((12, 1)), MEAN[:, None], np.linspace(1, 3.2, 12)[:, None])
-    survival = dist.sf(places[:, np.newaxis]).T
-    score = metrics.integrated_brier(structured(apart, EVENT), survival, places)
+    survival = dist.sf(times[:, np.newaxis]).T
+    score = metrics.integrated_brier(structured(apart, EVENT), survival, times)
     assert score == pytest.approx(0.08937558521038758, abs=1e-12)
 
 
-def test_a_weight_counts_as_so_many_rows():
+def test_a_weight_counts_as_repeated_rows():
     counts = np.arange(12) % 3 + 1
     again = [np.repeat(part, counts, axis=0) for part in (structured(TIME, EVENT), MEAN)]
     weighted = metrics.concordance(structured(TIME, EVENT), MEAN, sample_weight=counts)

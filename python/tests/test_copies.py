@@ -37,36 +37,37 @@ CODE = """
     y = np.random.default_rng(0).random(rows)
     for dtype in ("float32", "float64"):
         X = table(dtype)
-        for question in ("fit", "predict"):
+        for method in ("fit", "predict"):
             model = ConstantRegressor().fit(X[:100], y[:100])
             # From here on the peak counts anew.
             open("/proc/self/clear_refs", "w").write("5")
             before = peak()
             tracemalloc.start()
-            model.fit(X, y) if question == "fit" else model.predict(X)
+            model.fit(X, y) if method == "fit" else model.predict(X)
             python = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
-            print(dtype, question, python, (peak() - before) * 1024, rows * columns)
+            print(dtype, method, python, (peak() - before) * 1024, rows * columns)
 """
 
 
 @cache
 def measured(kind: str) -> dict[tuple[str, str], list[int]]:
-    """Bytes that Python holds, bytes more than before at the peak, and cells, for each type of number and each question."""
+    """Bytes that Python holds, bytes more than before at the peak, and cells, for each type of number and each
+    method."""
     # What is freed goes back to the system, so that each peak counts alone.
     environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0"}
     command = [sys.executable, "-c", textwrap.dedent(CODE), kind]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     lines = [line.split() for line in done.stdout.splitlines()]
-    return {(dtype, question): [int(number) for number in numbers] for dtype, question, *numbers in lines}
+    return {(dtype, method): [int(number) for number in numbers] for dtype, method, *numbers in lines}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
-@pytest.mark.parametrize("question", ["fit", "predict"])
+@pytest.mark.parametrize("method", ["fit", "predict"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", ["array", "pandas", "polars", "pyarrow"])
-def test_numbers_are_copied_once(dtype, question, kind):
-    python, peak, cells = measured(kind)[dtype, question]
+def test_numbers_are_copied_once(dtype, method, kind):
+    python, peak, cells = measured(kind)[dtype, method]
     # Python makes no copy: what it holds is a few numbers a row.
     assert python < 0.2 * cells * 4
     # The core holds one copy, of 8 bytes a cell, and the encoded features, of 4; and some numbers a row.

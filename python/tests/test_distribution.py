@@ -23,19 +23,19 @@ def dist() -> Distribution:
     return Distribution.of_mixtures(WEIGHTS, MEANS, SDS)
 
 
-def scipys(question: str, x: np.ndarray) -> np.ndarray:
+def scipys(function: str, x: np.ndarray) -> np.ndarray:
     """The same of scipy: the weighted sum over normal distributions."""
-    return (WEIGHTS * getattr(stats.norm(MEANS, SDS), question)(x[..., np.newaxis])).sum(axis=-1)
+    return (WEIGHTS * getattr(stats.norm(MEANS, SDS), function)(x[..., np.newaxis])).sum(axis=-1)
 
 
-@pytest.mark.parametrize("question", ["pdf", "cdf", "sf"])
-def test_it_says_what_scipy_says(dist, question):
+@pytest.mark.parametrize("function", ["pdf", "cdf", "sf"])
+def test_functions_agree_with_scipy(dist, function):
     for x in (
         np.array([-2.0, 1.5, 0.9, 1e6]),
         np.linspace(-5, 5, 7)[:, np.newaxis] + np.zeros(4),
         np.float64(0.3) + np.zeros(4),
     ):
-        np.testing.assert_allclose(getattr(dist, question)(x), scipys(question, x), rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(getattr(dist, function)(x), scipys(function, x), rtol=1e-12, atol=1e-300)
     np.testing.assert_allclose(
         dist.logpdf(x), np.log(scipys("pdf", x), where=scipys("pdf", x) > 0, out=dist.logpdf(x)), rtol=1e-12
     )
@@ -77,7 +77,7 @@ def test_scores_and_tails_are_those_of_quadrature(dist):
     assert one.shortfall(0.1) == pytest.approx(tail, rel=1e-8)
 
 
-def test_far_away_there_are_numbers(dist):
+def test_far_tails_are_finite(dist):
     far = np.array([np.inf, -np.inf, 1e300, np.nan])
     np.testing.assert_array_equal(dist.pdf(far), [0, 0, 0, np.nan])
     np.testing.assert_array_equal(dist.cdf(far), [1, 0, 1, np.nan])
@@ -147,7 +147,7 @@ def test_random_values_follow_the_distribution(dist):
 
 
 @pytest.mark.parametrize("name", [*NAMES, "ensemble of samplers"])
-def test_kept_it_is_the_same(name):
+def test_pickled_distributions_are_the_same(name):
     X, y = rows(40)
     model = quick("ensemble", member="sample-net", samples=9) if name not in NAMES else quick(name)
     dist = model.fit(X, y).predict_dist(X)
@@ -165,7 +165,7 @@ def test_kept_it_is_the_same(name):
     assert (epistemic > 0).all() if pooled else (epistemic == 0).all()
 
 
-def test_samples_answer_too():
+def test_samples_have_the_same_methods():
     X, y = rows(40)
     dist = quick("sample-net").fit(X, y).predict_dist(X)
     samples = dist.samples
@@ -184,7 +184,7 @@ def test_samples_answer_too():
         _ = Distribution.of_mixtures(WEIGHTS, MEANS, SDS).samples
 
 
-def test_what_it_says_of_itself(dist):
+def test_repr(dist):
     assert repr(dist) == "<Distribution of 4 rows: mixture of 3 Gaussians>"
     assert repr(dist[0]) == "<Distribution of 1 row: mixture of 3 Gaussians>"
     assert (
@@ -241,16 +241,16 @@ def test_plot(name):
         ((WEIGHTS, MEANS, "x"), "could not convert string to float"),
     ],
 )
-def test_what_is_no_mixture_is_refused(parts, message):
+def test_invalid_mixtures_are_refused(parts, message):
     with pytest.raises(ValueError, match=message):
         Distribution.of_mixtures(*parts)
 
 
 def test_levels_lie_strictly_between_0_and_1(dist):
-    for share in (0, 1, -0.1, np.nan, [0.5, 1.5]):
-        for question in (dist.interval, dist.shortfall):
+    for level in (0, 1, -0.1, np.nan, [0.5, 1.5]):
+        for function in (dist.interval, dist.shortfall):
             with pytest.raises(ValueError, match="strictly between 0 and 1"):
-                question(share)
+                function(level)
 
 
 def test_between_bounds_it_is_scipys_truncated_normal():
@@ -258,8 +258,8 @@ def test_between_bounds_it_is_scipys_truncated_normal():
     dist = Distribution.of_mixtures([[1.0]], [[mean]], [[sd]], lower=lower, upper=upper)[0]
     expected = stats.truncnorm((lower - mean) / sd, (upper - mean) / sd, loc=mean, scale=sd)
     x = np.linspace(-0.5, 3.0, 15)
-    for question in ("pdf", "cdf", "sf"):
-        np.testing.assert_allclose(getattr(dist, question)(x), getattr(expected, question)(x), atol=1e-12)
+    for function in ("pdf", "cdf", "sf"):
+        np.testing.assert_allclose(getattr(dist, function)(x), getattr(expected, function)(x), atol=1e-12)
     levels = np.array([0.0, 0.01, 0.5, 0.99, 1.0])
     np.testing.assert_allclose(dist.ppf(levels), expected.ppf(levels), atol=1e-9)
     np.testing.assert_allclose([dist.mean(), dist.std()], [expected.mean(), expected.std()], rtol=1e-9)
@@ -284,7 +284,7 @@ def test_on_a_grid_values_have_probabilities():
     assert set(dist[0].ppf([0.01, 0.3, 0.9])) <= set(values) and set(dist[0].rvs(50, random_state=0)) <= set(values)
 
 
-def test_a_component_without_a_width_is_an_atom():
+def test_a_component_with_sd_0_is_an_atom():
     dist = Distribution.of_mixtures([[0.25, 0.75]], [[0.0, 2.0]], [[0.0, 1.0]])[0]
     assert dist.pmf(0) == 0.25 and dist.pmf(0.1) == 0.0
     assert dist.cdf(0) - dist.cdf(-1e-9) == pytest.approx(0.25, abs=1e-9)

@@ -113,7 +113,7 @@ def _lose():
     raise ConnectionError("the cable is out")
 
 
-def test_what_always_fails_is_given_up():
+def test_a_job_that_always_fails_is_given_up():
     with Lost(1) as executor, pytest.raises(RuntimeError, match="sent 4 times, the last time: ConnectionError"):
         fitted(executor)
 
@@ -127,7 +127,7 @@ def test_a_job_that_cannot_be_trained_says_why(monkeypatch):
         fitted(threads)
 
 
-def test_ctrl_c_is_heard(pool, monkeypatch):
+def test_ctrl_c_stops_training(pool, monkeypatch):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     model = quick("auto", folds=2, steps=150_000)
     futures, submit = [], pool.submit
@@ -148,20 +148,20 @@ def test_ctrl_c_is_heard(pool, monkeypatch):
     assert fitted(pool) == fitted()
 
 
-def test_progress_is_told(pool, capsys):
+def test_progress_is_reported(pool, capsys):
     quick("auto", folds=4, verbose=1).fit(X, Y, executor=pool)
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1].startswith("fit: 100 %, ") and "networks" in lines[-1]
 
 
-def test_workers_have_one_thread_unless_told():
+def test_workers_have_one_thread_by_default():
     with ThreadPoolExecutor(1) as threads:
         exchange = FuturesExchange(threads, None)
         assert exchange._n_jobs is None
     assert fitted(None, n_jobs=2) == fitted()
 
 
-def test_what_is_no_executor_is_refused():
+def test_other_objects_are_refused_as_executors():
     with pytest.raises(TypeError, match="executor must be an executor of concurrent.futures"):
         fitted("four")
 

@@ -29,17 +29,17 @@ def test_a_frame_of_many_series():
     frame = many()
     forecaster = Forecaster(h=24, **QUICK).fit(frame)
     assert forecaster.seasons_ == [24]
-    answers = forecaster.predict(level=[80, 95], quantiles=[0.1])
+    forecasts = forecaster.predict(level=[80, 95], quantiles=[0.1])
     names = ["unique_id", "ds", "step", "mean", "sd", "lo-80", "hi-80", "lo-95", "hi-95", "q0.1"]
-    assert answers.columns.tolist() == names
-    assert answers["unique_id"].tolist() == ["a"] * 24 + ["b"] * 24
-    assert answers["ds"].iloc[0] == pd.Timestamp("2024-01-15 00:00")
-    assert answers["ds"].iloc[-1] == pd.Timestamp("2024-01-15 23:00")
+    assert forecasts.columns.tolist() == names
+    assert forecasts["unique_id"].tolist() == ["a"] * 24 + ["b"] * 24
+    assert forecasts["ds"].iloc[0] == pd.Timestamp("2024-01-15 00:00")
+    assert forecasts["ds"].iloc[-1] == pd.Timestamp("2024-01-15 23:00")
     truth = 100 + 30 * np.sin((24 * 14 + np.arange(24)) * 2 * np.pi / 24)
-    assert np.abs(answers["mean"][:24] - truth).mean() < 3
-    assert np.allclose(answers["lo-80"], answers["q0.1"])
+    assert np.abs(forecasts["mean"][:24] - truth).mean() < 3
+    assert np.allclose(forecasts["lo-80"], forecasts["q0.1"])
     dist = forecaster.predict_dist()
-    assert np.array_equal(dist.mean(), answers["mean"])
+    assert np.array_equal(dist.mean(), forecasts["mean"])
     paths = forecaster.simulate(paths=7, random_state=1)
     assert paths.shape == (48, 3 + 7)
     assert paths.equals(forecaster.simulate(paths=7, random_state=1))
@@ -58,7 +58,7 @@ def test_scores_by_step_beside_naive_forecasts():
     assert len(inside) == 12
 
 
-def test_what_the_command_line_says(tmp_path):
+def test_the_command_line_gives_the_same_forecasts(tmp_path):
     frame = many()
     frame.to_csv(tmp_path / "m.csv", index=False)
     run = [program(), "fit", "m.csv", "--sequence", "y", "--series", "unique_id", "--time", "ds", "--horizon", "3"]
@@ -75,7 +75,7 @@ def test_what_the_command_line_says(tmp_path):
     assert again.predict(frame).equals(forecaster.predict())
 
 
-def test_what_is_refused():
+def test_invalid_input_is_refused():
     frame = hours()
     with pytest.raises(ValueError, match="sort the rows by time"):
         Forecaster(**QUICK).fit(frame.iloc[::-1].reset_index(drop=True))

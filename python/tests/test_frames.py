@@ -40,7 +40,7 @@ def test_pandas_and_polars_give_the_same_model(name):
         assert quick(name).fit(X, y).model_.to_bytes() == bits
 
 
-def test_text_tells():
+def test_text_columns_are_informative():
     X, y = split(people(300))
     model = quick("ngboost").fit(X, y)
     places = pandas.DataFrame({"size": 60.0, "age": 40.0, "place": ["Oslo", "Rome", "Łódź", "Atlantis", None]})
@@ -66,7 +66,7 @@ def test_names_are_kept_and_checked():
     assert numeric.shape == y.shape
 
 
-def test_names_that_meet_those_of_target_and_weight():
+def test_column_names_may_equal_those_of_target_and_weight():
     frame = people()
     X = pandas.DataFrame({"y": frame["size"], "sample_weight": frame["age"], "y_": 1.0 * np.arange(80)})
     for y in (
@@ -154,7 +154,7 @@ def test_numbers_among_text_are_text():
         (pandas.Series([1.0] * 79 + [np.inf]), 'column "a", row 79: the number "inf" is not finite'),
     ],
 )
-def test_columns_that_are_neither(column, message):
+def test_unsupported_columns_are_refused(column, message):
     frame = polars.DataFrame({"a": column}) if isinstance(column, polars.Series) else pandas.DataFrame({"a": column})
     with pytest.raises(ValueError) as caught:
         quick("ngboost").fit(frame, split(people())[1])

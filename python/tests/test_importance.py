@@ -19,7 +19,8 @@ def test_importances_are_of_rows_that_were_left_out():
     assert found[0] > 0.5 > found[1] > 0.05 > abs(found[2])
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     np.testing.assert_array_equal(negmm.importances(quick("ngboost"), frame, Y), found)
-    # With noise as large as that of a tree that knows the rows by heart, an input that tells nothing is worth nothing.
+    # With noise as large as that of a tree that knows the rows by heart, an input without information has no
+    # importance.
     noise = np.random.default_rng(1).normal(size=300)
     known = negmm.importances(quick("ngboost", n_estimators=300, max_depth=6, validation_fraction=0.0), X, noise)
     assert np.abs(known).max() < 0.1
@@ -46,7 +47,7 @@ def test_groups_are_left_out_together_and_weights_count():
 
 
 @pytest.mark.parametrize("name", LEARNING)
-def test_what_each_network_did(name):
+def test_training_histories(name):
     model = quick(name).fit(X, Y, eval_set=[(X[:50], Y[:50]), (X[50:], Y[50:])])
     results = model.evals_result_
     networks = [results[key] for key in results if key.startswith("network")]

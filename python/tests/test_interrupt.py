@@ -1,4 +1,4 @@
-"""Ctrl-C stops a fit within a second of work and leaves the estimator unfitted, and it stops questions too.
+"""Ctrl-C stops a fit within a second of work and leaves the estimator unfitted, and it stops predictions too.
 
 Times are the processor's, so that a machine with much to do changes nothing.
 """
@@ -39,7 +39,7 @@ def interruptible():
 
 @contextmanager
 def pressed_after(seconds: float):
-    """Presses Ctrl-C once after so many seconds; gives the list of the processor's times at which it was pressed."""
+    """Presses Ctrl-C once after this number of seconds; gives the list of CPU times at which it was pressed."""
     pressed = []
 
     def press():
@@ -67,7 +67,7 @@ def test_a_fit_is_stopped(name, jobs):
     assert quick(name).fit(X, y).predict(X).shape == y.shape
 
 
-def test_a_handler_that_does_not_raise_stops_nothing():
+def test_a_handler_that_does_not_raise_does_not_stop_a_fit():
     X, y = rows()
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append(time.monotonic()))
@@ -83,7 +83,7 @@ def test_a_handler_that_does_not_raise_stops_nothing():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal to a process is not the same there")
-def test_a_program_ends_as_programs_do():
+def test_an_interrupted_program_ends_by_the_signal():
     code = """
         import numpy as np
         from negmm import NEGMMRegressor
@@ -123,21 +123,24 @@ def wide(count: int) -> negmm.Distribution:
     return dist
 
 
-#: Questions of about a second.
-LONG_QUESTIONS = {
+#: Computations of about a second.
+LONG_COMPUTATIONS = {
     "crps": lambda: (wide(200_000), lambda dist: dist.crps(0.3)),
     "interval": lambda: (wide(120_000), lambda dist: dist.interval(0.9)),
-    "predict": lambda: (quick("ensemble", ensemble_size=20, n_jobs=1).fit(*rows()), lambda model: model.predict(rows(800_000)[0])),
+    "predict": lambda: (
+        quick("ensemble", ensemble_size=20, n_jobs=1).fit(*rows()),
+        lambda model: model.predict(rows(800_000)[0]),
+    ),
 }
 
 
-@pytest.mark.parametrize("name", LONG_QUESTIONS)
-def test_a_question_is_stopped(name):
-    asked, question = LONG_QUESTIONS[name]()
+@pytest.mark.parametrize("name", LONG_COMPUTATIONS)
+def test_a_computation_is_stopped(name):
+    subject, compute = LONG_COMPUTATIONS[name]()
     start = time.process_time()
-    question(asked)
+    compute(subject)
     whole = time.process_time() - start
     start = time.process_time()
     with pressed_after(0.2 * whole), pytest.raises(KeyboardInterrupt):
-        question(asked)
+        compute(subject)
     assert time.process_time() - start < 0.7 * whole

@@ -46,7 +46,7 @@ def test_errors_have_their_structure():
     assert (caught.value.option, caught.value.hints) == (None, [])
 
 
-def test_dates_that_are_not_clear_name_the_parameter():
+def test_errors_about_ambiguous_dates_name_the_parameter():
     days = pd.DataFrame({"when": [f"{1 + row % 12:02}/{1 + row % 7:02}/2019" for row in range(len(Y))], "x": Y})
     with pytest.raises(ValueError) as caught:
         quick("ngboost").fit(days, Y)
@@ -94,13 +94,13 @@ def test_warnings_count_rows_from_0():
         quick("ngboost").fit(far, Y)
 
 
-def test_series_that_are_mixed_name_their_column():
+def test_errors_about_mixed_series_name_the_column():
     frame = pd.DataFrame({"ds": [0, 1, 1, 2], "y": [1.0, 2.0, 3.0, 4.0]})
     with pytest.raises(ValueError, match="occurs twice; if there are several series, name their column by id_col$"):
         negmm.Forecaster(1).fit(frame)
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
+def test_a_missing_folder_is_named(tmp_path):
     model = quick("ngboost").fit(X, Y)
     with pytest.raises(FileNotFoundError) as caught:
         model.save(tmp_path / "nowhere" / "model.negmm")
@@ -141,7 +141,7 @@ def test_skops_keeps_models(name):
     assert again.get_params() == model.get_params()
 
 
-def test_pickles_hold_the_model_file():
+def test_pickles_contain_the_model_file():
     model = quick("ngboost", **QUICK["ngboost"]).fit(X, Y)
     assert isinstance(model.__getstate__()["model_"], bytes)
     assert pickle.loads(pickle.dumps(model)).predict_dist(X) == model.predict_dist(X)

@@ -34,7 +34,7 @@ def test_far_from_every_component_the_scores_are_numbers():
     assert metrics.crps_mixture([100.0], [[1.0]], [[0.0]], [[1.0]])[0] == pytest.approx(100 - 1 / np.sqrt(np.pi))
 
 
-def test_a_weight_counts_as_so_many_rows():
+def test_a_weight_counts_as_repeated_rows():
     y, weights, means, sds = mixtures(50, 3, np.random.default_rng(0))
     counts = np.arange(50) % 3
     repeated = [np.repeat(part, counts, axis=0) for part in (y, weights, means, sds)]

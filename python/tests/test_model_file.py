@@ -10,7 +10,7 @@ from quick import NAMES, QUICK, quick, rows
 from sklearn.exceptions import NotFittedError
 
 import negmm
-from negmm.regressor import option_of
+from negmm.messages import option_of
 
 
 def people(count: int = 80, seed: int = 0) -> pandas.DataFrame:
@@ -31,7 +31,7 @@ def flags(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_both_ways_to_the_last_bit(name, tmp_path):
+def test_models_round_trip_to_the_last_bit(name, tmp_path):
     data, ours, theirs = tmp_path / "data.csv", tmp_path / "ours.negmm", tmp_path / "theirs.negmm"
     frame = people()
     frame.to_csv(data, index=False)
@@ -53,7 +53,7 @@ def test_both_ways_to_the_last_bit(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_loaded_it_is_the_estimator_that_was_saved(name, tmp_path):
+def test_a_loaded_estimator_is_the_saved_one(name, tmp_path):
     frame = people()
     X, y = frame[["size", "age"]], frame["price"]
     model = quick(name, random_state=11).fit(X, y)
@@ -102,7 +102,7 @@ def test_a_model_of_a_sequence_predicts(tmp_path):
     np.testing.assert_array_equal(pandas.read_csv(out, float_precision="round_trip")["mean"], dist.mean())
 
 
-def test_files_that_are_none(tmp_path):
+def test_invalid_model_files_are_refused(tmp_path):
     with pytest.raises(NotFittedError):
         quick("mdn").save(tmp_path / "model.negmm")
     with pytest.raises(FileNotFoundError):

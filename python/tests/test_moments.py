@@ -109,7 +109,7 @@ def test_samples():
     assert all(len(region) >= 1 for region in dist.hdr(0.5))
 
 
-def test_one_after_the_other():
+def test_concat():
     X, y = rows()
     for name in ("ne-gmm", "sample-net"):
         dist = quick(name).fit(X, y).predict_dist(X)
@@ -123,14 +123,14 @@ def test_one_after_the_other():
         Distribution.concat([one, mixtures(3, 2, lower=0.0)])
 
 
-def test_what_is_out_of_range_is_refused():
+def test_values_out_of_range_are_refused():
     with pytest.raises(ValueError, match="strictly between 0 and 1"):
         mixtures().hdr(1.0)
     with pytest.raises(ValueError, match="order must be a whole number"):
         mixtures().moment(0)
 
 
-def test_notebooks_see_rows_and_densities():
+def test_html_of_notebooks():
     pandas = external.module("pandas")
     X, y = rows()
     frame = pandas.DataFrame(X, columns=["a", "b", "c"], index=[f"<{row}>" for row in range(len(y))])

@@ -22,7 +22,7 @@ def test_the_input_that_is_farthest_outside_is_named():
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "constant"])
-def test_no_method_is_sure_far_outside(name):
+def test_extrapolation_widens_every_method(name):
     x = np.linspace(-3, 3, 100)
     model = quick(name).fit(x[:, np.newaxis], 2 * x + np.sin(20 * x))
     _, sds = model.predict([[0.0], [100.0]], return_std=True)

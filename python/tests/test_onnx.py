@@ -12,9 +12,10 @@ import pytest
 from program import program, run
 from quick import quick
 
-#: Rows that are asked about.
+#: Rows that are predicted.
 ROWS = 3_000
-#: Levels of quantiles, and how far the level of a quantile may be off instead: in the valley between two peaks, and on a grid.
+#: Levels of quantiles, and how far the level of a quantile may be off instead: in the valley between two peaks, and on
+#: a grid.
 LEVELS = [0.001, 0.05, 0.3, 0.5, 0.9, 0.999]
 NEAR = 1e-7
 #: Differences, in parts of the number or of the row's sd, whichever is larger.
@@ -36,7 +37,12 @@ MODELS = [
     ("sample-net-counts", f"sample-net --samples 30 {QUICK}", "counts", "--ignore when,until"),
     ("ensemble", f"ensemble --ensemble-size 3 {NETWORK}", "plain", ""),
     ("ensemble-gaussian", f"ensemble --ensemble-size 3 --pool gaussian {NETWORK}", "plain", ""),
-    ("ensemble-samples", f"ensemble --member sample-net --ensemble-size 2 --samples 20 --pool gaussian {QUICK}", "plain", ""),
+    (
+        "ensemble-samples",
+        f"ensemble --member sample-net --ensemble-size 2 --samples 20 --pool gaussian {QUICK}",
+        "plain",
+        "",
+    ),
     ("ngboost", "ngboost --n-estimators 60", "plain", ""),
     ("constant", "constant", "rainy", ""),
     ("auto", f"auto {AUTO}", "plain", ""),
@@ -55,16 +61,20 @@ MODELS = [
 def rows(count: int, seed: int) -> pandas.DataFrame:
     """Numbers, text of few and of many levels, times, and targets of several kinds."""
     rng = np.random.default_rng(seed)
-    frame = pandas.DataFrame({
-        "size": rng.normal(60, 20, count).round(3),
-        "age": rng.integers(0, 90, count).astype(float),
-        "place": rng.choice(["Oslo", "Łódź", "Rome", "São Paulo"], count),
-        "street": rng.choice([f"street {number}" for number in range(150)], count),
-        "car": [f"make{rng.integers(12)} model{rng.integers(9)} trim{rng.integers(5)}" for _ in range(count)],
-    })
+    frame = pandas.DataFrame(
+        {
+            "size": rng.normal(60, 20, count).round(3),
+            "age": rng.integers(0, 90, count).astype(float),
+            "place": rng.choice(["Oslo", "Łódź", "Rome", "São Paulo"], count),
+            "street": rng.choice([f"street {number}" for number in range(150)], count),
+            "car": [f"make{rng.integers(12)} model{rng.integers(9)} trim{rng.integers(5)}" for _ in range(count)],
+        }
+    )
     seconds = rng.integers(1_500_000_000, 1_700_000_000, count)
     frame["when"] = pandas.to_datetime(seconds, unit="s").strftime("%Y-%m-%d %H:%M:%S")
-    frame["until"] = pandas.to_datetime(seconds + rng.integers(60, 90_000, count), unit="s").strftime("%Y-%m-%d %H:%M:%S")
+    frame["until"] = pandas.to_datetime(seconds + rng.integers(60, 90_000, count), unit="s").strftime(
+        "%Y-%m-%d %H:%M:%S"
+    )
     centre = 3 * frame["size"] + 40 * (frame["place"] == "Oslo") + frame["age"]
     noise = rng.normal(0, 1, count) * (5 + frame["age"] / 5) + 60 * rng.choice([-1, 1], count)
     frame["plain"] = (centre + noise).clip(lower=1).round(4)
@@ -107,29 +117,29 @@ def feeds(session: onnxruntime.InferenceSession, frame: pandas.DataFrame) -> dic
     return fed
 
 
-def answers(graph, frame: pandas.DataFrame) -> dict[str, np.ndarray]:
+def outputs(graph, frame: pandas.DataFrame) -> dict[str, np.ndarray]:
     session = onnxruntime.InferenceSession(graph)
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(names, feeds(session, frame)), strict=True))
 
 
-def differences(found: dict[str, np.ndarray], said: pandas.DataFrame) -> dict[str, float]:
-    """The largest difference of each answer."""
-    sd = said["sd"].to_numpy()
+def differences(found: dict[str, np.ndarray], expected: pandas.DataFrame) -> dict[str, float]:
+    """The largest difference of each output."""
+    sd = expected["sd"].to_numpy()
 
-    def largest(answer: np.ndarray, name: str, scale: np.ndarray) -> float:
-        return float(np.max(np.abs(answer - said[name].to_numpy()) / np.maximum(scale, 1e-300)))
+    def largest(found_values: np.ndarray, name: str, scale: np.ndarray) -> float:
+        return float(np.max(np.abs(found_values - expected[name].to_numpy()) / np.maximum(scale, 1e-300)))
 
     found_largest = {
-        "mean": largest(found["mean"], "mean", np.maximum(np.abs(said["mean"]), sd)),
-        "sd": largest(found["sd"], "sd", np.maximum(sd, 1e-12 * np.abs(said["mean"]))),
+        "mean": largest(found["mean"], "mean", np.maximum(np.abs(expected["mean"]), sd)),
+        "sd": largest(found["sd"], "sd", np.maximum(sd, 1e-12 * np.abs(expected["mean"]))),
     }
     for at, level in enumerate(LEVELS):
-        answer, exact = found["quantiles"][:, at], said[f"q{level}"].to_numpy()
-        low, high = said[f"q{level - NEAR:.8f}"].to_numpy(), said[f"q{level + NEAR:.8f}"].to_numpy()
-        difference = np.abs(answer - exact) / np.maximum(np.maximum(np.abs(exact), sd), 1e-300)
+        found_values, exact = found["quantiles"][:, at], expected[f"q{level}"].to_numpy()
+        low, high = expected[f"q{level - NEAR:.8f}"].to_numpy(), expected[f"q{level + NEAR:.8f}"].to_numpy()
+        difference = np.abs(found_values - exact) / np.maximum(np.maximum(np.abs(exact), sd), 1e-300)
         assert np.mean(difference <= TOLERANCE) > 0.999
-        difference[(difference > TOLERANCE) & (low <= answer) & (answer <= high)] = 0
+        difference[(difference > TOLERANCE) & (low <= found_values) & (found_values <= high)] = 0
         found_largest[f"q{level}"] = float(np.max(difference))
     return found_largest
 
@@ -143,18 +153,24 @@ def files(tmp_path_factory):
 
 
 def levels() -> str:
-    """The levels that `predict` is asked for."""
-    return ",".join([str(level) for level in LEVELS] + [f"{level + side:.8f}" for level in LEVELS for side in (-NEAR, NEAR)])
+    """The levels of the quantiles."""
+    return ",".join(
+        [str(level) for level in LEVELS] + [f"{level + side:.8f}" for level in LEVELS for side in (-NEAR, NEAR)]
+    )
 
 
-def asked(files, name: str, method: str, target: str, options: str) -> tuple[str, pandas.DataFrame]:
+def exported_and_predicted(files, name: str, method: str, target: str, options: str) -> tuple[str, pandas.DataFrame]:
     """Fits, exports and predicts."""
     model, graph, out = files / f"{name}.negmm", files / f"{name}.onnx", files / f"{name}.csv"
     others = [other for other in ("plain", "counts", "tens", "rainy", "share", "steps") if other != target]
     words = options.split()
     if "--features" not in words:
         at = words.index("--ignore") + 1 if "--ignore" in words else None
-        words = words[:at] + [words[at] + "," + ",".join(others)] + words[at + 1 :] if at else [*words, "--ignore", ",".join(others)]
+        words = (
+            words[:at] + [words[at] + "," + ",".join(others)] + words[at + 1 :]
+            if at
+            else [*words, "--ignore", ",".join(others)]
+        )
     run("fit", files / "train.csv", "--target", target, "-o", model, "--quiet", "--method", *method.split(), *words)
     run("export", model, "-o", graph)
     run("predict", model, files / "new.csv", "-o", out, "--quiet", "--quantiles", levels())
@@ -162,14 +178,14 @@ def asked(files, name: str, method: str, target: str, options: str) -> tuple[str
 
 
 @pytest.mark.parametrize(("name", "method", "target", "options"), MODELS, ids=[model[0] for model in MODELS])
-def test_the_graph_says_what_predict_says(files, name, method, target, options):
-    graph, said = asked(files, name, method, target, options)
+def test_the_graph_predicts_what_predict_predicts(files, name, method, target, options):
+    graph, expected = exported_and_predicted(files, name, method, target, options)
     onnx.checker.check_model(graph, full_check=True)
     new = pandas.read_csv(files / "new.csv", keep_default_na=False, na_values=[""])
-    found = answers(graph, new)
+    found = outputs(graph, new)
     assert found["mean"].shape == (ROWS,) and found["quantiles"].shape == (ROWS, len(LEVELS))
-    largest = differences(found, said)
-    print(name, {answer: f"{difference:.1e}" for answer, difference in largest.items()})
+    largest = differences(found, expected)
+    print(name, {found_values: f"{difference:.1e}" for found_values, difference in largest.items()})
     assert max(largest.values()) < TOLERANCE, largest
     if name in ("ngboost", "auto-trees"):
         operators = {node.op_type for node in onnx.load(graph).graph.node}
@@ -180,34 +196,72 @@ def test_the_graph_says_what_predict_says(files, name, method, target, options):
 
 
 def test_a_graph_has_the_components_of_the_mixture(files):
-    run("fit", files / "train.csv", "--target", "rainy", "-o", files / "m.negmm", "--quiet", "--method", "auto", *AUTO.split(),
-        "--features", "size,place")
+    run(
+        "fit",
+        files / "train.csv",
+        "--target",
+        "rainy",
+        "-o",
+        files / "m.negmm",
+        "--quiet",
+        "--method",
+        "auto",
+        *AUTO.split(),
+        "--features",
+        "size,place",
+    )
     run("export", files / "m.negmm", "-o", files / "m.onnx")
     run("predict", files / "m.negmm", files / "new.csv", "-o", files / "m.csv", "--quiet", "--components")
-    said = pandas.read_csv(files / "m.csv")
+    expected = pandas.read_csv(files / "m.csv")
     new = pandas.read_csv(files / "new.csv", keep_default_na=False, na_values=[""])
-    found = answers(str(files / "m.onnx"), new)
+    found = outputs(str(files / "m.onnx"), new)
     for part in ("weight", "mean", "sd"):
-        columns = said.filter(regex=rf"^{part}_\d+$").to_numpy()
+        columns = expected.filter(regex=rf"^{part}_\d+$").to_numpy()
         assert columns.shape == found[part + "s"].shape
-        assert np.allclose(columns, found[part + "s"], rtol=1e-4, atol=1e-4 * said["sd"].max())
+        assert np.allclose(columns, found[part + "s"], rtol=1e-4, atol=1e-4 * expected["sd"].max())
     assert np.any(found["sds"] == 0)
 
 
-@pytest.mark.parametrize("options", ["ne-gmm --lstm-hidden 12 --lstm-layers 2 --components 2 --epochs 5", "ngboost --n-estimators 20"])
+@pytest.mark.parametrize(
+    "options", ["ne-gmm --lstm-hidden 12 --lstm-layers 2 --components 2 --epochs 5", "ngboost --n-estimators 20"]
+)
 def test_windows_of_a_sequence(tmp_path, options):
     rng = np.random.default_rng(5)
-    frame = pandas.DataFrame({"close": np.cumsum(rng.normal(0, 1, 400)).round(4), "volume": rng.gamma(2, 1, 400).round(4)})
+    frame = pandas.DataFrame(
+        {"close": np.cumsum(rng.normal(0, 1, 400)).round(4), "volume": rng.gamma(2, 1, 400).round(4)}
+    )
     frame.to_csv(tmp_path / "data.csv", index=False)
-    run("fit", tmp_path / "data.csv", "--sequence", "close", "--window", 8, "--features", "close,volume", "-o",
-        tmp_path / "m.negmm", "--quiet", "--method", *options.split())
+    run(
+        "fit",
+        tmp_path / "data.csv",
+        "--sequence",
+        "close",
+        "--window",
+        8,
+        "--features",
+        "close,volume",
+        "-o",
+        tmp_path / "m.negmm",
+        "--quiet",
+        "--method",
+        *options.split(),
+    )
     run("export", tmp_path / "m.negmm", "-o", tmp_path / "m.onnx")
-    run("predict", tmp_path / "m.negmm", tmp_path / "data.csv", "-o", tmp_path / "out.csv", "--quiet", "--quantiles", levels())
+    run(
+        "predict",
+        tmp_path / "m.negmm",
+        tmp_path / "data.csv",
+        "-o",
+        tmp_path / "out.csv",
+        "--quiet",
+        "--quantiles",
+        levels(),
+    )
     onnx.checker.check_model(str(tmp_path / "m.onnx"), full_check=True)
-    said = pandas.read_csv(tmp_path / "out.csv")
-    found = answers(str(tmp_path / "m.onnx"), frame)
-    assert len(found["mean"]) == len(said) == 400 - 8 + 1
-    assert max(differences(found, said).values()) < TOLERANCE
+    expected = pandas.read_csv(tmp_path / "out.csv")
+    found = outputs(str(tmp_path / "m.onnx"), frame)
+    assert len(found["mean"]) == len(expected) == 400 - 8 + 1
+    assert max(differences(found, expected).values()) < TOLERANCE
 
 
 def test_from_python(tmp_path):
@@ -215,7 +269,7 @@ def test_from_python(tmp_path):
     model = quick("auto", random_state=1).fit(frame[["size", "place"]], frame["plain"])
     model.to_onnx(tmp_path / "model.onnx")
     onnx.checker.check_model(str(tmp_path / "model.onnx"), full_check=True)
-    found = answers(str(tmp_path / "model.onnx"), frame)
+    found = outputs(str(tmp_path / "model.onnx"), frame)
     np.testing.assert_allclose(found["mean"], model.predict(frame[["size", "place"]]), rtol=1e-5)
 
 
@@ -230,6 +284,18 @@ def test_what_cannot_be_exported_is_named(files, tmp_path):
 
     frame = rows(60, 4)[["size", "age", "plain"]].rename(columns={"age": "mean"})
     frame.to_csv(tmp_path / "data.csv", index=False)
-    run("fit", tmp_path / "data.csv", "--target", "plain", "-o", tmp_path / "m.negmm", "--quiet", "--method", "ngboost", "--n-estimators", 5)
+    run(
+        "fit",
+        tmp_path / "data.csv",
+        "--target",
+        "plain",
+        "-o",
+        tmp_path / "m.negmm",
+        "--quiet",
+        "--method",
+        "ngboost",
+        "--n-estimators",
+        5,
+    )
     assert 'column "mean"' in refused("export", tmp_path / "m.negmm", "-o", tmp_path / "m.onnx")
     assert "replace the model" in refused("export", tmp_path / "m.negmm", "-o", tmp_path / "m.negmm")

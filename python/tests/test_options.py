@@ -11,9 +11,10 @@ import pytest
 from quick import NAMES, quick, rows
 
 import negmm
+from negmm.messages import option_of
 from negmm.methods import ESTIMATORS
+from negmm.options import METHODS
 from negmm.parameters import OF_FITTING, option
-from negmm.regressor import METHODS, option_of
 
 #: Options of the LSTM that reads a sequence, and sequences are the command line's.
 OF_SEQUENCES = {"lstm-hidden", "lstm-layers"}
@@ -77,7 +78,9 @@ def test_the_defaults_train_the_cores_default_model(name):
     model = ESTIMATORS[name]()
     given = dict(model._options())
     assert all(value != "None" for value in given.values())
-    small = {key: value for key, value in quick(name).get_params().items() if key in ("epochs", "n_estimators", "steps")}
+    small = {
+        key: value for key, value in quick(name).get_params().items() if key in ("epochs", "n_estimators", "steps")
+    }
     fitted = model.set_params(**small).fit(X, y)
     expected = METHODS[name]["settings"] | {option_of(key): value for key, value in small.items()}
     if "member" in expected:
@@ -134,7 +137,7 @@ def test_every_method_of_the_core_has_an_estimator():
         ({"n_jobs": 0}, "n_jobs must be a number other than 0"),
     ],
 )
-def test_what_is_out_of_range_is_refused_in_the_cores_words(parameters, message):
+def test_values_out_of_range_are_refused_with_the_librarys_message(parameters, message):
     X, y = rows(20)
     model = quick("ne-gmm", **parameters)
     with pytest.raises(ValueError) as caught:
@@ -142,7 +145,7 @@ def test_what_is_out_of_range_is_refused_in_the_cores_words(parameters, message)
     assert message in str(caught.value)
 
 
-def test_an_option_that_the_member_has_not_is_refused():
+def test_an_option_that_the_member_lacks_is_refused():
     X, y = rows(20)
     with pytest.raises(ValueError, match="eta is not an option of ensemble"):
         quick("ensemble", member="beta-nll", eta=0.5).fit(X, y)
@@ -152,7 +155,9 @@ def test_an_option_that_the_member_has_not_is_refused():
 
 
 def test_former_names_are_accepted_with_a_warning():
-    with pytest.warns(FutureWarning, match="^rounds is now called n_estimators; the old name will be removed") as caught:
+    with pytest.warns(
+        FutureWarning, match="^rounds is now called n_estimators; the old name will be removed"
+    ) as caught:
         model = negmm.NGBoostRegressor(rounds=7, subsample=0.5)
     assert [warning.filename for warning in caught] == [__file__]
     assert (model.n_estimators, model.subsample) == (7, 0.5) and "rounds" not in model.get_params()

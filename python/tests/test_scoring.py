@@ -16,7 +16,7 @@ from negmm.scoring import BatchPredictor
 
 X, Y = rows(300)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"]).assign(id=[f"row {row}" for row in range(300)])
-ASKED = {"interval": [0.5, 0.9], "quantiles": 0.05, "above": 2, "below": [-1.5], "equal": 0, "shortfall": 0.1}
+QUERY = {"interval": [0.5, 0.9], "quantiles": 0.05, "above": 2, "below": [-1.5], "equal": 0, "shortfall": 0.1}
 NAMES = [
     "mean",
     "sd",
@@ -53,20 +53,20 @@ def same(found: pd.DataFrame, model) -> None:
         np.testing.assert_array_equal(found[name], wanted[name])
 
 
-def test_a_batch_is_answered(model, tmp_path):
-    answers = BatchPredictor(model, **ASKED, keep=["id"])
-    assert answers.names == [*NAMES, "shortfall_0.1"]
+def test_a_batch_is_predicted(model, tmp_path):
+    predictor = BatchPredictor(model, **QUERY, keep=["id"])
+    assert predictor.names == [*NAMES, "shortfall_0.1"]
     batch = pa.RecordBatch.from_pandas(FRAME)
-    same(answers(batch).to_pandas(), model)
-    same(pickle.loads(pickle.dumps(answers))(pa.Table.from_batches([batch])).to_pandas(), model)
+    same(predictor(batch).to_pandas(), model)
+    same(pickle.loads(pickle.dumps(predictor))(pa.Table.from_batches([batch])).to_pandas(), model)
     model.save(tmp_path / "model.negmm")
-    same(BatchPredictor(tmp_path / "model.negmm", **ASKED, keep=["id"])(batch).to_pandas(), model)
-    same(answers.frame(FRAME.iloc[::-1]), model)
+    same(BatchPredictor(tmp_path / "model.negmm", **QUERY, keep=["id"])(batch).to_pandas(), model)
+    same(predictor.frame(FRAME.iloc[::-1]), model)
 
 
 def test_parts_novelty_and_components(model):
-    answers = BatchPredictor(model, parts=True, novelty=True, components=True)
-    found = answers(pa.RecordBatch.from_pandas(FRAME)).to_pandas()
+    predictor = BatchPredictor(model, parts=True, novelty=True, components=True)
+    found = predictor(pa.RecordBatch.from_pandas(FRAME)).to_pandas()
     dist = model.predict_dist(FRAME[["a", "b", "c"]])
     aleatoric, epistemic = dist.var_parts()
     np.testing.assert_array_equal(found["variance_aleatoric"], aleatoric)
@@ -110,7 +110,7 @@ def test_former_names_are_accepted_with_a_warning():
         assert negmm.scoring.Answers is BatchPredictor
 
 
-def test_what_cannot_be_asked_is_refused(model):
+def test_invalid_queries_are_refused(model):
     with pytest.raises(ValueError, match="interval must lie strictly between 0 and 1"):
         BatchPredictor(model, interval=1.0)
     with pytest.raises(ValueError, match="two columns of the output would be called 'mean'"):
@@ -126,7 +126,7 @@ def test_partitions_of_dask(model):
     from negmm import dask as adapter
 
     frame = dask.from_pandas(FRAME, npartitions=4)
-    predicted = adapter.predict(model, frame, **ASKED, region=0.8, keep=["id"])
+    predicted = adapter.predict(model, frame, **QUERY, region=0.8, keep=["id"])
     names = [*NAMES[:7], "region_0.8", "region_0.8_length", *NAMES[7:], "shortfall_0.1"]
     assert list(predicted.columns) == ["id", *names]
     found = predicted.compute()

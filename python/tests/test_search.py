@@ -18,7 +18,7 @@ X, Y = rows()
 def test_a_comparison_is_that_of_the_command_line(tmp_path):
     data = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=Y)
     data.to_csv(tmp_path / "data.csv", index=False)
-    asked = [
+    arguments = [
         "compare",
         tmp_path / "data.csv",
         "--target",
@@ -30,7 +30,7 @@ def test_a_comparison_is_that_of_the_command_line(tmp_path):
         "--seed",
         "5",
     ]
-    printed = run(*asked, "--set", "n-estimators=40", "--json")
+    printed = run(*arguments, "--set", "n-estimators=40", "--json")
     found = negmm.compare(
         data[["a", "b", "c"]], data["y"], [negmm.NGBoostRegressor(n_estimators=40), "constant"], folds=3, random_state=5
     )
@@ -41,7 +41,7 @@ def test_a_comparison_is_that_of_the_command_line(tmp_path):
             assert (found.best[line["metric"]] == line["method"]) == line["best"]
 
 
-def test_names_splits_and_what_is_known_of_the_target():
+def test_names_splits_and_target_parameters():
     named = {"one": quick("ngboost", n_estimators=1), "forty": quick("ngboost")}
     found = negmm.compare(X, Y, named, repeats=4, test=0.3)
     assert list(found.table.index) == ["one", "forty"] and len(found.scores) == 8
@@ -66,7 +66,7 @@ def test_censored_targets_have_their_scores():
     assert search.table["nll"].is_monotonic_increasing
 
 
-def test_a_search_goes_on_where_it_was(tmp_path):
+def test_a_search_continues_from_its_journal(tmp_path):
     space = {"max_depth": [1, 2, 3], "learning_rate": [0.05, 0.1]}
     first = negmm.tune(X, Y, quick("ngboost"), space, folds=2, journal=tmp_path / "journal")
     kept = [path.read_bytes() for path in sorted((tmp_path / "journal").iterdir())]
@@ -79,7 +79,9 @@ def test_a_search_goes_on_where_it_was(tmp_path):
 
 
 def test_ranges_halving_and_several_methods():
-    halved = negmm.tune(*rows(900), quick("ngboost"), {"max_depth": (1, 4)}, search="halving", trials=4, factor=2, folds=2)
+    halved = negmm.tune(
+        *rows(900), quick("ngboost"), {"max_depth": (1, 4)}, search="halving", trials=4, factor=2, folds=2
+    )
     assert halved.table["share"].iloc[0] == 1.0 > halved.table["share"].min()
     both = negmm.tune(X, Y, [quick("ngboost"), quick("ne-gmm")], {"hidden": [(4,), (8, 8)]}, folds=2, refit=False)
     assert set(both.table["method"]) == {"ngboost", "ne-gmm"}

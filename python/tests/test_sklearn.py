@@ -22,20 +22,21 @@ from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_de
 import negmm
 from negmm import metrics
 
-#: scikit-learn expects its own random forests, gradient boosting and bagging to fail this check too: a row of weight 2 is drawn
-#: for validation or for a batch as one row, and the same row twice is not; trees choose among equally good splits by rounding,
-#: and 32-bit sums of weighted rows round otherwise. `test_a_weight_counts_as_so_many_rows` has the promise without chance.
-WEIGHTS_MEET_CHANCE = "validation rows and batches are drawn at random; 32-bit sums round"
+#: scikit-learn expects its own random forests, gradient boosting and bagging to fail this check too: a row of weight 2
+#: is drawn for validation or for a batch as one row, and the same row twice is not; trees choose among equally good
+#: splits by rounding, and 32-bit sums of weighted rows round otherwise. `test_a_weight_counts_as_repeated_rows` tests
+#: the same without random choices.
+RANDOM_ROWS = "validation rows and batches are drawn at random; 32-bit sums round"
 
 
 def expected_failures(estimator):
     if isinstance(estimator, negmm.ConstantRegressor):
         return {}
-    return {"check_sample_weight_equivalence_on_dense_data": WEIGHTS_MEET_CHANCE}
+    return {"check_sample_weight_equivalence_on_dense_data": RANDOM_ROWS}
 
 
-#: Whether a few whole numbers are a grid is decided by rows, whatever their weights: the one method whose weights must count to
-#: the last digit is told that they are none.
+#: Whether a few whole numbers are a grid is decided by rows, whatever their weights: the one method whose weights must
+#: count to the last digit is fitted with ``continuous``.
 CHECKED = [quick(name, continuous=name == "constant") for name in NAMES]
 
 
@@ -67,7 +68,7 @@ def test_scikit_learns_check_of_weights_passes_where_nothing_is_drawn(name):
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_weight_counts_as_so_many_rows(name):
+def test_a_weight_counts_as_repeated_rows(name):
     X, y = rows(60)
     weights = np.arange(60) % 4
     weighted = quick(name, **WHOLE[name]).fit(X, y, sample_weight=weights)
@@ -79,7 +80,7 @@ def test_a_weight_counts_as_so_many_rows(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_kept_and_copied_it_predicts_the_same_bits(name, tmp_path):
+def test_pickled_and_copied_estimators_predict_the_same_bits(name, tmp_path):
     X, y = rows()
     model = quick(name).fit(X, y)
     joblib.dump(model, tmp_path / "model.joblib")
@@ -111,7 +112,7 @@ def test_a_seed_decides_and_threads_do_not(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_missing_numbers_are_welcome(name):
+def test_missing_numbers_are_accepted(name):
     X, y = rows()
     X[::5, 1] = np.nan
     model = quick(name).fit(X, y)
@@ -123,7 +124,7 @@ def test_missing_numbers_are_welcome(name):
         assert np.isfinite(model.predict(nothing)).all()
 
 
-def test_grid_search_and_its_friends():
+def test_scikit_learns_searches():
     X, y = rows()
     search = GridSearchCV(
         quick("ne-gmm"), {"eta": [0.0, 1.0], "hidden": [(4,), (8, 8)]}, cv=2, scoring=metrics.neg_crps
@@ -153,7 +154,7 @@ def test_pipelines():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_predict_gives(name):
+def test_shapes_of_predictions(name):
     X, y = rows()
     model = quick(name).fit(X, y)
     dist = model.predict_dist(X)
@@ -204,7 +205,7 @@ def test_a_refit_that_fails_leaves_it_unfitted():
     assert not hasattr(model, "n_features_in_")
 
 
-def test_what_is_odd_about_the_data_is_a_warning():
+def test_data_warnings():
     X, y = rows()
     X[:, 2] = 1.0
     with pytest.warns(negmm.DataWarning, match='column "x2" is the same in every row and not used'):
@@ -214,7 +215,7 @@ def test_what_is_odd_about_the_data_is_a_warning():
         model.predict(X)
 
 
-def test_the_record_tells_how_it_was_trained():
+def test_the_training_record():
     X, y = rows()
     record = quick("ne-gmm", random_state=5).fit(X, y).record_
     assert record["seed"] == 5

@@ -42,7 +42,7 @@ def frames() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_adapter_says_what_the_estimator_says(name):
+def test_the_adapter_predicts_what_the_estimator_predicts(name):
     X, y = frames()
     adapter, plain = NEGMMProbaRegressor(quick(name)).fit(X, y), quick(name).fit(X, y["y"])
     new = X[:7]

@@ -17,7 +17,19 @@ from negmm import Distribution
 #: Methods whose mixtures may have atoms.
 MIXTURES = ["auto", "ne-gmm", "mdn", "ensemble", "constant"]
 #: What ``quick("ne-gmm")`` is on the command line.
-QUICK_FLAGS = ["--method", "ne-gmm", "--components", 2, "--hidden", 16, "--epochs", 60, "--learning-rate", 0.03, "--quiet"]
+QUICK_FLAGS = [
+    "--method",
+    "ne-gmm",
+    "--components",
+    2,
+    "--hidden",
+    16,
+    "--epochs",
+    60,
+    "--learning-rate",
+    0.03,
+    "--quiet",
+]
 
 
 def inputs(rows: int) -> tuple[np.random.Generator, pandas.DataFrame]:
@@ -37,7 +49,7 @@ def zeros(rows: int = 200) -> tuple[pandas.DataFrame, pandas.Series]:
     return X, pandas.Series(np.where(rng.random(rows) < 0.4, 0.0, amounts), name="claim")
 
 
-def shares(rows: int = 200) -> tuple[pandas.DataFrame, pandas.Series]:
+def fractions(rows: int = 200) -> tuple[pandas.DataFrame, pandas.Series]:
     rng, X = inputs(rows)
     middle = 1 / (1 + np.exp(-X["a"]))
     return X, pandas.Series(rng.beta(1 + 4 * middle, 5 - 4 * middle).round(5), name="share")
@@ -75,8 +87,8 @@ def test_zeros_have_a_probability(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_lies_beyond_bounds(name):
-    X, y = shares()
+def test_predictions_stay_within_bounds(name):
+    X, y = fractions()
     dist = quick(name, lower=0, upper=1).fit(X, y).predict_dist(X[:20])
     assert dist.measure == "continuous"
     assert dist.support() == (0, 1)
@@ -97,13 +109,13 @@ def test_continuous_is_a_density(name):
 CASES = {
     "counts": (counts, {}, []),
     "zeros": (zeros, {}, []),
-    "bounds": (shares, {"lower": 0.0, "upper": 1.0}, ["--lower", 0, "--upper", 1]),
+    "bounds": (fractions, {"lower": 0.0, "upper": 1.0}, ["--lower", 0, "--upper", 1]),
     "continuous": (counts, {"continuous": True}, ["--continuous"]),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_command_line_says_the_same(case, tmp_path):
+def test_the_command_line_gives_the_same_model(case, tmp_path):
     make, parameters, flags = CASES[case]
     X, y = make()
     data, ours, theirs, out = (tmp_path / name for name in ("data.csv", "ours.negmm", "theirs.negmm", "out.csv"))
@@ -121,8 +133,8 @@ def test_the_command_line_says_the_same(case, tmp_path):
     pandas.testing.assert_frame_equal(printed[expected.columns.to_list()], expected, check_exact=True)
 
 
-def test_loaded_it_has_the_bounds(tmp_path):
-    X, y = shares()
+def test_a_loaded_model_has_the_bounds(tmp_path):
+    X, y = fractions()
     model = quick("ngboost", lower=0, upper=1).fit(X, y)
     model.save(tmp_path / "model.negmm")
     loaded = negmm.load(tmp_path / "model.negmm")
@@ -138,8 +150,8 @@ def test_loaded_it_has_the_bounds(tmp_path):
         ({"lower": 0.5}, 'column "share": the target must be at least 0.5, found'),
     ],
 )
-def test_bounds_that_cannot_be_are_refused(parameters, message):
-    X, y = shares()
+def test_invalid_bounds_are_refused(parameters, message):
+    X, y = fractions()
     with pytest.raises(ValueError) as caught:
         quick("ngboost", **parameters).fit(X, y)
     assert message in str(caught.value)
@@ -147,7 +159,7 @@ def test_bounds_that_cannot_be_are_refused(parameters, message):
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_groups_are_held_out_together(name, tmp_path):
-    X, y = shares(60)
+    X, y = fractions(60)
     groups = np.arange(60) // 6
     apart, together = quick(name).fit(X, y), quick(name).fit(X, y, groups=groups)
     assert together.n_features_in_ == 2
@@ -164,15 +176,15 @@ def test_groups_are_held_out_together(name, tmp_path):
 
 
 def test_groups_that_do_not_fit_are_refused():
-    X, y = shares(60)
+    X, y = fractions(60)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         quick("ne-gmm").fit(X, y, groups=np.arange(59))
     with pytest.raises(ValueError, match='row 2, column "groups": the group is missing'):
         quick("ne-gmm").fit(X, y, groups=["a", "b", None] * 20)
 
 
-def test_names_that_meet_that_of_the_groups():
-    X, y = shares(60)
+def test_a_column_name_may_equal_that_of_the_groups():
+    X, y = fractions(60)
     X = X.rename(columns={"a": "groups"})
     model = quick("ngboost").fit(X, y, groups=np.arange(60) // 6)
     assert [name for name, _ in model._description()["inputs"]] == ["groups", "b"]
@@ -198,7 +210,7 @@ def test_pickles_of_earlier_versions_load():
     assert pickle.loads(pickle.dumps(rounded)) == rounded != now
 
 
-def test_pictures_of_values_with_probabilities():
+def test_plots_of_values_with_point_probabilities():
     pyplot = external.module("matplotlib.pyplot")
     grid = Distribution.of_mixtures([[1.0]], [[2.0]], [[1.5]], lower=0, step=1)
     axes = grid.plot(0)

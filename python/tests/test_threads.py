@@ -45,8 +45,8 @@ def test_others_work_during_fit_and_predict():
     model = negmm.NEGMMRegressor(epochs=200)
     assert turns_meanwhile(lambda: model.fit(X, y)) > 10
     many = np.tile(X, (100, 1))
-    for question in (model.predict, model.predict_dist, model.predict_interval):
-        assert turns_meanwhile(lambda question=question: question(many)) > 5, question
+    for method in (model.predict, model.predict_dist, model.predict_interval):
+        assert turns_meanwhile(lambda method=method: method(many)) > 5, method
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -63,7 +63,7 @@ def test_fits_in_threads_give_the_bits_of_fits_alone(name):
         assert list(threads.map(fit, range(8))) == alone
 
 
-def test_one_model_answers_in_many_threads():
+def test_one_model_predicts_in_many_threads():
     X, y = rows(400)
     model = quick("ensemble").fit(X, y)
     dist = model.predict_dist(X)
@@ -93,7 +93,7 @@ def _threads(n_jobs):
 
 
 @pytest.mark.filterwarnings("error")
-def test_n_jobs_means_threads_wherever_it_is_asked():
+def test_n_jobs_is_the_number_of_threads():
     """Threads may start threads, and processes that may start no processes too: nothing is odd about that."""
     assert [_threads(2), _threads(None), _threads(-1)] == [2, 1, joblib.cpu_count()]
     with ThreadPoolExecutor(1) as thread:
@@ -105,13 +105,13 @@ def test_n_jobs_means_threads_wherever_it_is_asked():
 
 
 @pytest.mark.filterwarnings("error")
-def test_n_jobs_keeps_to_what_others_leave(monkeypatch):
+def test_n_jobs_respects_other_limits(monkeypatch):
     with joblib.parallel_config(n_jobs=2):
         assert [_threads(None), _threads(1)] == [2, 1]
     with joblib.parallel_config(backend="sequential"):
         assert [_threads(None), _threads(4), _threads(-1)] == [1, 1, 1]
-    share = max(joblib.cpu_count() // 2, 1)
-    assert max(joblib.Parallel(n_jobs=2)(joblib.delayed(_threads)(-1) for _ in range(4))) == share
+    expected = max(joblib.cpu_count() // 2, 1)
+    assert max(joblib.Parallel(n_jobs=2)(joblib.delayed(_threads)(-1) for _ in range(4))) == expected
     # As the workers of Dask, Ray and Spark have it.
     monkeypatch.setattr("negmm.threads.LIMIT", 1)
     assert [_threads(-1), _threads(None), _threads(3)] == [1, 1, 3]
@@ -146,7 +146,8 @@ def test_means_of_many_rows_need_little_memory():
         import numpy as np
         import negmm
         X = np.random.default_rng(0).normal(size=(400_000, 3))
-        model = negmm.EnsembleRegressor(member="ne-gmm", ensemble_size=5, components=8, epochs=1, hidden=(8,)).fit(X[:200], X[:200, 0])
+        model = negmm.EnsembleRegressor(member="ne-gmm", ensemble_size=5, components=8, epochs=1, hidden=(8,))
+        model.fit(X[:200], X[:200, 0])
         model.predict(X[:1000])
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         means, sds = model.predict(X, return_std=True)

@@ -41,7 +41,9 @@ def test_every_type_of_time_gives_the_same_model(name):
         pandas.DataFrame({"when": zoned.dt.tz_convert("Asia/Tokyo")}),
         pandas.DataFrame({"when": pandas.Series(objects, dtype=object)}),
         polars.DataFrame({"when": objects}),
-        polars.DataFrame({"when": polars.Series(objects).dt.replace_time_zone("UTC").dt.convert_time_zone("Asia/Tokyo")}),
+        polars.DataFrame(
+            {"when": polars.Series(objects).dt.replace_time_zone("UTC").dt.convert_time_zone("Asia/Tokyo")}
+        ),
         polars.DataFrame({"when": text_of(when)}),
     ]
     for frame in frames:
@@ -75,7 +77,9 @@ def test_lengths_of_time_are_seconds():
     for frame in frames:
         np.testing.assert_array_equal(quick("ngboost").fit(frame, y).predict(numbers), expected)
     plain = quick("ngboost").fit(seconds[:, np.newaxis], y)
-    np.testing.assert_array_equal(plain.predict(lengths.to_numpy()[:, np.newaxis]), plain.predict(seconds[:, np.newaxis]))
+    np.testing.assert_array_equal(
+        plain.predict(lengths.to_numpy()[:, np.newaxis]), plain.predict(seconds[:, np.newaxis])
+    )
 
 
 def test_dates_and_times_of_day():
@@ -111,10 +115,12 @@ def test_the_program_predicts_the_same_from_a_file(tmp_path):
     model.save(tmp_path / "m.negmm")
     frame.to_csv(tmp_path / "f.csv", index=False)
     run("predict", tmp_path / "m.negmm", tmp_path / "f.csv", "-o", tmp_path / "p.csv")
-    np.testing.assert_array_equal(pandas.read_csv(tmp_path / "p.csv", float_precision="round_trip")["mean"], model.predict(frame))
+    np.testing.assert_array_equal(
+        pandas.read_csv(tmp_path / "p.csv", float_precision="round_trip")["mean"], model.predict(frame)
+    )
 
 
-def test_dates_that_do_not_decide_are_refused():
+def test_ambiguous_dates_are_refused():
     frame = pandas.DataFrame({"when": ["01/02/2012", "03/04/2012"] * 20})
     with pytest.raises(ValueError, match='"01/02/2012" may be dmy or mdy'):
         quick("ngboost").fit(frame, np.arange(40.0))

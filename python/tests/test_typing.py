@@ -29,7 +29,9 @@ def test_documented_examples_have_types(tmp_path):
     for number, page in enumerate(PAGES):
         (tmp_path / f"page{number}.py").write_text(examples(page), encoding="utf-8")
     ignored = "".join(f"[mypy-{name}.*]\nignore_missing_imports = True\n" for name in UNTYPED)
-    (tmp_path / "mypy.ini").write_text(f"[mypy]\nstrict = True\nuntyped_calls_exclude = dask,distributed\n{ignored}", encoding="utf-8")
+    (tmp_path / "mypy.ini").write_text(
+        f"[mypy]\nstrict = True\nuntyped_calls_exclude = dask,distributed\n{ignored}", encoding="utf-8"
+    )
     found = subprocess.run(
         [sys.executable, "-m", "mypy", "."], cwd=tmp_path, capture_output=True, text=True, check=False
     )

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_is_consistent() {
         Arguments::parser().debug_assert();
     }
 
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_help_has_what_most_people_need() {
+    fn the_short_help_has_the_common_flags() {
         let mut command = Arguments::parser();
         let fit = command.find_subcommand_mut("fit").unwrap();
         let (short, long) = (fit.render_help().to_string(), fit.render_long_help().to_string());

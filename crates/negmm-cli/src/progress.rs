@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_tell_progress_and_time_left() {
+    fn lines_have_progress_and_time_left() {
         let after = Duration::from_secs;
         assert_eq!(line(("training", ""), 25, Some(100), after(120)), "training: 25 %, 2 min so far, about 6 min left");
         assert_eq!(line(("comparing", "fit"), 0, Some(1), after(60)), "comparing: 0 of 1 fit, 1 min so far");

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exit_codes_tell_what_is_at_fault() {
+    fn exit_codes_depend_on_the_kind_of_error() {
         let kinds = [ErrorKind::Data, ErrorKind::Model, ErrorKind::Io, ErrorKind::Options, ErrorKind::Cancelled];
         assert_eq!(kinds.map(exit_code), [1, 1, 1, 2, 130]);
     }

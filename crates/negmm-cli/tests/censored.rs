@@ -36,7 +36,7 @@ fn fails(folder: &Folder, arguments: &[&str], code: i32, words: &str) {
 }
 
 #[test]
-fn fit_and_evaluate_say_what_the_scores_are_of() {
+fn fit_and_evaluate_name_the_scored_rows() {
     let folder = Folder::new();
     folder.write("d.csv", times(300));
     let fit = folder.done(&[&["fit", "d.csv", "-o", "m", "--held-out", "h.csv"][..], &COLUMNS, &QUICK].concat()).text();
@@ -77,7 +77,7 @@ fn a_column_that_is_not_there_is_one_clear_error() {
 }
 
 #[test]
-fn words_for_true_are_read_as_in_training() {
+fn truth_values_are_parsed_as_in_training() {
     let folder = Folder::new();
     let words = times(300).replace(",0\n", ",no\n").replace(",1\n", ",yes\n");
     folder.write("d.csv", times(300));

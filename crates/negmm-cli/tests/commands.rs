@@ -32,7 +32,7 @@ fn rows_that_are_all_the_same() {
 }
 
 #[test]
-fn columns_that_tell_nothing_are_named() {
+fn columns_without_information_are_named() {
     let folder = Folder::new();
     folder.write("d.csv", "x,none,same,y\n1,,s,2\n2,NA,s,5\n3,,s,4\n");
     let outcome = folder.fit("d.csv", "m", &[]);
@@ -80,7 +80,7 @@ fn quotes_and_new_lines_in_cells() {
 }
 
 #[test]
-fn a_flag_wins_over_the_config_file() {
+fn flags_take_precedence_over_the_config_file() {
     let folder = Folder::new();
     folder.write("ok.csv", rows(60));
     folder.write(
@@ -158,7 +158,7 @@ fn squeezed(text: &str) -> String {
 }
 
 #[test]
-fn tables_for_people() {
+fn human_readable_output() {
     let folder = Folder::with_model();
     let evaluate = folder.done(&["evaluate", "ok.negmm", "ok.csv"]).text();
     assert!(evaluate.starts_with("60 rows, target \"y\"\n") && evaluate.contains("\nconstant "), "{evaluate}");
@@ -181,10 +181,10 @@ fn the_default_is_auto() {
         text.contains("held-out scores on 60 rows, each predicted by 1 of the 5 networks (the whole ensemble is usually better):\n"),
         "{text}"
     );
-    let held = String::from_utf8(folder.read("h.csv")).unwrap();
-    let lines: Vec<&str> = held.lines().collect();
+    let held_out = String::from_utf8(folder.read("h.csv")).unwrap();
+    let lines: Vec<&str> = held_out.lines().collect();
     assert_eq!((lines.len(), lines[0]), (61, "row,target,mean,sd,lower_0.95,upper_0.95,pit"));
-    assert!((1..=60).all(|row| lines[row].starts_with(&format!("{row},"))), "{held}");
+    assert!((1..=60).all(|row| lines[row].starts_with(&format!("{row},"))), "{held_out}");
     let inspect = folder.done(&["inspect", "a.negmm"]).text();
     for words in ["folds 5", "hidden 64,64,64,64", "steps 60", "5 networks, best checkpoint at check"] {
         assert!(squeezed(&inspect).contains(words), "{words}: {inspect}");
@@ -219,8 +219,8 @@ fn the_demo_shows_and_saves() {
     let page = |path: &str| std::fs::read_to_string(path).unwrap();
     assert!(page(json["report"].as_str().unwrap()).starts_with("<!doctype html>"));
     let text = folder.done(&["demo"]).text();
-    let (_, place) = text.trim_end().rsplit_once("report with more plots: ").unwrap();
-    assert!(page(place) == String::from_utf8(folder.read("d/toy2.html")).unwrap());
+    let (_, path) = text.trim_end().rsplit_once("report with more plots: ").unwrap();
+    assert!(page(path) == String::from_utf8(folder.read("d/toy2.html")).unwrap());
 }
 
 #[test]
@@ -231,14 +231,14 @@ fn help_and_version() {
         let outcome = folder.done(command);
         assert!(outcome.text().contains("Usage: negmm") && outcome.err.is_empty(), "{command:?}");
     }
-    // Nothing said at all: the help, as a complaint.
+    // Without arguments: the help, on standard error.
     let outcome = folder.run(&[]);
     assert_eq!((outcome.code, outcome.out.len()), (Some(2), 0));
     assert!(outcome.err.contains("Usage: negmm"));
 }
 
 #[test]
-fn the_order_of_settings_tells_nothing() {
+fn the_order_of_settings_does_not_matter() {
     let folder = Folder::new();
     folder.write("ok.csv", rows(60));
     let fit = ["fit", "ok.csv", "--target", "y", "--method", "ne-gmm", "--epochs", "2", "--hidden", "4"];

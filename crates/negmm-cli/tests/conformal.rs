@@ -64,33 +64,43 @@ fn regions_go_into_parquet() {
 }
 
 #[test]
-fn calibrated_sets_are_guaranteed_and_say_so() {
+fn calibrated_sets_come_with_their_guarantee() {
     let folder = Folder::with_model();
-    folder.write("held.csv", rows(400));
+    folder.write("calibration.csv", rows(400));
     let conformal = ["predict", "ok.negmm", "ok.csv", "--interval", "0.9", "--conformal"];
     folder.refused(
         &conformal,
         1,
         "the model is not calibrated, so it has no conformal sets; use `negmm calibrate` with rows that the model was not fitted to",
     );
-    let said = folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "safe.negmm"]).text();
-    assert!(said.starts_with("ne-gmm for \"y\", calibrated on 400 rows, which must not be training rows\n"), "{said}");
+    let text = folder.done(&["calibrate", "ok.negmm", "calibration.csv", "-o", "safe.negmm"]).text();
+    assert!(text.starts_with("ne-gmm for \"y\", calibrated on 400 rows, which must not be training rows\n"), "{text}");
     let line = "  0.9   at least 90 % on average; for this model at least 88 % with 90 % confidence (400 rows)\n";
-    assert!(said.contains(line), "{said}");
-    let json = folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "safe.negmm", "--json"]).json();
+    assert!(text.contains(line), "{text}");
+    let json = folder.done(&["calibrate", "ok.negmm", "calibration.csv", "-o", "safe.negmm", "--json"]).json();
     assert_eq!((&json["rows"], &json["guarantees"][2]["coverage"]), (&400.into(), &0.9.into()));
     assert!(json["guarantees"][2]["bound"].as_f64().unwrap() > 0.87);
-    let arguments =
-        ["predict", "safe.negmm", "held.csv", "--interval", "0.9", "--region", "0.8", "--conformal", "--keep", "y"];
+    let arguments = [
+        "predict",
+        "safe.negmm",
+        "calibration.csv",
+        "--interval",
+        "0.9",
+        "--region",
+        "0.8",
+        "--conformal",
+        "--keep",
+        "y",
+    ];
     let outcome = folder.done(&arguments);
     let sentence =
         "interval 0.9: at least 90 % on average; for this model at least 88 % with 90 % confidence (400 rows)\n";
     assert!(outcome.err.contains(sentence), "{}", outcome.err);
     let text = outcome.text();
     let [y, lower, upper] = ["y", "lower_0.9", "upper_0.9"].map(|name| numbers(&text, name));
-    let held = (0..y.len()).filter(|row| lower[*row] <= y[*row] && y[*row] <= upper[*row]).count();
+    let covered = (0..y.len()).filter(|row| lower[*row] <= y[*row] && y[*row] <= upper[*row]).count();
     // On the calibration rows themselves: at least 90 % and one row.
-    assert!((361..=366).contains(&held), "{held}");
+    assert!((361..=366).contains(&covered), "{covered}");
     let inspected = folder.done(&["inspect", "safe.negmm"]).text();
     assert!(
         inspected.trim_end().ends_with("conformal prediction sets from 400 rows of a calibration set"),
@@ -100,7 +110,7 @@ fn calibrated_sets_are_guaranteed_and_say_so() {
     let plain =
         ["ok.negmm", "safe.negmm"].map(|model| folder.done(&["predict", model, "ok.csv", "--interval", "0.9"]).text());
     assert_eq!(plain[0], plain[1]);
-    folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "ok.negmm", "--quiet"]);
+    folder.done(&["calibrate", "ok.negmm", "calibration.csv", "-o", "ok.negmm", "--quiet"]);
     assert_eq!(folder.read("ok.negmm"), folder.read("safe.negmm"));
     folder.refused(
         &["predict", "safe.negmm", "ok.csv", "--conformal"],
@@ -110,11 +120,11 @@ fn calibrated_sets_are_guaranteed_and_say_so() {
 }
 
 #[test]
-fn too_few_rows_are_the_whole_line_in_words() {
+fn with_too_few_calibration_rows_sets_are_unbounded() {
     let folder = Folder::with_model();
     folder.write("few.csv", rows(8));
-    let said = folder.done(&["calibrate", "ok.negmm", "few.csv", "-o", "few.negmm"]).text();
-    assert!(said.contains("0.9   unbounded: 90 % needs at least 9 rows, and there are 8"), "{said}");
+    let text = folder.done(&["calibrate", "ok.negmm", "few.csv", "-o", "few.negmm"]).text();
+    assert!(text.contains("0.9   unbounded: 90 % needs at least 9 rows, and there are 8"), "{text}");
     let arguments = ["predict", "few.negmm", "ok.csv", "--interval", "0.9", "--region", "0.9", "--conformal"];
     let outcome = folder.done(&arguments);
     assert!(outcome.err.contains("region 0.9: unbounded"), "{}", outcome.err);
@@ -125,9 +135,9 @@ fn too_few_rows_are_the_whole_line_in_words() {
 #[test]
 fn groups_and_weights_are_columns_of_both_files() {
     let folder = Folder::with_model();
-    folder.write("held.csv", rows(300));
-    let said = folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "by.negmm", "--by", "c"]).text();
-    assert!(said.contains("\n  a  at least 90 % on average") && said.contains("\n  b  at least"), "{said}");
+    folder.write("calibration.csv", rows(300));
+    let text = folder.done(&["calibrate", "ok.negmm", "calibration.csv", "-o", "by.negmm", "--by", "c"]).text();
+    assert!(text.contains("\n  a  at least 90 % on average") && text.contains("\n  b  at least"), "{text}");
     let conformal = ["predict", "by.negmm", "new.csv", "--interval", "0.9", "--conformal", "--keep", "c"];
     folder.write("new.csv", "x,c,y\n0.5,a,1\n0.5,b,1\n0.5,z,1\n");
     let outcome = folder.done(&conformal);
@@ -142,13 +152,14 @@ fn groups_and_weights_are_columns_of_both_files() {
     assert_eq!(outcome.text().lines().next(), Some("c,mean,sd,lower_0.9,upper_0.9"));
     let upper = numbers(&outcome.text(), "upper_0.9");
     assert!(upper[0].is_finite() && upper[1].is_finite() && upper[2] == f64::INFINITY);
-    let weighted = ["calibrate", "ok.negmm", "held.csv", "-o", "w.negmm", "--weight", "x"];
+    let weighted = ["calibrate", "ok.negmm", "calibration.csv", "-o", "w.negmm", "--weight", "x"];
     assert!(folder.done(&weighted).text().contains("if the weights are right"));
-    let text = folder.done(&["predict", "w.negmm", "held.csv", "--interval", "0.8", "--conformal", "--quiet"]).text();
+    let text =
+        folder.done(&["predict", "w.negmm", "calibration.csv", "--interval", "0.8", "--conformal", "--quiet"]).text();
     assert!(numbers(&text, "upper_0.8").iter().all(|upper| upper.is_finite()));
-    let outcome = folder.run(&["calibrate", "ok.negmm", "held.csv", "-o", "w.negmm", "--weight", "z"]);
+    let outcome = folder.run(&["calibrate", "ok.negmm", "calibration.csv", "-o", "w.negmm", "--weight", "z"]);
     assert!(outcome.code == Some(1) && outcome.err.contains("there is no column \"z\""), "{}", outcome.err);
-    let outcome = folder.run(&["calibrate", "ok.negmm", "held.csv", "-o", "held.csv"]);
+    let outcome = folder.run(&["calibrate", "ok.negmm", "calibration.csv", "-o", "calibration.csv"]);
     assert!(outcome.code == Some(2) && outcome.err.contains("would replace the data"), "{}", outcome.err);
 }
 
@@ -168,9 +179,9 @@ fn sets_of_a_sequence_adapt() {
     );
     let text = outcome.text();
     let (lower, upper) = (numbers(&text, "lower_0.9"), numbers(&text, "upper_0.9"));
-    let held = (0..395).filter(|row| lower[*row] <= price(row + 5) && price(row + 5) <= upper[*row]).count();
+    let covered = (0..395).filter(|row| lower[*row] <= price(row + 5) && price(row + 5) <= upper[*row]).count();
     // 0.92 / (0.02 · 395) is the bound.
-    assert!((held as f64 / 395.0 - 0.9).abs() < 0.1166, "{held}");
+    assert!((covered as f64 / 395.0 - 0.9).abs() < 0.1166, "{covered}");
     let outcome = folder.run(&["calibrate", "s.negmm", "s.csv", "-o", "t.negmm"]);
     assert!(outcome.code == Some(2) && outcome.err.contains("sequences cannot be calibrated"), "{}", outcome.err);
 }

@@ -38,7 +38,7 @@ fn a_column_of_dates_is_found_and_shown() {
 }
 
 #[test]
-fn the_form_is_that_of_training() {
+fn the_date_format_is_that_of_training() {
     let folder = Folder::new();
     folder.write("f.csv", rides("/"));
     folder.fit("f.csv", "m", &[]);
@@ -54,7 +54,7 @@ fn the_form_is_that_of_training() {
 }
 
 #[test]
-fn the_option_says_what_the_column_does_not() {
+fn the_option_sets_an_ambiguous_format() {
     let folder = Folder::new();
     let rows: String =
         (1..=12).map(|day| format!("{day:02}/{:02}/2019,{},{day}\n", 13 - day, 20_190_100 + day)).collect();

@@ -16,7 +16,7 @@ fn grades(count: usize) -> String {
 }
 
 #[test]
-fn a_discrete_target_is_said_and_scored_by_its_mass() {
+fn a_discrete_target_is_announced_and_has_a_mass_nll() {
     let folder = Folder::new();
     folder.write("d.csv", grades(120));
     let sentence = "\nthe target is discrete (steps of 1, at least 0): compare mass NLL, not NLL\n";
@@ -50,7 +50,7 @@ fn a_discrete_target_is_said_and_scored_by_its_mass() {
 }
 
 #[test]
-fn comparing_shows_the_mass_nll_of_a_discrete_target() {
+fn compare_shows_the_mass_nll_of_a_discrete_target() {
     let folder = Folder::new();
     folder.write("d.csv", grades(120));
     folder.write("ok.csv", rows(60));

@@ -5,7 +5,7 @@ use crate::common;
 use common::{Folder, rows};
 
 #[test]
-fn engines_are_told_and_refused_by_name() {
+fn engines_are_listed_and_unknown_ones_refused() {
     let folder = Folder::new();
     let engines = folder.done(&["inspect", "--engines", "--json"]).json();
     assert_eq!(engines["cpu"]["usable"], true);
@@ -23,7 +23,7 @@ fn engines_are_told_and_refused_by_name() {
 }
 
 #[test]
-fn predictions_are_the_same_by_every_engine() {
+fn every_engine_predicts_the_same() {
     let folder = Folder::new();
     let engines = folder.done(&["inspect", "--engines", "--json"]).json();
     folder.write("data.csv", rows(60));

@@ -107,7 +107,7 @@ fn folder_of_long() -> Folder {
 }
 
 #[test]
-fn long_series_are_answered_as_all_at_once() {
+fn long_series_are_forecast_in_batches() {
     let folder = folder_of_long();
     folder.write("long.csv", long(500));
     let forecaster = Forecaster::load(folder.path("l.negmm")).unwrap();
@@ -142,7 +142,7 @@ fn memory_does_not_grow_with_the_forecasts() {
 }
 
 #[test]
-fn what_is_refused() {
+fn invalid_series_and_options_are_refused() {
     let folder = Folder::new();
     folder.write("h.csv", hours(24 * 4));
     let fit = |more: &[&'static str]| [&["fit", "h.csv", "-o", "x.negmm"], more].concat();

@@ -29,12 +29,12 @@ fn a_calibrated_model_raises_no_alarm() {
     assert!(text.contains("e-value ") && text.contains("90 % intervals") && text.contains("CRPS"), "{text}");
     let json = folder.done(&["monitor", "ok.negmm", "--data", "new.csv", "--json"]).json();
     assert_eq!((&json["alarm"], &json["rows"], &json["since"]), (&Value::Bool(false), &3000.into(), &Value::Null));
-    let share = &json["coverage"][1];
-    assert!(share["lower"].as_f64().unwrap() < 0.9 && 0.9 < share["upper"].as_f64().unwrap(), "{share}");
+    let interval = &json["coverage"][1];
+    assert!(interval["lower"].as_f64().unwrap() < 0.9 && 0.9 < interval["upper"].as_f64().unwrap(), "{interval}");
 }
 
 #[test]
-fn a_change_is_found_with_its_row_and_exit_code_3() {
+fn a_change_point_is_found_with_exit_code_3() {
     let folder = Folder::with_model();
     folder.write("new.csv", drawn(&folder, 2000, 1200, 1.0));
     let outcome = folder.run(&["monitor", "ok.negmm", "--data", "new.csv", "--json", "--svg", "watch.svg"]);
@@ -48,7 +48,7 @@ fn a_change_is_found_with_its_row_and_exit_code_3() {
 }
 
 #[test]
-fn a_watch_goes_on_where_it_was() {
+fn monitoring_continues_from_its_state() {
     let folder = Folder::with_model();
     let data = drawn(&folder, 1500, 800, 0.7);
     let lines: Vec<&str> = data.lines().collect();
@@ -93,7 +93,7 @@ fn walk(steps: usize, from: usize, size: f64) -> String {
 }
 
 #[test]
-fn a_forecaster_is_watched_a_step_at_a_time() {
+fn a_forecaster_is_monitored_one_step_ahead() {
     let folder = Folder::new();
     folder.write("past.csv", walk(300, 300, 1.0));
     let fit = ["fit", "past.csv", "--sequence", "y", "--time", "when", "--horizon", "2", "-o", "w.negmm"];
@@ -106,20 +106,20 @@ fn a_forecaster_is_watched_a_step_at_a_time() {
     let since = json["since"].as_u64().unwrap();
     assert!(json["rows"] == 300 && (130..=170).contains(&since), "{json}");
     // Monitored are the one-step forecasts.
-    let said = folder
+    let expected = folder
         .done(&["predict", "w.negmm", "new.csv", "--test-size", "300", "--stride", "1", "--interval", "0.9"])
         .text();
     let truth = walk(600, 450, 4.0);
     let y_at = |when: &str| truth.lines().find_map(|line| line.strip_prefix(&format!("{when},"))).unwrap();
     let first: Vec<Vec<&str>> =
-        said.lines().map(|line| line.split(',').collect()).filter(|line: &Vec<&str>| line[2] == "1").collect();
+        expected.lines().map(|line| line.split(',').collect()).filter(|line: &Vec<&str>| line[2] == "1").collect();
     let inside = first.iter().filter(|line| {
         let [y, low, high] = [y_at(line[1]), line[5], line[6]].map(|cell| cell.parse::<f64>().unwrap());
         low <= y && y <= high
     });
     // The last step has no second one, so `predict` leaves it out.
-    let held = json["coverage"][1]["held"].as_f64().unwrap() * 300.0;
-    assert!(first.len() == 299 && (held - inside.count() as f64).abs() < 1.5, "{held}");
+    let covered = json["coverage"][1]["held"].as_f64().unwrap() * 300.0;
+    assert!(first.len() == 299 && (covered - inside.count() as f64).abs() < 1.5, "{covered}");
 
     // In parts each step is seen once.
     let lines: Vec<&str> = truth.lines().collect();
@@ -135,7 +135,7 @@ fn a_forecaster_is_watched_a_step_at_a_time() {
 }
 
 #[test]
-fn what_cannot_be_watched_of_series_is_said() {
+fn series_that_cannot_be_monitored_are_refused() {
     let folder = Folder::new();
     let text = (0..80).fold(String::from("id,y\n"), |text, row| text + &format!("{},{}\n", row % 2, (row * 7) % 10));
     folder.write("s.csv", text);

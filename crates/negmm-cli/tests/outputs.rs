@@ -49,7 +49,7 @@ fn a_full_disk_is_a_failure() {
 
 #[test]
 #[cfg(unix)]
-fn a_reader_that_has_gone_away_ends_it_quietly() {
+fn a_closed_pipe_ends_the_program_quietly() {
     let folder = Folder::with_model();
     for arguments in [&["fit", "--help"][..], &["inspect", "ok.negmm"], &["predict", "ok.negmm", "ok.csv"]] {
         let mut child = folder.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
@@ -66,20 +66,20 @@ fn outputs_that_collide_are_refused_before_work_starts() {
     std::fs::create_dir(folder.path("sub")).unwrap();
     for (outputs, message) in [
         (
-            &["-o", "m", "--held-out", "m"][..],
-            "the model and the held-out predictions would both go to m: use another --held-out FILE",
+            &["-o", "m", "--locked-out", "m"][..],
+            "the model and the locked-out predictions would both go to m: use another --locked-out FILE",
         ),
         (
-            &["-o", "m", "--held-out", "sub/../m"],
-            "the model and the held-out predictions would both go to sub/../m: use another --held-out FILE",
+            &["-o", "m", "--locked-out", "sub/../m"],
+            "the model and the locked-out predictions would both go to sub/../m: use another --locked-out FILE",
         ),
         (
-            &["-o", "-", "--held-out", "-"],
-            "the model and the held-out predictions would both go to standard output: use another --held-out FILE",
+            &["-o", "-", "--locked-out", "-"],
+            "the model and the locked-out predictions would both go to standard output: use another --locked-out FILE",
         ),
         (
-            &["-o", "m", "--held-out", "h", "--report", "h"],
-            "the held-out predictions and the report would both go to h: use another --report FILE",
+            &["-o", "m", "--locked-out", "h", "--report", "h"],
+            "the locked-out predictions and the report would both go to h: use another --report FILE",
         ),
         (
             &["-o", "c.toml", "--config", "c.toml"],
@@ -94,14 +94,14 @@ fn outputs_that_collide_are_refused_before_work_starts() {
         let message = format!("the model would replace the {what} in {output}: use another -o MODEL");
         folder.refused(&[&tune[..], &[output]].concat(), 2, &message);
     }
-    // Only the held-out predictions are on standard output.
-    let outcome = folder.done(&fit(&["-o", "m", "--held-out", "-"]));
+    // Only the locked-out predictions are on standard output.
+    let outcome = folder.done(&fit(&["-o", "m", "--locked-out", "-"]));
     assert!(outcome.text().starts_with("row,"), "{}", outcome.text());
     assert!(!outcome.text().contains("ne-gmm") && outcome.err.contains("ne-gmm"), "{}", outcome.err);
 }
 
 #[test]
-fn a_failure_is_an_object_for_programs() {
+fn with_json_an_error_is_a_json_object() {
     let folder = Folder::with_model();
     folder.write("bad.csv", "x,c,y\n1,a,2\n3,b,high\n");
     let expect = |arguments: &[&str], code, expected: serde_json::Value| {
@@ -147,8 +147,9 @@ fn predictions_as_lines_of_json() {
         }
     }
     assert_eq!(objects.next(), None);
-    let told = folder.done(&[&["predict", "ok.negmm", "ok.csv", "--json", "-o", "p.jsonl"][..], &ask].concat()).json();
-    assert_eq!(told["rows"], 60);
+    let summary =
+        folder.done(&[&["predict", "ok.negmm", "ok.csv", "--json", "-o", "p.jsonl"][..], &ask].concat()).json();
+    assert_eq!(summary["rows"], 60);
     assert_eq!(folder.read("p.jsonl"), text.as_bytes());
 }
 
@@ -171,7 +172,7 @@ fn a_model_may_come_from_standard_input() {
 }
 
 #[test]
-fn a_terminal_is_not_told_what_to_do() {
+fn control_characters_do_not_reach_the_terminal() {
     let folder = Folder::new();
     let red = "\u{1b}[31m";
     folder.write("d.csv", rows(60).replace("x,c,y", &format!("{red}x,c\u{9b}0m,y")));
@@ -193,19 +194,19 @@ fn a_terminal_is_not_told_what_to_do() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_cleared_by_the_next() {
+fn files_of_a_killed_run_are_removed_by_the_next() {
     let folder = Folder::with_model();
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
-    for name in [".negmm-dead", ".negmm-held", ".negmm-new", ".other"] {
+    for name in [".negmm-dead", ".negmm-locked", ".negmm-new", ".other"] {
         folder.write(name, "half");
         if name != ".negmm-new" {
             std::fs::File::options().write(true).open(folder.path(name)).unwrap().set_modified(old).unwrap();
         }
     }
-    let held = std::fs::File::options().write(true).open(folder.path(".negmm-held")).unwrap();
-    held.lock().unwrap();
+    let locked = std::fs::File::options().write(true).open(folder.path(".negmm-locked")).unwrap();
+    locked.lock().unwrap();
     folder.fit("ok.csv", "m", &[]);
-    assert_eq!(folder.names(), [".negmm-held", ".negmm-new", ".other", "m", "ok.csv", "ok.negmm"]);
+    assert_eq!(folder.names(), [".negmm-locked", ".negmm-new", ".other", "m", "ok.csv", "ok.negmm"]);
 }
 
 #[test]
@@ -219,11 +220,11 @@ fn memory_has_a_limit() {
 }
 
 #[test]
-fn shells_and_man_are_served() {
+fn completions_and_the_manual_page_are_printed() {
     let folder = Folder::new();
     for (shell, word) in [("bash", "COMPREPLY"), ("zsh", "#compdef negmm"), ("fish", "complete -c negmm")] {
         let script = folder.done(&["completions", shell]).text();
-        assert!(script.contains(word) && script.contains("held-out"), "{script}");
+        assert!(script.contains(word) && script.contains("locked-out"), "{script}");
     }
     let message = "<SHELL> must be bash, elvish, fish, powershell or zsh, found \"csh\"";
     folder.refused(&["completions", "csh"], 2, message);

@@ -34,7 +34,7 @@ fn tables_and_figures_are_written() {
 }
 
 #[test]
-fn shards_join_to_the_same_table() {
+fn joined_shards_give_the_same_table() {
     let folder = Folder::new();
     folder.done(&toy1(&["-o", "whole"]));
     for shard in ["1/2", "2/2"] {
@@ -53,7 +53,7 @@ fn shards_join_to_the_same_table() {
 }
 
 #[test]
-fn what_it_refuses() {
+fn invalid_arguments_are_refused() {
     let folder = Folder::new();
     folder.refused(&["paper", "toy3"], 2, "<EXPERIMENT> must be toy1, toy2, uci or finance, found \"toy3\"");
     folder.refused(&["paper", "uci", "--data", "nowhere"], 1, "nowhere: there is no such folder; use --data DIR");

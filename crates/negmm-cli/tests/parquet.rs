@@ -81,7 +81,7 @@ fn predictions_are_written_as_parquet() {
 }
 
 #[test]
-fn a_sequence_goes_out_with_its_step_after_the_last() {
+fn the_output_of_a_sequence_has_the_step_after_the_last_row() {
     let folder = folder();
     folder.fit("ok.parquet", "s.negmm", &["--sequence", "y", "--window", "5"]);
     folder.done(&["predict", "s.negmm", "ok.parquet", "--keep", "c", "-o", "out.parquet"]);
@@ -98,7 +98,7 @@ fn a_sequence_goes_out_with_its_step_after_the_last() {
 }
 
 #[test]
-fn other_formats_are_named() {
+fn unsupported_formats_are_named_in_errors() {
     let folder = folder();
     let expected = "data.csv: expected CSV (plain or gzip) or Parquet, found";
     folder.data_refused(b"PK\x03\x04\x14\0\x06\0", &format!("{expected} a zip archive or a workbook (.xlsx, .ods)"));

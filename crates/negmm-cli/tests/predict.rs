@@ -60,7 +60,7 @@ fn rows_outside_the_ranges_of_training_are_counted_and_named() {
 }
 
 #[test]
-fn samples_answer_everything_but_components() {
+fn samples_have_all_columns_but_components() {
     let folder = Folder::new();
     folder.write("ok.csv", rows(60));
     let fitted = folder.fit("ok.csv", "m", &["--method", "sample-net", "--samples", "12", "--sinkhorn", "0.1"]).text();
@@ -93,7 +93,7 @@ fn components_of_a_pooled_gaussian_are_one() {
 }
 
 #[test]
-fn numbers_read_back_as_they_were() {
+fn numbers_round_trip() {
     let folder = Folder::with_model();
     let text = folder.done(&["predict", "ok.negmm", "ok.csv", "--quantiles", "0.05", "--above", "1"]).text();
     let predictions =
@@ -155,7 +155,7 @@ fn new_categories_and_missing_cells_are_counted() {
 }
 
 #[test]
-fn kept_cells_survive() {
+fn kept_cells_are_unchanged() {
     let folder = Folder::with_model();
     let cells = ["plain", " blanks ", "a,b", "say \"hi\"", "two\nlines", "", "007", "é"];
     let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
@@ -190,7 +190,7 @@ fn threads_and_chunks_change_nothing() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_reader_that_closes_early_is_not_an_error() {
     let folder = Folder::with_model();
     folder.write("d.csv", rows(50_000));
     let mut child = folder.command(&["predict", "ok.negmm", "d.csv", "--components"]).spawn().unwrap();

@@ -23,7 +23,7 @@ fn shop(rows: usize) -> String {
 const FIT: [&str; 9] = ["--target", "sold ", "-o", "m", "--method", "ne-gmm", "--epochs", "2", "--hidden=4"];
 
 #[test]
-fn a_fit_says_what_it_read_and_predict_reads_alike() {
+fn fit_prints_column_types_and_predict_uses_them() {
     let folder = Folder::new();
     folder.write("shop.csv", shop(60));
     let fit = folder.done(&[&["fit", "shop.csv"][..], &FIT].concat());
@@ -61,9 +61,9 @@ fn a_fit_says_what_it_read_and_predict_reads_alike() {
 fn rows_without_a_target_are_left_out_and_counted() {
     let folder = Folder::new();
     folder.write("shop.csv", shop(60));
-    folder.done(&[&["fit", "shop.csv", "--held-out", "held.csv", "--quiet"][..], &FIT].concat());
-    let held = String::from_utf8(folder.read("held.csv")).unwrap();
-    assert!(!held.contains("\n4,"), "row 4 has no target: {held}");
+    folder.done(&[&["fit", "shop.csv", "--held_out-out", "held_out.csv", "--quiet"][..], &FIT].concat());
+    let held_out = String::from_utf8(folder.read("held_out.csv")).unwrap();
+    assert!(!held_out.contains("\n4,"), "row 4 has no target: {held_out}");
     let evaluate = folder.done(&["evaluate", "m", "shop.csv"]);
     assert!(evaluate.text().starts_with("59 rows"), "{}", evaluate.text());
     assert!(evaluate.err.contains("warning: 1 row has no target \"sold\" and is left out\n"), "{}", evaluate.err);
@@ -76,7 +76,7 @@ fn rows_without_a_target_are_left_out_and_counted() {
 }
 
 #[test]
-fn options_and_config_files_overrule() {
+fn options_and_config_files_override_inference() {
     let folder = Folder::new();
     folder.write("odd.csv", "a|b|y\n1|-9|2\n2|5|3\n-9|6|4\n4|7|5\n");
     folder.write("fit.toml", "missing = [-9]\ntext = \"a\"\nseparator = \"|\"\n");

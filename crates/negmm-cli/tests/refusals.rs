@@ -34,17 +34,17 @@ fn data_that_cannot_be_read() {
 }
 
 #[test]
-fn numbers_that_are_none() {
+fn numbers_that_are_not_finite() {
     let folder = Folder::new();
     for cell in ["inf", "-Infinity", "1e400"] {
-        let place = "data.csv, row 2 (line 3), column";
+        let location = "data.csv, row 2 (line 3), column";
         folder.data_refused(
             format!("x,y\n1,2\n{cell},4\n"),
-            &format!("{place} \"x\": the number \"{cell}\" is not finite"),
+            &format!("{location} \"x\": the number \"{cell}\" is not finite"),
         );
         folder.data_refused(
             format!("x,y\n1,2\n4,{cell}\n"),
-            &format!("{place} \"y\": the number \"{cell}\" is not finite"),
+            &format!("{location} \"y\": the number \"{cell}\" is not finite"),
         );
     }
     folder.data_refused("x,y\n1,2\n2,high\n", "data.csv, row 2, column \"y\": expected a number, found \"high\"");
@@ -57,7 +57,7 @@ fn numbers_that_are_none() {
 }
 
 #[test]
-fn files_that_are_not_there() {
+fn missing_files() {
     let folder = Folder::with_model();
     std::fs::create_dir(folder.path("folder")).unwrap();
     let fit = |data, output| ["fit", data, "--target", "y", "-o", output];
@@ -192,7 +192,7 @@ fn methods_and_their_options() {
 }
 
 #[test]
-fn command_lines_that_cannot_be_understood() {
+fn invalid_command_lines() {
     let folder = Folder::with_model();
     let refused = |arguments: &[&str], message: &str| {
         folder.refused(arguments, 2, &format!("{message}; see --help"));
@@ -285,7 +285,7 @@ fn model_files() {
 }
 
 #[test]
-fn rows_and_questions_that_a_model_cannot_answer() {
+fn rows_and_queries_that_a_model_cannot_answer() {
     let folder = Folder::with_model();
     folder.write("text.csv", "x,c\n1,a\nhello,b\n");
     folder.write("narrow.csv", "x\n1\n");

@@ -9,7 +9,7 @@ fn text(folder: &Folder, name: &str) -> String {
 }
 
 #[test]
-fn a_page_and_pictures_the_same_again() {
+fn the_page_and_its_plots_are_reproducible() {
     let folder = Folder::with_model();
     let outcome = folder.done(&["report", "ok.negmm", "ok.csv", "-o", "r.html", "--svg", "pictures"]);
     assert_eq!(outcome.err, "");
@@ -31,7 +31,7 @@ fn a_page_and_pictures_the_same_again() {
 }
 
 #[test]
-fn a_fit_explains_itself() {
+fn fit_writes_a_report() {
     let folder = Folder::new();
     folder.write("ok.csv", rows(60));
     let outcome = folder.fit("ok.csv", "m", &["--report", "m.html"]);
@@ -46,7 +46,7 @@ fn a_fit_explains_itself() {
 }
 
 #[test]
-fn a_comparison_is_drawn() {
+fn compare_draws_its_scores() {
     let folder = Folder::new();
     folder.write("ok.csv", rows(60));
     let compare =
@@ -64,7 +64,7 @@ fn a_comparison_is_drawn() {
 }
 
 #[test]
-fn reports_that_cannot_be() {
+fn reports_that_are_refused() {
     let folder = Folder::with_model();
     let page = ["-o", "r.html"];
     let report = |more: &[&'static str]| [&["report", "ok.negmm"], more].concat();

@@ -60,7 +60,7 @@ fn the_next_step_is_predicted() {
 }
 
 #[test]
-fn a_config_file_says_the_same() {
+fn a_config_file_gives_the_same_model() {
     let folder = Folder::new();
     folder.write("s.csv", series(50));
     folder.done(&FIT);
@@ -93,7 +93,7 @@ fn other_columns_join_and_hidden_layers_follow_the_lstm() {
 }
 
 #[test]
-fn comparing_goes_forward_in_time() {
+fn compare_splits_a_sequence_in_time() {
     let folder = Folder::new();
     folder.write("s.csv", series(90));
     let compare = ["compare", "s.csv", "--target", "price", "--sequence", "price", "--window", "4"];
@@ -151,7 +151,7 @@ fn sequences_that_are_refused() {
 }
 
 #[test]
-fn a_share_price() {
+fn a_stock_price() {
     let Some(goog) = common::external::data("stocks/goog.csv") else { return };
     let (goog, folder) = (goog.to_str().unwrap(), Folder::new());
     let fit =

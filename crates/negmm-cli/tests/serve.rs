@@ -29,15 +29,15 @@ fn predicted(folder: &Folder, csv: &str, options: &[&str]) -> Vec<(String, Vec<f
 }
 
 #[test]
-fn it_answers_as_predict_does_in_every_format() {
+fn every_format_has_the_predictions_of_predict() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &[]);
-    let said = predicted(&folder, "x,c\n0.25,a\n0.5,\n", &["--interval", "0.9", "--above", "1"]);
+    let expected = predicted(&folder, "x,c\n0.25,a\n0.5,\n", &["--interval", "0.9", "--above", "1"]);
     let parameters = json!({"interval": 0.9, "above": [1]});
 
     let answer = server.post("/v2/models/ok/infer", &tensors(&[0.25, 0.5], &[Some("a"), None], &parameters)).ok();
     assert_eq!((&answer["model_name"], &answer["id"]), (&json!("ok"), &json!("7")));
-    for ((name, numbers), output) in said.iter().zip(answer["outputs"].as_array().unwrap()) {
+    for ((name, numbers), output) in expected.iter().zip(answer["outputs"].as_array().unwrap()) {
         assert_eq!(*output, json!({"name": name, "shape": [2], "datatype": "FP64", "data": numbers}));
     }
 
@@ -52,7 +52,7 @@ fn it_answers_as_predict_does_in_every_format() {
         let answer = server.post("/invocations", &body).ok();
         for (row, record) in answer["predictions"].as_array().unwrap().iter().enumerate() {
             let own: serde_json::Map<String, Value> =
-                said.iter().map(|(name, numbers)| (name.clone(), json!(numbers[row]))).collect();
+                expected.iter().map(|(name, numbers)| (name.clone(), json!(numbers[row]))).collect();
             assert_eq!(*record, Value::Object(own));
         }
     }
@@ -70,7 +70,7 @@ fn it_answers_as_predict_does_in_every_format() {
 }
 
 #[test]
-fn it_says_what_it_is() {
+fn metadata_and_health_endpoints() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &[]);
     assert_eq!(server.get("/v2/health/live").ok(), json!({"live": true}));
@@ -100,25 +100,25 @@ fn it_says_what_it_is() {
 }
 
 #[test]
-fn the_page_is_told_all_about_a_row() {
+fn explore_describes_one_row() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &[]);
     let inputs = server.get("/v2/models/ok/inputs").ok();
     assert_eq!(inputs["inputs"][1]["levels"], json!(["b", "a"]));
     let answer = server.post("/v2/models/ok/explore", &json!({"row": {"x": 0.25, "c": "a"}})).ok();
-    let said = predicted(&folder, "x,c\n0.25,a\n", &["--quantiles", "0.5"]);
-    assert_eq!((&answer["mean"], &answer["quantiles"][3]), (&json!(said[0].1[0]), &json!([0.5, said[2].1[0]])));
+    let expected = predicted(&folder, "x,c\n0.25,a\n", &["--quantiles", "0.5"]);
+    assert_eq!((&answer["mean"], &answer["quantiles"][3]), (&json!(expected[0].1[0]), &json!([0.5, expected[2].1[0]])));
     assert_eq!(answer["effects"].as_array().unwrap().len(), 2);
     assert!(answer["curve"].as_array().unwrap().len() > 100);
     let [low, high] = [0, 1].map(|end| answer["regions"][1][1][0][end].as_f64().unwrap());
-    assert!(low < said[0].1[0] && said[0].1[0] < high);
+    assert!(low < expected[0].1[0] && expected[0].1[0] < high);
     let outside = server.post("/v2/models/ok/explore", &json!({"row": {"x": 50}})).ok();
     assert!(outside["novelty"].as_f64().unwrap() > 10.0 && outside["novelty_input"] == "x", "{}", outside["novelty"]);
     server.post("/v2/models/ok/explore", &json!({"x": 50})).refused(400, "row");
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_one_sentence() {
+fn invalid_requests_are_refused_in_one_sentence() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &["--max-rows", "3", "--max-body", "2000", "--max-answers", "50"]);
     let infer = "/v2/models/ok/infer";
@@ -164,7 +164,7 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
 }
 
 #[test]
-fn a_token_is_asked_for() {
+fn a_token_is_required() {
     let folder = Folder::with_model();
     folder.write("token", "s3cret\n");
     let server = Server::start(&folder, &["--token-file", "token"]);
@@ -178,7 +178,7 @@ fn a_token_is_asked_for() {
 }
 
 #[test]
-fn models_are_loaded_again_and_a_broken_file_leaves_the_old_one() {
+fn models_are_reloaded_and_a_broken_file_leaves_the_old_one() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &[]);
     let body = tensors(&[0.25], &[Some("a")], &json!({}));
@@ -202,7 +202,7 @@ fn models_are_loaded_again_and_a_broken_file_leaves_the_old_one() {
 }
 
 #[test]
-fn too_many_requests_are_refused_and_the_rest_is_answered() {
+fn requests_beyond_the_limit_are_refused_and_the_others_answered() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &["--max-requests", "2", "--timeout", "300", "--drain", "600"]);
     let body = tensors(&[0.25], &[Some("a")], &json!({})).to_string();
@@ -230,7 +230,7 @@ fn too_many_requests_are_refused_and_the_rest_is_answered() {
 }
 
 #[test]
-fn a_request_that_never_ends_is_refused_in_time() {
+fn an_unfinished_request_times_out() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &["--timeout", "0.2"]);
     let mut stream = TcpStream::connect(server.address).unwrap();
@@ -240,35 +240,35 @@ fn a_request_that_never_ends_is_refused_in_time() {
 }
 
 #[test]
-fn many_at_once_are_each_answered_with_their_own() {
+fn concurrent_requests_get_their_own_predictions() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &[]);
-    let places: Vec<f64> = (0..200).map(|at| f64::from(at) / 200.0).collect();
-    let csv: String = places.iter().map(|x| format!("{x},b\n")).collect();
-    let said = predicted(&folder, &format!("x,c\n{csv}"), &["--draws", "2"]);
+    let inputs: Vec<f64> = (0..200).map(|at| f64::from(at) / 200.0).collect();
+    let csv: String = inputs.iter().map(|x| format!("{x},b\n")).collect();
+    let expected = predicted(&folder, &format!("x,c\n{csv}"), &["--draws", "2"]);
     let first_draws = |x: f64| predicted(&folder, &format!("x,c\n{x},b\n"), &["--draws", "2"])[2].1[0];
     std::thread::scope(|scope| {
         for thread in 0..8 {
-            let (server, places, said) = (&server, &places, &said);
+            let (server, inputs, expected) = (&server, &inputs, &expected);
             scope.spawn(move || {
                 for at in (thread..200).step_by(8) {
                     // Every tenth is rejected, and no other.
                     let parameters = if at % 10 == 3 { json!({"interval": 7}) } else { json!({"draws": 2}) };
-                    let reply = server.post("/v2/models/ok/infer", &tensors(&[places[at]], &[Some("b")], &parameters));
+                    let reply = server.post("/v2/models/ok/infer", &tensors(&[inputs[at]], &[Some("b")], &parameters));
                     match at % 10 {
                         3 => reply.refused(400, "interval"),
-                        _ => assert_eq!(reply.ok()["outputs"][0]["data"], json!([said[0].1[at]])),
+                        _ => assert_eq!(reply.ok()["outputs"][0]["data"], json!([expected[0].1[at]])),
                     }
                 }
             });
         }
     });
-    let alone = server.post("/v2/models/ok/infer", &tensors(&[places[9]], &[Some("b")], &json!({"draws": 2}))).ok();
-    assert_eq!(alone["outputs"][2]["data"], json!([first_draws(places[9])]));
+    let alone = server.post("/v2/models/ok/infer", &tensors(&[inputs[9]], &[Some("b")], &json!({"draws": 2}))).ok();
+    assert_eq!(alone["outputs"][2]["data"], json!([first_draws(inputs[9])]));
 }
 
 #[test]
-fn told_to_stop_it_answers_what_is_under_way() {
+fn shutdown_completes_the_requests_in_flight() {
     let folder = Folder::with_model();
     let mut server = Server::start(&folder, &["--timeout", "300", "--drain", "600"]);
     let body = tensors(&[0.25], &[Some("a")], &json!({})).to_string();

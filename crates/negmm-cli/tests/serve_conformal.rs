@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 const NEW: &str = "x,c\n0.5,a\n0.25,b\n0.75,z\n";
 const QUERY: &str = "conformal=true&interval=0.9&region=0.8";
 
-/// With `held.csv`, and `ok.negmm` calibrated by it.
+/// A folder with `calibration.csv`, and `ok.negmm` calibrated on it.
 fn calibrated(more: &[&str]) -> Folder {
     let folder = Folder::with_model();
-    folder.write("held.csv", rows(300));
-    folder.done(&[&["calibrate", "ok.negmm", "held.csv", "-o", "ok.negmm"], more].concat());
+    folder.write("calibration.csv", rows(300));
+    folder.done(&[&["calibrate", "ok.negmm", "calibration.csv", "-o", "ok.negmm"], more].concat());
     folder
 }
 
@@ -43,23 +43,23 @@ fn each(answers: &Value, name: &str) -> Value {
 }
 
 #[test]
-fn they_are_those_of_predict() {
+fn the_server_gives_the_sets_of_predict() {
     let folder = calibrated(&[]);
     let server = Server::start(&folder, &[]);
-    let said = predicted(&folder, NEW);
-    assert_eq!(server.csv(&format!("/invocations?{QUERY}"), NEW).text(), said);
+    let expected = predicted(&folder, NEW);
+    assert_eq!(server.csv(&format!("/invocations?{QUERY}"), NEW).text(), expected);
     let instances = json!([{"x": 0.5, "c": "a"}, {"x": 0.25, "c": "b"}, {"x": 0.75, "c": "z"}]);
     let answers = ask(&server, &instances);
     for name in ["lower_0.9", "upper_0.9"] {
-        assert_eq!(each(&answers, name), column(&said, name));
+        assert_eq!(each(&answers, name), column(&expected, name));
     }
     let plain = server.csv("/invocations?interval=0.9", NEW).text();
-    assert_ne!(column(&plain, "upper_0.9"), column(&said, "upper_0.9"));
+    assert_ne!(column(&plain, "upper_0.9"), column(&expected, "upper_0.9"));
     server.csv("/invocations?conformal=true", NEW).refused(400, "name a coverage");
 }
 
 #[test]
-fn a_model_without_them_says_what_to_do() {
+fn an_uncalibrated_model_names_calibrate() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &[]);
     server.csv(&format!("/invocations?{QUERY}"), NEW).refused(400, "calibrate the model with rows");
@@ -69,11 +69,11 @@ fn a_model_without_them_says_what_to_do() {
 fn groups_are_a_column_of_the_rows() {
     let folder = calibrated(&["--by", "c"]);
     let server = Server::start(&folder, &[]);
-    let said = predicted(&folder, NEW);
-    assert_eq!(server.csv(&format!("/invocations?{QUERY}"), NEW).text(), said);
+    let expected = predicted(&folder, NEW);
+    assert_eq!(server.csv(&format!("/invocations?{QUERY}"), NEW).text(), expected);
     let instances = json!([{"x": 0.5, "c": "a"}, {"x": 0.25, "c": " b"}, {"x": 0.75, "c": "z"}]);
     let answers = ask(&server, &instances);
-    assert_eq!(each(&answers, "lower_0.9"), column(&said, "lower_0.9"));
+    assert_eq!(each(&answers, "lower_0.9"), column(&expected, "lower_0.9"));
     // Sets of an uncalibrated group are unbounded.
     assert_eq!((&answers[2]["upper_0.9"], &answers[2]["region_0.8"]), (&Value::Null, &json!("[-inf,inf]")));
     // Without conformal sets the column is not needed.
@@ -81,7 +81,7 @@ fn groups_are_a_column_of_the_rows() {
 }
 
 #[test]
-fn a_column_of_groups_that_is_no_input_is_asked_for() {
+fn a_group_column_that_is_not_an_input_is_required() {
     let folder = Folder::new();
     let with_site = |count: usize| {
         let text = rows(count);
@@ -90,13 +90,13 @@ fn a_column_of_groups_that_is_no_input_is_asked_for() {
         lines.fold(head, |all, (row, line)| all + &format!("{line},{}\n", row % 2))
     };
     folder.write("ok.csv", with_site(60));
-    folder.write("held.csv", with_site(300));
+    folder.write("calibration.csv", with_site(300));
     folder.fit("ok.csv", "ok.negmm", &["--ignore", "site"]);
-    folder.done(&["calibrate", "ok.negmm", "held.csv", "-o", "ok.negmm", "--by", "site"]);
+    folder.done(&["calibrate", "ok.negmm", "calibration.csv", "-o", "ok.negmm", "--by", "site"]);
     let server = Server::start(&folder, &[]);
-    let said = predicted(&folder, "x,c,site\n0.5,a,0\n0.25,b,1\n");
+    let expected = predicted(&folder, "x,c,site\n0.5,a,0\n0.25,b,1\n");
     let answers = ask(&server, &json!([{"x": 0.5, "c": "a", "site": 0}, {"x": 0.25, "c": "b", "site": "1"}]));
-    assert_eq!(each(&answers, "upper_0.9"), column(&said, "upper_0.9"));
+    assert_eq!(each(&answers, "upper_0.9"), column(&expected, "upper_0.9"));
     assert_ne!(answers[0]["upper_0.9"], Value::Null);
     let body = json!({"instances": [{"x": 0.5, "c": "a"}], "params": {"conformal": true, "interval": 0.9}});
     server.post("/invocations", &body).refused(400, "column \"site\"");
@@ -107,10 +107,10 @@ fn a_column_of_groups_that_is_no_input_is_asked_for() {
 fn weights_are_a_column_of_the_rows() {
     let folder = calibrated(&["--weight", "x"]);
     let server = Server::start(&folder, &[]);
-    let said = predicted(&folder, NEW);
-    assert_eq!(server.csv(&format!("/invocations?{QUERY}"), NEW).text(), said);
+    let expected = predicted(&folder, NEW);
+    assert_eq!(server.csv(&format!("/invocations?{QUERY}"), NEW).text(), expected);
     let instances = json!([{"x": 0.5, "c": "a"}, {"x": 0.25, "c": "b"}, {"x": 0.75, "c": "z"}]);
-    assert_eq!(each(&ask(&server, &instances), "upper_0.9"), column(&said, "upper_0.9"));
+    assert_eq!(each(&ask(&server, &instances), "upper_0.9"), column(&expected, "upper_0.9"));
     let body = json!({"instances": [{"x": -0.5, "c": "a"}], "params": {"conformal": true, "interval": 0.9}});
     server.post("/invocations", &body).refused(400, "column \"x\"");
 }
@@ -123,8 +123,8 @@ fn sets_of_a_sequence_adapt() {
     folder.write("s.csv", &text);
     folder.fit("s.csv", "ok.negmm", &["--sequence", "y", "--window", "5"]);
     let server = Server::start(&folder, &[]);
-    let said = predicted(&folder, &text);
-    assert_eq!(server.csv(&format!("/invocations?{QUERY}"), &text).text(), said);
+    let expected = predicted(&folder, &text);
+    assert_eq!(server.csv(&format!("/invocations?{QUERY}"), &text).text(), expected);
     let instances: Value = (0..120).map(|row| json!({"y": price(row)})).collect();
-    assert_eq!(each(&ask(&server, &instances), "upper_0.9"), column(&said, "upper_0.9"));
+    assert_eq!(each(&ask(&server, &instances), "upper_0.9"), column(&expected, "upper_0.9"));
 }

@@ -45,12 +45,12 @@ fn the_steps_ahead_are_those_of_predict() {
     let sets = [&[][..], &["--conformal"]];
     for (query, more) in ["", "&conformal=true"].into_iter().zip(sets) {
         let ask = ["predict", "ok.negmm", "past.csv", "--interval", "0.9", "--quantiles", "0.5", "--quiet"];
-        let said = folder.done(&[&ask[..], more].concat()).text();
+        let expected = folder.done(&[&ask[..], more].concat()).text();
         assert!(
-            said.starts_with("id,when,step,mean,sd,q0.5,lower_0.9,upper_0.9\n") && said.lines().count() == 7,
-            "{said}"
+            expected.starts_with("id,when,step,mean,sd,q0.5,lower_0.9,upper_0.9\n") && expected.lines().count() == 7,
+            "{expected}"
         );
-        assert_eq!(server.csv(&format!("/invocations?interval=0.9&quantiles=0.5{query}"), &past).text(), said);
+        assert_eq!(server.csv(&format!("/invocations?interval=0.9&quantiles=0.5{query}"), &past).text(), expected);
         let body = json!({"dataframe_records": records(&past)});
         let answer = server.post(&format!("/invocations?interval=0.9&quantiles=0.5{query}"), &body).ok();
         let line = |row: &Value| {
@@ -60,7 +60,7 @@ fn the_steps_ahead_are_those_of_predict() {
             format!("{},{},{}", text("id"), text("when"), numbers.join(","))
         };
         let lines: Vec<String> = answer["predictions"].as_array().unwrap().iter().map(line).collect();
-        assert_eq!(lines, said.lines().skip(1).collect::<Vec<_>>());
+        assert_eq!(lines, expected.lines().skip(1).collect::<Vec<_>>());
     }
     let tensor = |name: &str, datatype: &str| {
         let data: Vec<Value> = records(&past).as_array().unwrap().iter().map(|record| record[name].clone()).collect();
@@ -75,7 +75,7 @@ fn the_steps_ahead_are_those_of_predict() {
 }
 
 #[test]
-fn what_is_no_series_is_refused() {
+fn invalid_series_are_refused() {
     let folder = fitted();
     let server = Server::start(&folder, &["--max-answers", "50"]);
     let past = shops(20);

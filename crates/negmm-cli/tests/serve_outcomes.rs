@@ -77,7 +77,7 @@ fn the_alarm_is_that_of_monitor() {
 }
 
 #[test]
-fn what_is_no_observation_is_refused_and_leaves_nothing() {
+fn invalid_outcomes_are_refused_and_change_nothing() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &["--max-rows", "3"]);
     let one = |y: &Value| json!({"instances": [{"x": 0.5, "c": "a", "y": y}]});
@@ -105,7 +105,7 @@ fn what_is_no_observation_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn a_sequence_is_not_watched() {
+fn sequences_are_not_monitored() {
     let folder = Folder::new();
     let text = (0..60).fold(String::from("y\n"), |text, row| text + &format!("{}\n", (f64::from(row) * 0.5).sin()));
     folder.write("s.csv", &text);

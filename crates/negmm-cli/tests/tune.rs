@@ -48,7 +48,7 @@ fn result(folder: &Folder, journal: &str) -> (Vec<u8>, Vec<u8>) {
 /// A search that the system kills within a line of the journal, by a limit on the file size.
 #[test]
 #[cfg(unix)]
-fn killed_ten_times_it_ends_with_the_same_bytes() {
+fn a_search_killed_ten_times_gives_the_same_bytes() {
     let folder = folder();
     let search = |journal| search(journal, &["--threads", "2"]);
     folder.done(&search("whole"));
@@ -74,7 +74,7 @@ fn killed_ten_times_it_ends_with_the_same_bytes() {
 }
 
 #[test]
-fn shards_join_to_the_same_bytes() {
+fn joined_shards_give_the_same_bytes() {
     let folder = folder();
     let searches: [&[&str]; 3] =
         [&[], &["--search", "random", "--trials", "5"], &["--search", "halving", "--factor", "2", "--by", "crps"]];
@@ -95,7 +95,7 @@ fn shards_join_to_the_same_bytes() {
 }
 
 #[test]
-fn the_winner_is_a_model_and_the_table_says_why() {
+fn the_best_configuration_is_saved_and_heads_the_table() {
     let folder = folder();
     let outcome = folder.done(&search("j", &["--by", "rmse", "-o", "m.negmm"]));
     let text = outcome.text();
@@ -127,7 +127,7 @@ fn the_winner_is_a_model_and_the_table_says_why() {
 }
 
 #[test]
-fn what_it_refuses() {
+fn invalid_searches_are_refused() {
     let folder = folder();
     folder.refused(&search("j", &["--by", "width"]), 2, "by must be nll, crps or rmse, found \"width\"");
     folder.refused(&search("j", &["--search", "best"]), 2, "search must be grid, random or halving, found \"best\"");

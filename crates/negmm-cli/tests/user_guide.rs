@@ -1,7 +1,7 @@
 //! The user guide (`docs/`): its commands run and print what the pages show, and every page is in the table of contents.
 //!
 //! A block marked `sh` is run by bash, in a folder with the files of `docs/data`; the blocks of a page one after the
-//! other. A block marked `text` that follows is the expected standard output: a `…` stands for any text, on a line of
+//! other. A block marked `text` that follows is the expected standard output: a `…` matches any text, on a line of
 //! its own for any lines. `sh no-run` marks commands that install something or take hours.
 //! `NEGMM_BLESS=1 cargo test -p negmm-cli --test all user_guide` writes the output into the pages.
 

@@ -79,7 +79,7 @@ mod tests {
     use negmm::Mixtures;
 
     #[test]
-    fn by_hand() {
+    fn scores_match_a_hand_computation() {
         let normal: Predictions = Mixtures::new(1, vec![1.0; 2], vec![0.0; 2], vec![2.0; 2]).unwrap().into();
         let scores = Scores::of(&normal, &[0.0, 6.0], 4.0).unwrap();
         assert!((scores.rmse - 18f64.sqrt()).abs() < 1e-12);

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_is_prometheus() {
+    fn metrics_are_in_the_text_format_of_prometheus() {
         let metrics = Metrics::default();
         metrics.answered("/v2/models/{model}/infer", 200, Duration::from_millis(3));
         metrics.answered("/v2/models/{model}/infer", 200, Duration::from_secs(9));

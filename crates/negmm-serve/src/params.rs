@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_json_are_read_as_if_typed() {
+    fn json_values_are_parsed_like_flags() {
         let parameters =
             object(json!({"interval": [0.5, "0.90"], "above": 3, "parts": true, "draws": 2, "novelty": null}));
         let expected = [("interval", "0.5,0.90"), ("above", "3"), ("parts", "true"), ("draws", "2")];

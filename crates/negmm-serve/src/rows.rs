@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_the_same_kind_are_put_together() {
+    fn columns_of_the_same_type_are_concatenated() {
         let rows = |text: &str| serde_json::from_str::<Vec<Json>>(text).unwrap();
         let mut one = InputColumns::of_records(&rows(r#"[{"x": 1, "city": "a"}]"#), &used()).unwrap();
         let two = InputColumns::of_records(&rows(r#"[{"x": null, "city": "b"}, {"x": true}]"#), &used()).unwrap();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_are_no_rows_is_said() {
+    fn invalid_rows_are_refused() {
         for body in [
             json!({}),
             json!({"rows": []}),

@@ -35,7 +35,7 @@ def test_scikit_learns_flavour(name):
     np.testing.assert_array_equal(mlflow.pyfunc.load_model(logged.model_uri).predict(FRAME), model.predict(FRAME))
 
 
-def test_what_is_served_answers_questions():
+def test_a_served_model_accepts_parameters():
     model = quick("ngboost").fit(FRAME, Y)
     logged = negmm.mlflow.log_model(model, "model", FRAME[:3], interval=0.9)
     served = mlflow.pyfunc.load_model(logged.model_uri)
@@ -43,9 +43,9 @@ def test_what_is_served_answers_questions():
     plain = served.predict(FRAME)
     assert list(plain.columns) == ["mean", "sd", "lower_0.9", "upper_0.9"]
     np.testing.assert_array_equal(plain["upper_0.9"], dist.interval(0.9)[1])
-    asked = served.predict(FRAME, params={"quantiles": [0.1], "above": [1.0], "interval": [0.5]})
-    assert list(asked.columns) == ["mean", "sd", "q0.1", "lower_0.5", "upper_0.5", "p_above_1"]
-    np.testing.assert_array_equal(asked["p_above_1"], dist.sf(1))
+    predicted = served.predict(FRAME, params={"quantiles": [0.1], "above": [1.0], "interval": [0.5]})
+    assert list(predicted.columns) == ["mean", "sd", "q0.1", "lower_0.5", "upper_0.5", "p_above_1"]
+    np.testing.assert_array_equal(predicted["p_above_1"], dist.sf(1))
 
 
 def test_a_folder_and_columns_without_names(tmp_path):

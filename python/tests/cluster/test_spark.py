@@ -30,13 +30,13 @@ def session():
 def test_frames_are_predicted_where_they_are(session):
     model = quick("ensemble").fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
     frame = session.createDataFrame(MANY.assign(id=np.arange(len(MANY)), note="kept")).repartition(4)
-    asked = {"interval": 0.9, "quantiles": [0.5], "above": 1, "novelty": True, "keep": ["id", "note"]}
-    answers = adapter.predict(model, frame, **asked)
-    assert answers.columns == [
+    query = {"interval": 0.9, "quantiles": [0.5], "above": 1, "novelty": True, "keep": ["id", "note"]}
+    predicted = adapter.predict(model, frame, **query)
+    assert predicted.columns == [
         *("id", "note", "mean", "sd", "q0.5", "lower_0.9", "upper_0.9", "p_above_1", "novelty", "novelty_input")
     ]
-    assert dict(answers.dtypes)["mean"] == "double" and dict(answers.dtypes)["novelty_input"] == "string"
-    found = answers.toPandas().sort_values("id")
+    assert dict(predicted.dtypes)["mean"] == "double" and dict(predicted.dtypes)["novelty_input"] == "string"
+    found = predicted.toPandas().sort_values("id")
     dist = model.predict_dist(MANY)
     for name, expected in {"mean": dist.mean(), "q0.5": dist.median(), "p_above_1": dist.sf(1)}.items():
         np.testing.assert_array_equal(found[name], expected)

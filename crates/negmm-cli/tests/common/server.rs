@@ -28,22 +28,22 @@ impl Server {
         let mut child = folder.command(&arguments).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| {
+        let listening: Value = serde_json::from_str(&line).unwrap_or_else(|_| {
             let mut text = String::new();
             child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
             panic!("{line:?} {text}")
         });
-        // What it tells must not fill the pipe.
-        let mut told = child.stderr.take().unwrap();
-        std::thread::spawn(move || std::io::copy(&mut told, &mut std::io::sink()));
-        Self { child, address: said["address"].as_str().unwrap().parse().unwrap() }
+        // Its messages must not fill the pipe.
+        let mut messages = child.stderr.take().unwrap();
+        std::thread::spawn(move || std::io::copy(&mut messages, &mut std::io::sink()));
+        Self { child, address: listening["address"].as_str().unwrap().parse().unwrap() }
     }
 
     pub fn signal(&self, signal: &str) {
         assert!(Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap().success());
     }
 
-    /// Waits until so many requests are under way beside the one that asks.
+    /// Waits until this number of requests is in flight, without the one that reads it.
     pub fn wait_for_requests(&self, count: usize) {
         let expected = format!("negmm_in_flight {}\n", count + 1);
         super::wait_until("requests are under way", || self.get("/metrics").text().contains(&expected));

@@ -1,5 +1,5 @@
-"""A test of reports in a headless Chromium: every plot drawn with sensible axes, nothing overlapping or cut off, the row selector,
-no error, no request, nothing injected; light and dark, phone and desktop, without scripts, and in print.
+"""A test of reports in a headless Chromium: every plot drawn with sensible axes, nothing overlapping or cut off, the
+row selector, no error, no request, nothing injected; light and dark, phone and desktop, without scripts, and in print.
 
     python3 check.py PROGRAM [--shots DIR]
 
@@ -49,7 +49,10 @@ def edge_cases(folder):
     wide += [[f"{(row * (k + 1) * 0.618) % 1:.3f}" for k in range(200)] + [wave[row]] for row in range(300)]
     yield "200-inputs", wide, None
     cities = ["Paris", "Rome", "Oslo", "Bonn", "a city with a long name"]
-    text = [["city", "street", "y"], *[[cities[row % 5], f"street {row % 40}", row % 5 + wave[row]] for row in range(300)]]
+    text = [
+        ["city", "street", "y"],
+        *[[cities[row % 5], f"street {row % 40}", row % 5 + wave[row]] for row in range(300)],
+    ]
     yield "text-inputs", text, None
     yield "counts", [["x", "y"], *[[row % 17, round((row % 17) / 4 + 2 * wave[row] ** 2)] for row in range(300)]], None
     yield "zeros", [["x", "y"], *[[row % 17, 0 if row % 5 < 2 else math.exp(wave[row])] for row in range(300)]], None
@@ -84,17 +87,55 @@ def make_reports(program, folder):
     if not real.is_dir() or not (real / "uci/concrete.csv.gz").exists() and "CI" not in os.environ:
         print(f"no real data in {real}: reports of real sets are left out")
         return
-    run("fit", real / "uci/concrete.csv.gz", "--target", "compressive_strength", "-o", "c.negmm", "--report", "concrete.html")
+    run(
+        "fit",
+        real / "uci/concrete.csv.gz",
+        "--target",
+        "compressive_strength",
+        "-o",
+        "c.negmm",
+        "--report",
+        "concrete.html",
+    )
     yield "concrete", folder / "concrete.html"
     ensemble = ["--method", "ensemble", "--ensemble-size", "5", "--member", "ne-gmm", "--epochs", "40"]
     run("fit", real / "uci/wine_red.csv.gz", "--target", "quality", "-o", "w.negmm", *ensemble)
     run("report", "w.negmm", real / "uci/wine_red.csv.gz", "-o", "wine.html")
     yield "wine, an ensemble", folder / "wine.html"
-    run("fit", real / "uci/yacht.csv.gz", "--target", "residuary_resistance", "-o", "y.negmm", "--method", "sample-net", "--epochs", "60", "--report", "yacht.html")
+    run(
+        "fit",
+        real / "uci/yacht.csv.gz",
+        "--target",
+        "residuary_resistance",
+        "-o",
+        "y.negmm",
+        "--method",
+        "sample-net",
+        "--epochs",
+        "60",
+        "--report",
+        "yacht.html",
+    )
     yield "yacht, samples", folder / "yacht.html"
     stock = real / "stocks/goog.csv"
-    column = next(name for name in open(stock).readline().strip().split(",") if name.lower() in ("close", "adj close", "price"))
-    run("fit", stock, "--target", column, "--sequence", column, "--window", "10", "-o", "s.negmm", *quick(5), "--report", "stock.html")
+    column = next(
+        name for name in open(stock).readline().strip().split(",") if name.lower() in ("close", "adj close", "price")
+    )
+    run(
+        "fit",
+        stock,
+        "--target",
+        column,
+        "--sequence",
+        column,
+        "--window",
+        "10",
+        "-o",
+        "s.negmm",
+        *quick(5),
+        "--report",
+        "stock.html",
+    )
     yield "stock, a sequence", folder / "stock.html"
 
 
@@ -115,7 +156,9 @@ def check_page(browser, name, page, shots, faults):
             complain(faults, where, select_rows(browser))
             if shots:
                 length = browser.run("return document.documentElement.scrollHeight")
-                browser.screenshot(shots / f"{name}-{device}-{scheme}.png".replace(", ", "-").replace(" ", "-"), width, length)
+                browser.screenshot(
+                    shots / f"{name}-{device}-{scheme}.png".replace(", ", "-").replace(" ", "-"), width, length
+                )
             complain(faults, where, [f"console: {entry['message']}" for entry in browser.logs("browser")])
             outside = [url for url in browser.requests() if not (url == f"file://{page}" or url.startswith("data:"))]
             complain(faults, where, [f"requested {url}" for url in outside])
@@ -123,7 +166,9 @@ def check_page(browser, name, page, shots, faults):
 
 def select_rows(browser):
     """Selects rows with keys and buttons; returns what is wrong."""
-    first = browser.run("document.getElementById('row').focus(); return document.getElementById('row-summary').textContent")
+    first = browser.run(
+        "document.getElementById('row').focus(); return document.getElementById('row-summary').textContent"
+    )
     options = browser.run("return document.getElementById('row').options.length")
     if options < 2:
         return [] if first else ["the only row is not shown"]
@@ -172,7 +217,8 @@ def check_print(browser, page, faults):
     browser.look(800, 1100, "dark", "print")
     browser.open(page)
     background, selector = browser.run(
-        "return [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.getElementById('row-selector')).display]"
+        "return [getComputedStyle(document.body).backgroundColor, "
+        "getComputedStyle(document.getElementById('row-selector')).display]"
     )
     if background != "rgb(255, 255, 255)" or selector != "none":
         faults.append(f"in print: background {background}, row selector {selector}")

@@ -68,7 +68,9 @@ class Browser:
 
     def look(self, width, height, scheme, media="screen"):
         """As a screen of this size and colour scheme, or on paper."""
-        self._developer("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self._developer(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self._developer("Emulation.setEmulatedMedia", media=media, features=features)
 

@@ -1,5 +1,6 @@
-"""A test of the page of `negmm serve` in a headless Chromium: inputs changed by keyboard, rows of a file, downloads, the token;
-light and dark, phone and desktop; nothing cut off or overlapping, no error, no request to another host, nothing injected.
+"""A test of the page of `negmm serve` in a headless Chromium: inputs changed by keyboard, rows of a file, downloads,
+the token; light and dark, phone and desktop; nothing cut off or overlapping, no error, no request to another host,
+nothing injected.
 
     python3 check.py PROGRAM [--shots DIR]
 
@@ -35,9 +36,24 @@ def tables():
     day = [f"20{10 + row % 12}-{1 + row % 12:02}-{1 + row % 28:02}" for row in range(600)]
     x = [row * 0.6180339887 % 1 for row in range(600)]
     two = [(1 if noise[row] < 0.5 else -1) * 40 * x[row] + 5 * noise[(row * 7) % 600] for row in range(600)]
-    yield "peaks", ["x", "place", SCRIPT, "day", "y"], [[f"{x[k]:.4f}", places[k % 4], f"{noise[k]:.3f}", day[k], f"{two[k]:.4f}"] for k in range(600)]
-    yield "counts", ["x", "street", "visits"], [[f"{x[k]:.4f}", f"street {k % 90}", int(6 * x[k] + 3 * noise[k])] for k in range(600)]
-    yield "zeros", ["x", "rain"], [[f"{x[k]:.4f}", 0 if noise[k] < 0.4 else f"{math.exp(2 * noise[(k * 7) % 600]) * (1 + x[k]):.4f}"] for k in range(600)]
+    yield (
+        "peaks",
+        ["x", "place", SCRIPT, "day", "y"],
+        [[f"{x[k]:.4f}", places[k % 4], f"{noise[k]:.3f}", day[k], f"{two[k]:.4f}"] for k in range(600)],
+    )
+    yield (
+        "counts",
+        ["x", "street", "visits"],
+        [[f"{x[k]:.4f}", f"street {k % 90}", int(6 * x[k] + 3 * noise[k])] for k in range(600)],
+    )
+    yield (
+        "zeros",
+        ["x", "rain"],
+        [
+            [f"{x[k]:.4f}", 0 if noise[k] < 0.4 else f"{math.exp(2 * noise[(k * 7) % 600]) * (1 + x[k]):.4f}"]
+            for k in range(600)
+        ],
+    )
 
 
 class Server:
@@ -61,7 +77,18 @@ def make_models(program, folder):
     for name, header, rows in tables():
         with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([header, *rows])
-        command = ["fit", f"{name}.csv", "--target", header[-1], "-o", f"{name}.negmm", "--method", "ne-gmm", "--epochs", "60"]
+        command = [
+            "fit",
+            f"{name}.csv",
+            "--target",
+            header[-1],
+            "-o",
+            f"{name}.negmm",
+            "--method",
+            "ne-gmm",
+            "--epochs",
+            "60",
+        ]
         done = subprocess.run([program, "-q", *command], cwd=folder, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(done.stderr)
@@ -77,7 +104,12 @@ def wait(browser, condition, what):
 
 
 def settled(browser):
-    return wait(browser, "document.body.dataset.ready && !document.querySelector('.stale') && !document.getElementById('error').textContent", "a prediction")
+    return wait(
+        browser,
+        "document.body.dataset.ready && !document.querySelector('.stale') && "
+        "!document.getElementById('error').textContent",
+        "a prediction",
+    )
 
 
 def summary(browser):
@@ -106,15 +138,22 @@ def use(browser, folder):
         wrong.append(f"99 is not reported as outside: {summary(browser)}")
     # Rows of a file, by keyboard.
     rows = (folder / "peaks.csv").read_text(encoding="utf-8")
-    browser.run("""const data = new DataTransfer(); data.items.add(new File([arguments[0]], "rows.csv"));
-        const file = document.getElementById("file"); file.files = data.files; file.dispatchEvent(new Event("change"))""", rows)
+    browser.run(
+        """const data = new DataTransfer(); data.items.add(new File([arguments[0]], "rows.csv"));
+        const file = document.getElementById("file"); file.files = data.files;
+        file.dispatchEvent(new Event("change"))""",
+        rows,
+    )
     wrong += wait(browser, "!document.getElementById('rows').hidden", "the rows of a file")
     browser.run("document.getElementById('next').focus()")
     browser.press(ENTER)
     time.sleep(0.2)
     wrong += settled(browser)
     second = list(csv.DictReader(rows.splitlines()))[1]
-    found = browser.run("return [document.getElementById('row').value, document.querySelector('#inputs input[type=number]').value, document.getElementById('input-1').value]")
+    found = browser.run(
+        "return [document.getElementById('row').value, document.querySelector('#inputs input[type=number]').value, "
+        "document.getElementById('input-1').value]"
+    )
     if found != ["2", str(float(second["x"])), second["place"]]:
         wrong.append(f"the second row is {found}")
     # Downloads are intercepted.
@@ -144,13 +183,20 @@ def check_models(browser, server, folder, shots, faults):
             for model in ("peaks", "counts", "zeros"):
                 where = f"{model}, {device}, {scheme}"
                 wait(browser, "document.body.dataset.ready", "the page")
-                browser.run("const model = document.getElementById('model'); model.value = arguments[0]; model.dispatchEvent(new Event('change'))", model)
+                browser.run(
+                    "const model = document.getElementById('model'); model.value = arguments[0]; "
+                    "model.dispatchEvent(new Event('change'))",
+                    model,
+                )
                 time.sleep(0.4)
                 faults.extend(f"{where}: {fault}" for fault in [*settled(browser), *browser.run(LOOK, scheme)])
                 if shots:
                     length = browser.run("return document.documentElement.scrollHeight")
                     browser.screenshot(shots / f"explore-{model}-{device}-{scheme}.png", width, length)
-            browser.run("const model = document.getElementById('model'); model.value = 'peaks'; model.dispatchEvent(new Event('change'))")
+            browser.run(
+                "const model = document.getElementById('model'); model.value = 'peaks'; "
+                "model.dispatchEvent(new Event('change'))"
+            )
             time.sleep(0.4)
             where = f"used, {device}, {scheme}"
             faults.extend(f"{where}: {fault}" for fault in use(browser, folder))
@@ -165,7 +211,13 @@ def check_token(browser, server, faults):
     faults.extend(wait(browser, "!document.getElementById('locked').hidden", "the token form"))
     browser.run("document.getElementById('token').focus()")
     browser.press(*"s3cret", ENTER)
-    faults.extend(wait(browser, "document.getElementById('locked').hidden && document.querySelector('#plot svg')", "the page after the token"))
+    faults.extend(
+        wait(
+            browser,
+            "document.getElementById('locked').hidden && document.querySelector('#plot svg')",
+            "the page after the token",
+        )
+    )
 
 
 def main():

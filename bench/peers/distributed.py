@@ -1,7 +1,10 @@
-"""Distributed training over executors and distributed prediction: times, and whether the results equal those of one machine.
+"""Distributed training over executors and distributed prediction: times, and whether the results equal those of one
+machine.
 
-    python clusters.py train             # seconds and bytes of a fit: here, by processes, Dask and Ray; a worker killed in one run of each
-    python clusters.py score --program negmm [--rows 1000000]       # Spark, Dask and Ray beside `negmm predict`
+    python distributed.py train                                    # fits here, by processes, Dask and Ray
+    python distributed.py score --program negmm [--rows 1000000]   # Spark, Dask and Ray beside `negmm predict`
+
+`train` prints seconds and bytes; in one run of each a worker is killed.
 
 Needs negmm with dask[distributed], ray[data] and pyspark (and a Java runtime) installed. Prints tables in Markdown.
 """
@@ -45,9 +48,7 @@ def fitted(steps: int, executor=None) -> tuple[bytes, float]:
 
 @contextmanager
 def processes(workers: int):
-    with ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn")
-    ) as pool:
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         list(pool.map(_warm, range(4 * workers)))
         yield pool, lambda: next(iter(pool._processes))
 
@@ -57,9 +58,7 @@ def dask(workers: int):
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
         client.run(_warm, 0)
@@ -85,9 +84,7 @@ def _warm(_: int) -> int:
 
 def train(arguments: argparse.Namespace) -> None:
     expected, alone = fitted(arguments.steps)
-    print(
-        "| engine | workers | seconds | speed-up | same bytes |\n|---|---|---|---|---|"
-    )
+    print("| engine | workers | seconds | speed-up | same bytes |\n|---|---|---|---|---|")
     print(f"| here, one thread | - | {alone:.1f} | 1.0 | |", flush=True)
     for name, engine in {"processes": processes, "Dask": dask, "Ray": ray}.items():
         for workers, killed in [
@@ -119,9 +116,7 @@ def score(arguments: argparse.Namespace) -> None:
     folder = Path(tempfile.mkdtemp())
     model = negmm.EnsembleRegressor(member="ne-gmm", ensemble_size=5, epochs=20).fit(X, y)
     model.save(folder / "model.negmm")
-    many = pd.DataFrame(rows(arguments.rows, seed=1)[0], columns=names).assign(
-        id=np.arange(arguments.rows)
-    )
+    many = pd.DataFrame(rows(arguments.rows, seed=1)[0], columns=names).assign(id=np.arange(arguments.rows))
     many.to_parquet(folder / "rows.parquet", row_group_size=50_000)
     start = time.perf_counter()
     command = [
@@ -139,17 +134,13 @@ def score(arguments: argparse.Namespace) -> None:
     )
     seconds = time.perf_counter() - start
     expected = pyarrow.parquet.read_table(folder / "out.parquet").to_pandas()
-    print(
-        f"| engine | seconds for {arguments.rows:,} rows | same numbers |\n|---|---|---|"
-    )
+    print(f"| engine | seconds for {arguments.rows:,} rows | same numbers |\n|---|---|---|")
     print(f"| negmm predict | {seconds:.1f} | |", flush=True)
     for name, engine in {"Spark": _spark, "Dask": _dask, "Ray Data": _ray}.items():
         found, seconds = engine(model, folder / "rows.parquet", query)
         found = found.sort_values("id")
         columns = ["mean", "sd", "lower_0.9", "upper_0.9", "p_above_1"]
-        same = all(
-            np.array_equal(found[column], expected[column]) for column in columns
-        )
+        same = all(np.array_equal(found[column], expected[column]) for column in columns)
         print(f"| {name} | {seconds:.1f} | {'yes' if same else 'NO'} |", flush=True)
 
 
@@ -160,13 +151,9 @@ def _spark(model, path, query):
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.memory", "4g")
+        SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.driver.memory", "4g")
     )
-    session = builder.config(
-        "spark.sql.execution.arrow.pyspark.enabled", "true"
-    ).getOrCreate()
+    session = builder.config("spark.sql.execution.arrow.pyspark.enabled", "true").getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     frame = session.read.parquet(str(path))
     start = time.perf_counter()
@@ -204,9 +191,7 @@ def _ray(model, path, query):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     training = commands.add_parser("train")
     training.set_defaults(run=train)

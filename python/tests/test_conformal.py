@@ -20,7 +20,7 @@ def fitted():
     return quick("ne-gmm", continuous=True).fit(*rows(300))
 
 
-def held(sets, y):
+def coverage(sets, y):
     return np.mean([np.any((region[:, 0] <= one) & (one <= region[:, 1])) for region, one in zip(sets, y, strict=True)])
 
 
@@ -32,16 +32,18 @@ def test_regions_are_exact():
     np.testing.assert_allclose(one, [[3 - 2 * z, 3 + 2 * z]], rtol=1e-12)
 
 
-def test_calibrated_sets_hold_what_they_say():
+def test_calibrated_sets_have_their_coverage():
     model = fitted()
     with pytest.raises(ValueError, match="no conformal sets; call calibrate with rows that it was not fitted to"):
         model.predict_interval([[0.0]], 0.9, conformal=True)
     assert model.calibrate(*rows(400, 1)) is model
-    assert model.guarantee(0.9).startswith("at least 90 % on average; for this model at least 88 % with 90 % confidence")
+    assert model.guarantee(0.9).startswith(
+        "at least 90 % on average; for this model at least 88 % with 90 % confidence"
+    )
     X, y = rows(2000, 2)
     lower, upper = model.predict_interval(X, 0.9, conformal=True).T
     assert 0.85 < np.mean((lower <= y) & (y <= upper)) < 0.95
-    assert 0.85 < held(model.predict_region(X, 0.9, conformal=True), y) < 0.95
+    assert 0.85 < coverage(model.predict_region(X, 0.9, conformal=True), y) < 0.95
     both = model.predict_interval(X, [0.5, 0.9], conformal=True)
     assert both.shape == (2000, 2, 2)
     np.testing.assert_array_equal(both[:, :, 1], np.stack([lower, upper], axis=1))
@@ -71,7 +73,7 @@ def test_groups_and_weights(tmp_path):
     assert again.guarantee(0.9) == guarantees
 
 
-def test_too_few_rows_are_the_whole_line():
+def test_with_too_few_rows_sets_are_unbounded():
     model = fitted().calibrate(*rows(8, 1))
     assert model.guarantee(0.9) == "unbounded: 90 % needs at least 9 rows, and there are 8"
     assert np.isinf(model.predict_interval([[0.0]], 0.9, conformal=True)).all()

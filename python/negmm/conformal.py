@@ -1,0 +1,140 @@
+"""Intervals and regions of estimators, and conformal prediction sets: calibration and coverage guarantees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from negmm import _native
+from negmm.distribution import Distribution
+from negmm.messages import python_errors
+from negmm.renamed import accepting_former_arguments
+from negmm.validation import check_vector
+
+Self = TypeVar("Self", bound="ConformalMixin")
+
+
+class ConformalMixin:
+    """The methods of estimators about intervals, regions and conformal prediction sets."""
+
+    if TYPE_CHECKING:
+        model_: _native.Model
+
+        def predict_dist(self, X: Any) -> Distribution: ...
+        def _rows(self, X: Any) -> _native.Table: ...
+        def _threads(self) -> int: ...
+
+    @accepting_former_arguments(guaranteed="conformal")
+    def predict_interval(
+        self,
+        X: Any,
+        coverage: float | Sequence[float] = 0.9,
+        *,
+        conformal: bool = False,
+        by: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
+        """The central interval that contains the target with probability ``coverage``.
+
+        Gives rows × 2 (lower, upper); for several coverages rows × 2 × coverages. With ``conformal`` it is a conformal
+        prediction set: its coverage is guaranteed by the rows of :meth:`calibrate`. If these had groups or weights,
+        ``by`` and ``sample_weight`` are those of ``X``.
+        """
+        distribution = self.predict_dist(X)
+        if conformal:
+            levels = np.atleast_1d(np.asarray(coverage, dtype=np.float64))
+            sets = [
+                np.stack(
+                    distribution._predictions.intervals(
+                        self._outside(False, level, distribution, by, sample_weight), threads=self._threads()
+                    ),
+                    axis=-1,
+                )
+                for level in levels
+            ]
+            return sets[0] if np.ndim(coverage) == 0 else np.stack(sets, axis=-1)
+        if np.ndim(coverage) == 0:
+            return np.stack(distribution.interval(coverage), axis=-1)
+        return np.moveaxis(np.stack(distribution.interval(np.asarray(coverage)[:, np.newaxis])), -1, 0)
+
+    @accepting_former_arguments(guaranteed="conformal")
+    def predict_region(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        *,
+        conformal: bool = False,
+        by: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> list[NDArray[np.float64]]:
+        """The smallest set of values that contains the target with probability ``coverage``: for each row intervals ×
+        2, several where its distribution has several peaks. With ``conformal`` it is a conformal prediction set, as in
+        :meth:`predict_interval`."""
+        distribution = self.predict_dist(X)
+        if not conformal:
+            return list(distribution.hdr(coverage))
+        outside = self._outside(True, coverage, distribution, by, sample_weight)
+        return distribution._predictions.regions(outside, threads=self._threads())
+
+    def calibrate(
+        self: Self, X: Any, y: ArrayLike, *, by: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Calibrates conformal prediction sets by rows that ``fit`` has not seen (split conformal prediction).
+
+        Parameters
+        ----------
+        X, y : rows that the estimator was not fitted to
+            As for ``fit``.
+        by : array of groups, optional
+            One for each row: coverage is then guaranteed in each group, and ``predict_interval(..., conformal=True)``
+            needs the groups of its rows.
+        sample_weight : array of numbers, optional
+            Likelihood ratios for covariate shift: how many times as likely each row is among new rows. New rows need
+            them too.
+
+        Returns
+        -------
+        The estimator itself; :meth:`guarantee` describes the coverage of its sets.
+        """
+        with python_errors(X):
+            rows = self._rows(X)
+            self.model_ = self.model_.calibrated(
+                rows,
+                check_vector(y),
+                by=_labels(by),
+                weights=_listed(sample_weight),
+                threads=self._threads(),
+            )
+        return self
+
+    def guarantee(self, coverage: float = 0.9, *, region: bool = False) -> str | dict[str, str]:
+        """The guaranteed coverage of conformal intervals (or regions) in words; of groups a sentence for each."""
+        check_is_fitted(self)
+        with python_errors():
+            guarantees = self.model_.guarantees(region, float(coverage))
+        return guarantees[0][1] if len(guarantees) == 1 and not guarantees[0][0] else dict(guarantees)
+
+    def _outside(
+        self,
+        region: bool,
+        coverage: float,
+        distribution: Distribution,
+        by: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> NDArray[np.float64]:
+        with python_errors():
+            return self.model_.outside(
+                region, float(coverage), len(distribution), by=_labels(by), weights=_listed(sample_weight)
+            )
+
+
+def _labels(labels: ArrayLike | None) -> list[str] | None:
+    return None if labels is None else [str(label) for label in np.asarray(labels, dtype=object).ravel()]
+
+
+def _listed(numbers: ArrayLike | None) -> list[float] | None:
+    return None if numbers is None else [float(number) for number in np.asarray(numbers).ravel()]
