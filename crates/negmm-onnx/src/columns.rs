@@ -190,7 +190,7 @@ impl Numbers {
         if encoding.missing_flag {
             pieces.push(missing_flag(graph, column));
         }
-        if let Some(scores) = &encoding.normal_scores {
+        if let Some(scores) = &encoding.quantile_transform {
             let score = normal_score(graph, scores, column);
             pieces.push(self.unless_missing(graph, column, &score));
         }

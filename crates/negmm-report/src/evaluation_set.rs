@@ -80,7 +80,8 @@ impl EvaluationSet {
 
     fn of_sample(model: &Model, table: Table, weight: Option<&str>, numbers: Vec<usize>, total: usize) -> Result<Self> {
         let (data, warnings) = model.encoder().encode_features(&table)?;
-        let (y, known) = (model.encoder().targets(&table)?.into_owned(), model.encoder().known(&table)?);
+        let y = model.encoder().targets(&table)?.into_owned();
+        let known = model.encoder().censored_targets(&table, &y)?;
         let weights = model.encoder().sample_weights(&table, weight)?.map(Cow::into_owned);
         let predictions = model.predict_encoded(&data)?;
         Ok(Self {
@@ -265,8 +266,8 @@ impl<'a> EvaluationSetBuilder<'a> {
     /// When a target or weight is missing; the message names it.
     pub fn add(&mut self, table: &Table) -> Result<()> {
         // A bad target is an error in every row, sampled or not.
-        self.model.encoder().targets(table)?;
-        self.model.encoder().known(table)?;
+        let targets = self.model.encoder().targets(table)?;
+        self.model.encoder().censored_targets(table, &targets)?;
         if let Some(weight) = &self.weight {
             table.sample_weights(weight)?;
         }

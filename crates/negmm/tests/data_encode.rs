@@ -246,7 +246,7 @@ fn extreme_numbers_are_cut_off() {
         sd: 0.5,
         missing_flag: false,
         range: Some((0.0, 1.0)),
-        normal_scores: None,
+        quantile_transform: None,
     });
     assert_eq!(encoder.inputs()[0].encoding, expected);
 }

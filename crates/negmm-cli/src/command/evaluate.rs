@@ -42,7 +42,7 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
         let (predictions, odd) = model.predict_known(&table)?;
         warnings.merge(&odd);
         let constantly = model.baseline(y.len());
-        if let Some(known) = encoder.known(&table)? {
+        if let Some(known) = encoder.censored_targets(&table, &y)? {
             let score = |predictions| Metrics::of_known(predictions, &known, weights.as_deref(), grid);
             of_whole = Some((score(&predictions)?, score(&constantly)?));
         } else {

@@ -4,9 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Categories, ColumnEncoding, Features, NumberOptions, Unseen};
-use crate::infer::as_text;
-use crate::{Column, Kind};
+use super::{Categories, ColumnEncoding, Features, NumberOptions, ParsedColumn, Unseen};
+use crate::Kind;
 use negmm_dist::novelty::Beyond;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Result};
@@ -112,44 +111,37 @@ impl ColumnEncoding for TextEncoding {
         self.statistics.iter().try_for_each(Categories::check)
     }
 
-    fn encode(
-        &self,
-        column: &Column,
-        mut features: Features<'_>,
-        _options: NumberOptions,
-    ) -> std::result::Result<Unseen, (usize, Error)> {
-        let column = as_text(column);
-        let Column::Text { codes, levels: found } = column.as_ref() else { return Ok(Unseen::default()) };
+    fn encode(&self, column: &ParsedColumn<'_>, mut features: Features<'_>, _options: NumberOptions) -> Unseen {
+        let (codes, found) = column.text();
         let other = self.pooled.then_some(self.levels.len());
         let missing = self.missing.then_some(self.levels.len() + usize::from(self.pooled));
         let known: HashMap<&str, usize> = self.levels.iter().map(String::as_str).zip(0..).collect();
-        let place = |level: &String| match known.get(level.as_str()) {
-            Some(place) => (Some(*place), false),
+        let feature = |level: &String| match known.get(level.as_str()) {
+            Some(feature) => (Some(*feature), false),
             None => (other, self.is_new(level)),
         };
-        let places: Vec<(Option<usize>, bool)> = found.iter().map(place).collect();
+        let of_levels: Vec<(Option<usize>, bool)> = found.iter().map(feature).collect();
         let mut unseen = Unseen::default();
         for (row, code) in codes.iter().enumerate() {
-            let place = match places.get(*code as usize) {
-                Some((place, is_new)) => {
+            let feature = match of_levels.get(*code as usize) {
+                Some((feature, is_new)) => {
                     unseen.categories += u64::from(*is_new);
-                    *place
+                    *feature
                 }
                 None => {
                     unseen.missing += u64::from(missing.is_none());
                     missing
                 }
             };
-            if let Some(place) = place {
-                features.set(row, place, 1.0);
+            if let Some(feature) = feature {
+                features.set(row, feature, 1.0);
             }
         }
-        Ok(unseen)
+        unseen
     }
 
-    fn beyond(&self, column: &Column, note: &mut dyn FnMut(usize, Beyond)) {
-        let column = as_text(column);
-        let Column::Text { codes, levels } = column.as_ref() else { return };
+    fn beyond(&self, column: &ParsedColumn<'_>, note: &mut dyn FnMut(usize, Beyond)) {
+        let (codes, levels) = column.text();
         let known: HashSet<&str> = self.levels.iter().map(String::as_str).collect();
         let is_new = |level: &String| !known.contains(level.as_str()) && self.is_new(level);
         let new: Vec<bool> = levels.iter().map(is_new).collect();

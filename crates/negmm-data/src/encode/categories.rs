@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Column;
-use crate::infer::as_text;
+use super::ParsedColumn;
 use negmm_dist::{Error, Result};
 use negmm_nn::dataset::{NO_CATEGORY, STATISTICS};
 
@@ -67,9 +66,8 @@ impl Categories {
     }
 
     /// For each cell the number of its level, or [`NO_CATEGORY`].
-    pub(crate) fn codes(&self, column: &Column) -> Vec<u32> {
-        let column = as_text(column);
-        let Column::Text { codes, levels } = column.as_ref() else { return Vec::new() };
+    pub(crate) fn codes(&self, column: &ParsedColumn<'_>) -> Vec<u32> {
+        let (codes, levels) = column.text();
         let known: Vec<u32> = levels.iter().map(|level| self.code(level)).collect();
         codes.iter().map(|code| known.get(*code as usize).copied().unwrap_or(NO_CATEGORY)).collect()
     }

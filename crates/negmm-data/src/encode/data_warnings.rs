@@ -1,11 +1,12 @@
 //! Data warnings of a training table: constant columns, unique rows and the like.
 
+use super::ParsedColumn;
 use crate::target::moments::mean_and_sd;
-use crate::{Column, Input, Table, Target};
+use crate::{Encoding, Input, Table, Target};
 use negmm_dist::Warning;
 use negmm_dist::quote::quoted;
 
-/// A row stands alone when all other rows together make less than this share of a column's variance.
+/// A row is an outlier when all other rows together have less than this fraction of a column's variance.
 const REST_OF_VARIANCE: f64 = 1e-6;
 /// Columns that a warning names.
 const NAMED_COLUMNS: usize = 5;
@@ -13,14 +14,22 @@ const NAMED_COLUMNS: usize = 5;
 /// Texts of cells that a warning quotes.
 const SHOWN_TEXTS: usize = 3;
 
-/// Warnings about training data: columns without information, rows that dwarf all others.
-pub(crate) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<Warning> {
-    let unused = inputs.iter().filter(|input| input.encoding.features() == 0).map(|input| input.name.as_str());
-    let is_missing = |name: &&str| match table.column(name) {
-        Some(Column::Numbers(numbers) | Column::Times(numbers)) => numbers.iter().all(|number| number.is_nan()),
-        _ => false,
-    };
-    let (missing, constant): (Vec<&str>, Vec<&str>) = unused.partition(is_missing);
+/// Warnings about training data: columns that are constant or missing, rows that dwarf all others. `columns` are the parsed
+/// cells of the inputs, and `y` those of the target.
+pub(crate) fn data_warnings(
+    table: &Table,
+    inputs: &[Input],
+    columns: &[ParsedColumn<'_>],
+    target: &Target,
+    y: &[f64],
+) -> Vec<Warning> {
+    let (mut missing, mut constant) = (Vec::new(), Vec::new());
+    for (input, column) in inputs.iter().zip(columns).filter(|(input, _)| !input.is_used()) {
+        match column {
+            ParsedColumn::Numbers(numbers) if numbers.iter().all(|number| number.is_nan()) => missing.push(&input.name),
+            _ => constant.push(&input.name),
+        }
+    }
     let mut warnings = Vec::new();
     for (names, why) in [(missing, "missing in every row"), (constant, "the same in every row")] {
         if names.is_empty() {
@@ -33,19 +42,27 @@ pub(crate) fn oddities(table: &Table, inputs: &[Input], target: &Target) -> Vec<
         let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
         warnings.push(Warning::new(format!("{columns} {named} {are} {why} and not used")));
     }
-    let also = (!inputs.iter().any(|input| input.name == target.name)).then_some(&target.name);
-    for name in inputs.iter().map(|input| &input.name).chain(also) {
+    for (Input { name, encoding, .. }, column) in inputs.iter().zip(columns) {
         warnings.extend(odd_cells(table, name));
-        let Some(Ok(numbers)) = table.numbers(name) else { continue };
-        if let Some(row) = overshadowing_row(&numbers) {
-            let message = format!("{:e} is so far from all other rows that they hardly differ beside it", numbers[row]);
-            warnings.push(Warning::new(message).in_column(name).at_row(table.row_in_file(row) as u64));
+        if let Encoding::Number(_) = encoding {
+            warnings.extend(outlier(table, name, column.numbers()));
         }
+    }
+    if !inputs.iter().any(|input| input.name == target.name) {
+        warnings.extend(odd_cells(table, &target.name));
+        warnings.extend(outlier(table, &target.name, y));
     }
     warnings
 }
 
-/// The cells of a column of numbers that are none and count as missing.
+/// A row beside which all others hardly differ.
+fn outlier(table: &Table, name: &str, numbers: &[f64]) -> Option<Warning> {
+    let row = overshadowing_row(numbers)?;
+    let message = format!("{:e} is so far from all other rows that they hardly differ beside it", numbers[row]);
+    Some(Warning::new(message).in_column(name).at_row(table.row_in_file(row) as u64))
+}
+
+/// The cells of a numeric column that are not numbers and count as missing.
 fn odd_cells(table: &Table, name: &str) -> Option<Warning> {
     let odd = &table.reading(name)?.odd;
     let total: u64 = odd.iter().map(|(_, count)| count).sum();
@@ -73,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_that_stands_alone_is_found() {
+    fn an_outlier_is_found() {
         let mut numbers: Vec<f64> = (0..50).map(f64::from).collect();
         assert_eq!(overshadowing_row(&numbers), None);
         numbers[7] = f64::NAN;

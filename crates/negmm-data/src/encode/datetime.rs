@@ -1,6 +1,6 @@
 //! Encoding of dates and times: the time as a number, and cyclic features of the year, the week and the day.
 //!
-//! With d the days of a time since 1970, a place in a round of length L becomes the phase (sin, cos)(2 pi k d / L), k = 1, 2:
+//! With d the days of a time since 1970, a time within a period of length L becomes the phase (sin, cos)(2 pi k d / L), k = 1, 2:
 //! 23:50 is as near to 00:10 as noon is to 12:20.
 
 use std::collections::BTreeSet;
@@ -8,11 +8,10 @@ use std::f64::consts::TAU;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnEncoding, Features, NumberEncoding, NumberOptions, Unseen};
+use super::{ColumnEncoding, Features, NumberEncoding, NumberOptions, ParsedColumn, Unseen};
 use crate::infer::calendar::{Date, weekday};
 use crate::infer::datetime::DAY;
-use crate::infer::time_columns::seconds;
-use crate::{Column, Kind, TimeForm};
+use crate::{Kind, TimeForm};
 use negmm_dist::novelty::Beyond;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Result};
@@ -91,8 +90,8 @@ impl TimePart {
             Self::TimeOfDay => phase(seconds / DAY - days),
             Self::DayOfWeek(seen) => {
                 let day = weekday(days as i64);
-                if let Some(place) = seen.iter().position(|other| *other == day) {
-                    set(place, 1.0);
+                if let Some(feature) = seen.iter().position(|other| *other == day) {
+                    set(feature, 1.0);
                 }
             }
         }
@@ -141,8 +140,8 @@ impl TimeEncoding {
         Self { form, seconds: NumberEncoding::learn(seconds, weights), parts }
     }
 
-    /// The parts, each with the number of its first feature.
-    fn placed(&self) -> impl Iterator<Item = (usize, &TimePart)> {
+    /// The parts, each with the index of its first feature.
+    fn parts_with_first(&self) -> impl Iterator<Item = (usize, &TimePart)> {
         let mut next = usize::from(self.seconds.varies());
         self.parts.iter().map(move |part| {
             let first = next;
@@ -162,7 +161,7 @@ impl ColumnEncoding for TimeEncoding {
     }
 
     fn numbers(&self) -> Vec<usize> {
-        let parts = self.placed().filter(|(_, part)| part.is_number());
+        let parts = self.parts_with_first().filter(|(_, part)| part.is_number());
         let parts = parts.flat_map(|(first, part)| first..first + part.features());
         self.seconds.numbers().into_iter().chain(parts).collect()
     }
@@ -191,27 +190,20 @@ impl ColumnEncoding for TimeEncoding {
         self.seconds.check()
     }
 
-    fn beyond(&self, column: &Column, note: &mut dyn FnMut(usize, Beyond)) {
-        let Ok(seconds) = seconds(column, self.form) else { return };
-        self.seconds.beyond_of(&seconds, note);
+    fn beyond(&self, column: &ParsedColumn<'_>, note: &mut dyn FnMut(usize, Beyond)) {
+        self.seconds.beyond(column, note);
     }
 
     fn knows_range(&self) -> bool {
         self.seconds.knows_range()
     }
 
-    fn encode(
-        &self,
-        column: &Column,
-        mut features: Features<'_>,
-        options: NumberOptions,
-    ) -> std::result::Result<Unseen, (usize, Error)> {
-        let seconds = seconds(column, self.form)?;
+    fn encode(&self, column: &ParsedColumn<'_>, mut features: Features<'_>, options: NumberOptions) -> Unseen {
         let flag = self.features() - 1;
         let mut unseen = Unseen::default();
-        let (placed, missing): (Vec<_>, f32) = (self.placed().collect(), options.of_missing());
+        let (parts, missing): (Vec<_>, f32) = (self.parts_with_first().collect(), options.of_missing());
         let numbers = self.numbers();
-        for (row, seconds) in seconds.iter().enumerate() {
+        for (row, seconds) in column.numbers().iter().enumerate() {
             if seconds.is_nan() {
                 numbers.iter().for_each(|number| features.set(row, *number, missing));
                 match self.seconds.missing_flag {
@@ -223,10 +215,10 @@ impl ColumnEncoding for TimeEncoding {
             if self.seconds.varies() {
                 features.set(row, 0, self.seconds.standardised(*seconds, options));
             }
-            for (first, part) in &placed {
+            for (first, part) in &parts {
                 part.encode(*seconds, |feature, value| features.set(row, first + feature, value));
             }
         }
-        Ok(unseen)
+        unseen
     }
 }

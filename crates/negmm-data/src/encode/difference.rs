@@ -4,48 +4,52 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::encode::{ColumnEncoding, Encoding, Features, Input, NumberOptions};
-use crate::infer::time_columns::seconds;
-use crate::{Column, NumberEncoding, Table, TimeForm};
+use super::{ColumnEncoding, Encoding, Features, Input, NumberOptions, ParsedColumn};
+use crate::{NumberEncoding, TimeForm};
 use negmm_dist::novelty::Beyond;
 use negmm_dist::{Error, Result};
 
-/// Columns of times whose pairs are all looked at; of more than these, none.
+/// Maximum number of time columns whose pairs are all considered; with more of them, there are no differences.
 const MOST_COLUMNS: usize = 4;
 
-/// The seconds from one column of times to another as a number, 0 where one of them is missing: their own flags say so.
+/// The seconds from one time column to another as a number, 0 where one of them is missing: their own flags say so.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeDifference {
-    /// The column that is taken away.
+    /// The column that is subtracted.
     pub from: String,
-    /// The column that it is taken from.
+    /// The column that it is subtracted from.
     pub to: String,
     /// How the seconds become a feature.
     pub seconds: NumberEncoding,
 }
 
 impl TimeDifference {
-    /// Those of the inputs that are times, each later column less each earlier one, where the difference varies.
-    pub(crate) fn learn(table: &Table, inputs: &[Input], weights: Option<&[f64]>) -> Result<Vec<Self>> {
-        let times: Vec<(&str, TimeForm)> = inputs.iter().filter_map(time).collect();
+    /// The differences of the inputs that are times, each later column less each earlier one, where the difference varies.
+    /// `columns` are the parsed cells of the inputs.
+    pub(crate) fn learn(inputs: &[Input], columns: &[ParsedColumn<'_>], weights: Option<&[f64]>) -> Vec<Self> {
+        let times: Vec<(&str, TimeForm, &[f64])> = inputs
+            .iter()
+            .zip(columns)
+            .filter_map(|(input, column)| time_form(input).map(|form| (input.name.as_str(), form, column.numbers())))
+            .collect();
         let mut differences = Vec::new();
         if times.len() > MOST_COLUMNS {
-            return Ok(differences);
+            return differences;
         }
-        for (at, (to, form)) in times.iter().enumerate() {
-            for (from, other) in &times[..at] {
-                // A time of day and a date have nothing between them.
+        for (at, (to, form, later)) in times.iter().enumerate() {
+            for (from, other, earlier) in &times[..at] {
+                // A time of day and a date have no difference.
                 if (*form == TimeForm::TimeOfDay) != (*other == TimeForm::TimeOfDay) {
                     continue;
                 }
-                let numbers = between(table, (from, *other), (to, *form))?;
+                let numbers = subtract(later, earlier);
                 let seconds = NumberEncoding { missing_flag: false, ..NumberEncoding::learn(&numbers, weights) };
                 if seconds.sd > 0.0 {
                     differences.push(Self { from: from.to_string(), to: to.to_string(), seconds });
                 }
             }
         }
-        Ok(differences)
+        differences
     }
 
     /// The name of its feature.
@@ -53,40 +57,30 @@ impl TimeDifference {
         format!("{} - {}", self.to, self.from)
     }
 
-    /// Writes its one feature.
-    pub(crate) fn encode(
-        &self,
-        table: &Table,
-        inputs: &[Input],
-        features: Features<'_>,
-        options: NumberOptions,
-    ) -> Result<()> {
-        let form = |name: &str| inputs.iter().filter_map(time).find(|(time, _)| *time == name);
-        let (Some(from), Some(to)) = (form(&self.from), form(&self.to)) else {
-            return Err(Error::model(format!("{} is no difference of two inputs that are times", self.name())));
-        };
-        let numbers = Column::Numbers(between(table, from, to)?);
-        self.seconds.encode(&numbers, features, options).map(|_| ()).map_err(|(_, error)| error)
+    /// The difference of each row, NaN where one of the two times is missing; `column` gives the parsed cells of an input.
+    pub(crate) fn parse<'a>(&self, column: impl Fn(&str) -> Option<&'a [f64]>) -> ParsedColumn<'static> {
+        let (from, to) = (column(&self.from).unwrap_or_default(), column(&self.to).unwrap_or_default());
+        ParsedColumn::Numbers(Cow::Owned(subtract(to, from)))
     }
 
-    /// Notes the rows, in order, that lie outside the range of training.
-    pub(crate) fn beyond(&self, table: &Table, inputs: &[Input], note: &mut dyn FnMut(usize, Beyond)) {
-        let form = |name: &str| inputs.iter().filter_map(time).find(|(time, _)| *time == name);
-        let (Some(from), Some(to)) = (form(&self.from), form(&self.to)) else { return };
+    /// Writes its one feature.
+    pub(crate) fn encode(&self, column: &ParsedColumn<'_>, features: Features<'_>, options: NumberOptions) {
+        self.seconds.encode(column, features, options);
+    }
+
+    /// Calls `note` for the rows, in order, that are outside the training range.
+    pub(crate) fn beyond(&self, column: &ParsedColumn<'_>, note: &mut dyn FnMut(usize, Beyond)) {
         // A missing time is noted in its own column.
-        let mut numbers_alone = |row, beyond| {
+        self.seconds.beyond(column, &mut |row, beyond| {
             if beyond != Beyond::Unseen {
                 note(row, beyond);
             }
-        };
-        if let Ok(numbers) = between(table, from, to) {
-            self.seconds.beyond(&Column::Numbers(numbers), &mut numbers_alone);
-        }
+        });
     }
 
-    /// Says what is wrong with a difference that came from a file.
+    /// Validates a difference from a file.
     pub(crate) fn check(&self, inputs: &[Input]) -> Result<()> {
-        let known = |name: &str| inputs.iter().filter_map(time).any(|(time, _)| time == name);
+        let known = |name: &str| inputs.iter().any(|input| input.name == name && time_form(input).is_some());
         if !known(&self.from) || !known(&self.to) || self.seconds.features() != 1 {
             return Err(Error::model(format!("{} is no difference of two inputs that are times", self.name())));
         }
@@ -94,19 +88,14 @@ impl TimeDifference {
     }
 }
 
-/// The name and form of an input that is a time, and used.
-fn time(input: &Input) -> Option<(&str, TimeForm)> {
+/// The format of an input that is a time and has features.
+fn time_form(input: &Input) -> Option<TimeForm> {
     match &input.encoding {
-        Encoding::Time(encoding) if input.is_used() => Some((input.name.as_str(), encoding.form)),
+        Encoding::Time(encoding) if input.is_used() => Some(encoding.form),
         _ => None,
     }
 }
 
-/// The seconds from one column to another, NaN where one of them is missing.
-fn between(table: &Table, from: (&str, TimeForm), to: (&str, TimeForm)) -> Result<Vec<f64>> {
-    let of = |(name, form): (&str, TimeForm)| -> Result<Cow<'_, [f64]>> {
-        let column = table.column(name).ok_or_else(|| table.blame(Error::data(table.absent(&[name]))))?;
-        seconds(column, form).map_err(|(row, error)| table.blame_cell(error, row, name))
-    };
-    Ok(of(to)?.iter().zip(of(from)?.iter()).map(|(to, from)| to - from).collect())
+fn subtract(later: &[f64], earlier: &[f64]) -> Vec<f64> {
+    later.iter().zip(earlier).map(|(later, earlier)| later - earlier).collect()
 }

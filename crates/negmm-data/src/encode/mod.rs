@@ -1,5 +1,5 @@
-//! How an input column becomes features, whatever its kind. A kind of column is a file here and a line in
-//! [`Encoding`] and `Encoding::of_kind`.
+//! Encodings of input columns: how cells become features. A kind of column is a file here and a line in [`Encoding`] and
+//! `Encoding::of_kind`.
 
 mod categorical;
 mod categories;
@@ -8,8 +8,11 @@ mod datetime;
 pub(crate) mod difference;
 pub(crate) mod encoder;
 pub(crate) mod extrapolation;
+pub(crate) mod fit;
 mod numeric;
+mod parsed_column;
 mod quantile_transform;
+mod transform;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,13 +21,12 @@ pub use categories::Categories;
 pub use datetime::{TimeEncoding, TimePart};
 pub use numeric::NumberEncoding;
 pub(crate) use numeric::NumberOptions;
+pub(crate) use parsed_column::ParsedColumn;
 pub use quantile_transform::QuantileTransform;
 
-use super::{Column, ColumnType, Kind, TimeForm};
-use crate::infer::column_numbers;
-use crate::infer::time_columns::seconds;
+use super::{ColumnType, Kind};
+use negmm_dist::Result;
 use negmm_dist::novelty::Beyond;
-use negmm_dist::{Error, Result};
 
 /// How one input column becomes features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,35 +40,30 @@ pub enum Encoding {
     Time(TimeEncoding),
 }
 
-/// What every kind of column does.
+/// The encoding of one kind of column.
 pub(crate) trait ColumnEncoding {
-    /// What the column must hold.
+    /// The kind of column that it encodes.
     fn kind(&self) -> Kind;
 
-    /// Features that it becomes.
+    /// Number of features.
     fn features(&self) -> usize;
 
-    /// Those of its features, counted from its first, that are numbers that vary; the others are 0 or 1.
+    /// Indices of its features that are numbers that vary; the others are 0 or 1.
     fn numbers(&self) -> Vec<usize>;
 
     /// A name for each feature of the column called `column`.
     fn names(&self, column: &str) -> Vec<String>;
 
-    /// Says what is wrong with an encoding that came from a file.
+    /// Validates an encoding from a file.
     fn check(&self) -> Result<()>;
 
-    /// Writes the features of every cell. The error comes with the row that is at fault.
-    fn encode(
-        &self,
-        column: &Column,
-        features: Features<'_>,
-        options: NumberOptions,
-    ) -> std::result::Result<Unseen, (usize, Error)>;
+    /// Writes the features of all cells.
+    fn encode(&self, column: &ParsedColumn<'_>, features: Features<'_>, options: NumberOptions) -> Unseen;
 
-    /// Notes the rows, in order, whose cells lie outside what training had. Of a column that cannot be encoded it notes nothing.
-    fn beyond(&self, column: &Column, note: &mut dyn FnMut(usize, Beyond));
+    /// Calls `note` for the rows, in order, whose cells are outside the training range, or were not seen in training.
+    fn beyond(&self, column: &ParsedColumn<'_>, note: &mut dyn FnMut(usize, Beyond));
 
-    /// Whether it was kept what training had.
+    /// Whether the training range is stored.
     fn knows_range(&self) -> bool;
 }
 
@@ -77,16 +74,15 @@ pub(crate) struct Unseen {
     pub missing: u64,
 }
 
-/// Where the features of one column go: `x` begins at the first of them in the first row, and rows are `stride` floats apart.
-/// All are zero.
+/// The features of one column, all zero: `x` begins at the first of them in the first row, and rows are `stride` floats apart.
 pub(crate) struct Features<'a> {
     pub x: &'a mut [f32],
     pub stride: usize,
 }
 
 impl Features<'_> {
-    /// The places of one feature, row by row.
-    fn places(&mut self, feature: usize) -> impl Iterator<Item = &mut f32> {
+    /// One feature of all rows.
+    fn column(&mut self, feature: usize) -> impl Iterator<Item = &mut f32> {
         self.x[feature..].iter_mut().step_by(self.stride)
     }
 
@@ -96,22 +92,17 @@ impl Features<'_> {
 }
 
 impl Encoding {
-    /// Learns from a column of the training table, which holds times where `form` says how they are written; `weights` say how
-    /// much each row counts, and `statistics` whether text with many levels may have features that are statistics of the
-    /// target. The error comes with the row that is at fault.
-    pub(crate) fn learn(
-        column: &Column,
-        form: Option<TimeForm>,
-        weights: Option<&[f64]>,
-        statistics: bool,
-    ) -> std::result::Result<Self, (usize, Error)> {
-        Ok(match (form, column) {
-            (Some(form), column) => Self::Time(TimeEncoding::learn(&seconds(column, form)?, form, weights)),
-            (None, Column::Text { codes, levels }) => {
-                Self::Text(TextEncoding::learn(codes, levels, weights, statistics))
+    /// Learns from a column of the training table of this kind. With `target_encoding`, text with many categories has
+    /// features that are statistics of the target.
+    pub(crate) fn learn(column: &ParsedColumn<'_>, kind: Kind, weights: Option<&[f64]>, target_encoding: bool) -> Self {
+        match kind {
+            Kind::Number => Self::Number(NumberEncoding::learn(column.numbers(), weights)),
+            Kind::Time(form) => Self::Time(TimeEncoding::learn(column.numbers(), form, weights)),
+            Kind::Text => {
+                let (codes, levels) = column.text();
+                Self::Text(TextEncoding::learn(codes, levels, weights, target_encoding))
             }
-            (None, column) => Self::Number(NumberEncoding::learn(&column_numbers(column)?, weights)),
-        })
+        }
     }
 
     pub(crate) fn of_kind(&self) -> &dyn ColumnEncoding {

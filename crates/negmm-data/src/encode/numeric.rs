@@ -2,17 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnEncoding, Features, QuantileTransform, Unseen};
-use crate::infer::column_numbers;
+use super::{ColumnEncoding, Features, ParsedColumn, QuantileTransform, Unseen};
+use crate::Kind;
 use crate::target::ENCODED_LIMIT;
 use crate::target::moments::mean_and_sd;
-use crate::{Column, Kind};
 use negmm_dist::novelty::Beyond;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Result};
 
-/// (x - mean) / sd, or 0 where x is missing, then a 0/1 flag for missing cells if training had some, then the normal score where there
-/// are any. With sd 0 (a column that was constant or missing throughout) the first of these is left out.
+/// (x - mean) / sd, or 0 where x is missing, then a 0/1 flag for missing cells if training had some, then the quantile transform
+/// where there is one. With sd 0 (a column that was constant or missing throughout) the first of these is left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberEncoding {
     /// Mean of the cells that are not missing.
@@ -21,27 +20,27 @@ pub struct NumberEncoding {
     pub sd: f64,
     /// Whether there is a flag for missing cells.
     pub missing_flag: bool,
-    /// The smallest and the largest of them; none in models of versions that did not keep it.
+    /// The smallest and the largest of them; `None` in models of versions that did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
     /// A second copy of the number, see [`QuantileTransform`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub normal_scores: Option<QuantileTransform>,
+    #[serde(rename = "normal_scores", default, skip_serializing_if = "Option::is_none")]
+    pub quantile_transform: Option<QuantileTransform>,
 }
 
-/// What an encoder does with the numbers of all columns.
+/// Options of all numeric features.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NumberOptions {
     /// Missing numbers stay missing (NaN).
     pub keeps_missing: bool,
     /// The limit of smooth clipping, in standard deviations.
     pub soft_clip: Option<f64>,
-    /// How far beyond the range of training numbers go on, in standard deviations; none: they go on for ever.
+    /// Numbers are clipped this far outside the training range, in standard deviations; `None`: they are not clipped.
     pub margin: Option<f64>,
 }
 
 impl NumberOptions {
-    /// What a missing number becomes.
+    /// The feature of a missing number.
     pub fn of_missing(self) -> f32 {
         if self.keeps_missing { f32::NAN } else { 0.0 }
     }
@@ -51,14 +50,16 @@ impl NumberEncoding {
     pub(crate) fn learn(numbers: &[f64], weights: Option<&[f64]>) -> Self {
         let missing_flag = (0..numbers.len()).any(|row| numbers[row].is_nan() && weight_of(weights, row) > 0.0);
         match mean_and_sd(numbers, weights) {
-            Some((mean, sd)) => Self { mean, sd, missing_flag, range: range(numbers, weights), normal_scores: None },
-            None => Self { mean: 0.0, sd: 0.0, missing_flag: false, range: None, normal_scores: None },
+            Some((mean, sd)) => {
+                Self { mean, sd, missing_flag, range: range(numbers, weights), quantile_transform: None }
+            }
+            None => Self { mean: 0.0, sd: 0.0, missing_flag: false, range: None, quantile_transform: None },
         }
     }
 
-    /// The same with normal scores as a second copy, where the column has enough different numbers.
-    pub(crate) fn with_normal_scores(mut self, numbers: &[f64], weights: Option<&[f64]>) -> Self {
-        self.normal_scores = if self.varies() { QuantileTransform::learn(numbers, weights) } else { None };
+    /// The same with a quantile transform as a second copy, where the column has enough different numbers.
+    pub(crate) fn with_quantile_transform(mut self, numbers: &[f64], weights: Option<&[f64]>) -> Self {
+        self.quantile_transform = if self.varies() { QuantileTransform::learn(numbers, weights) } else { None };
         self
     }
 
@@ -74,22 +75,9 @@ impl NumberEncoding {
         };
         smoothly_clipped((number - self.mean) / self.sd, options.soft_clip) as f32
     }
-
-    /// Notes the numbers that lie outside the range of training, and the missing ones where training had none.
-    pub(crate) fn beyond_of(&self, numbers: &[f64], note: &mut dyn FnMut(usize, Beyond)) {
-        let Some((low, high)) = self.range.filter(|_| self.varies()) else { return };
-        for (row, number) in numbers.iter().enumerate() {
-            if number.is_nan() && !self.missing_flag {
-                note(row, Beyond::Unseen);
-            } else if *number < low || *number > high {
-                let distance = (low - number).max(number - high) / self.sd;
-                note(row, Beyond::By(distance.min(ENCODED_LIMIT)));
-            }
-        }
-    }
 }
 
-/// The smallest and the largest of the numbers that are not missing and count.
+/// The smallest and the largest of the numbers that are not missing and have a weight.
 fn range(numbers: &[f64], weights: Option<&[f64]>) -> Option<(f64, f64)> {
     let counted = numbers.iter().enumerate().filter(|(row, number)| !number.is_nan() && weight_of(weights, *row) > 0.0);
     counted.map(|(_, number)| (*number, *number)).reduce(|(low, high), (number, _)| (low.min(number), high.max(number)))
@@ -101,18 +89,18 @@ impl ColumnEncoding for NumberEncoding {
     }
 
     fn features(&self) -> usize {
-        usize::from(self.varies()) + usize::from(self.missing_flag) + usize::from(self.normal_scores.is_some())
+        usize::from(self.varies()) + usize::from(self.missing_flag) + usize::from(self.quantile_transform.is_some())
     }
 
     fn numbers(&self) -> Vec<usize> {
-        let score = self.normal_scores.is_some().then(|| self.features() - 1);
+        let score = self.quantile_transform.is_some().then(|| self.features() - 1);
         self.varies().then_some(0).into_iter().chain(score).collect()
     }
 
     fn names(&self, column: &str) -> Vec<String> {
         let number = self.varies().then(|| column.to_string());
         let missing = self.missing_flag.then(|| format!("{column} (missing)"));
-        let score = self.normal_scores.is_some().then(|| format!("{column} (normal score)"));
+        let score = self.quantile_transform.is_some().then(|| format!("{column} (normal score)"));
         number.into_iter().chain(missing).chain(score).collect()
     }
 
@@ -123,48 +111,50 @@ impl ColumnEncoding for NumberEncoding {
         if self.range.is_some_and(|(low, high)| !(low.is_finite() && low <= high && high.is_finite())) {
             return Err(Error::model("a range must be two finite numbers, the smaller first"));
         }
-        self.normal_scores.as_ref().map_or(Ok(()), QuantileTransform::check)
+        self.quantile_transform.as_ref().map_or(Ok(()), QuantileTransform::check)
     }
 
-    fn beyond(&self, column: &Column, note: &mut dyn FnMut(usize, Beyond)) {
-        let Ok(numbers) = column_numbers(column) else { return };
-        self.beyond_of(&numbers, note);
+    fn beyond(&self, column: &ParsedColumn<'_>, note: &mut dyn FnMut(usize, Beyond)) {
+        let Some((low, high)) = self.range.filter(|_| self.varies()) else { return };
+        for (row, number) in column.numbers().iter().enumerate() {
+            if number.is_nan() && !self.missing_flag {
+                note(row, Beyond::Unseen);
+            } else if *number < low || *number > high {
+                let distance = (low - number).max(number - high) / self.sd;
+                note(row, Beyond::By(distance.min(ENCODED_LIMIT)));
+            }
+        }
     }
 
     fn knows_range(&self) -> bool {
         self.range.is_some() || !self.varies()
     }
 
-    fn encode(
-        &self,
-        column: &Column,
-        mut features: Features<'_>,
-        options: NumberOptions,
-    ) -> std::result::Result<Unseen, (usize, Error)> {
-        let numbers = column_numbers(column)?;
+    fn encode(&self, column: &ParsedColumn<'_>, mut features: Features<'_>, options: NumberOptions) -> Unseen {
+        let numbers = column.numbers();
         if self.varies() {
             let missing = options.of_missing();
-            for (place, number) in features.places(0).zip(&*numbers) {
-                *place = if number.is_nan() { missing } else { self.standardised(*number, options) };
+            for (x, number) in features.column(0).zip(numbers) {
+                *x = if number.is_nan() { missing } else { self.standardised(*number, options) };
             }
         }
-        if let Some(scores) = &self.normal_scores {
-            for (place, number) in features.places(self.features() - 1).zip(&*numbers) {
-                *place = if number.is_nan() { options.of_missing() } else { scores.score(*number) as f32 };
+        if let Some(transform) = &self.quantile_transform {
+            for (x, number) in features.column(self.features() - 1).zip(numbers) {
+                *x = if number.is_nan() { options.of_missing() } else { transform.score(*number) as f32 };
             }
         }
         if !self.missing_flag {
             let missing = numbers.iter().filter(|number| number.is_nan()).count() as u64;
-            return Ok(Unseen { missing, ..Unseen::default() });
+            return Unseen { missing, ..Unseen::default() };
         }
-        for (place, number) in features.places(usize::from(self.varies())).zip(&*numbers) {
-            *place = f32::from(u8::from(number.is_nan()));
+        for (x, number) in features.column(usize::from(self.varies())).zip(numbers) {
+            *x = f32::from(u8::from(number.is_nan()));
         }
-        Ok(Unseen::default())
+        Unseen::default()
     }
 }
 
-/// A number of standard deviations, cut off far away and smoothly clipped at `limit`, where there is one.
+/// A number of standard deviations, clipped at [`ENCODED_LIMIT`] and smoothly at `limit`, where there is one.
 fn smoothly_clipped(z: f64, limit: Option<f64>) -> f64 {
     let z = z.clamp(-ENCODED_LIMIT, ENCODED_LIMIT);
     limit.map_or(z, |limit| z / (1.0 + (z / limit) * (z / limit)).sqrt())

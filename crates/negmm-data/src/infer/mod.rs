@@ -19,6 +19,8 @@ use serde::{Deserialize, Serialize};
 use crate::column::Column;
 use datetime::TimeForm;
 pub use kind::Kind;
+#[cfg(test)]
+pub(crate) use values::conversions;
 pub(crate) use values::{as_text, column_numbers, not_utf8, number_error};
 
 pub(crate) use crate::column::missing::{MissingWords, is_mark_in_text, is_missing, is_missing_number};

@@ -46,6 +46,8 @@ pub(crate) fn form_of(name: &str, column: &Column, told: Option<Option<TimeForm>
 
 /// The seconds of all cells, NaN where one is missing. The error comes with the row that is at fault.
 pub(crate) fn seconds(column: &Column, form: TimeForm) -> std::result::Result<Cow<'_, [f64]>, (usize, Error)> {
+    #[cfg(test)]
+    crate::infer::conversions::add();
     let mut seconds = Vec::with_capacity(column.len());
     match column {
         Column::Times(times) => return Ok(times.into()),

@@ -26,8 +26,11 @@ pub(crate) fn number_error(cell: &[u8], number: Option<f64>) -> Error {
 /// A column as numbers, also where it is text that consists of numbers.
 /// The error comes with the row that is at fault.
 pub(crate) fn column_numbers(column: &Column) -> std::result::Result<Cow<'_, [f64]>, (usize, Error)> {
+    #[cfg(test)]
+    conversions::add();
     match column {
         Column::Numbers(numbers) => Ok(numbers.into()),
+        Column::Times(times) if times.is_empty() => Ok(Cow::default()),
         Column::Times(times) => {
             let row = times.iter().position(|time| !time.is_nan()).unwrap_or(0);
             Err((row, number_error(iso(times[row]).as_bytes(), None)))
@@ -38,9 +41,32 @@ pub(crate) fn column_numbers(column: &Column) -> std::result::Result<Cow<'_, [f6
     }
 }
 
+/// A count of the conversions of columns, so that tests can show that each column is converted once.
+#[cfg(test)]
+pub(crate) mod conversions {
+    use std::cell::Cell;
+
+    thread_local! {
+        static COUNT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub fn add() {
+        COUNT.set(COUNT.get() + 1);
+    }
+
+    /// The conversions that `work` makes in this thread, and its result.
+    pub fn of<T>(work: impl FnOnce() -> T) -> (usize, T) {
+        let before = COUNT.get();
+        let result = work();
+        (COUNT.get() - before, result)
+    }
+}
+
 /// A column of text. Numbers or times where training had text (a file in which every postcode is a number) are as they are
 /// usually written.
 pub(crate) fn as_text(column: &Column) -> Cow<'_, Column> {
+    #[cfg(test)]
+    conversions::add();
     let (cells, write): (_, fn(f64) -> String) = match column {
         Column::Numbers(numbers) => (numbers, |number| number.to_string()),
         Column::Times(times) => (times, iso),
@@ -54,9 +80,11 @@ impl Column {
     /// The column as `reading` understands it: text as numbers where it says so, and cells missing that it says are. And how many
     /// cells did not fit. The error comes with the row that is at fault.
     pub(crate) fn read_as(&self, reading: &ColumnType) -> std::result::Result<(Cow<'_, Self>, u64), (usize, Error)> {
+        if reading.is_plain() {
+            return Ok((Cow::Borrowed(self), 0));
+        }
         let reader = CellReader::new(reading);
         match (self, reading.kind()) {
-            _ if reading.is_plain() => Ok((Cow::Borrowed(self), 0)),
             (Self::Text { codes, levels }, Kind::Number) => {
                 reader.numbers(codes, levels).map(|(numbers, odd)| (Cow::Owned(Self::Numbers(numbers)), odd))
             }

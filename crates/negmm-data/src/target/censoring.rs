@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use negmm_dist::quote::quoted;
-use negmm_dist::{CensoredTargets, Error, Result, censored_targets};
+use negmm_dist::{CensoredTargets, Error, Result, censored_targets as censoring};
 
 use crate::{Table, Target};
 
@@ -11,7 +11,7 @@ use crate::{Table, Target};
 ///
 /// # Errors
 /// When a column is not there, or a cell does not say what it must.
-pub(crate) fn known_targets(table: &Table, target: &Target, y: &[f64]) -> Result<Option<CensoredTargets>> {
+pub(crate) fn censored_targets(table: &Table, target: &Target, y: &[f64]) -> Result<Option<CensoredTargets>> {
     if !target.is_censored() {
         return Ok(None);
     }
@@ -19,7 +19,7 @@ pub(crate) fn known_targets(table: &Table, target: &Target, y: &[f64]) -> Result
     if let Some(name) = &target.upper_end {
         for (row, end) in numbers(table, name)?.iter().enumerate().filter(|(_, end)| !end.is_nan()) {
             if *end < y[row] {
-                return Err(table.blame_cell(censored_targets::below(*end, y[row]), row, name));
+                return Err(table.blame_cell(censoring::below(*end, y[row]), row, name));
             }
             known.upper[row] = *end;
         }

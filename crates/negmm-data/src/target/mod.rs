@@ -72,15 +72,20 @@ pub struct Target {
 }
 
 impl Target {
-    /// Learns from the training table; `weights` say how much each row counts.
-    pub(crate) fn learn(table: &Table, name: &str, outcome: &TargetSpec, weights: Option<&[f64]>) -> Result<Self> {
-        let numbers = numbers(table, name)?;
-        let Some((mean, sd)) = mean_and_sd(&numbers, weights) else {
+    /// Learns from the targets of the training table, see [`values`].
+    pub(crate) fn learn(
+        table: &Table,
+        name: &str,
+        numbers: &[f64],
+        outcome: &TargetSpec,
+        weights: Option<&[f64]>,
+    ) -> Result<Self> {
+        let Some((mean, sd)) = mean_and_sd(numbers, weights) else {
             return Err(table.blame(Error::data("there is no row to learn from")));
         };
         let constant = sd == 0.0;
         let scale = if constant { CONSTANT_TARGET_SCALE * mean.abs().max(1.0) } else { sd };
-        let shape = Shape::learn(&numbers, outcome, weights);
+        let shape = Shape::learn(numbers, outcome, weights);
         let (lower, upper) = shape.support.bounds();
         if let Some(row) = numbers.iter().position(|y| !(lower..=upper).contains(y)) {
             let bound = if numbers[row] < lower { ("least", lower) } else { ("most", upper) };
@@ -103,19 +108,6 @@ impl Target {
         })
     }
 
-    /// The target of every row in its own unit; one that is missing, or too large to compute with, is an error.
-    pub(crate) fn of_rows<'a>(&self, table: &'a Table) -> Result<Cow<'a, [f64]>> {
-        let numbers = numbers(table, &self.name)?;
-        match numbers.iter().position(|number| number.abs() > LARGEST_TARGET) {
-            Some(row) => {
-                let range = format!("between -{LARGEST_TARGET:e} and {LARGEST_TARGET:e}");
-                let message = format!("the target must lie {range}, found {:e}", numbers[row]);
-                Err(table.blame_cell(Error::data(message), row, &self.name))
-            }
-            None => Ok(numbers),
-        }
-    }
-
     /// The columns that say what is known of it: itself, and those that say something of it, with how they are read.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&String, ColumnType)> {
         let own = [(&self.name, &self.read_as)];
@@ -125,12 +117,9 @@ impl Target {
         columns.map(|(name, read_as)| (name, read_as.clone().unwrap_or_else(ColumnType::number)))
     }
 
-    /// The target of every row in the network's unit; 0 where the table does not have the column.
-    pub(crate) fn encode(&self, table: &Table) -> Result<Vec<f32>> {
-        match table.column(&self.name) {
-            Some(_) => Ok(numbers(table, &self.name)?.iter().map(|y| self.scaled(*y) as f32).collect()),
-            None => Ok(vec![0.0; table.rows()]),
-        }
+    /// The targets of all rows, standardised.
+    pub(crate) fn encode(&self, y: &[f64]) -> Vec<f32> {
+        y.iter().map(|y| self.scaled(*y) as f32).collect()
     }
 
     /// The distribution of the targets of training, in their own unit, as one mixture: normal, and its atoms.
@@ -287,14 +276,19 @@ impl Shape {
     }
 }
 
-/// The target of every row in its own unit; a missing one is an error.
-fn numbers<'a>(table: &'a Table, name: &str) -> Result<Cow<'a, [f64]>> {
+/// The target of each row, in the original unit; a missing one is an error, and so is one too large to compute with.
+pub(crate) fn values<'a>(table: &'a Table, name: &str) -> Result<Cow<'a, [f64]>> {
     let absent = || table.blame(Error::data(table.absent(&[name])));
     let numbers = table.numbers(name).ok_or_else(absent)??;
-    match numbers.iter().position(|number| number.is_nan()) {
-        Some(row) => Err(table.blame_cell(Error::data("the target is missing"), row, name)),
-        None => Ok(numbers),
+    if let Some(row) = numbers.iter().position(|number| number.is_nan()) {
+        return Err(table.blame_cell(Error::data("the target is missing"), row, name));
     }
+    if let Some(row) = numbers.iter().position(|number| number.abs() > LARGEST_TARGET) {
+        let range = format!("between -{LARGEST_TARGET:e} and {LARGEST_TARGET:e}");
+        let message = format!("the target must lie {range}, found {:e}", numbers[row]);
+        return Err(table.blame_cell(Error::data(message), row, name));
+    }
+    Ok(numbers)
 }
 
 #[cfg(test)]
@@ -305,10 +299,12 @@ mod tests {
     #[test]
     fn rows_that_do_not_count_do_not_hide_a_grid() {
         let y: Vec<f64> = (0..40).map(|row| f64::from(row % 4)).chain([0.123]).collect();
-        let table = Table::new(vec![("y", Column::Numbers(y))]).unwrap();
+        let table = Table::new(vec![("y", Column::Numbers(y.clone()))]).unwrap();
+        let grid =
+            |weights: &[f64]| Target::learn(&table, "y", &y, &TargetSpec::default(), Some(weights)).unwrap().grid;
         let mut weights = vec![2.0; 41];
-        assert_eq!(Target::learn(&table, "y", &TargetSpec::default(), Some(&weights)).unwrap().grid, None);
+        assert_eq!(grid(&weights), None);
         weights[40] = 0.0;
-        assert_eq!(Target::learn(&table, "y", &TargetSpec::default(), Some(&weights)).unwrap().grid, Some(1.0));
+        assert_eq!(grid(&weights), Some(1.0));
     }
 }

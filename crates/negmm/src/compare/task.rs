@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Score, Split};
-use crate::model::{EncodedTable, EncodingCache, FitPlan, PreprocessingConfig};
+use crate::model::{EncodingCache, FitPlan, PreprocessingConfig, encode};
 use crate::{Method, Model};
 use negmm_data::{ColumnRoles, Encoder, Table};
 use negmm_dist::{Metrics, Result};
@@ -53,7 +53,7 @@ impl<'a> Task<'a> {
         let Self { table, target, inputs, .. } = *self;
         let plan = FitPlan::of(table, method, seed, || {
             let config = PreprocessingConfig::of(method, inputs);
-            let encode = || EncodedTable::new(&table.select_rows(&split.train), target, inputs, config);
+            let encode = || encode(&table.select_rows(&split.train), target, inputs, config);
             self.encoded.find(&split.train, config, encode)
         })?;
         let jobs = plan.jobs();
@@ -73,9 +73,10 @@ impl<'a> Task<'a> {
         let test = self.table.select_rows(&rows);
         let weights = model.encoder().sample_weights(&test, self.inputs.weight.as_deref())?;
         let (predictions, _) = model.predict_known(&test)?;
-        match model.encoder().known(&test)? {
-            Some(known) => Metrics::of_known(&predictions, &known, weights.as_deref(), self.grid),
-            None => Metrics::weighted(&predictions, &model.encoder().targets(&test)?, weights.as_deref(), self.grid),
+        let targets = model.encoder().targets(&test)?;
+        match model.encoder().censored_targets(&test, &targets)? {
+            Some(censored) => Metrics::of_known(&predictions, &censored, weights.as_deref(), self.grid),
+            None => Metrics::weighted(&predictions, &targets, weights.as_deref(), self.grid),
         }
     }
 }

@@ -28,7 +28,7 @@ pub struct NetworkSettings {
     /// Smooth clipping: the limit in sds, see [`negmm_data::Encoder::soft_clipping`].
     pub soft_clip: Option<f64>,
     /// Whether numeric columns have a second copy, quantile-transformed to a normal distribution, see
-    /// [`negmm_data::Encoder::adding_normal_scores`].
+    /// [`negmm_data::EncoderOptions`].
     #[serde(rename = "normal-scores")]
     pub quantile_transform: bool,
     /// Units of each layer of the LSTM.

@@ -1,6 +1,6 @@
 //! Models: a fitted encoder and predictor with the record of their training, and their file.
 
-mod encoded_table;
+mod encoding;
 mod file;
 mod fit;
 mod notes;
@@ -12,7 +12,7 @@ mod tensors;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use encoded_table::{EncodedTable, EncodingCache, PreprocessingConfig};
+pub(crate) use encoding::{EncodingCache, PreprocessingConfig, encode};
 pub(crate) use file::{all_bytes, bytes_of, read, save, write};
 pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::encoded_table::{EncodedTable, PreprocessingConfig};
+use super::encoding::{PreprocessingConfig, encode};
 use super::notes::remarks;
 use super::{Model, Record, slopes};
 use crate::accelerator::Helper;
 use crate::conformal::Calibration;
 use crate::method::{self, FitOutput, Method, OutOfFold};
-use negmm_data::{ColumnRoles, Table};
+use negmm_data::{ColumnRoles, EncodedTable, Table};
 use negmm_dist::CensoredTargets;
 use negmm_dist::metrics::Metrics;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Predictions, Result, Rng, Warning, streams};
-use negmm_nn::train::{Job, Trained};
+use negmm_nn::train::{History, Job, Trained};
 
 /// Maximum number of rows of a calibration from out-of-fold predictions: more would slow it down and hardly improve
 /// it.
@@ -22,8 +22,8 @@ const MOST_CALIBRATION: usize = 20_000;
 /// Everything that a fit needs except the training itself.
 #[derive(Clone, Debug)]
 pub struct FitPlan {
-    learning: method::Plan,
-    prepared: Arc<EncodedTable>,
+    method_plan: method::Plan,
+    encoded: Arc<EncodedTable>,
     seed: u64,
     /// Whether slopes are computed for extrapolation outside the training ranges.
     extrapolates: bool,
@@ -65,7 +65,7 @@ pub struct HeldOut {
 /// When the data or the method's settings are invalid.
 pub fn plan(table: &Table, target: &str, method: &Method, inputs: &ColumnRoles, seed: u64) -> Result<FitPlan> {
     FitPlan::of(table, method, seed, || {
-        EncodedTable::new(table, target, inputs, PreprocessingConfig::of(method, inputs)).map(Arc::new)
+        encode(table, target, inputs, PreprocessingConfig::of(method, inputs)).map(Arc::new)
     })
 }
 
@@ -75,27 +75,27 @@ impl FitPlan {
         table: &Table,
         method: &Method,
         seed: u64,
-        prepare: impl FnOnce() -> Result<Arc<EncodedTable>>,
+        encode: impl FnOnce() -> Result<Arc<EncodedTable>>,
     ) -> Result<Self> {
         method.check()?;
-        let prepared = prepare()?;
-        if prepared.rows < method.least_rows() {
+        let encoded = encode()?;
+        if encoded.rows < method.least_rows() {
             return Err(table.blame(Error::data(format!(
                 "method {} needs at least {} rows, found {}",
                 method.name(),
                 method.least_rows(),
-                prepared.rows
+                encoded.rows
             ))));
         }
-        let learning = method.plan(&prepared.data, seed)?;
+        let method_plan = method.plan(&encoded.data, seed)?;
         // A series may leave its range permanently: windows are not clipped.
-        let extrapolates = prepared.encoder.sequence().is_none();
-        Ok(Self { learning, prepared, seed, extrapolates })
+        let extrapolates = encoded.encoder.sequence().is_none();
+        Ok(Self { method_plan, encoded, seed, extrapolates })
     }
 
     /// The method with every data-dependent setting filled in.
     pub fn method(&self) -> &Method {
-        self.learning.method()
+        self.method_plan.method()
     }
 
     /// The same for a model that uses inputs unchanged outside the training ranges.
@@ -105,7 +105,7 @@ impl FitPlan {
 
     /// The training jobs; [`FitPlan::finish`] takes their results in this order.
     pub fn jobs(&self) -> Vec<Job> {
-        self.learning.jobs()
+        self.method_plan.jobs()
     }
 
     /// Makes a model from the results of [`FitPlan::jobs`], in their order.
@@ -113,47 +113,71 @@ impl FitPlan {
     /// # Errors
     /// When a job failed, or the results do not belong to the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
-        let Self { learning, prepared, seed, extrapolates } = self;
-        let EncodedTable { data, encoder, rows, predicted, targets, known, weights, warnings } = &*prepared;
-        let (encoder, mut warnings) = (encoder.clone(), warnings.clone());
-        let FitOutput { method, predictor, histories, out_of_fold } = learning.finish(trained)?;
-        let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
-        if skipped > 0 {
-            warnings.push(Warning::new(format!("{skipped} training steps were not finite and were not taken")));
+        let Self { method_plan, encoded, seed, extrapolates } = self;
+        let FitOutput { method, predictor, histories, out_of_fold } = method_plan.finish(trained)?;
+        let mut warnings = encoded.warnings.clone();
+        warnings.extend(skipped_steps(&histories));
+        let mut encoder = encoded.encoder.clone();
+        if extrapolates {
+            encoder = slopes::measured(encoder, &predictor, &encoded.data)?;
         }
-        let record = Record {
-            version: env!("CARGO_PKG_VERSION").into(),
-            seed,
-            rows: *rows,
-            validation_rows: out_of_fold.rows.len(),
-            validation: None,
-            baseline: None,
-            histories,
-        };
-        let encoder = if extrapolates { slopes::measured(encoder, &predictor, data)? } else { encoder };
+        let record = record(seed, encoded.rows, out_of_fold.rows.len(), histories);
         let mut model = Model { method, encoder, predictor, record, calibration: None, helper: Helper::default() };
-        let OutOfFold { rows, folds, predictions, baseline } = out_of_fold;
-        let pick = |list: &[f64]| rows.iter().map(|row| list[*row as usize]).collect::<Vec<_>>();
-        let held_out = HeldOut {
-            y: pick(targets),
-            known: known.as_ref().map(|known| known.select(&rows.iter().map(|row| *row as usize).collect::<Vec<_>>())),
-            sample_weights: weights.as_deref().map(pick),
-            rows: rows.iter().map(|row| predicted.step(*row as usize)).collect(),
-            folds,
-            predictions: model.in_target_unit(predictions),
-        };
-        let baseline = model.encoder.target().baseline(model.without_support(baseline));
-        let grid = model.encoder.target().grid;
-        let (ours, theirs) = (held_out.scores(&held_out.predictions, grid)?, held_out.scores(&baseline, grid)?);
+        let (held_out, baseline) = held_out_predictions(&model, &encoded, out_of_fold);
+        let scores = HeldOutScores::new(&model, &held_out, &baseline)?;
         if !model.method.is_baseline() {
-            warnings.extend(remarks(&held_out, [&ours.rows, &theirs.rows], model.encoder.target())?);
+            let rows = [&scores.model.rows[..], &scores.baseline.rows];
+            warnings.extend(remarks(&held_out, rows, model.encoder.target())?);
         }
-        (model.record.validation, model.record.baseline) = (ours.metrics, theirs.metrics);
+        model.record.validation = scores.model.metrics;
+        model.record.baseline = scores.baseline.metrics;
         // Steps of a series are not exchangeable.
         if extrapolates && model.method.as_auto().is_some() {
             model.calibration = held_out.calibration(seed)?;
         }
         Ok(Fitted { model, warnings, held_out })
+    }
+}
+
+/// A warning about training steps whose gradient was not finite.
+fn skipped_steps(histories: &[History]) -> Option<Warning> {
+    let skipped: usize = histories.iter().map(|history| history.skipped()).sum();
+    (skipped > 0).then(|| Warning::new(format!("{skipped} training steps were not finite and were not taken")))
+}
+
+/// The training record, without scores.
+fn record(seed: u64, rows: usize, validation_rows: usize, histories: Vec<History>) -> Record {
+    let version = env!("CARGO_PKG_VERSION").into();
+    Record { version, seed, rows, validation_rows, validation: None, baseline: None, histories }
+}
+
+/// The held-out rows with their predictions in the target's unit, and the predictions of the constant baseline for them.
+fn held_out_predictions(model: &Model, encoded: &EncodedTable, out_of_fold: OutOfFold) -> (HeldOut, Predictions) {
+    let OutOfFold { rows, folds, predictions, baseline } = out_of_fold;
+    let rows: Vec<usize> = rows.into_iter().map(|row| row as usize).collect();
+    let take = |list: &[f64]| rows.iter().map(|row| list[*row]).collect::<Vec<_>>();
+    let held_out = HeldOut {
+        y: take(&encoded.targets),
+        known: encoded.censored.as_ref().map(|censored| censored.select(&rows)),
+        sample_weights: encoded.weights.as_deref().map(take),
+        rows: rows.iter().map(|row| encoded.predicted.step(*row)).collect(),
+        folds,
+        predictions: model.in_target_unit(predictions),
+    };
+    let baseline = model.encoder.target().baseline(model.without_support(baseline));
+    (held_out, baseline)
+}
+
+/// Scores of a model and of the constant baseline on the held-out rows.
+struct HeldOutScores {
+    model: Scores,
+    baseline: Scores,
+}
+
+impl HeldOutScores {
+    fn new(model: &Model, held_out: &HeldOut, baseline: &Predictions) -> Result<Self> {
+        let grid = model.encoder.target().grid;
+        Ok(Self { model: held_out.scores(&held_out.predictions, grid)?, baseline: held_out.scores(baseline, grid)? })
     }
 }
 
