@@ -64,10 +64,11 @@ pub mod data {
     #[doc(inline)]
     pub use negmm_data::{
         Atoms, CategoricalColumn, Categories, CellType, CensoredTargets, Chunk, Column, ColumnRoles, ColumnType,
-        CsvStream, Dataset, Dialect, ENCODED_LIMIT, Encoder, Encoding, Extrapolation, Input, Intervals, KeptColumn,
-        Kind, MAX_CATEGORIES, MISSING, MOST_WINDOW, NO_CATEGORY, Novelty, NumberEncoding, NumberForm, PredictedRows,
-        QuantileTransform, ROW_ALIGN, RowStream, STATISTICS, Schema, Sequence, Table, Target, TargetEncoding,
-        TargetSpec, TextEncoding, TimeDifference, TimeEncoding, TimeForm, TimePart, TypedColumn, Warnings, windows,
+        CsvStream, Dataset, Dialect, ENCODED_LIMIT, EncodedTable, Encoder, EncoderOptions, Encoding, Extrapolation,
+        Input, Intervals, KeptColumn, Kind, MAX_CATEGORIES, MISSING, MOST_WINDOW, NO_CATEGORY, Novelty, NumberEncoding,
+        NumberForm, PredictedRows, QuantileTransform, ROW_ALIGN, RowStream, STATISTICS, Schema, Sequence, Table,
+        Target, TargetEncoding, TargetSpec, TextEncoding, TimeDifference, TimeEncoding, TimeForm, TimePart,
+        TypedColumn, Warnings, windows,
     };
 
     /// Splits of rows: training and validation, folds, groups, blocks in time.

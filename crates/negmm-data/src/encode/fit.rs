@@ -103,6 +103,7 @@ impl Encoder {
     ) -> Result<EncodedTable> {
         let roles = roles.named_as_in(table);
         let Fit { encoder, columns, y, weights } = Fit::new(table, target, &roles, options)?;
+        target::check_range(table, &encoder.target.name, &y)?;
         let predicted = encoder.predicted_rows(table.rows());
         let targets = predicted.of(&y).to_vec();
         let censored = censored_targets(table, &encoder.target, &targets)?;

@@ -70,7 +70,9 @@ impl Encoder {
     /// too large to compute with.
     pub fn targets<'a>(&self, table: &'a Table) -> Result<Cow<'a, [f64]>> {
         self.check_length(table, 1)?;
-        target::values(table, &self.target.name).map(|targets| self.of_encoded(targets))
+        let targets = target::values(table, &self.target.name)?;
+        target::check_range(table, &self.target.name, &targets)?;
+        Ok(self.of_encoded(targets))
     }
 
     /// The censoring intervals of `targets`, which are those of [`Encoder::targets`]; `None` where the model was fitted

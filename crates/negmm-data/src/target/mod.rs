@@ -276,19 +276,22 @@ impl Shape {
     }
 }
 
-/// The target of each row, in the original unit; a missing one is an error, and so is one too large to compute with.
+/// The target of each row, in the original unit; a missing one is an error.
 pub(crate) fn values<'a>(table: &'a Table, name: &str) -> Result<Cow<'a, [f64]>> {
     let absent = || table.blame(Error::data(table.absent(&[name])));
     let numbers = table.numbers(name).ok_or_else(absent)??;
-    if let Some(row) = numbers.iter().position(|number| number.is_nan()) {
-        return Err(table.blame_cell(Error::data("the target is missing"), row, name));
+    match numbers.iter().position(|number| number.is_nan()) {
+        Some(row) => Err(table.blame_cell(Error::data("the target is missing"), row, name)),
+        None => Ok(numbers),
     }
-    if let Some(row) = numbers.iter().position(|number| number.abs() > LARGEST_TARGET) {
-        let range = format!("between -{LARGEST_TARGET:e} and {LARGEST_TARGET:e}");
-        let message = format!("the target must lie {range}, found {:e}", numbers[row]);
-        return Err(table.blame_cell(Error::data(message), row, name));
-    }
-    Ok(numbers)
+}
+
+/// An error where a target is too large to compute with.
+pub(crate) fn check_range(table: &Table, name: &str, y: &[f64]) -> Result<()> {
+    let Some(row) = y.iter().position(|y| y.abs() > LARGEST_TARGET) else { return Ok(()) };
+    let range = format!("between -{LARGEST_TARGET:e} and {LARGEST_TARGET:e}");
+    let message = format!("the target must lie {range}, found {:e}", y[row]);
+    Err(table.blame_cell(Error::data(message), row, name))
 }
 
 #[cfg(test)]
