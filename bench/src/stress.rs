@@ -85,10 +85,10 @@ impl StressCase {
             1 => {
                 let over = (0..rows).map(|_| f64::from(rng.uniform() < 0.4)).collect();
                 named.push(("over".into(), Column::Numbers(over)));
-                inputs.outcome = TargetSpec::default().censored("over");
+                inputs.target_spec = TargetSpec::default().censored("over");
             }
-            2 => inputs.outcome = TargetSpec::default().lower(-1e200).upper(1e200),
-            3 => inputs.outcome = TargetSpec::default().continuous(true),
+            2 => inputs.target_spec = TargetSpec::default().lower(-1e200).upper(1e200),
+            3 => inputs.target_spec = TargetSpec::default().continuous(true),
             4 => {
                 inputs.features = Some(vec![target.clone()]);
                 inputs.sequence = Some(Sequence { column: target.clone(), window: 1 + rng.below(4) });

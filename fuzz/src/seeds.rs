@@ -55,13 +55,13 @@ pub fn models() -> Vec<Vec<u8>> {
     let kinds = [
         (short("ne-gmm", &[("components", "2")]), "y", day),
         (short("mdn", &[]), "count", plain.clone()),
-        (short("beta-nll", &[]), "y", ColumnRoles::default().outcome(bounded)),
+        (short("beta-nll", &[]), "y", ColumnRoles::default().target_spec(bounded)),
         (short("sample-net", &[("samples", "5")]), "y", plain.clone()),
         (short("ensemble", &[("ensemble-size", "2")]), "y", plain.clone()),
         (method("ngboost", &[("n-estimators", "3")]), "y", plain.clone()),
         (method("constant", &[]), "rain", plain.clone()),
         (method("auto", &AUTO), "rain", plain),
-        (short("mdn", &[]), "y", ColumnRoles::default().outcome(censored)),
+        (short("mdn", &[]), "y", ColumnRoles::default().target_spec(censored)),
         (short("ne-gmm", &[]), "y", only_y),
     ];
     let table = table();

@@ -60,10 +60,10 @@ pub fn fit_forecaster(
     let outcome = TargetSpec::default().lower(lower).upper(upper);
     let table = table.get().0.clone();
     let fitted = interruptible(py, threads, move |cancel| {
-        let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
+        let table = negmm::Table::clone(&table).infer_types(&Dialect::default())?;
         let Some(auto) = method.as_auto() else { return Err(negmm::Error::options("forecasts are made by auto")) };
         let (engine, watch) = (CpuEngine::new(threads), Callbacks { cancel, ..Callbacks::nothing() });
-        let inputs = ColumnRoles::default().outcome(outcome);
+        let inputs = ColumnRoles::default().target_spec(outcome);
         let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);
         negmm::forecast::fit_forecaster(&table, &roles, auto, &options)
     })?;
@@ -92,7 +92,7 @@ impl Forecaster {
         table: &negmm::Table,
         origins: Option<BacktestOrigins>,
     ) -> negmm::Result<TableForecasts> {
-        let table = table.clone().understood(&Dialect::default())?;
+        let table = table.clone().infer_types(&Dialect::default())?;
         let histories = forecaster.histories(&table)?;
         let forecasts = match origins {
             Some(origins) => forecaster.predict(&table, &histories, forecaster.points(&histories, origins))?,
@@ -179,7 +179,7 @@ impl Forecaster {
     ) -> PyResult<String> {
         let (forecaster, table) = (self.0.clone(), table.get().0.clone());
         let rolling = interruptible(py, threads, move |_| {
-            let table = negmm::Table::clone(&table).understood(&Dialect::default())?;
+            let table = negmm::Table::clone(&table).infer_types(&Dialect::default())?;
             let histories = forecaster.histories(&table)?;
             forecaster.backtest(&table, &histories, BacktestOrigins::default().test_size(last).stride(every))
         })?;

@@ -88,7 +88,7 @@ impl Table {
             named.push((name, column));
         }
         let table = negmm::Table::new(named).map_err(exception)?;
-        let table = readings.into_iter().fold(table, |table, (name, reading)| table.with_reading(&name, reading));
+        let table = readings.into_iter().fold(table, |table, (name, reading)| table.with_column_type(&name, reading));
         Ok(Self(Arc::new(table)))
     }
 }

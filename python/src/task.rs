@@ -44,7 +44,7 @@ impl Task {
         let dates = dates.into_iter().map(|(name, word)| Ok((name, form(word)?))).collect::<negmm::Result<_>>();
         let mut outcome = TargetSpec::default().lower(lower).upper(upper).continuous(continuous);
         (outcome.censored, outcome.upper_end) = (censored, upper_end);
-        let mut inputs = ColumnRoles::default().dates(dates.map_err(exception)?).outcome(outcome);
+        let mut inputs = ColumnRoles::default().dates(dates.map_err(exception)?).target_spec(outcome);
         (inputs.weight, inputs.group) = (weight, group);
         Ok(TrainingTask { table: table.get().0.clone(), target, inputs, seed })
     }
@@ -53,7 +53,7 @@ impl Task {
 impl TrainingTask {
     /// The table with inferred column types.
     pub fn table(&self) -> negmm::Result<negmm::Table> {
-        negmm::Table::clone(&self.table).understood(&Dialect::default())
+        negmm::Table::clone(&self.table).infer_types(&Dialect::default())
     }
 }
 

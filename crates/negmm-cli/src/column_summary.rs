@@ -14,7 +14,7 @@ const NAMED: usize = 5;
 /// A column of the training table.
 struct ColumnSummary<'a> {
     name: &'a str,
-    reading: ColumnType,
+    column_type: ColumnType,
     note: &'a str,
     /// Number of categories.
     levels: Option<usize>,
@@ -31,7 +31,7 @@ struct ColumnSummary<'a> {
 
 impl<'a> ColumnSummary<'a> {
     fn new(name: &'a str, column: &Column, table: &'a Table, input: Option<&Input>, other_use: bool) -> Self {
-        let read = table.reading(name);
+        let read = table.typed_column(name);
         let (levels, missing) = match column {
             Column::Numbers(numbers) | Column::Times(numbers) => {
                 (None, numbers.iter().filter(|number| number.is_nan()).count())
@@ -47,14 +47,14 @@ impl<'a> ColumnSummary<'a> {
         let (own, statistics, time) = match input.map(|input| &input.encoding) {
             Some(Encoding::Text(encoding)) if encoding.statistics.is_empty() => (encoding.levels.len(), false, None),
             Some(Encoding::Text(_)) => (usize::MAX, true, None),
-            Some(Encoding::Time(encoding)) => (usize::MAX, false, Some(ColumnType::from(Kind::Time(encoding.form)))),
+            Some(Encoding::Time(encoding)) => (usize::MAX, false, Some(ColumnType::from(Kind::Time(encoding.format)))),
             _ => (usize::MAX, false, None),
         };
         let levels = levels.filter(|_| time.is_none());
         let otherwise = || if levels.is_some() { ColumnType::text() } else { ColumnType::number() };
         Self {
             name,
-            reading: time.unwrap_or_else(|| read.map_or_else(otherwise, |read| read.reading.clone())),
+            column_type: time.unwrap_or_else(|| read.map_or_else(otherwise, |read| read.column_type.clone())),
             note: read.map_or("", |read| &read.note),
             levels,
             pooled: levels.map_or(0, |levels| levels.saturating_sub(own)),
@@ -67,17 +67,17 @@ impl<'a> ColumnSummary<'a> {
 
     /// Whether its cells are plain numbers.
     fn is_plain_number(&self) -> bool {
-        self.reading.is_plain() && self.levels.is_none()
+        self.column_type.is_plain() && self.levels.is_none()
     }
 
     /// Whether something was inferred that may be wrong.
     fn is_decided(&self) -> bool {
-        !self.reading.is_plain() || !self.note.is_empty() || self.pooled > 0 || self.statistics
+        !self.column_type.is_plain() || !self.note.is_empty() || self.pooled > 0 || self.statistics
     }
 
     fn text(&self) -> String {
         let count = |n: usize, what: &str| (n > 0).then(|| format!("{} {what}", format::count(n)));
-        let mut parts = vec![self.reading.to_string()];
+        let mut parts = vec![self.column_type.to_string()];
         parts.extend(self.levels.map(counted_categories));
         parts.extend(count(self.pooled, "of them pooled"));
         parts.extend(self.statistics.then(|| "target encoding".to_string()));
@@ -90,8 +90,8 @@ impl<'a> ColumnSummary<'a> {
     fn json(&self) -> Value {
         json!({
             "name": self.name,
-            "read_as": self.reading.to_string(),
-            "reading": self.reading,
+            "read_as": self.column_type.to_string(),
+            "reading": self.column_type,
             "levels": self.levels,
             "pooled": self.pooled,
             "statistics": self.statistics,

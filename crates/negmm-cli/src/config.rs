@@ -149,7 +149,7 @@ impl DataFlags {
         let mut inputs = ColumnRoles::default()
             .ignore(names(&rows.ignore).unwrap_or_default())
             .dates(columns.date.clone().unwrap_or_default().0)
-            .outcome(self.outcome()?)
+            .target_spec(self.outcome()?)
             .sequence(sequence);
         inputs.features = names(&columns.features);
         inputs.weight.clone_from(&rows.weight);
@@ -170,7 +170,7 @@ impl DataFlags {
             )));
         }
         let forecast = Some(self.roles(column, &forecast.series)?);
-        let inputs = ColumnRoles::default().outcome(self.outcome()?);
+        let inputs = ColumnRoles::default().target_spec(self.outcome()?);
         Ok(DataConfig { target, inputs, forecast, dialect: self.reading.dialect()?, seed: self.seed() })
     }
 

@@ -78,7 +78,7 @@ pub fn left_aligned(lines: &[Vec<String>]) -> String {
 
 /// The special properties of a target, one line each.
 pub fn of_target(target: &Target) -> String {
-    target.words().iter().map(|words| format!("\n{words}")).collect()
+    target.notes().iter().map(|words| format!("\n{words}")).collect()
 }
 
 #[cfg(test)]

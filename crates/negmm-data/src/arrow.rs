@@ -6,7 +6,7 @@
 //! | booleans | the numbers 1 and 0 |
 //! | durations, intervals of days and less | numbers, in seconds |
 //! | dates, timestamps | times, of UTC where there is a zone |
-//! | strings, times of day | text, which [`Table::understood`] may find to be more |
+//! | strings, times of day | text, which [`Table::infer_types`] may find to be more |
 //! | dictionaries of any of these | text: categories |
 //!
 //! Nulls and NaN are missing, and so is text that means missing in CSV.
@@ -36,7 +36,7 @@ pub struct ArrowColumn {
     data_type: DataType,
     cells: Cells,
     /// What the type says beyond number, time or text.
-    reading: Option<ColumnType>,
+    column_type: Option<ColumnType>,
 }
 
 enum Cells {
@@ -53,7 +53,7 @@ impl ArrowColumn {
     pub fn new(name: &str, data_type: &DataType) -> Result<Self> {
         let message = || format!("expected numbers, times or text, found {data_type}");
         let refuse = || Error::data(message()).in_column(name);
-        let (cells, reading) = match data_type {
+        let (cells, column_type) = match data_type {
             DataType::Boolean => (Cells::Numbers(Vec::new()), Some(ColumnType::truth())),
             DataType::Duration(_) | DataType::Interval(IntervalUnit::MonthDayNano) => {
                 (Cells::Numbers(Vec::new()), Some(ColumnType::duration()))
@@ -69,7 +69,7 @@ impl ArrowColumn {
             other if other.is_numeric() || other.is_null() => (Cells::Numbers(Vec::new()), None),
             _ => return Err(refuse()),
         };
-        Ok(Self { name: name.to_string(), before: 0, data_type: data_type.clone(), cells, reading })
+        Ok(Self { name: name.to_string(), before: 0, data_type: data_type.clone(), cells, column_type })
     }
 
     /// The same for a file of which so many rows came before.
@@ -131,12 +131,12 @@ impl ArrowColumn {
             Cells::Times(times) => Column::Times(times),
             Cells::Text(dictionary) => dictionary.finish(),
         };
-        (column, self.reading)
+        (column, self.column_type)
     }
 }
 
 impl Table {
-    /// A table of record batches. Text is left as it is: [`Table::understood`] reads it as that of a CSV file.
+    /// A table of record batches. Text is left as it is: [`Table::infer_types`] reads it as that of a CSV file.
     ///
     /// # Errors
     /// When a column has a type that is none of numbers, times or text, or a name that another has too.
@@ -156,14 +156,14 @@ impl Table {
             }
             rows += batch.num_rows();
         }
-        let mut readings = BTreeMap::new();
+        let mut column_types = BTreeMap::new();
         let mut columns = Vec::with_capacity(names.len());
         for (name, builder) in names.into_iter().zip(builders) {
-            let (column, reading) = builder.finish();
-            readings.extend(reading.map(|reading| (name.clone(), TypedColumn::of(reading, ""))));
+            let (column, column_type) = builder.finish();
+            column_types.extend(column_type.map(|column_type| (name.clone(), TypedColumn::of(column_type, ""))));
             columns.push((name, column));
         }
-        Ok(Self::of_checked("", columns.into_iter(), 0, rows).with_readings(readings))
+        Ok(Self::of_checked("", columns.into_iter(), 0, rows).with_typed_columns(column_types))
     }
 }
 

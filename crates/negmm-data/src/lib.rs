@@ -41,9 +41,9 @@ pub use encode::{
 };
 pub use infer::Kind;
 pub use infer::datetime as time;
-pub use infer::datetime::TimeForm;
+pub use infer::datetime::TimeFormat;
 pub use infer::dialect::Dialect;
-pub use infer::{CellType, ColumnType, NumberForm, TypedColumn};
+pub use infer::{CellType, ColumnType, NumberFormat, TypedColumn};
 pub use pass_through::KeptColumn;
 pub use read::row_stream::RowStream;
 pub use roles::ColumnRoles;

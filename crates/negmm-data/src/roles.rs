@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::windows::Sequence;
-use super::{Column, Table, TargetSpec, TimeForm};
-use crate::infer::time_columns::form_of;
+use super::{Column, Table, TargetSpec, TimeFormat};
+use crate::infer::time_columns::format_of;
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Result};
 
@@ -20,7 +20,7 @@ pub struct ColumnRoles {
     pub ignore: Vec<String>,
     /// These columns are dates and times, in a form that is given or found; without a word only text is, whose cells all are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dates: Vec<(String, Option<TimeForm>)>,
+    pub dates: Vec<(String, Option<TimeFormat>)>,
     /// The column that says how much each row counts; it is no input.
     #[serde(default)]
     pub weight: Option<String>,
@@ -29,8 +29,8 @@ pub struct ColumnRoles {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// What somebody says of the target.
-    #[serde(default)]
-    pub outcome: TargetSpec,
+    #[serde(rename = "outcome", default)]
+    pub target_spec: TargetSpec,
     /// Where rows are steps in time and each is predicted from those before it; then the target may be an input too.
     #[serde(default)]
     pub sequence: Option<Sequence>,
@@ -52,7 +52,7 @@ impl ColumnRoles {
 
     /// Sets `dates`.
     #[must_use]
-    pub fn dates(self, dates: Vec<(String, Option<TimeForm>)>) -> Self {
+    pub fn dates(self, dates: Vec<(String, Option<TimeFormat>)>) -> Self {
         Self { dates, ..self }
     }
 
@@ -70,8 +70,8 @@ impl ColumnRoles {
 
     /// Sets `outcome`.
     #[must_use]
-    pub fn outcome(self, outcome: TargetSpec) -> Self {
-        Self { outcome, ..self }
+    pub fn target_spec(self, target_spec: TargetSpec) -> Self {
+        Self { target_spec, ..self }
     }
 
     /// Sets `sequence`.
@@ -89,10 +89,10 @@ impl ColumnRoles {
         Self {
             features: self.features.as_ref().map(|names| names.iter().map(own).collect()),
             ignore: self.ignore.iter().map(own).collect(),
-            dates: self.dates.iter().map(|(name, form)| (own(name), *form)).collect(),
+            dates: self.dates.iter().map(|(name, format)| (own(name), *format)).collect(),
             weight: self.weight.as_ref().map(own),
             group: self.group.as_ref().map(own),
-            outcome: self.outcome.named_as_in(table),
+            target_spec: self.target_spec.named_as_in(table),
             sequence: self.sequence.as_ref().map(sequence),
         }
     }
@@ -115,23 +115,23 @@ impl ColumnRoles {
         let chosen: Vec<_> = table.columns().filter(|(name, _)| includes(name)).collect();
         if chosen.is_empty() {
             let message = format!("there is no input column beside the target {}", quoted(target));
-            return Err(table.blame(Error::data(message)));
+            return Err(table.locate(Error::data(message)));
         }
         Ok(chosen)
     }
 
     /// The form of the times of a column, where it holds times.
-    pub(crate) fn time_form(&self, table: &Table, name: &str, column: &Column) -> Result<Option<TimeForm>> {
-        let told = self.dates.iter().find(|(date, _)| date == name).map(|(_, form)| *form);
+    pub(crate) fn time_format(&self, table: &Table, name: &str, column: &Column) -> Result<Option<TimeFormat>> {
+        let told = self.dates.iter().find(|(date, _)| date == name).map(|(_, format)| *format);
         if told.is_none() && self.sequence_column() == Some(name) {
             return Ok(None);
         }
-        form_of(name, column, told).map_err(|error| table.blame(error.in_column(name)))
+        format_of(name, column, told).map_err(|error| table.locate(error.in_column(name)))
     }
 
     /// Columns that are neither inputs nor the target: the weight, the group, and what says something of the target.
     pub fn other_columns(&self) -> impl Iterator<Item = &String> {
-        self.weight.iter().chain(&self.group).chain(self.outcome.columns())
+        self.weight.iter().chain(&self.group).chain(self.target_spec.columns())
     }
 
     fn sequence_column(&self) -> Option<&str> {
@@ -140,7 +140,7 @@ impl ColumnRoles {
 
     /// Whether what is asked for is there and does not contradict itself.
     fn check(&self, table: &Table, target: &str) -> Result<()> {
-        let refuse = |message: String| Err(table.blame(Error::options(message)));
+        let refuse = |message: String| Err(table.locate(Error::options(message)));
         let asked = self.features.iter().flatten().chain(&self.ignore).chain(self.other_columns()).map(String::as_str);
         let asked = asked.chain(self.dates.iter().map(|(name, _)| name.as_str()));
         let asked = asked.chain(self.sequence_column()).chain([target]);
@@ -159,13 +159,13 @@ impl ColumnRoles {
         if self.group.as_deref() == Some(target) {
             return refuse(format!("the target {} cannot be the group too", quoted(target)));
         }
-        if self.outcome.columns().any(|name| name == target) {
+        if self.target_spec.columns().any(|name| name == target) {
             return refuse(format!("the target {} cannot say of itself whether it is censored", quoted(target)));
         }
-        if self.outcome.is_censored() && self.sequence.is_some() {
+        if self.target_spec.is_censored() && self.sequence.is_some() {
             return refuse("the steps of a sequence cannot be censored".into());
         }
-        self.outcome.check()?;
+        self.target_spec.check()?;
         if self.group.is_some() && self.sequence.is_some() {
             return refuse("rows of a sequence are held out in time: they have no group".into());
         }
@@ -174,7 +174,7 @@ impl ColumnRoles {
 
     /// Whether a column can be a sequence: numbers, and an input.
     fn check_sequence(&self, table: &Table, name: &str) -> Result<()> {
-        let refuse = |what: &str| Err(table.blame(Error::options(format!("the sequence {} {what}", quoted(name)))));
+        let refuse = |what: &str| Err(table.locate(Error::options(format!("the sequence {} {what}", quoted(name)))));
         if self.weight.as_deref() == Some(name) {
             return refuse("cannot be the weight too");
         }
@@ -183,7 +183,7 @@ impl ColumnRoles {
         }
         let Some(numbers) = table.numbers(name) else { return Ok(()) };
         if numbers?.iter().all(|number| number.is_nan()) {
-            return Err(table.blame(Error::data(format!("the sequence {} is missing in every row", quoted(name)))));
+            return Err(table.locate(Error::data(format!("the sequence {} is missing in every row", quoted(name)))));
         }
         Ok(())
     }

@@ -51,13 +51,13 @@ impl Schema {
         dialect.check()?;
         self.separator = dialect.separator;
         self.decimal = dialect.decimal;
-        for (_, reading) in &mut self.columns {
-            reading.missing.extend(dialect.missing.iter().cloned());
-            if let (CellType::Number(form), Some(decimal)) = (&mut reading.cells, dialect.decimal)
-                && form.decimal != decimal
+        for (_, column_type) in &mut self.columns {
+            column_type.missing.extend(dialect.missing.iter().cloned());
+            if let (CellType::Number(format), Some(decimal)) = (&mut column_type.cells, dialect.decimal)
+                && format.decimal != decimal
             {
-                form.decimal = decimal;
-                form.thousands = form.thousands.map(|mark| if mark == decimal { other(decimal) } else { mark });
+                format.decimal = decimal;
+                format.thousands = format.thousands.map(|mark| if mark == decimal { other(decimal) } else { mark });
             }
         }
         Ok(self)

@@ -3,7 +3,7 @@
 
 use negmm::data::{
     Categories, ENCODED_LIMIT, Encoding, Input, NumberEncoding, QuantileTransform, STATISTICS, TargetEncoding,
-    TextEncoding, TimeEncoding, TimeForm,
+    TextEncoding, TimeEncoding, TimeFormat,
 };
 use negmm::{Encoder, Error, Result};
 use serde_json::{Value as Json, json};
@@ -146,11 +146,13 @@ fn column(graph: &mut Graph, input: &Input) -> Value {
 fn note(input: &Input) -> Json {
     let holds = match &input.encoding {
         Encoding::Text(_) => "text; \"\" is missing",
-        Encoding::Time(encoding) if encoding.form == TimeForm::TimeOfDay => "seconds since midnight; NaN is missing",
+        Encoding::Time(encoding) if encoding.format == TimeFormat::TimeOfDay => {
+            "seconds since midnight; NaN is missing"
+        }
         Encoding::Time(_) => "seconds since 1970-01-01; NaN is missing",
         _ => "numbers; NaN is missing",
     };
-    json!({"name": input.name, "read_as": input.reading().to_string(), "holds": holds})
+    json!({"name": input.name, "read_as": input.column_type().to_string(), "holds": holds})
 }
 
 /// rows × 1: the sum over numeric columns of (slope · distance outside the range)²; `None` where no column has a slope.

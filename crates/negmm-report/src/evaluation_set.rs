@@ -137,7 +137,7 @@ impl EvaluationSet {
         if held_out.rows.is_empty() {
             return Ok(Self { origin: RowOrigin::TrainingConfig, ..Self::of_table(model, table, weight)? });
         }
-        let HeldOut { rows, y, known, sample_weights: weights, predictions, .. } = held_out;
+        let HeldOut { rows, y, censored: known, sample_weights: weights, predictions, .. } = held_out;
         // In the order of the table, or a sample of them.
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|at| rows[*at]);

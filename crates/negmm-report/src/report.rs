@@ -126,7 +126,7 @@ fn facts(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics, s
     }
     // A sentence begins with a capital letter.
     let sentence = |words: &String| format!("{}{}.", words[..1].to_uppercase(), escaped(&words[1..]));
-    facts.extend(encoder.target().words().iter().map(sentence));
+    facts.extend(encoder.target().notes().iter().map(sentence));
     if let Some(censored) = &diagnostics.metrics.censored {
         facts.push(format!(
             "{} of the targets are censored. The first scores and the survival plot are of all rows; <b>all else is of the {} \

@@ -9,7 +9,7 @@ use axum::Json as AxumJson;
 use axum::body::Body as HttpBody;
 use axum::extract::{Path, State};
 use negmm::data::time::{clock, iso};
-use negmm::data::{Encoding, Input, NumberEncoding, TimeForm};
+use negmm::data::{Encoding, Input, NumberEncoding, TimeFormat};
 use serde_json::{Map, Value as Json, json};
 
 use crate::density_plot::DensityPlot;
@@ -55,7 +55,7 @@ fn described(input: &Input) -> Json {
         }
         Encoding::Time(time) => {
             let (low, high) = range(&time.seconds);
-            let text = |seconds: f64| format_time(time.form, seconds.round());
+            let text = |seconds: f64| format_time(time.format, seconds.round());
             json!({"name": input.name, "kind": "time", "low": text(low), "high": text(high), "start": text(time.seconds.mean)})
         }
         Encoding::Text(text) => {
@@ -75,11 +75,11 @@ fn categories(text: &negmm::data::TextEncoding) -> Vec<&str> {
 }
 
 /// A time in the format of the training file.
-fn format_time(form: TimeForm, seconds: f64) -> Json {
+fn format_time(form: TimeFormat, seconds: f64) -> Json {
     match form {
-        TimeForm::TimeOfDay => json!(clock(seconds)),
-        TimeForm::Seconds => json!(seconds),
-        TimeForm::Milliseconds => json!(seconds * 1000.0),
+        TimeFormat::TimeOfDay => json!(clock(seconds)),
+        TimeFormat::Seconds => json!(seconds),
+        TimeFormat::Milliseconds => json!(seconds * 1000.0),
         _ => json!(iso(seconds)),
     }
 }
@@ -187,7 +187,7 @@ fn varied<'a>(input: &'a Input, row: &Map<String, Json>) -> Varied<'a> {
     let values = match &input.encoding {
         Encoding::Number(number) => spread(range(number)).into_iter().map(|value| json!(value)).collect(),
         Encoding::Time(time) => {
-            spread(range(&time.seconds)).into_iter().map(|seconds| format_time(time.form, seconds.round())).collect()
+            spread(range(&time.seconds)).into_iter().map(|seconds| format_time(time.format, seconds.round())).collect()
         }
         Encoding::Text(text) => {
             let mut levels: Vec<Json> =

@@ -66,8 +66,8 @@ pub mod data {
         Atoms, CategoricalColumn, Categories, CellType, CensoredTargets, Chunk, Column, ColumnRoles, ColumnType,
         CsvStream, Dataset, Dialect, ENCODED_LIMIT, EncodedTable, Encoder, EncoderOptions, Encoding, Extrapolation,
         Input, Intervals, KeptColumn, Kind, MAX_CATEGORIES, MISSING, MOST_WINDOW, NO_CATEGORY, Novelty, NumberEncoding,
-        NumberForm, PredictedRows, QuantileTransform, ROW_ALIGN, RowStream, STATISTICS, Schema, Sequence, Table,
-        Target, TargetEncoding, TargetSpec, TextEncoding, TimeDifference, TimeEncoding, TimeForm, TimePart,
+        NumberFormat, PredictedRows, QuantileTransform, ROW_ALIGN, RowStream, STATISTICS, Schema, Sequence, Table,
+        Target, TargetEncoding, TargetSpec, TextEncoding, TimeDifference, TimeEncoding, TimeFormat, TimePart,
         TypedColumn, Warnings, windows,
     };
 
@@ -80,7 +80,7 @@ pub mod data {
     /// Formats of dates and times.
     pub mod time {
         #[doc(inline)]
-        pub use negmm_data::time::{Ambiguous, TimeForm, clock, iso, moment, seconds_of};
+        pub use negmm_data::time::{Ambiguous, TimeFormat, clock, iso, moment, seconds_of};
     }
 }
 

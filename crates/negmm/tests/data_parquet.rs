@@ -269,5 +269,5 @@ fn zones_and_nanoseconds() {
     let text = Table::read_from(&b"at\n2024-01-05 19:00:00.123456789+09:00\n"[..], "f.csv").unwrap();
     let Some(Column::Times(times)) = table.column("at") else { panic!("{table:?}") };
     let Some(Column::Text { levels, .. }) = text.column("at") else { panic!("{text:?}") };
-    assert_eq!(Some(times[0]), negmm::data::TimeForm::Ymd.read(&levels[0]));
+    assert_eq!(Some(times[0]), negmm::data::TimeFormat::Ymd.read(&levels[0]));
 }

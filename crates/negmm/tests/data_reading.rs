@@ -24,8 +24,8 @@ fn read(text: &str) -> negmm::Result<Table> {
 
 /// What column `a` was read as.
 fn read_as(table: &Table) -> String {
-    match (table.reading("a"), table.column("a").unwrap()) {
-        (Some(column), _) => column.reading.to_string(),
+    match (table.typed_column("a"), table.column("a").unwrap()) {
+        (Some(column), _) => column.column_type.to_string(),
         (None, Column::Numbers(_)) => "number".into(),
         (None, Column::Text { .. }) => "text".into(),
         (None, other) => panic!("{other:?}"),
@@ -93,7 +93,8 @@ fn numbers_in_disguise() {
 
 /// Column `a` of a new file, read as that of the table.
 fn streamed(text: &str, table: &Table) -> Vec<f64> {
-    let reading = table.reading("a").map_or_else(negmm::data::ColumnType::number, |column| column.reading.clone());
+    let reading =
+        table.typed_column("a").map_or_else(negmm::data::ColumnType::number, |column| column.column_type.clone());
     let schema = Schema { columns: vec![("a".into(), reading)], ..Schema::default() };
     let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
     let mut stream = CsvStream::from_reader(bytes, "hostile.csv", &schema).unwrap();
@@ -170,8 +171,8 @@ fn mostly_numbers(cells: &[&str]) -> String {
 fn a_few_cells_that_do_not_fit_are_missing_and_quoted() {
     let table = read(&mostly_numbers(&["unknown", "<5"])).unwrap();
     assert!(numbers(&table)[0].is_nan() && numbers(&table)[1].is_nan() && numbers(&table)[2] == 2.5);
-    let column = table.reading("a").unwrap();
-    assert!(column.reading.odd_are_missing);
+    let column = table.typed_column("a").unwrap();
+    assert!(column.column_type.odd_are_missing);
     assert_eq!(column.odd, [("<5".to_string(), 1), ("unknown".to_string(), 1)]);
     assert_eq!(read_as(&read(&mostly_numbers(&["unknown", "<5", ">9"])).unwrap()), "text", "one row in twenty at most");
 

@@ -1,7 +1,7 @@
 //! Dates and times: every format, ambiguous columns, features, and predictions.
 
 use negmm::data::time::{Ambiguous, clock, iso};
-use negmm::data::{Column, ColumnRoles, CsvStream, TimeForm};
+use negmm::data::{Column, ColumnRoles, CsvStream, TimeFormat};
 use negmm::{Encoder, Method, Model, Table, fit};
 
 /// Seconds since 1970 of a day in UTC, and of a time of day.
@@ -9,60 +9,60 @@ const DAY: f64 = 86_400.0;
 /// 2012-10-02.
 const SECOND_OF_OCTOBER: f64 = 15_615.0 * DAY;
 
-fn decided(levels: &[&str]) -> Option<TimeForm> {
-    TimeForm::decide(levels.iter().copied()).unwrap()
+fn decided(levels: &[&str]) -> Option<TimeFormat> {
+    TimeFormat::decide(levels.iter().copied()).unwrap()
 }
 
 #[test]
 fn every_form_of_a_date() {
     let nine = SECOND_OF_OCTOBER + 9.0 * 3600.0;
-    let cases: &[(TimeForm, &str, f64)] = &[
-        (TimeForm::Ymd, "2012-10-02", SECOND_OF_OCTOBER),
-        (TimeForm::Ymd, "2012/10/2", SECOND_OF_OCTOBER),
-        (TimeForm::Ymd, "2012.10.02", SECOND_OF_OCTOBER),
-        (TimeForm::Ymd, "2012-10", SECOND_OF_OCTOBER - DAY),
-        (TimeForm::Ymd, "2012-10-02 09:00", nine),
-        (TimeForm::Ymd, "2012-10-02T09:00:00", nine),
-        (TimeForm::Ymd, "2012-10-02  9:00 am", nine),
-        (TimeForm::Ymd, "2012-10-02 09:00:00.250", nine + 0.25),
-        (TimeForm::Ymd, "2012-10-02 09:00:00,5", nine + 0.5),
-        (TimeForm::Ymd, "2012-10-02T09:00:00Z", nine),
-        (TimeForm::Ymd, "2012-10-02 09:00 UTC", nine),
-        (TimeForm::Ymd, "2012-10-02T09:00:00+02:00", nine - 7200.0),
-        (TimeForm::Ymd, "2012-10-02T09:00:00-0530", nine + 5.5 * 3600.0),
-        (TimeForm::Ymd, "2012-10-02T09:00+02", nine - 7200.0),
-        (TimeForm::Ymd, "20121002T090000", nine),
-        (TimeForm::Ymd, "20121002", SECOND_OF_OCTOBER),
-        (TimeForm::Ymd, "201210", SECOND_OF_OCTOBER - DAY),
-        (TimeForm::Ymd, "2012-10-01 24:00", SECOND_OF_OCTOBER),
-        (TimeForm::Dmy, "02/10/2012", SECOND_OF_OCTOBER),
-        (TimeForm::Dmy, "2.10.2012 09:00", nine),
-        (TimeForm::Dmy, "02-10-12", SECOND_OF_OCTOBER),
-        (TimeForm::Mdy, "10/02/2012", SECOND_OF_OCTOBER),
-        (TimeForm::Mdy, "10/2/12 9:00 AM", nine),
-        (TimeForm::Mdy, "10/2/2012, 9:00:00 AM", nine),
-        (TimeForm::Named, "2 Oct 2012", SECOND_OF_OCTOBER),
-        (TimeForm::Named, "02-OCT-12", SECOND_OF_OCTOBER),
-        (TimeForm::Named, "Oct 2, 2012", SECOND_OF_OCTOBER),
-        (TimeForm::Named, "October 2 2012 09:00", nine),
-        (TimeForm::Named, "2 October 2012", SECOND_OF_OCTOBER),
-        (TimeForm::Named, "2Oct2012", SECOND_OF_OCTOBER),
-        (TimeForm::Named, "Oct 2012", SECOND_OF_OCTOBER - DAY),
-        (TimeForm::Named, "Tue, 02 Oct 2012 09:00:00 GMT", nine),
-        (TimeForm::TimeOfDay, "09:30", 9.5 * 3600.0),
-        (TimeForm::TimeOfDay, "9:30 pm", 21.5 * 3600.0),
-        (TimeForm::TimeOfDay, "12:05 a.m.", 300.0),
-        (TimeForm::TimeOfDay, "9 PM", 21.0 * 3600.0),
-        (TimeForm::TimeOfDay, "23:59:59.5", DAY - 0.5),
-        (TimeForm::Seconds, "1349168400", nine),
-        (TimeForm::Milliseconds, "1349168400500", nine + 0.5),
+    let cases: &[(TimeFormat, &str, f64)] = &[
+        (TimeFormat::Ymd, "2012-10-02", SECOND_OF_OCTOBER),
+        (TimeFormat::Ymd, "2012/10/2", SECOND_OF_OCTOBER),
+        (TimeFormat::Ymd, "2012.10.02", SECOND_OF_OCTOBER),
+        (TimeFormat::Ymd, "2012-10", SECOND_OF_OCTOBER - DAY),
+        (TimeFormat::Ymd, "2012-10-02 09:00", nine),
+        (TimeFormat::Ymd, "2012-10-02T09:00:00", nine),
+        (TimeFormat::Ymd, "2012-10-02  9:00 am", nine),
+        (TimeFormat::Ymd, "2012-10-02 09:00:00.250", nine + 0.25),
+        (TimeFormat::Ymd, "2012-10-02 09:00:00,5", nine + 0.5),
+        (TimeFormat::Ymd, "2012-10-02T09:00:00Z", nine),
+        (TimeFormat::Ymd, "2012-10-02 09:00 UTC", nine),
+        (TimeFormat::Ymd, "2012-10-02T09:00:00+02:00", nine - 7200.0),
+        (TimeFormat::Ymd, "2012-10-02T09:00:00-0530", nine + 5.5 * 3600.0),
+        (TimeFormat::Ymd, "2012-10-02T09:00+02", nine - 7200.0),
+        (TimeFormat::Ymd, "20121002T090000", nine),
+        (TimeFormat::Ymd, "20121002", SECOND_OF_OCTOBER),
+        (TimeFormat::Ymd, "201210", SECOND_OF_OCTOBER - DAY),
+        (TimeFormat::Ymd, "2012-10-01 24:00", SECOND_OF_OCTOBER),
+        (TimeFormat::Dmy, "02/10/2012", SECOND_OF_OCTOBER),
+        (TimeFormat::Dmy, "2.10.2012 09:00", nine),
+        (TimeFormat::Dmy, "02-10-12", SECOND_OF_OCTOBER),
+        (TimeFormat::Mdy, "10/02/2012", SECOND_OF_OCTOBER),
+        (TimeFormat::Mdy, "10/2/12 9:00 AM", nine),
+        (TimeFormat::Mdy, "10/2/2012, 9:00:00 AM", nine),
+        (TimeFormat::Named, "2 Oct 2012", SECOND_OF_OCTOBER),
+        (TimeFormat::Named, "02-OCT-12", SECOND_OF_OCTOBER),
+        (TimeFormat::Named, "Oct 2, 2012", SECOND_OF_OCTOBER),
+        (TimeFormat::Named, "October 2 2012 09:00", nine),
+        (TimeFormat::Named, "2 October 2012", SECOND_OF_OCTOBER),
+        (TimeFormat::Named, "2Oct2012", SECOND_OF_OCTOBER),
+        (TimeFormat::Named, "Oct 2012", SECOND_OF_OCTOBER - DAY),
+        (TimeFormat::Named, "Tue, 02 Oct 2012 09:00:00 GMT", nine),
+        (TimeFormat::TimeOfDay, "09:30", 9.5 * 3600.0),
+        (TimeFormat::TimeOfDay, "9:30 pm", 21.5 * 3600.0),
+        (TimeFormat::TimeOfDay, "12:05 a.m.", 300.0),
+        (TimeFormat::TimeOfDay, "9 PM", 21.0 * 3600.0),
+        (TimeFormat::TimeOfDay, "23:59:59.5", DAY - 0.5),
+        (TimeFormat::Seconds, "1349168400", nine),
+        (TimeFormat::Milliseconds, "1349168400500", nine + 0.5),
     ];
     for (form, text, seconds) in cases {
         assert_eq!(form.read(text), Some(*seconds), "{text}");
         // Model files have the format by its word.
         assert_eq!(serde_json::to_value(form).unwrap(), form.word());
         let told_only =
-            ["20121002", "201210"].contains(text) || matches!(form, TimeForm::Seconds | TimeForm::Milliseconds);
+            ["20121002", "201210"].contains(text) || matches!(form, TimeFormat::Seconds | TimeFormat::Milliseconds);
         if !told_only && decided_or_ambiguous(text) != *form {
             panic!("{text} is not found to be {form}");
         }
@@ -70,11 +70,11 @@ fn every_form_of_a_date() {
 }
 
 /// The inferred format, the first of those that fit.
-fn decided_or_ambiguous(text: &str) -> TimeForm {
-    match TimeForm::decide([text].into_iter()) {
+fn decided_or_ambiguous(text: &str) -> TimeFormat {
+    match TimeFormat::decide([text].into_iter()) {
         Ok(form) => form.unwrap_or_else(|| panic!("{text} is no date")),
-        Err(Ambiguous { forms, .. }) if text.starts_with("10/") => forms[1],
-        Err(Ambiguous { forms, .. }) => forms[0],
+        Err(Ambiguous { formats, .. }) if text.starts_with("10/") => formats[1],
+        Err(Ambiguous { formats, .. }) => formats[0],
     }
 }
 
@@ -111,26 +111,26 @@ fn what_is_no_date() {
         "1,000",
         "10.0.0.1",
     ] {
-        assert_eq!(TimeForm::decide([text].into_iter()), Ok(None), "{text:?}");
+        assert_eq!(TimeFormat::decide([text].into_iter()), Ok(None), "{text:?}");
     }
-    assert_eq!(TimeForm::decide(std::iter::empty()), Ok(None));
+    assert_eq!(TimeFormat::decide(std::iter::empty()), Ok(None));
     assert_eq!(decided(&["2012-10-02", "unknown"]), None);
     assert_eq!(decided(&["2012-10-02", "02.10.2012"]), None);
 }
 
 #[test]
 fn the_whole_column_decides_which_is_the_day() {
-    assert_eq!(decided(&["01/02/2012", "13/02/2012"]), Some(TimeForm::Dmy));
-    assert_eq!(decided(&["01/02/2012", "02/13/2012"]), Some(TimeForm::Mdy));
+    assert_eq!(decided(&["01/02/2012", "13/02/2012"]), Some(TimeFormat::Dmy));
+    assert_eq!(decided(&["01/02/2012", "02/13/2012"]), Some(TimeFormat::Mdy));
     assert_eq!(decided(&["13/02/2012", "02/13/2012"]), None);
-    let ambiguous = TimeForm::decide(["01/02/2012", "03/04/2012"].into_iter()).unwrap_err();
-    assert_eq!(ambiguous, Ambiguous { cell: "01/02/2012".into(), forms: vec![TimeForm::Dmy, TimeForm::Mdy] });
-    assert_eq!(decided(&["2012-01-02", "2012-03-04 09:00"]), Some(TimeForm::Ymd));
+    let ambiguous = TimeFormat::decide(["01/02/2012", "03/04/2012"].into_iter()).unwrap_err();
+    assert_eq!(ambiguous, Ambiguous { cell: "01/02/2012".into(), formats: vec![TimeFormat::Dmy, TimeFormat::Mdy] });
+    assert_eq!(decided(&["2012-01-02", "2012-03-04 09:00"]), Some(TimeFormat::Ymd));
 }
 
 #[test]
 fn years_of_two_digits_are_1969_to_2068() {
-    let year = |text: &str| iso(TimeForm::Dmy.read(text).unwrap());
+    let year = |text: &str| iso(TimeFormat::Dmy.read(text).unwrap());
     assert_eq!([year("01/01/69"), year("31/12/68")], ["1969-01-01", "2068-12-31"]);
 }
 
@@ -138,10 +138,10 @@ fn years_of_two_digits_are_1969_to_2068() {
 fn times_are_written_as_they_are_read() {
     for text in ["0001-01-01", "9999-12-31 23:59:59", "1969-12-31 23:50", "2012-02-29 00:00:01.25", "1600-03-01 12:00"]
     {
-        assert_eq!(iso(TimeForm::Ymd.read(text).unwrap()), text);
+        assert_eq!(iso(TimeFormat::Ymd.read(text).unwrap()), text);
     }
     assert_eq!(
-        ["09:30", "23:59:59.5", "00:00"].map(|text| clock(TimeForm::TimeOfDay.read(text).unwrap())),
+        ["09:30", "23:59:59.5", "00:00"].map(|text| clock(TimeFormat::TimeOfDay.read(text).unwrap())),
         ["09:30", "23:59:59.5", "00:00"]
     );
 }
@@ -249,7 +249,7 @@ fn two_times_give_their_difference() {
 #[test]
 fn columns_that_do_not_decide_and_the_option_that_does() {
     let text = "when,y\n01/02/2012,1\n03/04/2012,2\n";
-    let told = |text: &str, form: Option<TimeForm>| {
+    let told = |text: &str, form: Option<TimeFormat>| {
         let inputs = ColumnRoles::default().dates(vec![("when".into(), form)]);
         Encoder::fit(&table(text), "y", &inputs)
     };
@@ -263,17 +263,17 @@ fn columns_that_do_not_decide_and_the_option_that_does() {
         negmm::data::Encoding::Time(encoding) => iso(encoding.seconds.mean),
         other => panic!("{other:?}"),
     };
-    assert_eq!(mean(told(text, Some(TimeForm::Dmy)).unwrap()), "2012-03-03");
-    assert_eq!(mean(told(text, Some(TimeForm::Mdy)).unwrap()), "2012-02-02");
+    assert_eq!(mean(told(text, Some(TimeFormat::Dmy)).unwrap()), "2012-03-03");
+    assert_eq!(mean(told(text, Some(TimeFormat::Mdy)).unwrap()), "2012-02-02");
     // Numbers are dates only by an explicit option.
     let numbers = "when,y\n20120102,1\n20120104,2\n";
     assert_eq!(mean(told(numbers, None).unwrap()), "2012-01-03");
     assert_eq!(mean(told("when,y\n201201,1\n201203,2\n", None).unwrap()), "2012-01-31");
-    assert_eq!(mean(told("when,y\n0,1\n172800,2\n", Some(TimeForm::Seconds)).unwrap()), "1970-01-02");
-    assert_eq!(mean(told("when,y\n0,1\n172800,2\n", Some(TimeForm::Milliseconds)).unwrap()), "1970-01-01 00:01:26.4");
+    assert_eq!(mean(told("when,y\n0,1\n172800,2\n", Some(TimeFormat::Seconds)).unwrap()), "1970-01-02");
+    assert_eq!(mean(told("when,y\n0,1\n172800,2\n", Some(TimeFormat::Milliseconds)).unwrap()), "1970-01-01 00:01:26.4");
     let complaint = told("when,y\n0,1\n172800,2\n", None).unwrap_err().to_string();
     assert!(complaint.contains("0 is not a date such as 20121231"), "{complaint}");
-    let complaint = told("when,y\n13/01/2012,1\nsoon,2\n", Some(TimeForm::Dmy)).unwrap_err().to_string();
+    let complaint = told("when,y\n13/01/2012,1\nsoon,2\n", Some(TimeFormat::Dmy)).unwrap_err().to_string();
     assert_eq!(complaint, "f.csv, row 2, column \"when\": expected a time such as 31/12/2012 23:50, found \"soon\"");
     let complaint = told("when,y\n13/01/2012,1\nsoon,2\n", None).unwrap_err().to_string();
     assert!(complaint.contains("not all cells are dates of one form"), "{complaint}");

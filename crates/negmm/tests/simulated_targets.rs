@@ -101,7 +101,7 @@ fn answers_are_those_of_the_truth() {
         let (x, fresh) = (inputs(ROWS, &mut rng), inputs(FRESH, &mut rng));
         let y: Vec<f64> = x.iter().map(|x| draw(*x, &mut rng)).collect();
         let truth: Vec<f64> = fresh.iter().map(|x| draw(*x, &mut rng)).collect();
-        let inputs = ColumnRoles::default().outcome(outcome.clone());
+        let inputs = ColumnRoles::default().target_spec(outcome.clone());
         let Fitted { model, warnings, .. } = fitted(&table(&x, y.clone()), inputs);
         assert!(warnings.iter().all(|warning| !warning.message().contains("lies")), "{name}: {warnings:?}");
         let predictions = model.predict(&table(&fresh, truth.clone())).unwrap();
@@ -136,7 +136,7 @@ fn a_bound_far_from_all_targets_changes_nothing() {
     let table = table(&x, y);
     let means = |lower: Option<f64>| {
         let outcome = TargetSpec::default().lower(lower);
-        fitted(&table, ColumnRoles::default().outcome(outcome)).model.predict(&table).unwrap().mean()
+        fitted(&table, ColumnRoles::default().target_spec(outcome)).model.predict(&table).unwrap().mean()
     };
     let (free, bound) = (means(None), means(Some(0.0)));
     assert!(free.iter().zip(&bound).all(|(free, bound)| (free - bound).abs() < 1e-3), "{free:?} {bound:?}");
@@ -175,7 +175,7 @@ fn censored_times_are_those_of_the_truth() {
     let columns = vec![("x", x.clone()), ("y", y), ("censored", censored)];
     let table = Table::new(columns.into_iter().map(|(name, list)| (name, Column::Numbers(list))).collect()).unwrap();
     let outcome = TargetSpec::default().lower(0.0).censored("censored");
-    let Fitted { model, .. } = fitted(&table, ColumnRoles::default().outcome(outcome));
+    let Fitted { model, .. } = fitted(&table, ColumnRoles::default().target_spec(outcome));
     assert_eq!(model.encoder().inputs().len(), 1, "what says what is censored is no input");
     let fresh = inputs(FRESH, &mut rng);
     let truth: Vec<f64> = fresh.iter().map(|x| time(*x, &mut rng)).collect();

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use negmm::Error;
-use negmm::data::{Sequence, TimeForm};
+use negmm::data::{Sequence, TimeFormat};
 use negmm::forecast::Aggregate;
 use negmm::predict::MOST_PATHS;
 use negmm::tune::Dimension;
@@ -153,7 +153,7 @@ pub fn quoted_name(name: &str) -> String {
 
 /// Date columns, each alone or with its format: `when`, `when:dmy`.
 #[derive(Clone, Debug, Default)]
-pub struct Dates(pub Vec<(String, Option<TimeForm>)>);
+pub struct Dates(pub Vec<(String, Option<TimeFormat>)>);
 
 impl FromStr for Dates {
     type Err = Infallible;
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn dates_with_and_without_a_format() {
-        let expected = [("a", Some(TimeForm::Dmy)), ("b:c", None), ("d,e", Some(TimeForm::Seconds))];
+        let expected = [("a", Some(TimeFormat::Dmy)), ("b:c", None), ("d,e", Some(TimeFormat::Seconds))];
         let Dates(dates) = "a:dmy,b:c,\"d,e:seconds\"".parse().unwrap();
         assert_eq!(dates, expected.map(|(name, form)| (name.to_string(), form)));
     }

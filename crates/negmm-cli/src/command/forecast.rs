@@ -33,7 +33,7 @@ pub fn train(
     shared: &Shared,
 ) -> Result<FittedForecaster, Error> {
     let Some(auto) = config.method.as_auto() else { return Err(Error::options("forecasts are made by auto")) };
-    let plan = ForecastPlan::new(table, roles, auto, &config.data.inputs.outcome, config.data.seed)?;
+    let plan = ForecastPlan::new(table, roles, auto, &config.data.inputs.target_spec, config.data.seed)?;
     with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
 

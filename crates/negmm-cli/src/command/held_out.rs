@@ -8,7 +8,7 @@ use negmm::{Error, Interval, Table};
 /// CSV with a line for each held-out row: its number in the data (from 1), its target, and its out-of-sample prediction. For censored
 /// targets also the upper bound, and the PIT only of observed ones.
 pub fn csv(held_out: &HeldOut, table: &Table) -> Result<String, Error> {
-    let HeldOut { rows, y, known, predictions, .. } = held_out;
+    let HeldOut { rows, y, censored: known, predictions, .. } = held_out;
     let (mean, sd, pit) = (predictions.mean(), predictions.sd(), predictions.pit(y)?);
     let Interval { lower, upper } = predictions.interval(0.95)?;
     let upper_end = if known.is_some() { ",target_upper" } else { "" };

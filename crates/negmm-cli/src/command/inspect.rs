@@ -2,7 +2,7 @@
 
 use negmm::data::time::{clock, iso};
 use negmm::data::{
-    Categories, Encoding, Input, NumberEncoding, TextEncoding, TimeDifference, TimeEncoding, TimeForm, TimePart,
+    Categories, Encoding, Input, NumberEncoding, TextEncoding, TimeDifference, TimeEncoding, TimeFormat, TimePart,
 };
 use negmm::train::History;
 use negmm::{Error, Loaded};
@@ -131,7 +131,7 @@ fn kept(histories: &[History]) -> String {
 }
 
 fn describe(input: &Input) -> String {
-    let (encoding, read_as) = (&input.encoding, input.reading());
+    let (encoding, read_as) = (&input.encoding, input.column_type());
     match encoding {
         Encoding::Number(NumberEncoding { sd: 0.0, missing_flag: false, .. }) => "constant, not used".into(),
         Encoding::Number(NumberEncoding { mean, sd, missing_flag, .. }) => {
@@ -155,9 +155,9 @@ fn describe(input: &Input) -> String {
             format!("text, {}{missing}", parts.join("; "))
         }
         Encoding::Time(_) if encoding.features() == 0 => "constant, not used".into(),
-        Encoding::Time(TimeEncoding { form, seconds, parts }) => {
+        Encoding::Time(TimeEncoding { format: form, seconds, parts }) => {
             let mean =
-                if *form == TimeForm::TimeOfDay { clock(seconds.mean.round()) } else { iso(seconds.mean.round()) };
+                if *form == TimeFormat::TimeOfDay { clock(seconds.mean.round()) } else { iso(seconds.mean.round()) };
             let parts: String = parts.iter().map(|part| format!(", {}", part_name(part))).collect();
             let missing = if seconds.missing_flag { ", with missing cells" } else { "" };
             format!("time ({form}), mean {mean}, sd {}{parts}{missing}", duration(seconds.sd))

@@ -88,7 +88,7 @@ fn chooser(name: &str, inputs: &ColumnRoles) -> Result<Metric, Error> {
     choosers.iter().copied().find(|metric| metric.name() == name).ok_or_else(|| {
         let names: Vec<&str> = choosers.iter().map(|metric| metric.name()).collect();
         let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (*last, others));
-        let of = if inputs.outcome.is_censored() { " for censored targets" } else { "" };
+        let of = if inputs.target_spec.is_censored() { " for censored targets" } else { "" };
         Error::options(format!("by must be {} or {last}{of}, found {name:?}", others.join(", ")))
     })
 }

@@ -17,8 +17,8 @@ pub(crate) fn with_own_mark(schema: &Schema, head: &[u8], name: &str) -> Schema 
 fn certain_mark(schema: &Schema, head: &[u8], name: &str) -> Option<char> {
     let mut records = Records::new(head, name, schema.separator).ok()?;
     let (positions, _) = schema.find(records.header()).ok()?;
-    let is_number = |reading: &ColumnType| matches!(reading.cells, CellType::Number(_));
-    let columns = positions.iter().zip(&schema.columns).filter(|(_, (_, reading))| is_number(reading));
+    let is_number = |column_type: &ColumnType| matches!(column_type.cells, CellType::Number(_));
+    let columns = positions.iter().zip(&schema.columns).filter(|(_, (_, column_type))| is_number(column_type));
     let mut columns: Vec<(usize, Dictionary)> =
         columns.map(|(position, _)| (*position, Dictionary::default())).collect();
     let reader = CellReader::new(&ColumnType::text());
@@ -30,7 +30,7 @@ fn certain_mark(schema: &Schema, head: &[u8], name: &str) -> Option<char> {
     let columns: Vec<(usize, Column)> =
         columns.into_iter().map(|(position, dictionary)| (position, dictionary.finish())).collect();
     let dialect = Dialect::default();
-    let deciding = TypeInference::new(&dialect, records.header(), records.separator()).ok()?;
-    let verdicts = deciding.decide(columns.iter().map(|(position, column)| (*position, column)));
-    deciding.decimal(&verdicts)
+    let types = TypeInference::new(&dialect, records.header(), records.separator()).ok()?;
+    let inferences = types.decide(columns.iter().map(|(position, column)| (*position, column)));
+    types.decimal(&inferences)
 }

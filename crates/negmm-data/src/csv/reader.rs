@@ -17,37 +17,37 @@ pub(crate) fn read_whole(reader: impl Read, name: &str, dialect: &Dialect) -> Re
     let bytes = read_all(reader, name, dialect.memory)?;
     let file = Whole { bytes: &bytes, name, dialect };
     let mut records = file.records()?;
-    let deciding =
+    let types =
         TypeInference::new(dialect, records.header(), records.separator()).map_err(|error| error.in_file(name))?;
-    let numbers = file.plain_numbers(&mut records, &deciding.wishes)?;
+    let numbers = file.plain_numbers(&mut records, &types.hints)?;
     let header = records.header();
     let others: Vec<usize> = (0..header.len()).filter(|position| numbers[*position].is_none()).collect();
     let mut texts = file.dictionaries(&others)?;
-    let mut verdicts = deciding.decide(placed(&texts));
+    let mut inferences = types.decide(placed(&texts));
     // Numbers such as 1.234 are plain, and yet thousands where the file has decimal commas.
-    if deciding.has_commas(&verdicts) {
+    if types.has_commas(&inferences) {
         let dotted = file.dictionaries(&file.dotted(&numbers)?)?;
-        verdicts.extend(deciding.decide(placed(&dotted)));
+        inferences.extend(types.decide(placed(&dotted)));
         texts.extend(dotted);
     }
-    let decimal = deciding.decimal(&verdicts);
-    let mut readings = BTreeMap::new();
+    let decimal = types.decimal(&inferences);
+    let mut column_types = BTreeMap::new();
     let mut columns = Vec::with_capacity(header.len());
     for (position, plain) in numbers.into_iter().enumerate() {
-        let blame = |error: Error| error.in_column(&header[position]).in_file(name);
-        let (column, reading) = match (plain, texts.remove(&position)) {
-            (Some(numbers), None) => (Column::Numbers(numbers), deciding.plain_reading(decimal)),
+        let locate = |error: Error| error.in_column(&header[position]).in_file(name);
+        let (column, column_type) = match (plain, texts.remove(&position)) {
+            (Some(numbers), None) => (Column::Numbers(numbers), types.plain_type(decimal)),
             (plain, text) => {
-                let verdict = verdicts.remove(&position).unwrap_or(Inference::Text);
+                let inference = inferences.remove(&position).unwrap_or(Inference::Text);
                 let text = text.unwrap_or_else(|| Column::text([]));
-                deciding.finish(plain, text, verdict, decimal).map_err(blame)?
+                types.finish(plain, text, inference, decimal).map_err(locate)?
             }
         };
-        readings.extend(reading.map(|reading| (header[position].clone(), reading)));
+        column_types.extend(column_type.map(|column_type| (header[position].clone(), column_type)));
         columns.push(column);
     }
     let named = header.iter().cloned().zip(columns);
-    Ok(Table::of_checked(name, named, 0, records.rows()).with_readings(readings))
+    Ok(Table::of_checked(name, named, 0, records.rows()).with_typed_columns(column_types))
 }
 
 fn placed(columns: &BTreeMap<usize, Column>) -> impl Iterator<Item = (usize, &Column)> {
@@ -67,18 +67,18 @@ impl<'a> Whole<'a> {
     }
 
     /// The columns in which every cell is a plain number or missing.
-    fn plain_numbers(&self, records: &mut Records<&[u8]>, wishes: &[TypeHint]) -> Result<Vec<Option<Vec<f64>>>> {
+    fn plain_numbers(&self, records: &mut Records<&[u8]>, hints: &[TypeHint]) -> Result<Vec<Option<Vec<f64>>>> {
         let reader = CellReader::new(&ColumnType::number().with_missing(self.dialect.missing.iter().cloned()));
         let width = records.header().len();
         let mut numbers: Vec<Option<Vec<f64>>> =
-            wishes.iter().map(|wish| (*wish != TypeHint::Text).then(Vec::new)).collect();
+            hints.iter().map(|hint| (*hint != TypeHint::Text).then(Vec::new)).collect();
         let mut infinities: Vec<Option<Error>> = vec![None; width];
         while records.advance()? {
             for (position, column) in numbers.iter_mut().enumerate() {
                 let Some(values) = column else { continue };
                 let cell = &records.cells()[position];
                 match reader.number(cell) {
-                    Some(_) if is_code(cell) && wishes[position] == TypeHint::Nothing => *column = None,
+                    Some(_) if is_code(cell) && hints[position] == TypeHint::Nothing => *column = None,
                     Some(value) => {
                         if value.is_infinite() && infinities[position].is_none() {
                             infinities[position] = records.number(position, &reader).err();

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
-use crate::TimeForm;
+use crate::TimeFormat;
 use crate::column::dictionary::Dictionary;
 use crate::infer::time_columns::no_time;
 use crate::infer::{self, CellReader, number_error};
@@ -149,7 +149,7 @@ impl<R: Read> Records<R> {
     }
 
     /// Says that `error` is about a cell of the row read last.
-    pub fn blame(&self, error: Error, column: usize) -> Error {
+    pub fn locate(&self, error: Error, column: usize) -> Error {
         self.blame_row(error.in_column(&self.header[column]))
     }
 
@@ -159,22 +159,22 @@ impl<R: Read> Records<R> {
         match reader.number(&self.record[column]) {
             Some(number) if !number.is_infinite() => Ok(Some(number)),
             None if reader.odd_are_missing() => self.text(column).map(|_| None),
-            other => Err(self.blame(number_error(&self.record[column], other), column)),
+            other => Err(self.locate(number_error(&self.record[column], other), column)),
         }
     }
 
     /// The time in a cell of the row read last, written in that form; NaN where it is missing.
-    pub fn time(&self, column: usize, form: TimeForm, reader: &CellReader) -> Result<f64> {
+    pub fn time(&self, column: usize, format: TimeFormat, reader: &CellReader) -> Result<f64> {
         let text = self.text(column)?.trim_ascii();
         if reader.is_missing_text(text) {
             return Ok(f64::NAN);
         }
-        form.read(text).ok_or_else(|| self.blame(no_time(form, text), column))
+        format.read(text).ok_or_else(|| self.locate(no_time(format, text), column))
     }
 
     /// The text in a cell of the row read last, as it stands.
     pub fn text(&self, column: usize) -> Result<&str> {
-        std::str::from_utf8(&self.record[column]).map_err(|_| self.blame(infer::not_utf8(), column))
+        std::str::from_utf8(&self.record[column]).map_err(|_| self.locate(infer::not_utf8(), column))
     }
 
     /// Adds a cell of the row read last to a text column.

@@ -10,7 +10,7 @@ use crate::infer::CellReader;
 use crate::pass_through::KeptColumn;
 use crate::source::open;
 use crate::source::{Decoded, HEAD_BYTES, read_error};
-use crate::{Chunk, Column, Kind, Schema, Table, TimeForm, Warnings};
+use crate::{Chunk, Column, Kind, Schema, Table, TimeFormat, Warnings};
 use negmm_dist::Result;
 
 /// Room that is made at once for the rows of a chunk; more is made when they come.
@@ -41,7 +41,8 @@ impl CsvStream {
         let schema = with_own_mark(schema, &head, name);
         let records = Records::new(Cursor::new(head).chain(reader), name, schema.separator)?;
         let (positions, keep) = schema.find(records.header()).map_err(|error| error.in_file(name))?;
-        let columns = positions.into_iter().zip(schema.columns.iter().map(|(_, reading)| CellReader::new(reading)));
+        let columns =
+            positions.into_iter().zip(schema.columns.iter().map(|(_, column_type)| CellReader::new(column_type)));
         Ok(Self { columns: columns.collect(), records, keep })
     }
 
@@ -66,7 +67,7 @@ impl CsvStream {
                         *odd += u64::from(number.is_none());
                         numbers.push(number.unwrap_or(f64::NAN));
                     }
-                    Builder::Times(times, form) => times.push(self.records.time(*position, *form, reader)?),
+                    Builder::Times(times, format) => times.push(self.records.time(*position, *format, reader)?),
                     Builder::Text(dictionary) => self.records.push_text(*position, reader, dictionary)?,
                 }
             }
@@ -98,7 +99,7 @@ enum Builder {
         numbers: Vec<f64>,
         odd: u64,
     },
-    Times(Vec<f64>, TimeForm),
+    Times(Vec<f64>, TimeFormat),
     Text(Dictionary),
 }
 
@@ -107,7 +108,7 @@ impl Builder {
         match reader.kind() {
             Kind::Number => Self::Numbers { numbers: Vec::with_capacity(room), odd: 0 },
             Kind::Text => Self::Text(Dictionary::default()),
-            Kind::Time(form) => Self::Times(Vec::with_capacity(room), form),
+            Kind::Time(format) => Self::Times(Vec::with_capacity(room), format),
         }
     }
 

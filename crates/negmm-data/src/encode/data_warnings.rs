@@ -64,7 +64,7 @@ fn outlier(table: &Table, name: &str, numbers: &[f64]) -> Option<Warning> {
 
 /// The cells of a numeric column that are not numbers and count as missing.
 fn odd_cells(table: &Table, name: &str) -> Option<Warning> {
-    let odd = &table.reading(name)?.odd;
+    let odd = &table.typed_column(name)?.odd;
     let total: u64 = odd.iter().map(|(_, count)| count).sum();
     let shown: Vec<String> = odd.iter().take(SHOWN_TEXTS).map(|(cell, n)| format!("{} ({n})", quoted(cell))).collect();
     let more = if odd.len() > shown.len() { " …" } else { "" };

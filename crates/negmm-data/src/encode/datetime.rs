@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{ColumnEncoding, Features, NumberEncoding, NumberOptions, ParsedColumn, Unseen};
 use crate::infer::calendar::{Date, weekday};
 use crate::infer::datetime::DAY;
-use crate::{Kind, TimeForm};
+use crate::{Kind, TimeFormat};
 use negmm_dist::novelty::Beyond;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Result};
@@ -31,7 +31,8 @@ const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Frid
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeEncoding {
     /// How the times are written in files.
-    pub form: TimeForm,
+    #[serde(rename = "form")]
+    pub format: TimeFormat,
     /// The seconds since 1970.
     pub seconds: NumberEncoding,
     /// What else is read from a time.
@@ -107,7 +108,7 @@ fn phase_names(of: &str) -> Vec<String> {
 }
 
 impl TimeEncoding {
-    pub(crate) fn learn(seconds: &[f64], form: TimeForm, weights: Option<&[f64]>) -> Self {
+    pub(crate) fn learn(seconds: &[f64], format: TimeFormat, weights: Option<&[f64]>) -> Self {
         let (mut times_of_day, mut weekdays, mut days, mut months) =
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for (row, seconds) in seconds.iter().enumerate() {
@@ -118,7 +119,7 @@ impl TimeEncoding {
             if times_of_day.len() < 2 {
                 times_of_day.insert((seconds - whole * DAY).to_bits());
             }
-            if form == TimeForm::TimeOfDay {
+            if format == TimeFormat::TimeOfDay {
                 continue;
             }
             let date = Date::of_days(whole as i64);
@@ -137,7 +138,7 @@ impl TimeEncoding {
         if times_of_day.len() > 1 {
             parts.push(TimePart::TimeOfDay);
         }
-        Self { form, seconds: NumberEncoding::learn(seconds, weights), parts }
+        Self { format, seconds: NumberEncoding::learn(seconds, weights), parts }
     }
 
     /// The parts, each with the index of its first feature.
@@ -153,7 +154,7 @@ impl TimeEncoding {
 
 impl ColumnEncoding for TimeEncoding {
     fn kind(&self) -> Kind {
-        Kind::Time(self.form)
+        Kind::Time(self.format)
     }
 
     fn features(&self) -> usize {

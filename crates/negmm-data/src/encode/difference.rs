@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{ColumnEncoding, Encoding, Features, Input, NumberOptions, ParsedColumn};
-use crate::{NumberEncoding, TimeForm};
+use crate::{NumberEncoding, TimeFormat};
 use negmm_dist::novelty::Beyond;
 use negmm_dist::{Error, Result};
 
@@ -27,19 +27,21 @@ impl TimeDifference {
     /// The differences of the inputs that are times, each later column less each earlier one, where the difference varies.
     /// `columns` are the parsed cells of the inputs.
     pub(crate) fn learn(inputs: &[Input], columns: &[ParsedColumn<'_>], weights: Option<&[f64]>) -> Vec<Self> {
-        let times: Vec<(&str, TimeForm, &[f64])> = inputs
+        let times: Vec<(&str, TimeFormat, &[f64])> = inputs
             .iter()
             .zip(columns)
-            .filter_map(|(input, column)| time_form(input).map(|form| (input.name.as_str(), form, column.numbers())))
+            .filter_map(|(input, column)| {
+                time_format(input).map(|format| (input.name.as_str(), format, column.numbers()))
+            })
             .collect();
         let mut differences = Vec::new();
         if times.len() > MOST_COLUMNS {
             return differences;
         }
-        for (at, (to, form, later)) in times.iter().enumerate() {
+        for (at, (to, format, later)) in times.iter().enumerate() {
             for (from, other, earlier) in &times[..at] {
                 // A time of day and a date have no difference.
-                if (*form == TimeForm::TimeOfDay) != (*other == TimeForm::TimeOfDay) {
+                if (*format == TimeFormat::TimeOfDay) != (*other == TimeFormat::TimeOfDay) {
                     continue;
                 }
                 let numbers = subtract(later, earlier);
@@ -80,7 +82,7 @@ impl TimeDifference {
 
     /// Validates a difference from a file.
     pub(crate) fn check(&self, inputs: &[Input]) -> Result<()> {
-        let known = |name: &str| inputs.iter().any(|input| input.name == name && time_form(input).is_some());
+        let known = |name: &str| inputs.iter().any(|input| input.name == name && time_format(input).is_some());
         if !known(&self.from) || !known(&self.to) || self.seconds.features() != 1 {
             return Err(Error::model(format!("{} is no difference of two inputs that are times", self.name())));
         }
@@ -89,9 +91,9 @@ impl TimeDifference {
 }
 
 /// The format of an input that is a time and has features.
-fn time_form(input: &Input) -> Option<TimeForm> {
+fn time_format(input: &Input) -> Option<TimeFormat> {
     match &input.encoding {
-        Encoding::Time(encoding) if input.is_used() => Some(encoding.form),
+        Encoding::Time(encoding) if input.is_used() => Some(encoding.format),
         _ => None,
     }
 }

@@ -168,16 +168,16 @@ impl Encoder {
 
     /// The columns that prediction needs: inputs that have features.
     pub fn schema(&self) -> Schema {
-        let columns = self.used().map(|input| (input.name.clone(), input.reading()));
+        let columns = self.used().map(|input| (input.name.clone(), input.column_type()));
         Schema { columns: columns.collect(), ..Schema::default() }
     }
 
     /// The columns that evaluation needs: inputs that have features, then the target and what says something of it.
     pub fn schema_with_target(&self) -> Schema {
         let mut schema = self.schema();
-        for (name, reading) in self.target.columns() {
+        for (name, column_type) in self.target.columns() {
             if !schema.columns.iter().any(|(other, _)| other == name) {
-                schema.columns.push((name.clone(), reading));
+                schema.columns.push((name.clone(), column_type));
             }
         }
         schema
@@ -223,7 +223,10 @@ impl Encoder {
             if !names.insert(name) {
                 return Err(Error::model("occurs twice in the encoder").in_column(name));
             }
-            read_as.as_ref().map_or(Ok(()), |reading| reading.check()).map_err(|error| error.in_column(name))?;
+            read_as
+                .as_ref()
+                .map_or(Ok(()), |column_type| column_type.check())
+                .map_err(|error| error.in_column(name))?;
             encoding.of_kind().check().map_err(|error| error.in_column(name))?;
         }
         self.differences.iter().try_for_each(|difference| difference.check(&self.inputs))?;

@@ -142,7 +142,7 @@ impl<'a> Fit<'a> {
             columns.push(column);
         }
         let y = target::values(table, target)?;
-        let target = Target::learn(table, target, &y, &roles.outcome, weights.as_deref())?;
+        let target = Target::learn(table, target, &y, &roles.target_spec, weights.as_deref())?;
         let differences = TimeDifference::learn(&inputs, &columns, weights.as_deref());
         if let Some(sequence) = &roles.sequence {
             // The target and the inputs that it is predicted from have the same scale.
@@ -152,7 +152,7 @@ impl<'a> Fit<'a> {
             }
             if inputs.iter().any(|input| input.name == sequence.column && !input.is_used()) {
                 let message = format!("the sequence {} is the same in every row", quoted(&sequence.column));
-                return Err(table.blame(Error::data(message)));
+                return Err(table.locate(Error::data(message)));
             }
         }
         let encoder = Encoder {
@@ -178,14 +178,15 @@ fn fit_input<'a>(
     weights: Option<&[f64]>,
     options: EncoderOptions,
 ) -> Result<(Input, ParsedColumn<'a>)> {
-    let kind = match (roles.time_form(table, name, column)?, column) {
-        (Some(form), _) => Kind::Time(form),
+    let kind = match (roles.time_format(table, name, column)?, column) {
+        (Some(format), _) => Kind::Time(format),
         (None, Column::Text { .. }) => Kind::Text,
         (None, _) => Kind::Number,
     };
-    let read_as = table.reading(name).map(|column| column.reading.clone()).filter(|reading| !reading.is_plain());
-    let reading = read_as.clone().unwrap_or_else(|| kind.into());
-    let (column, _) = parse(table, name, &reading, kind)?;
+    let read_as =
+        table.typed_column(name).map(|column| column.column_type.clone()).filter(|column_type| !column_type.is_plain());
+    let column_type = read_as.clone().unwrap_or_else(|| kind.into());
+    let (column, _) = parse(table, name, &column_type, kind)?;
     // Windows of a sequence have no target encoding.
     let mut encoding = Encoding::learn(&column, kind, weights, roles.sequence.is_none());
     if let Encoding::Number(number) = &mut encoding
@@ -237,7 +238,7 @@ mod tests {
         ColumnRoles {
             weight: Some("weight".into()),
             group: Some("batch".into()),
-            outcome: TargetSpec { censored: Some("failed".into()), ..TargetSpec::default() },
+            target_spec: TargetSpec { censored: Some("failed".into()), ..TargetSpec::default() },
             ..ColumnRoles::default()
         }
     }

@@ -97,7 +97,7 @@ impl Encoding {
     pub(crate) fn learn(column: &ParsedColumn<'_>, kind: Kind, weights: Option<&[f64]>, target_encoding: bool) -> Self {
         match kind {
             Kind::Number => Self::Number(NumberEncoding::learn(column.numbers(), weights)),
-            Kind::Time(form) => Self::Time(TimeEncoding::learn(column.numbers(), form, weights)),
+            Kind::Time(format) => Self::Time(TimeEncoding::learn(column.numbers(), format, weights)),
             Kind::Text => {
                 let (codes, levels) = column.text();
                 Self::Text(TextEncoding::learn(codes, levels, weights, target_encoding))
@@ -143,7 +143,7 @@ pub struct Input {
 
 impl Input {
     /// How its cells are understood.
-    pub fn reading(&self) -> ColumnType {
+    pub fn column_type(&self) -> ColumnType {
         self.read_as.clone().unwrap_or_else(|| self.encoding.of_kind().kind().into())
     }
 

@@ -37,7 +37,7 @@ impl<'a> ParsedColumn<'a> {
     fn borrowed(column: &'a Column, kind: Kind) -> Result<Self, (usize, Error)> {
         Ok(match kind {
             Kind::Number => Self::Numbers(column_numbers(column)?),
-            Kind::Time(form) => Self::Numbers(seconds(column, form)?),
+            Kind::Time(format) => Self::Numbers(seconds(column, format)?),
             Kind::Text => match as_text(column) {
                 Cow::Borrowed(Column::Text { codes, levels }) => {
                     Self::Text { codes: codes.into(), levels: levels.into() }
@@ -77,7 +77,7 @@ impl<'a> ParsedColumn<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TimeForm;
+    use crate::TimeFormat;
 
     #[test]
     fn a_column_is_parsed_as_its_kind() {
@@ -87,7 +87,7 @@ mod tests {
         let numbers = ParsedColumn::new(Cow::Owned(Column::Numbers(vec![3.0])), Kind::Text).unwrap();
         assert_eq!(numbers.text(), (&[0][..], &["3".to_string()][..]));
         let dates = Column::text([Some("1970-01-02")]);
-        let seconds = ParsedColumn::new(Cow::Borrowed(&dates), Kind::Time(TimeForm::Ymd)).unwrap();
+        let seconds = ParsedColumn::new(Cow::Borrowed(&dates), Kind::Time(TimeFormat::Ymd)).unwrap();
         assert_eq!(seconds.numbers(), [86_400.0]);
         let (row, _) = ParsedColumn::new(Cow::Borrowed(&Column::text([None, Some("x")])), Kind::Number).unwrap_err();
         assert_eq!(row, 1);

@@ -36,12 +36,12 @@ impl<'a> ParsedTable<'a> {
 pub(super) fn parse<'a>(
     table: &'a Table,
     name: &str,
-    reading: &ColumnType,
+    column_type: &ColumnType,
     kind: Kind,
 ) -> Result<(ParsedColumn<'a>, u64)> {
-    let absent = || table.blame(Error::data(table.absent(&[name])));
-    let (column, odd) = table.column_read_as(name, reading).ok_or_else(absent)??;
-    let column = ParsedColumn::new(column, kind).map_err(|(row, error)| table.blame_cell(error, row, name))?;
+    let absent = || table.locate(Error::data(table.absent(&[name])));
+    let (column, odd) = table.column_read_as(name, column_type).ok_or_else(absent)??;
+    let column = ParsedColumn::new(column, kind).map_err(|(row, error)| table.at_cell(error, row, name))?;
     Ok((column, odd))
 }
 
@@ -99,7 +99,7 @@ impl Encoder {
         let mut times = HashMap::new();
         for Input { name, encoding, .. } in &self.inputs {
             let (Encoding::Time(encoding), Some(column)) = (encoding, table.column(name)) else { continue };
-            let seconds = seconds(column, encoding.form).map_err(|(row, error)| table.blame_cell(error, row, name))?;
+            let seconds = seconds(column, encoding.format).map_err(|(row, error)| table.at_cell(error, row, name))?;
             times.insert(name.as_str(), Column::Times(seconds.into_owned()));
         }
         Ok(times.into_iter().fold(table, |table, (name, column)| table.with_column(name, column)))
@@ -119,7 +119,7 @@ impl Encoder {
         let Some(sequence) = &self.sequence else { return Ok(()) };
         sequence.check_size(self.channels(), table.rows())?;
         if table.rows() < sequence.window + more {
-            return Err(table.blame(Error::data(format!(
+            return Err(table.locate(Error::data(format!(
                 "a window of {} steps needs at least {} rows here, found {}",
                 sequence.window,
                 sequence.window + more,
@@ -134,11 +134,11 @@ impl Encoder {
         let absent: Vec<&str> =
             self.used().map(|input| input.name.as_str()).filter(|name| table.column(name).is_none()).collect();
         if !absent.is_empty() {
-            return Err(table.blame(Error::data(table.absent(&absent))));
+            return Err(table.locate(Error::data(table.absent(&absent))));
         }
         let (mut inputs, mut warnings) = (Vec::new(), Warnings::default());
         for input in self.used() {
-            let (column, odd) = parse(table, &input.name, &input.reading(), input.encoding.of_kind().kind())?;
+            let (column, odd) = parse(table, &input.name, &input.column_type(), input.encoding.of_kind().kind())?;
             warnings.count_odd(&input.name, odd);
             inputs.push(column);
         }

@@ -1,7 +1,7 @@
 //! Type inference of one column, from all its cells.
 
 use super::duration::duration;
-use super::number::{DecoratedNumber, NumberForm};
+use super::number::{DecoratedNumber, NumberFormat};
 use crate::column::missing::{MissingWords, is_missing_number};
 
 /// A column is numbers where at most one row in so many does not fit …
@@ -37,11 +37,11 @@ pub(crate) enum Inference {
     /// Lengths of time.
     Duration,
     /// Numbers that can have this decimal mark alone.
-    Number(NumberForm),
+    Number(NumberFormat),
     /// Numbers with either decimal mark; an example of one that they read differently, where there is one.
     Either {
-        point: NumberForm,
-        comma: NumberForm,
+        point: NumberFormat,
+        comma: NumberFormat,
         example: Option<String>,
     },
     /// Not one number, though somebody says that there are.
@@ -73,7 +73,7 @@ pub(crate) fn truth(cell: &str) -> Option<u8> {
 
 /// A form and how well it reads a column.
 struct Candidate {
-    form: NumberForm,
+    format: NumberFormat,
     rows: u64,
     odd_texts: usize,
 }
@@ -95,15 +95,15 @@ impl<'a> Levels<'a> {
     }
 
     /// Decides.
-    pub fn decide(&self, words: &MissingWords, wish: TypeHint) -> Inference {
-        if wish == TypeHint::Text {
+    pub fn decide(&self, words: &MissingWords, hint: TypeHint) -> Inference {
+        if hint == TypeHint::Text {
             return Inference::Text;
         }
         let cells: Vec<(&str, u64)> =
             self.present().filter(|(cell, _)| !is_missing_number(cell.as_bytes()) && !words.has(cell)).collect();
         if cells.is_empty() {
-            let form = |decimal| NumberForm { decimal, ..NumberForm::default() };
-            return Inference::Either { point: form('.'), comma: form(','), example: None };
+            let format = |decimal| NumberFormat { decimal, ..NumberFormat::default() };
+            return Inference::Either { point: format('.'), comma: format(','), example: None };
         }
         let among = |(yes, no): &(&str, &str)| {
             cells.iter().all(|(cell, _)| yes.eq_ignore_ascii_case(cell) || no.eq_ignore_ascii_case(cell))
@@ -114,36 +114,36 @@ impl<'a> Levels<'a> {
         if cells.iter().all(|(cell, _)| duration(cell).is_some()) {
             return Inference::Duration;
         }
-        if wish == TypeHint::Nothing && cells.iter().any(|(cell, _)| is_code(cell.as_bytes())) {
+        if hint == TypeHint::Nothing && cells.iter().any(|(cell, _)| is_code(cell.as_bytes())) {
             return Inference::Codes;
         }
-        numbers(&cells, wish)
+        numbers(&cells, hint)
     }
 }
 
 /// The form that reads most rows, if it reads nearly all.
-fn numbers(cells: &[(&str, u64)], wish: TypeHint) -> Inference {
+fn numbers(cells: &[(&str, u64)], hint: TypeHint) -> Inference {
     let rows: u64 = cells.iter().map(|(_, count)| count).sum();
-    let enough = |read: u64, odd_texts: usize| match wish {
+    let enough = |read: u64, odd_texts: usize| match hint {
         TypeHint::Number => read > 0,
         _ => (rows - read) * ROWS_FOR_AN_ODD_ONE <= rows && odd_texts <= ODD_TEXTS,
     };
-    let not = if wish == TypeHint::Number { Inference::NoNumber } else { Inference::Text };
-    let dressed: Vec<(DecoratedNumber<'_>, u64)> =
+    let not = if hint == TypeHint::Number { Inference::NoNumber } else { Inference::Text };
+    let decorated: Vec<(DecoratedNumber<'_>, u64)> =
         cells.iter().filter_map(|(cell, count)| Some((DecoratedNumber::new(cell)?, *count))).collect();
-    let strangers = cells.len() - dressed.len();
-    if !enough(dressed.iter().map(|(_, count)| count).sum(), strangers) {
+    let others = cells.len() - decorated.len();
+    if !enough(decorated.iter().map(|(_, count)| count).sum(), others) {
         return not;
     }
-    let dress = dress(&dressed);
+    let decoration = decoration(&decorated);
     let best = |decimal: char, separators: [Option<char>; 5]| {
         let mut best: Option<Candidate> = None;
         for thousands in separators {
-            let form = NumberForm { decimal, thousands, ..dress.clone() };
-            let read = || dressed.iter().filter(|(cell, _)| form.read_dressed(cell).is_some());
+            let format = NumberFormat { decimal, thousands, ..decoration.clone() };
+            let read = || decorated.iter().filter(|(cell, _)| format.read_decorated(cell).is_some());
             let (rows, odd_texts) = (read().map(|(_, count)| count).sum(), cells.len() - read().count());
             if best.as_ref().is_none_or(|best| rows > best.rows) {
-                best = Some(Candidate { form, rows, odd_texts });
+                best = Some(Candidate { format, rows, odd_texts });
             }
             if odd_texts == 0 {
                 break;
@@ -155,18 +155,20 @@ fn numbers(cells: &[(&str, u64)], wish: TypeHint) -> Inference {
     let comma = best(',', [None, Some('.'), Some(' '), Some('\''), Some('’')]);
     match (point, comma) {
         (Some(point), Some(comma)) if point.rows == comma.rows => {
-            let (point, comma) = (point.form, comma.form);
+            let (point, comma) = (point.format, comma.format);
             let differs = cells.iter().find(|(cell, _)| point.read(cell) != comma.read(cell));
             Inference::Either { point, comma, example: differs.map(|(cell, _)| cell.to_string()) }
         }
-        (Some(point), Some(comma)) => Inference::Number(if point.rows > comma.rows { point.form } else { comma.form }),
-        (Some(one), None) | (None, Some(one)) => Inference::Number(one.form),
+        (Some(point), Some(comma)) => {
+            Inference::Number(if point.rows > comma.rows { point.format } else { comma.format })
+        }
+        (Some(one), None) | (None, Some(one)) => Inference::Number(one.format),
         (None, None) => not,
     }
 }
 
 /// What is around the numbers of most rows.
-fn dress(cells: &[(DecoratedNumber<'_>, u64)]) -> NumberForm {
+fn decoration(cells: &[(DecoratedNumber<'_>, u64)]) -> NumberFormat {
     let rows = |wanted: &dyn Fn(&DecoratedNumber<'_>) -> bool| -> u64 {
         cells.iter().filter(|(cell, _)| wanted(cell)).map(|(_, count)| count).sum()
     };
@@ -180,10 +182,10 @@ fn dress(cells: &[(DecoratedNumber<'_>, u64)]) -> NumberForm {
         }
     }
     let currency = currencies.into_iter().rev().max_by_key(|(_, total)| *total).map(|(name, _)| name.to_string());
-    NumberForm {
+    NumberFormat {
         percent,
         currency,
         parentheses: cells.iter().any(|(cell, _)| cell.parentheses),
-        ..NumberForm::default()
+        ..NumberFormat::default()
     }
 }

@@ -36,7 +36,7 @@ const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "frid
 /// How the times of a column are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TimeForm {
+pub enum TimeFormat {
     /// Year, month, day: `2012-10-02`, `2012/10/2`, `2012-10`; without marks, `20121002` or `201210`, only where one says that it
     /// is a date.
     #[default]
@@ -62,10 +62,10 @@ pub struct Ambiguous {
     /// A cell that may be either.
     pub cell: String,
     /// The forms that fit.
-    pub forms: Vec<TimeForm>,
+    pub formats: Vec<TimeFormat>,
 }
 
-impl TimeForm {
+impl TimeFormat {
     const ALL: [Self; 7] =
         [Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::TimeOfDay, Self::Seconds, Self::Milliseconds];
 
@@ -81,7 +81,7 @@ impl TimeForm {
             if level.bytes().all(|byte| byte.is_ascii_digit()) {
                 return Ok(None);
             }
-            fitting.retain(|form| form.read(level).is_some());
+            fitting.retain(|format| format.read(level).is_some());
             if fitting.is_empty() {
                 return Ok(None);
             }
@@ -89,8 +89,8 @@ impl TimeForm {
         }
         match (first, &fitting[..]) {
             (None, _) => Ok(None),
-            (Some(_), [form]) => Ok(Some(*form)),
-            (Some(cell), _) => Err(Ambiguous { cell: cell.to_string(), forms: fitting }),
+            (Some(_), [format]) => Ok(Some(*format)),
+            (Some(cell), _) => Err(Ambiguous { cell: cell.to_string(), formats: fitting }),
         }
     }
 
@@ -180,19 +180,19 @@ impl TimeForm {
     }
 }
 
-impl fmt::Display for TimeForm {
+impl fmt::Display for TimeFormat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.word())
     }
 }
 
-impl FromStr for TimeForm {
+impl FromStr for TimeFormat {
     type Err = Error;
 
     fn from_str(text: &str) -> negmm_dist::Result<Self> {
         let words = || Self::ALL.map(Self::word).join(", ");
-        let form = Self::ALL.into_iter().find(|form| form.word() == text);
-        form.ok_or_else(|| Error::options(format!("the form of a date must be one of {}, found {text:?}", words())))
+        let format = Self::ALL.into_iter().find(|format| format.word() == text);
+        format.ok_or_else(|| Error::options(format!("the form of a date must be one of {}, found {text:?}", words())))
     }
 }
 

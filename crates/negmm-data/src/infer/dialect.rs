@@ -92,7 +92,7 @@ impl Dialect {
     }
 
     /// What is said of each column of a file.
-    pub(crate) fn wishes(&self, header: &[String]) -> Result<Vec<TypeHint>> {
+    pub(crate) fn hints(&self, header: &[String]) -> Result<Vec<TypeHint>> {
         self.check()?;
         let asked = || {
             self.text
@@ -100,16 +100,16 @@ impl Dialect {
                 .map(|name| (name, TypeHint::Text))
                 .chain(self.number.iter().map(|name| (name, TypeHint::Number)))
         };
-        let mut wishes = vec![TypeHint::Nothing; header.len()];
+        let mut hints = vec![TypeHint::Nothing; header.len()];
         let mut absent = Vec::new();
-        for (name, wish) in asked() {
+        for (name, hint) in asked() {
             match header.iter().position(|column| column == name.trim()) {
-                Some(position) => wishes[position] = wish,
+                Some(position) => hints[position] = hint,
                 None => absent.push(name.as_str()),
             }
         }
         match absent.is_empty() {
-            true => Ok(wishes),
+            true => Ok(hints),
             false => Err(Error::options(absent_columns(&absent, header.iter().map(String::as_str)))),
         }
     }

@@ -1,6 +1,6 @@
 //! The kind of a column: numbers, text or times.
 
-use super::datetime::TimeForm;
+use super::datetime::TimeFormat;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,5 +10,5 @@ pub enum Kind {
     /// Text.
     Text,
     /// Dates and times, written in that form.
-    Time(TimeForm),
+    Time(TimeFormat),
 }

@@ -17,7 +17,7 @@ mod values;
 use serde::{Deserialize, Serialize};
 
 use crate::column::Column;
-use datetime::TimeForm;
+use datetime::TimeFormat;
 pub use kind::Kind;
 #[cfg(test)]
 pub(crate) use values::conversions;
@@ -25,7 +25,7 @@ pub(crate) use values::{as_text, column_numbers, not_utf8, number_error};
 
 pub(crate) use crate::column::missing::{MissingWords, is_mark_in_text, is_missing, is_missing_number};
 pub(crate) use column_types::{Inference, Levels, TypeHint, is_code};
-pub use number::NumberForm;
+pub use number::NumberFormat;
 
 use negmm_dist::{Error, Result};
 
@@ -34,13 +34,13 @@ use negmm_dist::{Error, Result};
 #[serde(rename_all = "snake_case")]
 pub enum CellType {
     /// Numbers, written in one form.
-    Number(NumberForm),
+    Number(NumberFormat),
     /// True and false, or yes and no: the numbers 1 and 0, as Python has them.
     Truth,
     /// Lengths of time, `0 days 00:10:00` or `PT10M`: their seconds.
     Duration,
     /// Dates and times, written in one form.
-    Time(TimeForm),
+    Time(TimeFormat),
     /// Text as it stands.
     Text,
 }
@@ -62,7 +62,7 @@ pub struct ColumnType {
 impl ColumnType {
     /// Numbers as every program writes them.
     pub fn number() -> Self {
-        Self { cells: CellType::Number(NumberForm::default()), missing: Vec::new(), odd_are_missing: false }
+        Self { cells: CellType::Number(NumberFormat::default()), missing: Vec::new(), odd_are_missing: false }
     }
 
     /// Text.
@@ -89,7 +89,7 @@ impl ColumnType {
     pub(crate) fn kind(&self) -> Kind {
         match self.cells {
             CellType::Number(_) | CellType::Truth | CellType::Duration => Kind::Number,
-            CellType::Time(form) => Kind::Time(form),
+            CellType::Time(format) => Kind::Time(format),
             CellType::Text => Kind::Text,
         }
     }
@@ -97,7 +97,9 @@ impl ColumnType {
     /// Says what is wrong with a reading that came from a file.
     pub(crate) fn check(&self) -> Result<()> {
         match &self.cells {
-            CellType::Number(form) if !matches!(form.decimal, '.' | ',') || form.thousands == Some(form.decimal) => {
+            CellType::Number(format)
+                if !matches!(format.decimal, '.' | ',') || format.thousands == Some(format.decimal) =>
+            {
                 Err(Error::model("the decimal mark must be . or , and no separator of thousands"))
             }
             _ => Ok(()),
@@ -110,7 +112,7 @@ impl From<Kind> for ColumnType {
         match kind {
             Kind::Number => Self::number(),
             Kind::Text => Self::text(),
-            Kind::Time(form) => Self { cells: CellType::Time(form), ..Self::number() },
+            Kind::Time(format) => Self { cells: CellType::Time(format), ..Self::number() },
         }
     }
 }
@@ -118,10 +120,10 @@ impl From<Kind> for ColumnType {
 impl std::fmt::Display for ColumnType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.cells {
-            CellType::Number(form) => form.fmt(f),
+            CellType::Number(format) => format.fmt(f),
             CellType::Truth => f.write_str("truth (1 or 0)"),
             CellType::Duration => f.write_str("lengths of time (seconds)"),
-            CellType::Time(form) => write!(f, "times such as {}", form.example()),
+            CellType::Time(format) => write!(f, "times such as {}", format.example()),
             CellType::Text => f.write_str("text"),
         }
     }
@@ -129,24 +131,25 @@ impl std::fmt::Display for ColumnType {
 
 /// A reading that is ready to be applied to cells.
 pub(crate) struct CellReader {
-    reading: ColumnType,
+    column_type: ColumnType,
     words: MissingWords,
     /// Whether cells are plain numbers and no word is missing but the usual ones.
     plain: bool,
 }
 
 impl CellReader {
-    pub fn new(reading: &ColumnType) -> Self {
-        let plain = matches!(&reading.cells, CellType::Number(form) if form.is_plain()) && reading.missing.is_empty();
-        Self { words: MissingWords::new(&reading.missing), reading: reading.clone(), plain }
+    pub fn new(column_type: &ColumnType) -> Self {
+        let plain = matches!(&column_type.cells, CellType::Number(format) if format.is_plain())
+            && column_type.missing.is_empty();
+        Self { words: MissingWords::new(&column_type.missing), column_type: column_type.clone(), plain }
     }
 
     pub fn kind(&self) -> Kind {
-        self.reading.kind()
+        self.column_type.kind()
     }
 
     pub fn odd_are_missing(&self) -> bool {
-        self.reading.odd_are_missing
+        self.column_type.odd_are_missing
     }
 
     /// The number in a cell: NaN where it is missing, infinite where it says so or is too large, none where it does not fit.
@@ -160,9 +163,9 @@ impl CellReader {
         if is_missing_number(cell.as_bytes()) || self.words.has(cell) {
             return Some(f64::NAN);
         }
-        let number = match &self.reading.cells {
-            CellType::Number(form) if form.is_plain() => plain_number(cell.as_bytes()),
-            CellType::Number(form) => form.read(cell),
+        let number = match &self.column_type.cells {
+            CellType::Number(format) if format.is_plain() => plain_number(cell.as_bytes()),
+            CellType::Number(format) => format.read(cell),
             CellType::Truth => column_types::truth(cell).map(f64::from),
             CellType::Duration => duration::duration(cell).or_else(|| plain_number(cell.as_bytes())),
             CellType::Text | CellType::Time(_) => None,
@@ -212,14 +215,14 @@ pub(crate) fn plain_number(cell: &[u8]) -> Option<f64> {
 #[cold]
 fn unusual_number(cell: &str) -> Option<f64> {
     let cell = cell.trim();
-    if is_missing_number(cell.as_bytes()) { Some(f64::NAN) } else { NumberForm::default().read(cell) }
+    if is_missing_number(cell.as_bytes()) { Some(f64::NAN) } else { NumberFormat::default().read(cell) }
 }
 
 /// What a column of a file was read as, where that is more than plain numbers or text, and what a person should know of it.
 #[derive(Clone, Debug)]
 pub struct TypedColumn {
     /// How its cells are understood.
-    pub reading: ColumnType,
+    pub column_type: ColumnType,
     /// Why it is text though its cells are numbers, or a number or truth value as the file writes it.
     pub note: String,
     /// The cells that did not fit and are missing, most frequent first, with how many there are of each.
@@ -230,13 +233,13 @@ pub struct TypedColumn {
 
 impl TypedColumn {
     /// That a column was read so, and nothing more.
-    pub(crate) fn of(reading: ColumnType, note: &str) -> Self {
-        Self { reading, note: note.to_string(), odd: Vec::new(), text: None }
+    pub(crate) fn of(column_type: ColumnType, note: &str) -> Self {
+        Self { column_type, note: note.to_string(), odd: Vec::new(), text: None }
     }
 
     /// The same for these rows alone.
     pub(crate) fn select(&self, rows: &[usize]) -> Self {
         let text = self.text.as_ref().map(|text| text.select(rows));
-        Self { reading: self.reading.clone(), note: self.note.clone(), odd: self.odd.clone(), text }
+        Self { column_type: self.column_type.clone(), note: self.note.clone(), odd: self.odd.clone(), text }
     }
 }

@@ -18,7 +18,7 @@ const GROUP: usize = 3;
 /// | `parentheses` | no | a number in parentheses is negative |
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct NumberForm {
+pub struct NumberFormat {
     /// The decimal mark, `.` or `,`.
     pub decimal: char,
     /// What may stand between groups of three digits.
@@ -35,13 +35,13 @@ pub struct NumberForm {
     pub parentheses: bool,
 }
 
-impl Default for NumberForm {
+impl Default for NumberFormat {
     fn default() -> Self {
         Self { decimal: '.', thousands: None, percent: false, currency: None, parentheses: false }
     }
 }
 
-impl NumberForm {
+impl NumberFormat {
     /// Whether numbers are written as every program writes them.
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
@@ -49,22 +49,22 @@ impl NumberForm {
 
     /// The number in a cell; none where it is not written so, or not finite.
     pub fn read(&self, cell: &str) -> Option<f64> {
-        self.read_dressed(&DecoratedNumber::new(cell)?)
+        self.read_decorated(&DecoratedNumber::new(cell)?)
     }
 
-    pub(crate) fn read_dressed(&self, dressed: &DecoratedNumber<'_>) -> Option<f64> {
-        if dressed.parentheses && !self.parentheses
-            || dressed.percent && !self.percent
-            || dressed.currency.is_some_and(|currency| self.currency.as_deref() != Some(currency))
+    pub(crate) fn read_decorated(&self, decorated: &DecoratedNumber<'_>) -> Option<f64> {
+        if decorated.parentheses && !self.parentheses
+            || decorated.percent && !self.percent
+            || decorated.currency.is_some_and(|currency| self.currency.as_deref() != Some(currency))
         {
             return None;
         }
-        let size = self.size(dressed.body)?;
+        let size = self.size(decorated.body)?;
         // A bare number among percentages may be a share.
-        if self.percent && !dressed.percent && size != 0.0 {
+        if self.percent && !decorated.percent && size != 0.0 {
             return None;
         }
-        Some(if dressed.negative { -size } else { size })
+        Some(if decorated.negative { -size } else { size })
     }
 
     /// What the digits say.
@@ -98,7 +98,7 @@ impl NumberForm {
     }
 }
 
-impl std::fmt::Display for NumberForm {
+impl std::fmt::Display for NumberFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut marks = Vec::new();
         if self.decimal != '.' {
@@ -178,12 +178,12 @@ mod tests {
 
     #[test]
     fn numbers_in_every_dress() {
-        let form = |decimal, thousands| NumberForm { decimal, thousands, ..NumberForm::default() };
-        let point = || form('.', Some(','));
-        let comma = || form(',', Some('.'));
-        let money = |currency: &str| NumberForm { currency: Some(currency.into()), parentheses: true, ..point() };
-        let percent = NumberForm { percent: true, ..NumberForm::default() };
-        for (form, cell, number) in [
+        let format = |decimal, thousands| NumberFormat { decimal, thousands, ..NumberFormat::default() };
+        let point = || format('.', Some(','));
+        let comma = || format(',', Some('.'));
+        let money = |currency: &str| NumberFormat { currency: Some(currency.into()), parentheses: true, ..point() };
+        let percent = NumberFormat { percent: true, ..NumberFormat::default() };
+        for (format, cell, number) in [
             (point(), "1,234,567.5", Some(1_234_567.5)),
             (point(), "-12", Some(-12.0)),
             (point(), ".5", Some(0.5)),
@@ -200,8 +200,8 @@ mod tests {
             (comma(), "0,5", Some(0.5)),
             (comma(), "1,5e3", Some(1500.0)),
             (comma(), "1.5", None),
-            (form(',', Some(' ')), "1\u{202f}234 567,25", Some(1_234_567.25)),
-            (form('.', Some('\'')), "1'234.5", Some(1234.5)),
+            (format(',', Some(' ')), "1\u{202f}234 567,25", Some(1_234_567.25)),
+            (format('.', Some('\'')), "1'234.5", Some(1234.5)),
             (money("$"), "-$1,234.50", Some(-1234.5)),
             (money("$"), "$ -5", Some(-5.0)),
             (money("$"), "($5)", Some(-5.0)),
@@ -218,14 +218,14 @@ mod tests {
             (point(), "2020-01-02", None),
             (point(), "1 2", None),
         ] {
-            assert_eq!(form.read(cell), number, "{cell} as {form}");
+            assert_eq!(format.read(cell), number, "{cell} as {format}");
         }
     }
 
     #[test]
     fn digits_mean_what_the_plain_reader_says() {
         for cell in ["0.1", "1e-300", "123456789.123456789", "4.35", "5e-324", "17976931348623157e292"] {
-            assert_eq!(NumberForm::default().read(cell), cell.parse().ok(), "{cell}");
+            assert_eq!(NumberFormat::default().read(cell), cell.parse().ok(), "{cell}");
         }
     }
 }

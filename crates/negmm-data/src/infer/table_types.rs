@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::infer::{
-    CellReader, CellType, Inference, Levels, MissingWords, NumberForm, TypeHint, TypedColumn, is_mark_in_text,
+    CellReader, CellType, Inference, Levels, MissingWords, NumberFormat, TypeHint, TypedColumn, is_mark_in_text,
 };
 use crate::{Column, ColumnType, Dialect, MISSING};
 use negmm_dist::{Error, Hint, Result};
@@ -13,7 +13,7 @@ pub(crate) struct TypeInference<'a> {
     dialect: &'a Dialect,
     words: MissingWords,
     /// For each column.
-    pub wishes: Vec<TypeHint>,
+    pub hints: Vec<TypeHint>,
     /// What stands between cells.
     separator: u8,
 }
@@ -21,22 +21,22 @@ pub(crate) struct TypeInference<'a> {
 impl<'a> TypeInference<'a> {
     /// For columns of these names.
     pub fn new(dialect: &'a Dialect, names: &[String], separator: u8) -> Result<Self> {
-        Ok(Self { dialect, words: MissingWords::new(&dialect.missing), wishes: dialect.wishes(names)?, separator })
+        Ok(Self { dialect, words: MissingWords::new(&dialect.missing), hints: dialect.hints(names)?, separator })
     }
 
     /// What each of these columns, by their places, is read as.
     pub fn decide<'c>(&self, texts: impl Iterator<Item = (usize, &'c Column)>) -> BTreeMap<usize, Inference> {
         let decide = |(position, column): (usize, &Column)| {
             let Column::Text { codes, levels } = column else { return (position, Inference::Text) };
-            (position, Levels::new(codes, levels).decide(&self.words, self.wishes[position]))
+            (position, Levels::new(codes, levels).decide(&self.words, self.hints[position]))
         };
         texts.map(decide).collect()
     }
 
     /// Whether decimal commas are so likely that plain numbers with a point must be looked at again: they may be thousands.
-    pub fn has_commas(&self, verdicts: &BTreeMap<usize, Inference>) -> bool {
-        let commas = verdicts.values().any(|verdict| match verdict {
-            Inference::Number(form) => form.decimal == ',',
+    pub fn has_commas(&self, inferences: &BTreeMap<usize, Inference>) -> bool {
+        let commas = inferences.values().any(|inference| match inference {
+            Inference::Number(format) => format.decimal == ',',
             Inference::Either { example, .. } => example.is_some() && self.separator != b',',
             _ => false,
         });
@@ -44,9 +44,11 @@ impl<'a> TypeInference<'a> {
     }
 
     /// The file's decimal mark: what somebody says, else that of all columns that can have one alone.
-    pub fn decimal(&self, verdicts: &BTreeMap<usize, Inference>) -> Option<char> {
+    pub fn decimal(&self, inferences: &BTreeMap<usize, Inference>) -> Option<char> {
         let certain = |mark: char| {
-            verdicts.values().any(|verdict| matches!(verdict, Inference::Number(form) if form.decimal == mark))
+            inferences
+                .values()
+                .any(|inference| matches!(inference, Inference::Number(format) if format.decimal == mark))
         };
         match (self.dialect.decimal, certain('.'), certain(',')) {
             (Some(decimal), ..) => Some(decimal),
@@ -57,9 +59,14 @@ impl<'a> TypeInference<'a> {
     }
 
     /// What is to be kept of a column of plain numbers without a point.
-    pub fn plain_reading(&self, decimal: Option<char>) -> Option<TypedColumn> {
-        let form = NumberForm { decimal: decimal.unwrap_or('.'), ..NumberForm::default() };
-        self.kept(ColumnType { cells: CellType::Number(form), ..ColumnType::number() }, String::new(), Vec::new(), None)
+    pub fn plain_type(&self, decimal: Option<char>) -> Option<TypedColumn> {
+        let format = NumberFormat { decimal: decimal.unwrap_or('.'), ..NumberFormat::default() };
+        self.kept(
+            ColumnType { cells: CellType::Number(format), ..ColumnType::number() },
+            String::new(),
+            Vec::new(),
+            None,
+        )
     }
 
     /// A column as it was decided, with the decimal mark of all, and what is to be kept of that; `plain` are its numbers, where all
@@ -68,27 +75,27 @@ impl<'a> TypeInference<'a> {
         &self,
         plain: Option<Vec<f64>>,
         text: Column,
-        verdict: Inference,
+        inference: Inference,
         decimal: Option<char>,
     ) -> Result<(Column, Option<TypedColumn>)> {
-        Ok(self.finish_as(plain, text, resolved(verdict, decimal, self.separator)?))
+        Ok(self.finish_as(plain, text, resolved(inference, decimal, self.separator)?))
     }
 
-    fn finish_as(&self, plain: Option<Vec<f64>>, text: Column, verdict: Inference) -> (Column, Option<TypedColumn>) {
+    fn finish_as(&self, plain: Option<Vec<f64>>, text: Column, inference: Inference) -> (Column, Option<TypedColumn>) {
         let Column::Text { codes, levels } = text else { return (text, None) };
-        let note = if verdict == Inference::Codes { "leading zeros" } else { "" };
-        let cells = match verdict {
-            Inference::Number(form) if form.is_plain() && plain.is_some() => {
-                return (Column::Numbers(plain.unwrap_or_default()), self.plain_reading(None));
+        let note = if inference == Inference::Codes { "leading zeros" } else { "" };
+        let cells = match inference {
+            Inference::Number(format) if format.is_plain() && plain.is_some() => {
+                return (Column::Numbers(plain.unwrap_or_default()), self.plain_type(None));
             }
-            Inference::Number(form) => CellType::Number(form),
+            Inference::Number(format) => CellType::Number(format),
             Inference::Truth => CellType::Truth,
             Inference::Duration => CellType::Duration,
             _ => return self.finish_text(codes, levels, note),
         };
         let truth = cells == CellType::Truth;
-        let reading = ColumnType { cells, missing: self.dialect.missing.clone(), odd_are_missing: true };
-        let reader = CellReader::new(&reading);
+        let column_type = ColumnType { cells, missing: self.dialect.missing.clone(), odd_are_missing: true };
+        let reader = CellReader::new(&column_type);
         let present = Levels::new(&codes, &levels);
         let fits = |cell: &str| reader.number(cell.as_bytes()).is_some_and(f64::is_finite);
         let note = present.present().map(|(cell, _)| cell).find(|cell| fits(cell) && cell.parse::<f64>().is_err());
@@ -99,9 +106,9 @@ impl<'a> TypeInference<'a> {
         odd.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let numbers = reader.numbers(&codes, &levels).map_or_else(|_| Vec::new(), |(numbers, _)| numbers);
         // A cell that fits no truth value would be a category of its own in a text: it stays welcome.
-        let reading = ColumnType { odd_are_missing: truth || !odd.is_empty(), missing: Vec::new(), ..reading };
-        let reading = self.kept(reading, note, odd, Some(Column::Text { codes, levels }));
-        (Column::Numbers(numbers), reading)
+        let column_type = ColumnType { odd_are_missing: truth || !odd.is_empty(), missing: Vec::new(), ..column_type };
+        let column_type = self.kept(column_type, note, odd, Some(Column::Text { codes, levels }));
+        (Column::Numbers(numbers), column_type)
     }
 
     fn finish_text(&self, mut codes: Vec<u32>, levels: Vec<String>, note: &str) -> (Column, Option<TypedColumn>) {
@@ -128,19 +135,19 @@ impl<'a> TypeInference<'a> {
     /// What is to be kept of a column; nothing where that says no more than its kind.
     fn kept(
         &self,
-        reading: ColumnType,
+        column_type: ColumnType,
         note: String,
         odd: Vec<(String, u64)>,
         text: Option<Column>,
     ) -> Option<TypedColumn> {
-        let reading = reading.with_missing(self.dialect.missing.iter().cloned());
-        (!reading.is_plain() || !note.is_empty()).then_some(TypedColumn { reading, note, odd, text })
+        let column_type = column_type.with_missing(self.dialect.missing.iter().cloned());
+        (!column_type.is_plain() || !note.is_empty()).then_some(TypedColumn { column_type, note, odd, text })
     }
 }
 
 /// A verdict with one decimal mark.
-fn resolved(verdict: Inference, decimal: Option<char>, separator: u8) -> Result<Inference> {
-    match verdict {
+fn resolved(inference: Inference, decimal: Option<char>, separator: u8) -> Result<Inference> {
+    match inference {
         Inference::NoNumber => Err(Error::options("said to be numbers, but no cell is one")),
         Inference::Either { point, comma, example } => match (decimal, example) {
             (Some(','), _) => Ok(Inference::Number(comma)),
@@ -148,7 +155,7 @@ fn resolved(verdict: Inference, decimal: Option<char>, separator: u8) -> Result<
             // Programs write points, and a comma that separates cells is no decimal mark.
             (None, Some(_)) if point.is_plain() || separator == b',' => Ok(Inference::Number(point)),
             (None, Some(cell)) => {
-                let [a, b] = [&point, &comma].map(|form| form.read(&cell).unwrap_or(f64::NAN));
+                let [a, b] = [&point, &comma].map(|format| format.read(&cell).unwrap_or(f64::NAN));
                 let cell = negmm_dist::quote::quoted(&cell);
                 let marks = Hint::ChooseValue { option: "decimal", values: vec![".".into(), ",".into()] };
                 Err(Error::data(format!("{cell} may be {a} or {b}")).with_hint(marks))

@@ -2,50 +2,50 @@
 
 use std::borrow::Cow;
 
-use crate::{Column, MISSING, TimeForm};
+use crate::{Column, MISSING, TimeFormat};
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Hint, Result};
 
 /// The form of the times of a column: none where it holds none. `told` says that it holds times, and perhaps in which form.
-pub(crate) fn form_of(name: &str, column: &Column, told: Option<Option<TimeForm>>) -> Result<Option<TimeForm>> {
-    if let Some(Some(form)) = told {
-        return Ok(Some(form));
+pub(crate) fn format_of(name: &str, column: &Column, told: Option<Option<TimeFormat>>) -> Result<Option<TimeFormat>> {
+    if let Some(Some(format)) = told {
+        return Ok(Some(format));
     }
-    let date_format = |formats: &[TimeForm]| Hint::DateFormat {
+    let date_format = |formats: &[TimeFormat]| Hint::DateFormat {
         column: name.to_string(),
         formats: formats.iter().map(|format| format.word()).collect(),
     };
     match column {
-        Column::Times(_) => Ok(Some(TimeForm::default())),
+        Column::Times(_) => Ok(Some(TimeFormat::default())),
         Column::Numbers(numbers) if told.is_some() => {
-            let odd = numbers.iter().find(|number| !number.is_nan() && TimeForm::Ymd.read_number(**number).is_none());
+            let odd = numbers.iter().find(|number| !number.is_nan() && TimeFormat::Ymd.read_number(**number).is_none());
             match odd {
-                None => Ok(Some(TimeForm::Ymd)),
+                None => Ok(Some(TimeFormat::Ymd)),
                 Some(number) => Err(Error::options(format!("{number} is not a date such as 20121231 or 201212"))
-                    .with_hint(date_format(&[TimeForm::Seconds, TimeForm::Milliseconds]))),
+                    .with_hint(date_format(&[TimeFormat::Seconds, TimeFormat::Milliseconds]))),
             }
         }
         Column::Numbers(_) => Ok(None),
-        Column::Text { levels, .. } => match TimeForm::decide(levels.iter().map(String::as_str)) {
+        Column::Text { levels, .. } => match TimeFormat::decide(levels.iter().map(String::as_str)) {
             Ok(None) if told.is_some() => {
                 Err(Error::options("not all cells are dates of one format").with_hint(date_format(&[])))
             }
-            Ok(form) => Ok(form),
+            Ok(format) => Ok(format),
             Err(ambiguous) => {
-                let words: Vec<&str> = ambiguous.forms.iter().map(|form| form.word()).collect();
+                let words: Vec<&str> = ambiguous.formats.iter().map(|format| format.word()).collect();
                 Err(Error::options(format!(
                     "{} may be {}, and no cell of the column decides",
                     quoted(&ambiguous.cell),
                     words.join(" or ")
                 ))
-                .with_hint(date_format(&ambiguous.forms)))
+                .with_hint(date_format(&ambiguous.formats)))
             }
         },
     }
 }
 
 /// The seconds of all cells, NaN where one is missing. The error comes with the row that is at fault.
-pub(crate) fn seconds(column: &Column, form: TimeForm) -> std::result::Result<Cow<'_, [f64]>, (usize, Error)> {
+pub(crate) fn seconds(column: &Column, format: TimeFormat) -> std::result::Result<Cow<'_, [f64]>, (usize, Error)> {
     #[cfg(test)]
     crate::infer::conversions::add();
     let mut seconds = Vec::with_capacity(column.len());
@@ -53,15 +53,15 @@ pub(crate) fn seconds(column: &Column, form: TimeForm) -> std::result::Result<Co
         Column::Times(times) => return Ok(times.into()),
         Column::Numbers(numbers) => {
             for (row, number) in numbers.iter().enumerate() {
-                let read = if number.is_nan() { Some(f64::NAN) } else { form.read_number(*number) };
-                seconds.push(read.ok_or_else(|| (row, no_time(form, &number.to_string())))?);
+                let read = if number.is_nan() { Some(f64::NAN) } else { format.read_number(*number) };
+                seconds.push(read.ok_or_else(|| (row, no_time(format, &number.to_string())))?);
             }
         }
         Column::Text { codes, levels } => {
-            let of_levels: Vec<Option<f64>> = levels.iter().map(|level| form.read(level)).collect();
+            let of_levels: Vec<Option<f64>> = levels.iter().map(|level| format.read(level)).collect();
             for (row, code) in codes.iter().enumerate() {
                 let read = if *code == MISSING { Some(f64::NAN) } else { of_levels[*code as usize] };
-                seconds.push(read.ok_or_else(|| (row, no_time(form, &levels[*code as usize])))?);
+                seconds.push(read.ok_or_else(|| (row, no_time(format, &levels[*code as usize])))?);
             }
         }
     }
@@ -69,6 +69,6 @@ pub(crate) fn seconds(column: &Column, form: TimeForm) -> std::result::Result<Co
 }
 
 /// The complaint about a cell that is no time of that form.
-pub(crate) fn no_time(form: TimeForm, cell: &str) -> Error {
-    Error::data(format!("expected a time such as {}, found {}", form.example(), quoted(cell)))
+pub(crate) fn no_time(format: TimeFormat, cell: &str) -> Error {
+    Error::data(format!("expected a time such as {}, found {}", format.example(), quoted(cell)))
 }

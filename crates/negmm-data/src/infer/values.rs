@@ -79,22 +79,25 @@ pub(crate) fn as_text(column: &Column) -> Cow<'_, Column> {
 impl Column {
     /// The column as `reading` understands it: text as numbers where it says so, and cells missing that it says are. And how many
     /// cells did not fit. The error comes with the row that is at fault.
-    pub(crate) fn read_as(&self, reading: &ColumnType) -> std::result::Result<(Cow<'_, Self>, u64), (usize, Error)> {
-        if reading.is_plain() {
+    pub(crate) fn read_as(
+        &self,
+        column_type: &ColumnType,
+    ) -> std::result::Result<(Cow<'_, Self>, u64), (usize, Error)> {
+        if column_type.is_plain() {
             return Ok((Cow::Borrowed(self), 0));
         }
-        let reader = CellReader::new(reading);
-        match (self, reading.kind()) {
+        let reader = CellReader::new(column_type);
+        match (self, column_type.kind()) {
             (Self::Text { codes, levels }, Kind::Number) => {
                 reader.numbers(codes, levels).map(|(numbers, odd)| (Cow::Owned(Self::Numbers(numbers)), odd))
             }
-            (Self::Text { codes, levels }, _) if !reading.missing.is_empty() => {
+            (Self::Text { codes, levels }, _) if !column_type.missing.is_empty() => {
                 let missing: Vec<bool> = levels.iter().map(|level| reader.is_missing_text(level)).collect();
                 let code = |code: &u32| if missing.get(*code as usize) == Some(&true) { MISSING } else { *code };
                 let codes = codes.iter().map(code).collect();
                 Ok((Cow::Owned(Self::Text { codes, levels: levels.clone() }), 0))
             }
-            (Self::Numbers(numbers), _) if !reading.missing.is_empty() => {
+            (Self::Numbers(numbers), _) if !column_type.missing.is_empty() => {
                 let number = |number: &f64| if reader.is_missing_number(*number) { f64::NAN } else { *number };
                 Ok((Cow::Owned(Self::Numbers(numbers.iter().map(number).collect())), 0))
             }

@@ -41,7 +41,7 @@ pub(crate) fn read_whole(source: impl ChunkReader + 'static, name: &str, dialect
     if table.rows() == 0 {
         return Err(no_row(name));
     }
-    table.with_name(name).understood(dialect)
+    table.with_name(name).infer_types(dialect)
 }
 
 /// Reads the directory of a file, and sees that all columns lie inside the file.
@@ -98,7 +98,7 @@ struct Wanted {
     /// Its place in a batch.
     place: usize,
     data_type: DataType,
-    reading: ColumnType,
+    column_type: ColumnType,
 }
 
 impl ParquetStream {
@@ -113,15 +113,15 @@ impl ParquetStream {
         let mut read: Vec<usize> = columns.iter().chain(&keep).copied().collect();
         read.sort_unstable();
         read.dedup();
-        let wanted = |position: usize, reading: ColumnType| Wanted {
+        let wanted = |position: usize, column_type: ColumnType| Wanted {
             name: header[position].clone(),
             place: read.partition_point(|other| *other < position),
             data_type: file.field(position).data_type().clone(),
-            reading,
+            column_type,
         };
-        let readings = schema.columns.iter().map(|(_, reading)| reading.clone());
+        let column_types = schema.columns.iter().map(|(_, column_type)| column_type.clone());
         let columns: Vec<Wanted> =
-            columns.iter().zip(readings).map(|(position, reading)| wanted(*position, reading)).collect();
+            columns.iter().zip(column_types).map(|(position, column_type)| wanted(*position, column_type)).collect();
         let keep = keep.iter().map(|position| wanted(*position, ColumnType::text())).collect();
         for column in &columns {
             ArrowColumn::new(&column.name, &column.data_type).map_err(|error| error.in_file(name))?;
@@ -161,10 +161,10 @@ impl ParquetStream {
         }
         let mut warnings = Warnings::default();
         let mut columns = Vec::with_capacity(builders.len());
-        for (builder, Wanted { name: column_name, reading, .. }) in builders.into_iter().zip(&self.columns) {
+        for (builder, Wanted { name: column_name, column_type, .. }) in builders.into_iter().zip(&self.columns) {
             let (column, _) = builder.finish();
             let read = column
-                .read_as(reading)
+                .read_as(column_type)
                 .map_err(|(row, error)| error.in_column(column_name).at_row((before + row) as u64).in_file(&name))?;
             warnings.count_odd(column_name, read.1);
             columns.push((column_name.clone(), read.0.into_owned()));

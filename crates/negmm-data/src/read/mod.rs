@@ -13,7 +13,7 @@ use negmm_dist::Result;
 impl Table {
     /// Reads a CSV file (plain or gzip), or with the feature `parquet` a Parquet file, which its first bytes tell. Of a Parquet file
     /// the types say what a column is, and text that is no category is understood as that of CSV. Of CSV, what stands between cells (comma, semicolon, tab or bar) is recognised from the first
-    /// lines, and what a column is from all its cells ([`Table::reading`]): numbers, also with decimal commas, separators of
+    /// lines, and what a column is from all its cells ([`Table::typed_column`]): numbers, also with decimal commas, separators of
     /// thousands, percent or currency signs, or parentheses for negative ones; truth values; else text. Digits with leading zeros
     /// are text. A column of numbers in which one cell in twenty at most does not fit (and at most ten different texts) is one of
     /// numbers, and those cells are missing. Missing are empty cells and NA, N/A, NaN and null, whatever the case, `?` and what

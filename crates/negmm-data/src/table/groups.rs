@@ -8,7 +8,7 @@ use negmm_dist::{Error, Result};
 /// For each row the number of its group, counted from 0 in the order in which groups come: rows with the same cell in this column are
 /// one.
 pub(crate) fn groups(table: &Table, name: &str) -> Result<Vec<u32>> {
-    let absent = || table.blame(Error::options(table.absent(&[name])));
+    let absent = || table.locate(Error::options(table.absent(&[name])));
     let cells: Vec<Option<u64>> = match table.column(name).ok_or_else(absent)? {
         // Both zeros are one number.
         Column::Numbers(numbers) | Column::Times(numbers) => {
@@ -19,7 +19,7 @@ pub(crate) fn groups(table: &Table, name: &str) -> Result<Vec<u32>> {
     let mut places = HashMap::new();
     let mut numbers = Vec::with_capacity(cells.len());
     for (row, cell) in cells.into_iter().enumerate() {
-        let missing = || table.blame_cell(Error::data("the group is missing"), row, name);
+        let missing = || table.at_cell(Error::data("the group is missing"), row, name);
         let next = places.len() as u32;
         numbers.push(*places.entry(cell.ok_or_else(missing)?).or_insert(next));
     }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::message::absent_columns;
-use super::{Column, ColumnType, Dialect, Kind, TimeForm};
+use super::{Column, ColumnType, Dialect, Kind, TimeFormat};
 use crate::infer::TypedColumn;
 use crate::infer::{column_numbers, time_columns};
 
@@ -30,7 +30,7 @@ pub struct Table {
     rows: usize,
     origin: Origin,
     /// What columns of a file were read as, where that is more than plain numbers or text.
-    readings: BTreeMap<String, TypedColumn>,
+    typed_columns: BTreeMap<String, TypedColumn>,
 }
 
 /// Where the rows stand in the file, for messages.
@@ -76,18 +76,18 @@ impl Table {
     fn of_parts(name: &str, names: Vec<String>, columns: Vec<Column>, rows: usize, origin: Origin) -> Self {
         let positions = positions(&names);
         let columns = columns.into_iter().map(Arc::new).collect();
-        Self { name: name.to_string(), names, columns, positions, rows, origin, readings: BTreeMap::new() }
+        Self { name: name.to_string(), names, columns, positions, rows, origin, typed_columns: BTreeMap::new() }
     }
 
     /// The same with what its columns were read as.
-    pub(crate) fn with_readings(mut self, readings: BTreeMap<String, TypedColumn>) -> Self {
-        self.readings = readings;
+    pub(crate) fn with_typed_columns(mut self, typed_columns: BTreeMap<String, TypedColumn>) -> Self {
+        self.typed_columns = typed_columns;
         self
     }
 
     /// What the column called `name` was read as, where that is more than plain numbers or text.
-    pub fn reading(&self, name: &str) -> Option<&TypedColumn> {
-        self.readings.get(self.own_name(name)?)
+    pub fn typed_column(&self, name: &str) -> Option<&TypedColumn> {
+        self.typed_columns.get(self.own_name(name)?)
     }
 
     /// How much each row counts, from the column of that name: finite numbers, none negative, not all zero.
@@ -102,8 +102,8 @@ impl Table {
 
     /// The same table with its text understood as that of a CSV file, see [`Table::read`]: what each column is read as is decided
     /// from all its cells. Categories stay text.
-    pub fn understood(self, dialect: &Dialect) -> Result<Self> {
-        in_memory::understood(self, dialect)
+    pub fn infer_types(self, dialect: &Dialect) -> Result<Self> {
+        in_memory::infer_types(self, dialect)
     }
 
     /// The same table under a name (a file, say) for messages.
@@ -162,43 +162,47 @@ impl Table {
     /// The numbers of the column called `name`, also where it is text that consists of numbers.
     pub fn numbers(&self, name: &str) -> Option<Result<Cow<'_, [f64]>>> {
         let numbers = column_numbers(self.column(name)?);
-        Some(numbers.map_err(|(row, error)| self.blame_cell(error, row, name)))
+        Some(numbers.map_err(|(row, error)| self.at_cell(error, row, name)))
     }
 
     /// When each row is, by the column called `name`: seconds since 1970 where it holds dates (the flag), else its numbers.
-    pub fn times(&self, name: &str, form: Option<TimeForm>) -> Result<(Vec<f64>, bool)> {
-        let column = self.column(name).ok_or_else(|| self.blame(Error::options(self.absent(&[name]))))?;
-        let form =
-            time_columns::form_of(name, column, form.map(Some)).map_err(|error| self.blame(error.in_column(name)))?;
-        match (form, column) {
-            (Some(form), _) => {
+    pub fn times(&self, name: &str, format: Option<TimeFormat>) -> Result<(Vec<f64>, bool)> {
+        let column = self.column(name).ok_or_else(|| self.locate(Error::options(self.absent(&[name]))))?;
+        let format = time_columns::format_of(name, column, format.map(Some))
+            .map_err(|error| self.locate(error.in_column(name)))?;
+        match (format, column) {
+            (Some(format), _) => {
                 let seconds =
-                    time_columns::seconds(column, form).map_err(|(row, error)| self.blame_cell(error, row, name))?;
+                    time_columns::seconds(column, format).map_err(|(row, error)| self.at_cell(error, row, name))?;
                 Ok((seconds.into_owned(), true))
             }
             (None, Column::Numbers(numbers)) => Ok((numbers.clone(), false)),
             (None, _) => {
                 let hint = Hint::DateFormat { column: name.to_string(), formats: Vec::new() };
                 let error = Error::options("expected dates and times, or numbers").with_hint(hint);
-                Err(self.blame(error.in_column(name)))
+                Err(self.locate(error.in_column(name)))
             }
         }
     }
 
     /// How the cells of the column called `name` are understood as numbers, where they are more than plain ones.
-    pub(crate) fn numbers_reading(&self, name: &str) -> Option<ColumnType> {
-        let reading = &self.reading(name)?.reading;
-        (reading.kind() == Kind::Number && !reading.is_plain()).then(|| reading.clone())
+    pub(crate) fn numbers_type(&self, name: &str) -> Option<ColumnType> {
+        let column_type = &self.typed_column(name)?.column_type;
+        (column_type.kind() == Kind::Number && !column_type.is_plain()).then(|| column_type.clone())
     }
 
     /// The column called `name` for a model that learnt it read so: numbers in disguise are text again where
     /// they were text in training, and text is numbers where it was numbers. And how many cells did not fit.
-    pub(crate) fn column_read_as(&self, name: &str, reading: &ColumnType) -> Option<Result<(Cow<'_, Column>, u64)>> {
+    pub(crate) fn column_read_as(
+        &self,
+        name: &str,
+        column_type: &ColumnType,
+    ) -> Option<Result<(Cow<'_, Column>, u64)>> {
         let column = self.column(name)?;
-        let disguised = self.reading(name).and_then(|reading| reading.text.as_ref());
-        Some(match (column, reading.kind(), disguised) {
+        let disguised = self.typed_column(name).and_then(|column_type| column_type.text.as_ref());
+        Some(match (column, column_type.kind(), disguised) {
             (Column::Numbers(_), Kind::Text, Some(text)) => Ok((Cow::Borrowed(text), 0)),
-            _ => column.read_as(reading).map_err(|(row, error)| self.blame_cell(error, row, name)),
+            _ => column.read_as(column_type).map_err(|(row, error)| self.at_cell(error, row, name)),
         })
     }
 
@@ -209,10 +213,10 @@ impl Table {
         mut make: impl FnMut(usize, &Column) -> Result<Option<(Column, Option<TypedColumn>)>>,
     ) -> Result<Self> {
         for (position, name) in self.names.iter().enumerate() {
-            let made = make(position, &self.columns[position]).map_err(|error| self.blame(error.in_column(name)))?;
-            let Some((column, reading)) = made else { continue };
+            let made = make(position, &self.columns[position]).map_err(|error| self.locate(error.in_column(name)))?;
+            let Some((column, column_type)) = made else { continue };
             self.columns[position] = Arc::new(column);
-            self.readings.extend(reading.map(|reading| (name.clone(), reading)));
+            self.typed_columns.extend(column_type.map(|column_type| (name.clone(), column_type)));
         }
         Ok(self)
     }
@@ -229,20 +233,20 @@ impl Table {
                 more.rows
             )));
         }
-        let reading = |(new, old): (&String, &String)| Some((new.clone(), self.readings.get(old)?.clone()));
-        let mut readings: BTreeMap<_, _> = names.iter().zip(&self.names).filter_map(reading).collect();
-        readings.extend(more.readings);
+        let column_type = |(new, old): (&String, &String)| Some((new.clone(), self.typed_columns.get(old)?.clone()));
+        let mut typed_columns: BTreeMap<_, _> = names.iter().zip(&self.names).filter_map(column_type).collect();
+        typed_columns.extend(more.typed_columns);
         let names: Vec<String> = names.into_iter().chain(more.names).collect();
         check_names(&names)?;
         let positions = positions(&names);
         let columns = self.columns.iter().cloned().chain(more.columns).collect();
-        Ok(Self { names, columns, positions, readings, ..self.clone() })
+        Ok(Self { names, columns, positions, typed_columns, ..self.clone() })
     }
 
     /// The same table with what the types of its columns say: the column called `name` is read so.
     #[must_use]
-    pub fn with_reading(mut self, name: &str, reading: ColumnType) -> Self {
-        self.readings.insert(name.to_string(), TypedColumn::of(reading, ""));
+    pub fn with_column_type(mut self, name: &str, column_type: ColumnType) -> Self {
+        self.typed_columns.insert(name.to_string(), TypedColumn::of(column_type, ""));
         self
     }
 
@@ -257,7 +261,7 @@ impl Table {
     /// When there is no such row.
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         let columns = self.columns.iter().map(|column| Arc::new(column.select(rows)));
-        let select = |(name, reading): (&String, &TypedColumn)| (name.clone(), reading.select(rows));
+        let select = |(name, column_type): (&String, &TypedColumn)| (name.clone(), column_type.select(rows));
         Self {
             name: self.name.clone(),
             names: self.names.clone(),
@@ -265,7 +269,7 @@ impl Table {
             positions: self.positions.clone(),
             rows: rows.len(),
             origin: Origin::Selected(rows.iter().map(|row| self.row_in_file(*row)).collect()),
-            readings: self.readings.iter().map(select).collect(),
+            typed_columns: self.typed_columns.iter().map(select).collect(),
         }
     }
 
@@ -285,13 +289,13 @@ impl Table {
     }
 
     /// Says that `error` is about this table.
-    pub fn blame(&self, error: Error) -> Error {
+    pub fn locate(&self, error: Error) -> Error {
         if self.name.is_empty() { error } else { error.in_file(&self.name) }
     }
 
     /// Says that `error` is about a cell of this table.
-    pub fn blame_cell(&self, error: Error, row: usize, column: &str) -> Error {
-        self.blame(error.in_column(column).at_row(self.row_in_file(row) as u64))
+    pub fn at_cell(&self, error: Error, row: usize, column: &str) -> Error {
+        self.locate(error.in_column(column).at_row(self.row_in_file(row) as u64))
     }
 }
 
@@ -370,7 +374,7 @@ mod tests {
         assert_eq!(twice.rows(), 3);
         assert!(matches!(twice.column("n"), Some(Column::Numbers(n)) if n == &[1.0, 1.0, 3.0]));
         assert!(matches!(twice.column("t"), Some(Column::Text { codes, .. }) if codes == &[MISSING, MISSING, 0]));
-        let error = twice.blame_cell(Error::data("wrong"), 2, "n");
+        let error = twice.at_cell(Error::data("wrong"), 2, "n");
         assert_eq!(error.to_string(), "f.csv, row 4, column \"n\": wrong");
     }
 }

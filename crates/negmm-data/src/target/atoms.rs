@@ -18,7 +18,8 @@ pub struct Atoms {
     /// The values, in order.
     pub values: Vec<f64>,
     /// The share of the training rows that each has.
-    pub shares: Vec<f64>,
+    #[serde(rename = "shares")]
+    pub probabilities: Vec<f64>,
     /// Mean of the other targets.
     pub mean: f64,
     /// Their standard deviation (of the population); a small positive number where they are all the same.
@@ -37,7 +38,7 @@ impl Atoms {
             return None;
         }
         let total: f64 = counting.clone().map(|row| weight_of(weights, row)).sum();
-        let share = |value: &f64| {
+        let probability = |value: &f64| {
             let at = counting.clone().filter(|row| targets[*row] == *value);
             at.map(|row| weight_of(weights, row)).sum::<f64>() / total
         };
@@ -46,19 +47,19 @@ impl Atoms {
         let own: Vec<f64> = others.iter().map(|row| weight_of(weights, *row)).collect();
         let (mean, sd) = mean_and_sd(&list, Some(&own))?;
         let sd = sd.max(f64::EPSILON * mean.abs()).max(f64::MIN_POSITIVE);
-        Some(Self { shares: values.iter().map(share).collect(), values, mean, sd })
+        Some(Self { probabilities: values.iter().map(probability).collect(), values, mean, sd })
     }
 
     /// Whether they can be what a model learnt.
     pub(crate) fn is_sound(&self) -> bool {
-        let Self { values, shares, mean, sd } = self;
-        let finite = values.iter().chain(shares).chain([mean, sd]).all(|number| number.is_finite());
-        let total: f64 = shares.iter().sum();
+        let Self { values, probabilities, mean, sd } = self;
+        let finite = values.iter().chain(probabilities).chain([mean, sd]).all(|number| number.is_finite());
+        let total: f64 = probabilities.iter().sum();
         finite
             && (1..=MOST).contains(&values.len())
-            && values.len() == shares.len()
+            && values.len() == probabilities.len()
             && values.is_sorted_by(|a, b| a < b)
-            && shares.iter().all(|share| *share > 0.0)
+            && probabilities.iter().all(|probability| *probability > 0.0)
             && total < 1.0
             && *sd > 0.0
     }
@@ -75,8 +76,8 @@ fn atoms(mut targets: Vec<f64>) -> Vec<f64> {
         return Vec::new();
     }
     let among = |at: usize| {
-        let share = if at == 0 || at == last { SHARE_AT_AN_END } else { SHARE };
-        runs[at].len() >= LEAST_ROWS && runs[at].len() as f64 >= share * rows as f64
+        let probability = if at == 0 || at == last { SHARE_AT_AN_END } else { SHARE };
+        runs[at].len() >= LEAST_ROWS && runs[at].len() as f64 >= probability * rows as f64
     };
     let mut found: Vec<usize> = (0..runs.len()).filter(|at| among(*at)).collect();
     found.sort_by_key(|at| std::cmp::Reverse(runs[*at].len()));
@@ -114,9 +115,9 @@ mod tests {
         let mut weights = vec![1.0; 91];
         weights[90] = 0.0;
         let atoms = Atoms::learn(&targets, Some(&weights)).unwrap();
-        assert_eq!((&atoms.values[..], &atoms.shares[..]), (&[0.0][..], &[1.0 / 3.0][..]));
+        assert_eq!((&atoms.values[..], &atoms.probabilities[..]), (&[0.0][..], &[1.0 / 3.0][..]));
         assert!((atoms.mean - 10.5).abs() < 1e-6 && (atoms.sd - 0.5).abs() < 1e-6 && atoms.is_sound());
-        assert!(!Atoms { shares: vec![1.0], ..atoms }.is_sound());
+        assert!(!Atoms { probabilities: vec![1.0], ..atoms }.is_sound());
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) fn censored_targets(table: &Table, target: &Target, y: &[f64]) -> Res
     if let Some(name) = &target.upper_end {
         for (row, end) in numbers(table, name)?.iter().enumerate().filter(|(_, end)| !end.is_nan()) {
             if *end < y[row] {
-                return Err(table.blame_cell(censoring::below(*end, y[row]), row, name));
+                return Err(table.at_cell(censoring::below(*end, y[row]), row, name));
             }
             known.upper[row] = *end;
         }
@@ -31,7 +31,7 @@ pub(crate) fn censored_targets(table: &Table, target: &Target, y: &[f64]) -> Res
                 1.0 => known.upper[row] = f64::INFINITY,
                 _ => {
                     let message = format!("expected 1 (censored) or 0, found {mark}");
-                    return Err(table.blame_cell(Error::data(message), row, name));
+                    return Err(table.at_cell(Error::data(message), row, name));
                 }
             }
         }
@@ -40,6 +40,6 @@ pub(crate) fn censored_targets(table: &Table, target: &Target, y: &[f64]) -> Res
 }
 
 fn numbers<'a>(table: &'a Table, name: &str) -> Result<Cow<'a, [f64]>> {
-    let absent = || table.blame(Error::data(format!("there is no column {}", quoted(name))));
+    let absent = || table.locate(Error::data(format!("there is no column {}", quoted(name))));
     table.numbers(name).ok_or_else(absent)?
 }

@@ -77,20 +77,20 @@ impl Target {
         table: &Table,
         name: &str,
         numbers: &[f64],
-        outcome: &TargetSpec,
+        target_spec: &TargetSpec,
         weights: Option<&[f64]>,
     ) -> Result<Self> {
         let Some((mean, sd)) = mean_and_sd(numbers, weights) else {
-            return Err(table.blame(Error::data("there is no row to learn from")));
+            return Err(table.locate(Error::data("there is no row to learn from")));
         };
         let constant = sd == 0.0;
         let scale = if constant { CONSTANT_TARGET_SCALE * mean.abs().max(1.0) } else { sd };
-        let shape = Shape::learn(numbers, outcome, weights);
+        let shape = Shape::learn(numbers, target_spec, weights);
         let (lower, upper) = shape.support.bounds();
         if let Some(row) = numbers.iter().position(|y| !(lower..=upper).contains(y)) {
             let bound = if numbers[row] < lower { ("least", lower) } else { ("most", upper) };
             let message = format!("the target must be at {} {}, found {}", bound.0, bound.1, numbers[row]);
-            return Err(table.blame_cell(Error::data(message), row, name));
+            return Err(table.at_cell(Error::data(message), row, name));
         }
         Ok(Self {
             name: name.to_string(),
@@ -100,11 +100,11 @@ impl Target {
             grid: shape.support.step,
             support: shape.support,
             atoms: shape.atoms,
-            censored: outcome.censored.clone(),
-            upper_end: outcome.upper_end.clone(),
-            censored_read_as: outcome.censored.as_ref().and_then(|name| table.numbers_reading(name)),
-            upper_end_read_as: outcome.upper_end.as_ref().and_then(|name| table.numbers_reading(name)),
-            read_as: table.numbers_reading(name),
+            censored: target_spec.censored.clone(),
+            upper_end: target_spec.upper_end.clone(),
+            censored_read_as: target_spec.censored.as_ref().and_then(|name| table.numbers_type(name)),
+            upper_end_read_as: target_spec.upper_end.as_ref().and_then(|name| table.numbers_type(name)),
+            read_as: table.numbers_type(name),
         })
     }
 
@@ -123,14 +123,14 @@ impl Target {
     }
 
     /// The distribution of the targets of training, in their own unit, as one mixture: normal, and its atoms.
-    pub fn law(&self) -> Mixtures {
+    pub fn marginal(&self) -> Mixtures {
         let atoms = self.atoms.as_ref();
-        let rest = 1.0 - atoms.map_or(0.0, |atoms| atoms.shares.iter().sum());
+        let rest = 1.0 - atoms.map_or(0.0, |atoms| atoms.probabilities.iter().sum());
         let (mean, sd) = atoms.map_or((self.mean, self.scale), |atoms| (atoms.mean, atoms.sd));
-        let (values, shares) = atoms.map_or((&[][..], &[][..]), |atoms| (&atoms.values, &atoms.shares));
+        let (values, probabilities) = atoms.map_or((&[][..], &[][..]), |atoms| (&atoms.values, &atoms.probabilities));
         let with = |list: &[f64], last: f64| list.iter().copied().chain([last]).collect::<Vec<f64>>();
         let sds = with(&vec![0.0; values.len()], sd);
-        Mixtures::from_parts_unchecked(sds.len(), with(shares, rest), with(values, mean), sds)
+        Mixtures::from_parts_unchecked(sds.len(), with(probabilities, rest), with(values, mean), sds)
     }
 
     /// Whether it may not be known.
@@ -139,7 +139,7 @@ impl Target {
     }
 
     /// What is not plain about it, for a person: sentences without a full stop.
-    pub fn words(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
         let (lower, upper) = (self.support.lower, self.support.upper);
         let bounds = match (lower, upper) {
             (Some(lower), Some(upper)) => format!("from {} to {}", short(lower), short(upper)),
@@ -154,7 +154,7 @@ impl Target {
         } else if !bounds.is_empty() {
             words.push(format!("the target is {bounds}, and so is every prediction"));
         }
-        for (value, share) in self.atoms.iter().flat_map(|atoms| atoms.values.iter().zip(&atoms.shares)) {
+        for (value, share) in self.atoms.iter().flat_map(|atoms| atoms.values.iter().zip(&atoms.probabilities)) {
             words.push(format!(
                 "{:.1} % of the targets are {}: a point probability, unless the target is declared continuous",
                 100.0 * share,
@@ -172,10 +172,10 @@ impl Target {
 
     /// The baseline of these distributions: on the grid of the target, where it has one. Bounds do not cut it: it is the targets' mean
     /// and sd and no more.
-    pub fn baseline(&self, laws: Predictions) -> Predictions {
+    pub fn baseline(&self, predictions: Predictions) -> Predictions {
         match self.support.step {
-            Some(_) => laws.with_sound_support(self.support),
-            None => laws,
+            Some(_) => predictions.with_sound_support(self.support),
+            None => predictions,
         }
     }
 
@@ -231,8 +231,8 @@ impl Target {
         if self.support.check().is_err() || self.atoms.as_ref().is_some_and(|atoms| !atoms.is_sound()) {
             return wrong("its support or its atoms are out of range");
         }
-        let readings = [&self.read_as, &self.censored_read_as, &self.upper_end_read_as];
-        readings.into_iter().flatten().try_for_each(ColumnType::check)
+        let column_types = [&self.read_as, &self.censored_read_as, &self.upper_end_read_as];
+        column_types.into_iter().flatten().try_for_each(ColumnType::check)
     }
 }
 
@@ -251,9 +251,9 @@ impl Shape {
     /// What is recognised, and what is said. Whole numbers and others on a grid that are never negative are never predicted to be;
     /// an atom at an end of the range is a bound: nothing lies beyond a cap. Of censored targets nothing is recognised: a cell is
     /// not the target.
-    fn learn(numbers: &[f64], outcome: &TargetSpec, weights: Option<&[f64]>) -> Self {
-        let said = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
-        if outcome.continuous || outcome.is_censored() {
+    fn learn(numbers: &[f64], target_spec: &TargetSpec, weights: Option<&[f64]>) -> Self {
+        let said = Support { lower: target_spec.lower, upper: target_spec.upper, ..Support::default() };
+        if target_spec.continuous || target_spec.is_censored() {
             return Self { support: said, atoms: None };
         }
         let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);
@@ -278,10 +278,10 @@ impl Shape {
 
 /// The target of each row, in the original unit; a missing one is an error.
 pub(crate) fn values<'a>(table: &'a Table, name: &str) -> Result<Cow<'a, [f64]>> {
-    let absent = || table.blame(Error::data(table.absent(&[name])));
+    let absent = || table.locate(Error::data(table.absent(&[name])));
     let numbers = table.numbers(name).ok_or_else(absent)??;
     match numbers.iter().position(|number| number.is_nan()) {
-        Some(row) => Err(table.blame_cell(Error::data("the target is missing"), row, name)),
+        Some(row) => Err(table.at_cell(Error::data("the target is missing"), row, name)),
         None => Ok(numbers),
     }
 }
@@ -291,7 +291,7 @@ pub(crate) fn check_range(table: &Table, name: &str, y: &[f64]) -> Result<()> {
     let Some(row) = y.iter().position(|y| y.abs() > LARGEST_TARGET) else { return Ok(()) };
     let range = format!("between -{LARGEST_TARGET:e} and {LARGEST_TARGET:e}");
     let message = format!("the target must lie {range}, found {:e}", y[row]);
-    Err(table.blame_cell(Error::data(message), row, name))
+    Err(table.at_cell(Error::data(message), row, name))
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl Plan {
         let prices: Vec<Prices> = self.stocks.iter().map(|stock| stock.read(data)).collect::<Result<_>>()?;
         let sequence = Sequence { column: "close".into(), window: WINDOW };
         let outcome = data::TargetSpec::default().continuous(true);
-        let inputs = ColumnRoles::default().sequence(sequence).outcome(outcome);
+        let inputs = ColumnRoles::default().sequence(sequence).target_spec(outcome);
         let work = |fit: &Fit| self.fit((&prices[fit.stock], &inputs), fit);
         let mut tried = Vec::new();
         for stock in 0..prices.len() {

@@ -66,7 +66,7 @@ impl Set {
     pub fn inputs(&self) -> ColumnRoles {
         // The paper predicts densities only.
         let outcome = TargetSpec::default().continuous(true);
-        ColumnRoles::default().ignore(self.ignore.iter().copied()).outcome(outcome)
+        ColumnRoles::default().ignore(self.ignore.iter().copied()).target_spec(outcome)
     }
 
     /// Its splits: at random 80 to 20 (`paper`), or the fixed ones of the benchmark, 90 to 10 at random where there are none

@@ -75,7 +75,7 @@ pub fn backtest(
     let histories = Histories::read(table, spec, None)?;
     let shortest = histories.series.iter().map(Series::len).min().unwrap_or(0);
     if folds == 0 || shortest / 2 / folds < spec.horizon.max(1) {
-        return Err(table.blame(Error::data(format!(
+        return Err(table.locate(Error::data(format!(
             "half of the shortest series, {} steps, does not hold {folds} blocks of {} steps: say fewer folds",
             shortest / 2,
             spec.horizon
@@ -180,7 +180,7 @@ impl Forecaster {
             }
         }
         if all.rows == 0 {
-            return Err(table.blame(Error::data("no value is known that a forecast could be scored by")));
+            return Err(table.locate(Error::data("no value is known that a forecast could be scored by")));
         }
         let baselines = baselines.iter().map(|((name, _), sums)| sums.means(name, None));
         let steps = steps.iter().enumerate().filter(|(_, sums)| sums.rows > 0);

@@ -71,7 +71,7 @@ pub fn fit_forecaster(
     auto: &Auto,
     options: &FitOptions<'_>,
 ) -> Result<FittedForecaster> {
-    let plan = ForecastPlan::new(table, spec, auto, &options.inputs.outcome, options.seed)?;
+    let plan = ForecastPlan::new(table, spec, auto, &options.inputs.target_spec, options.seed)?;
     let trained = train(options.engine, &plan.jobs(), &options.watch);
     plan.finish(trained)
 }
@@ -98,7 +98,7 @@ impl ForecastPlan {
         };
         let changes: Vec<f64> = points.iter().zip(&scaling).map(change).collect();
         if points.is_empty() {
-            return Err(table.blame(Error::data(format!(
+            return Err(table.locate(Error::data(format!(
                 "no step of {} comes after another one: a forecast needs at least two known values",
                 quoted(&spec.target)
             ))));
@@ -107,7 +107,7 @@ impl ForecastPlan {
         let blocks = points.iter().map(|point| block(&series[point.series], *point, &transform, 2 * FOLDS) as f64);
         columns.push((CHANGE.into(), Column::Numbers(changes.clone())));
         columns.push((BLOCK.into(), Column::Numbers(blocks.collect())));
-        let inputs = ColumnRoles::default().group(BLOCK).outcome(TargetSpec::default().continuous(true));
+        let inputs = ColumnRoles::default().group(BLOCK).target_spec(TargetSpec::default().continuous(true));
         let method = Method::Auto(sized(auto, points.len(), spec.horizon));
         let learning = plan(&Table::new(columns)?, CHANGE, &method, &inputs, seed)?.without_extrapolation();
         if points.len() < LEAST_TRAINED {

@@ -248,7 +248,7 @@ impl Forecaster {
         let series = &histories.series[point.series];
         let of =
             if series.name.is_empty() { String::new() } else { format!(" of the series {}", quoted(&series.name)) };
-        Err(table.blame(Error::data(format!(
+        Err(table.locate(Error::data(format!(
             "{} must be known {} steps ahead, and the rows{of} end {} steps after the last known value: add rows whose {} is empty",
             quoted(name),
             self.transform.spec.horizon,

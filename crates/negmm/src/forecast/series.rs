@@ -54,7 +54,7 @@ impl Histories {
         let values = table.numbers(&spec.target).ok_or_else(|| Error::options(table.absent(&[&spec.target])))??;
         if let Some(row) = values.iter().position(|value| value.abs() > LARGEST) {
             let message = format!("the number {:e} is too large to forecast: at most {LARGEST:e}", values[row]);
-            return Err(table.blame_cell(Error::data(message), row, &spec.target));
+            return Err(table.at_cell(Error::data(message), row, &spec.target));
         }
         let times = spec.time.as_ref().map(|name| table.times(name, spec.time_format)).transpose()?;
         let groups = grouped(table, spec)?;
@@ -84,7 +84,7 @@ impl Histories {
                             "more than {MOST_ABSENT} time steps ({}) are missing up to here",
                             frequency.words()
                         );
-                        return Err(table.blame_cell(
+                        return Err(table.at_cell(
                             Error::data(message),
                             *row,
                             spec.time.as_deref().unwrap_or_default(),
@@ -97,7 +97,7 @@ impl Histories {
                 one.push(*row, own.get(at).copied(), values[*row]);
             }
             let Some(last) = one.values.iter().rposition(|value| !value.is_nan()) else {
-                return Err(table.blame(Error::data(
+                return Err(table.locate(Error::data(
                     one.said(&format!("the sequence {} is missing in every row", quoted(&spec.target))),
                 )));
             };
@@ -116,7 +116,7 @@ impl Histories {
         }
         if missing > absent {
             let odd: Vec<String> = table
-                .reading(&spec.target)
+                .typed_column(&spec.target)
                 .map_or(Vec::new(), |read| read.odd.iter().take(NAMED).map(|(cell, _)| quoted(cell)).collect());
             let odd = if odd.is_empty() { String::new() } else { format!(" ({} among them)", odd.join(", ")) };
             warnings.push(Warning::new(format!(
@@ -221,7 +221,7 @@ fn check_times(table: &Table, name: &str, groups: &[(String, Vec<usize>)], times
     let text = |row: usize| if dates { iso(times[row]) } else { times[row].to_string() };
     for (_, rows) in groups {
         if let Some(row) = rows.iter().find(|row| times[**row].is_nan()) {
-            return Err(table.blame_cell(Error::data("the time of a step is missing"), *row, name));
+            return Err(table.at_cell(Error::data("the time of a step is missing"), *row, name));
         }
         if let Some(pair) = rows.windows(2).find(|pair| times[pair[1]] <= times[pair[0]]) {
             let error = match times[pair[1]] == times[pair[0]] {
@@ -233,7 +233,7 @@ fn check_times(table: &Table, name: &str, groups: &[(String, Vec<usize>)], times
                     text(pair[0])
                 )),
             };
-            return Err(table.blame_cell(error, pair[1], name));
+            return Err(table.at_cell(error, pair[1], name));
         }
     }
     Ok(())

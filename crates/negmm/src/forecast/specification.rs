@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use negmm_data::{Table, TimeForm};
+use negmm_data::{Table, TimeFormat};
 use negmm_dist::{Error, Result};
 
 /// Largest horizon.
@@ -32,7 +32,7 @@ pub struct SeriesSpec {
     pub time: Option<String>,
     /// The format of times.
     #[serde(rename = "time-form")]
-    pub time_format: Option<TimeForm>,
+    pub time_format: Option<TimeFormat>,
     /// The column of series names.
     pub series: Option<String>,
     /// Covariates known up to the origin.
@@ -79,7 +79,7 @@ impl SeriesSpec {
 
     /// Sets `time_format`.
     #[must_use]
-    pub fn time_format(self, time_format: impl Into<Option<TimeForm>>) -> Self {
+    pub fn time_format(self, time_format: impl Into<Option<TimeFormat>>) -> Self {
         Self { time_format: time_format.into(), ..self }
     }
 
@@ -149,6 +149,6 @@ impl SeriesSpec {
     /// Checks that `table` has the columns that a forecast needs.
     pub(super) fn check_columns(&self, table: &Table) -> Result<()> {
         let absent: Vec<&str> = self.columns().filter(|name| table.column(name).is_none()).collect();
-        if absent.is_empty() { Ok(()) } else { Err(table.blame(Error::options(table.absent(&absent)))) }
+        if absent.is_empty() { Ok(()) } else { Err(table.locate(Error::options(table.absent(&absent)))) }
     }
 }

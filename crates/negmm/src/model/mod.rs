@@ -148,7 +148,7 @@ impl Model {
     /// with the mean and sd of the others.
     pub fn baseline(&self, rows: usize) -> Predictions {
         let target = self.encoder.target();
-        target.baseline(target.law().repeated(rows).into())
+        target.baseline(target.marginal().repeated(rows).into())
     }
 
     /// The method and its settings.

@@ -52,7 +52,7 @@ pub struct HeldOut {
     /// The target of each, in the original unit; a stand-in where it is censored.
     pub y: Vec<f64>,
     /// The censoring interval of each target, where some may be censored.
-    pub known: Option<CensoredTargets>,
+    pub censored: Option<CensoredTargets>,
     /// Row weights; `None`: all equal.
     pub sample_weights: Option<Vec<f64>>,
     /// One prediction for each, in the target's unit.
@@ -80,7 +80,7 @@ impl FitPlan {
         method.check()?;
         let encoded = encode()?;
         if encoded.rows < method.least_rows() {
-            return Err(table.blame(Error::data(format!(
+            return Err(table.locate(Error::data(format!(
                 "method {} needs at least {} rows, found {}",
                 method.name(),
                 method.least_rows(),
@@ -158,7 +158,7 @@ fn held_out_predictions(model: &Model, encoded: &EncodedTable, out_of_fold: OutO
     let take = |list: &[f64]| rows.iter().map(|row| list[*row]).collect::<Vec<_>>();
     let held_out = HeldOut {
         y: take(&encoded.targets),
-        known: encoded.censored.as_ref().map(|censored| censored.select(&rows)),
+        censored: encoded.censored.as_ref().map(|censored| censored.select(&rows)),
         sample_weights: encoded.weights.as_deref().map(take),
         rows: rows.iter().map(|row| encoded.predicted.step(*row)).collect(),
         folds,
@@ -184,7 +184,7 @@ impl HeldOutScores {
 impl HeldOut {
     /// The conformal calibration, where there are several folds and no target is censored.
     fn calibration(&self, seed: u64) -> Result<Option<Calibration>> {
-        if self.known.is_some() || self.folds.iter().all(|fold| *fold == self.folds[0]) {
+        if self.censored.is_some() || self.folds.iter().all(|fold| *fold == self.folds[0]) {
             return Ok(None);
         }
         let mut rows: Vec<usize> = (0..self.y.len()).collect();
@@ -196,14 +196,14 @@ impl HeldOut {
 
     /// The scores of predictions for the rows.
     fn scores(&self, predictions: &Predictions, grid: Option<f64>) -> Result<Scores> {
-        let Self { y, known, sample_weights, .. } = self;
+        let Self { y, censored, sample_weights, .. } = self;
         let weights = sample_weights.as_deref();
-        let is_known = |row: usize| known.as_ref().is_none_or(|known| known.is_value(row));
-        let counts = (0..y.len()).any(|row| is_known(row) && weight_of(weights, row) > 0.0);
-        let (metrics, rows) = match known {
-            Some(known) => {
-                let metrics = counts.then(|| Metrics::of_known(predictions, known, weights, grid)).transpose()?;
-                (metrics, predictions.censored_nll(known)?)
+        let is_observed = |row: usize| censored.as_ref().is_none_or(|censored| censored.is_value(row));
+        let counts = (0..y.len()).any(|row| is_observed(row) && weight_of(weights, row) > 0.0);
+        let (metrics, rows) = match censored {
+            Some(censored) => {
+                let metrics = counts.then(|| Metrics::of_known(predictions, censored, weights, grid)).transpose()?;
+                (metrics, predictions.censored_nll(censored)?)
             }
             None if counts => {
                 let (metrics, crps) = Metrics::with_crps(predictions, y, weights, grid)?;

@@ -120,7 +120,7 @@ struct Fit {
 impl Search<'_> {
     /// The scores of a trial.
     pub fn scores(&self) -> &'static [Metric] {
-        if self.inputs.outcome.is_censored() { &CENSORED_SCORES } else { &SCORES }
+        if self.inputs.target_spec.is_censored() { &CENSORED_SCORES } else { &SCORES }
     }
 
     /// Everything that results depend on beside the trials' names.
@@ -250,7 +250,7 @@ impl Search<'_> {
 
 /// The metrics that can be minimised.
 pub fn choosers(inputs: &ColumnRoles) -> &'static [Metric] {
-    if inputs.outcome.is_censored() { &CENSORED_SCORES[..2] } else { &SCORES[..3] }
+    if inputs.target_spec.is_censored() { &CENSORED_SCORES[..2] } else { &SCORES[..3] }
 }
 
 /// The metrics of a trial in the journal.
