@@ -14,7 +14,7 @@ OF_FITTING: dict[str, tuple[str, str]] = {
     "upper": ("float or None", "Upper bound of the target."),
     "continuous": (
         "bool",
-        "Predict a density even if the target looks discrete or has values with point probabilities.",
+        "Predict a density even if the target looks discrete or has atoms (values of many rows).",
     ),
     "random_state": (
         "int, RandomState, Generator or None",

@@ -66,20 +66,20 @@ fn outputs_that_collide_are_refused_before_work_starts() {
     std::fs::create_dir(folder.path("sub")).unwrap();
     for (outputs, message) in [
         (
-            &["-o", "m", "--locked-out", "m"][..],
-            "the model and the locked-out predictions would both go to m: use another --locked-out FILE",
+            &["-o", "m", "--held-out", "m"][..],
+            "the model and the held-out predictions would both go to m: use another --held-out FILE",
         ),
         (
-            &["-o", "m", "--locked-out", "sub/../m"],
-            "the model and the locked-out predictions would both go to sub/../m: use another --locked-out FILE",
+            &["-o", "m", "--held-out", "sub/../m"],
+            "the model and the held-out predictions would both go to sub/../m: use another --held-out FILE",
         ),
         (
-            &["-o", "-", "--locked-out", "-"],
-            "the model and the locked-out predictions would both go to standard output: use another --locked-out FILE",
+            &["-o", "-", "--held-out", "-"],
+            "the model and the held-out predictions would both go to standard output: use another --held-out FILE",
         ),
         (
-            &["-o", "m", "--locked-out", "h", "--report", "h"],
-            "the locked-out predictions and the report would both go to h: use another --report FILE",
+            &["-o", "m", "--held-out", "h", "--report", "h"],
+            "the held-out predictions and the report would both go to h: use another --report FILE",
         ),
         (
             &["-o", "c.toml", "--config", "c.toml"],
@@ -94,8 +94,8 @@ fn outputs_that_collide_are_refused_before_work_starts() {
         let message = format!("the model would replace the {what} in {output}: use another -o MODEL");
         folder.refused(&[&tune[..], &[output]].concat(), 2, &message);
     }
-    // Only the locked-out predictions are on standard output.
-    let outcome = folder.done(&fit(&["-o", "m", "--locked-out", "-"]));
+    // Only the held-out predictions are on standard output.
+    let outcome = folder.done(&fit(&["-o", "m", "--held-out", "-"]));
     assert!(outcome.text().starts_with("row,"), "{}", outcome.text());
     assert!(!outcome.text().contains("ne-gmm") && outcome.err.contains("ne-gmm"), "{}", outcome.err);
 }
@@ -224,7 +224,7 @@ fn completions_and_the_manual_page_are_printed() {
     let folder = Folder::new();
     for (shell, word) in [("bash", "COMPREPLY"), ("zsh", "#compdef negmm"), ("fish", "complete -c negmm")] {
         let script = folder.done(&["completions", shell]).text();
-        assert!(script.contains(word) && script.contains("locked-out"), "{script}");
+        assert!(script.contains(word) && script.contains("held-out"), "{script}");
     }
     let message = "<SHELL> must be bash, elvish, fish, powershell or zsh, found \"csh\"";
     folder.refused(&["completions", "csh"], 2, message);

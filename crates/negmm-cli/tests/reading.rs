@@ -61,7 +61,7 @@ fn fit_prints_column_types_and_predict_uses_them() {
 fn rows_without_a_target_are_left_out_and_counted() {
     let folder = Folder::new();
     folder.write("shop.csv", shop(60));
-    folder.done(&[&["fit", "shop.csv", "--held_out-out", "held_out.csv", "--quiet"][..], &FIT].concat());
+    folder.done(&[&["fit", "shop.csv", "--held-out", "held_out.csv", "--quiet"][..], &FIT].concat());
     let held_out = String::from_utf8(folder.read("held_out.csv")).unwrap();
     assert!(!held_out.contains("\n4,"), "row 4 has no target: {held_out}");
     let evaluate = folder.done(&["evaluate", "m", "shop.csv"]);

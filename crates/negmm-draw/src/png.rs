@@ -56,7 +56,7 @@ fn chunk(png: &mut Vec<u8>, kind: &[u8; 4], bytes: &[u8]) {
     png.extend(check.to_be_bytes());
 }
 
-/// The check sum that PNG asks for, bit after bit.
+/// CRC-32, the checksum of PNG, bit by bit.
 fn crc(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
     !bytes.iter().fold(!0u32, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))

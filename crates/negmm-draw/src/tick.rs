@@ -10,7 +10,7 @@ const MAX_DIGITS: u32 = 6;
 pub(crate) struct Ticks {
     /// Values and their labels.
     pub marks: Vec<(f64, String)>,
-    /// What the axis label must add: a power of ten, or the base of differences.
+    /// A note for the axis label: a power of ten, or the base of differences.
     pub unit: String,
 }
 

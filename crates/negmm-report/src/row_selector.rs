@@ -107,7 +107,7 @@ fn row_json(evaluation: &EvaluationSet, diagnostics: &Diagnostics, at: usize, in
     Value::Object(object)
 }
 
-/// What the support adds to a distribution: values and probabilities of a discrete one; or the atoms and bounds of a mixture, and
+/// Adds the support of a distribution: values and probabilities of a discrete one; or the atoms and bounds of a mixture, and
 /// the factor by which truncation scales its density.
 fn add_support(
     object: &mut Map<String, Value>,

@@ -56,7 +56,7 @@ pub struct ParsedRequest {
     pub notices: Vec<String>,
     /// Numbers of the response; 0 for a forecaster, where it depends on the series.
     pub numbers: usize,
-    /// What conformal sets need, where they are requested.
+    /// Inputs of conformal prediction sets, if requested.
     conformal: Option<ConformalInputs>,
 }
 
@@ -125,7 +125,7 @@ impl Job {
         Ok(ParsedRequest { rows, query, format, notices: params::notices(&parameters), numbers, conformal })
     }
 
-    /// The rows of a CSV body, read like the training file, and what conformal sets need, where they are requested.
+    /// The rows of a CSV body, read like the training file, and the inputs of conformal prediction sets, if requested.
     fn csv(&self, query: &Query, max_rows: usize) -> Result<(Rows, Option<ConformalInputs>), Failure> {
         let Loaded::Model(model) = &self.served.loaded else {
             return Ok((Rows::Table(csv_body::table(&self.body)?, Vec::new()), None));

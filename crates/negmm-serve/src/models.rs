@@ -15,7 +15,7 @@ use crate::rows::Used;
 /// A model in service.
 #[derive(Debug)]
 pub struct ServedModel {
-    /// Its name: that of the file, without the extension.
+    /// Its name: the file name without the extension.
     pub name: String,
     /// The model, or the forecaster.
     pub loaded: Loaded,
@@ -83,7 +83,7 @@ impl Models {
         self.get(&self.files.first()?.0)
     }
 
-    /// Reloads all files and returns what failed. Where that happens the previous model stays in service.
+    /// Reloads all files and returns the errors. After an error the previous model stays in service.
     pub fn reload(&self) -> Vec<Error> {
         let (mut served, mut failed) = ((*self.all()).clone(), Vec::new());
         for (name, file) in &self.files {

@@ -26,7 +26,7 @@ pub async fn page() -> Response {
     response("text/html; charset=utf-8", PAGE.to_string())
 }
 
-/// Its style: that of reports, and its own.
+/// Its style sheet: the one of reports, and its own.
 pub async fn style() -> Response {
     response("text/css; charset=utf-8", format!("{}{}{STYLE}", negmm_draw::page_colours(), negmm_report::STYLE))
 }

@@ -8,11 +8,11 @@ use serde_json::{Map, Value as Json};
 
 use crate::failure::Failure;
 
-/// The columns that a model asks of a request; others are not looked at.
+/// The columns of a request that a model needs; others are ignored.
 #[derive(Clone, Debug, Default)]
 pub struct Used {
     pub names: Vec<String>,
-    /// That of groups, whose cells are kept as they are written.
+    /// The column of groups, whose cells are kept as text.
     pub groups: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Rows {
         }
     }
 
-    /// The group of each row; none where no column says it.
+    /// The group of each row; empty without a column of groups.
     pub fn groups(&self) -> &[String] {
         match self {
             Self::Columns(InputColumns { groups, .. }) | Self::Table(_, groups) => groups,
@@ -60,7 +60,7 @@ impl Rows {
 pub struct InputColumns {
     columns: Vec<(String, Cells)>,
     rows: usize,
-    /// The group of each row, where a column says it.
+    /// The group of each row; empty without a column of groups.
     groups: Vec<String>,
 }
 
@@ -169,7 +169,7 @@ impl InputColumns {
         self.rows
     }
 
-    /// Whether the rows of both can stand in one table.
+    /// Whether the rows of both can be in one table.
     pub fn is_like(&self, other: &Self) -> bool {
         let mut pairs = self.columns.iter().zip(&other.columns);
         self.columns.len() == other.columns.len()
@@ -195,7 +195,7 @@ impl InputColumns {
     }
 }
 
-/// What `/invocations` takes as JSON: `dataframe_split`, `dataframe_records`, `instances` or `inputs`; and `params`.
+/// The JSON body of `/invocations`: `dataframe_split`, `dataframe_records`, `instances` or `inputs`; and `params`.
 pub fn of_mlflow(mut body: Map<String, Json>, used: &Used) -> Result<(InputColumns, Map<String, Json>), Failure> {
     let parameters = match body.remove("params") {
         None | Some(Json::Null) => Map::new(),

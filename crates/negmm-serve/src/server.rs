@@ -34,7 +34,7 @@ pub struct Settings {
     pub limits: Limits,
 }
 
-/// What a server reports while it runs.
+/// An event of a running server.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// It listens on this address and serves models of these names.

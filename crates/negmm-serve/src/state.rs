@@ -1,4 +1,4 @@
-//! The state that the handlers of all endpoints share.
+//! The shared state of the request handlers.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -22,7 +22,7 @@ use crate::rows::{InputColumns, Rows};
 
 /// Requests in one batch, at most.
 const MAX_BATCH: usize = 64;
-/// Rows of a request that shares a batch, at most.
+/// Rows of a request in a batch of several, at most.
 const MAX_BATCHED_ROWS: usize = 64;
 
 /// Jobs that wait.
@@ -63,7 +63,7 @@ impl Queue {
             }
         };
         drop(waiting);
-        // Gives the network threads a turn where cores are shared, so that more jobs are there to batch.
+        // Lets the network threads run where there are few cores, so that more jobs can be batched.
         std::thread::yield_now();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let extra = (waiting.jobs.len() / threads).min(MAX_BATCH - 1);
@@ -79,7 +79,7 @@ impl Queue {
 /// A request with more rows than this is predicted in parallel, a smaller one by its worker alone.
 const MAX_SERIAL_ROWS: usize = 512;
 
-/// What the workers share.
+/// The state of all workers.
 struct WorkerContext {
     limits: Limits,
     metrics: Arc<Metrics>,

@@ -70,7 +70,7 @@ pub struct TargetFlags {
     /// Upper bound of the target
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = number)]
     pub upper: Option<f64>,
-    /// Predict a density even if the target looks discrete or has values that many rows share
+    /// Predict a density even if the target looks discrete or has atoms (values of many rows)
     #[arg(
         long,
         value_name = "BOOL",
@@ -130,7 +130,7 @@ pub struct SeriesFlags {
     /// Forecast horizon: steps ahead, each with its own distribution [default: 1]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<usize>)]
     pub horizon: Option<usize>,
-    /// Series column: tells which of many series a row belongs to; one global model forecasts all
+    /// Series column: the series that a row belongs to; one global model forecasts all
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub series: Option<String>,
     /// Seasonal periods in steps, such as 24,168 [default: detected]

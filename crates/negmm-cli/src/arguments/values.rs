@@ -123,7 +123,7 @@ pub fn over(text: &str) -> Result<Aggregate, Unexpected> {
     }
 }
 
-/// Names with commas between them; a name with a comma stands in quotes, and quotes inside it are doubled.
+/// Names with commas between them; a name with a comma is quoted, and quotes inside it are doubled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names(pub Vec<String>);
 

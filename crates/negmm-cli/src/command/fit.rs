@@ -52,7 +52,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     print_warnings(shared.quiet, &fitted.warnings);
     output.write(&model.to_bytes()?)?;
     if let Some(mut file) = held_out_file {
-        file.write(held_out::csv(&fitted.held_out, &table)?.as_bytes())?;
+        file.write(&held_out::csv(&fitted.held_out, &table)?)?;
         file.finish()?;
     }
     output.finish()?;

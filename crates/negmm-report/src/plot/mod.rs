@@ -24,7 +24,7 @@ pub use training::training;
 
 /// A plot.
 pub struct Plot {
-    /// Its name: that of its SVG file without the extension.
+    /// Its name: the name of its SVG file without the extension.
     pub name: String,
     /// How to read it.
     pub caption: String,

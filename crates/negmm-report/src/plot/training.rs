@@ -21,7 +21,7 @@ pub fn training(model: &Model) -> Vec<Plot> {
     }
     let step = match model.method().name() {
         "ngboost" => "round",
-        // It is validated every so many steps.
+        // Validation happens at intervals of steps.
         "auto" => "validation",
         _ => "epoch",
     };
