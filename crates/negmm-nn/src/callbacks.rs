@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use negmm_dist::{Error, Result};
 
-/// How a caller follows trainings and stops them.
+/// Progress callback and cancel token of trainings.
 #[derive(Clone, Copy)]
 pub struct Callbacks<'a> {
     /// Called after every epoch of every job, from the thread that trains it.
@@ -14,7 +14,7 @@ pub struct Callbacks<'a> {
 }
 
 impl Callbacks<'static> {
-    /// Follows nothing and never stops.
+    /// Ignores progress and never cancels.
     pub fn nothing() -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
         Self { progress: &|_| {}, cancel: &NEVER }
@@ -22,20 +22,20 @@ impl Callbacks<'static> {
 }
 
 impl Callbacks<'_> {
-    /// Fails where the caller asked to stop.
+    /// Fails if the caller has cancelled.
     pub fn check_cancelled(&self) -> Result<()> {
         if self.cancel.load(Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
     }
 }
 
-/// Where a job stands.
+/// The progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Which job: its place in a batch, or the number that its queue gave it.
+    /// The number of the job: its index in a list of jobs, or the number in its queue.
     pub job: usize,
     /// Epochs done.
     pub epoch: usize,
-    /// Epochs at most.
+    /// Largest number of epochs.
     pub epochs: usize,
     /// The best validation score so far, in units of the standardised target.
     pub best: Option<f64>,

@@ -1,5 +1,5 @@
 //! Networks and boosted trees: layers in one flat buffer, losses in `f32` lanes, optimisers, training jobs and the engines that run
-//! them, and the encoded rows that they learn from. An internal crate of `negmm`: no promise is made about its interface.
+//! them, and the encoded rows that they are trained on. An internal crate of `negmm` without a stable interface.
 
 pub mod callbacks;
 pub mod dataset;

@@ -1,10 +1,10 @@
-//! Numbers as named tensors in safetensors files: models, jobs and what was trained are written so.
+//! Named tensors in safetensors files, for models, jobs and their results.
 
 use std::collections::HashMap;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-/// What is wrong with a file, for a person.
+/// What is wrong with a file, in words.
 pub type Flaw = String;
 
 /// A named tensor: little-endian numbers.
@@ -31,17 +31,17 @@ impl Tensor {
     }
 }
 
-/// A number that tensors hold.
+/// A type of numbers in tensors.
 pub trait Number: Copy {
     /// Its type in the file.
     const DTYPE: Dtype;
     /// Its bytes, little-endian.
     fn bytes(self) -> Vec<u8>;
-    /// The numbers that these bytes are.
+    /// The numbers of these bytes.
     fn read(bytes: &[u8]) -> Vec<Self>;
 }
 
-/// The same three lines for every kind of number.
+/// Implements [`Number`] for a type.
 macro_rules! number {
     ($type:ty, $dtype:expr) => {
         impl Number for $type {
@@ -79,25 +79,25 @@ pub fn text_of(bytes: &[u8], key: &str) -> Option<String> {
     header.metadata().as_ref()?.get(key).cloned()
 }
 
-/// The tensors of a file whose names begin with some text, which is left out of the names.
+/// The tensors of a file whose names have a prefix, which is left out.
 pub struct Tensors<'a> {
     file: &'a SafeTensors<'a>,
     prefix: String,
 }
 
 impl<'a> Tensors<'a> {
-    /// Those whose names begin with `prefix`.
+    /// The tensors whose names have `prefix`.
     pub fn new(file: &'a SafeTensors<'a>, prefix: impl Into<String>) -> Self {
         Self { file, prefix: prefix.into() }
     }
 
-    /// Those among them whose names go on with `prefix`.
+    /// The tensors among them whose names continue with `prefix`.
     pub fn of(&self, prefix: &str) -> Self {
         Self::new(self.file, format!("{}{prefix}", self.prefix))
     }
 }
 
-/// The numbers of a tensor, which must be of that kind and, where given, of that shape.
+/// The numbers of a tensor, which must have this type and, if given, this shape.
 pub fn numbers_of<T: Number>(tensors: &Tensors<'_>, name: &str, shape: Option<&[usize]>) -> Result<Vec<T>, Flaw> {
     let name = &format!("{}{name}", tensors.prefix);
     let view = tensors.file.tensor(name).map_err(|_| format!("it has no tensor {name:?}"))?;

@@ -1,13 +1,11 @@
-//! Thread pools: how many threads there are, and how work is shared among them.
-//!
-//! Every thread that the library starts is started here.
+//! Thread pools. All threads of the library are started here.
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use negmm_dist::{Error, Result};
 
-/// So many threads, 0 meaning as many as there are cores.
+/// The number of threads, where 0 means the number of cores.
 pub fn count(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -15,26 +13,26 @@ pub fn count(threads: usize) -> usize {
     }
 }
 
-/// Threads that share the rows of large answers (0: as many as there are cores).
+/// A thread pool for computations over many rows (0 threads: as many as there are cores).
 ///
 /// # Errors
-/// When the system has no more threads.
+/// When no thread can be started.
 pub fn pool(threads: usize) -> Result<ThreadPool> {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| Error::options(format!("the threads cannot be started: {error}")))
 }
 
-/// Makes so many threads (0: as many as there are cores) the ones that share the rows of large answers wherever nothing else
-/// is said. The first who says it decides.
+/// Sets the number of threads (0: as many as there are cores) of the default pool for computations over many rows. Only the first call
+/// has an effect.
 pub fn limit(threads: usize) {
     let _ = ThreadPoolBuilder::new().num_threads(threads).build_global();
 }
 
-/// Runs `work` on so many threads at once. A thread whose work is done helps the others with what they share by
-/// [`for_each`] and with large answers. A single one is the caller's own, and shares its answers as the caller does.
+/// Runs `work` once on each of `threads` threads. Threads that are done help the others with [`for_each`] and with computations over
+/// many rows. With one thread `work` runs on the caller's.
 ///
 /// # Errors
-/// When the system has not even one more thread.
+/// When no thread can be started.
 pub fn broadcast(threads: usize, work: impl Fn() + Sync) -> Result<()> {
     if threads <= 1 {
         work();
@@ -45,9 +43,9 @@ pub fn broadcast(threads: usize, work: impl Fn() + Sync) -> Result<()> {
     Ok(())
 }
 
-/// Does something with each of some parts, on threads that have nothing else to do where [`broadcast`] has such.
+/// Calls `act` with each part, also on idle threads of [`broadcast`].
 pub fn for_each<T: Send>(parts: &mut [T], act: impl Fn(usize, &mut T) + Sync) {
-    // Outside of such threads rayon would start some of its own.
+    // Outside of such a pool rayon would start its default pool.
     if rayon::current_thread_index().is_none() || parts.len() < 2 {
         return parts.iter_mut().enumerate().for_each(|(at, part)| act(at, part));
     }

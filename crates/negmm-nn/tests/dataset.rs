@@ -5,7 +5,7 @@ use negmm_nn::dataset::Dataset;
 use negmm_nn::dataset::split::repeated;
 
 #[test]
-fn a_number_stands_for_every_interval() {
+fn every_interval_has_a_representative_number() {
     const OPEN: f32 = f32::INFINITY;
     let lower = vec![1.0, -OPEN, 0.5, 2.0, 3.0, 4.5];
     let upper = vec![OPEN, 2.0, 2.5, 2.0, 9.0, 5.5];

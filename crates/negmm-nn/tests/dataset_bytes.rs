@@ -3,7 +3,7 @@
 use negmm_nn::dataset::Dataset;
 
 #[test]
-fn rows_come_back_bit_by_bit() {
+fn rows_round_trip_bit_by_bit() {
     let mut data = Dataset::new(3);
     for row in 0..5 {
         data.push(&[row as f32, f32::NAN, -0.0], f32::from_bits(0x7fc0_0001 + row));
@@ -20,7 +20,7 @@ fn rows_come_back_bit_by_bit() {
 }
 
 #[test]
-fn intervals_come_back_and_cost_nothing_where_there_are_none() {
+fn intervals_round_trip_and_take_no_bytes_if_there_are_none() {
     let plain = Dataset::from_parts(1, vec![0.0; 48], vec![1.0, 2.0, 3.0]);
     let bytes = plain.to_bytes().unwrap();
     assert!(!String::from_utf8_lossy(&bytes).contains("intervals"));
@@ -32,7 +32,7 @@ fn intervals_come_back_and_cost_nothing_where_there_are_none() {
 }
 
 #[test]
-fn atoms_come_back_bit_by_bit() {
+fn atoms_round_trip_bit_by_bit() {
     let plain = Dataset::from_parts(1, vec![0.0; 64], vec![-1.1, 0.3, -1.1, 0.1]);
     let data = plain.clone().with_atoms(vec![-1.1, 1.0 / 3.0]);
     let again = Dataset::from_bytes(&data.to_bytes().unwrap()).unwrap();
@@ -43,7 +43,7 @@ fn atoms_come_back_bit_by_bit() {
 }
 
 #[test]
-fn bytes_that_are_no_rows_are_refused() {
+fn invalid_bytes_are_refused() {
     let bytes = Dataset::from_parts(1, vec![0.0; 32], vec![1.0, 2.0]).to_bytes().unwrap();
     assert!(Dataset::from_bytes(&bytes[..bytes.len() - 1]).is_err());
     assert!(Dataset::from_bytes(b"").is_err());

@@ -79,12 +79,12 @@ impl Reference {
         values
     }
 
-    /// The mean over rows of a loss of (place among `rows`, outputs, target).
+    /// The mean over rows of a loss of (index in `rows`, outputs, target).
     fn loss(&self, data: &Dataset, rows: &[u32], loss: &RowLoss<'_>) -> f64 {
-        let of_row = |(place, &row): (usize, &u32)| {
+        let of_row = |(index, &row): (usize, &u32)| {
             let x = &data.x()[row as usize * data.stride()..][..data.features()];
             let outputs = self.outputs(&x.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
-            loss(place, &outputs, f64::from(data.y()[row as usize]))
+            loss(index, &outputs, f64::from(data.y()[row as usize]))
         };
         rows.iter().enumerate().map(of_row).sum::<f64>() / rows.len() as f64
     }
@@ -108,7 +108,7 @@ impl Reference {
     }
 }
 
-/// Of (place among the rows, outputs, target).
+/// The loss of (index in the rows, outputs, target).
 type RowLoss<'a> = dyn Fn(usize, &[f64], f64) -> f64 + 'a;
 
 /// Weights, means and sds of the mixture that raw outputs mean; the sd of an atom is 0.
@@ -117,10 +117,10 @@ fn mixture_of(head: MixtureHead, outputs: &[f64]) -> [Vec<f64>; 3] {
     let (means, sds) = rest.split_at(head.components);
     let sum: f64 = logits.iter().map(|logit| libm::exp(*logit)).sum();
     let sd = |raw: &f64| f64::from(head.sd_floor) + libm::log1p(libm::exp(*raw));
-    let places = head.atoms.list().iter().map(|atom| f64::from(atom.value));
+    let atoms = head.atoms.list().iter().map(|atom| f64::from(atom.value));
     [
         logits.iter().map(|logit| libm::exp(*logit) / sum).collect(),
-        means.iter().copied().chain(places).collect(),
+        means.iter().copied().chain(atoms).collect(),
         sds.iter().map(sd).chain(head.atoms.list().iter().map(|_| 0.0)).collect(),
     ]
 }
@@ -157,10 +157,10 @@ fn interval_loss(
     eta: f32,
     (data, rows): (Arc<Dataset>, Vec<u32>),
 ) -> impl Fn(usize, &[f64], f64) -> f64 {
-    move |place, outputs, y| {
+    move |index, outputs, y| {
         let [weights, means, sds] = mixture_of(head, outputs);
         let mixture = Mixture { weights: &weights, means: &means, sds: &sds };
-        let (eta, [lower, upper]) = (f64::from(eta), ends(&data, rows[place]));
+        let (eta, [lower, upper]) = (f64::from(eta), ends(&data, rows[index]));
         let log = if lower < upper { interval::value(mixture, lower, upper) } else { log_of_value(mixture, y) };
         let energy = if (upper - lower).is_finite() { energy_of_value(mixture, y) } else { 0.0 };
         let between = head.bounds.ends().map(|ends| ends.map(f64::from));
@@ -271,7 +271,7 @@ fn small_job(data: &Arc<Dataset>, objective: Objective) -> NetworkJob {
 }
 
 #[test]
-fn atoms_start_with_their_shares() {
+fn atoms_start_with_their_fractions_of_rows() {
     let atoms = Atoms::new([(ATOM, 0.25), (-2.0, 0.4)].map(|(value, probability)| Atom { value, probability }));
     let head = MixtureHead { atoms, ..MixtureHead::new(7, 1e-3) };
     let biases: Vec<f64> = head.initial_biases().into_iter().map(f64::from).collect();
@@ -282,7 +282,7 @@ fn atoms_start_with_their_shares() {
 }
 
 #[test]
-fn gradient_of_rows_that_are_intervals() {
+fn gradient_of_censored_rows() {
     let (data, rows) = (data_of_all_kinds(4), some_rows(75));
     let bounds = [(None, None), (Some(-1.6), None), (Some(-1.6), Some(1.7))];
     for (eta, (lower, upper)) in [0.0, 0.4, 1.0].into_iter().flat_map(|eta| bounds.map(|bounds| (eta, bounds))) {
@@ -305,12 +305,12 @@ fn gradient_of_rows_that_are_intervals() {
     }
     // With beta = 0 the weight of a row is 1, and there is nothing that is not differentiated.
     let head = GaussianHead { variance_floor: 1e-6, variance_ceiling: 100.0 };
-    let loss = |place: usize, outputs: &[f64], y: f64| {
+    let loss = |index: usize, outputs: &[f64], y: f64| {
         /// ln(e - 1)
         const RAW_OF_ONE: f64 = 0.541_324_854_612_918_1;
         let sd = (1e-6 + libm::log1p(libm::exp(outputs[1] + RAW_OF_ONE))).sqrt();
         let (mixture, [lower, upper]) =
-            (Mixture { weights: &[1.0], means: &outputs[..1], sds: &[sd] }, ends(&data, rows[place]));
+            (Mixture { weights: &[1.0], means: &outputs[..1], sds: &[sd] }, ends(&data, rows[index]));
         if lower < upper { interval::value(mixture, lower, upper) } else { log::value(mixture, y) }
     };
     assert_job_gradient("beta-nll", &small_job(&data, Objective::BetaNll { head, beta: 0.0 }), &rows, &loss);
@@ -396,16 +396,16 @@ fn assert_sample_gradient(inputs: usize, hidden: &[usize], samples: usize, weigh
     assert!((f64::from(loss) - expected).abs() < 5e-6 * (1.0 + expected.abs()), "{case}: {loss} {expected}");
     // The regulariser's gradient holds its potentials fixed: what it differentiates is this, linear in the scaled samples.
     let pulls = std::cell::RefCell::new(vec![Vec::new(); rows.len()]);
-    let remember = |place: usize, outputs: &[f64], _: f64| {
-        pulls.borrow_mut()[place] = sinkhorn::gradient(&scaled(outputs), &draws);
+    let remember = |index: usize, outputs: &[f64], _: f64| {
+        pulls.borrow_mut()[index] = sinkhorn::gradient(&scaled(outputs), &draws);
         0.0
     };
     reference.loss(&data, &rows, &remember);
-    let fixed = |place: usize, outputs: &[f64], y: f64| {
-        let pulled: f64 = scaled(outputs).iter().zip(&pulls.borrow()[place]).map(|(u, pull)| u * pull).sum();
+    let fixed = |index: usize, outputs: &[f64], y: f64| {
+        let pulled: f64 = scaled(outputs).iter().zip(&pulls.borrow()[index]).map(|(u, pull)| u * pull).sum();
         sample_energy::value(outputs, y) + weight * pulled
     };
-    // Small, so that no two samples change places on the way.
+    // Small, so that no two samples are reordered by the step.
     assert_differences(&case, (&job, &rows), &gradient, &mut reference, (&fixed, 1e-7));
 }
 
@@ -418,7 +418,7 @@ fn gradient_of_samples() {
 }
 
 #[test]
-fn gradient_of_samples_drawn_towards_a_prior() {
+fn gradient_of_samples_with_a_prior() {
     for (hidden, samples, rows) in [(&[][..], 3, 1), (&[7], 6, 32), (&[6, 5], 17, 40)] {
         assert_sample_gradient(4, hidden, samples, 0.5, rows);
     }

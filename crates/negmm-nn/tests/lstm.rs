@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 /// Forward and backward of one panel.
 struct Both<'a> {
-    pass: &'a mut LstmWorkspace,
+    workspace: &'a mut LstmWorkspace,
     rows: &'a [Chunk],
     weights: &'a [Chunk],
     dropout: Option<Dropout<'a>>,
@@ -22,9 +22,9 @@ impl Kernel for Both<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Vec<f32> {
-        self.pass.forward::<L>(self.rows, self.weights, self.dropout);
-        self.pass.backward::<L>(self.deltas, self.weights, self.gradient);
-        floats(self.pass.outputs()).to_vec()
+        self.workspace.forward::<L>(self.rows, self.weights, self.dropout);
+        self.workspace.backward::<L>(self.deltas, self.weights, self.gradient);
+        floats(self.workspace.outputs()).to_vec()
     }
 }
 
@@ -55,10 +55,10 @@ impl Case {
     }
 
     /// Outputs and gradient.
-    fn run(&self, isa: Isa, pass: &mut LstmWorkspace, dropout: Option<Dropout<'_>>) -> (Vec<f32>, Vec<Chunk>) {
+    fn run(&self, isa: Isa, workspace: &mut LstmWorkspace, dropout: Option<Dropout<'_>>) -> (Vec<f32>, Vec<Chunk>) {
         let mut gradient = vec![Chunk::ZERO; self.lstm.chunks()];
         let (rows, weights, deltas) = (&self.rows, &self.weights, &self.coefficients);
-        let outputs = isa.run(Both { pass, rows, weights, dropout, deltas, gradient: &mut gradient });
+        let outputs = isa.run(Both { workspace, rows, weights, dropout, deltas, gradient: &mut gradient });
         (outputs, gradient)
     }
 
@@ -198,16 +198,15 @@ fn every_instruction_set_gives_the_same_bits() {
 #[test]
 fn dropout_acts_between_layers_only() {
     let all: Vec<usize> = (0..PANEL).collect();
-    let share = 0.5;
+    let rate = 0.5;
     for layers in [1, 2] {
         let lstm = Lstm { channels: 2, window: 5, hidden: 8, layers };
         let case = Case::random(lstm, &all);
-        let pass = &mut LstmWorkspace::new(&lstm);
-        let before = case.run(Isa::best(), pass, None);
-        let dropped =
-            case.run(Isa::best(), pass, Some(Dropout { rate: share, draws: &mut Counter::new(5, 0).step(0) }));
+        let workspace = &mut LstmWorkspace::new(&lstm);
+        let before = case.run(Isa::best(), workspace, None);
+        let dropped = case.run(Isa::best(), workspace, Some(Dropout { rate, draws: &mut Counter::new(5, 0).step(0) }));
         assert_eq!(before == dropped, layers == 1);
-        assert!(case.run(Isa::best(), pass, None) == before, "dropout of an earlier pass is left behind");
+        assert!(case.run(Isa::best(), workspace, None) == before, "dropout of an earlier workspace is left behind");
     }
 }
 
@@ -217,9 +216,10 @@ fn gradient_with_dropout_is_the_slope_of_the_loss() {
     let all: Vec<usize> = (0..PANEL).collect();
     let lstm = Lstm { channels: 2, window: 5, hidden: 8, layers: 3 };
     let mut case = Case::random(lstm, &all);
-    let (weights, pass) = (case.weights.clone(), &mut LstmWorkspace::new(&lstm));
-    let mut run =
-        |case: &Case| case.run(Isa::best(), pass, Some(Dropout { rate: 0.4, draws: &mut Counter::new(5, 0).step(0) }));
+    let (weights, workspace) = (case.weights.clone(), &mut LstmWorkspace::new(&lstm));
+    let mut run = |case: &Case| {
+        case.run(Isa::best(), workspace, Some(Dropout { rate: 0.4, draws: &mut Counter::new(5, 0).step(0) }))
+    };
     let gradient = run(&case).1;
     // The step follows the gradient itself, so that the slope is its squared length.
     let length = floats(&gradient).iter().map(|g| g * g).sum::<f32>().sqrt();

@@ -7,14 +7,14 @@ fn head(atoms: Atoms) -> Head {
 }
 
 #[test]
-fn a_head_without_atoms_is_written_as_ever() {
+fn a_head_without_atoms_is_stored_as_before() {
     const TEXT: &str = r#"{"kind":"mixture","components":2,"sd_floor":0.001,"sd_ceiling":null,"mean_bound":null}"#;
     assert_eq!(serde_json::to_string(&head(Atoms::NONE)).unwrap(), TEXT);
     assert_eq!(serde_json::from_str::<Head>(TEXT).unwrap(), head(Atoms::NONE));
 }
 
 #[test]
-fn atoms_come_back_bit_by_bit_and_are_checked() {
+fn atoms_round_trip_bit_by_bit_and_are_checked() {
     let atom = |value: f32| Atom { value, probability: 0.1 };
     let values = [1.0 / 3.0, -0.1, 7.7e-5, 1e9];
     let whole = head(Atoms::new(values.map(atom)));

@@ -1,4 +1,4 @@
-//! Optimisers against plain f64 forms and against what their authors' programs give for the same gradients.
+//! Optimisers against plain f64 code and against the results of the authors' programs for the same gradients.
 
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats, floats_mut};
 use negmm_nn::net::{Activation, Network};
@@ -31,27 +31,27 @@ impl Kernel for Steps<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Output {
-        let places = places(self.network);
+        let indices = indices(self.network);
         let mut weights = vec![Chunk::ZERO; self.network.chunks()];
-        for (place, number) in places.iter().zip(self.start) {
-            floats_mut(&mut weights)[*place] = *number as f32;
+        for (index, number) in indices.iter().zip(self.start) {
+            floats_mut(&mut weights)[*index] = *number as f32;
         }
         let mut memory = OptimiserState::new(self.optimiser, self.network, &weights);
         for (step, rate) in self.rates.iter().enumerate() {
             let mut gradients = vec![Chunk::ZERO; weights.len()];
-            for (at, place) in places.iter().enumerate() {
-                floats_mut(&mut gradients)[*place] = gradient(step, (self.numbering)(at)) as f32;
+            for (at, index) in indices.iter().enumerate() {
+                floats_mut(&mut gradients)[*index] = gradient(step, (self.numbering)(at)) as f32;
             }
             let decay = Decay { network: self.network, factor: (1.0 - rate * self.decay) as f32 };
             memory.step::<L>(&mut weights, &mut gradients, *rate, decay);
         }
-        let numbers = |chunks: &[Chunk]| places.iter().map(|place| floats(chunks)[*place]).collect();
+        let numbers = |chunks: &[Chunk]| indices.iter().map(|index| floats(chunks)[*index]).collect();
         (numbers(&weights), memory.average().map(numbers))
     }
 }
 
 /// Where each weight and bias lies.
-fn places(network: &Network) -> Vec<usize> {
+fn indices(network: &Network) -> Vec<usize> {
     let layers = network.layers();
     let rows = layers.iter().flat_map(|layer| (0..layer.outputs).map(move |row| (layer, row)));
     rows.flat_map(|(layer, row)| {
@@ -83,7 +83,7 @@ fn assert_close(found: &[f32], expected: &[f64], tolerance: f64) {
 }
 
 #[test]
-fn schedule_free_is_the_plain_form() {
+fn schedule_free_agrees_with_plain_f64_code() {
     // One output with 18 inputs, of whose weights and bias each is by itself.
     let network = network(18, &[], 1);
     let start: Vec<f64> = (0..19).map(|at| 0.1 * f64::from(at) - 0.7).collect();
@@ -111,7 +111,7 @@ fn schedule_free_is_the_plain_form() {
 }
 
 #[test]
-fn schedule_free_is_the_authors() {
+fn schedule_free_agrees_with_the_authors_program() {
     // AdamWScheduleFree of the package schedulefree 1.4.1, lr 0.012, betas 0.9 and 0.999, two steps of warm-up, in f64.
     let (weights, average) = stepped(
         Optimiser::ScheduleFree,
@@ -127,7 +127,7 @@ fn schedule_free_is_the_authors() {
 }
 
 #[test]
-fn muon_is_that_of_pytorch() {
+fn muon_agrees_with_pytorch() {
     // torch.optim.Muon of PyTorch 2.15, lr 0.012, three steps of Newton-Schulz, adjust_lr_fn "match_rms_adamw", made to
     // iterate in f64 where it takes bfloat16.
     let wide = [
@@ -183,7 +183,7 @@ fn muon_is_that_of_pytorch() {
     }
 }
 
-/// X of the plain form for a matrix of rows.
+/// X by plain f64 code for a matrix of rows.
 fn orthogonalised(update: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let product = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Vec<Vec<f64>> {
         let column = |row: &Vec<f64>, at: usize| row.iter().zip(b).map(|(a, b)| a * b[at]).sum();
@@ -192,7 +192,7 @@ fn orthogonalised(update: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let norm = update.iter().flatten().map(|number| number * number).sum::<f64>().sqrt();
     let mut x: Vec<Vec<f64>> = update.iter().map(|row| row.iter().map(|number| number / norm).collect()).collect();
     for _ in 0..3 {
-        let gram = product(&x, &turned(&x));
+        let gram = product(&x, &transposed(&x));
         let square = product(&gram, &gram);
         let (first, third, fifth) = (&x, product(&gram, &x), product(&square, &x));
         x = (0..x.len())
@@ -205,12 +205,12 @@ fn orthogonalised(update: &[Vec<f64>]) -> Vec<Vec<f64>> {
     x
 }
 
-fn turned(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
+fn transposed(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     (0..matrix[0].len()).map(|column| matrix.iter().map(|row| row[column]).collect()).collect()
 }
 
 #[test]
-fn muon_is_the_plain_form_and_adam_beside_it() {
+fn muon_agrees_with_plain_f64_code() {
     // Wider than high, higher than wide, and across whole chunks.
     for (inputs, units) in [(5, 3), (3, 5), (16, 16), (33, 20), (20, 33), (1, 4)] {
         let network = network(inputs, &[units], 2);
@@ -219,14 +219,14 @@ fn muon_is_the_plain_form_and_adam_beside_it() {
         let rates = [0.012, 0.01, 0.008];
         let (found, _) = stepped(Optimiser::Muon, &network, &start, &rates, 0.0);
         let (by_adam, _) = stepped(Optimiser::Adam, &network, &start, &rates, 0.0);
-        let place = |unit: usize, input: usize| unit * (inputs + 1) + input;
+        let index = |unit: usize, input: usize| unit * (inputs + 1) + input;
         let mut momentum = vec![vec![0.0; inputs]; units];
         let mut expected = start.clone();
         for (step, rate) in rates.iter().enumerate() {
             let mut update = momentum.clone();
             for unit in 0..units {
                 for input in 0..inputs {
-                    let g = gradient(step, place(unit, input));
+                    let g = gradient(step, index(unit, input));
                     let m = &mut momentum[unit][input];
                     *m = 0.95 * *m + 0.05 * g;
                     update[unit][input] = 0.05 * g + 0.95 * *m;
@@ -236,7 +236,7 @@ fn muon_is_the_plain_form_and_adam_beside_it() {
             for unit in 0..units {
                 for input in 0..inputs {
                     let size = 0.2 * (inputs.max(units) as f64).sqrt();
-                    expected[place(unit, input)] -= rate * size * x[unit][input];
+                    expected[index(unit, input)] -= rate * size * x[unit][input];
                 }
             }
         }

@@ -9,7 +9,7 @@ fn exchanges_sort_zeros_and_ones() {
     for count in 0..=13 {
         let exchanges = merge_exchange(count);
         for bits in 0..1usize << count {
-            let mut numbers: Vec<usize> = (0..count).map(|place| bits >> place & 1).collect();
+            let mut numbers: Vec<usize> = (0..count).map(|bit| bits >> bit & 1).collect();
             for &Exchange { low, high } in &exchanges {
                 if numbers[low as usize] > numbers[high as usize] {
                     numbers.swap(low as usize, high as usize);

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// What a panel of rows is made of.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum SampleCase {
     /// Nothing special.
     Ordinary,
     /// Whole numbers: many samples coincide with each other and with y.
@@ -28,7 +28,8 @@ enum Kind {
     FarTarget,
 }
 
-const KINDS: [Kind; 5] = [Kind::Ordinary, Kind::Ties, Kind::Points, Kind::FarFromZero, Kind::FarTarget];
+const CASES: [SampleCase; 5] =
+    [SampleCase::Ordinary, SampleCase::Ties, SampleCase::Points, SampleCase::FarFromZero, SampleCase::FarTarget];
 const SAMPLES: [usize; 9] = [1, 2, 3, 5, 16, 33, 50, 200, 300];
 
 /// Samples × panel, and a target and a factor for each row.
@@ -39,7 +40,7 @@ struct Panel {
 }
 
 impl Panel {
-    fn new(kind: Kind, samples: usize) -> Self {
+    fn new(kind: SampleCase, samples: usize) -> Self {
         let mut rng = Rng::new(samples as u64, kind as u64);
         let mut outputs = vec![Chunk::ZERO; samples * PANEL_CHUNKS];
         let (mut y, mut factors) = ([Chunk::ZERO; PANEL_CHUNKS], [Chunk::ZERO; PANEL_CHUNKS]);
@@ -48,18 +49,18 @@ impl Panel {
             let (centre, spread) = (between(-1.0, 1.0), between(0.01, 2.0));
             for sample in 0..samples {
                 floats_mut(&mut outputs)[sample * PANEL + row] = match kind {
-                    Kind::Ordinary | Kind::FarTarget => centre + spread * between(-1.0, 1.0),
-                    Kind::Ties => between(-3.0, 3.0).round(),
-                    Kind::Points => centre,
-                    Kind::FarFromZero => 1000.0 + spread * between(-1.0, 1.0),
+                    SampleCase::Ordinary | SampleCase::FarTarget => centre + spread * between(-1.0, 1.0),
+                    SampleCase::Ties => between(-3.0, 3.0).round(),
+                    SampleCase::Points => centre,
+                    SampleCase::FarFromZero => 1000.0 + spread * between(-1.0, 1.0),
                 };
             }
             floats_mut(&mut y)[row] = match kind {
-                Kind::Ordinary => between(-2.0, 2.0),
-                Kind::Ties => between(-4.0, 4.0).round(),
-                Kind::Points => centre + if row % 2 == 0 { 0.0 } else { between(-1.0, 1.0) },
-                Kind::FarFromZero => 1000.0 + between(-1.0, 1.0),
-                Kind::FarTarget => between(-300.0, 300.0),
+                SampleCase::Ordinary => between(-2.0, 2.0),
+                SampleCase::Ties => between(-4.0, 4.0).round(),
+                SampleCase::Points => centre + if row % 2 == 0 { 0.0 } else { between(-1.0, 1.0) },
+                SampleCase::FarFromZero => 1000.0 + between(-1.0, 1.0),
+                SampleCase::FarTarget => between(-300.0, 300.0),
             };
             floats_mut(&mut factors)[row] = if row == 7 { 0.0 } else { between(0.01, 2.0) };
         }
@@ -102,8 +103,8 @@ impl Kernel for Energy<'_> {
 }
 
 #[test]
-fn energy_in_lanes_is_the_reference() {
-    for kind in KINDS {
+fn energy_in_lanes_agrees_with_the_reference() {
+    for kind in CASES {
         for samples in SAMPLES {
             let panel = Panel::new(kind, samples);
             let evaluated = Isa::best().run(Energy(&panel));
@@ -128,8 +129,8 @@ fn energy_in_lanes_is_the_reference() {
 }
 
 #[test]
-fn outputs_that_are_no_numbers_make_a_score_that_is_none() {
-    let mut panel = Panel::new(Kind::Ordinary, 50);
+fn nan_outputs_have_a_nan_score() {
+    let mut panel = Panel::new(SampleCase::Ordinary, 50);
     floats_mut(&mut panel.outputs)[13 * PANEL + 3] = f32::NAN;
     let (scores, deltas) = Isa::best().run(Energy(&panel));
     assert!(floats(&scores)[3].is_nan() && floats(&scores)[4].is_finite());
@@ -189,7 +190,7 @@ fn reference(list: &str) -> Vec<Value> {
 }
 
 #[test]
-fn sinkhorn_is_that_of_geomloss() {
+fn sinkhorn_agrees_with_geomloss() {
     for case in reference("clouds") {
         let (x, y) = (numbers(&case["x"]), numbers(&case["y"]));
         let (value, expected) = (sinkhorn::value(&x, &y), case["value"].as_f64().unwrap());
@@ -235,7 +236,7 @@ impl Kernel for Regularise<'_> {
 }
 
 #[test]
-fn regulariser_in_lanes_is_that_of_geomloss() {
+fn regulariser_in_lanes_agrees_with_geomloss() {
     for case in reference("scaled") {
         let (z, mut draws) = (numbers(&case["z"]), numbers(&case["y"]));
         let prior = if case["prior"] == "uniform" { Prior::Uniform } else { Prior::Normal };
@@ -243,7 +244,7 @@ fn regulariser_in_lanes_is_that_of_geomloss() {
             draws.iter_mut().for_each(|draw| *draw -= 0.5);
         }
         // All rows the same, so that the diameter is that of the case.
-        let mut panel = Panel::new(Kind::Ordinary, z.len());
+        let mut panel = Panel::new(SampleCase::Ordinary, z.len());
         for (chunk, z) in panel.outputs.chunks_exact_mut(PANEL_CHUNKS).zip(&z) {
             chunk.fill(Chunk([*z as f32; WIDTH]));
         }
@@ -278,9 +279,9 @@ fn scaled(prior: Prior, z: &[f64]) -> Option<(Vec<f64>, f64)> {
 }
 
 #[test]
-fn regulariser_in_lanes_is_the_reference_and_the_same_everywhere() {
+fn regulariser_in_lanes_agrees_with_the_reference_on_every_instruction_set() {
     for prior in [Prior::Uniform, Prior::Normal] {
-        for kind in [Kind::Ordinary, Kind::Ties, Kind::Points] {
+        for kind in [SampleCase::Ordinary, SampleCase::Ties, SampleCase::Points] {
             for samples in [1, 2, 5, 21, 50] {
                 let panel = Panel::new(kind, samples);
                 let case = format!("{prior:?}, {kind:?}, {samples} samples");

@@ -27,7 +27,7 @@ fn open_head(components: usize) -> MixtureHead {
 
 /// What a panel of rows is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum MixtureCase {
     /// Nothing special.
     Ordinary,
     /// All but the first component have logits 40 below it; sometimes y lies at a dead one.
@@ -44,8 +44,15 @@ enum Kind {
     Mixed,
 }
 
-const KINDS: [Kind; 7] =
-    [Kind::Ordinary, Kind::Dead, Kind::FarApart, Kind::AtTheFloor, Kind::Coinciding, Kind::FarTarget, Kind::Mixed];
+const CASES: [MixtureCase; 7] = [
+    MixtureCase::Ordinary,
+    MixtureCase::Dead,
+    MixtureCase::FarApart,
+    MixtureCase::AtTheFloor,
+    MixtureCase::Coinciding,
+    MixtureCase::FarTarget,
+    MixtureCase::Mixed,
+];
 
 /// Raw outputs (3 K × panel) and a target for each row.
 struct Panel {
@@ -54,7 +61,7 @@ struct Panel {
 }
 
 impl Panel {
-    fn new(kind: Kind, components: usize, seed: u64) -> Self {
+    fn new(kind: MixtureCase, components: usize, seed: u64) -> Self {
         let mut rng = Rng::new(seed, kind as u64);
         let mut raw = vec![Chunk::ZERO; 3 * components * PANEL_CHUNKS];
         let mut y = [Chunk::ZERO; PANEL_CHUNKS];
@@ -65,12 +72,12 @@ impl Panel {
             for k in 0..components {
                 let mut parameters = [between(-3.0, 3.0), between(-2.0, 2.0), between(-4.0, 2.0)];
                 match kind {
-                    Kind::Ordinary | Kind::FarTarget => {}
-                    Kind::Dead => parameters[0] = if k == 0 { 1.0 } else { -39.0 + between(0.0, 0.5) },
-                    Kind::FarApart => parameters = [parameters[0], between(-200.0, 200.0), between(-3.0, 0.0)],
-                    Kind::AtTheFloor => parameters = [parameters[0], 0.7 + between(-2e-3, 2e-3), -30.0],
-                    Kind::Coinciding => parameters = [parameters[0], shared.0, shared.1],
-                    Kind::Mixed => parameters[2] = [-30.0, -5.0, 0.0, 10.0, 100.0][k % 5] + between(-0.3, 0.3),
+                    MixtureCase::Ordinary | MixtureCase::FarTarget => {}
+                    MixtureCase::Dead => parameters[0] = if k == 0 { 1.0 } else { -39.0 + between(0.0, 0.5) },
+                    MixtureCase::FarApart => parameters = [parameters[0], between(-200.0, 200.0), between(-3.0, 0.0)],
+                    MixtureCase::AtTheFloor => parameters = [parameters[0], 0.7 + between(-2e-3, 2e-3), -30.0],
+                    MixtureCase::Coinciding => parameters = [parameters[0], shared.0, shared.1],
+                    MixtureCase::Mixed => parameters[2] = [-30.0, -5.0, 0.0, 10.0, 100.0][k % 5] + between(-0.3, 0.3),
                 }
                 for (part, value) in parameters.into_iter().enumerate() {
                     numbers[(part * components + k) * PANEL + row] = value;
@@ -78,10 +85,10 @@ impl Panel {
             }
             let mean = numbers[(components + row % components) * PANEL + row];
             floats_mut(&mut y)[row] = match kind {
-                Kind::Ordinary | Kind::Coinciding | Kind::Mixed => between(-3.0, 3.0),
-                Kind::Dead | Kind::FarApart => mean + between(-0.2, 0.2),
-                Kind::AtTheFloor => 0.7 + between(-4e-3, 4e-3),
-                Kind::FarTarget => [-50.0, 50.0, 300.0, -1e5][row % 4] + between(-1.0, 1.0),
+                MixtureCase::Ordinary | MixtureCase::Coinciding | MixtureCase::Mixed => between(-3.0, 3.0),
+                MixtureCase::Dead | MixtureCase::FarApart => mean + between(-0.2, 0.2),
+                MixtureCase::AtTheFloor => 0.7 + between(-4e-3, 4e-3),
+                MixtureCase::FarTarget => [-50.0, 50.0, 300.0, -1e5][row % 4] + between(-1.0, 1.0),
             };
         }
         Self { raw, y }
@@ -217,7 +224,7 @@ impl Allowed {
 
 #[test]
 fn scores_and_gradients_equal_the_reference() {
-    for kind in KINDS {
+    for kind in CASES {
         for components in COMPONENTS {
             let panel = Panel::new(kind, components, 11);
             for eta in ETAS {
@@ -268,7 +275,7 @@ fn compare_row(case: &str, panel: &Panel, found: &Evaluated, row: usize, eta: f3
 #[test]
 fn allowed_errors_are_small_where_rows_are_ordinary() {
     // Guards the comparison above: a tolerance that allows anything tests nothing.
-    for kind in [Kind::Ordinary, Kind::Dead, Kind::AtTheFloor, Kind::Coinciding] {
+    for kind in [MixtureCase::Ordinary, MixtureCase::Dead, MixtureCase::AtTheFloor, MixtureCase::Coinciding] {
         let panel = Panel::new(kind, 5, 11);
         let found = Evaluated::of(Isa::Plain, open_head(5), &panel, 0.5);
         for row in 0..PANEL {
@@ -288,8 +295,8 @@ fn allowed_errors_are_small_where_rows_are_ordinary() {
 }
 
 #[test]
-fn dead_components_weigh_nothing_and_say_so() {
-    let panel = Panel::new(Kind::Dead, 5, 3);
+fn dead_components_have_weight_and_gradient_zero() {
+    let panel = Panel::new(MixtureCase::Dead, 5, 3);
     let found = Evaluated::of(Isa::best(), open_head(5), &panel, 0.0);
     for row in 0..PANEL {
         let weights = Evaluated::row(&found.panel.weights, row);
@@ -307,7 +314,7 @@ fn dead_components_weigh_nothing_and_say_so() {
 
 #[test]
 fn no_number_is_denormal() {
-    for kind in KINDS {
+    for kind in CASES {
         let panel = Panel::new(kind, 10, 5);
         let found = Evaluated::of(Isa::best(), open_head(10), &panel, 0.5);
         let numbers =
@@ -324,9 +331,9 @@ fn reference_head(head: MixtureHead, raw: &[f64]) -> [Vec<f64>; 3] {
     let softplus = |x: f64| log1p(exp(-x.abs())) + x.max(0.0);
     let bounded = |x: f64, bound: Option<f64>| bound.map_or(x, |bound| bound * tanh(x / bound));
     let floor = f64::from(head.sd_floor);
-    let room = head.sd_ceiling.map(|ceiling| f64::from(ceiling) - floor);
+    let range = head.sd_ceiling.map(|ceiling| f64::from(ceiling) - floor);
     let means = raw[k..2 * k].iter().map(|x| bounded(*x, head.mean_bound.map(f64::from))).collect();
-    let sds = raw[2 * k..].iter().map(|x| floor + bounded(softplus(*x), room)).collect();
+    let sds = raw[2 * k..].iter().map(|x| floor + bounded(softplus(*x), range)).collect();
     [softmax(&raw[..k]), means, sds]
 }
 
@@ -335,7 +342,7 @@ const BOUNDS: [(Option<f32>, Option<f32>); 4] =
 
 #[test]
 fn head_equals_its_formulas() {
-    for kind in KINDS {
+    for kind in CASES {
         for (sd_ceiling, mean_bound) in BOUNDS {
             let head = MixtureHead { sd_ceiling, mean_bound, ..MixtureHead::new(5, FLOOR) };
             let panel = Panel::new(kind, 5, 17);
@@ -366,7 +373,7 @@ fn raw_gradients_are_central_differences_through_head_and_score() {
     for components in [1, 2, 5] {
         for (sd_ceiling, mean_bound) in BOUNDS {
             let head = MixtureHead { sd_ceiling, mean_bound, ..MixtureHead::new(components, FLOOR) };
-            let panel = Panel::new(Kind::Ordinary, components, 23);
+            let panel = Panel::new(MixtureCase::Ordinary, components, 23);
             for eta in ETAS {
                 let found = Evaluated::of(Isa::best(), head, &panel, eta);
                 for row in 0..PANEL {
@@ -399,7 +406,7 @@ fn raw_gradients_are_central_differences_through_head_and_score() {
 #[test]
 fn sds_far_below_the_floor_have_no_slope() {
     // d sd / d raw = sigmoid(raw), exactly zero below -27, so that nothing denormal goes back through the network.
-    let panel = Panel::new(Kind::AtTheFloor, 2, 1);
+    let panel = Panel::new(MixtureCase::AtTheFloor, 2, 1);
     let found = Evaluated::of(Isa::best(), open_head(2), &panel, 0.5);
     for row in 0..PANEL {
         let (before, after) = (Evaluated::row(&found.gradient, row), Evaluated::row(&found.raw_gradient, row));

@@ -11,9 +11,11 @@ fn sorted(parts: &[Vec<u32>]) -> Vec<u32> {
 
 #[test]
 fn holdout_keeps_every_row_once() {
-    for (rows, share, held) in [(0, 0.2, 0), (1, 0.2, 0), (2, 0.01, 1), (2, 0.99, 1), (100, 0.2, 20), (100, 0.0, 0)] {
-        let (train, validation) = holdout(rows, share, &mut Rng::new(1, 2));
-        assert_eq!(validation.len(), held, "{rows} {share}");
+    for (rows, fraction, expected) in
+        [(0, 0.2, 0), (1, 0.2, 0), (2, 0.01, 1), (2, 0.99, 1), (100, 0.2, 20), (100, 0.0, 0)]
+    {
+        let (train, validation) = holdout(rows, fraction, &mut Rng::new(1, 2));
+        assert_eq!(validation.len(), expected, "{rows} {fraction}");
         assert_eq!(sorted(&[train, validation]), (0..rows as u32).collect::<Vec<_>>());
     }
 }
@@ -40,10 +42,12 @@ fn folds_are_even_and_keep_every_row_once() {
 #[test]
 fn a_group_is_held_out_whole() {
     let groups: Vec<u32> = (0..100).map(|row| row / 7).collect();
-    for (share, least, most) in [(0.0, 0, 0), (0.2, 20, 26), (0.99, 90, 98)] {
-        let (train, validation) = grouped_holdout(&groups, share, &mut Rng::new(1, 2));
-        assert!((least..=most).contains(&validation.len()), "{share}: {}", validation.len());
-        assert!(train.iter().all(|row| validation.iter().all(|held| groups[*row as usize] != groups[*held as usize])));
+    for (fraction, least, most) in [(0.0, 0, 0), (0.2, 20, 26), (0.99, 90, 98)] {
+        let (train, validation) = grouped_holdout(&groups, fraction, &mut Rng::new(1, 2));
+        assert!((least..=most).contains(&validation.len()), "{fraction}: {}", validation.len());
+        assert!(
+            train.iter().all(|row| validation.iter().all(|other| groups[*row as usize] != groups[*other as usize]))
+        );
         assert_eq!(sorted(&[train, validation]), (0..100).collect::<Vec<_>>());
     }
     assert!(grouped_holdout(&[0; 5], 0.5, &mut Rng::new(1, 2)).1.is_empty());
@@ -75,7 +79,7 @@ fn groups_of_one_row_make_even_folds_that_the_seed_decides() {
     let folds = |seed| grouped_folds(&groups, 10, &mut Rng::new(seed, 0));
     assert!(folds(1).iter().all(|fold| fold.len() == 10 || fold.len() == 11));
     assert_ne!(folds(1), folds(2));
-    // One large group fills a part, the others share the rest.
+    // One large group fills a part, the others are in the rest.
     let large: Vec<u32> = (0..100).map(|row: u32| row.saturating_sub(40)).collect();
     let mut sizes: Vec<usize> = grouped_folds(&large, 4, &mut Rng::new(1, 0)).iter().map(Vec::len).collect();
     sizes.sort_unstable();

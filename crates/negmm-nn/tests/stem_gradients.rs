@@ -223,9 +223,9 @@ fn weight_decay_shrinks_the_weights_of_the_stem_alone() {
         let (before, after) = Isa::best().run(Step(&job));
         for tensor in stem.tensors() {
             let shrinks = tensor.name.contains("weight") || tensor.name.ends_with("mix");
-            let share = if shrinks { 0.5 } else { 1.0 };
+            let factor = if shrinks { 0.5 } else { 1.0 };
             for (before, after) in tensor.read(&before).zip(tensor.read(&after)) {
-                assert!((after - share * before).abs() < 1e-5, "{}: {before} {after}", tensor.name);
+                assert!((after - factor * before).abs() < 1e-5, "{}: {before} {after}", tensor.name);
             }
         }
     }

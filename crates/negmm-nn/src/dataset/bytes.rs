@@ -11,27 +11,27 @@ use negmm_dist::{Error, Result};
 /// The name of the description among the tensors.
 const KEY: &str = "negmm-data";
 
-/// Features at most: more are a slip, and would ask for memory before they are seen not to be there.
+/// Largest number of features: more would allocate memory before the bytes are found to be too few.
 const MOST_FEATURES: usize = 1 << 24;
 
-/// What is not a tensor.
+/// Everything except the tensors.
 #[derive(Serialize, Deserialize)]
 struct Description {
     features: usize,
     window: Option<usize>,
     numbers: Vec<usize>,
-    /// First feature and number of levels of each column of levels whose statistics are still to be filled in.
+    /// First feature and number of categories of each categorical column whose target encoding is still to be filled in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     levels: Vec<(usize, usize)>,
     /// Whether rows have intervals.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     intervals: bool,
-    /// Values with a probability of their own.
+    /// The atoms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     atoms: Vec<f32>,
 }
 
-/// The tensor with the levels of every row.
+/// The tensor with the categories of every row.
 fn levels_name(column: usize) -> String {
     format!("levels.{column}")
 }
@@ -40,15 +40,15 @@ impl Dataset {
     /// The bytes of all rows: safetensors.
     ///
     /// # Errors
-    /// When memory does not hold them.
+    /// When memory is exhausted.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let Self { features, window, numbers, levels, intervals, atoms, .. } = self;
-        let places = levels.iter().map(|column| (column.first, column.levels)).collect();
+        let columns = levels.iter().map(|column| (column.first, column.levels)).collect();
         let description = Description {
             features: *features,
             window: *window,
             numbers: numbers.clone(),
-            levels: places,
+            levels: columns,
             intervals: intervals.is_some(),
             atoms: atoms.clone(),
         };
@@ -62,10 +62,10 @@ impl Dataset {
         to_bytes(KEY, text, &tensors).map_err(|error| Error::data(format!("the rows cannot be written: {error}")))
     }
 
-    /// Reads what [`Dataset::to_bytes`] wrote.
+    /// Reads the bytes of [`Dataset::to_bytes`].
     ///
     /// # Errors
-    /// When the bytes are not such rows.
+    /// When the bytes are no valid dataset.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let read = || -> std::result::Result<Self, Flaw> {
             let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
@@ -110,7 +110,7 @@ impl Dataset {
         read().map_err(|flaw| Error::data(format!("these bytes are no encoded rows of negmm: {flaw}")))
     }
 
-    /// A number that differs, most likely, where the rows do.
+    /// A hash of all rows.
     pub fn fingerprint(&self) -> u64 {
         let Self { features, window, numbers, x, y, sample_weights, levels, intervals, atoms, .. } = self;
         let sizes = [*features, window.unwrap_or(0), y.len()].into_iter().chain(numbers.iter().copied());

@@ -1,19 +1,19 @@
 //! Categorical columns of encoded rows, whose target encoding every network fits to its own training rows.
 
-/// The code of a cell that is missing or holds a level without statistics.
+/// The code of a missing cell or of a category without statistics.
 pub const NO_CATEGORY: u32 = u32::MAX;
 
-/// Features of a level, see [`super::TargetEncoding`].
+/// Features of a category, see [`super::TargetEncoding`].
 pub const STATISTICS: usize = 3;
 
-/// One column of levels: which level each row has, and where the statistics of that level go.
+/// One categorical column: the category of each row, and the features of its target encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CategoricalColumn {
     /// The first of its [`STATISTICS`] features; they are 0 until they are filled in.
     pub first: usize,
-    /// Levels that have statistics.
+    /// The number of categories with statistics.
     pub levels: usize,
-    /// For each row the number of its level, or [`NO_CATEGORY`].
+    /// For each row the number of its category, or [`NO_CATEGORY`].
     pub codes: Vec<u32>,
 }
 
@@ -24,7 +24,7 @@ impl CategoricalColumn {
         Self { first: self.first, levels: self.levels, codes }
     }
 
-    /// Whether its places are among `features` features and its codes among its levels, for so many rows.
+    /// Whether its features are among `features` features and its codes among its categories, for `rows` rows.
     pub(crate) fn is_sound(&self, features: usize, rows: usize) -> bool {
         let inside = |code: &u32| *code == NO_CATEGORY || (*code as usize) < self.levels;
         self.first.checked_add(STATISTICS).is_some_and(|end| end <= features)

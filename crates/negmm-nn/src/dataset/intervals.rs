@@ -1,7 +1,7 @@
 //! Interval-censored targets of encoded rows: the two ends of each.
 
-/// The interval of each row, in units of the standardised target. An end may be infinite: such a target is censored. Where the ends
-/// are the same the target is known.
+/// The interval of each row, in units of the standardised target. An end may be infinite. If the ends are equal, the target is
+/// observed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intervals {
     pub(crate) lower: Vec<f32>,
@@ -19,7 +19,7 @@ impl Intervals {
         &self.upper
     }
 
-    /// Whether an end of the row is open.
+    /// Whether an end of the row is infinite.
     pub fn is_censored(&self, row: usize) -> bool {
         !(self.upper[row] - self.lower[row]).is_finite()
     }

@@ -1,7 +1,7 @@
 //! Target encoding of categorical columns, cross-fitted on the training rows.
 //!
-//! Of rows with weights w and targets t let g and v be mean and variance of all, n = sum w over the rows of a level, and m the
-//! level's own mean. With a prior of p rows that look like all rows, the features of the level are
+//! For rows with weights w and targets t let g and v be mean and variance of all rows, n = sum w over the rows of a category, and m the
+//! mean of the category. With a prior of p rows with the mean and variance of all rows, the features of the category are
 //!
 //! ```text
 //! mean     n / (n + p) · (m - g)
@@ -9,9 +9,9 @@
 //! rows     ln(1 + n) / 4
 //! ```
 //!
-//! A level without rows has zeros: the prior is the same whatever the rows are. Training rows are dealt into ten parts, and those of a
-//! part get the statistics of the other nine, so that a row's own target is never in its own features (smoothing by a prior is of
-//! Micci-Barreca, 2001); all other rows get those of all training rows.
+//! A category without rows has zeros. Training rows are split into ten folds, and the rows of a fold get the statistics of the other
+//! nine, so that the target of a row is never in its own features (smoothing by a prior: Micci-Barreca, 2001); all other rows get the
+//! statistics of all training rows.
 
 use std::borrow::Cow;
 
@@ -20,14 +20,14 @@ use super::{CategoricalColumn, Dataset, STATISTICS};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result};
 
-/// Rows that look like all rows, added to each level.
+/// Weight of the prior: rows with the mean and variance of all rows, added to each category.
 pub const PRIOR: f64 = 10.0;
-/// Parts of the training rows, each with the statistics of the others.
+/// Folds of the training rows, each with the statistics of the others.
 const PARTS: usize = 10;
-/// Brings the logarithm of rows to the size of other features.
+/// Scales the logarithm of rows to the size of other features.
 pub const ROWS_SCALE: f64 = 0.25;
 
-/// The statistics of every level of every column of levels.
+/// The features of every category of every categorical column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TargetEncoding {
     /// For each column the features of each of its levels.
@@ -40,20 +40,20 @@ impl TargetEncoding {
         &self.columns
     }
 
-    /// Those that [`TargetEncoding::columns`] gave.
+    /// The target encoding with the features of [`TargetEncoding::columns`].
     pub fn from_columns(columns: Vec<Vec<[f32; STATISTICS]>>) -> Self {
         Self { columns }
     }
 
-    /// Learns from some rows.
+    /// Fits the encoding to some rows.
     pub fn learn(data: &Dataset, rows: &[u32]) -> Self {
         Self { columns: data.levels().iter().map(|column| of_column(data, column, rows)).collect() }
     }
 
-    /// The rows with these statistics; as they are where nothing is to be filled in.
+    /// The rows with these features filled in; unchanged without categorical columns.
     ///
     /// # Errors
-    /// When the rows have other levels.
+    /// When the rows have other categories.
     pub fn of_rows<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Dataset>> {
         if data.levels().is_empty() {
             return Ok(Cow::Borrowed(data));
@@ -80,7 +80,7 @@ impl TargetEncoding {
 }
 
 impl Dataset {
-    /// The rows with the statistics of the rows `train`, and those statistics; each of `train` itself gets the statistics of others.
+    /// The rows with the target encoding of the rows `train`, and the encoding itself; the rows of `train` are cross-fitted.
     pub fn with_statistics(&self, train: &[u32], rng: &mut Rng) -> (Self, TargetEncoding) {
         let all = TargetEncoding::learn(self, train);
         let mut filled = self.clone();
@@ -101,7 +101,7 @@ impl Dataset {
     }
 }
 
-/// The features of each level of a column.
+/// The features of each category of a column.
 fn of_column(data: &Dataset, column: &CategoricalColumn, rows: &[u32]) -> Vec<[f32; STATISTICS]> {
     let weight = |row: u32| f64::from(data.sample_weights()[row as usize]);
     let target = |row: u32| f64::from(data.y()[row as usize]);
@@ -110,7 +110,7 @@ fn of_column(data: &Dataset, column: &CategoricalColumn, rows: &[u32]) -> Vec<[f
     let mean = sum(&target) / total;
     let deviation = |row: u32| target(row) - mean;
     let variance = sum(&|row| deviation(row) * deviation(row)) / total;
-    // Of each level the rows, the sum of deviations and that of their squares.
+    // For each category the weight of its rows, the sum of deviations and the sum of their squares.
     let mut sums = vec![[0.0; 3]; column.levels];
     for row in rows {
         if let Some([count, sum, squares]) = sums.get_mut(column.codes[*row as usize] as usize) {

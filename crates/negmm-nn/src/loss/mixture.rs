@@ -1,7 +1,8 @@
 //! Log score and energy score of a panel of mixtures in `f32` lanes, with gradients.
 //!
-//! The same formulas as [`negmm_dist::score::log`], [`negmm_dist::score::interval`] and [`negmm_dist::score::energy`], which are the reference these are tested against, arranged for
-//! speed: rows are lanes; each pair of components is visited once; its exponential and its normal cdf share their argument.
+//! The formulas are those of the references [`negmm_dist::score::log`], [`negmm_dist::score::interval`] and
+//! [`negmm_dist::score::energy`], arranged for speed: rows are lanes; each pair of components is visited once; its exponential and its
+//! normal cdf have a common argument.
 
 use super::ObservedTargets;
 use crate::net::{MixturePanel, PANEL_CHUNKS};
@@ -16,11 +17,11 @@ const TWO_OVER_SQRT_PI: f32 = std::f32::consts::FRAC_2_SQRT_PI;
 /// ln(2 pi) / 2
 const HALF_LN_2_PI: f32 = 0.918_938_5;
 
-/// What the two scores keep of each component between their loops, components × one chunk of rows.
+/// Intermediate results of the two scores: components × one chunk of rows.
 #[derive(Clone, Debug)]
 pub struct Scratch {
     components: Vec<Component>,
-    /// Whether the logarithmic score was asked of intervals, so that it is `pull` and `curve` that its gradient is made of.
+    /// Whether the logarithmic score was of intervals; its gradient then uses `pull` and `curve`.
     intervals: bool,
 }
 
@@ -29,14 +30,14 @@ struct Component {
     weight: Chunk,
     mean: Chunk,
     variance: Chunk,
-    /// 1 / sqrt(variance + variance of the component at hand).
+    /// 1 / sqrt(variance + variance of the current component).
     pair_inverse: Chunk,
     /// Posterior weight of the component (log score).
     posterior: Chunk,
     /// (y - mean) / sd and 1 / sd.
     z: Chunk,
     inverse_sd: Chunk,
-    /// Where intervals are known: z and 1 - z², or what they are on average in the interval (log score).
+    /// For censored targets: the means of z and 1 - z² in the interval (log score).
     pull: Chunk,
     curve: Chunk,
     /// A = E|X_k - y|, its cdf and density factors.
@@ -50,7 +51,7 @@ struct Component {
 }
 
 impl Scratch {
-    /// Room for mixtures of `components`.
+    /// Buffers for mixtures of `components`.
     pub fn new(components: usize) -> Self {
         let zero = Chunk::ZERO;
         let component = Component {
@@ -73,7 +74,7 @@ impl Scratch {
         Self { components: vec![component; components], intervals: false }
     }
 
-    /// Logarithmic and energy score of each row in lane `lane` of the panel; what is not `wanted` is zero.
+    /// Logarithmic and energy score of each row in lane `lane` of the panel; a score that is not `wanted` is zero.
     #[inline(always)]
     pub fn scores<L: Lanes>(
         &mut self,
@@ -105,13 +106,13 @@ impl Scratch {
         }
     }
 
-    /// -ln sum_k weight_k N(y; mean_k, sd_k), by log-sum-exp; leaves the posterior weights behind.
+    /// -ln sum_k weight_k N(y; mean_k, sd_k), by log-sum-exp; also computes the posterior weights.
     #[inline(always)]
     fn log_score<L: Lanes>(&mut self, panel: &MixturePanel, known: ObservedTargets<'_>, lane: usize) -> L {
         let (largest, sum) = self.log_joints::<L>(panel, known, lane, 1.0);
-        let share = L::splat(1.0) / sum;
+        let inverse_sum = L::splat(1.0) / sum;
         for component in &mut self.components {
-            (L::load(&component.posterior) * share).store(&mut component.posterior);
+            (L::load(&component.posterior) * inverse_sum).store(&mut component.posterior);
         }
         L::splat(HALF_LN_2_PI) - largest - ln(sum)
     }
@@ -129,8 +130,8 @@ impl Scratch {
         L::splat(HALF_LN_2_PI + libm::logf(factor)) - largest - ln(sum)
     }
 
-    /// The largest of j_k = ln weight_k - ln sd_k - (z_k / factor)² / 2, and the sum of e^(j_k - largest), which it leaves behind
-    /// as the posterior weights.
+    /// The largest of j_k = ln weight_k - ln sd_k - (z_k / factor)² / 2, and the sum of e^(j_k - largest), whose terms are the
+    /// unnormalised posterior weights.
     #[inline(always)]
     fn log_joints<L: Lanes>(
         &mut self,
@@ -166,7 +167,7 @@ impl Scratch {
         (largest, sum)
     }
 
-    /// For rows with an interval j_k = ln weight_k + ln P_k instead, less the constant that the score has; gives the largest of all.
+    /// For rows with an interval j_k = ln weight_k + ln P_k instead, minus the constant of the score; returns the largest of all.
     #[inline(always)]
     fn interval_joints<L: Lanes>(
         &mut self,
@@ -196,9 +197,9 @@ impl Scratch {
         largest
     }
 
-    /// An atom has no density but a probability: of a row at an atom j is ln weight of the atom, less the constant that the score has,
-    /// and no other component counts; of any other value no atom counts; of an interval an atom counts where it lies in it. No sd
-    /// factor touches that. Gives the largest of all.
+    /// The terms of atoms, which have a probability instead of a density. For a row at an atom j is ln weight of the atom, minus the
+    /// constant of the score, and no other component counts; for other values no atom counts; for an interval the atoms inside count.
+    /// Sd factors have no effect on atoms. Returns the largest of all.
     #[inline(always)]
     fn atom_joints<L: Lanes>(
         &mut self,
@@ -213,12 +214,12 @@ impl Scratch {
         let (lower, upper) = (L::load(lower), L::load(upper));
         let (gaussians, atoms) = self.components.split_at_mut(panel.means.len() / PANEL_CHUNKS - panel.atoms);
         let mut largest = never;
-        // How far the row is from the nearest atom: not at all, or less, where one lies in its interval.
+        // The distance of the row from the nearest atom; 0 or negative if one lies in its interval.
         let mut apart = L::splat(f32::INFINITY);
         for (number, component) in atoms.iter_mut().enumerate() {
             let at = (gaussians.len() + number) * PANEL_CHUNKS + lane;
-            let place = L::load(&panel.means[at]);
-            let outside = (lower - place).max(place - upper);
+            let value = L::load(&panel.means[at]);
+            let outside = (lower - value).max(value - upper);
             let log_joint = never.select(outside.gt(zero), L::load(&panel.log_weights[at]) + constant);
             log_joint.store(&mut component.posterior);
             largest = log_joint.max(largest);
@@ -233,7 +234,7 @@ impl Scratch {
         largest
     }
 
-    /// sum_k weight_k A_k - 1/2 sum_kl weight_k weight_l B_kl; leaves the parts of the gradient behind.
+    /// sum_k weight_k A_k - 1/2 sum_kl weight_k weight_l B_kl; also computes the terms of the gradient.
     #[inline(always)]
     fn energy_score<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize) -> L {
         let y = L::load(y);
@@ -258,7 +259,7 @@ impl Scratch {
             let mut pair_distance = weight * sd * L::splat(TWO_OVER_SQRT_PI);
             let mut pair_cdf = L::splat(0.0);
             let mut pair_density = weight * inverse_sd * L::splat(std::f32::consts::FRAC_1_SQRT_2);
-            // Ahead of the loop that needs them: a processor looks only so far, and this halves what waits for each other.
+            // Computed ahead of the loop that needs them: this halves the chain of dependent instructions.
             for other in before.iter_mut() {
                 rsqrt(variance + L::load(&other.variance)).store(&mut other.pair_inverse);
             }
@@ -292,11 +293,11 @@ impl Scratch {
     }
 
     /// Derivatives of log_factor · (log score) + energy_factor · (energy score), after [`Scratch::scores`], with respect to
-    /// (logits, means, sds); `deltas` is 3 K × panel. Factors are one for each row; `None` where that score is not wanted.
+    /// (logits, means, sds); `deltas` is 3 K × panel. There is one factor for each row; `None` if that score is not wanted.
     ///
     /// ```text
     /// log:     weight_k - posterior_k            -posterior_k z_k / sd_k             posterior_k (1 - z_k²) / sd_k
-    ///          of an interval z_k and z_k² are what they are there on average
+    ///          for an interval z_k and z_k² are their means in the interval
     /// energy:  weight_k (g_k - sum weight g)     weight_k (cdf_k - pair cdf_k)       weight_k sqrt(2/pi) (density_k - sd_k pair density_k)
     /// ```
     #[inline(always)]

@@ -2,12 +2,12 @@
 
 use negmm_dist::math::lanes::{Chunk, Lanes};
 
-/// What is known of the targets of a chunk of rows.
+/// The targets of a chunk of rows, some of which may be censored.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedTargets<'a> {
-    /// The values, or numbers that stand for the intervals.
+    /// The values, or numbers that represent the intervals.
     pub y: &'a Chunk,
-    /// Where a row's two ends differ its target lies between them, where they are the same it is its value. None: all are values.
+    /// The lower and upper ends of targets; if they are equal the target is a value. `None`: all are values.
     pub intervals: Option<[&'a Chunk; 2]>,
 }
 
@@ -18,7 +18,7 @@ impl<'a> From<&'a Chunk> for ObservedTargets<'a> {
 }
 
 impl ObservedTargets<'_> {
-    /// `factor` for the rows that the energy score is asked of: 0 for those whose interval is open, which have no value to be near to.
+    /// `factor` for rows with an energy score, 0 for rows with an infinite interval, which have none.
     #[inline(always)]
     pub fn of_energy<L: Lanes>(&self, factor: L) -> L {
         match self.intervals {

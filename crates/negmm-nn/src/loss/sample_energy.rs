@@ -1,17 +1,17 @@
 //! Energy score of samples in `f32` lanes, with gradients.
 //!
-//! It sorts sixteen rows at once, a row in each lane, by a network of exchanges that does not depend on the
-//! numbers: Batcher's merge exchange (Knuth, The Art of Computer Programming 3, Algorithm 5.2.2M), about M (log2 M)² / 4
-//! exchanges. Each sample carries its number along, which is where its derivative goes in the end.
+//! Sixteen rows are sorted at once, a row in each lane, by a sorting network: Batcher's merge exchange (Knuth, The Art of Computer
+//! Programming 3, Algorithm 5.2.2M), about M (log2 M)² / 4 exchanges. Each sample is sorted together with its number, the index of its
+//! derivative.
 
 use crate::net::{PANEL, PANEL_CHUNKS};
 use negmm_dist::math::lanes::{Chunk, Kernel, Lanes, WIDTH, floats_mut};
 
-/// Room for the samples of one chunk of rows, in order, and the exchanges that bring them into it.
+/// The sorted samples of one chunk of rows, and the exchanges that sort them.
 #[derive(Clone, Debug)]
 pub struct SampleScratch {
-    sorted: Vec<Sorted>,
-    /// Derivative of the score with respect to the sample at each place.
+    sorted: Vec<RankedSample>,
+    /// Derivative of the score with respect to the sample of each rank.
     slopes: Vec<Chunk>,
     exchanges: Vec<Exchange>,
 }
@@ -19,72 +19,72 @@ pub struct SampleScratch {
 /// Terms of a part of the score's sum.
 const SUMMED: usize = 16;
 
-/// One place in the order of a row's samples.
+/// The samples of one rank.
 #[derive(Clone, Copy, Debug)]
-struct Sorted {
+struct RankedSample {
     value: Chunk,
-    /// Which sample it is: its number as the bits of a float, only ever moved.
+    /// The number of the sample as the bits of a float, which is never used in arithmetic.
     number: Chunk,
 }
 
-/// Two places whose samples change places when the first is larger.
+/// Two ranks whose samples are swapped if the first is larger.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
-    /// Where the smaller one goes.
+    /// The rank of the smaller one.
     pub low: u32,
-    /// Where the larger one goes.
+    /// The rank of the larger one.
     pub high: u32,
 }
 
 impl SampleScratch {
-    /// Room for `samples` samples a row.
+    /// Buffers for `samples` samples per row.
     pub fn new(samples: usize) -> Self {
-        let empty = Sorted { value: Chunk::ZERO, number: Chunk::ZERO };
+        let empty = RankedSample { value: Chunk::ZERO, number: Chunk::ZERO };
         Self { sorted: vec![empty; samples], slopes: vec![Chunk::ZERO; samples], exchanges: merge_exchange(samples) }
     }
 
-    /// The score of each row in lane `lane` of the panel; leaves its gradient behind.
+    /// The score of each row in lane `lane` of the panel; also computes its gradient.
     ///
     /// `outputs` is samples × panel, `y` the target of each row.
     #[inline(always)]
     pub fn score<L: Lanes>(&mut self, outputs: &[Chunk], y: &Chunk, lane: usize) -> L {
-        for (sample, place) in self.sorted.iter_mut().enumerate() {
-            place.value = outputs[sample * PANEL_CHUNKS + lane];
-            place.number = Chunk([f32::from_bits(sample as u32); WIDTH]);
+        for (sample, rank) in self.sorted.iter_mut().enumerate() {
+            rank.value = outputs[sample * PANEL_CHUNKS + lane];
+            rank.number = Chunk([f32::from_bits(sample as u32); WIDTH]);
         }
         L::call(Sort { sorted: &mut self.sorted, exchanges: &self.exchanges });
         self.slopes::<L>(y)
     }
 
-    /// sum_i (z_i - y) slope_i; leaves the slopes behind. Equals share the mean of their first and last place.
+    /// sum_i (z_i - y) slope_i; also computes the slopes. Ties have the mean of their first and last rank.
     #[inline(always)]
     fn slopes<L: Lanes>(&mut self, y: &Chunk) -> L {
         let count = self.sorted.len();
         let (y, zero) = (L::load(y), L::splat(0.0));
         let (mut last, mut above) = (zero, L::splat(f32::INFINITY));
-        for (place, (sorted, slope)) in self.sorted.iter().zip(&mut self.slopes).enumerate().rev() {
+        for (rank, (sorted, slope)) in self.sorted.iter().zip(&mut self.slopes).enumerate().rev() {
             let value = L::load(&sorted.value);
-            last = L::splat(place as f32).select(above.gt(value), last);
+            last = L::splat(rank as f32).select(above.gt(value), last);
             last.store(slope);
             above = value;
         }
-        let share = L::splat(1.0 / count as f32);
-        let minus_share = L::splat(-1.0 / count as f32);
-        let square_share = L::splat(1.0 / (count as f32 * count as f32));
-        // Places count from 0: 2 rank - M - 1 = first + last + 1 - M.
+        let one_over_m = L::splat(1.0 / count as f32);
+        let minus_one_over_m = L::splat(-1.0 / count as f32);
+        let one_over_m_squared = L::splat(1.0 / (count as f32 * count as f32));
+        // Ranks are from 0 here: 2 rank - M - 1 = first + last + 1 - M.
         let middle = L::splat(1.0 - count as f32);
         let (mut first, mut below) = (zero, L::splat(f32::NEG_INFINITY));
-        let (mut sum, mut place) = (zero, 0);
-        // Sums of sums: fewer roundings on the way of each term.
+        let (mut sum, mut rank) = (zero, 0);
+        // Sums of partial sums: fewer rounding errors for each term.
         for (sorted, slopes) in self.sorted.chunks(SUMMED).zip(self.slopes.chunks_mut(SUMMED)) {
             let mut part = zero;
             for (sorted, kept) in sorted.iter().zip(slopes) {
                 let value = L::load(&sorted.value);
-                first = L::splat(place as f32).select(value.gt(below), first);
+                first = L::splat(rank as f32).select(value.gt(below), first);
                 below = value;
-                place += 1;
-                let side = share.select(value.gt(y), minus_share.select(y.gt(value), zero));
-                let slope = (first + L::load(kept) + middle).neg_mul_add(square_share, side);
+                rank += 1;
+                let side = one_over_m.select(value.gt(y), minus_one_over_m.select(y.gt(value), zero));
+                let slope = (first + L::load(kept) + middle).neg_mul_add(one_over_m_squared, side);
                 slope.store(kept);
                 part = (value - y).mul_add(slope, part);
             }
@@ -129,9 +129,9 @@ pub fn merge_exchange(count: usize) -> Vec<Exchange> {
     exchanges
 }
 
-/// Brings the samples of every lane into ascending order, their numbers with them.
+/// Sorts the samples of every lane, together with their numbers.
 struct Sort<'a> {
-    sorted: &'a mut [Sorted],
+    sorted: &'a mut [RankedSample],
     exchanges: &'a [Exchange],
 }
 

@@ -5,7 +5,7 @@
 //! S(z, y) = (y - mean)² / (2 sd²) + ln sd + ln(2 pi) / 2        sd = max(floor, sqrt(sum_i (z_i - mean)² / (M - 1)))
 //! ```
 //!
-//! It chooses among epochs; nothing is trained with it.
+//! It selects checkpoints; it is no loss.
 
 use crate::net::PANEL_CHUNKS;
 use negmm_dist::math::functions::ln;
@@ -19,7 +19,7 @@ const HALF_LN_TAU: f32 = 0.918_938_5;
 #[inline(always)]
 pub(crate) fn panel<L: Lanes>(outputs: &[Chunk], y: &Chunk, lane: usize, sd_floor: f32) -> L {
     let count = outputs.len() / PANEL_CHUNKS;
-    // Distances from the first sample: in them are the digits that count when all lie close together.
+    // Distances from the first sample stay exact if all samples are close together.
     let anchor = L::load(&outputs[lane]);
     let (mut sum, mut squares) = (L::splat(0.0), L::splat(0.0));
     for sample in outputs[lane..].iter().step_by(PANEL_CHUNKS) {

@@ -1,13 +1,13 @@
 //! The Sinkhorn regulariser of a panel of rows in `f32` lanes, with its gradient.
 //!
-//! The same updates as the reference beside it. A row's samples are first brought to the scale of the prior:
+//! The updates are those of the reference, [`negmm_dist::score::sinkhorn`]. A row's samples are first brought to the scale of the prior:
 //!
 //! ```text
 //! uniform   u_i = (z_i - (min + max) / 2) / (max - min)     against draws from U(-1/2, 1/2)
 //! normal    u_i = (z_i - mean) / sqrt(variance + 1e-8)      against draws from N(0, 1); the variance divides by M - 1
 //! ```
 //!
-//! (U(0, 1) moved by a half: the divergence knows only distances, and numbers around zero keep more digits.) With
+//! (U(0, 1) shifted by a half: the divergence depends only on distances, and numbers around zero have smaller rounding errors.) With
 //! G_i = dS / du_i and the scale s = 1 / (max - min) or 1 / sqrt(variance + 1e-8),
 //!
 //! ```text
@@ -15,7 +15,7 @@
 //! normal    dS / dz_i = s (G_i - mean G - u_i sum G u / (M - 1))
 //! ```
 //!
-//! and samples that are smallest or largest together share that part of the gradient.
+//! and ties for the smallest or largest sample divide that part of the gradient equally.
 
 mod softmin;
 
@@ -26,14 +26,14 @@ use negmm_dist::math::counter::Draws;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH, floats, floats_mut};
 use negmm_dist::math::normal;
 use negmm_dist::score::sinkhorn::{BLUR, temperatures};
-use softmin::{Potential, Round, Update};
+use softmin::{Potential, Update, UpdateSettings};
 
-/// Samples of a row that all lie within this range, in units of the standardised target, have no shape to compare.
+/// Samples of a row that all lie within this range, in units of the standardised target, are not regularised.
 const SMALLEST_RANGE: f32 = 1e-6;
 /// Added to the variance by SampleNet.
 const VARIANCE_FLOOR: f32 = 1e-8;
 
-/// The distribution that the shape of the samples is drawn towards.
+/// The prior that the regulariser compares samples with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Prior {
@@ -46,14 +46,14 @@ pub enum Prior {
 /// weight · S(scaled samples, draws from the prior), for each row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sinkhorn {
-    /// What the samples are compared with.
+    /// The prior.
     pub prior: Prior,
     /// Factor of the divergence in the loss.
     pub weight: f32,
 }
 
 impl Sinkhorn {
-    /// Fresh draws from the prior, once for each step: all rows of a batch are compared with the same.
+    /// New draws from the prior, once per step: all rows of a batch are compared with the same draws.
     pub fn draw(&self, draws: &mut Draws, scratch: &mut SinkhornScratch) {
         for draw in &mut scratch.drawn {
             *draw = match self.prior {
@@ -65,11 +65,11 @@ impl Sinkhorn {
         scratch.spread_draws();
     }
 
-    /// Adds the gradient to `deltas` and gives what is to be added to the loss: factor · weight · divergence, over the chunks of
+    /// Adds the gradient to `deltas` and returns the term of the loss: factor · weight · divergence, over the chunks of
     /// the panel. `outputs` and `deltas` are samples × panel; there is one factor for each row.
     ///
-    /// The first temperature is the squared diameter of everything in the panel and of the draws, as geomloss takes that of
-    /// a whole batch: for the uniform prior it is 1 in every panel with a row that has a shape.
+    /// The first temperature is the squared diameter of all samples of the panel and the draws, as geomloss takes that of
+    /// a whole batch: for the uniform prior it is 1 in every panel with a row that is regularised.
     #[inline(always)]
     pub fn add<L: Lanes>(
         &self,
@@ -90,18 +90,18 @@ impl Sinkhorn {
     }
 }
 
-/// Room for one panel, and the draws it is compared with.
+/// Buffers for one panel, and the draws from the prior.
 #[derive(Clone, Debug)]
 pub struct SinkhornScratch {
     /// Draws, smallest first, before rounding.
     drawn: Vec<f64>,
     /// Each draw in all lanes.
     y: Vec<Chunk>,
-    /// Draws, sixteen to a chunk; the last one fills up.
+    /// Draws, sixteen to a chunk; the last draw pads the last chunk.
     packed: Vec<Chunk>,
     /// chunks of the panel × samples: scaled.
     x: Vec<Chunk>,
-    /// The factor of that scaling for each row; zero for a row without a shape.
+    /// The factor of that scaling for each row; zero for a row that is not regularised.
     scales: [Chunk; PANEL_CHUNKS],
     cross_x: Potential,
     cross_y: Potential,
@@ -114,7 +114,7 @@ pub struct SinkhornScratch {
 }
 
 impl SinkhornScratch {
-    /// Room for `samples` samples a row and as many draws.
+    /// Buffers for `samples` samples per row and as many draws.
     pub fn new(samples: usize) -> Self {
         let zeros = |count: usize| vec![Chunk::ZERO; count];
         let packed = samples.div_ceil(WIDTH);
@@ -133,12 +133,12 @@ impl SinkhornScratch {
         }
     }
 
-    /// The draws that rows are compared with, smallest first; those of [`Prior::Uniform`] lie between -1/2 and 1/2.
+    /// The draws, smallest first; those of [`Prior::Uniform`] lie between -1/2 and 1/2.
     pub fn draws(&self) -> impl ExactSizeIterator<Item = f32> {
         self.y.iter().map(|draw| draw.0[0])
     }
 
-    /// Draws of the caller's own instead of [`Sinkhorn::draw`]'s, in ascending order and as many as there are samples.
+    /// Sets the draws, instead of [`Sinkhorn::draw`]: in ascending order and as many as there are samples.
     ///
     /// # Panics
     /// When there are more or fewer.
@@ -152,19 +152,19 @@ impl SinkhornScratch {
         for (lanes, draw) in y.iter_mut().zip(drawn.iter()) {
             *lanes = Chunk([*draw as f32; WIDTH]);
         }
-        for (at, place) in floats_mut(packed).iter_mut().enumerate() {
-            *place = drawn[at.min(drawn.len() - 1)] as f32;
+        for (at, number) in floats_mut(packed).iter_mut().enumerate() {
+            *number = drawn[at.min(drawn.len() - 1)] as f32;
         }
     }
 
-    /// Brings in the samples of a panel, scaled; gives the diameter of all of them and the draws.
+    /// Loads the scaled samples of a panel; returns the diameter of all of them and the draws.
     #[inline(always)]
     fn read<L: Lanes>(&mut self, prior: Prior, outputs: &[Chunk]) -> f64 {
         let samples = self.y.len();
         let (mut smallest, mut largest) = (L::load(&self.y[0]), L::load(&self.y[samples - 1]));
         for lane in 0..PANEL_CHUNKS {
             let x = &mut self.x[lane * samples..][..samples];
-            // Distances from the first sample: in them are the digits that count when all lie close together.
+            // Distances from the first sample stay exact if all samples are close together.
             let anchor = L::load(&outputs[lane]);
             for (sample, x) in x.iter_mut().enumerate() {
                 (L::load(&outputs[sample * PANEL_CHUNKS + lane]) - anchor).store(x);
@@ -186,7 +186,7 @@ impl SinkhornScratch {
         largest.store(&mut high);
         let low = low.0.iter().copied().fold(f32::INFINITY, f32::min);
         let high = high.0.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        // Outputs that are not finite make a loss that is not; they must not make an endless list of temperatures.
+        // If outputs are not finite, neither is the loss; the list of temperatures must still be finite.
         if (high - low).is_finite() { f64::from(high) - f64::from(low) } else { 1.0 }
     }
 
@@ -202,7 +202,7 @@ impl SinkhornScratch {
         }
     }
 
-    /// Potentials of the rows in one chunk of the panel, with the draws and with themselves; gives the divergence.
+    /// Potentials of the rows in one chunk of the panel, with the draws and with themselves; returns the divergence.
     #[inline(always)]
     fn solve_rows<L: Lanes>(&mut self, lane: usize, diameter: f64) -> L {
         let samples = self.y.len();
@@ -252,7 +252,7 @@ impl SinkhornScratch {
             moment = pull.mul_add(L::load(x), moment);
         }
         let factor = factor * L::load(&self.scales[lane]) * L::splat(1.0 / samples as f32);
-        let places = deltas.iter_mut().skip(lane).step_by(PANEL_CHUNKS);
+        let row_deltas = deltas.iter_mut().skip(lane).step_by(PANEL_CHUNKS);
         match prior {
             Prior::Uniform => {
                 let (smallest, largest) = extremes::<L>(x);
@@ -263,7 +263,7 @@ impl SinkhornScratch {
                     highs = highs + zero.select(largest.gt(x), one);
                 }
                 let (low, high) = (sum.mul_add(half, zero - moment) / lows, sum.mul_add(half, moment) / highs);
-                for ((delta, pull), x) in places.zip(&self.own_means).zip(x) {
+                for ((delta, pull), x) in row_deltas.zip(&self.own_means).zip(x) {
                     let x = L::load(x);
                     let pull = L::load(pull) - zero.select(x.gt(smallest), low) - zero.select(largest.gt(x), high);
                     pull.mul_add(factor, L::load(delta)).store(delta);
@@ -272,7 +272,7 @@ impl SinkhornScratch {
             Prior::Normal => {
                 let mean = sum * L::splat(1.0 / samples as f32);
                 let stretch = moment * L::splat(1.0 / (samples.max(2) - 1) as f32);
-                for ((delta, pull), x) in places.zip(&self.own_means).zip(x) {
+                for ((delta, pull), x) in row_deltas.zip(&self.own_means).zip(x) {
                     let pull = L::load(x).neg_mul_add(stretch, L::load(pull) - mean);
                     pull.mul_add(factor, L::load(delta)).store(delta);
                 }
@@ -293,7 +293,7 @@ fn extremes<L: Lanes>(x: &[Chunk]) -> (L, L) {
     (smallest, largest)
 }
 
-/// (min + max) / 2 and 1 / (max - min), or 0 where that is nearly a division by 0.
+/// (min + max) / 2 and 1 / (max - min), or 0 if the range is too small.
 #[inline(always)]
 fn range<L: Lanes>(x: &[Chunk]) -> (L, L) {
     let (smallest, largest) = extremes::<L>(x);
@@ -319,14 +319,18 @@ fn moments<L: Lanes>(x: &[Chunk]) -> (L, L) {
     (mean, L::splat(1.0) / (variance + L::splat(VARIANCE_FLOOR)).sqrt())
 }
 
-/// The softmin of nothing at the first temperature, half an update at each, and a whole one at the last.
-fn rounds(diameter: f64) -> impl Iterator<Item = Round> {
-    let round =
-        |temperature: f64, keep: f32| Round { temperature: temperature as f32, keep, hottest: false, last: false };
+/// The softmin of zero at the first temperature, half an update at each temperature, and a full one at the last.
+fn rounds(diameter: f64) -> impl Iterator<Item = UpdateSettings> {
+    let round = |temperature: f64, keep: f32| UpdateSettings {
+        temperature: temperature as f32,
+        keep,
+        hottest: false,
+        last: false,
+    };
     let first = temperatures(diameter).take(1).map(move |temperature| round(temperature, 0.0));
     let middle = temperatures(diameter).map(move |temperature| round(temperature, 0.5));
     let rounds = first.chain(middle).enumerate();
-    // Twice in the list of temperatures and once before it.
-    let rounds = rounds.map(|(place, round)| Round { hottest: place < 3, ..round });
-    rounds.chain([Round { last: true, ..round(BLUR * BLUR, 0.0) }])
+    // The first temperature is twice in the list and once before it.
+    let rounds = rounds.map(|(index, round)| UpdateSettings { hottest: index < 3, ..round });
+    rounds.chain([UpdateSettings { last: true, ..round(BLUR * BLUR, 0.0) }])
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use negmm_dist::math::functions::{sigmoid, tanh};
 use negmm_dist::math::lanes::{Chunk, Lanes};
 
-/// What a hidden unit does to its sum z.
+/// The activation function of hidden units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
@@ -18,7 +18,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// Replaces each sum z by the unit's value and writes dvalue/dz to `slopes`.
+    /// Replaces each pre-activation z by its activation and writes the derivative to `slopes`.
     #[inline(always)]
     pub(super) fn apply<L: Lanes>(self, values: &mut [Chunk], slopes: &mut [Chunk]) {
         for (value, slope) in values.iter_mut().zip(slopes) {

@@ -1,9 +1,8 @@
-//! Bounds of a target: what a mixture means where its value is known to lie between them.
+//! Bounds of a target.
 
 use serde::{Deserialize, Serialize};
 
-/// The smallest and the largest value, in units of the standardised target, where there are such. A mixture with bounds is the mixture
-/// given that its value lies between them.
+/// The smallest and the largest value, in units of the standardised target. A mixture with bounds is truncated to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The smallest value.
@@ -23,7 +22,7 @@ impl Bounds {
         *self == Self::NONE
     }
 
-    /// Both ends, infinite where there is no bound; none without bounds.
+    /// Both ends, infinite for a missing bound; `None` without bounds.
     pub fn ends(&self) -> Option<[f32; 2]> {
         let ends = [self.lower.unwrap_or(f32::NEG_INFINITY), self.upper.unwrap_or(f32::INFINITY)];
         (!self.is_none()).then_some(ends)

@@ -1,4 +1,4 @@
-//! The head of beta-NLL: two raw numbers become the mean and the variance of a Gaussian.
+//! The head of beta-NLL: maps two raw numbers to the mean and the variance of a Gaussian.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ use super::network::PANEL_CHUNKS;
 use negmm_dist::math::functions::softplus;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
 
-/// ln(e - 1): the variance is 1 where its raw number is 0.
+/// ln(e - 1): the variance is 1 if its raw number is 0.
 const RAW_OF_ONE: f32 = 0.541_324_85;
 
-/// It is the *variance* that is parametrised, as in the original of beta-NLL (Seitzer et al., 2022):
+/// The *variance* is parametrised, as in the original of beta-NLL (Seitzer et al., 2022):
 ///
 /// ```text
 /// mean     = raw mean
@@ -59,7 +59,7 @@ impl MixtureOutputs for GaussianHead {
         }
     }
 
-    /// Turns derivatives with respect to (logit, mean, sd) into derivatives with respect to the raw outputs.
+    /// Maps derivatives with respect to (logit, mean, sd) to derivatives with respect to the raw outputs.
     #[inline(always)]
     fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]) {
         raw[..PANEL_CHUNKS].copy_from_slice(&parameters[PANEL_CHUNKS..2 * PANEL_CHUNKS]);

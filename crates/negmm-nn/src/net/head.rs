@@ -1,11 +1,11 @@
-//! Heads: what the raw outputs of a network mean, a mixture, one Gaussian, or samples.
+//! Heads: map the raw outputs of a network to a mixture, one Gaussian, or samples.
 
 use serde::{Deserialize, Serialize};
 
 use super::{GaussianHead, MixtureHead, MixturePanel, SampleHead};
 use negmm_dist::math::lanes::{Chunk, Lanes};
 
-/// What a network's raw outputs mean.
+/// The head of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Head {
@@ -28,7 +28,7 @@ impl Head {
         }
     }
 
-    /// Components of the mixture, where it is one.
+    /// The number of components, if the head is a mixture.
     pub fn components(&self) -> Option<usize> {
         match self {
             Self::Mixture(head) => Some(head.components()),
@@ -37,7 +37,7 @@ impl Head {
         }
     }
 
-    /// Says what is out of range, if something is.
+    /// Checks the range of every field.
     pub fn check(&self) -> Result<(), &'static str> {
         let sound = match self {
             Self::Mixture(head) => head.is_sound(),
@@ -47,7 +47,7 @@ impl Head {
         if sound { Ok(()) } else { Err("its head is out of range") }
     }
 
-    /// The biases of its raw outputs at the start of training, where it wants some of its own.
+    /// The initial biases of the raw outputs, if the head sets them.
     pub fn initial_biases(&self) -> Option<Vec<f32>> {
         match self {
             Self::Mixture(head) => Some(head.initial_biases()),
@@ -56,7 +56,7 @@ impl Head {
     }
 }
 
-/// A head whose outputs mean a Gaussian mixture.
+/// A head whose outputs are Gaussian mixtures.
 pub trait MixtureOutputs {
     /// Components of the mixture.
     fn components(&self) -> usize;
@@ -64,6 +64,6 @@ pub trait MixtureOutputs {
     /// `raw` is outputs × panel.
     fn forward<L: Lanes>(&self, raw: &[Chunk], panel: &mut MixturePanel);
 
-    /// Turns derivatives with respect to (logits, means, sds) into derivatives with respect to the raw outputs.
+    /// Maps derivatives with respect to (logits, means, sds) to derivatives with respect to the raw outputs.
     fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]);
 }

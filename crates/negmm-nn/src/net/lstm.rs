@@ -1,6 +1,6 @@
-//! The layout of a long short-term memory network (LSTM): where each weight lies in one flat buffer.
+//! A long short-term memory network (LSTM): the layout of its weights in one flat buffer.
 //!
-//! A layer reads the steps of a sequence one after the other. With x_t what it is given at step t, h and c its hidden state
+//! A layer reads the steps of a sequence in order. With x_t its input at step t, h and c its hidden state
 //! and its cell (both zero before the first step), σ the sigmoid and · elementwise (Hochreiter & Schmidhuber, 1997, with the
 //! forget gate of Gers, Schmidhuber & Cummins, 2000; gates in PyTorch's order):
 //!
@@ -23,26 +23,26 @@ pub(super) const GATES: usize = 4;
 /// The forget gate among them.
 const FORGET: usize = 1;
 
-/// Units of a layer, and layers, at most.
+/// Largest number of units of a layer.
 pub const MOST_LSTM_UNITS: usize = 16_384;
-/// See [`MOST_LSTM_UNITS`].
+/// Largest number of layers.
 pub const MOST_LSTM_LAYERS: usize = 64;
-/// Numbers that a row may leave behind on its way through all steps: for a panel of 32 rows these are 4 GiB.
+/// Largest number of activations of a row over all steps: for a panel of 32 rows these are 4 GiB.
 const MOST_TRACED: usize = 1 << 25;
 
-/// The shape of an LSTM, to be checked once with [`Lstm::check`]: a row of `window · channels` numbers (all channels of the
-/// oldest step first) goes through `layers` layers of `hidden` units; it gives the last layer's hidden state after the last
+/// The architecture of an LSTM, to be checked once with [`Lstm::check`]: `layers` layers of `hidden` units read a row of
+/// `window · channels` numbers (all channels of the oldest step first). The output is the hidden state of the last layer after the last
 /// step.
 ///
 /// | field | range | meaning |
 /// |---|---|---|
-/// | `channels` | 1 … | numbers given at each step |
+/// | `channels` | 1 … | inputs per step |
 /// | `window` | 1 … | steps |
 /// | `hidden` | 1 … 16384 | units of each layer |
 /// | `layers` | 1 … 64 | layers, each reading the hidden states of the one before |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lstm {
-    /// Numbers given at each step.
+    /// Inputs per step.
     pub channels: usize,
     /// Steps.
     pub window: usize,
@@ -52,14 +52,13 @@ pub struct Lstm {
     pub layers: usize,
 }
 
-/// One layer's place in a flat buffer: a row of `stride` chunks, the four gates of all units and zeros, for each unit that
-/// the gates read. These are the layer's own hidden units (U transposed), its inputs (W transposed) and a constant one (b).
+/// The layout of one layer in a flat buffer: for each unit that the gates read a row of `stride` chunks, the four gates of all units
+/// and zeros. These units are the layer's hidden units (U transposed), its inputs (W transposed) and a constant one (b).
 ///
-/// With the gates side by side every product of a step runs over exactly the numbers it needs: a gradient has no lanes that
-/// are thrown away, however few the inputs are.
+/// With the gates side by side no lanes of a product are wasted, however few the inputs are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LstmLayer {
-    /// Numbers it is given at each step.
+    /// Inputs per step.
     pub inputs: usize,
     /// Its units.
     pub hidden: usize,
@@ -105,7 +104,7 @@ impl LstmLayer {
 }
 
 impl Lstm {
-    /// Says which field is out of range, if one is.
+    /// Checks the range of every field.
     pub fn check(&self) -> Result<()> {
         let fields = [
             ("channels", self.channels, usize::MAX),
@@ -130,7 +129,7 @@ impl Lstm {
         Ok(())
     }
 
-    /// Numbers that one row leaves behind: at each step of each layer what it sees, its gates, its cells twice, its masks.
+    /// Stored activations of one row: at each step of each layer its inputs, gates, cells twice and masks.
     fn traced(&self) -> Option<usize> {
         let of_all = (2 * GATES).checked_mul(self.hidden)?.checked_mul(self.layers)?;
         of_all.checked_add(self.channels)?.checked_add(self.hidden.checked_mul(self.layers)?)?.checked_mul(self.window)
@@ -167,9 +166,9 @@ impl Lstm {
         layers.flat_map(named).collect()
     }
 
-    /// Weights and biases uniform in ±1/sqrt(hidden), PyTorch's start, and 1 on top of the forget gates' biases: a fresh
-    /// cell keeps 73 % of itself from step to step instead of half, so that the first gradients reach the start of a
-    /// window (after 30 steps a share of 8e-5 is left, against 9e-10; Jozefowicz, Zaremba & Sutskever, 2015).
+    /// Weights and biases uniform in ±1/sqrt(hidden), as in PyTorch, plus 1 for the biases of forget gates: an untrained
+    /// cell keeps 73 % of its value from step to step instead of half, so that the first gradients reach the start of a
+    /// window (after 30 steps the factor is 8e-5 instead of 9e-10; Jozefowicz, Zaremba & Sutskever, 2015).
     pub fn initial_parameters(&self, rng: &mut Rng) -> Vec<Chunk> {
         let mut weights = vec![Chunk::ZERO; self.chunks()];
         let bound = 1.0 / (self.hidden.max(1) as f64).sqrt();

@@ -19,34 +19,34 @@ use negmm_dist::math::functions::{sigmoid, tanh};
 use negmm_dist::math::lanes::{Chunk, Kernel, Lanes, WIDTH, floats};
 use negmm_dist::math::matmul::{Product, Start, Strided, transpose};
 
-/// Derivatives smaller than this become zero: through a long window they fade for ever and would end as slow denormals.
+/// Derivatives smaller than this become zero: in a long window they would decay to slow denormals.
 const TINY: f32 = 1e-30;
 
-/// Everything a panel of rows leaves behind on its way through an LSTM.
+/// The buffers of a forward and backward pass of one panel of rows.
 #[derive(Clone, Debug)]
 pub struct LstmWorkspace {
     window: usize,
-    layers: Vec<Trace>,
+    layers: Vec<LstmLayerBuffers>,
     /// Whether the last forward had dropout, so that the masks count.
     dropped: bool,
-    /// panel × gates: the derivatives with respect to the gates' sums at one step, turned.
-    turned: Vec<Chunk>,
+    /// panel × gates: the derivatives with respect to the pre-activations of the gates at one step, transposed.
+    transposed: Vec<Chunk>,
 }
 
-/// What is known of one layer; lists that begin with a step have a slab for each.
+/// The buffers of one layer.
 #[derive(Clone, Debug)]
-struct Trace {
+struct LstmLayerBuffers {
     layer: LstmLayer,
     /// (window + 1) × units × panel: s_t; of the last slab only the hidden units, h after the last step.
     seen: Vec<Chunk>,
-    /// window × gates × panel: the gates, and after [`LstmWorkspace::backward`] the derivatives with respect to their sums. The
-    /// gates of a slab are padded to whole chunks with zeros.
+    /// window × gates × panel: the gates, and after [`LstmWorkspace::backward`] the derivatives with respect to their pre-activations.
+    /// The gates of a step are padded to whole chunks with zeros.
     gates: Vec<Chunk>,
     /// (window + 1) × hidden × panel: the cells c, from the zeros before the first step on.
     cells: Vec<Chunk>,
     /// window × hidden × panel: tanh c.
     squashed: Vec<Chunk>,
-    /// window × hidden × panel: factors on the hidden states that the next layer sees.
+    /// window × hidden × panel: dropout factors of the hidden states that the next layer reads.
     masks: Vec<Chunk>,
     /// hidden × panel: δc.
     cell_deltas: Vec<Chunk>,
@@ -54,7 +54,7 @@ struct Trace {
     deltas: Vec<Chunk>,
 }
 
-impl Trace {
+impl LstmLayerBuffers {
     fn new(layer: LstmLayer, window: usize) -> Self {
         let panels = |units: usize| vec![Chunk::ZERO; units * PANEL_CHUNKS];
         let mut seen = panels((window + 1) * layer.units());
@@ -85,20 +85,20 @@ impl Trace {
         &self.seen[step * self.layer.units() * PANEL_CHUNKS..][..self.hidden()]
     }
 
-    /// The place of x at `step`.
+    /// The buffer of x at `step`.
     #[inline(always)]
     fn input(&mut self, step: usize) -> &mut [Chunk] {
         let at = (step * self.layer.units() + self.layer.hidden) * PANEL_CHUNKS;
         &mut self.seen[at..][..self.layer.inputs * PANEL_CHUNKS]
     }
 
-    /// The first unit that need be looked at in `step`: h is zero before the first step.
+    /// The first unit that counts in `step`: h is zero before the first step.
     #[inline(always)]
     fn first_unit(&self, step: usize) -> usize {
         if step == 0 { self.layer.hidden } else { 0 }
     }
 
-    /// From what is seen at `step` to the hidden state after it.
+    /// The forward pass of one step.
     #[inline(always)]
     fn forward<L: Lanes>(&mut self, step: usize, weights: &[Chunk]) {
         let (layer, hidden, first) = (self.layer, self.hidden(), self.first_unit(step));
@@ -128,8 +128,8 @@ impl Trace {
         });
     }
 
-    /// From the derivative with respect to the hidden state after `step`, the first part of `deltas`, to those with respect
-    /// to the hidden state before it and, unless this is the `lowest` layer, to what it was given; adds to `gradient`.
+    /// The backward pass of one step: from the derivative with respect to the hidden state after `step`, the first part of `deltas`, to
+    /// those with respect to the hidden state before it and, unless this is the `lowest` layer, to its inputs; adds to `gradient`.
     #[inline(always)]
     fn backward<L: Lanes>(
         &mut self,
@@ -137,7 +137,7 @@ impl Trace {
         lowest: bool,
         weights: &[Chunk],
         gradient: &mut [Chunk],
-        turned: &mut [Chunk],
+        transposed: &mut [Chunk],
     ) {
         let (layer, hidden, first) = (self.layer, self.hidden(), self.first_unit(step));
         let slab = layer.stride * WIDTH * PANEL_CHUNKS;
@@ -149,11 +149,11 @@ impl Trace {
             deltas: &self.deltas[..hidden],
             cell_deltas: &mut self.cell_deltas,
         });
-        transpose::<L>(gates, PANEL_CHUNKS, layer.stride * WIDTH, turned, PANEL);
+        transpose::<L>(gates, PANEL_CHUNKS, layer.stride * WIDTH, transposed, PANEL);
         let seen = &self.seen[(step * layer.units() + first) * PANEL_CHUNKS..];
         L::call(Product {
             a: Strided { values: floats(seen), row_stride: PANEL, column_stride: 1 },
-            b: turned,
+            b: transposed,
             c: &mut gradient[layer.range()][first * layer.stride..],
             start: Start::Itself,
             rows: layer.units() - first,
@@ -178,18 +178,19 @@ impl Trace {
 }
 
 impl LstmWorkspace {
-    /// Room for one panel of rows through `lstm`.
+    /// Buffers for one panel of rows of `lstm`.
     pub fn new(lstm: &Lstm) -> Self {
-        let layers: Vec<Trace> = lstm.layout(0).into_iter().map(|layer| Trace::new(layer, lstm.window)).collect();
+        let layers: Vec<LstmLayerBuffers> =
+            lstm.layout(0).into_iter().map(|layer| LstmLayerBuffers::new(layer, lstm.window)).collect();
         let stride = layers.first().map_or(0, |trace| trace.layer.stride);
-        Self { window: lstm.window, layers, dropped: false, turned: vec![Chunk::ZERO; PANEL * stride] }
+        Self { window: lstm.window, layers, dropped: false, transposed: vec![Chunk::ZERO; PANEL * stride] }
     }
 
-    /// Step after step, each through all layers. `rows` is (window · channels) × panel; `weights` is the LSTM's own part of
-    /// the flat buffer. With dropout (training only) the hidden states that one layer hands to the next are switched off at
-    /// random; those that it hands to its own next step are not.
+    /// The forward pass, step by step. `rows` is (window · channels) × panel; `weights` is the LSTM's part of
+    /// the flat buffer. Dropout (training only) applies to the hidden states that the next layer reads, not to those that the
+    /// next step reads.
     ///
-    /// Whatever finite numbers come in, the outputs are finite: gates and tanh are bounded, even where a sum overflows.
+    /// For finite inputs the outputs are finite: gates and tanh are bounded, even if a sum overflows.
     #[inline(always)]
     pub fn forward<L: Lanes>(&mut self, rows: &[Chunk], weights: &[Chunk], mut dropout: Option<Dropout<'_>>) {
         let channels = self.layers[0].layer.inputs * PANEL_CHUNKS;
@@ -220,8 +221,8 @@ impl LstmWorkspace {
         self.layers[self.layers.len() - 1].state(self.window)
     }
 
-    /// Once after each forward: from `deltas`, the derivative of the loss with respect to the outputs, back through time;
-    /// adds to `gradient`, which is laid out like `weights`.
+    /// The backward pass, once after each forward pass: from `deltas`, the derivative of the loss with respect to the outputs, back
+    /// through time; adds to `gradient`, which has the layout of `weights`.
     #[inline(always)]
     pub fn backward<L: Lanes>(&mut self, deltas: &[Chunk], weights: &[Chunk], gradient: &mut [Chunk]) {
         let last = self.layers.len() - 1;
@@ -246,7 +247,7 @@ impl LstmWorkspace {
                         (L::load(delta) + L::load(given)).store(delta);
                     }
                 }
-                trace.backward::<L>(step, index == 0, weights, gradient, &mut self.turned);
+                trace.backward::<L>(step, index == 0, weights, gradient, &mut self.transposed);
             }
         }
     }
@@ -334,7 +335,7 @@ impl Kernel for CellBackward<'_> {
     }
 }
 
-/// Exactly zero where x is tiny; what is not a number stays so.
+/// Exactly zero if x is tiny; NaN stays NaN.
 #[inline(always)]
 fn flushed<L: Lanes>(x: L) -> L {
     L::splat(0.0).select(L::splat(TINY).gt(x.abs()), x)

@@ -154,7 +154,7 @@ impl MixtureOutputs for MixtureHead {
         }
     }
 
-    /// Turns derivatives with respect to (logits, means, sds) into derivatives with respect to the raw outputs.
+    /// Maps derivatives with respect to (logits, means, sds) to derivatives with respect to the raw outputs.
     #[inline(always)]
     fn backward<L: Lanes>(&self, panel: &MixturePanel, parameters: &[Chunk], raw: &mut [Chunk]) {
         let (every, size) = (self.components() * PANEL_CHUNKS, self.components * PANEL_CHUNKS);

@@ -1,4 +1,4 @@
-//! Networks: layers in one flat buffer, and heads that give their raw outputs a meaning.
+//! Networks: layers in one flat buffer, stems before them and heads after them.
 
 mod activation;
 mod atoms;
@@ -32,7 +32,7 @@ pub use sample_head::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
 pub use small_batch::{FEW_ROWS, SmallBatch};
 pub use stem::Stem;
 
-// What works on panels of rows.
+// Computations on panels of rows.
 pub use head::MixtureOutputs;
 pub use lstm::LstmLayer;
 pub use lstm_workspace::LstmWorkspace;

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::network::Layer;
-use super::small_batch::turned;
+use super::small_batch::transposed;
 use negmm_dist::math::lanes::{Chunk, WIDTH, floats};
 use negmm_dist::{Error, Result};
 
@@ -11,8 +11,8 @@ use negmm_dist::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Parameters {
     chunks: Vec<Chunk>,
-    /// The same numbers in the order that few rows want, once few rows came.
-    turned: OnceLock<Vec<Chunk>>,
+    /// The transposed weights for small batches, computed when first needed.
+    transposed: OnceLock<Vec<Chunk>>,
 }
 
 impl PartialEq for Parameters {
@@ -44,14 +44,14 @@ impl Parameters {
         &self.chunks
     }
 
-    /// The weights of these layers, turned for few rows.
-    pub(super) fn turned(&self, layers: &[Layer]) -> &[Chunk] {
-        self.turned.get_or_init(|| turned(&self.chunks, layers))
+    /// The weights of these layers, transposed for small batches.
+    pub(super) fn transposed(&self, layers: &[Layer]) -> &[Chunk] {
+        self.transposed.get_or_init(|| transposed(&self.chunks, layers))
     }
 }
 
 impl From<Vec<Chunk>> for Parameters {
     fn from(chunks: Vec<Chunk>) -> Self {
-        Self { chunks, turned: OnceLock::new() }
+        Self { chunks, transposed: OnceLock::new() }
     }
 }

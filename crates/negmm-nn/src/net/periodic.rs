@@ -1,6 +1,6 @@
-//! The layout of a periodic embedding: where each weight lies in one flat buffer.
+//! A periodic embedding: the layout of its weights in one flat buffer.
 //!
-//! A number x that goes through it becomes four: x itself and three mixes of sixteen cosines, all of whose parameters are
+//! A number x is mapped to four: x itself and three linear combinations ("mixes") of sixteen cosines, all of whose parameters are
 //! trained (after Gorishniy, Rubachev & Babenko, 2022, "On embeddings for numerical features in tabular deep learning"):
 //!
 //! ```text
@@ -8,8 +8,8 @@
 //! w_k ~ N(0, frequency²)    b_k ~ U(-pi, pi)    c_mk ~ U(-1/4, 1/4)    d_m = 0      at the start
 //! ```
 //!
-//! Each input has parameters of its own. Beyond the range of the training rows cosines would go on as they please, so there
-//! they stay at what they are at its edge; x itself goes on.
+//! Each input has its own parameters. The argument of the cosines is clamped to the range of the training rows, since cosines do not
+//! extrapolate; x itself is not clamped.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,29 +21,29 @@ use negmm_dist::{Error, Result};
 
 /// Mixes of the sixteen cosines of an input.
 pub(super) const MIXES: usize = 3;
-/// Chunks of one input's weights: frequencies, phases, the mixes, and their offsets (of which three count).
+/// Chunks of one input's weights: frequencies, phases, the mixes, and their offsets (three of sixteen lanes).
 pub(super) const BLOCK: usize = 3 + MIXES;
 /// Where the parts of a block begin, in chunks.
 pub(super) const PHASES: usize = 1;
 pub(super) const MIX: usize = 2;
 pub(super) const OFFSETS: usize = 2 + MIXES;
 
-/// The shape of a periodic embedding: a row of `inputs` numbers becomes all of them and three mixes for each of `embedded`.
+/// The architecture of a periodic embedding: its outputs are the `inputs` numbers of a row and three mixes for each of `embedded`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Periodic {
     /// Numbers in a row.
     pub inputs: usize,
-    /// Standard deviation of the frequencies at the start, in turns for each unit of an input.
+    /// Standard deviation of the initial frequencies, in turns per unit of an input.
     pub frequency: f32,
     /// The inputs that are embedded.
     #[serde(rename = "waved")]
     pub embedded: Vec<EmbeddedInput>,
 }
 
-/// An input that is embedded.
+/// An embedded input.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EmbeddedInput {
-    /// Which number of the row.
+    /// Its index in the row.
     pub input: usize,
     /// Its smallest value in training.
     pub low: f32,
@@ -52,7 +52,7 @@ pub struct EmbeddedInput {
 }
 
 impl Periodic {
-    /// Says what is out of range, if something is.
+    /// Checks the range of every field.
     pub fn check(&self) -> Result<()> {
         let in_order = self.embedded.windows(2).all(|pair| pair[0].input < pair[1].input);
         let inside = self.embedded.last().is_none_or(|last| last.input < self.inputs);
@@ -67,7 +67,7 @@ impl Periodic {
         }
     }
 
-    /// Numbers that it gives: the inputs, then the mixes of the first embedded one, of the second …
+    /// The number of outputs: the inputs, then the mixes of the first embedded input, of the second …
     pub fn outputs(&self) -> usize {
         self.inputs + MIXES * self.embedded.len()
     }
@@ -77,7 +77,7 @@ impl Periodic {
         BLOCK * self.embedded.len()
     }
 
-    /// Where training starts.
+    /// The initial parameters.
     pub fn initial_parameters(&self, rng: &mut Rng) -> Vec<Chunk> {
         let mut weights = vec![Chunk::ZERO; self.chunks()];
         for block in weights.chunks_exact_mut(BLOCK) {

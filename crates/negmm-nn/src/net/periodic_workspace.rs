@@ -1,6 +1,6 @@
 //! The workspace of a periodic embedding: forward and backward for a panel of rows.
 
-// Loops over constant ranges fill arrays of registers; as iterators they would not unroll as surely.
+// Loops over constant ranges fill arrays of registers; iterators would not be unrolled as reliably.
 #![allow(clippy::needless_range_loop)]
 
 use super::network::PANEL_CHUNKS;
@@ -8,15 +8,15 @@ use super::periodic::{BLOCK, EmbeddedInput, MIX, MIXES, OFFSETS, PHASES, Periodi
 use negmm_dist::math::functions::sin_cos_turns;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
 
-/// Chunks of one unit of each of an input's sixteen, for all rows of the panel.
+/// Chunks of the sixteen cosines of an input, for all rows of the panel.
 const COSINES: usize = WIDTH * PANEL_CHUNKS;
 
-/// What a panel of rows leaves behind.
+/// The buffers of a forward and backward pass of one panel of rows.
 #[derive(Clone, Debug)]
 pub(super) struct PeriodicWorkspace {
     inputs: usize,
     embedded: Vec<EmbeddedInput>,
-    /// embedded inputs × panel: what the cosines see.
+    /// embedded inputs × panel: the clamped inputs.
     seen: Vec<Chunk>,
     /// embedded inputs × 16 × panel.
     cosines: Vec<Chunk>,
@@ -121,7 +121,7 @@ fn add<L: Lanes>(chunk: &mut Chunk, more: L) {
     (L::load(chunk) + more).store(chunk);
 }
 
-/// Lane k of the answer is the sum of the lanes of `rows[k]`.
+/// Lane k of the result is the sum of the lanes of `rows[k]`.
 #[inline(always)]
 fn lane_sums<L: Lanes>(rows: [L; WIDTH]) -> L {
     let lanes = L::transpose(rows);

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Samples of a row, at least: one has no spread.
+/// Smallest number of samples of a row: one has no spread.
 pub const LEAST_SAMPLES: usize = 2;
-/// Samples of a row, at most.
+/// Largest number of samples of a row.
 pub const MOST_SAMPLES: usize = 1000;
 
 /// M raw numbers are M equally likely samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SampleHead {
-    /// M.
+    /// M: the number of samples.
     pub samples: usize,
-    /// Smallest sd of the normal distribution that stands in for their density, in units of the standardised target.
+    /// Smallest sd of the normal density, in units of the standardised target.
     pub sd_floor: f32,
 }
 

@@ -1,7 +1,6 @@
-//! Forward pass of a small batch: units are lanes, where a panel has rows as lanes. A panel would compute thirty-two
-//! rows though one was asked for.
+//! Forward pass of a small batch: lanes are units, whereas those of a panel are rows, of which there are always thirty-two.
 //!
-//! Every sum has the order that a panel gives it, so that a row has the same bits on both ways.
+//! Every sum has the same order as in a panel, so that a row has the same bits in both.
 
 use super::activation::Activation;
 use super::network::{Layer, Network, PANEL, PANEL_CHUNKS, chunks_with_one};
@@ -10,42 +9,42 @@ use super::stem_workspace::StemWorkspace;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH, floats};
 use negmm_dist::math::matmul::{Product, Start, Strided, transpose};
 
-/// Rows at most.
+/// Largest number of rows.
 pub const FEW_ROWS: usize = 8;
 
-/// Room for few rows on their way through a network.
+/// The buffers of a forward pass of a small batch.
 pub struct SmallBatch {
-    stem: Option<Embedding>,
+    stem: Option<StemBuffers>,
     activation: Activation,
     layers: Vec<Layer>,
-    /// rows × units of each level: what the first layer reads, then what each gives. A last unit holds ones.
+    /// rows × units of each level: the inputs of the first layer, then the outputs of each layer. The last unit is one.
     levels: Vec<Vec<Chunk>>,
-    /// Where the slopes of units go, which nobody asks for.
+    /// The derivatives of activations, which are not used.
     slopes: Vec<Chunk>,
     /// outputs × panel.
     outputs: Vec<Chunk>,
 }
 
-/// A stem has its rows in a panel.
-struct Embedding {
-    pass: StemWorkspace,
+/// The buffers of a stem, which reads a panel of rows.
+struct StemBuffers {
+    workspace: StemWorkspace,
     /// units × panel, then ones, then zeros up to a multiple of sixteen units.
     values: Vec<Chunk>,
     slopes: Vec<Chunk>,
 }
 
 impl SmallBatch {
-    /// Room for rows through `network`.
+    /// Buffers for `network`.
     pub fn new(network: &Network) -> Self {
         let layers = network.layers();
         let units = || std::iter::once(network.layer_inputs()).chain(layers.iter().map(|layer| layer.outputs));
         let widest = units().map(chunks_with_one).max().unwrap_or(0);
         let panel = |units: usize| vec![Chunk::ZERO; units * PANEL_CHUNKS];
-        let embedding = |pass| {
+        let embedding = |workspace| {
             let units = network.layer_inputs();
             let mut values = panel(chunks_with_one(units) * WIDTH);
             values[units * PANEL_CHUNKS..][..PANEL_CHUNKS].fill(Chunk([1.0; WIDTH]));
-            Embedding { pass, values, slopes: panel(units) }
+            StemBuffers { workspace, values, slopes: panel(units) }
         };
         Self {
             stem: network.stem.as_ref().map(StemWorkspace::new).map(embedding),
@@ -57,17 +56,17 @@ impl SmallBatch {
         }
     }
 
-    /// The first `count` rows of `x`, each padded to `stride` floats, through the network to outputs × panel. Rows of the panel after
-    /// them mean nothing.
+    /// The outputs × panel of the first `count` rows of `x`, each padded to `stride` floats. The other rows of the panel are
+    /// undefined.
     #[inline(always)]
     pub fn forward<L: Lanes>(&mut self, x: &[f32], stride: usize, count: usize, parameters: &Parameters) -> &[Chunk] {
         assert!((1..=FEW_ROWS).contains(&count), "a few rows");
         self.read::<L>(x, stride, count, parameters);
-        let mut turned = parameters.turned(&self.layers);
+        let mut transposed = parameters.transposed(&self.layers);
         for (index, layer) in self.layers.iter().enumerate() {
             let across = chunks_with_one(layer.outputs);
-            let (weights, rest) = turned.split_at((layer.inputs + 1) * across);
-            turned = rest;
+            let (weights, rest) = transposed.split_at((layer.inputs + 1) * across);
+            transposed = rest;
             let (before, after) = self.levels.split_at_mut(index + 1);
             let (input, output) = (&before[index], &mut after[0][..count * across]);
             L::call(Product {
@@ -104,15 +103,15 @@ impl SmallBatch {
         &self.outputs
     }
 
-    /// What the first layer reads.
+    /// The inputs of the first layer.
     #[inline(always)]
     fn read<L: Lanes>(&mut self, x: &[f32], stride: usize, count: usize, parameters: &Parameters) {
         let layer = self.layers[0];
         let level = &mut self.levels[0];
-        if let Some(Embedding { pass, values, slopes }) = &mut self.stem {
-            pass.read::<L>(x, stride, &std::array::from_fn::<u32, PANEL, _>(|at| at.min(count - 1) as u32));
+        if let Some(StemBuffers { workspace, values, slopes }) = &mut self.stem {
+            workspace.read::<L>(x, stride, &std::array::from_fn::<u32, PANEL, _>(|at| at.min(count - 1) as u32));
             let units = slopes.len();
-            pass.forward::<L>(parameters.chunks(), None, &mut values[..units], slopes);
+            workspace.forward::<L>(parameters.chunks(), None, &mut values[..units], slopes);
             return transpose::<L>(values, PANEL_CHUNKS, layer.stride * WIDTH, level, count);
         }
         for (chunks, row) in level.chunks_exact_mut(layer.stride).zip(x.chunks_exact(stride)).take(count) {
@@ -124,18 +123,19 @@ impl SmallBatch {
     }
 }
 
-/// The weights of all layers, turned: inputs and the bias × outputs, each input's padded with zeros to whole chunks and the place of a one.
-pub(super) fn turned(weights: &[Chunk], layers: &[Layer]) -> Vec<Chunk> {
-    let mut turned = Vec::new();
+/// The weights of all layers, transposed: inputs and the bias × outputs, each row padded with zeros to whole chunks that include the
+/// constant one.
+pub(super) fn transposed(weights: &[Chunk], layers: &[Layer]) -> Vec<Chunk> {
+    let mut transposed = Vec::new();
     for layer in layers {
         let (across, rows) = (chunks_with_one(layer.outputs), floats(&weights[layer.range()]));
         for input in 0..=layer.inputs {
-            let first = turned.len();
-            turned.resize(first + across, Chunk::ZERO);
+            let first = transposed.len();
+            transposed.resize(first + across, Chunk::ZERO);
             for output in 0..layer.outputs {
-                turned[first + output / WIDTH].0[output % WIDTH] = rows[output * layer.stride * WIDTH + input];
+                transposed[first + output / WIDTH].0[output % WIDTH] = rows[output * layer.stride * WIDTH + input];
             }
         }
     }
-    turned
+    transposed
 }

@@ -1,4 +1,4 @@
-//! Stems: what a row passes before the dense layers, an LSTM for windows of a sequence or a periodic embedding.
+//! Stems: an LSTM for windows of a sequence, or a periodic embedding, before the dense layers.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use negmm_dist::Result;
 use negmm_dist::math::lanes::Chunk;
 use negmm_dist::math::rng::Rng;
 
-/// What a row goes through before the layers.
+/// The stem of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Stem {
@@ -18,7 +18,7 @@ pub enum Stem {
 }
 
 impl Stem {
-    /// Says what is out of range, if something is.
+    /// Checks the range of every field.
     pub fn check(&self) -> Result<()> {
         match self {
             Self::Lstm(lstm) => lstm.check(),
@@ -34,7 +34,7 @@ impl Stem {
         }
     }
 
-    /// Numbers that the first layer reads.
+    /// The number of outputs, which the first layer reads.
     pub fn outputs(&self) -> usize {
         match self {
             Self::Lstm(lstm) => lstm.hidden,
@@ -55,7 +55,7 @@ impl Stem {
         self.tensors().iter().map(|tensor| tensor.shape.iter().product::<usize>()).sum()
     }
 
-    /// Where training starts.
+    /// The initial parameters.
     pub fn initial_parameters(&self, rng: &mut Rng) -> Vec<Chunk> {
         match self {
             Self::Lstm(lstm) => lstm.initial_parameters(rng),
@@ -71,7 +71,7 @@ impl Stem {
         }
     }
 
-    /// Steps of a window, where rows are windows.
+    /// Steps of a window, if rows are windows.
     pub fn window(&self) -> Option<usize> {
         match self {
             Self::Lstm(lstm) => Some(lstm.window),

@@ -7,22 +7,22 @@ use super::stem::Stem;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
 use negmm_dist::math::matmul::transpose;
 
-/// Everything a panel of rows leaves behind on its way through the stem.
+/// The buffers of a forward and backward pass of one panel of rows.
 #[derive(Clone, Debug)]
 pub(super) struct StemWorkspace {
-    kind: Kind,
+    kind: AnyStemWorkspace,
     /// Numbers in a row.
     inputs: usize,
     /// Chunks of the stem's weights, the first of the flat buffer.
     chunks: usize,
     /// panel × inputs.
     rows: Vec<Chunk>,
-    /// inputs × panel: the same, turned.
+    /// inputs × panel: the same, transposed.
     values: Vec<Chunk>,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum AnyStemWorkspace {
     Lstm(LstmWorkspace),
     Periodic(PeriodicWorkspace),
 }
@@ -32,8 +32,8 @@ impl StemWorkspace {
         let inputs = stem.inputs();
         Self {
             kind: match stem {
-                Stem::Lstm(lstm) => Kind::Lstm(LstmWorkspace::new(lstm)),
-                Stem::Periodic(periodic) => Kind::Periodic(PeriodicWorkspace::new(periodic)),
+                Stem::Lstm(lstm) => AnyStemWorkspace::Lstm(LstmWorkspace::new(lstm)),
+                Stem::Periodic(periodic) => AnyStemWorkspace::Periodic(PeriodicWorkspace::new(periodic)),
             },
             inputs,
             chunks: stem.chunks(),
@@ -42,7 +42,7 @@ impl StemWorkspace {
         }
     }
 
-    /// Brings in a panel of rows, each padded to `stride` floats.
+    /// Loads a panel of rows, each padded to `stride` floats.
     #[inline(always)]
     pub(super) fn read<L: Lanes>(&mut self, x: &[f32], stride: usize, rows: &[u32; PANEL]) {
         let across = self.inputs.div_ceil(WIDTH);
@@ -55,8 +55,8 @@ impl StemWorkspace {
         transpose::<L>(&self.rows, across, PANEL, &mut self.values, self.inputs);
     }
 
-    /// To `values`, outputs × panel; `slopes` are the factors that dropout leaves on them, 1 where there is none. The
-    /// hidden state of an LSTM may be dropped, numbers and their embeddings are not.
+    /// The forward pass to `values`, outputs × panel; `slopes` gets the dropout factors, 1 without dropout. Dropout applies to the
+    /// hidden state of an LSTM, not to numbers and their embeddings.
     #[inline(always)]
     pub(super) fn forward<L: Lanes>(
         &mut self,
@@ -67,15 +67,15 @@ impl StemWorkspace {
     ) {
         let weights = &weights[..self.chunks];
         match &mut self.kind {
-            Kind::Periodic(pass) => {
-                pass.forward::<L>(&self.values, weights, values);
+            AnyStemWorkspace::Periodic(workspace) => {
+                workspace.forward::<L>(&self.values, weights, values);
                 slopes.fill(Chunk([1.0; WIDTH]));
             }
-            Kind::Lstm(pass) => {
+            AnyStemWorkspace::Lstm(workspace) => {
                 let between =
                     dropout.as_mut().map(|dropout| Dropout { rate: dropout.rate, draws: &mut *dropout.draws });
-                pass.forward::<L>(&self.values, weights, between);
-                for ((value, slope), output) in values.iter_mut().zip(slopes).zip(pass.outputs()) {
+                workspace.forward::<L>(&self.values, weights, between);
+                for ((value, slope), output) in values.iter_mut().zip(slopes).zip(workspace.outputs()) {
                     *slope = match &mut dropout {
                         Some(dropout) => dropout.mask(),
                         None => Chunk([1.0; WIDTH]),
@@ -86,13 +86,14 @@ impl StemWorkspace {
         }
     }
 
-    /// From `deltas`, the derivative of the loss with respect to the outputs; adds to the stem's part of `gradient`.
+    /// The backward pass from `deltas`, the derivative of the loss with respect to the outputs; adds to the stem's part of `gradient`.
+
     #[inline(always)]
     pub(super) fn backward<L: Lanes>(&mut self, deltas: &[Chunk], weights: &[Chunk], gradient: &mut [Chunk]) {
         let (weights, gradient) = (&weights[..self.chunks], &mut gradient[..self.chunks]);
         match &mut self.kind {
-            Kind::Lstm(pass) => pass.backward::<L>(deltas, weights, gradient),
-            Kind::Periodic(pass) => pass.backward::<L>(deltas, weights, gradient),
+            AnyStemWorkspace::Lstm(workspace) => workspace.backward::<L>(deltas, weights, gradient),
+            AnyStemWorkspace::Periodic(workspace) => workspace.backward::<L>(deltas, weights, gradient),
         }
     }
 }

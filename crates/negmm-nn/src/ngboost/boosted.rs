@@ -6,7 +6,7 @@ use super::{BoostingScore, Columns};
 use negmm_dist::math::lanes::{Isa, Kernel, Lanes};
 use negmm_dist::{Error, Result};
 
-/// No mean or sd is larger, whatever the unit: sums of trees that somebody made up stay numbers.
+/// Bound of means and sds, so that predictions of any trees are finite.
 pub(super) const LARGEST: f64 = 1e120;
 
 /// Predicts a normal distribution for every row: (mean, log sd) = `start` - `learning_rate` · sum of scale · tree(row).
@@ -14,25 +14,25 @@ pub(super) const LARGEST: f64 = 1e120;
 pub struct Boosted {
     /// Mean and logarithm of the sd before the first round.
     pub start: [f64; 2],
-    /// The part of each step that is taken.
+    /// Shrinkage of each step.
     pub learning_rate: f64,
     /// The smallest sd.
     pub sigma_min: f64,
-    /// Features that it was trained with.
+    /// The number of features in training.
     pub features: usize,
     /// The rounds that predict.
     pub rounds: Vec<Round>,
-    /// For mean and log sd: each feature's part of the variance of the gradients that the trees explain; sums to 1, or all
-    /// are 0 when there is no split. Empty where it was not kept.
+    /// For mean and log sd the importance of each feature: its fraction of the variance of the gradients that the trees explain. Sums to
+    /// 1, or all are 0 if there is no split. Empty if it is unknown.
     pub importance: [Vec<f64>; 2],
-    /// What each round did, those that do not predict too.
+    /// The scores after each round, also of rounds that were dropped.
     pub history: Vec<RoundScore>,
 }
 
 /// One round of boosting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
-    /// What the line search found: a power of two.
+    /// The result of the line search: a power of two.
     pub scale: f64,
     /// Trees for the mean and for the logarithm of the sd.
     pub trees: [Tree; 2],
@@ -70,7 +70,7 @@ impl Boosted {
         Ok((means, sds))
     }
 
-    /// The mean score of `columns` and `y` before the first round and after each, so 1 more than there are rounds.
+    /// The mean score of `columns` and `y` before the first round and after each round.
     ///
     /// # Errors
     /// When there are not as many features as in training, or not as many targets as rows.
@@ -96,7 +96,7 @@ impl Boosted {
     }
 }
 
-/// Subtracts all trees, block of rows by block.
+/// Subtracts all trees, by blocks of rows.
 struct Sum<'a, 'b> {
     boosted: &'a Boosted,
     columns: &'a Columns<'b>,

@@ -18,7 +18,7 @@ pub(super) struct ExactSplits {
     columns: Vec<SortedColumn>,
 }
 
-/// A node while a column is passed: one cache line.
+/// The sums of a node during a scan of a column: one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct RunningSums {
@@ -44,18 +44,18 @@ impl ExactSplits {
     /// Finds the best split of every open node of both trees.
     pub fn find(&self, rows: &TreeTargets<'_>, features: &[u32], levels: [&mut TreeLevel; 2]) {
         let [mean, log_sd] = levels;
-        let mut pass = ColumnScan::new([mean, log_sd]);
+        let mut scan = ColumnScan::new([mean, log_sd]);
         for &feature in features {
             let column = &self.columns[feature as usize];
             let missing = column.values.len() < column.order.len();
             match (rows.weight.is_some(), missing) {
-                (false, false) => pass.run::<false, false>(column, feature, rows),
-                (false, true) => pass.run::<false, true>(column, feature, rows),
-                (true, false) => pass.run::<true, false>(column, feature, rows),
-                (true, true) => pass.run::<true, true>(column, feature, rows),
+                (false, false) => scan.run::<false, false>(column, feature, rows),
+                (false, true) => scan.run::<false, true>(column, feature, rows),
+                (true, false) => scan.run::<true, false>(column, feature, rows),
+                (true, true) => scan.run::<true, true>(column, feature, rows),
             }
         }
-        pass.write([mean, log_sd]);
+        scan.write([mean, log_sd]);
     }
 }
 
@@ -70,7 +70,7 @@ struct ColumnScan {
 
 impl ColumnScan {
     fn new(levels: [&TreeLevel; 2]) -> Self {
-        // No comparison with NaN is true: nothing improves the slot of closed rows.
+        // No comparison with NaN is true: no split improves the slot of closed rows.
         let closed = BestSplit::none(NodeTotal { sum: f64::NAN, weight: 0.0, rows: 0.0 }, 1);
         Self {
             first: levels.map(|level| level.first),
@@ -107,7 +107,7 @@ impl ColumnScan {
             self.add_missing::<WEIGHTED>(&column.order[column.values.len()..], rows);
         }
         if self.open == [1, 1] && self.first == [0, 0] {
-            // At the root there is nothing to look up, and the running sums stay in registers.
+            // At the root no slot is looked up, and the running sums stay in registers.
             let mut nodes = [self.nodes[0][0], self.nodes[1][0]];
             for (&row, &value) in column.order.iter().zip(&column.values) {
                 let Some(parts) = parts::<WEIGHTED>(rows, row) else { continue };

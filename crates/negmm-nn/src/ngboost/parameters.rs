@@ -37,7 +37,7 @@ impl NormalParameters {
     /// The ends of a row's interval minus its mean, if the row is censored.
     #[inline(always)]
     fn interval(&self, score: BoostingScore, row: usize, residual: f64) -> Option<[f64; 2]> {
-        // The same for all rows, so that loops over rows without intervals stay as they are.
+        // The same for all rows, so that loops over rows without intervals have no branch.
         if self.ends.is_empty() || score != BoostingScore::Log {
             return None;
         }
@@ -80,7 +80,7 @@ impl NormalParameters {
         self.value((score, row), self.residual[row], self.log_sd[row], self.inverse_sd[row])
     }
 
-    /// What the mean score would be after a step, for rows in these leaves.
+    /// The mean score after a step, for rows in these leaves.
     pub fn mean_score_after(
         &self,
         score: BoostingScore,
@@ -97,7 +97,7 @@ impl NormalParameters {
         weighted_mean(leaves.len(), weight, value)
     }
 
-    /// The natural gradient at a row. At the smallest sd it does not ask for a smaller one.
+    /// The natural gradient at a row. At the smallest sd its part for log sd is not positive.
     #[inline(always)]
     pub fn natural_gradient(&self, score: BoostingScore, row: usize) -> [f64; 2] {
         let (residual, inverse_sd) = (self.residual[row], self.inverse_sd[row].min(self.most_inverse_sd));
@@ -118,7 +118,7 @@ impl NormalParameters {
     }
 }
 
-/// A step as each leaf of two trees takes it: what the mean loses, what log sd loses, and the factor of 1/sd that follows.
+/// The step of each leaf of two trees: the decrease of the mean, the decrease of log sd, and the resulting factor of 1/sd.
 pub(super) struct Steps {
     mean: Vec<f64>,
     log_sd: Vec<(f64, f64)>,
@@ -135,7 +135,7 @@ impl Steps {
     }
 }
 
-/// The mean of `value` over rows; four sums side by side, so that one need not wait for the other.
+/// The mean of `value` over rows, by four independent sums, which a processor computes at the same time.
 #[inline(always)]
 pub(super) fn weighted_mean(rows: usize, weight: Option<&[f64]>, value: impl Fn(usize) -> f64) -> f64 {
     let mut sums = [0.0; 4];
@@ -145,7 +145,7 @@ pub(super) fn weighted_mean(rows: usize, weight: Option<&[f64]>, value: impl Fn(
             sums.iter().sum::<f64>() / rows as f64
         }
         Some(weight) => {
-            // A row of weight 0 is not there, even if its score is infinite.
+            // A row of weight 0 is ignored, even if its score is infinite.
             (0..rows).filter(|row| weight[*row] > 0.0).for_each(|row| sums[row % 4] += weight[row] * value(row));
             sums.iter().sum::<f64>() / weight.iter().sum::<f64>()
         }

@@ -5,9 +5,9 @@ use super::Columns;
 /// A node. Children are neighbours: the second follows the first, and both follow their parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
-    /// The feature that decides; 0 in a leaf.
+    /// The feature of the split; 0 in a leaf.
     pub feature: u32,
-    /// Up to and including this a row goes to the first child; in a leaf, what it predicts.
+    /// The threshold: rows up to and including it go to the first child. In a leaf, its prediction.
     pub number: f32,
     /// The first child; 0 in a leaf.
     pub child: u16,
@@ -29,7 +29,7 @@ impl Node {
     /// Which child a value goes to: 0 or 1.
     #[inline(always)]
     pub(super) fn side(&self, x: f32) -> u16 {
-        // A comparison with NaN is false. No branch: where a row goes cannot be foreseen.
+        // A comparison with NaN is false. No branch, since it could not be predicted.
         u16::from((x > self.number) | (x.is_nan() & self.missing_right))
     }
 }
@@ -41,10 +41,10 @@ pub struct Tree {
     pub nodes: Vec<Node>,
 }
 
-/// Rows that a tree visits together.
+/// Rows that are processed together.
 pub(super) const BLOCK: usize = 512;
-/// Above as many splits a row walks from the root to its leaf; below, all rows of a block visit every split, which has no
-/// branches and runs on vectors.
+/// With more splits each row walks from the root to its leaf; with fewer all rows of a block visit every split, which needs no
+/// branches and is vectorised.
 const MOST_VISITED_SPLITS: usize = 31;
 
 impl Tree {

@@ -1,4 +1,4 @@
-//! The form in files of a setting that may be chosen from the data: its value, or the word `auto`.
+//! Serialisation of settings that may be chosen from the data: the value, or the word `auto`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

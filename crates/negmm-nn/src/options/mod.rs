@@ -33,7 +33,7 @@ pub trait Options {
     /// Checks what concerns several options at once.
     ///
     /// # Errors
-    /// When an option does not go with the others.
+    /// When an option conflicts with the others.
     fn check_combination(&self) -> Result<()> {
         Ok(())
     }
@@ -55,13 +55,13 @@ pub struct OptionInfo {
     pub basic: bool,
     /// The type of its value.
     pub kind: ValueKind,
-    /// The word for no value, where it may have none: `none`, or `auto` for what is chosen from the data.
+    /// The word for no value, if it may have none: `none`, or `auto` if the value is then chosen from the data.
     pub none_word: Option<&'static str>,
     /// The values that it may have, in words.
     pub range: String,
     /// Its value as it is typed; of default settings, its default.
     pub value: String,
-    /// What `auto` is chosen by, where that is its value.
+    /// What the value is chosen by, if it is `auto`.
     pub chosen_by: Option<&'static str>,
 }
 
@@ -97,7 +97,7 @@ pub fn has(options: &dyn Options, name: &str) -> bool {
     found
 }
 
-/// Sets one option from text and checks its range, but not how it goes with the others. `false` when there is no option of that name,
+/// Sets one option from text and checks its range, but no conflicts with the others. `false` if there is no option of that name,
 /// which may be one of earlier versions (see [`RENAMED`]).
 ///
 /// # Errors
@@ -112,10 +112,10 @@ pub fn set(options: &mut dyn Options, name: &str, text: &str) -> Result<bool> {
     outcome
 }
 
-/// Checks the range of every option, and how the options go together.
+/// Checks the range of every option, and conflicts among them.
 ///
 /// # Errors
-/// When an option is out of range or does not go with the others.
+/// When an option is out of range or conflicts with the others.
 pub fn check(options: &dyn Options) -> Result<()> {
     let mut outcome = Ok(());
     options.for_each(&mut |spec, value| {

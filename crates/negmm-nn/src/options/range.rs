@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The numbers that an option may be. Infinity and NaN are in no range.
+/// The possible numbers of an option. Infinity and NaN are in no range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Range {
     /// From this number on.
@@ -32,7 +32,7 @@ impl Range {
 }
 
 impl fmt::Display for Range {
-    /// What a number must be, in words.
+    /// The range in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::AtLeast(low) => write!(f, "at least {}", Short(low)),

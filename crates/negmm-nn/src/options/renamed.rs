@@ -1,7 +1,7 @@
 //! Names that options had in earlier versions, which are still accepted.
 
 /// Pairs of a former and the current name of an option. Config files, searches, the command line and Python accept the former names;
-/// front ends say so where one is used. Model files store options by their former names.
+/// front ends print a notice if one is used. Model files store options by their former names.
 pub const RENAMED: &[(&str, &str)] = &[
     ("averaging", "ema-decay"),
     ("batch", "batch-size"),
@@ -15,7 +15,7 @@ pub const RENAMED: &[(&str, &str)] = &[
     ("validation", "validation-fraction"),
 ];
 
-/// The current name of an option: that of [`RENAMED`] where `name` is a former one, else `name` itself.
+/// The current name of an option: that of [`RENAMED`] if `name` is a former one, else `name` itself.
 ///
 /// ```
 /// use negmm_nn::options::current_name;

@@ -2,7 +2,7 @@
 
 use super::{Range, ValueKind};
 
-/// What is the same for all values of an option.
+/// The specification of an option.
 ///
 /// ```
 /// use negmm_nn::options::OptionSpec;
@@ -22,13 +22,13 @@ pub struct OptionSpec {
     pub help: &'static str,
     /// The numbers that it may be.
     pub range: Range,
-    /// What these numbers count.
+    /// The unit of these numbers.
     pub unit: &'static str,
     /// The most items of a list, and what an item is.
     pub max_items: Option<(usize, &'static str)>,
     /// The word for no value.
     pub none_word: &'static str,
-    /// What `auto` is chosen by, where no value means that.
+    /// What the value is chosen by, if no value means `auto`.
     pub chosen_by: Option<&'static str>,
     /// Whether short help shows it.
     pub basic: bool,
@@ -86,12 +86,12 @@ impl OptionSpec {
         self.range(Range::FromBelow(low, high))
     }
 
-    /// With a unit: what its numbers count.
+    /// With a unit of its numbers.
     pub const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
     }
 
-    /// A list of at most so many items.
+    /// A list with a largest number of items.
     pub const fn max_items(self, most: usize, items: &'static str) -> Self {
         Self { max_items: Some((most, items)), ..self }
     }
@@ -101,18 +101,18 @@ impl OptionSpec {
         Self { none_word: super::automatic::AUTOMATIC, chosen_by: Some(chosen_by), ..self }
     }
 
-    /// One that short help shows.
+    /// An option that short help shows.
     pub const fn basic(self) -> Self {
         Self { basic: true, ..self }
     }
 
-    /// What a number must be, as messages and help say it.
+    /// The range in words, for messages and help.
     pub(super) fn number_text(&self, optional: bool) -> String {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         format!("{}{unit}{}", self.range, self.or_none(optional))
     }
 
-    /// What a value may be, as help says it.
+    /// The possible values in words, for help.
     pub(super) fn range_text(&self, kind: ValueKind, optional: bool) -> String {
         match kind {
             ValueKind::Choice(words) => words.join(", "),

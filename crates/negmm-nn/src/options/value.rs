@@ -37,7 +37,7 @@ pub trait OptionValue {
         false
     }
 
-    /// Replaces the value by what a text says.
+    /// Parses the value from text.
     ///
     /// # Errors
     /// When the text is no value of this type.
@@ -206,12 +206,12 @@ fn number<T: FromStr>(spec: &OptionSpec, text: &str) -> Result<T> {
 /// The names of an enum's values.
 fn words<T: Choice>() -> &'static [&'static str] {
     let mut names = VariantNames(&[]);
-    // It fails as soon as the type has named its values.
+    // It always fails, after the type has named its values.
     let _ = T::deserialize(&mut names);
     names.0
 }
 
-/// A deserialiser that takes down the names of an enum's values, and fails.
+/// A deserialiser that records the names of an enum's values, and fails.
 struct VariantNames(&'static [&'static str]);
 
 impl<'de> Deserializer<'de> for &mut VariantNames {

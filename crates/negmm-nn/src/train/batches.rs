@@ -1,19 +1,19 @@
-//! Mini-batches: which rows each step uses.
+//! Mini-batches: the rows of each step.
 
 use super::NetworkJob;
 use negmm_dist::math::counter::Counter;
 use negmm_dist::streams;
 
-/// The training rows in random order, batch after batch, in another order at each pass.
+/// The training rows in batches, in a new random order in each pass.
 pub struct Batches {
     order: Vec<u32>,
     counter: Counter,
-    /// Passes that were begun.
+    /// Passes begun so far.
     passes: u64,
     batch: usize,
-    /// Rows of this pass that were given.
+    /// Rows of this pass so far.
     given: usize,
-    /// Whether rows that do not fill a batch wait for the next pass.
+    /// Whether the rows of an incomplete batch are left out of the pass.
     whole: bool,
 }
 

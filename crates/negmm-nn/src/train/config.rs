@@ -13,7 +13,7 @@ use negmm_dist::Result;
 pub struct TrainingConfig {
     /// Largest number of passes over the training rows.
     pub epochs: usize,
-    /// Number of optimiser steps instead of epochs; rows that do not fill a batch wait for the next pass.
+    /// Number of optimiser steps instead of epochs; the rows of an incomplete batch are then left out of a pass.
     pub steps: Option<usize>,
     /// Steps between validation checks; without it once an epoch.
     pub check_every: Option<usize>,

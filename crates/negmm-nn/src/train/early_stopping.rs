@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Validation;
 use crate::options::Choice;
 
-/// The validation score that chooses the weights that are kept.
+/// The validation score that selects the checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Selection {
@@ -13,8 +13,8 @@ pub enum Selection {
     Nll,
     /// Mean energy score (CRPS).
     Crps,
-    /// Mean logarithmic score with all sds times the factor that suits the validation rows best, among
-    /// [`SD_FACTORS`]: for members of a pool, which may be too sure of themselves as long as their means get better.
+    /// Mean logarithmic score with all sds times the best factor for the validation rows among [`SD_FACTORS`]: for members of a pool,
+    /// which may be overconfident while their means still improve.
     Calibrated,
 }
 
@@ -25,11 +25,11 @@ pub const SD_FACTORS: [f32; 12] =
     [0.64, 0.742_9, 0.862_4, 1.001_1, 1.162_1, 1.348_9, 1.565_8, 1.817_7, 2.11, 2.449_3, 2.843_2, 3.3];
 
 impl Selection {
-    /// The score among those of validation rows; not a number where it was not computed.
+    /// The selected score of validation rows; NaN if it was not computed.
     pub fn score(self, validation: &Validation) -> f64 {
         let score = match self {
             Self::Nll => validation.nll,
-            // Rows that are all censored have a logarithmic score only.
+            // If all rows are censored, there is only the logarithmic score.
             Self::Crps => validation.crps.or(validation.nll),
             Self::Calibrated => validation.calibrated,
         };
@@ -46,12 +46,12 @@ pub struct EarlyStopping {
 }
 
 impl EarlyStopping {
-    /// Waits for so many epochs without a better score; 0: for ever.
+    /// `patience`: epochs without a better score before training stops; 0: never.
     pub fn new(patience: usize) -> Self {
         Self { patience, best: f64::INFINITY, best_epoch: 0 }
     }
 
-    /// Whether `score` in `epoch` is the best so far; a score that is not a number never is.
+    /// Whether `score` in `epoch` is the best so far; NaN never is.
     pub fn improves(&mut self, epoch: usize, score: f64) -> bool {
         let better = score < self.best;
         if better {

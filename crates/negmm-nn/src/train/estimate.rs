@@ -5,31 +5,31 @@ use super::cpu::parts;
 use crate::threads;
 use negmm_dist::math::lanes::{Isa, WIDTH};
 
-/// Multiplications of a training step that one core does in a second, measured on the forms that `auto` trains (`bench`, `step`).
+/// Multiplications of training steps per second and core, measured with the networks of `auto` (`bench`, `step`).
 const WIDE_SPEED: f64 = 4e10;
 const NARROW_SPEED: f64 = 3.5e10;
 const PLAIN_SPEED: f64 = 3e9;
-/// A step multiplies three times with every weight: forward, backward, and for the gradient.
+/// A step multiplies every weight three times: forward, backward, and for the gradient.
 const PASSES: f64 = 3.0;
-/// The check of a validation row goes forward only.
+/// Validation has only the forward pass.
 const CHECK: f64 = 1.0;
-/// Buffers as long as the weights that a training holds beside the gradients of a batch's parts: weights, two moments, the best weights.
+/// Buffers of the size of the weights besides the gradients of parts: weights, two moments, the best weights.
 const BUFFERS: usize = 4;
 
-/// What a training will take, about.
+/// The estimated cost of a training.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Estimate {
     /// Networks to train.
     pub networks: usize,
-    /// Multiplications of all steps of all networks, if none stops early.
+    /// Multiplications of all steps of all networks, without early stopping.
     pub multiplications: f64,
-    /// Bytes of the data and the indices of rows, and of one network in training.
+    /// Bytes of the data and of the row indices, and of one network in training.
     pub bytes: (f64, f64),
 }
 
 impl Estimate {
-    /// Of these jobs, which have one set of data; of trees it says nothing.
+    /// The estimate of jobs with the same data; boosted models are ignored.
     pub fn of(jobs: &[Job]) -> Self {
         let (mut networks, mut multiplications, mut network, mut indices) = (0, 0.0, 0_usize, 0);
         for job in jobs.iter().filter_map(|job| if let Job::Network(job) = job { Some(job) } else { None }) {
@@ -47,7 +47,7 @@ impl Estimate {
         Self { networks, multiplications, bytes: ((data + indices) as f64, network as f64) }
     }
 
-    /// Seconds with so many threads (0: as many as there are cores) on a processor like this one.
+    /// Seconds with a number of threads (0: as many as there are cores) on this CPU.
     pub fn seconds(&self, threads: usize) -> f64 {
         let speed = match Isa::best() {
             Isa::Avx512 => WIDE_SPEED,
@@ -57,12 +57,12 @@ impl Estimate {
         self.multiplications / speed / self.at_once(threads)
     }
 
-    /// Megabytes with so many threads.
+    /// Megabytes with a number of threads.
     pub fn megabytes(&self, threads: usize) -> f64 {
         (self.bytes.0 + self.bytes.1 * self.at_once(threads)) / 1e6
     }
 
-    /// Networks that train at once.
+    /// Networks that are trained at the same time.
     fn at_once(&self, threads: usize) -> f64 {
         threads::count(threads).min(self.networks).max(1) as f64
     }

@@ -9,33 +9,33 @@ use crate::net::{Bounds, GaussianHead, MixtureHead, MixtureOutputs, MixturePanel
 use negmm_dist::math::counter::Draws;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
 
-/// An objective with room for one panel.
+/// An objective with buffers for one panel.
 #[derive(Clone, Debug)]
 pub(super) enum Evaluator {
-    Hybrid { head: MixtureHead, eta: f32, room: MixtureRoom },
-    BetaNll { head: GaussianHead, beta: f32, room: MixtureRoom },
+    Hybrid { head: MixtureHead, eta: f32, buffers: MixtureBuffers },
+    BetaNll { head: GaussianHead, beta: f32, buffers: MixtureBuffers },
     SampleEnergy { head: SampleHead, energy: SampleScratch, sinkhorn: Option<(Sinkhorn, Box<SinkhornScratch>)> },
 }
 
-/// Room for a panel of mixtures, their scores and gradients.
+/// Buffers for a panel of mixtures, their scores and gradients.
 #[derive(Clone, Debug)]
-pub(super) struct MixtureRoom {
+pub(super) struct MixtureBuffers {
     panel: MixturePanel,
     scratch: Scratch,
     /// Derivatives with respect to (logits, means, sds).
     deltas: Vec<Chunk>,
-    bounds: Option<BoundsRoom>,
+    bounds: Option<BoundsBuffers>,
 }
 
-/// Room for what bounds add to the logarithmic score: ln of the probability between them.
+/// Buffers for the term of the logarithmic score due to bounds: ln of the probability between them.
 #[derive(Clone, Debug)]
-struct BoundsRoom {
+struct BoundsBuffers {
     ends: [Chunk; 2],
     scratch: Scratch,
     deltas: Vec<Chunk>,
 }
 
-impl BoundsRoom {
+impl BoundsBuffers {
     /// Minus the logarithm of the probability between the bounds.
     #[inline(always)]
     fn score<L: Lanes>(&mut self, panel: &MixturePanel, y: &Chunk, lane: usize) -> L {
@@ -52,10 +52,10 @@ impl BoundsRoom {
     }
 }
 
-impl MixtureRoom {
+impl MixtureBuffers {
     fn new(components: usize, bounds: Bounds) -> Self {
         let deltas = || vec![Chunk::ZERO; 3 * components * PANEL_CHUNKS];
-        let room = |ends: [f32; 2]| BoundsRoom {
+        let buffers = |ends: [f32; 2]| BoundsBuffers {
             ends: ends.map(|end| Chunk([end; WIDTH])),
             scratch: Scratch::new(components),
             deltas: deltas(),
@@ -64,7 +64,7 @@ impl MixtureRoom {
             panel: MixturePanel::new(components),
             scratch: Scratch::new(components),
             deltas: deltas(),
-            bounds: bounds.ends().map(room),
+            bounds: bounds.ends().map(buffers),
         }
     }
 }
@@ -73,7 +73,7 @@ impl MixtureRoom {
 pub(super) struct PanelRows {
     pub(super) y: [Chunk; PANEL_CHUNKS],
     pub(super) sample_weights: [Chunk; PANEL_CHUNKS],
-    /// The lower and the upper ends of targets, where rows have intervals.
+    /// The lower and the upper ends of targets, if some are censored.
     pub(super) ends: Option<[[Chunk; PANEL_CHUNKS]; 2]>,
 }
 
@@ -90,7 +90,7 @@ impl PanelRows {
 pub(super) struct ScoreSums {
     pub(super) nll: f64,
     pub(super) crps: f64,
-    /// Logarithmic scores with all sds times each of the [`SD_FACTORS`], where wanted.
+    /// Logarithmic scores with all sds times each of the [`SD_FACTORS`], if they are needed.
     pub(super) calibrated: Option<[f64; SD_FACTORS.len()]>,
 }
 
@@ -98,10 +98,10 @@ impl Evaluator {
     pub(super) fn new(objective: &Objective) -> Self {
         match *objective {
             Objective::Hybrid { head, eta } => {
-                Self::Hybrid { head, eta, room: MixtureRoom::new(head.components(), head.bounds) }
+                Self::Hybrid { head, eta, buffers: MixtureBuffers::new(head.components(), head.bounds) }
             }
             Objective::BetaNll { head, beta } => {
-                Self::BetaNll { head, beta, room: MixtureRoom::new(head.components(), Bounds::NONE) }
+                Self::BetaNll { head, beta, buffers: MixtureBuffers::new(head.components(), Bounds::NONE) }
             }
             Objective::SampleEnergy { head, sinkhorn } => Self::SampleEnergy {
                 head,
@@ -111,7 +111,7 @@ impl Evaluator {
         }
     }
 
-    /// Draws what all rows of a step share; most objectives share nothing.
+    /// Draws the random numbers of a step, if the objective has any.
     pub(super) fn begin_step(&mut self, draws: &mut Draws) {
         if let Self::SampleEnergy { sinkhorn: Some((sinkhorn, scratch)), .. } = self {
             sinkhorn.draw(draws, scratch);
@@ -122,8 +122,8 @@ impl Evaluator {
     #[inline(always)]
     pub(super) fn loss<L: Lanes>(&mut self, outputs: &[Chunk], rows: &PanelRows, deltas: &mut [Chunk]) -> f32 {
         match self {
-            Self::Hybrid { head, eta, room } => hybrid::<L>(head, *eta, outputs, rows, deltas, room),
-            Self::BetaNll { head, beta, room } => beta_nll::<L>(head, *beta, outputs, rows, deltas, room),
+            Self::Hybrid { head, eta, buffers } => hybrid::<L>(head, *eta, outputs, rows, deltas, buffers),
+            Self::BetaNll { head, beta, buffers } => beta_nll::<L>(head, *beta, outputs, rows, deltas, buffers),
             Self::SampleEnergy { energy, sinkhorn, .. } => {
                 let mut sum = L::splat(0.0);
                 for lane in 0..PANEL_CHUNKS {
@@ -143,8 +143,8 @@ impl Evaluator {
     #[inline(always)]
     pub(super) fn scores<L: Lanes>(&mut self, outputs: &[Chunk], rows: &PanelRows, totals: &mut ScoreSums) {
         match self {
-            Self::Hybrid { head, room, .. } => mixture_scores::<L>(head, outputs, rows, room, totals),
-            Self::BetaNll { head, room, .. } => mixture_scores::<L>(head, outputs, rows, room, totals),
+            Self::Hybrid { head, buffers, .. } => mixture_scores::<L>(head, outputs, rows, buffers, totals),
+            Self::BetaNll { head, buffers, .. } => mixture_scores::<L>(head, outputs, rows, buffers, totals),
             Self::SampleEnergy { head, energy, .. } => {
                 let mut sums = (L::splat(0.0), L::splat(0.0));
                 for (lane, y) in rows.y.iter().enumerate() {
@@ -167,9 +167,9 @@ fn hybrid<L: Lanes>(
     outputs: &[Chunk],
     rows: &PanelRows,
     deltas: &mut [Chunk],
-    room: &mut MixtureRoom,
+    buffers: &mut MixtureBuffers,
 ) -> f32 {
-    let MixtureRoom { panel, scratch, deltas: parameter_deltas, bounds } = room;
+    let MixtureBuffers { panel, scratch, deltas: parameter_deltas, bounds } = buffers;
     head.forward::<L>(outputs, panel);
     let wanted = Wanted { log: eta > 0.0, energy: eta < 1.0 };
     let mut sum = L::splat(0.0);
@@ -201,9 +201,9 @@ fn beta_nll<L: Lanes>(
     outputs: &[Chunk],
     rows: &PanelRows,
     deltas: &mut [Chunk],
-    room: &mut MixtureRoom,
+    buffers: &mut MixtureBuffers,
 ) -> f32 {
-    let MixtureRoom { panel, deltas: parameter_deltas, .. } = room;
+    let MixtureBuffers { panel, deltas: parameter_deltas, .. } = buffers;
     head.forward::<L>(outputs, panel);
     let mut sum = L::splat(0.0);
     for lane in 0..PANEL_CHUNKS {
@@ -220,10 +220,10 @@ fn mixture_scores<L: Lanes>(
     head: &impl MixtureOutputs,
     outputs: &[Chunk],
     rows: &PanelRows,
-    room: &mut MixtureRoom,
+    buffers: &mut MixtureBuffers,
     totals: &mut ScoreSums,
 ) {
-    let MixtureRoom { panel, scratch, bounds, .. } = room;
+    let MixtureBuffers { panel, scratch, bounds, .. } = buffers;
     head.forward::<L>(outputs, panel);
     let mut sums = (L::splat(0.0), L::splat(0.0));
     for lane in 0..PANEL_CHUNKS {

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 /// Mean scores over the validation rows, in units of the standardised target.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
-    /// Logarithmic score, where it was computed.
+    /// Logarithmic score, if it was computed.
     pub nll: Option<f64>,
-    /// Energy score, where it was computed.
+    /// Energy score, if it was computed.
     pub crps: Option<f64>,
-    /// Logarithmic score with the sd factor that suits these rows best, where it was computed.
+    /// Logarithmic score with the best sd factor for these rows, if it was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated: Option<f64>,
 }
@@ -19,7 +19,7 @@ pub struct Validation {
 pub struct Epoch {
     /// Mean loss over the steps taken, in units of the standardised target; `None` if no step was taken.
     pub loss: Option<f64>,
-    /// Scores after it; `None` without validation rows, or where they are not finite.
+    /// Scores after it; `None` without validation rows, or if they are not finite.
     pub validation: Option<Validation>,
     /// The learning rate of its last step.
     pub learning_rate: f64,

@@ -1,4 +1,4 @@
-//! Training: jobs, the queue they wait in, the engine that runs them, and what each leaves behind.
+//! Training: jobs, queues, engines and results.
 
 mod batches;
 mod bytes;
@@ -32,7 +32,7 @@ pub use plan::TrainingPlan;
 pub use queue::{Finish, JobGroup, JobGroups, Queue};
 pub use schedule::Schedule;
 
-// How a training runs, for engines of this repository that run one by themselves.
+// The parts of the training loop, for the engines of this repository.
 pub use {batches::Batches, early_stopping::EarlyStopping, plan::Trainer, plan::TrainingLoop, start::Start};
 
 // For the tests of this crate.

@@ -7,35 +7,35 @@ use crate::net::{GaussianHead, Head, MixtureHead, Network, SampleHead};
 use negmm_dist::math::lanes::Chunk;
 use negmm_dist::math::rng::Rng;
 
-/// What the outputs mean, and the loss of what they mean.
+/// A head with a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "loss", rename_all = "kebab-case")]
 pub enum Objective {
     /// Mixtures, trained with eta · (logarithmic score) + (1 - eta) · (energy score).
     Hybrid {
-        /// What the outputs mean.
+        /// The head.
         head: MixtureHead,
-        /// Share of the logarithmic score.
+        /// Weight of the logarithmic score.
         eta: f32,
     },
     /// One Gaussian, trained with beta-NLL.
     BetaNll {
-        /// What the outputs mean.
+        /// The head.
         head: GaussianHead,
-        /// The power of the variance that weighs each row.
+        /// The exponent of the variance in each row's weight.
         beta: f32,
     },
     /// Samples, trained with their energy score.
     SampleEnergy {
-        /// What the outputs mean.
+        /// The head.
         head: SampleHead,
-        /// What is added to the loss.
+        /// The regulariser, if there is one.
         sinkhorn: Option<Sinkhorn>,
     },
 }
 
 impl Objective {
-    /// What the outputs mean.
+    /// The head.
     pub fn head(&self) -> Head {
         match *self {
             Self::Hybrid { head, .. } => Head::Mixture(head),
@@ -44,7 +44,7 @@ impl Objective {
         }
     }
 
-    /// Parameters at the start of a training: those of the network, and the biases that the outputs' meaning asks for.
+    /// The initial parameters: those of the network, with the biases of the head.
     pub(super) fn initial_parameters(&self, network: &Network, rng: &mut Rng) -> Vec<Chunk> {
         let mut parameters = network.initial_parameters(rng);
         if let (Some(biases), Some(layer)) = (self.head().initial_biases(), network.layers().last()) {

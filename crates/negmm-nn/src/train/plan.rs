@@ -23,7 +23,7 @@ pub struct TrainingPlan {
     /// Rows per step.
     #[serde(rename = "batch")]
     pub batch_size: usize,
-    /// Whether rows that do not fill a batch wait for the next pass.
+    /// Whether the rows of an incomplete batch are left out of the pass.
     pub whole_batches: bool,
     /// The optimiser.
     #[serde(default)]

@@ -4,22 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::options::Choice;
 
-/// How the learning rate moves from the first step to the last.
+/// A learning-rate schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
     /// The same rate throughout.
     Constant,
-    /// A linear rise over the first 3 % of the steps, then half a cosine down to zero.
+    /// A linear warm-up over the first 3 % of the steps, then a cosine decay to zero.
     Cosine,
-    /// The same rise, then the same rate.
+    /// The same warm-up, then a constant rate.
     #[serde(rename = "warm-up")]
     WarmUp,
 }
 
 impl Choice for Schedule {}
 
-/// Share of the steps that the rise takes.
+/// Fraction of the steps in the warm-up.
 const WARM_UP: f64 = 0.03;
 
 impl Schedule {

@@ -1,4 +1,4 @@
-//! The initial state of a training, for engines that run one by themselves.
+//! The initial state of a training, for engines with their own training loop.
 
 use super::NetworkJob;
 use super::cpu::{part_of, parts};
@@ -6,27 +6,27 @@ use crate::net::Parameters;
 use negmm_dist::math::counter::Counter;
 use negmm_dist::streams;
 
-/// Where a training begins: its parameters, its random streams, and how its batches are cut.
+/// The initial parameters of a training, its random streams, and the parts of its batches.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// The parameters before the first step.
     pub parameters: Parameters,
-    /// How far each input is moved in adversarial training; nothing without it.
+    /// The perturbation of each input in adversarial training; empty without it.
     pub adversarial_steps: Vec<f32>,
     /// The order of the rows, by pass.
     pub order: Counter,
-    /// The units that are switched off, by part of a step.
+    /// The dropped units, by part of a step.
     pub dropout: Counter,
-    /// What an objective draws, by step.
+    /// The random numbers of the objective, by step.
     pub objective: Counter,
-    /// Rows of each part of a batch, whose gradients are added in their order.
+    /// Rows of each part of a batch; the gradients of parts are added in order.
     pub part: usize,
     /// Parts of a batch.
     pub parts: usize,
 }
 
 impl NetworkJob {
-    /// Where the training begins.
+    /// The initial state of the training.
     pub fn start(&self) -> Start {
         let counter = |stream| Counter::new(self.seed, stream);
         Start {

@@ -1,13 +1,13 @@
 //! Softmins of whole clouds in `f32` lanes, a row in each lane.
 //!
-//! The square in a softmin is taken apart, so that a pair of points costs one multiplication before its exponential:
+//! The square in a softmin is expanded, so that a pair of points costs one multiplication before its exponential:
 //!
 //! ```text
 //! softmin(h)(a) = a²/2 - e ln (1/K sum_j exp(offset_j + a y_j / e))        offset_j = (h_j - y_j²/2) / e
 //! ```
 //!
 //! Exponents are kept in base 2. At the first temperature, the squared diameter of clouds around zero, |a y_j / e| is at most 1,
-//! and the sum over pairs falls apart into a few sums over points:
+//! and the sum over pairs separates into a few sums over points:
 //!
 //! ```text
 //! sum_j exp(offset_j + a y_j / e) = sum_k a^k moment_k        moment_k = sum_j exp(offset_j) (y_j / e)^k / k!
@@ -18,11 +18,11 @@ use std::f32::consts::{LN_2, LOG2_E};
 use negmm_dist::math::functions::ln;
 use negmm_dist::math::lanes::{Chunk, Kernel, Lanes, WIDTH, floats};
 
-/// One update of all potentials.
+/// The settings of one update of all potentials.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Round {
+pub(super) struct UpdateSettings {
     pub(super) temperature: f32,
-    /// How much of the old values is kept.
+    /// Weight of the old values.
     pub(super) keep: f32,
     /// Whether the temperature is the squared diameter.
     pub(super) hottest: bool,
@@ -30,7 +30,7 @@ pub(super) struct Round {
     pub(super) last: bool,
 }
 
-/// A dual potential and, from before an update, its offsets.
+/// A dual potential, and its offsets before an update.
 #[derive(Clone, Debug)]
 pub(super) struct Potential {
     pub(super) values: Vec<Chunk>,
@@ -52,7 +52,7 @@ impl Potential {
         }
     }
 
-    /// The same where a value stands in one lane and its point and offset in all of them.
+    /// The same if values are in one lane each and points and offsets in all lanes.
     #[inline(always)]
     pub(super) fn lay_out_packed(&mut self, points: &[Chunk], temperature: f32) {
         for ((offset, value), point) in self.offsets.iter_mut().zip(floats(&self.values)).zip(points) {
@@ -67,7 +67,7 @@ pub(super) struct Update<'a, const MEANS: bool> {
     pub(super) at: &'a [Chunk],
     pub(super) points: &'a [Chunk],
     pub(super) offsets: &'a [Chunk],
-    pub(super) round: Round,
+    pub(super) round: UpdateSettings,
     pub(super) values: &'a mut [Chunk],
     pub(super) means: &'a mut [Chunk],
 }
@@ -82,7 +82,7 @@ impl<'a> Update<'a, true> {
 /// Terms of the series: the rest is below 1 / 12! = 2e-9.
 const TERMS: usize = 12;
 
-/// Points of `at` that are worked on at once, so that their exponentials overlap.
+/// Points of `at` that are processed together, so that their exponentials overlap.
 const BLOCK: usize = 4;
 
 impl<const MEANS: bool> Kernel for Update<'_, MEANS> {
@@ -130,16 +130,16 @@ impl<const MEANS: bool> Update<'_, MEANS> {
                 }
             }
         }
-        let share = L::splat(1.0 / self.points.len() as f32);
+        let inverse_count = L::splat(1.0 / self.points.len() as f32);
         for r in 0..R {
-            self.settle::<L>(first + r, largest[r], sums[r] * share);
+            self.settle::<L>(first + r, largest[r], sums[r] * inverse_count);
             if MEANS {
                 (means[r] / sums[r]).store(&mut self.means[first + r]);
             }
         }
     }
 
-    /// All points, where the series converges.
+    /// All points, if the series converges.
     #[inline(always)]
     fn series<L: Lanes>(&mut self) {
         let mut largest = L::splat(f32::NEG_INFINITY);
@@ -171,10 +171,10 @@ impl<const MEANS: bool> Update<'_, MEANS> {
         }
     }
 
-    /// The new value at one point, where the mean of all powers is 2^`largest` `mean`.
+    /// The new value at one point, given that the mean of all powers is 2^`largest` `mean`.
     #[inline(always)]
     fn settle<L: Lanes>(&mut self, point: usize, largest: L, mean: L) {
-        let Round { temperature, keep, .. } = self.round;
+        let UpdateSettings { temperature, keep, .. } = self.round;
         let at = L::load(&self.at[point]);
         let exponent = largest.mul_add(L::splat(LN_2), ln(mean));
         let softmin = exponent.neg_mul_add(L::splat(temperature), at * at * L::splat(0.5));
@@ -183,7 +183,8 @@ impl<const MEANS: bool> Update<'_, MEANS> {
     }
 }
 
-/// Below this, [`power_of_two`] stays at 2^-40 (9e-13): nothing in a sum whose largest term is 1.
+/// Below this, [`power_of_two`] stays at 2^-40 (9e-13): negligible in a sum whose largest term is 1.
+
 const LOWEST: f32 = -40.0;
 
 /// 2^t for t that is never positive: 2^n 2^r with |r| at most 1/2, interpolated at Chebyshev nodes (relative error 3e-9 before rounding).

@@ -15,17 +15,17 @@ pub use trainer::CpuTrainer;
 pub(super) use trainer::part_of;
 pub(super) use trainer::parts;
 
-/// Trains jobs on the processor's cores.
+/// Trains jobs on the CPU.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuEngine {
-    /// Jobs that run at once; 0: as many as there are cores.
+    /// Jobs that are trained at the same time; 0: as many as there are cores.
     pub threads: usize,
     /// The instruction set; results are the same for all.
     pub isa: Isa,
 }
 
 impl CpuEngine {
-    /// `threads` jobs at once (0: as many as there are cores), with the best instruction set there is.
+    /// `threads` jobs at the same time (0: as many as there are cores), with the best available instruction set.
     pub fn new(threads: usize) -> Self {
         Self { threads, isa: Isa::best() }
     }
@@ -36,10 +36,12 @@ impl CpuEngine {
         &ALL_CORES
     }
 
-    /// One job from the first step to the last, on this thread.
+    /// Trains one job on this thread.
     fn train(&self, job: &Job, number: usize, watch: &Callbacks<'_>) -> Result<Trained> {
         match job {
-            Job::Network(job) => self.isa.run(Run(TrainingLoop { job, number, watch })).map(Trained::Network),
+            Job::Network(job) => {
+                self.isa.run(TrainingKernel(TrainingLoop { job, number, watch })).map(Trained::Network)
+            }
             Job::Trees(job) => job.train(number, watch).map(Trained::Trees),
         }
     }
@@ -58,17 +60,17 @@ impl Engine for CpuEngine {
                 queue.done(number, self.train(&job, number, watch));
             }
         };
-        // Without threads of its own the work is still done, one job after the other.
+        // If no thread can be started, jobs are trained on this one.
         if threads::broadcast(threads::count(self.threads).min(queue.most()), work).is_err() {
             work();
         }
     }
 }
 
-/// One network.
-struct Run<'a>(TrainingLoop<'a>);
+/// The training loop as a kernel.
+struct TrainingKernel<'a>(TrainingLoop<'a>);
 
-impl Kernel for Run<'_> {
+impl Kernel for TrainingKernel<'_> {
     type Output = Result<TrainedNetwork>;
 
     #[inline(always)]

@@ -12,76 +12,76 @@ use negmm_dist::math::counter::{Counter, Draws};
 use negmm_dist::math::lanes::{Chunk, Kernel, Lanes, WIDTH};
 use negmm_dist::streams;
 
-/// Rows that are differentiated one after the other, at least, and parts of a batch at most. Idle threads may take over parts; the
-/// gradients of the parts are added in their order, so that bits do not depend on who did what.
+/// Smallest number of rows of a part of a batch, and largest number of parts. Idle threads may take over parts; the gradients of the
+/// parts are added in order, so that bits do not depend on the threads.
 const LEAST_IN_PART: usize = 2 * PANEL;
 const MOST_PARTS: usize = 8;
 
-/// Rows of each part of so many.
+/// The number of rows of each part of a batch.
 pub(in crate::train) fn part_of(batch: usize) -> usize {
     batch.div_ceil(MOST_PARTS).next_multiple_of(PANEL).max(LEAST_IN_PART)
 }
 
-/// Parts of a batch, each with a gradient of its own.
+/// The number of parts of a batch, each with its own gradient.
 pub(in crate::train) fn parts(batch: usize) -> usize {
     batch.div_ceil(part_of(batch))
 }
 
-/// Parameters and everything that changes them, with one instruction set.
+/// The training state of one network, for one instruction set.
 pub struct CpuTrainer<'a, L> {
     job: &'a NetworkJob,
     /// The weights and biases.
     pub parameters: Vec<Chunk>,
-    /// The running average of the parameters; empty without averaging.
+    /// The exponential moving average of the parameters; empty without averaging.
     averaged: Vec<Chunk>,
-    parts: Vec<Part>,
+    parts: Vec<BatchPart>,
     optimiser: OptimiserState,
-    /// How far each input is moved in adversarial training; empty without it.
+    /// The perturbation of each input in adversarial training; empty without it.
     adversarial_steps: Vec<f32>,
     dropout: Counter,
-    /// For what an objective draws in each step.
+    /// The random numbers of the objective, by step.
     objective: Counter,
-    /// Steps that were begun, and those that were taken.
+    /// Steps so far, skipped ones included, and steps taken.
     begun: u64,
     taken: u32,
     lanes: PhantomData<L>,
 }
 
-/// One part of the rows of a step: its gradient, and room for a panel.
-pub(super) struct Part {
+/// One part of the rows of a step: its gradient, and buffers for a panel.
+pub(super) struct BatchPart {
     pub(super) gradient: Vec<Chunk>,
     loss: f32,
-    pass: Workspace,
+    workspace: Workspace,
     evaluator: Evaluator,
 }
 
-impl Part {
+impl BatchPart {
     fn new(job: &NetworkJob) -> Self {
         Self {
             gradient: vec![Chunk::ZERO; job.network.chunks()],
             loss: 0.0,
-            pass: Workspace::new(&job.network),
+            workspace: Workspace::new(&job.network),
             evaluator: Evaluator::new(&job.objective),
         }
     }
 }
 
-/// What the parts of a step share.
+/// The inputs of a step that are common to its parts.
 #[derive(Clone, Copy)]
-struct Step<'a> {
+struct StepContext<'a> {
     job: &'a NetworkJob,
     parameters: &'a [Chunk],
     adversarial_steps: &'a [f32],
-    /// One over the weight of all rows.
-    share: f32,
-    /// What the objective draws for all rows.
+    /// 1 / total weight of the rows.
+    inverse_weight: f32,
+    /// The random numbers of the objective.
     objective: Draws,
 }
 
 /// Differentiates one part of a step.
 struct Differentiate<'a> {
-    step: Step<'a>,
-    part: &'a mut Part,
+    step: StepContext<'a>,
+    part: &'a mut BatchPart,
     rows: &'a [u32],
     dropout: Draws,
 }
@@ -92,58 +92,59 @@ impl Kernel for Differentiate<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Self { step, part, rows, dropout: mut draws } = self;
-        let Step { job, parameters, adversarial_steps, share, mut objective } = step;
-        let Part { gradient, loss, pass, evaluator } = part;
+        let StepContext { job, parameters, adversarial_steps, inverse_weight, mut objective } = step;
+        let BatchPart { gradient, loss, workspace, evaluator } = part;
         evaluator.begin_step(&mut objective);
         gradient.fill(Chunk::ZERO);
         *loss = 0.0;
         for panel in rows.chunks(PANEL) {
             let adversarial = !adversarial_steps.is_empty();
-            let panel = load_panel::<L>(job, pass, panel, if adversarial { 0.5 * share } else { share });
+            let factor = if adversarial { 0.5 * inverse_weight } else { inverse_weight };
+            let panel = load_panel::<L>(job, workspace, panel, factor);
             for moved in [false, true] {
                 if moved {
                     if !adversarial {
                         break;
                     }
-                    pass.move_inputs::<L>(adversarial_steps);
+                    workspace.move_inputs::<L>(adversarial_steps);
                 }
-                let share = job.plan.dropout as f32;
-                let dropout = (share > 0.0).then_some(Dropout { rate: share, draws: &mut draws });
-                pass.forward::<L>(job.network.activation, parameters, dropout);
-                let (outputs, deltas) = pass.outputs_and_deltas();
+                let rate = job.plan.dropout as f32;
+                let dropout = (rate > 0.0).then_some(Dropout { rate, draws: &mut draws });
+                workspace.forward::<L>(job.network.activation, parameters, dropout);
+                let (outputs, deltas) = workspace.outputs_and_deltas();
                 *loss += evaluator.loss::<L>(outputs, &panel, deltas);
-                pass.backward::<L>(parameters, gradient, adversarial && !moved);
+                workspace.backward::<L>(parameters, gradient, adversarial && !moved);
             }
         }
     }
 }
 
 /// Sums the scores of rows.
-struct Scored<'a> {
+struct ScoreRows<'a> {
     job: &'a NetworkJob,
     parameters: &'a [Chunk],
-    part: &'a mut Part,
+    part: &'a mut BatchPart,
     rows: &'a [u32],
     sums: ScoreSums,
 }
 
-impl Kernel for Scored<'_> {
+impl Kernel for ScoreRows<'_> {
     type Output = ScoreSums;
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> ScoreSums {
-        let Self { job, parameters, part: Part { pass, evaluator, .. }, rows, mut sums } = self;
+        let Self { job, parameters, part: BatchPart { workspace, evaluator, .. }, rows, mut sums } = self;
         for panel in rows.chunks(PANEL) {
-            let panel = load_panel::<L>(job, pass, panel, 1.0);
-            pass.forward::<L>(job.network.activation, parameters, None);
-            evaluator.scores::<L>(pass.outputs(), &panel, &mut sums);
+            let panel = load_panel::<L>(job, workspace, panel, 1.0);
+            workspace.forward::<L>(job.network.activation, parameters, None);
+            evaluator.scores::<L>(workspace.outputs(), &panel, &mut sums);
         }
         sums
     }
 }
 
 impl<'a, L: Lanes> CpuTrainer<'a, L> {
-    /// At the start of a job.
+    /// The initial state of a job.
     pub fn new(job: &'a NetworkJob) -> Self {
         let parameters = job.initial_parameters();
         let plan = &job.plan;
@@ -151,7 +152,7 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
         let averaged = if averages { parameters.clone() } else { Vec::new() };
         Self {
             averaged,
-            parts: (0..parts(plan.batch_size)).map(|_| Part::new(job)).collect(),
+            parts: (0..parts(plan.batch_size)).map(|_| BatchPart::new(job)).collect(),
             optimiser: OptimiserState::new(job.plan.optimiser, &job.network, &parameters),
             adversarial_steps: job.adversarial_steps(),
             dropout: Counter::new(job.seed, streams::DROPOUT),
@@ -164,25 +165,26 @@ impl<'a, L: Lanes> CpuTrainer<'a, L> {
         }
     }
 
-    /// The mean loss of `rows`; leaves its gradient in the first part.
+    /// The mean loss of `rows`; its gradient is in the first part afterwards.
     #[inline(always)]
     pub fn differentiate(&mut self, rows: &[u32]) -> f32 {
         let number = self.begun;
         self.begun += 1;
         let Self { job, parts, parameters, adversarial_steps, dropout, objective, .. } = self;
         let total: f64 = rows.iter().map(|row| f64::from(job.data.sample_weights()[*row as usize])).sum();
-        // Rows that all count for nothing have nothing to say.
-        let share = if total > 0.0 { (1.0 / total) as f32 } else { 0.0 };
-        let step = Step { job, parameters, adversarial_steps, share, objective: objective.step(number) };
+        // If all weights are 0, so is the loss.
+        let inverse_weight = if total > 0.0 { (1.0 / total) as f32 } else { 0.0 };
+        let step =
+            StepContext { job, parameters, adversarial_steps, inverse_weight, objective: objective.step(number) };
         let part = part_of(job.plan.batch_size);
         let used = rows.len().div_ceil(part);
-        // Fewer only where somebody asks for more rows than a batch has.
-        parts.resize_with(used.max(parts.len()), || Part::new(job));
-        // No two parts of a training have the same draws.
+        // More parts than usual only if there are more rows than in a batch.
+        parts.resize_with(used.max(parts.len()), || BatchPart::new(job));
+        // Each part of each step has its own draws.
         let first = number * self::parts(job.plan.batch_size) as u64;
-        threads::for_each(&mut parts[..used], |at, room| {
+        threads::for_each(&mut parts[..used], |at, buffers| {
             let rows = &rows[at * part..rows.len().min((at + 1) * part)];
-            L::call(Differentiate { step, part: room, rows, dropout: dropout.step(first + at as u64) });
+            L::call(Differentiate { step, part: buffers, rows, dropout: dropout.step(first + at as u64) });
         });
         let (first, others) = parts[..used].split_at_mut(1);
         for other in others {
@@ -220,7 +222,7 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
         self.optimiser.step::<L>(parameters, gradient, rate, decay);
         self.taken += 1;
         if !self.averaged.is_empty() {
-            // Early on the average is over the steps so far: a decay that fits a long run would remember the start.
+            // Warm-up of the average: with the full decay the initial parameters would have a large weight for many steps.
             let keep = plan.ema_decay.min(f64::from(self.taken) / (f64::from(self.taken) + 10.0));
             optimiser::average::<L>(&mut self.averaged, parameters, keep as f32);
         }
@@ -231,13 +233,13 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
         let calibrated = (self.job.plan.select == Selection::Calibrated).then_some([0.0; SD_FACTORS.len()]);
         let parameters = predicting(&self.parameters, &self.averaged, &self.optimiser);
         let sums = ScoreSums { calibrated, ..ScoreSums::default() };
-        let sums = L::call(Scored { job: self.job, parameters, part: &mut self.parts[0], rows, sums });
+        let sums = L::call(ScoreRows { job: self.job, parameters, part: &mut self.parts[0], rows, sums });
         let data = &self.job.data;
         let weight = |row: &u32| f64::from(data.sample_weights()[*row as usize]);
         let total: f64 = rows.iter().map(weight).sum();
         let uncensored: f64 = rows.iter().filter(|row| !data.is_censored(**row as usize)).map(weight).sum();
         let nll = sums.nll / total;
-        // Rows that are all censored have no energy score.
+        // There is no energy score if all rows are censored.
         let crps = (uncensored > 0.0).then(|| sums.crps / uncensored);
         let least = |sums: [f64; SD_FACTORS.len()]| sums.into_iter().fold(f64::INFINITY, f64::min) / total;
         let calibrated = sums.calibrated.map(least);
@@ -250,23 +252,23 @@ impl<L: Lanes> Trainer for CpuTrainer<'_, L> {
     }
 }
 
-/// The parameters that predict: an average of the optimiser's own, else the running one, else the last.
+/// The parameters for prediction: the optimiser's own average, else the moving average, else the last parameters.
 fn predicting<'a>(parameters: &'a [Chunk], averaged: &'a [Chunk], optimiser: &'a OptimiserState) -> &'a [Chunk] {
     optimiser.average().unwrap_or(if averaged.is_empty() { parameters } else { averaged })
 }
 
-/// Loads at most a panel of rows into `pass`; gives what is known of their targets, and sample weights times `share`. The first row
-/// stands in for those that are missing, with weight zero.
+/// Loads up to a panel of rows into `workspace`; returns their targets, and their sample weights times `factor`. Missing rows are
+/// filled with the first row, with weight zero.
 #[inline(always)]
-fn load_panel<L: Lanes>(job: &NetworkJob, pass: &mut Workspace, rows: &[u32], share: f32) -> PanelRows {
+fn load_panel<L: Lanes>(job: &NetworkJob, workspace: &mut Workspace, rows: &[u32], factor: f32) -> PanelRows {
     let mut padded = [rows[0]; PANEL];
     padded[..rows.len()].copy_from_slice(rows);
-    pass.read::<L>(job.data.x(), job.data.stride(), &padded);
+    workspace.read::<L>(job.data.x(), job.data.stride(), &padded);
     let (mut y, mut sample_weights) = ([Chunk::ZERO; PANEL_CHUNKS], [Chunk::ZERO; PANEL_CHUNKS]);
     for (at, &row) in padded.iter().enumerate() {
         y[at / WIDTH].0[at % WIDTH] = job.data.y()[row as usize];
         sample_weights[at / WIDTH].0[at % WIDTH] =
-            if at < rows.len() { share * job.data.sample_weights()[row as usize] } else { 0.0 };
+            if at < rows.len() { factor * job.data.sample_weights()[row as usize] } else { 0.0 };
     }
     let ends = job.data.intervals().map(|intervals| {
         [intervals.lower(), intervals.upper()].map(|list| {

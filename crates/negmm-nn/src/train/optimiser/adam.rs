@@ -6,7 +6,7 @@ use negmm_dist::math::lanes::{Chunk, Lanes};
 /// Decay of the first moment.
 const BETA_1: f64 = 0.9;
 
-/// The optimiser's memory, laid out like the weights.
+/// The state of the optimiser, with the layout of the weights.
 #[derive(Clone, Debug)]
 pub struct Adam {
     first: Vec<Chunk>,

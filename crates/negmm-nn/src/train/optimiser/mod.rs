@@ -13,21 +13,21 @@ use muon::Muon;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
 use schedule_free::ScheduleFree;
 
-/// The second moment's decay, and the term that keeps the division safe (Kingma & Ba, 2015).
+/// Decay of the second moment, and the term that avoids division by zero (Kingma & Ba, 2015).
 const BETA_2: f64 = 0.999;
 const EPSILON: f32 = 1e-8;
-/// Moments smaller than this become zero: the moments of a dead unit decay for ever and would end as slow denormals.
+/// Moments smaller than this become zero: the moments of a dead unit would decay to slow denormals.
 const TINY: f32 = 1e-30;
 
-/// What turns gradients into steps.
+/// An optimiser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimiser {
     /// Adam (Kingma & Ba, 2015).
     #[default]
     Adam,
-    /// Schedule-free Adam (Defazio et al., 2024): gradients are taken between a sequence of steps and its average, and the average
-    /// predicts.
+    /// Schedule-free Adam (Defazio et al., 2024): gradients are evaluated between the last step and the average of all steps, and the
+    /// average is used for prediction.
     ScheduleFree,
     /// Muon (Jordan et al., 2024) for the matrices of hidden layers, Adam for all other parameters.
     Muon,
@@ -36,7 +36,7 @@ pub enum Optimiser {
 impl Choice for Optimiser {}
 
 impl Optimiser {
-    /// Multiplications of the matrix products that it makes in one step for a network.
+    /// Multiplications of the matrix products of one step.
     pub fn multiplications(self, network: &Network) -> usize {
         match self {
             Self::Adam | Self::ScheduleFree => 0,
@@ -45,7 +45,7 @@ impl Optimiser {
     }
 }
 
-/// An optimiser's memory, laid out like the weights.
+/// The state of an optimiser, with the layout of the weights.
 #[derive(Clone, Debug)]
 pub enum OptimiserState {
     /// Of Adam.
@@ -57,7 +57,7 @@ pub enum OptimiserState {
 }
 
 impl OptimiserState {
-    /// Before the first step.
+    /// The initial state.
     pub fn new(optimiser: Optimiser, network: &Network, parameters: &[Chunk]) -> Self {
         match optimiser {
             Optimiser::Adam => Self::Adam(Adam::new(parameters.len())),
@@ -77,7 +77,7 @@ impl OptimiserState {
         decay.apply::<L>(parameters);
     }
 
-    /// The average of the steps that predicts, where the optimiser has one.
+    /// The average of the steps, if the optimiser has one; it is used for prediction.
     pub fn average(&self) -> Option<&[Chunk]> {
         match self {
             Self::ScheduleFree(schedule_free) => Some(schedule_free.average()),
@@ -89,7 +89,7 @@ impl OptimiserState {
 /// Decoupled weight decay of one step: the weights of a network, but no biases, times a factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Decay<'a> {
-    /// Whose weights decay.
+    /// The network.
     pub network: &'a Network,
     /// 1 - rate · decay.
     pub factor: f32,
@@ -124,7 +124,7 @@ pub(super) fn average<L: Lanes>(average: &mut [Chunk], weights: &[Chunk], keep: 
     }
 }
 
-/// Whether every number and its square are finite: optimisers sum squares, and would be stuck with an infinite one.
+/// Whether every number and its square are finite: an infinite square would stay in the optimiser's state.
 #[inline(always)]
 pub(super) fn all_finite<L: Lanes>(chunks: &[Chunk]) -> bool {
     let zero = L::splat(0.0);

@@ -1,4 +1,4 @@
-//! Muon (Jordan et al., 2024): the momentum of a matrix is brought near to an orthogonal matrix before it is a step.
+//! Muon (Jordan et al., 2024): the step of a matrix is its momentum, approximately orthogonalised.
 //!
 //! ```text
 //! M = 0.95 M + 0.05 G        X = (0.05 G + 0.95 M) / norm        norm of Frobenius
@@ -6,8 +6,8 @@
 //! W = W - rate · 0.2 sqrt(max(inputs, outputs)) X
 //! ```
 //!
-//! The matrices are those of hidden layers, the first among them; biases, the last layer and the stem have Adam. With the factor 0.2 sqrt(…) a step is
-//! as long as one of Adam, so that both take the same rate (Liu et al., 2025, "Muon is scalable for LLM training").
+//! The matrices are those of all hidden layers; biases, the last layer and the stem use Adam. With the factor 0.2 sqrt(…) steps are as
+//! long as those of Adam, so that both have the same learning rate (Liu et al., 2025, "Muon is scalable for LLM training").
 
 use super::adam::Adam;
 use crate::net::{Layer, Network};
@@ -17,15 +17,15 @@ use negmm_dist::math::matmul::{Product, Start, Strided, Symmetric, transpose};
 
 /// Decay of the momentum.
 const MOMENTUM: f32 = 0.95;
-/// Steps of Newton and Schulz, and the coefficients a, b, c of each.
+/// Newton-Schulz iterations, and the coefficients a, b, c of each.
 const ITERATIONS: usize = 3;
 const COEFFICIENTS: [f32; 3] = [3.4445, -4.775, 2.0315];
-/// Length of a step beside one of Adam.
+/// Length of a step relative to Adam.
 const SCALE: f64 = 0.2;
-/// Keeps the norm of a matrix from being zero.
+/// Smallest norm of a matrix that is normalised.
 const LEAST_NORM: f32 = 1e-20;
 
-/// What Muon and Adam remember.
+/// The state of Muon and Adam.
 #[derive(Clone, Debug)]
 pub struct Muon {
     adam: Adam,
@@ -36,12 +36,12 @@ impl Muon {
     pub(super) fn new(network: &Network) -> Self {
         let layers = network.layers();
         let hidden = &layers[..network.hidden.len()];
-        // Without an input there are biases alone.
+        // A layer without inputs has only biases.
         let matrices = hidden.iter().filter(|layer| layer.inputs > 0).map(|layer| Matrix::new(*layer)).collect();
         Self { adam: Adam::new(network.chunks()), matrices }
     }
 
-    /// Adam sees no gradient where Muon steps.
+    /// One step; Adam gets zero gradients for the matrices.
     #[inline(always)]
     pub(super) fn step<L: Lanes>(&mut self, weights: &mut [Chunk], gradient: &mut [Chunk], rate: f64) {
         for matrix in &mut self.matrices {
@@ -55,8 +55,8 @@ impl Muon {
     }
 }
 
-/// Multiplications of the rounds of Newton and Schulz in one step: for a matrix of s × l, s the shorter side, s (s + 1) / 2 (l + s) for
-/// the two symmetric products of a round and s² l for the third.
+/// Multiplications of the Newton-Schulz iterations in one step: for a matrix of s × l, s the shorter side, s (s + 1) / 2 (l + s) for
+/// the two symmetric products of an iteration and s² l for the third.
 pub(super) fn multiplications(network: &Network) -> usize {
     let matrix = |layer: &Layer| {
         let (short, long) = (layer.inputs.min(layer.outputs), layer.inputs.max(layer.outputs));
@@ -65,20 +65,20 @@ pub(super) fn multiplications(network: &Network) -> usize {
     network.layers()[..network.hidden.len()].iter().map(matrix).sum()
 }
 
-/// The matrix of one layer, with as many rows as its shorter side and as many columns as its longer one; both are filled up with zeros
-/// to multiples of sixteen.
+/// The matrix of one layer, with its shorter side as rows and its longer side as columns; both are padded with zeros to multiples of
+/// sixteen.
 #[derive(Clone, Debug)]
 struct Matrix {
     layer: Layer,
-    /// Like the layer's part of the flat buffer.
+    /// With the layout of the layer's part of the flat buffer.
     momentum: Vec<Chunk>,
-    /// What is orthogonalised, as the layer has it: outputs × inputs.
+    /// The matrix to be orthogonalised: outputs × inputs.
     update: Vec<Chunk>,
-    /// X, short × long, its transpose, and what it becomes.
+    /// X, short × long, its transpose, and the next X.
     x: Vec<Chunk>,
-    turned: Vec<Chunk>,
+    transposed: Vec<Chunk>,
     next: Vec<Chunk>,
-    /// X Xᵀ and the polynomial of it, short × short.
+    /// X Xᵀ and its polynomial, short × short.
     gram: Vec<Chunk>,
     polynomial: Vec<Chunk>,
     short: usize,
@@ -89,22 +89,22 @@ impl Matrix {
     fn new(layer: Layer) -> Self {
         let (short, long) = (layer.inputs.min(layer.outputs), layer.inputs.max(layer.outputs));
         let padded = |number: usize| number.div_ceil(WIDTH) * WIDTH;
-        let room = |rows: usize, columns: usize| vec![Chunk::ZERO; padded(rows) * columns.div_ceil(WIDTH)];
+        let zeros = |rows: usize, columns: usize| vec![Chunk::ZERO; padded(rows) * columns.div_ceil(WIDTH)];
         Self {
             momentum: vec![Chunk::ZERO; layer.range().len()],
             update: vec![Chunk::ZERO; padded(layer.outputs) * layer.stride],
-            x: room(short, long),
-            turned: room(long, short),
-            next: room(short, long),
-            gram: room(short, short),
-            polynomial: room(short, short),
+            x: zeros(short, long),
+            transposed: zeros(long, short),
+            next: zeros(short, long),
+            gram: zeros(short, short),
+            polynomial: zeros(short, short),
             layer,
             short,
             long,
         }
     }
 
-    /// Takes the gradient of the weights, and leaves that of the biases.
+    /// Updates the momentum with the gradient of the weights, and sets that gradient to zero; the gradient of the biases stays.
     #[inline(always)]
     fn take<L: Lanes>(&mut self, gradient: &mut [Chunk]) {
         let Self { layer, momentum, update, .. } = self;
@@ -125,7 +125,7 @@ impl Matrix {
         }
     }
 
-    /// Leaves in `x` the update with singular values near 1.
+    /// Writes the update with singular values near 1 to `x`.
     #[inline(always)]
     fn orthogonalise<L: Lanes>(&mut self) {
         let (short, long) = (self.short, self.long);
@@ -149,9 +149,9 @@ impl Matrix {
         }
         let [a, b, c] = COEFFICIENTS;
         for _ in 0..ITERATIONS {
-            transpose::<L>(&self.x, long_chunks, short_chunks * WIDTH, &mut self.turned, long);
+            transpose::<L>(&self.x, long_chunks, short_chunks * WIDTH, &mut self.transposed, long);
             let (x, gram) = (strided(&self.x, long_chunks), &mut self.gram);
-            L::call(Symmetric(product(x, &self.turned, gram, (short, long, short_chunks))));
+            L::call(Symmetric(product(x, &self.transposed, gram, (short, long, short_chunks))));
             let gram = strided(&self.gram, short_chunks);
             L::call(Symmetric(product(gram, &self.gram, &mut self.polynomial, (short, short, short_chunks))));
             for (square, gram) in self.polynomial.iter_mut().zip(&self.gram) {
@@ -166,7 +166,7 @@ impl Matrix {
         }
     }
 
-    /// Moves the weights, no biases.
+    /// Updates the weights, not the biases.
     #[inline(always)]
     fn step<L: Lanes>(&mut self, weights: &mut [Chunk], rate: f64) {
         let Layer { inputs, outputs, stride, .. } = self.layer;
@@ -175,8 +175,8 @@ impl Matrix {
             (&self.x, long_chunks)
         } else {
             let short_chunks = self.short.div_ceil(WIDTH);
-            transpose::<L>(&self.x, long_chunks, short_chunks * WIDTH, &mut self.turned, self.long);
-            (&self.turned, short_chunks)
+            transpose::<L>(&self.x, long_chunks, short_chunks * WIDTH, &mut self.transposed, self.long);
+            (&self.transposed, short_chunks)
         };
         let size = L::splat((rate * SCALE * (self.long as f64).sqrt()) as f32);
         for (row, step) in weights.chunks_exact_mut(stride).zip(steps.chunks_exact(across)) {
@@ -199,7 +199,7 @@ impl Kernel for Orthogonalise<'_> {
     }
 }
 
-/// A matrix whose rows are so many chunks.
+/// A matrix with `chunks` chunks per row.
 #[inline(always)]
 fn strided(values: &[Chunk], chunks: usize) -> Strided<'_> {
     Strided { values: floats(values), row_stride: chunks * WIDTH, column_stride: 1 }

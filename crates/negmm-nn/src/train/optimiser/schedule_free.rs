@@ -4,13 +4,13 @@
 //! v = b2 v + (1 - b2) g²                       g: the gradient at y
 //! z = z - rate g / (sqrt(v / (1 - b2^t)) + eps)
 //! x = (1 - c) x + c z                          c = rate² / sum of rate² so far
-//! y = (1 - b1) z + b1 x                        x predicts
+//! y = (1 - b1) z + b1 x                        x is used for prediction
 //! ```
 
 use super::{BETA_2, Decay, EPSILON, TINY};
 use negmm_dist::math::lanes::{Chunk, Lanes};
 
-/// Where between z and x gradients are taken.
+/// Where between z and x gradients are evaluated.
 const BETA_1: f64 = 0.9;
 
 /// z, x and the second moment; y is the weights.
@@ -35,7 +35,7 @@ impl ScheduleFree {
     pub(super) fn step<L: Lanes>(&mut self, weights: &mut [Chunk], gradient: &[Chunk], rate: f64, decay: Decay<'_>) {
         self.power *= BETA_2;
         self.total += rate * rate;
-        let share = if self.total > 0.0 { (rate * rate / self.total) as f32 } else { 0.0 };
+        let average_weight = if self.total > 0.0 { (rate * rate / self.total) as f32 } else { 0.0 };
         let correction = L::splat((1.0 / (1.0 - self.power).sqrt()) as f32);
         let (rate, epsilon) = (L::splat(rate as f32), L::splat(EPSILON));
         let (keep_2, add_2) = (L::splat(BETA_2 as f32), L::splat((1.0 - BETA_2) as f32));
@@ -49,7 +49,7 @@ impl ScheduleFree {
             step.neg_mul_add(rate, L::load(z)).store(z);
         }
         decay.apply::<L>(&mut self.steps);
-        super::average::<L>(&mut self.average, &self.steps, 1.0 - share);
+        super::average::<L>(&mut self.average, &self.steps, 1.0 - average_weight);
         let (of_steps, of_average) = (L::splat((1.0 - BETA_1) as f32), L::splat(BETA_1 as f32));
         for ((weight, z), x) in weights.iter_mut().zip(&self.steps).zip(&self.average) {
             L::load(x).mul_add(of_average, L::load(z) * of_steps).store(weight);
