@@ -164,7 +164,7 @@ impl BenchDataset {
         let describe = |split: &Split| json!({ "test": split.test, "new": self.new_inputs(&table, split) });
         let splits: Vec<_> = splits.iter().map(describe).collect();
         let dates: serde_json::Map<_, _> =
-            self.dates.iter().map(|(name, form)| (name.to_string(), json!(form))).collect();
+            self.dates.iter().map(|(name, format)| (name.to_string(), json!(format))).collect();
         let json = json!({ "set": self.name, "step": self.step, "text": text, "dates": dates, "splits": splits });
         fs::write(folder.join(format!("{}.json", self.name)), json.to_string())?;
         Ok(())

@@ -32,12 +32,12 @@ pub enum Outcome {
         skipped: String,
     },
     /// It was run.
-    Scored(Score),
+    Scored(FitScores),
 }
 
 /// All scores of one fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Score {
+pub struct FitScores {
     /// Of all test rows.
     #[serde(flatten)]
     pub all: Means,
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(read(&path).unwrap(), []);
         let scores = RowScores::of(&standard(2), &[0.0, 1.0], None).unwrap();
         let all = scores.means(&[true, true]).unwrap();
-        let score = Score { new: scores.means(&[true, false]), all, seconds: 0.5, seconds_predict: 0.1 };
+        let score = FitScores { new: scores.means(&[true, false]), all, seconds: 0.5, seconds_predict: 0.1 };
         let skipped = Outcome::Skipped { skipped: "too slow".into() };
         let outcomes = [Outcome::Scored(score), skipped];
         let lines =

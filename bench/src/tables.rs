@@ -7,7 +7,7 @@ use negmm::Method;
 use negmm::compare::Summary;
 
 use crate::datasets::DATASETS;
-use crate::results::{Line, Means, Outcome, Score};
+use crate::results::{FitScores, Line, Means, Outcome};
 
 /// Datasets with a larger fraction of test rows that repeat inputs of training rows are in the third table.
 const REPEATED_FRACTION: f64 = 0.02;
@@ -30,13 +30,13 @@ const MEANS: [Column<Means>; 6] = [
 /// All methods on one dataset.
 struct SetResults<'a> {
     set: &'a str,
-    methods: Vec<(&'a str, BTreeMap<usize, &'a Score>)>,
+    methods: Vec<(&'a str, BTreeMap<usize, &'a FitScores>)>,
 }
 
 impl SetResults<'_> {
     /// Each method's series of a score.
-    fn series(&self, number: impl Fn(&Score) -> Option<f64>) -> Vec<Series> {
-        let of = |scores: &BTreeMap<usize, &Score>| {
+    fn series(&self, number: impl Fn(&FitScores) -> Option<f64>) -> Vec<Series> {
+        let of = |scores: &BTreeMap<usize, &FitScores>| {
             scores.iter().filter_map(|(split, score)| number(score).map(|number| (*split, number))).collect()
         };
         self.methods.iter().map(|(_, scores)| of(scores)).collect()
@@ -228,7 +228,7 @@ mod tests {
 
     fn line(set: &str, method: &str, split: usize, crps: f64, nll: Option<f64>) -> Line {
         let means = |rows| Means { rows, nll, mass_nll: None, crps, rmse: 2.0 * crps, coverage95: 0.9, width95: 1.0 };
-        let score = Score { all: means(10), seconds: 1.0, seconds_predict: 0.1, new: Some(means(8)) };
+        let score = FitScores { all: means(10), seconds: 1.0, seconds_predict: 0.1, new: Some(means(8)) };
         Line { set: set.into(), method: method.into(), split, outcome: Outcome::Scored(score) }
     }
 

@@ -22,7 +22,7 @@ use negmm_bench::options::Options;
 /// Draws of a path's sum.
 const PATHS: usize = 500;
 
-/// A series to forecast: which rows are learnt from, and which origins are scored.
+/// A series to forecast, with its training rows and the origins that are scored.
 struct Case {
     name: &'static str,
     file: &'static str,
@@ -30,14 +30,14 @@ struct Case {
     time: Option<&'static str>,
     series: Option<&'static str>,
     horizon: usize,
-    part: Part,
+    period: Period,
 }
 
-/// Which rows there are, and the last that is learnt from.
-enum Part {
-    /// Days from the first to the last; learnt from up to the second.
+/// The rows of a series, and the last training row.
+enum Period {
+    /// The first day, the last training day, and the last day.
     Days([&'static str; 3]),
-    /// So many last steps are scored.
+    /// The number of last steps that are scored.
     Last(usize),
 }
 
@@ -46,25 +46,25 @@ const fn one_step(
     file: &'static str,
     target: &'static str,
     time: &'static str,
-    part: Part,
+    period: Period,
 ) -> Case {
-    Case { name, file, target, time: Some(time), series: None, horizon: 1, part }
+    Case { name, file, target, time: Some(time), series: None, horizon: 1, period }
 }
 
 const CASES: [Case; 10] = [
-    one_step("goog", "stocks/goog.csv", "close", "date", Part::Days(["2019-01-01", "2022-07-31", "2023-01-31"])),
-    one_step("rcl", "stocks/rcl.csv", "close", "date", Part::Days(["2019-01-01", "2020-04-30", "2020-09-30"])),
-    one_step("gme", "stocks/gme.csv", "close", "date", Part::Days(["2020-11-01", "2022-01-31", "2022-12-31"])),
-    one_step("hufl", "series/etth1.csv.gz", "HUFL", "date", Part::Last(1000)),
-    one_step("pjm", "series/pjm_load.csv.gz", "load_mw", "datetime", Part::Last(1000)),
-    one_step("min_temperature", "series/min_temperature.csv", "Temp", "Date", Part::Last(730)),
-    one_step("passengers", "series/passengers.csv", "Passengers", "Month", Part::Last(48)),
-    Case { horizon: 24, ..one_step("pjm24", "series/pjm_load.csv.gz", "load_mw", "datetime", Part::Last(984)) },
-    Case { horizon: 24, ..one_step("hufl24", "series/etth1.csv.gz", "HUFL", "date", Part::Last(984)) },
+    one_step("goog", "stocks/goog.csv", "close", "date", Period::Days(["2019-01-01", "2022-07-31", "2023-01-31"])),
+    one_step("rcl", "stocks/rcl.csv", "close", "date", Period::Days(["2019-01-01", "2020-04-30", "2020-09-30"])),
+    one_step("gme", "stocks/gme.csv", "close", "date", Period::Days(["2020-11-01", "2022-01-31", "2022-12-31"])),
+    one_step("hufl", "series/etth1.csv.gz", "HUFL", "date", Period::Last(1000)),
+    one_step("pjm", "series/pjm_load.csv.gz", "load_mw", "datetime", Period::Last(1000)),
+    one_step("min_temperature", "series/min_temperature.csv", "Temp", "Date", Period::Last(730)),
+    one_step("passengers", "series/passengers.csv", "Passengers", "Month", Period::Last(48)),
+    Case { horizon: 24, ..one_step("pjm24", "series/pjm_load.csv.gz", "load_mw", "datetime", Period::Last(984)) },
+    Case { horizon: 24, ..one_step("hufl24", "series/etth1.csv.gz", "HUFL", "date", Period::Last(984)) },
     Case {
         series: Some("series"),
         horizon: 48,
-        ..one_step("m4", "series/m4_hourly.csv.gz", "y", "hour", Part::Last(48))
+        ..one_step("m4", "series/m4_hourly.csv.gz", "y", "hour", Period::Last(48))
     },
 ];
 
@@ -97,18 +97,18 @@ fn run(
     let mut roles = SeriesSpec::of(case.target).horizon(case.horizon);
     (roles.time, roles.series) = (case.time.map(Into::into), case.series.map(Into::into));
     let table = Table::read(folder.join(case.file))?;
-    let (table, learnt, last) = match &case.part {
-        Part::Days([first, last_learnt, last]) => {
+    let (table, learnt, last) = match &case.period {
+        Period::Days([first, last_trained, last]) => {
             let Some(Column::Text { codes, levels }) = table.column(case.time.unwrap_or_default()) else {
                 return Err("the stocks' dates are text".into());
             };
             let day = |row: &usize| levels[codes[*row] as usize].as_str();
             let rows: Vec<usize> = (0..table.rows()).filter(|row| day(row) >= *first && day(row) <= *last).collect();
-            let learnt: Vec<usize> = (0..rows.len()).filter(|at| day(&rows[*at]) <= *last_learnt).collect();
+            let learnt: Vec<usize> = (0..rows.len()).filter(|at| day(&rows[*at]) <= *last_trained).collect();
             let last = rows.len() - learnt.len();
             (table.select_rows(&rows), learnt, last)
         }
-        Part::Last(last) => {
+        Period::Last(last) => {
             let histories = Histories::read(&table, &roles, None)?;
             let learnt = histories.series.iter().flat_map(|series| series.rows[..series.len() - last].to_vec());
             let mut learnt: Vec<usize> = learnt.collect();
@@ -142,9 +142,9 @@ fn run(
             score.name, score.nll, score.crps, score.coverage95, score.mase, score.wql
         );
     }
-    let held: Vec<String> =
+    let held_out: Vec<String> =
         forecaster.scores().iter().map(|score| format!("{} {:.4}", score.name, score.crps)).collect();
-    println!("  held-out CRPS: {}", held.join(", "));
+    println!("  held-out CRPS: {}", held_out.join(", "));
     if case.horizon > 1 && case.series.is_none() {
         sums(forecaster, &table, &histories, origins)?;
     }

@@ -5,15 +5,15 @@
 //! ```
 //!
 //! The files are those of `quality --results` and of its peers (`bench/peers/quality.py`), each fit of which had one core to itself. A
-//! set counts where every method has been run on it, with the splits that all of them have: for each the mean CRPS over splits beside
-//! that of the best method, of which the geometric mean over sets is the point's height. Its seconds are the mean over sets of a fit.
+//! dataset counts if every method has been run on it, with the splits that all of them have. The height of a point is the geometric mean
+//! over datasets of the mean CRPS over splits, divided by that of the best method; its seconds are the mean over datasets of a fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
 use negmm_bench::datasets::BenchDataset;
 use negmm_bench::options::Options;
-use negmm_bench::results::{self, Line, Outcome, Score};
+use negmm_bench::results::{self, FitScores, Line, Outcome};
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel, Style};
 
 /// Powers of ten that the axis of seconds may show.
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// For each method the mean CRPS and the mean seconds over the splits of a set that all of them have, if there are any.
 fn on_set(lines: &[Line], set: &str, methods: &[String]) -> Option<Vec<(f64, f64)>> {
-    let of_method = |method: &String| -> BTreeMap<usize, &Score> {
+    let of_method = |method: &String| -> BTreeMap<usize, &FitScores> {
         let own = lines.iter().filter(|line| line.set == set && line.method == *method);
         own.filter_map(|line| match &line.outcome {
             Outcome::Scored(score) => Some((line.split, score)),
@@ -67,7 +67,7 @@ fn on_set(lines: &[Line], set: &str, methods: &[String]) -> Option<Vec<(f64, f64
     let scores: Vec<_> = methods.iter().map(of_method).collect();
     let common: Vec<usize> =
         scores.first()?.keys().copied().filter(|split| scores.iter().all(|own| own.contains_key(split))).collect();
-    let mean = |own: &BTreeMap<usize, &Score>, number: fn(&Score) -> f64| {
+    let mean = |own: &BTreeMap<usize, &FitScores>, number: fn(&FitScores) -> f64| {
         common.iter().map(|split| number(own[split])).sum::<f64>() / common.len() as f64
     };
     let means = |own| (mean(own, |score| score.all.crps), mean(own, |score| score.seconds));

@@ -48,11 +48,11 @@ impl Data {
     }
 }
 
-/// Everything one training step changes.
+/// The state of a training step.
 struct Trainer {
     data: Data,
     pass: LstmWorkspace,
-    /// The LSTM's weights and then the linear layer's; gradient and moments are laid out alike.
+    /// The LSTM's weights and then the linear layer's; gradient and moments have the same layout.
     weights: Vec<Chunk>,
     gradient: Vec<Chunk>,
     first: Vec<Chunk>,
@@ -60,9 +60,9 @@ struct Trainer {
     steps: i32,
     rows: Vec<Chunk>,
     gathered: Vec<Chunk>,
-    /// The LSTM's outputs and a constant one, and the same turned.
+    /// The LSTM's outputs and a constant one, and the same transposed.
     level: Vec<Chunk>,
-    turned: Vec<Chunk>,
+    transposed: Vec<Chunk>,
     raw: Vec<Chunk>,
     raw_deltas: Vec<Chunk>,
     deltas: Vec<Chunk>,
@@ -96,7 +96,7 @@ impl Trainer {
             rows: zeros(LSTM.inputs() * PANEL_CHUNKS),
             gathered: zeros(PANEL * X_STRIDE),
             level,
-            turned: zeros(PANEL * LINEAR_STRIDE),
+            transposed: zeros(PANEL * LINEAR_STRIDE),
             raw: zeros(HEAD.outputs() * PANEL_CHUNKS),
             raw_deltas: zeros(HEAD.outputs() * PANEL_CHUNKS),
             deltas: zeros(LSTM.hidden * PANEL_CHUNKS),
@@ -135,10 +135,10 @@ impl Trainer {
             panel: &mut self.panel,
             scratch: &mut self.scratch,
         });
-        transpose::<L>(&self.level, PANEL_CHUNKS, LINEAR_STRIDE * WIDTH, &mut self.turned, PANEL);
+        transpose::<L>(&self.level, PANEL_CHUNKS, LINEAR_STRIDE * WIDTH, &mut self.transposed, PANEL);
         L::call(Product {
             a: Strided { values: floats(&self.raw_deltas), row_stride: PANEL, column_stride: 1 },
-            b: &self.turned,
+            b: &self.transposed,
             c: linear_gradient,
             start: Start::Itself,
             rows: HEAD.outputs(),
@@ -210,7 +210,7 @@ impl Kernel for Loss<'_> {
 
 /// What is timed.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum TimedPart {
     Step,
     Forward,
     Backward,
@@ -220,7 +220,7 @@ enum Part {
 struct Run<'a> {
     trainer: &'a mut Trainer,
     batch: &'a [u32],
-    part: Part,
+    part: TimedPart,
 }
 
 impl Kernel for Run<'_> {
@@ -231,19 +231,19 @@ impl Kernel for Run<'_> {
         let Self { trainer, batch, part } = self;
         let own = LSTM.chunks();
         match part {
-            Part::Step => return trainer.step::<L>(batch),
-            Part::Forward => trainer.pass.forward::<L>(&trainer.rows, &trainer.weights[..own], None),
-            Part::Backward => {
+            TimedPart::Step => return trainer.step::<L>(batch),
+            TimedPart::Forward => trainer.pass.forward::<L>(&trainer.rows, &trainer.weights[..own], None),
+            TimedPart::Backward => {
                 let gradient = &mut trainer.gradient[..own];
                 trainer.pass.backward::<L>(&trainer.deltas, &trainer.weights[..own], gradient);
             }
-            Part::Adam => trainer.adam::<L>(),
+            TimedPart::Adam => trainer.adam::<L>(),
         }
         0.0
     }
 }
 
-/// Nothing but multiply-adds in registers: the most that any product can reach. Gives how many there were.
+/// Only multiply-adds in registers: the peak of any product. Returns their number.
 struct Peak;
 
 impl Kernel for Peak {
@@ -321,7 +321,7 @@ fn main() {
         let mut rng = Rng::new(2, 0);
         let mut order: Vec<u32> = (0..ROWS as u32).collect();
         let mut losses = Vec::with_capacity(STEPS);
-        let mut time = |part: Part| {
+        let mut time = |part: TimedPart| {
             let mut best = f64::INFINITY;
             for _ in 0..STEPS / (ROWS / PANEL) {
                 rng.shuffle(&mut order);
@@ -329,15 +329,15 @@ fn main() {
                     let start = Instant::now();
                     let loss = isa.run(Run { trainer: &mut trainer, batch, part });
                     best = best.min(start.elapsed().as_secs_f64());
-                    if part == Part::Step {
+                    if part == TimedPart::Step {
                         losses.push(loss);
                     }
                 }
             }
             best
         };
-        let step = time(Part::Step);
-        let (ahead, back, adam) = (time(Part::Forward), time(Part::Backward), time(Part::Adam));
+        let step = time(TimedPart::Step);
+        let (ahead, back, adam) = (time(TimedPart::Forward), time(TimedPart::Backward), time(TimedPart::Adam));
         best_step = best_step.min(step);
         println!(
             "{isa:?} step {:.0} us ({:.1} GFLOP/s): forward {:.0} us ({:.1} GFLOP/s), backward {:.0} us ({:.1} GFLOP/s), Adam \

@@ -39,7 +39,7 @@ fn main() -> Result<(), String> {
     println!("|---|---|---|---|");
     let (mut operations, mut totals) = (0.0, [0.0; 2]);
     for layer in units.windows(2) {
-        for kind in [Kind::Forward, Kind::Gradient, Kind::Backward] {
+        for kind in [ProductKind::Forward, ProductKind::Gradient, ProductKind::Backward] {
             let mut work = Work::new(kind, layer[0], layer[1], batch);
             let mut best = [f64::INFINITY; 2];
             for _ in 0..rounds {
@@ -64,7 +64,7 @@ fn main() -> Result<(), String> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum ProductKind {
     /// values = weights · inputs.
     Forward,
     /// gradient += deltas · inputsᵀ.
@@ -75,7 +75,7 @@ enum Kind {
 
 /// One product of one layer: `rows` × `inner` times `inner` × `columns`.
 struct Work {
-    kind: Kind,
+    kind: ProductKind,
     batch: usize,
     rows: usize,
     inner: usize,
@@ -86,11 +86,11 @@ struct Work {
 }
 
 impl Work {
-    fn new(kind: Kind, inputs: usize, outputs: usize, batch: usize) -> Self {
+    fn new(kind: ProductKind, inputs: usize, outputs: usize, batch: usize) -> Self {
         let (rows, inner, columns) = match kind {
-            Kind::Forward => (outputs, inputs, batch),
-            Kind::Gradient => (outputs, batch, inputs.next_multiple_of(WIDTH)),
-            Kind::Backward => (inputs, outputs, batch),
+            ProductKind::Forward => (outputs, inputs, batch),
+            ProductKind::Gradient => (outputs, batch, inputs.next_multiple_of(WIDTH)),
+            ProductKind::Backward => (inputs, outputs, batch),
         };
         let mut rng = Rng::new(1, 0);
         let mut list = |numbers: usize| -> Vec<Chunk> {
@@ -107,7 +107,7 @@ impl Work {
         for panel in 0..self.batch / PANEL {
             let a = floats(&self.a);
             let product = match self.kind {
-                Kind::Gradient => Product {
+                ProductKind::Gradient => Product {
                     a: Strided { values: &a[panel * rows * PANEL..], row_stride: PANEL, column_stride: 1 },
                     b: &self.b[panel * PANEL * columns / WIDTH..],
                     c: &mut self.c,
@@ -116,9 +116,9 @@ impl Work {
                     inner: PANEL,
                     chunks: columns / WIDTH,
                 },
-                Kind::Forward | Kind::Backward => {
+                ProductKind::Forward | ProductKind::Backward => {
                     let (row_stride, column_stride) =
-                        if matches!(self.kind, Kind::Forward) { (inner, 1) } else { (1, rows) };
+                        if matches!(self.kind, ProductKind::Forward) { (inner, 1) } else { (1, rows) };
                     Product {
                         a: Strided { values: a, row_stride, column_stride },
                         b: &self.b[panel * inner * PANEL_CHUNKS..],
@@ -138,8 +138,8 @@ impl Work {
     /// The same product over the whole batch; all matrices row-major except the weights of the backward pass.
     fn gemm(&mut self) {
         let (rows, inner, columns) = (self.rows as isize, self.inner as isize, self.columns as isize);
-        let (a_row, a_column) = if matches!(self.kind, Kind::Backward) { (1, rows) } else { (inner, 1) };
-        let add = matches!(self.kind, Kind::Gradient);
+        let (a_row, a_column) = if matches!(self.kind, ProductKind::Backward) { (1, rows) } else { (inner, 1) };
+        let add = matches!(self.kind, ProductKind::Gradient);
         // SAFETY: a, b and c hold rows × inner, inner × columns and rows × columns numbers, and c is borrowed exclusively.
         unsafe {
             gemm(

@@ -25,7 +25,7 @@ use negmm::train::Engine;
 use negmm::{FitOptions, Method, Table, fit_with};
 use negmm_bench::datasets::BenchDataset;
 use negmm_bench::options::Options;
-use negmm_bench::results::{self, Line, Outcome, RowScores, Score};
+use negmm_bench::results::{self, FitScores, Line, Outcome, RowScores};
 use negmm_bench::tables;
 use negmm_cuda::Trainer;
 
@@ -177,7 +177,7 @@ fn score(
     seed: usize,
     method: &Method,
     engine: &dyn Engine,
-) -> negmm::Result<Score> {
+) -> negmm::Result<FitScores> {
     let inputs = set.inputs();
     let options = FitOptions::default().seed(seed as u64).inputs(inputs).engine(engine);
     let (train, test) = (table.select_rows(&split.train), table.select_rows(&split.test));
@@ -189,5 +189,5 @@ fn score(
     let seconds_predict = start.elapsed().as_secs_f64();
     let rows = RowScores::of(&predictions, &model.encoder().targets(&test)?, set.step)?;
     let all = rows.means(&vec![true; split.test.len()]).ok_or_else(|| negmm::Error::data("no test rows"))?;
-    Ok(Score { all, seconds, seconds_predict, new: rows.means(&set.new_inputs(table, split)) })
+    Ok(FitScores { all, seconds, seconds_predict, new: rows.means(&set.new_inputs(table, split)) })
 }

@@ -31,7 +31,7 @@ fn main() {
         let mut ours = f64::INFINITY;
         for isa in Isa::ALL.into_iter().filter(|isa| isa.available()) {
             let [loss, step, regulariser] =
-                [Part::Loss, Part::Step, Part::Regulariser].map(|part| microseconds(isa, samples, part));
+                [TimedPart::Loss, TimedPart::Step, TimedPart::Regulariser].map(|part| microseconds(isa, samples, part));
             println!(
                 "M={samples} {isa:?}: loss and gradient {loss:.2} us, step {step:.2} us, regulariser {regulariser:.0} us"
             );
@@ -46,7 +46,7 @@ fn main() {
 
 /// What is timed.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum TimedPart {
     /// Score and gradient of the outputs.
     Loss,
     /// Forward, loss, backward, Adam.
@@ -55,14 +55,14 @@ enum Part {
     Regulariser,
 }
 
-fn microseconds(isa: Isa, samples: usize, part: Part) -> f64 {
+fn microseconds(isa: Isa, samples: usize, part: TimedPart) -> f64 {
     let (runs, steps) = match part {
-        Part::Regulariser => (5, 2),
+        TimedPart::Regulariser => (5, 2),
         _ if isa == Isa::Plain => (5, 20),
         _ => (RUNS, 200),
     };
     let mut bench = Bench::new(samples);
-    isa.run(Steps { bench: &mut bench, steps, part: Part::Step });
+    isa.run(Steps { bench: &mut bench, steps, part: TimedPart::Step });
     let mut best = f64::INFINITY;
     for _ in 0..runs {
         let start = Instant::now();
@@ -197,7 +197,7 @@ impl Bench {
 struct Steps<'a> {
     bench: &'a mut Bench,
     steps: usize,
-    part: Part,
+    part: TimedPart,
 }
 
 impl Kernel for Steps<'_> {
@@ -209,9 +209,9 @@ impl Kernel for Steps<'_> {
         let mut sum = 0.0;
         for _ in 0..self.steps {
             sum += match self.part {
-                Part::Loss => self.bench.loss::<L>(&y),
-                Part::Step => self.bench.step::<L>(),
-                Part::Regulariser => self.bench.regulariser::<L>(),
+                TimedPart::Loss => self.bench.loss::<L>(&y),
+                TimedPart::Step => self.bench.step::<L>(),
+                TimedPart::Regulariser => self.bench.regulariser::<L>(),
             };
         }
         assert!(sum.is_finite(), "{} samples", self.bench.samples);

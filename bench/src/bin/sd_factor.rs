@@ -1,7 +1,8 @@
-//! Measures the exponent in the sd factor of `auto` (docs/derivations.md): with k the factor of all sds that suits the out-of-fold
-//! predictions best, and f the one that suits the pool's predictions of the test rows best, log f = c log k. Prints c beside the rule's, the c with
-//! the least test NLL, and what exponents 0 and 1 add to the rule's NLL. The lines "all" are of sets without grid: a density on a grid has no
-//! least NLL.
+//! Measures the exponent in the sd factor of `auto` (docs/derivations.md): with k the best factor of all sds for the out-of-fold
+//! predictions, and f the best factor for the pool's predictions of the test rows, log f = c log k. Prints c and that of the rule, the c
+//! with the smallest test NLL, and what exponents 0 and 1 add to the rule's NLL. The lines "all" are of datasets without a grid: a
+//! density on a grid has no smallest NLL.
+
 //!
 //! ```text
 //! sd_factor [--sets a,b] [--members 1,2,3] [--folds 5] [--splits 8] [--steps 1500] [--rows 2000]

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use negmm::Result;
 use negmm::train::{Callbacks, NetworkJob, Trained};
-use negmm_nn::train::Start;
 
 use crate::device::{Device, Failure};
 use crate::layout::Layout;
+use crate::pending_job::PendingJob;
 use crate::record::{EpochRecord, list};
 use crate::shape::Shape;
 use crate::source::Source;
@@ -31,13 +31,6 @@ const MAX_BLOCKS: usize = 32;
 /// Minimal rows per block: every block reads all weights, so fewer rows are not worth it.
 const MIN_ROWS_PER_BLOCK: usize = 8;
 
-/// A job that waits for the device. `number` is its number in the caller's queue.
-pub(crate) struct PendingJob {
-    pub(crate) number: usize,
-    pub(crate) job: NetworkJob,
-    pub(crate) start: Start,
-}
-
 /// Result of a job.
 pub(crate) enum Outcome {
     /// Trained, or cancelled by the caller.
@@ -50,12 +43,12 @@ pub(crate) enum Outcome {
 pub(crate) struct Batch {
     pub(crate) shape: Shape,
     pub(crate) layout: Layout,
-    pending: Mutex<State>,
+    pending: Mutex<BatchState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct BatchState {
     jobs: VecDeque<PendingJob>,
     closed: bool,
 }
@@ -75,7 +68,7 @@ impl Batch {
         Self { shape, layout, pending: Mutex::default(), changed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BatchState> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

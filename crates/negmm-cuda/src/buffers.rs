@@ -2,10 +2,10 @@
 
 use negmm::train::NetworkJob;
 
-use crate::batch::PendingJob;
 use crate::device::Device;
 use crate::layout::Layout;
-use crate::record::{State, bytes};
+use crate::pending_job::PendingJob;
+use crate::record::{TrainingState, bytes};
 use crate::shape::Shape;
 
 /// Byte offsets of a job's buffers: first those that are uploaded, then those that start as zeros.
@@ -108,16 +108,16 @@ pub(crate) fn device_bytes<D: Device>(job: &NetworkJob, parts: (&Shape, &Layout)
         job.validation.len() * size_of::<u32>(),
         parts.0.parameters() * size_of::<f32>(),
         job.data.features() * size_of::<f32>(),
-        size_of::<State>(),
+        size_of::<TrainingState>(),
     ];
     end.end + shuffle_lists.iter().map(|bytes| bytes.next_multiple_of(ALIGNMENT)).sum::<usize>()
 }
 
 /// Training state before the first step.
-fn initial_state(job: &NetworkJob) -> State {
-    // SAFETY: a `State` consists of numbers; all zeros is valid.
-    let zeros: State = unsafe { std::mem::zeroed() };
-    State {
+fn initial_state(job: &NetworkJob) -> TrainingState {
+    // SAFETY: a `TrainingState` consists of numbers; all zeros is valid.
+    let zeros: TrainingState = unsafe { std::mem::zeroed() };
+    TrainingState {
         beta_powers: [1.0; 2],
         best_score: f64::INFINITY,
         half_best_scores: [f64::INFINITY; 2],

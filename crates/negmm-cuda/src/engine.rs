@@ -8,9 +8,11 @@ use negmm::Result;
 use negmm::train::{Callbacks, CpuEngine, Engine, Estimate, Job, NetworkJob, Queue, Trained};
 use negmm_nn::train::Start;
 
-use crate::batch::{Batch, Outcome, PendingJob};
+use crate::batch::{Batch, Outcome};
 use crate::device::{CudaDevice, Device};
+use crate::header::header;
 use crate::layout::Layout;
+use crate::pending_job::PendingJob;
 use crate::shape::Shape;
 use crate::tiling::Tiling;
 use crate::training_log::check_cancelled;
@@ -71,16 +73,16 @@ impl<D: Device> Engine for CudaEngine<D> {
     }
 }
 
-/// State that all threads of a run share.
+/// The state of a run, used by all its threads.
 struct RunState<'a> {
     queue: &'a dyn Queue,
     callbacks: &'a Callbacks<'a>,
-    state: Mutex<State>,
+    state: Mutex<EngineState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct EngineState {
     batches: HashMap<String, Arc<Batch>>,
     outcomes: VecDeque<Outcome>,
     notified: BTreeSet<String>,
@@ -92,7 +94,7 @@ struct State {
     ended: bool,
 }
 
-impl State {
+impl EngineState {
     /// Closes all batches when no more jobs can arrive.
     fn close(&self) {
         if self.ended && self.requesting == 0 {
@@ -102,7 +104,7 @@ impl State {
 }
 
 impl RunState<'_> {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, EngineState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -188,7 +190,7 @@ impl<'scope, 'a, D: Device> CpuQueue<'scope, 'a, D> {
                 return Some((number, job.into()));
             }
         };
-        let key = shape.header(&layout);
+        let key = header(&shape, &layout);
         let mut state = self.shared.lock();
         let batch = state.batches.entry(key).or_insert_with(|| {
             let batch = Arc::new(Batch::new(shape, layout));

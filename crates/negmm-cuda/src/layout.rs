@@ -5,8 +5,9 @@ use std::fmt::Write;
 use negmm::net::Stem;
 use negmm::train::{Optimiser, SD_FACTORS};
 
-use crate::record::State;
-use crate::shape::{HeadKind, PANEL, Shape, table};
+use crate::constants::table;
+use crate::record::TrainingState;
+use crate::shape::{HeadKind, PANEL, Shape};
 
 /// Layout of a workspace: its buffers as constants of the kernel, offsets in floats.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ impl Layout {
     fn build(shape: &Shape, shared: bool) -> Self {
         let mut builder = LayoutBuilder { end: 0, text: String::new() };
         let (stride, terms) = (shape.row_stride(), shape.terms());
-        builder.buffer("STATE", size_of::<State>() / size_of::<f32>());
+        builder.buffer("STATE", size_of::<TrainingState>() / size_of::<f32>());
         builder.buffer("SHARED_WEIGHTS", if shared { shape.parameters() } else { 0 });
         layer_buffers(shape, &mut builder);
         for name in [

@@ -5,7 +5,7 @@ use crate::shape::SCORE_SUMS;
 /// Training state that persists across launches.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct State {
+pub(crate) struct TrainingState {
     pub(crate) beta_powers: [f64; 2],
     pub(crate) rate: f64,
     pub(crate) sum_squared_rates: f64,
@@ -139,7 +139,7 @@ pub(crate) struct QuantilesRecord {
 pub(crate) unsafe trait Plain: Copy {}
 
 // SAFETY: numbers and arrays of numbers, repr(C).
-unsafe impl Plain for State {}
+unsafe impl Plain for TrainingState {}
 // SAFETY: as above.
 unsafe impl Plain for EpochRecord {}
 // SAFETY: as above.

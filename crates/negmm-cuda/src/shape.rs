@@ -1,13 +1,9 @@
 //! The shape of a kernel: all properties of a job that are compile-time constants, equal for all networks that share the kernel.
 
-use std::fmt::Write;
-
-use negmm::net::{Activation, Network, Stem};
+use negmm::net::{Network, Stem};
 use negmm::train::{NetworkJob, Objective, Optimiser, SD_FACTORS, Selection};
 use negmm_nn::net::Layer;
 use negmm_nn::train::Start;
-
-use crate::layout::Layout;
 
 /// Rows of a panel, the unit in which batches are padded and summed.
 pub(crate) const PANEL: usize = 32;
@@ -187,93 +183,7 @@ impl Shape {
             }
         }
     }
-
-    /// Constants of the kernel source.
-    pub(crate) fn header(&self, layout: &Layout) -> String {
-        let mut text = String::new();
-        let mut define = |name: &str, value: usize| writeln!(text, "#define {name} {value}").unwrap_or(());
-        let (components, atoms, mean_bound, ceiling, bounds) = match self.head {
-            HeadKind::Mixture { components, atoms, mean_bound, ceiling, bounds } => {
-                (components, atoms, mean_bound, ceiling, bounds)
-            }
-            HeadKind::Gaussian => (1, 0, false, false, false),
-            HeadKind::Samples { .. } => (0, 0, false, false, false),
-        };
-        let (stem, embedded) = match &self.network.stem {
-            Some(Stem::Periodic(periodic)) => (1, &periodic.embedded[..]),
-            _ => (0, &[][..]),
-        };
-        let (head, samples) = match self.head {
-            HeadKind::Mixture { .. } => (0, 0),
-            HeadKind::Gaussian => (1, 0),
-            HeadKind::Samples { samples } => (2, samples),
-        };
-        let activation = match self.network.activation {
-            Activation::Relu => 0,
-            Activation::Tanh => 1,
-            Activation::Silu => 2,
-        };
-        let optimiser = match self.optimiser {
-            Optimiser::ScheduleFree => 1,
-            Optimiser::Muon => 2,
-            _ => 0,
-        };
-        let draws: Vec<usize> = self.matrices.iter().map(|matrix| 8 * matrix.outputs).collect();
-        let hidden = &draws[..draws.len() - 1];
-        for (name, value) in [
-            ("LAYERS", self.matrices.len()),
-            ("INPUTS", self.network.inputs),
-            ("ROWS", self.rows),
-            ("PART_PANELS", self.part / PANEL),
-            ("PARTS", self.parts),
-            ("PANEL_DRAWS", hidden.iter().sum()),
-            ("PARAMETERS", self.parameters()),
-            ("STEM_PARAMETERS", self.stem_floats()),
-            ("STEM", stem),
-            ("EMBEDDED", embedded.len()),
-            ("HEAD", head),
-            ("SAMPLES", samples),
-            ("COMPONENTS", components),
-            ("ATOMS", atoms),
-            ("HAS_MEAN_BOUND", mean_bound.into()),
-            ("HAS_CEILING", ceiling.into()),
-            ("BOUNDS", bounds.into()),
-            ("INTERVALS", self.intervals.into()),
-            ("CALIBRATED", self.calibrated.into()),
-            ("CACHED_PAIRS", self.caches_pairs(layout.shared).into()),
-            ("ACTIVATION", activation),
-            ("OPTIMIZER", optimiser),
-            ("ADVERSARIAL", self.adversarial.into()),
-            ("DROPOUT", self.dropout.into()),
-            ("SCORE_SUMS", SCORE_SUMS),
-            ("SD_FACTORS", SD_FACTORS.len()),
-        ] {
-            define(name, value);
-        }
-        let starts = |draws: &[usize]| -> Vec<usize> {
-            draws.iter().scan(0, |sum, draws| Some(std::mem::replace(sum, *sum + draws))).collect()
-        };
-        let units: Vec<usize> =
-            [self.matrices[0].inputs].into_iter().chain(self.matrices.iter().map(|matrix| matrix.outputs)).collect();
-        let of = |pick: fn(&Matrix) -> usize| -> Vec<usize> { self.matrices.iter().map(pick).collect() };
-        text += &table("UNITS", &units);
-        text += &table("STRIDES", &of(|matrix| matrix.stride));
-        text += &table("STARTS", &of(|matrix| matrix.start));
-        text += &table("RESIDUAL", &of(|matrix| matrix.residual.into()));
-        text += &table("LAYER_DRAWS", &starts(&draws));
-        text += &table("EMBEDDED_INPUTS", &embedded.iter().map(|input| input.input).collect::<Vec<_>>());
-        text += &floats("EMBEDDED_LOWS", &embedded.iter().map(|input| input.low).collect::<Vec<_>>());
-        text += &floats("EMBEDDED_HIGHS", &embedded.iter().map(|input| input.high).collect::<Vec<_>>());
-        text += &floats("SD_FACTOR_EXPONENTS", &SD_FACTORS.map(|factor| -0.5 / (factor * factor)));
-        text += &floats("SD_FACTOR_CONSTANTS", &SD_FACTORS.map(|factor| HALF_LN_2_PI + libm::logf(factor)));
-        text += &floats("SD_FACTOR_INVERSES", &SD_FACTORS.map(|factor| 1.0 / factor));
-        text += &layout.header();
-        text
-    }
 }
-
-/// ln(2 pi) / 2
-const HALF_LN_2_PI: f32 = 0.918_938_5;
 
 fn matrices(network: &Network) -> Vec<Matrix> {
     let layers = network.layers();
@@ -294,18 +204,4 @@ fn matrices(network: &Network) -> Vec<Matrix> {
         matrix
     };
     layers.iter().map(matrix).collect()
-}
-
-/// A list as a constexpr function of the index, which the compiler can fold.
-pub(crate) fn table(name: &str, list: &[usize]) -> String {
-    function("int", name, list.iter().map(usize::to_string))
-}
-
-fn floats(name: &str, list: &[f32]) -> String {
-    function("float", name, list.iter().map(|number| format!("{number:e}f")))
-}
-
-fn function(kind: &str, name: &str, list: impl Iterator<Item = String>) -> String {
-    let chain: String = list.enumerate().map(|(at, value)| format!("at == {at} ? {value} : ")).collect();
-    format!("DEVICE constexpr {kind} {name}(int at) {{ return {chain}0; }}\n")
 }

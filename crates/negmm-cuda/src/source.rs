@@ -1,5 +1,6 @@
 //! Source of a kernel: the constants of its shape, then the parts of `kernel/` that it needs.
 
+use crate::header::header;
 use crate::layout::Layout;
 use crate::shape::{HeadKind, Shape};
 use crate::tiling::{THREADS, Tiling};
@@ -50,7 +51,7 @@ impl Source {
         text += "#define FORWARD_TILE 2\n#define GRADIENT_TILE 2\n";
         text += &tiling.header();
         text += include_str!("kernel/team.cu");
-        text += &shape.header(layout);
+        text += &header(shape, layout);
         text += include_str!("kernel/math.cu");
         text += include_str!("kernel/job.cu");
         text += include_str!("kernel/activation.cu");
@@ -83,7 +84,7 @@ impl Source {
             format!("#define BLOCKS_PER_NETWORK 1\n#define THREADS {THREADS}\n#define BLOCKS_PER_SM {resident}\n");
         text += &tiling.header();
         text += include_str!("kernel/team.cu");
-        text += &shape.header(&layout);
+        text += &header(shape, &layout);
         for part in [
             include_str!("kernel/math.cu"),
             include_str!("kernel/job.cu"),

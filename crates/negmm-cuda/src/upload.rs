@@ -7,15 +7,15 @@ use negmm::data::Dataset;
 use negmm::net::Parameters;
 use negmm::train::{NetworkJob, Objective, Optimiser, Schedule, Selection, TrainedNetwork};
 
-use crate::batch::PendingJob;
 use crate::buffers::{BufferOffsets, UploadBuffer, ZeroedRegion, device_bytes};
 use crate::device::{Device, Failure};
 use crate::layout::Layout;
+use crate::pending_job::PendingJob;
 use crate::record::{JobRecord, bytes, list};
 use crate::shape::Shape;
 use crate::training_log::TrainingLog;
 
-/// Data rows and learning-rate tables that jobs share; they stay on the device while a job uses them.
+/// Data rows and learning-rate tables that several jobs use; they stay on the device while a job uses them.
 pub(crate) struct SharedBuffers<D: Device> {
     data: Mutex<HashMap<usize, Weak<Rows<D>>>>,
     rate_factors: Mutex<RateTables<D>>,
@@ -116,7 +116,7 @@ impl<D: Device> SharedBuffers<D> {
         spec: (&Shape, &Layout),
     ) -> Result<Vec<DeviceJob<D>>, Failure> {
         let _alone = self.allocation.lock().unwrap_or_else(PoisonError::into_inner);
-        // Checked before the free memory: a job that ends in between may have held what is missing.
+        // Checked before the free memory: a job that ends in between may free memory.
         let idle = Arc::strong_count(&self.live_jobs) == 1;
         let mut shared: Vec<SharedOf<D>> = Vec::with_capacity(waiting.len());
         for PendingJob { job, .. } in waiting {
@@ -250,7 +250,7 @@ impl<D: Device> DeviceJob<D> {
     }
 }
 
-/// Total weights of a job's validation rows, or of both halves of them in cross-fitting.
+/// Total weights of a job's validation rows, or of both split of them in cross-fitting.
 #[derive(Default)]
 struct ValidationWeights {
     /// Where the second half begins; 0 without cross-fitting.
@@ -267,14 +267,14 @@ impl ValidationWeights {
         let total = |rows: &[u32]| -> f64 { rows.iter().map(weight).sum() };
         let uncensored =
             |rows: &[u32]| -> f64 { rows.iter().filter(|row| !data.is_censored(**row as usize)).map(weight).sum() };
-        let halves = job.plan.cross_fitting_split;
-        let (halves, sets) = match rows.split_at_checked(halves) {
-            Some((first, second)) if !first.is_empty() && !second.is_empty() => (halves, [first, second]),
+        let split = job.plan.cross_fitting_split;
+        let (split, sets) = match rows.split_at_checked(split) {
+            Some((first, second)) if !first.is_empty() && !second.is_empty() => (split, [first, second]),
             _ => (0, [rows, &[]]),
         };
         let all = total(rows);
         Self {
-            half_split: halves,
+            half_split: split,
             totals: sets.map(total),
             uncensored: sets.map(uncensored),
             half_weights: sets.map(|rows| total(rows) / all),

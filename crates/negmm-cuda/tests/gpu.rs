@@ -8,7 +8,7 @@ use common::predictors;
 use negmm::train::CpuEngine;
 use negmm_cuda::CudaEngine;
 
-/// Every how many jobs one is run: a sanitizer is too slow for all.
+/// Only every n-th job is run, all by default: a sanitizer is too slow for all.
 fn every() -> usize {
     std::env::var("NEGMM_BITS").ok().and_then(|every| every.parse().ok()).unwrap_or(1)
 }
@@ -44,5 +44,7 @@ fn inference_is_bit_identical_to_the_cpu() {
 }
 
 mod contract {
-    engine_contract!(super::CudaEngine::new(0).ok());
+    use super::common::WithoutFallback;
+
+    engine_contract!(super::CudaEngine::new(0).ok().map(WithoutFallback::new));
 }

@@ -23,7 +23,7 @@ const HARMONICS: usize = 2;
 
 /// The features of a part, rows × features, of seconds since 1970, and whether they are numbers that vary, not 0 or 1.
 pub fn part(graph: &mut Graph, part: &TimePart, seconds: &Value) -> (Value, bool) {
-    // Any number will do where the time is missing.
+    // Missing times become any number.
     let missing = graph.op("IsNaN", &[seconds]);
     let zero = graph.number(0.0);
     let seconds = graph.op("Where", &[&missing, &zero, seconds]);

@@ -1,6 +1,6 @@
 //! The distribution function of each row in a graph, and its quantiles.
 //!
-//! Every distribution has the form F(x) = sum_k c_k cdf(a_k x + b_k) - d + (the atoms up to x). Quantiles are found by unrolled
+//! Every distribution function is F(x) = sum_k c_k cdf(a_k x + b_k) - d + (the atoms up to x). Quantiles are found by unrolled
 //! bisection, since a graph without loops runs everywhere. The last bracket is so short that F is linear in it.
 
 use crate::graph::{Graph, Value};
@@ -18,7 +18,7 @@ pub struct Cdf {
     pub slopes: Value,
     pub offsets: Value,
     pub weights: Value,
-    /// rows × 1: d, where there is one.
+    /// rows × 1: d, if there is one.
     pub base: Option<Value>,
     /// rows × atoms: their probabilities; and their values.
     pub atoms: Option<(Value, Vec<f64>)>,
@@ -77,7 +77,7 @@ impl Cdf {
         self.at_atoms(graph, &found, &levels)
     }
 
-    /// Where an atom makes F jump over a level, the quantile is that atom.
+    /// If an atom makes F jump over a level, the quantile is that atom.
     fn at_atoms(&self, graph: &mut Graph, found: &Value, levels: &Value) -> Value {
         let Some((atoms, values)) = &self.atoms else { return found.clone() };
         let at = graph.doubles(&[1, values.len()], values);

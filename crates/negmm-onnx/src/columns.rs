@@ -155,7 +155,7 @@ fn note(input: &Input) -> Json {
     json!({"name": input.name, "read_as": input.column_type().to_string(), "holds": holds})
 }
 
-/// rows × 1: the sum over numeric columns of (slope · distance outside the range)²; `None` where no column has a slope.
+/// rows × 1: the sum over numeric columns of (slope · distance outside the range)²; `None` if no column has a slope.
 fn widening(graph: &mut Graph, ranges: &[Option<(NumberEncoding, Value)>], slopes: &[f64]) -> Option<Value> {
     let mut sum: Option<Value> = None;
     for (range, slope) in ranges.iter().zip(slopes).filter(|(_, slope)| **slope > 0.0) {

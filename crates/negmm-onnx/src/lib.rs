@@ -6,7 +6,7 @@
 //! | output | shape | meaning |
 //! |---|---|---|
 //! | `weights`, `means`, `sds` | rows × components | the mixture, in the target's own unit; an sd of 0 is an atom |
-//! | `samples` | rows × samples | instead of these, where the method predicts samples |
+//! | `samples` | rows × samples | instead of these, if the method predicts samples |
 //! | `mean`, `sd` | rows | of the prediction, with bounds, grid and atoms |
 //! | `quantiles` | rows × levels | of the prediction |
 //!

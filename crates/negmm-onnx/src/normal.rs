@@ -24,7 +24,7 @@ pub const DENSITY_AT_0: f64 = 0.398_942_280_401_432_7;
 
 /// Mills' ratio, (1 - cdf(z)) / pdf(z), of a z that is not negative.
 fn mills(z: f64) -> f64 {
-    /// From here on Laplace's continued fraction with so many terms is exact up to rounding.
+    /// From here on Laplace's continued fraction with this many terms is exact up to rounding.
     const FAR: f64 = 4.0;
     const TERMS: u32 = 100;
     if z < FAR {

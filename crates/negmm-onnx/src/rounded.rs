@@ -8,9 +8,9 @@
 //! wide: E(Y - L) = sum over the cells' ends x of S(x)        E(Y - L)² = sum of 2 (x - L) S(x)
 //! ```
 //!
-//! Such a sum at the middles of [L, L+1], [L+1, L+2] … [U-1, U] is the integral from L to U less the Euler-Maclaurin terms
+//! Such a sum at the middles of [L, L+1], [L+1, L+2] … [U-1, U] is the integral from L to U minus the Euler-Maclaurin terms
 //! 1/24 f', -7/5760 f''', 31/967680 f⁽⁵⁾ and -127/154828800 f⁽⁷⁾ at U, and plus those at L; four of them leave less than 1e-7 where s is
-//! at least 3/2. The derivatives of S are Hermite's polynomials times the density.
+//! at least 3/2. The derivatives of S are Hermite polynomials times the density.
 
 use negmm::Support;
 
@@ -42,7 +42,7 @@ pub fn nearest(graph: &mut Graph, support: &Support, values: &Value) -> Value {
     let index = graph.op("Ceil", &[&shifted]);
     let (first, last) = ends(support, step);
     let index = graph.within(&index, first, last);
-    // 3 / 10 is the double that is written 0.3, 3 · 0.1 is not.
+    // 3 / 10 is the double nearest to 0.3, 3 · 0.1 is not.
     let parts = (1.0 / step).round();
     let exact = parts > 1.0 && (parts * step - 1.0).abs() < 4.0 * f64::EPSILON;
     let value = if exact {
@@ -106,12 +106,12 @@ fn narrow(graph: &mut Graph, m: &Value, s: &Value, first: f64, last: f64) -> (Va
     let (first, last) = (graph.number(first), graph.number(last));
     let (under, above) = (graph.op("Less", &[&index, &first]), graph.op("Greater", &[&index, &last]));
     let outside = graph.op("Or", &[&under, &above]);
-    let share = graph.sub(&high, &low);
+    let probability = graph.sub(&high, &low);
     let zero = graph.number(0.0);
-    let share = graph.op("Where", &[&outside, &zero, &share]);
-    let weighed = graph.mul(&share, &offsets);
-    let mean = graph.reduced("ReduceSum", &weighed, 2, false);
-    let squares = graph.mul(&weighed, &offsets);
+    let probability = graph.op("Where", &[&outside, &zero, &probability]);
+    let weighted = graph.mul(&probability, &offsets);
+    let mean = graph.reduced("ReduceSum", &weighted, 2, false);
+    let squares = graph.mul(&weighted, &offsets);
     let square = graph.reduced("ReduceSum", &squares, 2, false);
     let of_mean = graph.mul(&mean, &mean);
     let variance = graph.sub(&square, &of_mean);

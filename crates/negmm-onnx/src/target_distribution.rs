@@ -8,7 +8,7 @@ use crate::mixture::{Mixture, moments, standardised_atoms};
 use crate::normal::{self, DENSITY_AT_0, FINE};
 use crate::rounded;
 
-/// The distance, in sds, that stands for a missing bound.
+/// The distance of a missing bound, in sds.
 const NO_BOUND: f64 = 1e3;
 
 /// Mean and sd, rows × 1, in the target's unit; and the distribution function, standardised.
@@ -16,7 +16,7 @@ pub struct TargetDistribution {
     pub mean: Value,
     pub sd: Value,
     cdf: Cdf,
-    /// rows × 1: whether a row has no probability between the bounds, and the bound it is then placed at.
+    /// rows × 1: whether a row has no probability between the bounds, and the bound that is then its value.
     outside: Option<(Value, Value)>,
 }
 
@@ -61,7 +61,7 @@ impl TargetDistribution {
 
     /// Truncated at the bounds.
     ///
-    /// The probability of a component between the bounds is computed from the smaller tails: with s = -1 where the mean is below the
+    /// The probability of a component between the bounds is computed from the smaller tails: with s = -1 if the mean is below the
     /// lower bound, else 1, it is s (cdf(s high) - cdf(s low)), in sds from the mean.
     fn truncated(graph: &mut Graph, mixture: &Mixture, atoms: Option<Value>, target: &Target) -> Self {
         let (lower, upper) = target.support.bounds();

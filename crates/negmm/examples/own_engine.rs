@@ -16,7 +16,7 @@ impl Engine for ThroughBytes {
 }
 
 fn train_elsewhere(job: &Job, watch: &Callbacks<'_>) -> Result<Trained> {
-    // The rows travel once for all jobs that share them; here they stay.
+    // The rows are sent once for all jobs that use them; here they stay in this process.
     let bytes = job.to_bytes()?;
     let arrived = Job::from_bytes(&bytes, job.data())?;
     let trained = train(&CpuEngine::new(1), &[arrived], watch).remove(0)?.to_bytes()?;

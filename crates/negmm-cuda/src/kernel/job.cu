@@ -1,7 +1,7 @@
 // Job description, training state and per-epoch record, laid out as in `record.rs`, and the team's view of its workspace.
 
 // Training state that persists across launches, and scalars that the threads of a step share.
-struct State {
+struct TrainingState {
   double beta_powers[2];
   double rate, sum_squared_rates;
   double loss_sum;
@@ -29,7 +29,7 @@ struct Job {
   const double* rate_factors;
   float *weights, *optimizer_state, *averaged_weights, *best_weights, *half_best_weights, *snapshots, *workspace;
   const float* adversarial_steps;
-  State* state;
+  TrainingState* state;
   u64* barrier;
   u64 order_stream, dropout_stream, objective_stream;
   double learning_rate, ema_decay, weight_decay, totals[2], uncensored[2], half_weights[2];
@@ -78,7 +78,7 @@ struct Team {
   DEVICE float* workspace() const { return global_workspace; }
 #endif
 
-  DEVICE State* state() const { return (State*)(workspace() + STATE); }
+  DEVICE TrainingState* state() const { return (TrainingState*)(workspace() + STATE); }
   DEVICE float* weights() const { return SHARED_WORKSPACE ? workspace() + SHARED_WEIGHTS : job->weights; }
   DEVICE void sync() const { sync_team(job->barrier); }
   DEVICE float* activations(int level) const { return workspace() + ACTIVATIONS(level); }

@@ -87,7 +87,7 @@ DEVICE void ratios(const float (&first)[4], const float (&second)[4], float corr
 // Scalars of the current step: step size, bias correction, averaging and weight decay.
 DEVICE void prepare_step(const Team& team) {
   const Job& job = *team.job;
-  State& state = *team.state();
+  TrainingState& state = *team.state();
   double rate = job.learning_rate * (job.rate_factors ? job.rate_factors[state.step] : 1.0);
 #if OPTIMIZER == 1
   double total = state.sum_squared_rates + rate * rate;
@@ -108,7 +108,7 @@ DEVICE void prepare_step(const Team& team) {
 }
 
 // Advances the optimizer's scalars after a step that was applied.
-DEVICE void advance_moments(State& state) {
+DEVICE void advance_moments(TrainingState& state) {
   state.beta_powers[0] *= 0.9;
   state.beta_powers[1] *= 0.999;
   state.sum_squared_rates += state.rate * state.rate;
@@ -117,7 +117,7 @@ DEVICE void advance_moments(State& state) {
 
 DEVICE void apply_step(const Team& team) {
   const Job& job = *team.job;
-  const State& state = *team.state();
+  const TrainingState& state = *team.state();
   const float step_size = state.step_size, correction = state.correction;
   const float average_decay = state.average_decay, decay_factor = state.decay_factor;
   float *weights = team.weights(), *gradient = team.gradient();

@@ -104,7 +104,7 @@ DEVICE float total_loss(const Team& team, int rows) {
 // One optimizer step on the next batch.
 DEVICE void step(const Team& team) {
   const Job& job = *team.job;
-  State& state = *team.state();
+  TrainingState& state = *team.state();
   u32 consumed = state.consumed, order_buffer = state.order_buffer;
   bool reshuffle = consumed == job.train_rows || (job.whole_batches && job.train_rows - consumed < job.batch);
   if (reshuffle) {
@@ -226,7 +226,7 @@ DEVICE bool update_best(double& best_score, double score) {
 // End of an epoch: scores the validation rows with the weights used for prediction, keeps the best checkpoint, decides whether to stop.
 NOINLINE void end_epoch(Team team, Epoch& epoch) {
   const Job& job = *team.job;
-  State& state = *team.state();
+  TrainingState& state = *team.state();
   const float* prediction_weights = job.has_average ? job.averaged_weights : team.weights();
   const float* scored_weights = prediction_weights;
   if (SHARED_WORKSPACE && job.has_average && job.validation_rows > 0) {
@@ -309,9 +309,9 @@ NOINLINE void end_epoch(Team team, Epoch& epoch) {
 // Trains for some epochs; epoch e is recorded in records[e * record_stride].
 DEVICE void train_epochs(const Job* job, float* workspace, Epoch* records, int record_stride, int epochs) {
   Team team = {job, workspace};
-  State* state = team.state();
+  TrainingState* state = team.state();
   init_barrier(job->barrier);
-  for_each((int)(sizeof(State) / 4), [&](int at) { ((u32*)state)[at] = ((const u32*)job->state)[at]; });
+  for_each((int)(sizeof(TrainingState) / 4), [&](int at) { ((u32*)state)[at] = ((const u32*)job->state)[at]; });
   if (job->state->step == 0)
     for_each(PARAMETERS, [&](int at) {
       float weight = job->weights[at];
@@ -329,7 +329,7 @@ DEVICE void train_epochs(const Job* job, float* workspace, Epoch* records, int r
     while (state->step < end && state->step < job->steps) step(team);
     end_epoch(team, records[(u64)epoch * record_stride]);
   }
-  for_each((int)(sizeof(State) / 4), [&](int at) { ((u32*)job->state)[at] = ((const u32*)state)[at]; });
+  for_each((int)(sizeof(TrainingState) / 4), [&](int at) { ((u32*)job->state)[at] = ((const u32*)state)[at]; });
   if (SHARED_WORKSPACE) for_each(PARAMETERS, [&](int at) { job->weights[at] = team.weights()[at]; });
 }
 

@@ -166,15 +166,15 @@ pub fn difficult(components: usize) -> Mixtures {
     let (mut weights, mut means, mut sds) = (Vec::new(), Vec::new(), Vec::new());
     for row in 0..120 {
         for k in 0..components {
-            let (weight, place, sd) = (rng.uniform(), rng.uniform() - 0.5, rng.uniform());
+            let (weight, offset, sd) = (rng.uniform(), rng.uniform() - 0.5, rng.uniform());
             weights.push(if k > 0 && row % 5 == 1 && weight < 0.5 { 0.0 } else { weight * weight + 1e-9 });
             means.push(match row % 6 {
-                0 => 4.0 * place,
-                1 => 1e8 * place,
-                2 => (k % 2) as f64 * 1e3 + place,
+                0 => 4.0 * offset,
+                1 => 1e8 * offset,
+                2 => (k % 2) as f64 * 1e3 + offset,
                 3 => 0.0,
-                4 => 1e300 * place,
-                _ => 1e-200 * place,
+                4 => 1e300 * offset,
+                _ => 1e-200 * offset,
             });
             sds.push(match row % 4 {
                 0 => 0.1 + sd,

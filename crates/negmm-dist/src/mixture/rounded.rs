@@ -8,7 +8,6 @@ use super::moments::Moments;
 use super::panels::Panels;
 use super::truncated_component::TruncatedComponent;
 use super::{DensityRanking, Mixture};
-
 use crate::distribution::Distribution;
 use crate::grid::Grid;
 use crate::highest_density::HighestDensityRegion;

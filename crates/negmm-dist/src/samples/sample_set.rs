@@ -202,6 +202,5 @@ fn mean_of_lowest(values: impl Iterator<Item = f64> + Clone, count: usize, mass:
     let anchor = values.clone().nth(inside / 2).unwrap_or_default();
     let weight = |index: usize| if index + 1 < inside { 1.0 / mass } else { (mass - index as f64) / mass };
     let part = |(index, value): (usize, f64)| weight(index) * (0.5 * value - 0.5 * anchor);
-
     anchor + 2.0 * values.take(inside).enumerate().map(part).sum::<f64>()
 }

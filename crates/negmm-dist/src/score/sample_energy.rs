@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! S(z, y)   = 1/M sum_i |z_i - y| - 1/(2 M²) sum_ij |z_i - z_j|
-//! sum_ij |z_i - z_j| = 2 sum_i (2 rank_i - M - 1) z_i                 rank 1 is the smallest, equals share their mean rank
+//! sum_ij |z_i - z_j| = 2 sum_i (2 rank_i - M - 1) z_i                 rank 1 is the smallest, ties have their mean rank
 //! dS / dz_i = sign(z_i - y) / M - (2 rank_i - M - 1) / M²             sign(0) = 0
 //! S(z, y)   = sum_i (z_i - y) dS / dz_i                               Euler: S grows in proportion to all the z_i - y
 //! ```

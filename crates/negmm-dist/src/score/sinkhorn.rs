@@ -197,7 +197,6 @@ mod tests {
         assert_eq!(gradient(&x, &x), [0.0; 12]);
         assert!(value(&x, &y) > 0.0);
         // All points equal: zero diameter.
-
         assert_eq!((value(&[2.0; 3], &[2.0; 5]), gradient(&[2.0; 3], &[2.0; 5])), (0.0, vec![0.0; 3]));
         assert!((value(&[0.0], &[1.0]) - 0.5).abs() < 1e-15);
         assert!((gradient(&[0.0], &[1.0])[0] + 1.0).abs() < 1e-15);

@@ -87,7 +87,6 @@ impl StemWorkspace {
     }
 
     /// The backward pass from `deltas`, the derivative of the loss with respect to the outputs; adds to the stem's part of `gradient`.
-
     #[inline(always)]
     pub(super) fn backward<L: Lanes>(&mut self, deltas: &[Chunk], weights: &[Chunk], gradient: &mut [Chunk]) {
         let (weights, gradient) = (&weights[..self.chunks], &mut gradient[..self.chunks]);

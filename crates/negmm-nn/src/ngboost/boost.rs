@@ -248,7 +248,6 @@ struct RoundSample<'a> {
 impl Draws {
     fn new(settings: &NgBoost, train: &Sample<'_>, seed: u64) -> Self {
         let part = |fraction: f64, all: usize| (fraction < 1.0).then(|| ((fraction * all as f64) as usize).max(1));
-
         let (rows, features) = (train.y.len(), train.columns.features());
         let all_features: Vec<u32> = (0..features as u32).collect();
         Self {

@@ -170,7 +170,7 @@ impl BinnedColumn {
         let (mut below, mut end) = (0.0, 0.0);
         for at in 0..order.len() {
             let new_value = at == 0 || value(at) > value(at - 1);
-            // A bin is full when it has its share of the weight that the bins before it left over.
+            // A bin is full when it has an equal part of the weight that the bins before it left.
             if new_value && (different <= BINS || below >= end) && lower.len() < BINS {
                 end = below + (total - below) / (BINS - lower.len()) as f64;
                 lower.push(value(at));

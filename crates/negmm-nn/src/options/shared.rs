@@ -1,4 +1,4 @@
-//! Options that networks and boosted trees share.
+//! Options of both networks and boosted trees.
 
 use super::OptionSpec;
 

@@ -176,7 +176,7 @@ fn read_boosted(tensors: &Tensors<'_>, features: usize, held_out: bool) -> std::
     if !rest.is_empty() {
         return Err("its history is not pairs of scores".into());
     }
-    // NaN stands for a missing score: neither can select a round.
+    // NaN encodes a missing score: neither can select a round.
     let round = |[train, validation]: &[f64; 2]| RoundScore {
         train: *train,
         validation: Some(*validation).filter(|score| !score.is_nan()),

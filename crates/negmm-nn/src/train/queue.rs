@@ -270,7 +270,6 @@ impl<R> Queue for GroupQueue<'_, '_, R> {
 
     fn most(&self) -> usize {
         // The number of jobs is known only when all groups are planned.
-
         if self.groups.count == 0 { 0 } else { usize::MAX }
     }
 }

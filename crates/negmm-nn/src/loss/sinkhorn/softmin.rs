@@ -184,7 +184,6 @@ impl<const MEANS: bool> Update<'_, MEANS> {
 }
 
 /// Below this, [`power_of_two`] stays at 2^-40 (9e-13): negligible in a sum whose largest term is 1.
-
 const LOWEST: f32 = -40.0;
 
 /// 2^t for t that is never positive: 2^n 2^r with |r| at most 1/2, interpolated at Chebyshev nodes (relative error 3e-9 before rounding).
